@@ -1,0 +1,161 @@
+// Package metrics owns every metric that synthetic exports: the catalog of
+// names, and the Recorder that turns probe results into series. Rules,
+// dashboards and docs/metrics.md derive from the catalog, so a name exists in
+// one place.
+package metrics
+
+// Kind is a metric's type.
+type Kind string
+
+const (
+	Counter   Kind = "counter"
+	Gauge     Kind = "gauge"
+	Histogram Kind = "histogram"
+	Summary   Kind = "summary"
+)
+
+// Names of labels.
+const (
+	LabelTarget   = "target"
+	LabelWorkload = "workload"
+	LabelTurn     = "turn"
+	LabelReason   = "reason"
+	LabelPhase    = "phase"
+	LabelSLO      = "slo"
+)
+
+// Names of metrics.
+const (
+	TTFT                 = "synthetic_ttft_seconds"
+	AnswerTTFT           = "synthetic_answer_ttft_seconds"
+	TPOT                 = "synthetic_tpot_seconds"
+	ITL                  = "synthetic_itl_seconds"
+	TurnDuration         = "synthetic_turn_duration_seconds"
+	ConversationDuration = "synthetic_conversation_duration_seconds"
+	PhaseDuration        = "synthetic_phase_duration_seconds"
+	ScheduleLag          = "synthetic_schedule_lag_seconds"
+	ReadLag              = "synthetic_read_lag_seconds"
+
+	TTFTWindow         = "synthetic_ttft_window_seconds"
+	TPOTWindow         = "synthetic_tpot_window_seconds"
+	TurnDurationWindow = "synthetic_turn_duration_window_seconds"
+
+	TurnsStarted  = "synthetic_turns_started_total"
+	Turns         = "synthetic_turns_total"
+	TurnsInFlight = "synthetic_turns_in_flight"
+	TurnFailures  = "synthetic_turn_failures_total"
+	TurnsCanceled = "synthetic_turns_canceled_total"
+
+	ConversationsStarted  = "synthetic_conversations_started_total"
+	Conversations         = "synthetic_conversations_total"
+	ConversationFailures  = "synthetic_conversation_failures_total"
+	ConversationsCanceled = "synthetic_conversations_canceled_total"
+	ConversationsSkipped  = "synthetic_conversations_skipped_total"
+	ConversationsInFlight = "synthetic_conversations_in_flight"
+
+	PromptTokens       = "synthetic_prompt_tokens_total"
+	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
+	CacheKnownPrompt   = "synthetic_cache_reported_prompt_tokens_total"
+	OutputTokens       = "synthetic_output_tokens_total"
+	UsageMissing       = "synthetic_usage_missing_total"
+	CoalescedEvents    = "synthetic_coalesced_events_total"
+	TokenEvents        = "synthetic_token_events_total"
+
+	LastTurn = "synthetic_last_turn_timestamp_seconds"
+
+	SLOTurns      = "synthetic_slo_turns_total"
+	SLOViolations = "synthetic_slo_violations_total"
+	SLOObjective  = "synthetic_slo_objective_ratio"
+	SLOThreshold  = "synthetic_slo_threshold_seconds"
+	SLOWindow     = "synthetic_slo_window_seconds"
+
+	TargetInfo          = "synthetic_target_info"
+	TrafficRate         = "synthetic_traffic_conversations_per_second"
+	TimestampSourceInfo = "synthetic_timestamp_source_info"
+	BuildInfo           = "synthetic_build_info"
+
+	ConfigLastReloadSuccessful = "synthetic_config_last_reload_successful"
+	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
+	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
+)
+
+// Metric describes one family.
+type Metric struct {
+	Name string
+	Kind Kind
+	// Unit is the base unit: "seconds", "tokens", "turns", "ratio", "" ...
+	Unit string
+	// Help is the HELP line; one sentence, its unit and its population said.
+	Help string
+	// Labels in the order of the exposition; target, workload, turn first.
+	Labels []string
+}
+
+// Catalog lists every family that synthetic itself defines, in the order of
+// the documentation. The Go and process collectors are not part of it.
+func Catalog() []Metric {
+	job := []string{LabelTarget, LabelWorkload}
+	turn := []string{LabelTarget, LabelWorkload, LabelTurn}
+	with := func(base []string, more ...string) []string {
+		return append(append([]string{}, base...), more...)
+	}
+	return []Metric{
+		{TTFT, Histogram, "seconds", "Time from sending a turn to its first event that carries a token (content, reasoning or tool call), DNS, connect and TLS included. Turns without a first token give no sample here; they count in the SLO counters.", turn},
+		{AnswerTTFT, Histogram, "seconds", "Time from sending a turn to the first non-empty content; differs from the TTFT for reasoning models.", turn},
+		{TPOT, Histogram, "seconds", "Time per output token of a turn: (last token - first token) / (output tokens - tokens of the first event).", turn},
+		{ITL, Histogram, "seconds", "Inter-token latency: the time between consecutive events that carry tokens. With speculative decoding one event carries several tokens.", turn},
+		{TurnDuration, Histogram, "seconds", "Time from sending a turn to the end of its stream, of successful turns.", turn},
+		{ConversationDuration, Histogram, "seconds", "Time from a conversation's scheduled start to the end of its last turn, of successful conversations.", job},
+		{PhaseDuration, Histogram, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, LabelPhase)},
+		{ScheduleLag, Histogram, "seconds", "How late the prober itself sent a turn, against its schedule.", job},
+		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's look at them. High values mean the prober is short of CPU; timestamps stay true when the kernel gives them.", job},
+
+		{TTFTWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
+		{TPOTWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
+		{TurnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
+
+		{TurnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
+		{Turns, Counter, "turns", "Turns ended, whatever their outcome, those canceled by our own shutdown included.", turn},
+		{TurnsInFlight, Gauge, "turns", "Turns sent and not yet ended.", turn},
+		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
+		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
+
+		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
+		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, canceled ones included.", job},
+		{ConversationFailures, Counter, "conversations", "Conversations ended by a failed turn.", job},
+		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by our own shutdown or reload; no failures.", job},
+		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
+		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
+
+		{PromptTokens, Counter, "tokens", "Prompt tokens, as the server's usage counts them.", turn},
+		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},
+		{CacheKnownPrompt, Counter, "tokens", "Prompt tokens of the turns whose usage said how many were cached: the denominator of the cached ratio.", turn},
+		{OutputTokens, Counter, "tokens", "Output tokens: from the server's usage, or the number of token events where usage was missing.", turn},
+		{UsageMissing, Counter, "turns", "Turns that got tokens but no usage, whose output tokens are therefore an estimate.", turn},
+		{TokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
+		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and so share its timestamp.", turn},
+
+		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
+
+		{SLOTurns, Counter, "turns", "Turns judged by an SLO, at its exact threshold.", with(turn, LabelSLO)},
+		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},
+		{SLOObjective, Gauge, "ratio", "Wanted share of good turns of an SLO.", []string{LabelSLO}},
+		{SLOThreshold, Gauge, "seconds", "Highest good value of an SLO; absent for availability.", []string{LabelSLO}},
+		{SLOWindow, Gauge, "seconds", "Period of an SLO's error budget.", []string{LabelSLO}},
+
+		{TargetInfo, Gauge, "", "A target's model and connection mode; always 1.", []string{LabelTarget, "model", "connection"}},
+		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},
+		{TimestampSourceInfo, Gauge, "", "Where event timestamps come from: kernel or read; always 1.", []string{"source"}},
+		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
+
+		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
+		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
+		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
+	}
+}
+
+// SkipReasons are the values of the reason label of ConversationsSkipped.
+func SkipReasons() []string { return []string{"max_concurrency", "budget", "no_model"} }
+
+// Phases are the values of the phase label.
+func Phases() []string { return []string{"dns", "connect", "tls", "headers", "first_event"} }

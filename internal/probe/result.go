@@ -1,0 +1,118 @@
+// Package probe holds one conversation with a deployment, turn by turn, and
+// reports each turn as a Result. It knows nothing of metrics.
+package probe
+
+import "time"
+
+// TurnKind separates the two populations that are never mixed.
+type TurnKind string
+
+const (
+	// First is a conversation's opening turn: a long prompt, cached at most
+	// through other conversations.
+	First TurnKind = "first"
+	// Followup is every later turn: its history should be in the prefix cache.
+	Followup TurnKind = "followup"
+)
+
+// TurnKinds lists both kinds.
+func TurnKinds() []TurnKind { return []TurnKind{First, Followup} }
+
+// Opt is a value that may be undefined or unknown, which is never the same as
+// zero.
+type Opt[T any] struct {
+	V  T
+	OK bool
+}
+
+// Some returns a defined value.
+func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
+
+// Start announces a turn that is about to be sent.
+type Start struct {
+	Target, Workload string
+	Kind             TurnKind
+}
+
+// Result is one finished turn: the only value that flows to metrics, pages and
+// reports. All times are readings of one monotonic clock.
+type Result struct {
+	Target, Workload, Model string
+	// Conversation identifies the conversation within this process.
+	Conversation string
+	// Turn counts from 1.
+	Turn int
+	Kind TurnKind
+	// TraceID is the 32 hex digits of the traceparent header that was sent.
+	TraceID string
+
+	// Scheduled is when the arrival process (or the think time) wanted the
+	// turn; Sent is when it was handed to the transport; End is the arrival of
+	// the stream's last byte, or the moment the turn was given up.
+	Scheduled, Sent, End time.Time
+
+	Outcome Outcome
+	// Status is the HTTP status, 0 when none arrived.
+	Status int
+	// Err says in words what went wrong, free of secrets; "" on success.
+	Err string
+
+	Phases Phases
+	// TTFT is sent → first token-bearing event; AnswerTTFT → first non-empty
+	// content. Undefined when no such event came.
+	TTFT, AnswerTTFT Opt[time.Duration]
+	// TPOT is (last token − first token) / (output tokens − tokens of the
+	// first event); undefined for fewer than two tokens.
+	TPOT Opt[time.Duration]
+	// Gaps are the inter-token latencies: times between consecutive
+	// token-bearing events.
+	Gaps []time.Duration
+	// GapsCoalesced of the Gaps are between events of one read and so 0 by
+	// measurement, not by the server's pace.
+	Coalesced int
+
+	// PromptTokens, CachedTokens and OutputTokens come from usage.
+	// OutputTokens is estimated from the number of token-bearing events when
+	// UsageMissing.
+	PromptTokens, CachedTokens, OutputTokens Opt[int]
+	UsageMissing                             bool
+	// FinishReason as the server gave it.
+	FinishReason string
+	// Events counts token-bearing events.
+	Events int
+	// ReadLags are Seen − At of the reads that carried tokens: the largest,
+	// and whether the kernel stamped them.
+	ReadLagMax time.Duration
+	Kernel     bool
+	// Answer is the assistant's text (content only), as put in the history.
+	Answer string
+}
+
+// Phases are parts of a turn; each is undefined when it did not happen.
+type Phases struct {
+	// DNS, Connect and TLS are durations of those steps; undefined on a reused
+	// connection.
+	DNS, Connect, TLS Opt[time.Duration]
+	// Headers and FirstEvent are measured from Sent.
+	Headers, FirstEvent Opt[time.Duration]
+	// Reused says that the turn went over a kept connection.
+	Reused bool
+}
+
+// Duration is sent → end.
+func (r Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
+
+// ScheduleLag is how late the prober itself sent the turn.
+func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
+
+// Conversation is one finished conversation.
+type Conversation struct {
+	Target, Workload, ID string
+	// Scheduled is when its first turn was due, End when its last turn ended.
+	Scheduled, End time.Time
+	// Outcome is the outcome of the last turn: Success, the failure that ended
+	// it, or Canceled.
+	Outcome Outcome
+	// Turns were taken, of Planned.
+	Turns, Planned int
+}

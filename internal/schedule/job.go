@@ -1,0 +1,47 @@
+// Package schedule reconciles the wanted jobs with the running ones, runs
+// their loops, and hands every start and every result to a Sink.
+package schedule
+
+import (
+	"synthetic/internal/probe"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+// Job is one workload sent continuously to one target. It is a plain value:
+// jobs that compare deeply equal are the same job, and a reload leaves them
+// running.
+type Job struct {
+	Target   target.Target
+	Workload workload.Spec
+	Traffic  workload.Traffic
+	// User is the endpoint that writes the follow-up messages; nil for script
+	// or generated ones.
+	User *target.Target
+}
+
+// Skip reasons, the values of the reason label of skipped conversations.
+const (
+	SkipMaxConcurrency = "max_concurrency"
+	SkipBudget         = "budget"
+	SkipNoModel        = "no_model"
+)
+
+// ConversationStart announces a conversation.
+type ConversationStart struct {
+	Target, Workload string
+}
+
+// Skip is a conversation that was due and not started.
+type Skip struct {
+	Target, Workload, Reason string
+}
+
+// Sink receives what the jobs produce. Its methods are called from many
+// goroutines and must not block.
+type Sink interface {
+	probe.Sink
+	ConversationStarted(ConversationStart)
+	ConversationEnded(probe.Conversation)
+	ConversationSkipped(Skip)
+}

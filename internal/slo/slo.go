@@ -1,0 +1,117 @@
+// Package slo holds service level objectives and judges turns by them.
+//
+// "p99 of TTFT under 1 s" and "99 % of turns have TTFT ≤ 1 s" are the same
+// statement: an Objective serves reports, live counters, rules and dashboards.
+package slo
+
+import (
+	"slices"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// SLI is what an objective measures of a turn.
+type SLI string
+
+const (
+	TTFT         SLI = "ttft"
+	AnswerTTFT   SLI = "answer_ttft"
+	TPOT         SLI = "tpot"
+	ITL          SLI = "itl" // the longest gap between two tokens of the turn
+	TurnDuration SLI = "turn_duration"
+	Availability SLI = "availability"
+)
+
+// SLIs lists every SLI.
+func SLIs() []SLI {
+	return []SLI{TTFT, AnswerTTFT, TPOT, ITL, TurnDuration, Availability}
+}
+
+// Objective is one SLO.
+type Objective struct {
+	// Name is the value of the "slo" label.
+	Name string
+	SLI  SLI
+	// Threshold is the highest good value; 0 for Availability.
+	Threshold time.Duration
+	// Objective is the wanted share of good turns, in (0, 1).
+	Objective float64
+	// Window is the error budget's period.
+	Window time.Duration
+	// Targets, Workloads and Turns restrict the objective; empty means all.
+	Targets, Workloads []string
+	Turns              []probe.TurnKind
+}
+
+// Covers reports whether the objective applies to such turns.
+func (o Objective) Covers(target, workload string, kind probe.TurnKind) bool {
+	return among(o.Targets, target) && among(o.Workloads, workload) && among(o.Turns, kind)
+}
+
+func among[T comparable](set []T, v T) bool {
+	return len(set) == 0 || slices.Contains(set, v)
+}
+
+// Verdict is what an objective says of one turn.
+type Verdict uint8
+
+const (
+	// NotJudged: the turn gives no sample (canceled, outside the objective, or
+	// undefined as TPOT of a one-token answer).
+	NotJudged Verdict = iota
+	Good
+	Bad
+)
+
+// Judge judges a turn at the exact threshold. A value that was measured
+// decides for itself (a stream cut after a quick first token had a good TTFT);
+// a failed turn without the value is bad, as if the value were +∞; and TPOT,
+// ITL, turn duration and availability are bad for every failed turn.
+func (o Objective) Judge(r probe.Result) Verdict {
+	if r.Outcome == probe.Canceled || !o.Covers(r.Target, r.Workload, r.Kind) {
+		return NotJudged
+	}
+	failed := r.Outcome.Failed()
+	switch o.SLI {
+	case Availability:
+		return verdict(!failed)
+	case TTFT:
+		return o.measured(r.TTFT, failed)
+	case AnswerTTFT:
+		return o.measured(r.AnswerTTFT, failed)
+	}
+	if failed {
+		return Bad
+	}
+	switch o.SLI {
+	case TPOT:
+		return o.measured(r.TPOT, false)
+	case ITL:
+		if len(r.Gaps) == 0 {
+			return NotJudged
+		}
+		return verdict(slices.Max(r.Gaps) <= o.Threshold)
+	case TurnDuration:
+		return verdict(r.Duration() <= o.Threshold)
+	}
+	return NotJudged
+}
+
+// measured judges a value that may be missing.
+func (o Objective) measured(v probe.Opt[time.Duration], failed bool) Verdict {
+	switch {
+	case v.OK:
+		return verdict(v.V <= o.Threshold)
+	case failed:
+		return Bad
+	}
+	return NotJudged
+}
+
+func verdict(good bool) Verdict {
+	if good {
+		return Good
+	}
+	return Bad
+}

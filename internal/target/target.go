@@ -1,0 +1,53 @@
+// Package target says which deployments are probed and how to reach them.
+//
+// A Target is a plain value: comparing two of them tells a reload whether
+// anything about a deployment changed.
+package target
+
+import (
+	"time"
+)
+
+// Connection says how long a connection to a target lives.
+type Connection string
+
+const (
+	// Reuse keeps idle connections and shares them between conversations.
+	Reuse Connection = "reuse"
+	// PerConversation dials anew for each conversation and closes afterwards,
+	// so that every first turn pays for DNS, connect and TLS as a new user does.
+	PerConversation Connection = "per_conversation"
+)
+
+// Target is one OpenAI-compatible deployment.
+type Target struct {
+	// Name is the value of the "target" label.
+	Name string
+	// BaseURL is what "/chat/completions" and "/models" are appended to,
+	// for example "http://vllm:8000/v1".
+	BaseURL string
+	// Model is sent in each request; empty means the first that /models lists.
+	Model string
+	// Key tells where the API key is; the zero value means no key.
+	Key Key
+	// Headers are added to each request. Values may be secret: never print them.
+	Headers map[string]string
+	// TLS applies to https URLs.
+	TLS TLS
+	// Connection is Reuse or PerConversation.
+	Connection Connection
+	// Extra holds body fields merged into every request, as decoded from YAML
+	// (ignore_eos, priority, chat_template_kwargs ...).
+	Extra map[string]any
+	// ModelsTimeout bounds the discovery of Model.
+	ModelsTimeout time.Duration
+}
+
+// TLS names files; they are read when a connection is made, so rotated
+// certificates are picked up.
+type TLS struct {
+	CAFile             string
+	CertFile, KeyFile  string
+	ServerName         string
+	InsecureSkipVerify bool
+}

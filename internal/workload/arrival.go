@@ -1,0 +1,38 @@
+package workload
+
+// Process names how conversation starts are spread over time.
+type Process string
+
+const (
+	// Constant starts at equal intervals.
+	Constant Process = "constant"
+	// Poisson draws exponential intervals.
+	Poisson Process = "poisson"
+	// Gamma draws gamma intervals of shape Burstiness: 1 is Poisson, below 1
+	// is burstier, above 1 more regular.
+	Gamma Process = "gamma"
+	// Closed keeps Concurrency conversations in flight.
+	Closed Process = "closed"
+)
+
+// Arrival is an arrival process.
+type Arrival struct {
+	Process Process
+	// Rate is in conversations per second; 0 for Closed.
+	Rate float64
+	// Burstiness is the gamma shape; 0 means 1.
+	Burstiness float64
+	// Concurrency is the wanted number in flight for Closed.
+	Concurrency int
+}
+
+// Traffic is one workload sent to one target.
+type Traffic struct {
+	Arrival
+	// MaxConcurrency caps conversations in flight; a start over it is skipped
+	// and counted. 0 is no cap.
+	MaxConcurrency int
+	// TokensPerMinute is the budget of prompt plus output tokens; a start over
+	// it is skipped and counted. 0 is no budget.
+	TokensPerMinute int
+}

@@ -1,0 +1,78 @@
+// Package workload describes what is said to a deployment and when: the
+// conversations, their prompts, the arrival process and the token budget.
+package workload
+
+import "time"
+
+// Spec is one kind of conversation.
+type Spec struct {
+	// Name is the value of the "workload" label.
+	Name string
+	// TurnsMin and TurnsMax bound the turns of a conversation, drawn uniformly.
+	TurnsMin, TurnsMax int
+	// PromptTokens is the wanted length of the first user message in tokens.
+	PromptTokens int
+	// FollowupTokens is the wanted length of a generated follow-up question.
+	FollowupTokens int
+	// Starters is how many distinct opening texts the conversations share
+	// (prefix reuse between conversations); 0 makes each opening unique.
+	Starters int
+	// Seed makes texts, draws and think times repeatable.
+	Seed uint64
+	// System is the optional system message.
+	System string
+	// MaxOutputTokens limits each answer; 0 sends no limit.
+	MaxOutputTokens int
+	// Temperature is sent when not nil, 0 included.
+	Temperature *float64
+	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
+	ThinkMin, ThinkMax time.Duration
+	// Followups is the script of follow-up questions, used in turn; empty
+	// means generated ones.
+	Followups []string
+	// ConversationsFile is a JSONL file of conversations to replay instead of
+	// generated text; empty for none.
+	ConversationsFile string
+	// Check is the optional check of the answers' content.
+	Check Check
+	// Timeouts bound each turn.
+	Timeouts Timeouts
+}
+
+// Check tests an answer's text; the zero value accepts everything.
+type Check struct {
+	// Contains must be a substring of the answer.
+	Contains string
+	// Regexp must match the answer (RE2).
+	Regexp string
+}
+
+// Timeouts bound one turn; all are measured from the moment it is sent,
+// except Stall, which is the longest wait between two tokens.
+type Timeouts struct {
+	FirstToken, Stall, Total time.Duration
+}
+
+// Message is one entry of a chat history.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Conversation is one planned conversation.
+type Conversation struct {
+	// ID is unique within the process's run of one traffic entry.
+	ID uint64
+	// Turns is the number of user turns to take, at least 1.
+	Turns int
+	// Opening is the history up to and including the first user message.
+	Opening []Message
+	// Followups are the user messages of turns 2 … Turns, in order. It is
+	// empty when a user endpoint writes them.
+	Followups []string
+	// Think are the pauses before turns 2 … Turns.
+	Think []time.Duration
+	// CharsOpening is the number of characters of the opening that were asked
+	// for, so that the source can learn characters per token from usage.
+	CharsOpening int
+}
