@@ -7,3 +7,13 @@ type Sink interface {
 	TurnStarted(Start)
 	TurnEnded(Result)
 }
+
+// ConversationStart announces a conversation.
+type ConversationStart struct {
+	Target, Workload string
+}
+
+// Skip is a conversation that was due and not started, with the reason.
+type Skip struct {
+	Target, Workload, Reason string
+}

@@ -27,21 +27,11 @@ const (
 	SkipNoModel        = "no_model"
 )
 
-// ConversationStart announces a conversation.
-type ConversationStart struct {
-	Target, Workload string
-}
-
-// Skip is a conversation that was due and not started.
-type Skip struct {
-	Target, Workload, Reason string
-}
-
 // Sink receives what the jobs produce. Its methods are called from many
 // goroutines and must not block.
 type Sink interface {
 	probe.Sink
-	ConversationStarted(ConversationStart)
+	ConversationStarted(probe.ConversationStart)
 	ConversationEnded(probe.Conversation)
-	ConversationSkipped(Skip)
+	ConversationSkipped(probe.Skip)
 }
