@@ -1,0 +1,118 @@
+package simulate
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Options say how a deployment behaves. The zero value is a healthy, quick
+// deployment without a key; fields left zero take the default named at them.
+type Options struct {
+	// Model is the one model served; default "simulated-chat".
+	Model string
+	// APIKey, if set, must come as a bearer token under /v1/; anything else is
+	// answered with 401.
+	APIKey string
+	// Seed makes texts, lengths, delays and faults repeatable: the same seed
+	// and the same sequence of requests give the same draws.
+	Seed uint64
+
+	// FirstToken is the time from the request's arrival to its first token,
+	// without prefill; default median 120 ms.
+	FirstToken Delay
+	// Prefill is added to it for each prompt token that is not cached.
+	Prefill time.Duration
+	// InterToken is the time between two token events; default median 20 ms.
+	InterToken Delay
+	// TokensPerEvent is how many tokens an event carries on average, as with
+	// speculative decoding; default 1, the least possible.
+	TokensPerEvent float64
+	// Engine replaces the three delays above by another model of time.
+	Engine Engine
+
+	// Answer is the length of an answer in tokens, before the request's own
+	// limits; default median 120.
+	Answer Length
+	// ReasoningTokens of each answer are sent as reasoning, before the content.
+	ReasoningTokens int
+	// MaxModelLen bounds prompt plus answer in tokens; default 131072.
+	MaxModelLen int
+	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens;
+	// default 65536. Negative means no cache.
+	CacheBlocks int
+
+	Faults  Faults
+	Dialect Dialect
+}
+
+// Delay is a log-normal duration. A Sigma of 0 means no spread.
+type Delay struct {
+	Median time.Duration
+	Sigma  float64
+}
+
+// Length is a log-normal number of tokens. A Sigma of 0 means no spread.
+type Length struct {
+	Median int
+	Sigma  float64
+}
+
+// Faults are the shares of chat requests, from 0 to 1, that end badly. Their
+// sum should not exceed 1; a request has at most one fault.
+type Faults struct {
+	// HTTP500 and HTTP429 answer at once with that status.
+	HTTP500, HTTP429 float64
+	// Hang accepts the request and never answers, until the client goes.
+	Hang float64
+	// Cut closes the connection in mid-stream.
+	Cut float64
+	// Stall stops in mid-stream and keeps the connection, until the client goes.
+	Stall float64
+	// InBandError sends an error event inside a stream of status 200.
+	InBandError float64
+}
+
+// Dialect switches on oddities of real servers; the zero value speaks as vLLM
+// does, with the role-only chunk sent at once.
+type Dialect struct {
+	// LateHeaders holds headers and role chunk back until the first token.
+	LateHeaders bool
+	// RoleWithContent puts the role into every delta, with no role-only chunk.
+	RoleWithContent bool
+	// NullUsage puts "usage":null into every chunk without usage.
+	NullUsage bool
+	// NoCachedTokens leaves prompt_tokens_details out of usage.
+	NoCachedTokens bool
+	// ReasoningContent names the field "reasoning_content", not "reasoning".
+	ReasoningContent bool
+	// Comments sends a ": ping" comment before each event.
+	Comments bool
+	// CRLF ends lines with CR LF; NoSpace leaves out the space after "data:".
+	CRLF, NoSpace bool
+	// NoDone ends the stream without "[DONE]".
+	NoDone bool
+}
+
+// withDefaults returns the options as they are used.
+func (o Options) withDefaults() Options {
+	o.Model = cmp.Or(o.Model, "simulated-chat")
+	o.FirstToken.Median = cmp.Or(o.FirstToken.Median, 120*time.Millisecond)
+	o.InterToken.Median = cmp.Or(o.InterToken.Median, 20*time.Millisecond)
+	o.TokensPerEvent = max(o.TokensPerEvent, 1)
+	o.Answer.Median = cmp.Or(o.Answer.Median, 120)
+	o.MaxModelLen = cmp.Or(o.MaxModelLen, 131072)
+	o.CacheBlocks = cmp.Or(o.CacheBlocks, 65536)
+	return o
+}
+
+// draw returns one duration.
+func (d Delay) draw(r *rand.Rand) time.Duration {
+	return time.Duration(float64(d.Median) * math.Exp(d.Sigma*r.NormFloat64()))
+}
+
+// draw returns one length, at least 1.
+func (l Length) draw(r *rand.Rand) int {
+	return max(1, int(math.Round(float64(l.Median)*math.Exp(l.Sigma*r.NormFloat64()))))
+}
