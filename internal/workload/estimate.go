@@ -1,0 +1,39 @@
+package workload
+
+import "unicode/utf8"
+
+// defaultOutput is the length assumed of an answer without a limit, in tokens.
+const defaultOutput = 500
+
+// Estimate returns about how many tokens a conversation will cost, prompts and
+// answers of all its turns: each turn sends the whole history again.
+func (s *Source) Estimate(c Conversation) int {
+	total := 0
+	for turn := 1; turn <= c.Turns; turn++ {
+		total += s.EstimatePrompt(c, turn) + s.output()
+	}
+	return total
+}
+
+// EstimatePrompt returns about how many prompt tokens a turn, counted from 1,
+// will send.
+func (s *Source) EstimatePrompt(c Conversation, turn int) int {
+	chars := c.CharsOpening
+	prompt := (turn - 1) * s.output()
+	for k := range turn - 1 {
+		if k < len(c.Followups) {
+			chars += utf8.RuneCountInString(c.Followups[k])
+		} else {
+			prompt += s.spec.FollowupTokens
+		}
+	}
+	return prompt + int(float64(chars)/s.ratio.value())
+}
+
+// output is the assumed length of an answer in tokens.
+func (s *Source) output() int {
+	if s.spec.MaxOutputTokens > 0 {
+		return s.spec.MaxOutputTokens
+	}
+	return defaultOutput
+}

@@ -1,0 +1,170 @@
+package workload
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Options are what a Source needs beside its Spec.
+type Options struct {
+	// Salt makes openings unique to a process where they are to be unique
+	// (Spec.Starters = 0): replicas and restarts with the same seed then do not
+	// find each other's texts in a prefix cache. Shared starters do not depend
+	// on it. It also picks where in a file of conversations the replay starts.
+	Salt uint64
+	// NoFollowups leaves Conversation.Followups empty, for a user endpoint
+	// that writes them.
+	NoFollowups bool
+}
+
+// Source plans conversations. With equal Spec and Options the plans are equal,
+// as long as equal token counts were learned. It is safe for concurrent use.
+type Source struct {
+	spec  Spec
+	opts  Options
+	file  []replay
+	ratio *ratio
+	order []int // of nouns in titles
+
+	mu       sync.Mutex
+	next     uint64
+	starters map[uint64]starter
+}
+
+// starter is a shared opening text, kept as long as its wanted length stands.
+type starter struct {
+	chars int
+	text  string
+}
+
+// Streams of random numbers of one seed.
+const (
+	streamOrder uint64 = iota + 1
+	streamText
+	streamPlan
+)
+
+// NewSource returns a source of the conversations that spec describes. It
+// reads Spec.ConversationsFile, and its errors name the file, the line and the
+// remedy.
+func NewSource(spec Spec, opts Options) (*Source, error) {
+	s := &Source{spec: spec, opts: opts, ratio: newRatio(), starters: map[uint64]starter{}}
+	s.order = newRand(spec.Seed, s.salt(), streamOrder).Perm(len(nouns))
+	if spec.ConversationsFile != "" {
+		var err error
+		if s.file, err = readConversations(spec.ConversationsFile); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// salt is the part of the seed that differs between processes.
+func (s *Source) salt() uint64 {
+	if s.spec.Starters > 0 {
+		return 0
+	}
+	return s.opts.Salt
+}
+
+// Learn tells how many tokens the server counted in an opening of so many
+// characters, chat template and system message included. The length of later
+// texts follows the median of recent observations.
+func (s *Source) Learn(chars, tokens int) { s.ratio.learn(chars, tokens) }
+
+// CharsPerToken returns the ratio by which texts are made now.
+func (s *Source) CharsPerToken() float64 { return s.ratio.value() }
+
+// Next plans the next conversation.
+func (s *Source) Next() Conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.next
+	s.next++
+	rng := newRand(s.spec.Seed, s.opts.Salt, streamPlan, id)
+	c := Conversation{ID: id}
+	if len(s.file) > 0 {
+		s.replay(&c)
+	} else {
+		s.generate(&c, rng)
+	}
+	if s.opts.NoFollowups {
+		c.Followups = nil
+	}
+	for range c.Turns - 1 {
+		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
+	}
+	for _, m := range c.Opening {
+		c.CharsOpening += utf8.RuneCountInString(m.Content)
+	}
+	return c
+}
+
+// generate fills in a conversation of generated text.
+func (s *Source) generate(c *Conversation, rng *rand.Rand) {
+	c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
+	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng))
+	for k := range c.Turns - 1 {
+		c.Followups = append(c.Followups, s.followup(k, rng))
+	}
+}
+
+// openingText returns one of the shared texts, or one of its own for id.
+func (s *Source) openingText(id uint64, rng *rand.Rand) string {
+	chars := s.chars(s.spec.PromptTokens)
+	if s.spec.Starters <= 0 {
+		return s.compose(id, chars)
+	}
+	index := rng.Uint64N(uint64(s.spec.Starters))
+	kept := s.starters[index]
+	if kept.chars != chars {
+		kept = starter{chars: chars, text: s.compose(index, chars)}
+		s.starters[index] = kept
+	}
+	return kept.text
+}
+
+// compose writes the opening text of an index: a document, then a question
+// about it, because a model answers a question at length. The document grows
+// and shrinks at its end, in front of the question.
+func (s *Source) compose(index uint64, chars int) string {
+	ask := question(newRand(s.spec.Seed, s.salt(), streamText, index, 1), 0x7f)
+	rng := newRand(s.spec.Seed, s.salt(), streamText, index)
+	head := title(s.order, index)
+	if room := chars - len(ask) - 2; room > len(ask) {
+		return document(rng, head, room) + "\n\n" + ask
+	}
+	return document(rng, head, chars)
+}
+
+// followup returns the k-th follow-up question, from 0: from the script in
+// turn, beginning anew with each conversation, or a generated one.
+func (s *Source) followup(k int, rng *rand.Rand) string {
+	if n := len(s.spec.Followups); n > 0 {
+		return s.spec.Followups[k%n]
+	}
+	return question(rng, s.chars(s.spec.FollowupTokens))
+}
+
+// chars returns how many characters make so many tokens, at least 1.
+func (s *Source) chars(tokens int) int {
+	return max(int(float64(tokens)*s.ratio.value()), 1)
+}
+
+// opening puts the first user message under the optional system message.
+func opening(system, user string) []Message {
+	if system == "" {
+		return []Message{{Role: "user", Content: user}}
+	}
+	return []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}
+}
+
+// between draws uniformly from lo … hi, both included; lo if hi is not above.
+func between[T int | time.Duration](rng *rand.Rand, lo, hi T) T {
+	if hi <= lo {
+		return lo
+	}
+	return lo + T(rng.Int64N(int64(hi-lo)+1))
+}

@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+// prose writes text that looks like English to a tokenizer. What it writes
+// depends on its random source alone.
+type prose struct {
+	rng *rand.Rand
+	b   strings.Builder
+}
+
+// document returns a text of at most n characters, the title in front. A
+// larger n with an equal random source continues the smaller text, so that
+// texts of different lengths share their prefix.
+func document(rng *rand.Rand, title string, n int) string {
+	p := &prose{rng: rng}
+	p.b.Grow(n + 128)
+	p.b.WriteString(title)
+	p.b.WriteString(".\n\n")
+	for p.b.Len() < n {
+		for range 4 + p.rng.IntN(4) {
+			p.fill(p.pick(sentences))
+			p.b.WriteByte(' ')
+		}
+		p.b.WriteString("\n\n")
+	}
+	return cut(p.b.String(), n)
+}
+
+// question returns one or more questions of about n characters, at least one
+// word.
+func question(rng *rand.Rand, n int) string {
+	p := &prose{rng: rng}
+	p.fill(p.pick(questions))
+	for p.b.Len() < n {
+		p.b.WriteByte(' ')
+		p.fill(p.pick(questions))
+	}
+	return cut(p.b.String(), n)
+}
+
+// cut shortens s to at most n characters at the end of a word, but never to
+// nothing.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return strings.TrimSpace(s)
+	}
+	end := strings.LastIndexAny(s[:max(n, 0)+1], " \n")
+	if end <= 0 {
+		end = strings.IndexAny(s, " \n")
+	}
+	if end <= 0 {
+		return s
+	}
+	return strings.TrimSpace(s[:end])
+}
+
+// title returns a heading that differs from that of every other index from
+// its first word on as long as there are nouns, and from the second word on
+// after that.
+func title(order []int, index uint64) string {
+	n := uint64(len(order))
+	words := []string{capital(nouns[order[index%n]])}
+	for index /= n; index > 0; index /= n {
+		words = append(words, nouns[order[index%n]])
+	}
+	return strings.Join(words, " ")
+}
+
+// pick draws one of the words.
+func (p *prose) pick(words []string) string { return words[p.rng.IntN(len(words))] }
+
+// fill appends a pattern with its stand-ins replaced.
+func (p *prose) fill(pattern string) {
+	for i, field := range strings.Fields(pattern) {
+		if i > 0 {
+			p.b.WriteByte(' ')
+		}
+		stem := strings.TrimRight(field, ".,;?")
+		p.b.WriteString(p.word(stem))
+		p.b.WriteString(field[len(stem):])
+	}
+}
+
+// word returns the word for a stand-in, and any other word as it is.
+func (p *prose) word(stem string) string {
+	switch stem {
+	case "N":
+		return p.pick(nouns)
+	case "V":
+		return p.pick(verbs)
+	case "A":
+		return p.pick(adjectives)
+	case "D":
+		return p.pick(adverbs)
+	case "P":
+		return p.pick(prepositions)
+	}
+	return stem
+}
+
+// capital returns the ASCII word with its first letter in upper case.
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
