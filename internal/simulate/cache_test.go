@@ -1,0 +1,101 @@
+package simulate
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCachedTokensRiseOverTheTurns(t *testing.T) {
+	o := quick
+	o.Answer = Length{Median: 100}
+	d, c := serve(t, o)
+	history := []message{{"system", content{"Be kind."}}, user(strings.Repeat("long opening ", 100))}
+	before := 0
+	for turn := range 4 {
+		got := c.say(t, history, "")
+		// All of the turn before is cached, prompt and answer, in full blocks.
+		if want := before / blockTokens * blockTokens; got.usage.Details.Cached != want {
+			t.Errorf("turn %d: %d cached tokens, want %d", turn+1, got.usage.Details.Cached, want)
+		}
+		before = got.usage.Total
+		history = append(history, assistant(got.content), user("and then?"))
+	}
+	if s := d.Stats(); s.CachedTokens == 0 || s.CachedTokens >= s.PromptTokens {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestSharedOpeningIsCached(t *testing.T) {
+	_, c := serve(t, quick)
+	shared := strings.Repeat("shared ", 64) // 112 tokens
+	first := c.say(t, []message{user(shared + "one")}, "")
+	second := c.say(t, []message{user(shared + "two")}, "")
+	if first.usage.Details.Cached != 0 {
+		t.Errorf("%d cached tokens in an empty cache", first.usage.Details.Cached)
+	}
+	// 3 tokens of the role and 112 of the text are shared: 7 full blocks.
+	if got := second.usage.Details.Cached; got != 7*blockTokens {
+		t.Errorf("%d cached tokens, want %d", got, 7*blockTokens)
+	}
+}
+
+func TestPrefixCache(t *testing.T) {
+	prompt := func(text string) *chain { return newPrompt([]message{user(text)}) }
+	// 3 + 57 + 1 + 3 tokens: exactly 4 blocks.
+	full := strings.Repeat("abcd", 57)
+
+	p := newPrefixCache()
+	if got := p.use(prompt(full), 100); got != 0 {
+		t.Errorf("%d tokens hit in an empty cache", got)
+	}
+	if got := p.use(prompt(full), 100); got != 48 {
+		t.Errorf("%d tokens hit of a cached prompt of 64, want 48: the last token is always computed", got)
+	}
+	if got := p.use(prompt("Xbcd"+full[4:]), 100); got != 0 {
+		t.Errorf("%d tokens hit behind a different start", got)
+	}
+	if got := p.order.Len(); got != 8 {
+		t.Errorf("%d blocks, want 8", got)
+	}
+	p.use(prompt(full), 100)
+	p.use(prompt("Ybcd"), 6)
+	if got := p.use(prompt(full), 6); got != 48 {
+		t.Errorf("%d tokens hit of the most recently used prompt, want 48", got)
+	}
+	if got := p.order.Len(); got != 6 || len(p.index) != 6 {
+		t.Errorf("%d and %d blocks after shrinking, want 6", got, len(p.index))
+	}
+	if p.use(prompt(full), -1); p.order.Len() != 0 {
+		t.Errorf("%d blocks without a cache", p.order.Len())
+	}
+}
+
+func TestTokensOfAHistory(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "äöü€": 1, strings.Repeat("x", 401): 101} {
+		if got := newPrompt([]message{user(text)}).tokens - 7; got != want {
+			t.Errorf("%q has %d tokens, want %d", text, got, want)
+		}
+	}
+	a, b := newPrompt([]message{user("abcd"), user("e")}), newPrompt([]message{user("abcde")})
+	if a.hash == b.hash {
+		t.Error("different histories have one hash")
+	}
+}
+
+func TestAnswerComesBackAsItsTokens(t *testing.T) {
+	history := []message{user(strings.Repeat("a question ", 20))}
+	c := newPrompt(history)
+	text := newAnswer(1, c.hash)
+	var whole string
+	for _, n := range []int{1, 3, 2, 60} {
+		part := string(text.next(nil, n))
+		c.text(part)
+		whole += part
+	}
+	next := newPrompt(append(history, assistant(whole), user("more")))
+	for i, b := range c.blocks {
+		if next.blocks[i] != b {
+			t.Fatalf("block %d of %d of the generated answer differs from the answer as history", i, len(c.blocks))
+		}
+	}
+}

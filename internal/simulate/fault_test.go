@@ -1,0 +1,118 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRefusedRequests(t *testing.T) {
+	d, c := serve(t, quick)
+	for status, f := range map[int]Faults{500: {HTTP500: 1}, 429: {HTTP429: 1}} {
+		d.Update(func(o *Options) { o.Faults = f })
+		resp := c.post(t, t.Context(), question+`}`)
+		if resp.StatusCode != status {
+			t.Errorf("status %s, want %d", resp.Status, status)
+		}
+		if retry := resp.Header.Get("Retry-After"); (retry != "") != (status == 429) {
+			t.Errorf("%d has Retry-After %q", status, retry)
+		}
+	}
+	d.Update(func(o *Options) { o.Faults = Faults{} })
+	if got := c.say(t, []message{user("hi")}, ""); got.finish != "stop" {
+		t.Errorf("not healthy after the faults: %+v", got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	o := quick
+	o.Faults.Cut = 1
+	d, c := serve(t, o)
+	got := c.say(t, []message{user("hi")}, "")
+	if !errors.Is(got.err, io.ErrUnexpectedEOF) {
+		t.Errorf("the body ended with %v, want an unexpected end", got.err)
+	}
+	if got.finish != "" || got.content == "" {
+		t.Errorf("content %q, finish %q; want some of the answer and no finish", got.content, got.finish)
+	}
+	if s := d.Stats(); s.Finished["error"] != 1 || s.Running != 0 {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+func TestInBandError(t *testing.T) {
+	o := quick
+	o.Faults.InBandError = 1
+	_, c := serve(t, o)
+	got := c.say(t, []message{user("hi")}, "")
+	if got.err != nil || got.failure == "" || got.finish != "" || got.content == "" {
+		t.Errorf("got %+v; want an error event after some content", got)
+	}
+	if last := got.raw[len(got.raw)-1]; last != "[DONE]" {
+		t.Errorf("the last event is %q, want [DONE]", last)
+	}
+	resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]}`)
+	if resp.StatusCode != 500 {
+		t.Errorf("not streamed: status %s, want 500", resp.Status)
+	}
+}
+
+func TestHangAndStallEndWithTheClient(t *testing.T) {
+	for name, test := range map[string]struct {
+		faults   Faults
+		headers  bool
+		finished string
+	}{
+		"hang":  {Faults{Hang: 1}, false, ""},
+		"stall": {Faults{Stall: 1}, true, "abort"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := quick
+				o.Faults = test.faults
+				d, c, stop := serveInMemory(o)
+				ctx, cancel := context.WithCancel(t.Context())
+				answered := make(chan error, 1)
+				go func() {
+					answered <- c.drain(ctx)
+				}()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if s := d.Stats(); s.Running+s.Waiting != 1 || (s.OutputTokens > 0) != test.headers {
+					t.Errorf("after an hour: %+v", s)
+				}
+				cancel()
+				if err := <-answered; !errors.Is(err, context.Canceled) {
+					t.Errorf("the request ended with %v before its client went", err)
+				}
+				synctest.Wait()
+				s := d.Stats()
+				if s.Running+s.Waiting != 0 || s.Finished[test.finished] != len(s.Finished) {
+					t.Errorf("after the client went: %+v", s)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+func TestFaultRates(t *testing.T) {
+	f := Faults{HTTP500: .1, HTTP429: .1, Hang: .1, Cut: .1, Stall: .1, InBandError: .1}
+	counts := map[fault]int{}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 10_000 {
+		counts[f.draw(r)]++
+	}
+	for kind := http500; kind <= inBandError; kind++ {
+		if n := counts[kind]; n < 850 || n > 1150 {
+			t.Errorf("fault %d came %d times in 10000, want about 1000", kind, n)
+		}
+	}
+	if n := counts[healthy]; n < 3700 || n > 4300 {
+		t.Errorf("%d of 10000 are healthy, want about 4000", n)
+	}
+}

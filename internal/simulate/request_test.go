@@ -1,0 +1,94 @@
+package simulate
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestRefusals(t *testing.T) {
+	o := quick
+	o.MaxModelLen = 100
+	_, c := serve(t, o)
+	const ask = `"messages":[{"role":"user","content":"hi"}]`
+	for name, test := range map[string]struct {
+		body   string
+		status int
+		want   string
+	}{
+		"not JSON":       {`{`, 400, `{"error":{"code":400,"message":"The request body is not valid: unexpected end of JSON input","param":null,"type":"BadRequestError"}}`},
+		"wrong type":     {`{"messages":7}`, 400, `{"error":{"code":400,"message":"The request body is not valid: json: cannot unmarshal number into Go struct field chatRequest.messages of type []simulate.message","param":null,"type":"BadRequestError"}}`},
+		"unknown model":  {`{"model":"other",` + ask + `}`, 404, "{\"error\":{\"code\":404,\"message\":\"The model `other` does not exist.\",\"param\":\"model\",\"type\":\"NotFoundError\"}}"},
+		"no messages":    {`{"model":"simulated-chat"}`, 400, `{"error":{"code":400,"message":"messages must hold at least one message.","param":"messages","type":"BadRequestError"}}`},
+		"no role":        {`{"model":"simulated-chat","messages":[{"content":"hi"}]}`, 400, `{"error":{"code":400,"message":"messages[0] has no role.","param":"messages","type":"BadRequestError"}}`},
+		"n":              {`{"model":"simulated-chat","n":2,` + ask + `}`, 400, `{"error":{"code":400,"message":"n must be 1, got 2.","param":"n","type":"BadRequestError"}}`},
+		"max_tokens":     {`{"model":"simulated-chat","max_tokens":0,` + ask + `}`, 400, `{"error":{"code":400,"message":"max_tokens must be at least 1, got 0.","param":"max_tokens","type":"BadRequestError"}}`},
+		"min_tokens":     {`{"model":"simulated-chat","max_tokens":3,"min_tokens":4,` + ask + `}`, 400, `{"error":{"code":400,"message":"min_tokens must be less than or equal to max_tokens=3, got 4.","param":"min_tokens","type":"BadRequestError"}}`},
+		"stream options": {`{"model":"simulated-chat","stream_options":{"include_usage":true},` + ask + `}`, 400, `{"error":{"code":400,"message":"stream_options can only be set when stream is true.","param":"stream_options","type":"BadRequestError"}}`},
+		"over length":    {`{"model":"simulated-chat","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}]}`, 400, `{"error":{"code":400,"message":"This model's maximum context length is 100 tokens, but the messages have 107 tokens: shorten them.","param":"messages","type":"BadRequestError"}}`},
+		"too large":      {`{"model":"` + strings.Repeat("x", maxBody) + `"}`, 413, `{"error":{"code":null,"message":"The request body is larger than 33554432 bytes.","param":null,"type":"BadRequestError"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp := c.post(t, t.Context(), test.body)
+			b, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimSpace(string(b)); resp.StatusCode != test.status || got != test.want {
+				t.Errorf("got %d %s\nwant %d %s", resp.StatusCode, got, test.status, test.want)
+			}
+		})
+	}
+}
+
+func TestKey(t *testing.T) {
+	o := quick
+	o.APIKey = "sk-correct-0123456789"
+	d, c := serve(t, o)
+	for name, test := range map[string]struct {
+		header []string
+		status int
+		want   string
+	}{
+		"none":    {nil, 401, "No API key was provided."},
+		"wrong":   {[]string{"Authorization", "Bearer sk-wrong-0123456789"}, 401, "Incorrect API key provided: sk-wrong*******6789."},
+		"short":   {[]string{"Authorization", "Bearer secret"}, 401, "Incorrect API key provided: ******."},
+		"correct": {[]string{"Authorization", "Bearer sk-correct-0123456789"}, 200, "[DONE]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			resp := c.post(t, t.Context(), question+`}`, test.header...)
+			b, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if resp.StatusCode != test.status || !strings.Contains(string(b), test.want) {
+				t.Errorf("got %d %s, want %d and %q", resp.StatusCode, b, test.status, test.want)
+			}
+		})
+	}
+	if status, _ := c.get(t, "/v1/models"); status != http.StatusUnauthorized {
+		t.Errorf("/v1/models without a key: %d", status)
+	}
+	if status, _ := c.get(t, "/health"); status != http.StatusOK {
+		t.Errorf("/health needs a key: %d", status)
+	}
+	if got := d.Stats().Requests; got != 1 {
+		t.Errorf("%d requests with a good key, want 1", got)
+	}
+}
+
+func TestOtherPages(t *testing.T) {
+	_, c := serve(t, Options{Model: "m"})
+	for path, want := range map[string]string{
+		"/v1/models":           `{"data":[{"created":0,"id":"m","max_model_len":131072,"object":"model","owned_by":"simulated","parent":null,"root":"m"}],"object":"list"}`,
+		"/health":              ``,
+		"/version":             `{"version":"0.0.0+simulated"}`,
+		"/v1/chat/completions": `{"error":{"code":405,"message":"Method GET is not allowed here; use POST.","param":null,"type":"invalid_request_error"}}`,
+		"/nowhere":             `{"error":{"code":404,"message":"There is nothing at /nowhere.","param":null,"type":"NotFoundError"}}`,
+	} {
+		if _, got := c.get(t, path); strings.TrimSpace(got) != want {
+			t.Errorf("%s: got %s\nwant %s", path, got, want)
+		}
+	}
+}
