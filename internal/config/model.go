@@ -1,5 +1,13 @@
 // Package config reads the YAML configuration file into validated values of
 // the packages that use them. Nothing below it imports it.
+//
+// The reading goes in three steps. The file's text becomes YAML nodes, which
+// know their line and column. A strict decoder fills the tagged structs of
+// file.go from them. The builder checks what concerns several keys at once and
+// resolves names, paths and defaults into plain values. Each step collects its
+// mistakes and goes on, so that one run reports them all.
+//
+// The same tags produce docs/configuration.md and docs/synthetic.schema.json.
 package config
 
 import (
@@ -16,4 +24,7 @@ type Config struct {
 	Jobs []schedule.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
+	// Hash is the SHA-256 of the file's text in hexadecimal. Files that the
+	// configuration names are not part of it.
+	Hash string
 }

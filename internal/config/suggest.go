@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// suggest says what was probably meant by name, or lists what there is.
+func suggest(name string, known []string, what string) string {
+	if best := nearest(name, known); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	if len(known) == 0 {
+		return fmt.Sprintf("there are no %s", what)
+	}
+	return fmt.Sprintf("the %s are %s", what, sequence(known))
+}
+
+// nearest returns the known name closest to name, or "" when none is close: at
+// most a third of its letters differ, or one contains the other.
+func nearest(name string, known []string) string {
+	best, bestDistance := "", len(name)/3+1
+	for _, k := range known {
+		d := distance(strings.ToLower(name), k)
+		if d > len(k)/3+1 {
+			continue
+		}
+		if d < bestDistance || (d == bestDistance && best == "") {
+			best, bestDistance = k, d
+		}
+	}
+	if best != "" || len(name) < 3 {
+		return best
+	}
+	i := slices.IndexFunc(known, func(k string) bool {
+		return strings.Contains(k, name) || (len(k) > 3 && strings.Contains(name, k))
+	})
+	if i >= 0 {
+		return known[i]
+	}
+	return ""
+}
+
+// distance counts the single-letter edits (insert, delete, replace, swap of
+// neighbours) between two names.
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// sequence writes names as a person would: "a, b and c".
+func sequence(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	n := len(names) - 1
+	return strings.Join(names[:n], ", ") + " and " + names[n]
+}
