@@ -155,7 +155,7 @@ func Catalog() []Metric {
 }
 
 // SkipReasons are the values of the reason label of ConversationsSkipped.
-func SkipReasons() []string { return []string{"max_concurrency", "budget", "no_model"} }
+func SkipReasons() []string { return []string{"max_concurrency", "budget", "late"} }
 
 // Phases are the values of the phase label.
 func Phases() []string { return []string{"dns", "connect", "tls", "headers", "first_event"} }

@@ -22,9 +22,12 @@ type Job struct {
 
 // Skip reasons, the values of the reason label of skipped conversations.
 const (
+	// SkipMaxConcurrency: Traffic.MaxConcurrency conversations were in flight.
+	// SkipBudget: Traffic.TokensPerMinute was used up.
+	// SkipLate: the prober itself was overdue by more than maxLate.
 	SkipMaxConcurrency = "max_concurrency"
 	SkipBudget         = "budget"
-	SkipNoModel        = "no_model"
+	SkipLate           = "late"
 )
 
 // Sink receives what the jobs produce. Its methods are called from many

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 const (
@@ -23,6 +24,20 @@ const (
 type replay struct {
 	system string
 	user   []string
+}
+
+// stamp tells two versions of a file apart; the zero value is no file.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime()}
 }
 
 // replay fills in the conversation of the file whose turn it is. It has as

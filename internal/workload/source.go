@@ -25,6 +25,7 @@ type Source struct {
 	spec  Spec
 	opts  Options
 	file  []replay
+	stamp stamp
 	ratio *ratio
 	order []int // of nouns in titles
 
@@ -54,11 +55,18 @@ func NewSource(spec Spec, opts Options) (*Source, error) {
 	s.order = newRand(spec.Seed, s.salt(), streamOrder).Perm(len(nouns))
 	if spec.ConversationsFile != "" {
 		var err error
+		s.stamp = stampOf(spec.ConversationsFile) // before reading: rather stale than missed
 		if s.file, err = readConversations(spec.ConversationsFile); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// Stale reports whether the file of conversations changed since it was read, or
+// cannot be found any more; false without a file.
+func (s *Source) Stale() bool {
+	return s.spec.ConversationsFile != "" && s.stamp != stampOf(s.spec.ConversationsFile)
 }
 
 // salt is the part of the seed that differs between processes.
@@ -130,7 +138,7 @@ func (s *Source) openingText(id uint64, rng *rand.Rand) string {
 // about it, because a model answers a question at length. The document grows
 // and shrinks at its end, in front of the question.
 func (s *Source) compose(index uint64, chars int) string {
-	ask := question(newRand(s.spec.Seed, s.salt(), streamText, index, 1), 0x7f)
+	ask := question(newRand(s.spec.Seed, s.salt(), streamText, index, 1))
 	rng := newRand(s.spec.Seed, s.salt(), streamText, index)
 	head := title(s.order, index)
 	if room := chars - len(ask) - 2; room > len(ask) {
@@ -145,7 +153,7 @@ func (s *Source) followup(k int, rng *rand.Rand) string {
 	if n := len(s.spec.Followups); n > 0 {
 		return s.spec.Followups[k%n]
 	}
-	return question(rng, s.chars(s.spec.FollowupTokens))
+	return questionsOf(rng, s.chars(s.spec.FollowupTokens))
 }
 
 // chars returns how many characters make so many tokens, at least 1.

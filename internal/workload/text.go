@@ -30,16 +30,23 @@ func document(rng *rand.Rand, title string, n int) string {
 	return cut(p.b.String(), n)
 }
 
-// question returns one or more questions of about n characters, at least one
-// word.
-func question(rng *rand.Rand, n int) string {
+// question returns one question.
+func question(rng *rand.Rand) string {
+	p := &prose{rng: rng}
+	p.fill(p.pick(questions))
+	return p.b.String()
+}
+
+// questionsOf returns questions of at most n characters together, but at least
+// a word. The last may be cut short.
+func questionsOf(rng *rand.Rand, n int) string {
 	p := &prose{rng: rng}
 	p.fill(p.pick(questions))
 	for p.b.Len() < n {
 		p.b.WriteByte(' ')
 		p.fill(p.pick(questions))
 	}
-	return cut(p.b.String(), n)
+	return strings.TrimRight(cut(p.b.String(), n-1), ".,?") + "?"
 }
 
 // cut shortens s to at most n characters at the end of a word, but never to
