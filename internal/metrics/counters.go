@@ -1,0 +1,105 @@
+package metrics
+
+import (
+	"slices"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+// The sizes of the bounded label sets. A test holds them against the lists.
+const (
+	kinds   = 2
+	reasons = 13
+	skips   = 3
+	phases  = 5
+)
+
+// turnCounters are the counters of one kind of turn. They are float64 because
+// that is what the exposition points at: a scrape copies the struct.
+type turnCounters struct {
+	started, ended, inFlight, canceled float64
+	failures                           [reasons]float64
+
+	promptTokens, cachedTokens, cacheKnown, outputTokens float64
+	usageMissing, tokenEvents, coalesced                 float64
+}
+
+// counters are all plain numbers of a job.
+type counters struct {
+	turns [kinds]turnCounters
+
+	started, ended, inFlight, failed, canceled float64
+	skipped                                    [skips]float64
+
+	lastTurn  float64
+	heartbeat float64
+}
+
+// sloCounters count the turns that one objective judged.
+type sloCounters struct {
+	objective         slo.Objective
+	turns, violations [kinds]float64
+}
+
+func kindIndex(k probe.TurnKind) int {
+	if k == probe.Followup {
+		return 1
+	}
+	return 0
+}
+
+// end counts the outcome of a turn.
+func (c *turnCounters) end(o probe.Outcome) {
+	c.ended++
+	c.inFlight--
+	if o == probe.Canceled {
+		c.canceled++
+	}
+	if i := failureIndex(o); i >= 0 {
+		c.failures[i]++
+	}
+}
+
+// usage counts what the turn was made of, canceled turns included: their
+// tokens were spent all the same.
+func (c *turnCounters) usage(r *probe.Result) {
+	if r.PromptTokens.OK {
+		c.promptTokens += float64(r.PromptTokens.V)
+	}
+	if r.CachedTokens.OK && r.PromptTokens.OK {
+		c.cachedTokens += float64(r.CachedTokens.V)
+		c.cacheKnown += float64(r.PromptTokens.V)
+	}
+	if r.OutputTokens.OK {
+		c.outputTokens += float64(r.OutputTokens.V)
+	}
+	if r.UsageMissing && r.Events > 0 {
+		c.usageMissing++
+	}
+	c.tokenEvents += float64(r.Events)
+	c.coalesced += float64(r.Coalesced)
+}
+
+// judge counts the verdict of the objective, if it has one.
+func (c *sloCounters) judge(r *probe.Result) {
+	v := c.objective.Judge(*r)
+	if v == slo.NotJudged {
+		return
+	}
+	k := kindIndex(r.Kind)
+	c.turns[k]++
+	if v == slo.Bad {
+		c.violations[k]++
+	}
+}
+
+// failureIndex is the position in probe.Failures, -1 for success and canceled.
+func failureIndex(o probe.Outcome) int {
+	if !o.Failed() {
+		return -1
+	}
+	return slices.Index(probe.Failures(), o)
+}
+
+func kindOf(i int) probe.TurnKind { return probe.TurnKinds()[i] }

@@ -1,0 +1,59 @@
+package sketch
+
+import "time"
+
+// A Window is made of cells, each of which holds the values of one step of
+// time and is dropped as a whole.
+const (
+	cells = 6
+	// Step is the life of one cell.
+	Step = 10 * time.Second
+	// Span is the length of the window. Its oldest part leaves in steps: the
+	// window reaches back between Span − Step and Span.
+	Span = cells * Step
+)
+
+// Window is a sketch of the last minute. The zero value is an empty window. It
+// is not safe for concurrent use.
+type Window struct {
+	cells [cells]Sketch
+	// steps says which step of time each cell holds.
+	steps [cells]int64
+}
+
+// Add adds a value at the time now.
+func (w *Window) Add(now time.Time, v float64) {
+	step := stepOf(now)
+	i := step % cells
+	if w.steps[i] != step {
+		w.cells[i].Reset()
+		w.steps[i] = step
+	}
+	w.cells[i].Add(v)
+}
+
+// Collect empties into, fills it with the values of the window that ends now,
+// and frees the cells that time has passed, so that an idle window holds no
+// memory once it was looked at.
+func (w *Window) Collect(now time.Time, into *Sketch) {
+	into.Reset()
+	step := stepOf(now)
+	for i := range w.cells {
+		if w.steps[i] <= step-cells {
+			w.cells[i].Free()
+			continue
+		}
+		into.Merge(&w.cells[i])
+	}
+}
+
+// Bytes is the memory the window holds beyond its own struct.
+func (w *Window) Bytes() int {
+	n := 0
+	for i := range w.cells {
+		n += w.cells[i].Bytes()
+	}
+	return n
+}
+
+func stepOf(now time.Time) int64 { return now.UnixNano() / int64(Step) }
