@@ -1,0 +1,34 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+)
+
+// typical is a chunk as vLLM sends one per token.
+const typical = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":" latency"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+
+// endless repeats one text, a read at a time.
+type endless struct {
+	text string
+	reads
+}
+
+func (e *endless) Read(p []byte) (int, error) { return copy(p, e.text), nil }
+
+func BenchmarkReader(b *testing.B) {
+	for name, text := range map[string]string{
+		"one event a read": typical,
+		"ten a read":       strings.Repeat(typical, 10),
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := NewReader(&endless{text: text}, Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if ev, err := r.Next(); err != nil || ev.Kind != Token {
+					b.Fatal(ev, err)
+				}
+			}
+		})
+	}
+}
