@@ -1,0 +1,70 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/dashboard"
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/workload"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// example is an input with every kind of objective: with and without a
+// threshold, for one kind of turn, and of two periods.
+func example() dashboard.Input {
+	return dashboard.Input{
+		SLOs: []slo.Objective{
+			{Name: "ttft-first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * 24 * time.Hour, Turns: []probe.TurnKind{probe.First}},
+			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.9, Window: 7 * 24 * time.Hour},
+			{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * 24 * time.Hour},
+		},
+		Traffic: []workload.Traffic{{Arrival: workload.Arrival{Process: workload.Poisson, Rate: 0.2}}},
+	}
+}
+
+func generate(t *testing.T, in dashboard.Input) []dashboard.Dashboard {
+	t.Helper()
+	ds, err := dashboard.Generate(in)
+	if err != nil {
+		t.Fatalf("Generate: %v", err)
+	}
+	return ds
+}
+
+func TestGolden(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		t.Run(d.File, func(t *testing.T) {
+			path := filepath.Join("testdata", d.File)
+			if *update {
+				if err := os.WriteFile(path, d.JSON, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(d.JSON)); diff != "" {
+				t.Errorf("%s is stale (-want +got); rewrite it with -update\n%s", path, diff)
+			}
+		})
+	}
+}
+
+func TestGenerateIsPure(t *testing.T) {
+	first, second := generate(t, example()), generate(t, example())
+	for i := range first {
+		if !bytes.Equal(first[i].JSON, second[i].JSON) {
+			t.Errorf("%s differs between two runs", first[i].File)
+		}
+	}
+}

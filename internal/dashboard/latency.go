@@ -1,0 +1,124 @@
+package dashboard
+
+import (
+	"slices"
+
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+// latency describes a latency that is shown as quantiles.
+type latency struct {
+	metric string
+	// short names it in titles, "TTFT".
+	short string
+	// sli is the SLI whose thresholds are drawn.
+	sli   slo.SLI
+	about about
+}
+
+// quantiles lists what is drawn of each distribution.
+func quantiles() []struct {
+	q    float64
+	name string
+} {
+	return []struct {
+		q    float64
+		name string
+	}{{0.5, "p50"}, {0.95, "p95"}, {0.99, "p99"}}
+}
+
+// pair is the two panels of a latency: first turns and follow-ups, which are
+// never mixed.
+func (l latency) pair(s scope, objectives []slo.Objective) []panel {
+	var out []panel
+	for _, kind := range probe.TurnKinds() {
+		out = append(out, l.panel(s, objectives, kind))
+	}
+	return out
+}
+
+func (l latency) panel(s scope, objectives []slo.Objective, kind probe.TurnKind) panel {
+	p := panel{
+		view:  graph{},
+		title: l.short + ", " + turnName(kind),
+		about: l.about,
+		unit:  units.Seconds,
+		width: 12, height: 8,
+		links: toTarget(),
+	}
+	for _, q := range quantiles() {
+		p.queries = append(p.queries, query{
+			expr:      s.quantile(q.q, perJob(), l.metric, turnIs(kind)),
+			legend:    jobLegend + " " + q.name,
+			exemplars: q.name == "p99",
+		})
+	}
+	if names := covering(objectives, l.sli, kind); len(names) > 0 {
+		p.queries = append(p.queries, query{
+			expr:   s.gauge([]string{metrics.LabelSLO}, metrics.SLOThreshold, oneOf(metrics.LabelSLO, names)),
+			legend: limitPrefix + "{{slo}}",
+		})
+	}
+	return p
+}
+
+// jobLegend names a series by its target and workload.
+const jobLegend = "{{target}} {{workload}}"
+
+func turnName(k probe.TurnKind) string {
+	if k == probe.First {
+		return "first turns"
+	}
+	return "follow-up turns"
+}
+
+// covering names the objectives on an SLI that apply to such turns.
+func covering(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) []string {
+	var names []string
+	for _, o := range objectives {
+		if o.SLI == sli && (len(o.Turns) == 0 || slices.Contains(o.Turns, kind)) {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// latencies lists every latency of a turn, the one that users notice first
+// first.
+func latencies() []latency {
+	return []latency{
+		ttft(),
+		{metrics.AnswerTTFT, "Answer TTFT", slo.AnswerTTFT, about{
+			"Time from sending a turn to the first piece of the answer itself; of reasoning models that is later than the TTFT.",
+			"The distance to the TTFT is the time spent thinking. The two are equal for models that do not reason.",
+			"When only this one rises, the model thinks longer: look at its version, its template and the reasoning effort.",
+		}},
+		{metrics.TPOT, "TPOT", slo.TPOT, about{
+			"Time per output token of each turn, after its first token.",
+			"It is the pace of reading: 0.05 s is 20 tokens a second. It grows with the engine's batch, not with the prompt.",
+			"Compare with the load on the deployment. A step up at the same load points to the engine: a lost drafter, a smaller batch, a slower GPU.",
+		}},
+		{metrics.ITL, "ITL", slo.ITL, about{
+			"Gaps between consecutive events that carry tokens, over all gaps of all turns.",
+			"A p50 near the TPOT with a high p99 is a stuttering stream. With speculative decoding one event carries several tokens, so it exceeds the TPOT.",
+			"A high p99 alone points to prefills that interrupt decoding, or to a proxy that buffers: see the share of coalesced events in the prober health.",
+		}},
+		{metrics.TurnDuration, "Turn duration", slo.TurnDuration, about{
+			"Time from sending a turn to the end of its stream, of successful turns.",
+			"It follows TTFT + TPOT × output tokens, so a longer answer takes longer without being worse.",
+			"When it rises and neither TTFT nor TPOT does, the answers have become longer: see the output tokens.",
+		}},
+	}
+}
+
+func ttft() latency {
+	return latency{metrics.TTFT, "TTFT", slo.TTFT, about{
+		"Time from sending a turn to its first token, with DNS, connect and TLS, within each target and workload.",
+		"The dashed line is the SLO's threshold. Quantiles are interpolated within buckets, the objectives above judge each turn exactly. A gap means that no turn got a token in the window, not that it took no time. Turns that never got one are missing here and count as failures.",
+		"When first turns rise and follow-ups do not, look at prefill and queueing; when follow-ups rise alone, look at the prefix cache and the routing. The phases in the target detail show whether the network is to blame.",
+	}}
+}

@@ -1,0 +1,117 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/units"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/slo"
+)
+
+// objectiveRow shows one objective: where it stands, and its course.
+func objectiveRow(s scope, o slo.Objective) row {
+	return row{
+		title: fmt.Sprintf("SLO %s: %s", o.Name, promise(o)),
+		panels: []panel{
+			goodNow(s, o), budgetNow(s, o), goodCourse(s, o), burnCourse(s, o),
+		},
+	}
+}
+
+// promise says the objective in words.
+func promise(o slo.Objective) string {
+	what := fmt.Sprintf("%s of turns succeed", percent(o.Objective))
+	if o.SLI != slo.Availability {
+		what = fmt.Sprintf("%s of turns have %s ≤ %s",
+			percent(o.Objective), strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
+	}
+	return fmt.Sprintf("%s over %s", what, promDuration(o.Window))
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
+
+func goodNow(s scope, o slo.Objective) panel {
+	by := []string{metrics.LabelSLO}
+	return panel{
+		view:  big{decimals: 2},
+		title: "Good turns of " + o.Name,
+		about: about{
+			"Share of judged turns that met the SLO over the time range, all selected targets together.",
+			fmt.Sprintf("Green from the objective, %s, upwards. Failed turns count as bad.", percent(o.Objective)),
+			"When it is red, see on the right which target is below the objective.",
+		},
+		unit:  units.PercentUnit,
+		width: 4, height: 7,
+		levels: []level{{color: red}, {o.Objective, green}},
+		empty:  "no turn judged",
+		queries: []query{{
+			expr: goodOver(s, by, "$__range", sloIs(o.Name)), legend: "good turns", instant: true,
+		}},
+	}
+}
+
+func budgetNow(s scope, o slo.Objective) panel {
+	window := promDuration(o.Window)
+	return panel{
+		view:  big{decimals: 0},
+		title: "Error budget left of " + o.Name,
+		about: about{
+			fmt.Sprintf("What is left of the bad turns that the objective permits over the last %s, whatever time range is chosen.", window),
+			"100 % is untouched, 0 % spent, below 0 % overdrawn. With less history than that, it is judged over what there is.",
+			"When it runs low, slow down risky changes; when it is spent, reliability comes first until it recovers.",
+		},
+		unit:  units.PercentUnit,
+		width: 4, height: 7,
+		levels: budgetLevels(),
+		empty:  "no turn judged",
+		queries: []query{{
+			expr:   budgetOver(s, []string{metrics.LabelSLO}, window, sloIs(o.Name)),
+			legend: "budget left", instant: true,
+		}},
+	}
+}
+
+func goodCourse(s scope, o slo.Objective) panel {
+	by := []string{metrics.LabelTarget}
+	return panel{
+		view:  graph{max: 1},
+		title: "Share of good turns of " + o.Name,
+		about: about{
+			"Share of the turns judged in the window that met the SLO, by target.",
+			"The dashed line is the objective. A short dip below it is no breach: the objective holds for the whole period. A gap means that no turn was judged.",
+			"A target that stays below the line burns its budget: open its detail by a click on its line.",
+		},
+		unit:  units.PercentUnit,
+		width: 8, height: 7,
+		links: toTarget(),
+		queries: []query{
+			{expr: goodOver(s, by, rateWindow, sloIs(o.Name)), legend: "{{target}}"},
+			{expr: s.gauge([]string{metrics.LabelSLO}, metrics.SLOObjective, sloIs(o.Name)), legend: limitPrefix + "{{slo}}"},
+		},
+	}
+}
+
+func burnCourse(s scope, o slo.Objective) panel {
+	by := []string{metrics.LabelTarget}
+	p := panel{
+		view:  graph{limits: true},
+		title: "Burn rate of " + o.Name,
+		about: about{
+			"How many times faster than the objective permits the error budget goes, by target, over 1 and 6 hours.",
+			"1 spends the budget in exactly its period. The dashed lines are where a ticket (1) and the two pages (6 and 14.4) start; a line that this objective cannot reach is left out. With few probes one bad turn lifts the line: the alerts wait for a minimum of turns.",
+			"Above a line on both windows the matching alert fires: follow its runbook.",
+		},
+		unit:  units.Short,
+		width: 8, height: 7,
+		levels: burnLevels(o.Objective),
+		links:  toTarget(),
+	}
+	for _, window := range []string{"1h", "6h"} {
+		p.queries = append(p.queries, query{
+			expr: burnOver(s, by, window, sloIs(o.Name)), legend: "{{target}} " + window,
+		})
+	}
+	return p
+}
