@@ -1,0 +1,64 @@
+// Package rules turns service level objectives into Prometheus recording and
+// alerting rules. It is pure: the same Input gives the same Rules.
+//
+// docs/alerting.md explains the formulae; every alert has a runbook under
+// docs/runbooks.
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+)
+
+// Rules are the generated groups, valid by Prometheus's own parser.
+type Rules struct {
+	Groups rulefmt.RuleGroups
+	// comments hold, by group name, what a reader of the file should know.
+	comments map[string][]string
+}
+
+// slowInterval is how often the rules over days are evaluated. It is below
+// half of Prometheus's lookback of five minutes, so that a reader always finds
+// a recorded value, one missed evaluation included.
+const slowInterval = 2 * time.Minute
+
+// Generate makes the rules. It fails, naming the objective and the remedy,
+// when an objective cannot have an alert that pages.
+func Generate(in Input) (Rules, error) {
+	if err := in.check(); err != nil {
+		return Rules{}, err
+	}
+	r := Rules{comments: map[string][]string{}}
+	for _, o := range in.SLOs {
+		f, err := in.objective(o)
+		if err != nil {
+			return Rules{}, err
+		}
+		r.add("synthetic-slo-"+o.Name, 0, f.fastRules(), f.comments()...)
+		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules())
+	}
+	r.add("synthetic-latency", 0, latencyRules())
+	r.add("synthetic-target", 0, in.targetRules())
+	r.add("synthetic-prober", 0, in.proberRules())
+	if err := r.validate(); err != nil {
+		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {
+	r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{
+		Name: name, Interval: model.Duration(interval), Rules: rules,
+	})
+	if len(comments) > 0 {
+		r.comments[name] = comments
+	}
+}
+
+// record makes a recording rule.
+func record(name, expr string) rulefmt.Rule {
+	return rulefmt.Rule{Record: name, Expr: expr}
+}

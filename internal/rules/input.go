@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"synthetic/internal/slo"
+)
+
+// Job is one workload that is continuously sent to one target.
+type Job struct {
+	// Target and Workload are the values of those labels.
+	Target, Workload string
+	// TurnsPerMinute is the expected rate of turns of both kinds over all
+	// replicas; 0 is unknown, as for closed-loop traffic.
+	TurnsPerMinute float64
+	// ConversationsPerMinute is the expected rate of first turns over all
+	// replicas; 0 is unknown. It is also the rate of turns during an outage,
+	// when every conversation ends with its first turn.
+	ConversationsPerMinute float64
+	// TurnTimeout is the longest that a turn may take; 0 is unknown.
+	TurnTimeout time.Duration
+}
+
+// Input is everything the rules are made from.
+type Input struct {
+	SLOs []slo.Objective
+	// Jobs is the complete list of what is probed. A job that is missing from
+	// it has no alert that notices its absence.
+	Jobs []Job
+	// RunbookURL is the address of the directory docs/runbooks; "" leaves the
+	// relative path.
+	RunbookURL string
+	// DashboardURL is the address under which Grafana serves dashboards by UID,
+	// for example "https://grafana.example.org/d"; "" leaves the links out.
+	DashboardURL string
+}
+
+// check refuses an input from which no meaningful rules can be made.
+func (in Input) check() error {
+	var errs []error
+	if len(in.Jobs) == 0 {
+		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since an alert for missing data needs the list of what is probed"))
+	}
+	seen := map[string]bool{}
+	for i, o := range in.SLOs {
+		where := fmt.Sprintf("slos[%d] %q", i, o.Name)
+		if o.Name == "" || seen[o.Name] {
+			errs = append(errs, fmt.Errorf("%s: the name must be set and unique, since it is the value of the slo label", where))
+		}
+		seen[o.Name] = true
+		if err := checkObjective(o); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", where, err))
+		} else if len(in.covered(o)) == 0 && len(in.Jobs) > 0 {
+			errs = append(errs, fmt.Errorf("%s: covers none of the %d probed pairs of target and workload: correct its targets and workloads, or add traffic", where, len(in.Jobs)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkObjective(o slo.Objective) error {
+	switch {
+	case !(o.Objective > 0 && o.Objective < 1):
+		return fmt.Errorf("objective %v: write a share of good turns between 0 and 1, for example 0.99", o.Objective)
+	case o.Window < time.Hour:
+		return fmt.Errorf("window %s: write at least 1h, usually 30d", o.Window)
+	}
+	return nil
+}
+
+// covered lists the jobs whose turns an objective judges.
+func (in Input) covered(o slo.Objective) []Job {
+	var jobs []Job
+	for _, j := range in.Jobs {
+		if o.CoversJob(j.Target, j.Workload) {
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs
+}

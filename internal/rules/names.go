@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"time"
+
+	"synthetic/internal/slo"
+)
+
+// Names of alerts. Each has docs/runbooks/<name>.md.
+const (
+	AlertSLOFastBurn          = "SyntheticSLOFastBurn"
+	AlertSLOSlowBurn          = "SyntheticSLOSlowBurn"
+	AlertSLONoSamples         = "SyntheticSLONoSamples"
+	AlertTargetDown           = "SyntheticTargetDown"
+	AlertTargetBusy           = "SyntheticTargetBusy"
+	AlertTargetNoSamples      = "SyntheticTargetNoSamples"
+	AlertProberSilent         = "SyntheticProberSilent"
+	AlertProberLagging        = "SyntheticProberLagging"
+	AlertSchedulerStuck       = "SyntheticSchedulerStuck"
+	AlertConfigReloadFailed   = "SyntheticConfigReloadFailed"
+	AlertConversationsSkipped = "SyntheticConversationsSkipped"
+	AlertUsageMissing         = "SyntheticUsageMissing"
+	AlertRulesOutdated        = "SyntheticRulesOutdated"
+)
+
+// Alerts lists the name of every alert that Generate may emit.
+func Alerts() []string {
+	return []string{
+		AlertSLOFastBurn, AlertSLOSlowBurn, AlertSLONoSamples,
+		AlertTargetDown, AlertTargetBusy, AlertTargetNoSamples,
+		AlertProberSilent, AlertProberLagging, AlertSchedulerStuck,
+		AlertConfigReloadFailed, AlertConversationsSkipped,
+		AlertUsageMissing, AlertRulesOutdated,
+	}
+}
+
+// Names of recorded series that have one window each. Their labels are target,
+// workload and slo, and turn where the SLO is restricted to one kind of turn.
+const (
+	// RecordBurnRate is how many times faster than allowed the error budget is
+	// spent, over the last hour; 1 is exactly as allowed.
+	RecordBurnRate = "synthetic:slo_burn_rate:ratio_rate1h"
+	// RecordBudgetRemaining is the share of the error budget that is left of
+	// the SLO's window: 1 untouched, 0 spent, below 0 overspent.
+	RecordBudgetRemaining = "synthetic:slo_error_budget_remaining:ratio"
+
+	recordTurnsRate      = "synthetic:slo_turns:rate5m"
+	recordViolationsRate = "synthetic:slo_violations:rate5m"
+)
+
+// RecordErrorRatio names the share of judged turns that were bad, over window.
+func RecordErrorRatio(window time.Duration) string {
+	return "synthetic:slo_error_ratio:rate" + slo.Short(window)
+}
+
+// RecordViolations names the number of bad turns within window.
+func RecordViolations(window time.Duration) string {
+	return "synthetic:slo_violations:increase" + slo.Short(window)
+}
+
+// RecordTTFT names the quantiles of the time to first token, by target,
+// workload, turn and quantile, in seconds, of turns that got a first token.
+const RecordTTFT = "synthetic:ttft_seconds:quantile30m"
+
+// Labels that the rules put on what they record and raise.
+const (
+	labelQuantile = "quantile"
+	labelSeverity = "severity"
+	labelLag      = "lag"
+	// labelInstance is the scraped process, as Prometheus names it.
+	labelInstance = "instance"
+)
+
+// Annotations of the alerts.
+const (
+	annotationSummary     = "summary"
+	annotationDescription = "description"
+	annotationRunbook     = "runbook_url"
+	annotationDashboard   = "dashboard_url"
+	annotationWindows     = "windows"
+)
+
+// UIDs of the dashboards that alerts link to.
+const (
+	dashboardTarget = "synthetic-target-detail"
+	dashboardHealth = "synthetic-prober-health"
+)

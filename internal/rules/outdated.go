@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/slo"
+)
+
+// outdated fires when the probers run with other objectives or targets than
+// these rules were made from: then the alerts promise what nobody configured.
+func (in Input) outdated() []alert {
+	var alerts []alert
+	for _, o := range in.SLOs {
+		alerts = append(alerts, stale(differs(o),
+			"SLO {{ $labels.slo }}: the probers run with other numbers than the rules",
+			"The prober's objective, threshold or window of this SLO is {{ $value }}, which is not what the rules were generated from."))
+	}
+	names := make([]string, len(in.SLOs))
+	for i, o := range in.SLOs {
+		names[i] = o.Name
+	}
+	alerts = append(alerts, stale(unknown(metrics.SLOObjective, metrics.LabelSLO, names),
+		"SLO {{ $labels.slo }} has no rules",
+		"The probers judge turns by this SLO and no alert was generated for it."))
+	targets := make([]string, len(in.Jobs))
+	for i, j := range in.Jobs {
+		targets[i] = j.Target
+	}
+	slices.Sort(targets)
+	return append(alerts, stale(unknown(metrics.SchedulerHeartbeat, metrics.LabelTarget, slices.Compact(targets)),
+		"Target {{ $labels.target }} has no rules",
+		"The probers send traffic to this target and no alert would notice if that stopped."))
+}
+
+func stale(expr, summary, description string) alert {
+	return alert{
+		name: AlertRulesOutdated, severity: slo.Ticket,
+		// A rollout of prober and rules is over by then.
+		wait: 15 * time.Minute,
+		expr: expr, summary: summary,
+		description: description + " Generate the rules anew from the configuration that is running.",
+		dashboard:   dashboardHealth,
+	}
+}
+
+// differs is true while a prober exports other numbers for an SLO. It keeps
+// the instance, for a rollout may have reached only some.
+func differs(o slo.Objective) string {
+	self := matchers{equals(metrics.LabelSLO, o.Name)}
+	parts := []string{
+		fmt.Sprintf("%s != %v", self.on(metrics.SLOObjective), o.Objective),
+		fmt.Sprintf("%s != %v", self.on(metrics.SLOWindow), o.Window.Seconds()),
+	}
+	if o.SLI != slo.Availability {
+		parts = append(parts, fmt.Sprintf("%s != %v", self.on(metrics.SLOThreshold), o.Threshold.Seconds()))
+	}
+	return strings.Join(parts, "\nor\n")
+}
+
+// unknown is true for each value of a label that the rules do not know.
+func unknown(metric, label string, known []string) string {
+	m := matchers{}
+	if len(known) > 0 {
+		m = m.with(strings.Replace(strings.Replace(oneOf(label, known), "=~", "!~", 1), label+"=", label+"!=", 1))
+	}
+	return fmt.Sprintf("max by (%s) (%s) > 0", label, m.on(metric))
+}

@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"slices"
+
+	"synthetic/internal/metrics"
+)
+
+// group is a set of jobs that share a rule.
+type group struct {
+	jobs []Job
+	// matchers select exactly the jobs; none when these are all there are.
+	matchers matchers
+}
+
+// partition puts jobs of one key together, in the order of their first
+// appearance. A selector is a product of values and a set of jobs need not
+// be, so each workload of a key gets a group of its own.
+func partition(jobs []Job, key func(Job) string) []group {
+	keys, byKey := collect(jobs, key)
+	if len(keys) == 1 {
+		return []group{{jobs: jobs}}
+	}
+	var groups []group
+	for _, k := range keys {
+		workloads, byWorkload := collect(byKey[k], func(j Job) string { return j.Workload })
+		for _, w := range workloads {
+			groups = append(groups, group{jobs: byWorkload[w], matchers: selecting(byWorkload[w])})
+		}
+	}
+	return groups
+}
+
+// selecting matches jobs of one workload.
+func selecting(jobs []Job) matchers {
+	targets := make([]string, len(jobs))
+	for i, j := range jobs {
+		targets[i] = j.Target
+	}
+	slices.Sort(targets)
+	return matchers{
+		oneOf(metrics.LabelTarget, slices.Compact(targets)),
+		equals(metrics.LabelWorkload, jobs[0].Workload),
+	}
+}
+
+// collect sorts jobs into buckets and lists the keys as they appeared.
+func collect(jobs []Job, key func(Job) string) ([]string, map[string][]Job) {
+	var keys []string
+	by := map[string][]Job{}
+	for _, j := range jobs {
+		k := key(j)
+		if _, ok := by[k]; !ok {
+			keys = append(keys, k)
+		}
+		by[k] = append(by[k], j)
+	}
+	return keys, by
+}

@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/slo"
+)
+
+// perJob are the labels that everything is aggregated to. Replicas (instance,
+// pod) are summed: together they send one workload to one target.
+func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkload} }
+
+// matchers are the label matchers of a selector, without braces.
+type matchers []string
+
+// with returns m and more, leaving m alone.
+func (m matchers) with(more ...string) matchers {
+	return append(append(matchers{}, m...), more...)
+}
+
+// on selects the series of a metric.
+func (m matchers) on(metric string) string {
+	if len(m) == 0 {
+		return metric
+	}
+	return metric + "{" + strings.Join(m, ", ") + "}"
+}
+
+// increase is how much a counter grew within a window, summed by labels.
+func (m matchers) increase(by []string, metric string, window time.Duration) string {
+	return m.over("increase", by, metric, window)
+}
+
+func (m matchers) rate(by []string, metric string, window time.Duration) string {
+	return m.over("rate", by, metric, window)
+}
+
+func (m matchers) over(fn string, by []string, metric string, window time.Duration) string {
+	return fmt.Sprintf("%s (%s(%s[%s]))", sumBy(by), fn, m.on(metric), slo.Short(window))
+}
+
+func sumBy(labels []string) string {
+	if len(labels) == 0 {
+		return "sum"
+	}
+	return "sum by (" + strings.Join(labels, ", ") + ")"
+}
+
+// equals matches one value of a label.
+func equals(label, value string) string { return label + "=" + strconv.Quote(value) }
+
+// oneOf matches several values of a label, each taken literally.
+func oneOf(label string, values []string) string {
+	if len(values) == 1 {
+		return equals(label, values[0])
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = regexp.QuoteMeta(v)
+	}
+	return label + "=~" + strconv.Quote(strings.Join(quoted, "|"))
+}
+
+// num writes a number for PromQL without the noise of binary fractions.
+func num(x float64) string {
+	return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64)
+}
+
+// quantile estimates a quantile of a histogram of the catalog, by labels. A
+// server that scrapes native histograms has no classic buckets, and the other
+// way round, so whichever exists answers. The comparison drops the NaN of an
+// idle window.
+func (m matchers) quantile(q float64, by []string, metric string, window time.Duration) string {
+	native := m.rate(by, metric, window)
+	classic := m.rate(append([]string{"le"}, by...), metric+"_bucket", window)
+	return fmt.Sprintf("(\n  histogram_quantile(%[1]s, %[2]s)\nor\n  histogram_quantile(%[1]s, %[3]s)\n) >= 0",
+		num(q), native, classic)
+}

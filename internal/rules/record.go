@@ -1,0 +1,58 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/slo"
+)
+
+// recordWindows records, per window, the share of bad turns and their number.
+func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
+	var rules []rulefmt.Rule
+	for _, w := range windows {
+		rules = append(rules,
+			record(RecordErrorRatio(w), ratio(
+				f.self().rate(f.labels(), metrics.SLOViolations, w),
+				f.self().rate(f.labels(), metrics.SLOTurns, w))),
+			record(RecordViolations(w), f.self().increase(f.labels(), metrics.SLOViolations, w)))
+	}
+	return rules
+}
+
+// recordBudget records what is left of the error budget. A window of weeks of
+// raw samples is dear to read, so both counters are recorded as rates first
+// and those are summed: each turn weighs the same, however many there were.
+func (f objective) recordBudget() []rulefmt.Rule {
+	const window = 5 * time.Minute
+	sum := func(series string) string {
+		return fmt.Sprintf("sum_over_time(%s[%s])", f.self().on(series), slo.Short(f.Window))
+	}
+	spent := ratio(sum(recordViolationsRate), sum(recordTurnsRate))
+	return []rulefmt.Rule{
+		record(recordViolationsRate, f.self().rate(f.labels(), metrics.SLOViolations, window)),
+		record(recordTurnsRate, f.self().rate(f.labels(), metrics.SLOTurns, window)),
+		record(RecordBudgetRemaining, fmt.Sprintf("1 - (\n%s\n) / %s", indent(spent), num(f.Budget()))),
+	}
+}
+
+// ratio divides where there is something to divide by: without turns there is
+// no ratio, neither 0 nor NaN.
+func ratio(part, whole string) string {
+	return part + "\n/\n(" + whole + " > 0)"
+}
+
+// latencyRules record the quantiles of the time to first token.
+func latencyRules() []rulefmt.Rule {
+	var rules []rulefmt.Rule
+	by := append(perJob(), metrics.LabelTurn)
+	for _, q := range []float64{0.5, 0.95, 0.99} {
+		r := record(RecordTTFT, matchers{}.quantile(q, by, metrics.TTFT, 30*time.Minute))
+		r.Labels = map[string]string{labelQuantile: num(q)}
+		rules = append(rules, r)
+	}
+	return rules
+}

@@ -1,0 +1,201 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Severity says what an alert asks of people.
+type Severity string
+
+const (
+	// Page wakes somebody up.
+	Page Severity = "page"
+	// Ticket waits for office hours.
+	Ticket Severity = "ticket"
+)
+
+// Tier is one pair of windows of a multiwindow, multi-burn-rate alert: it
+// fires while the share of bad turns is above Burn × (1 − objective) in both
+// windows, and both hold enough bad turns to mean it.
+type Tier struct {
+	Severity Severity
+	// Share is the part of the error budget that is spent when Burn has lasted
+	// for Long: Burn × Long / the objective's window.
+	Share float64
+	// Burn is how many times faster than allowed the budget is spent; at 1 it
+	// lasts exactly the objective's window.
+	Burn float64
+	// Long decides whether the fault matters, Short whether it still lasts.
+	Long, Short time.Duration
+	// MinBadLong and MinBadShort are the fewest bad turns in each window that
+	// fire, so that one bad turn never does.
+	MinBadLong, MinBadShort int
+	// Notes say in words how the tier differs from its usual windows, and why.
+	Notes []string
+}
+
+// Plan is the tiers of one objective at one rate of turns.
+type Plan struct {
+	// Tiers that can fire, pages first, quickest first.
+	Tiers []Tier
+	// Dropped says in words which tiers are left out, and why.
+	Dropped []string
+}
+
+// Pages reports whether a paging tier is left.
+func (p Plan) Pages() bool {
+	for _, t := range p.Tiers {
+		if t.Severity == Page {
+			return true
+		}
+	}
+	return false
+}
+
+// The fewest bad turns that fire. Two in the short window, because one is no
+// evidence that a fault lasts. Five in the long one, because a deployment that
+// just meets its objective reaches two or three by chance every few days when
+// turns are few.
+const (
+	minBadLong  = 5
+	minBadShort = 2
+)
+
+// reachable is the largest share of bad turns that a tier may ask for. A
+// threshold above 1 can never be crossed; one close to 1 would wait for a
+// complete outage.
+const reachable = 0.8
+
+// BaseTiers are the tiers for a window of 30 days, from the Site Reliability
+// Workbook's chapter "Alerting on SLOs": 14.4×, 6× and 1×.
+func BaseTiers() []Tier {
+	const day = 24 * time.Hour
+	return []Tier{
+		{Severity: Page, Share: 0.02, Long: time.Hour, Short: 5 * time.Minute},
+		{Severity: Page, Share: 0.05, Long: 6 * time.Hour, Short: 30 * time.Minute},
+		{Severity: Ticket, Share: 0.10, Long: 3 * day, Short: 6 * time.Hour},
+	}
+}
+
+// BurnPlan fits the tiers to the objective, its window and the expected number
+// of judged turns per minute (0: unknown, then no window is stretched).
+func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
+	var p Plan
+	for _, base := range BaseTiers() {
+		t, why := o.fit(base, turnsPerMinute)
+		if why != "" {
+			p.Dropped = append(p.Dropped, fmt.Sprintf("%s tier over %s: %s", base.Severity, Short(base.Long), why))
+			continue
+		}
+		if p.has(t) {
+			p.Dropped = append(p.Dropped, fmt.Sprintf("%s tier over %s: it became the same as another tier", base.Severity, Short(base.Long)))
+			continue
+		}
+		p.Tiers = append(p.Tiers, t)
+	}
+	return p
+}
+
+// has reports whether an equally severe tier fires on the same numbers.
+func (p Plan) has(t Tier) bool {
+	for _, u := range p.Tiers {
+		if u.Severity == t.Severity && u.Burn == t.Burn && u.Long == t.Long && u.Short == t.Short {
+			return true
+		}
+	}
+	return false
+}
+
+// fit returns the tier as it suits the objective, or why it cannot.
+func (o Objective) fit(t Tier, turnsPerMinute float64) (Tier, string) {
+	t.MinBadLong, t.MinBadShort = minBadLong, minBadShort
+	t, ok := o.withinReach(t)
+	if !ok {
+		return t, fmt.Sprintf("even a long window asks for more than %g %% bad turns", reachable*100)
+	}
+	if t.Burn < 1 {
+		if t.Severity == Page {
+			return t, fmt.Sprintf("%s %% of the budget in %s is a burn rate of %s, which lasts beyond the window of %s",
+				number(t.Share*100), Short(t.Long), number(t.Burn), Short(o.Window))
+		}
+		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s: below 1 the budget outlasts its window", number(t.Burn)))
+		t.Burn = 1
+	}
+	t, ok = o.filled(t, turnsPerMinute)
+	t.Share = round(t.Burn * float64(t.Long) / float64(o.Window))
+	if !ok || t.Share >= 1 {
+		return t, fmt.Sprintf("at %s turns per minute it would fire only after the whole budget of %s is spent",
+			number(turnsPerMinute), Short(o.Window))
+	}
+	return t, ""
+}
+
+// withinReach lengthens the long window, at the same share of the budget,
+// until its threshold can be crossed: at a low objective 14.4 × the budget is
+// more than every turn.
+func (o Objective) withinReach(t Tier) (Tier, bool) {
+	base := t.Long
+	for {
+		t.Burn = round(t.Share * float64(o.Window) / float64(t.Long))
+		if t.Burn*o.Budget() <= reachable {
+			break
+		}
+		next, ok := windowAtLeast(t.Long + 1)
+		if !ok {
+			return t, false
+		}
+		t.Long = next
+	}
+	if t.Long != base {
+		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s: for the same share of the budget, %s would ask for more than %g %% bad turns, which an objective of %s can hardly or never reach",
+			Short(t.Long), Short(base), Short(base), reachable*100, number(o.Objective)))
+	}
+	return t, true
+}
+
+// filled lengthens both windows, at the same burn rate, until a fault that
+// just crosses the threshold puts the least number of bad turns in each.
+func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
+	if turnsPerMinute <= 0 {
+		return t, true
+	}
+	badPerMinute := t.Burn * o.Budget() * turnsPerMinute
+	long, okLong := holding(t.Long, float64(t.MinBadLong)/badPerMinute)
+	short, okShort := holding(t.Short, float64(t.MinBadShort)/badPerMinute)
+	if !okLong || !okShort {
+		return t, false
+	}
+	if long != t.Long || short != t.Short {
+		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s: %s turns per minute do not fill those",
+			Short(long), Short(short), Short(t.Long), Short(t.Short), number(turnsPerMinute)))
+	}
+	t.Long, t.Short = long, short
+	return t, true
+}
+
+// holding is the window of the ladder that is at least base and minutes.
+func holding(base time.Duration, minutes float64) (time.Duration, bool) {
+	need := minutes * float64(time.Minute)
+	if need >= math.MaxInt64 {
+		return 0, false
+	}
+	return windowAtLeast(max(base, time.Duration(need)))
+}
+
+// Budget is the share of turns that may be bad, 1 − Objective, without the
+// noise of binary fractions.
+func (o Objective) Budget() float64 { return round(1 - o.Objective) }
+
+// round drops float noise: 1 − 0.99 is 0.01.
+func round(x float64) float64 {
+	const digits = 1e12
+	return math.Round(x*digits) / digits
+}
+
+// CoversJob reports whether the objective applies to any turn of a workload
+// sent to a target.
+func (o Objective) CoversJob(target, workload string) bool {
+	return among(o.Targets, target) && among(o.Workloads, workload)
+}

@@ -1,0 +1,53 @@
+package slo
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// Windows lists the lengths that alert windows are stretched to, in order.
+// Neighbours differ by at most two thirds, so that stretching overshoots
+// little and yet few different windows are recorded.
+func Windows() []time.Duration {
+	const (
+		m   = time.Minute
+		h   = time.Hour
+		day = 24 * h
+	)
+	return []time.Duration{
+		5 * m, 10 * m, 15 * m, 20 * m, 30 * m, 45 * m,
+		h, 90 * m, 2 * h, 3 * h, 4 * h, 6 * h, 8 * h, 12 * h, 18 * h,
+		day, 36 * h, 2 * day, 3 * day, 4 * day, 5 * day, 7 * day, 10 * day,
+		14 * day, 21 * day, 28 * day, 45 * day, 60 * day, 90 * day,
+	}
+}
+
+// windowAtLeast is the shortest of Windows that is no shorter than d; false
+// when there is none.
+func windowAtLeast(d time.Duration) (time.Duration, bool) {
+	all := Windows()
+	i, _ := slices.BinarySearch(all, d)
+	if i == len(all) {
+		return 0, false
+	}
+	return all[i], true
+}
+
+// WindowAtLeast is the shortest of Windows that is no shorter than d, or the
+// longest one.
+func WindowAtLeast(d time.Duration) time.Duration {
+	if w, ok := windowAtLeast(d); ok {
+		return w
+	}
+	all := Windows()
+	return all[len(all)-1]
+}
+
+// Short writes a duration as PromQL does: "5m", "1h30m", "3d".
+func Short(d time.Duration) string { return model.Duration(d).String() }
+
+// number writes a figure for a sentence, with at most four digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
