@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Writes a llama model with random weights, for servers that insist on one.
+
+usage: make_gguf.py TOKENIZER_JSON OUT.gguf
+
+It says nothing sensible and that is the point: what is measured is when its
+tokens come. The size is chosen so that on one slow core a token takes some
+milliseconds, and a prompt of a thousand tokens long enough to see whether its
+prefix was cached.
+"""
+
+import json
+import sys
+
+import gguf
+import numpy as np
+
+LAYERS, WIDTH, HIDDEN, HEADS, CONTEXT = 6, 384, 1024, 6, 8192
+TEMPLATE = (
+    "{{ bos_token }}{% for m in messages %}<|{{ m['role'] }}|>\n"
+    "{{ m['content'] }}{{ eos_token }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+
+
+def add_vocabulary(w: gguf.GGUFWriter, path: str) -> int:
+    """Copies the byte-level BPE of tokenizer.json; returns its size."""
+    with open(path) as f:
+        spec = json.load(f)
+    vocab = spec["model"]["vocab"]
+    special = {t["content"] for t in spec["added_tokens"]}
+    tokens = sorted(vocab, key=vocab.get)
+    control, normal = gguf.TokenType.CONTROL, gguf.TokenType.NORMAL
+    w.add_tokenizer_model("gpt2")
+    w.add_tokenizer_pre("gpt-2")
+    w.add_token_list(tokens)
+    w.add_token_types([control if t in special else normal for t in tokens])
+    w.add_token_merges([m if isinstance(m, str) else " ".join(m) for m in spec["model"]["merges"]])
+    w.add_bos_token_id(vocab["<s>"])
+    w.add_eos_token_id(vocab["</s>"])
+    w.add_chat_template(TEMPLATE)
+    return len(tokens)
+
+
+def add_shape(w: gguf.GGUFWriter, vocab: int) -> None:
+    w.add_context_length(CONTEXT)
+    w.add_embedding_length(WIDTH)
+    w.add_block_count(LAYERS)
+    w.add_feed_forward_length(HIDDEN)
+    w.add_head_count(HEADS)
+    w.add_head_count_kv(HEADS)
+    w.add_rope_dimension_count(WIDTH // HEADS)
+    w.add_layer_norm_rms_eps(1e-5)
+    w.add_vocab_size(vocab)
+    w.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
+
+
+def add_weights(w: gguf.GGUFWriter, vocab: int) -> None:
+    rng = np.random.default_rng(7)
+
+    def matrix(name: str, rows: int, columns: int) -> None:
+        values = rng.standard_normal((rows, columns), dtype=np.float32)
+        w.add_tensor(name, (values / np.sqrt(columns)).astype(np.float16))
+
+    def ones(name: str) -> None:
+        w.add_tensor(name, np.ones(WIDTH, dtype=np.float32))
+
+    matrix("token_embd.weight", vocab, WIDTH)
+    for i in range(LAYERS):
+        ones(f"blk.{i}.attn_norm.weight")
+        for part in ("q", "k", "v", "output"):
+            matrix(f"blk.{i}.attn_{part}.weight", WIDTH, WIDTH)
+        ones(f"blk.{i}.ffn_norm.weight")
+        matrix(f"blk.{i}.ffn_gate.weight", HIDDEN, WIDTH)
+        matrix(f"blk.{i}.ffn_up.weight", HIDDEN, WIDTH)
+        matrix(f"blk.{i}.ffn_down.weight", WIDTH, HIDDEN)
+    ones("output_norm.weight")
+    matrix("output.weight", vocab, WIDTH)
+
+
+def main() -> None:
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    w = gguf.GGUFWriter(sys.argv[2], "llama")
+    vocab = add_vocabulary(w, sys.argv[1])
+    add_shape(w, vocab)
+    add_weights(w, vocab)
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.write_tensors_to_file()
+    w.close()
+
+
+if __name__ == "__main__":
+    main()
