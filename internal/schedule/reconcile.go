@@ -89,7 +89,7 @@ func (s *Scheduler) make(j Job) (*runner, error) {
 		// predecessor, which had the same seed and perhaps the same name.
 		salt ^= workload.Hash(time.Now().String())
 	}
-	source, err := workload.NewSource(j.Workload, workload.Options{Salt: salt, NoFollowups: j.User != nil})
+	source, err := workload.NewSource(j.Workload, workload.WithSalt(salt))
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const (
 	ratioSamples = 15
 	// ratioHold is how far the median has to be from the ratio in use before
 	// that moves: lengths settle, and shared texts stay the same text.
-	ratioHold = 0.03
+	ratioHold = 0.04
 	// ratioStep is the grid on which a ratio is put, so that replicas which
 	// learned nearly the same use the same.
 	ratioStep = 0.02

@@ -44,7 +44,7 @@ func stampOf(path string) stamp {
 // many turns as the file has user messages for it, at most Spec.TurnsMax where
 // that is set.
 func (s *Source) replay(c *Conversation) {
-	r := s.file[(s.opts.Salt%uint64(len(s.file))+c.ID)%uint64(len(s.file))]
+	r := s.file[(s.salt%uint64(len(s.file))+c.ID)%uint64(len(s.file))]
 	system := r.system
 	if system == "" {
 		system = s.spec.System

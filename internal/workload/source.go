@@ -7,23 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// Options are what a Source needs beside its Spec.
-type Options struct {
-	// Salt makes openings unique to a process where they are to be unique
-	// (Spec.Starters = 0): replicas and restarts with the same seed then do not
-	// find each other's texts in a prefix cache. Shared starters do not depend
-	// on it. It also picks where in a file of conversations the replay starts.
-	Salt uint64
-	// NoFollowups leaves Conversation.Followups empty, for a user endpoint
-	// that writes them.
-	NoFollowups bool
-}
+// Option changes how a Source plans.
+type Option func(*Source)
 
-// Source plans conversations. With equal Spec and Options the plans are equal,
+// WithSalt makes the draws differ between processes with the same seed, and
+// so the openings where they are to be unique (Spec.Starters = 0): replicas
+// and restarts then do not find each other's texts in a prefix cache. The texts
+// of shared starters do not depend on it. It also picks where in a file of
+// conversations the replay starts.
+func WithSalt(salt uint64) Option { return func(s *Source) { s.salt = salt } }
+
+// Source plans conversations. With an equal Spec and salt the plans are equal,
 // as long as equal token counts were learned. It is safe for concurrent use.
 type Source struct {
 	spec  Spec
-	opts  Options
+	salt  uint64
 	file  []replay
 	stamp stamp
 	ratio *ratio
@@ -50,9 +48,12 @@ const (
 // NewSource returns a source of the conversations that spec describes. It
 // reads Spec.ConversationsFile, and its errors name the file, the line and the
 // remedy.
-func NewSource(spec Spec, opts Options) (*Source, error) {
-	s := &Source{spec: spec, opts: opts, ratio: newRatio(), starters: map[uint64]starter{}}
-	s.order = newRand(spec.Seed, s.salt(), streamOrder).Perm(len(nouns))
+func NewSource(spec Spec, opts ...Option) (*Source, error) {
+	s := &Source{spec: spec, ratio: newRatio(), starters: map[uint64]starter{}}
+	for _, o := range opts {
+		o(s)
+	}
+	s.order = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
 	if spec.ConversationsFile != "" {
 		var err error
 		s.stamp = stampOf(spec.ConversationsFile) // before reading: rather stale than missed
@@ -69,12 +70,12 @@ func (s *Source) Stale() bool {
 	return s.spec.ConversationsFile != "" && s.stamp != stampOf(s.spec.ConversationsFile)
 }
 
-// salt is the part of the seed that differs between processes.
-func (s *Source) salt() uint64 {
+// textSalt is the salt of the opening texts.
+func (s *Source) textSalt() uint64 {
 	if s.spec.Starters > 0 {
 		return 0
 	}
-	return s.opts.Salt
+	return s.salt
 }
 
 // Learn tells how many tokens the server counted in an opening of so many
@@ -91,15 +92,12 @@ func (s *Source) Next() Conversation {
 	defer s.mu.Unlock()
 	id := s.next
 	s.next++
-	rng := newRand(s.spec.Seed, s.opts.Salt, streamPlan, id)
+	rng := newRand(s.spec.Seed, s.salt, streamPlan, id)
 	c := Conversation{ID: id}
 	if len(s.file) > 0 {
 		s.replay(&c)
 	} else {
 		s.generate(&c, rng)
-	}
-	if s.opts.NoFollowups {
-		c.Followups = nil
 	}
 	for range c.Turns - 1 {
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
@@ -138,8 +136,8 @@ func (s *Source) openingText(id uint64, rng *rand.Rand) string {
 // about it, because a model answers a question at length. The document grows
 // and shrinks at its end, in front of the question.
 func (s *Source) compose(index uint64, chars int) string {
-	ask := question(newRand(s.spec.Seed, s.salt(), streamText, index, 1))
-	rng := newRand(s.spec.Seed, s.salt(), streamText, index)
+	ask := question(newRand(s.spec.Seed, s.textSalt(), streamText, index, 1))
+	rng := newRand(s.spec.Seed, s.textSalt(), streamText, index)
 	head := title(s.order, index)
 	if room := chars - len(ask) - 2; room > len(ask) {
 		return document(rng, head, room) + "\n\n" + ask

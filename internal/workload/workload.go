@@ -27,11 +27,15 @@ type Spec struct {
 	Temperature *float64
 	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
 	ThinkMin, ThinkMax time.Duration
-	// Followups is the script of follow-up questions, used in turn; empty
-	// means generated ones.
+	// Followups is the script of follow-up questions, used in turn, from the
+	// first again in each conversation; empty means generated ones.
 	Followups []string
-	// ConversationsFile is a JSONL file of conversations to replay instead of
-	// generated text; empty for none.
+	// ConversationsFile is a JSONL file of conversations to replay in turn
+	// instead of generated text; empty for none. Each line is an object with
+	// "messages" (role and content, as in OpenAI's API) or "conversations"
+	// (from and value, as ShareGPT has them). Their user messages become the
+	// turns, at most TurnsMax; their assistant messages are left out, since the
+	// deployment's own answers go into the history.
 	ConversationsFile string
 	// Check is the optional check of the answers' content.
 	Check Check
@@ -67,8 +71,8 @@ type Conversation struct {
 	Turns int
 	// Opening is the history up to and including the first user message.
 	Opening []Message
-	// Followups are the user messages of turns 2 … Turns, in order. It is
-	// empty when a user endpoint writes them.
+	// Followups are the user messages of turns 2 … Turns, in order. A user
+	// endpoint's messages take their place while it answers.
 	Followups []string
 	// Think are the pauses before turns 2 … Turns.
 	Think []time.Duration

@@ -1,0 +1,83 @@
+package workload
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestBudget(t *testing.T) {
+	begin := time.Unix(1_700_000_000, 0)
+	// Each step asks at a time (in seconds) and then settles.
+	type step struct {
+		at       float64
+		estimate int
+		want     bool
+		settle   int // actual tokens; -1 for not settled yet
+	}
+	tests := map[string][]step{
+		"a full minute at once, then by the rate": {
+			{0, 600, true, 600}, {0, 1, false, 0}, {1, 10, true, 10}, {1, 1, false, 0}, {61, 600, true, 600},
+		},
+		"what was not used comes back": {
+			{0, 600, true, 100}, {0, 500, true, 500}, {0, 1, false, 0},
+		},
+		"what was used in excess is owed": {
+			{0, 600, true, 1200}, {59, 1, false, 0}, {61, 10, true, 10},
+		},
+		"in flight counts as estimated": {
+			{0, 400, true, -1}, {0, 400, false, 0}, {0, 200, true, -1},
+		},
+		"more than a minute's worth waits for a full bucket": {
+			{0, 1, true, 1}, {0.05, 6000, false, 0}, {0.2, 6000, true, 6000}, {500, 1, false, 0}, {601, 10, true, 10},
+		},
+		"idle time is not saved up": {
+			{0, 1, true, 1}, {3600, 600, true, 600}, {3600, 1, false, 0},
+		},
+		"a clock that steps back gives nothing": {
+			{10, 600, true, 600}, {5, 1, false, 0}, {11, 10, true, 10}, {11, 10, false, 0},
+		},
+	}
+	for name, steps := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := NewBudget(600)
+			for i, s := range steps {
+				now := begin.Add(time.Duration(s.at * float64(time.Second)))
+				if got := b.Allow(now, s.estimate); got != s.want {
+					t.Fatalf("step %d: Allow(%d) at %v s is %v", i, s.estimate, s.at, got)
+				}
+				if s.want && s.settle >= 0 {
+					b.Settle(s.estimate, s.settle)
+				}
+			}
+		})
+	}
+}
+
+func TestNoBudgetAllowsEverything(t *testing.T) {
+	b := NewBudget(0)
+	if !b.Allow(time.Now(), 1<<40) {
+		t.Error("refused without a budget")
+	}
+	b.Settle(1, 2)
+}
+
+// TestBudgetHoldsItsRate asks far too often with wrong estimates.
+func TestBudgetHoldsItsRate(t *testing.T) {
+	const perMinute, minutes = 10_000, 200
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := NewBudget(perMinute)
+	now := time.Unix(1_700_000_000, 0)
+	used := 0
+	for range minutes * 60 {
+		now = now.Add(time.Second)
+		if estimate := rng.IntN(1000); b.Allow(now, estimate) {
+			actual := estimate/2 + rng.IntN(1000)
+			b.Settle(estimate, actual)
+			used += actual
+		}
+	}
+	if rate := used / minutes; rate < perMinute*95/100 || rate > perMinute*103/100 {
+		t.Errorf("%d tokens per minute were used of a budget of %d", rate, perMinute)
+	}
+}

@@ -1,0 +1,128 @@
+package workload
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// file writes a file of conversations and returns its path.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "chats.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const chats = "\xef\xbb\xbf" + `{"messages":[{"role":"system","content":"S"},{"role":"user","content":"u1"},{"role":"assistant","content":null},{"role":"user","content":"u2"}]}
+
+{"id":"x","conversations":[{"from":"human","value":"h1"},{"from":"gpt","value":"g1"},{"from":"human","value":"h2"},{"from":"human","value":"h3"}]}` + "\r\n" +
+	`{"messages":[{"role":"user","content":[{"type":"text","text":"part 1, "},{"type":"text","text":"part 2: ü"}]},{"role":"tool","content":"ignored"}]}`
+
+func TestReplay(t *testing.T) {
+	s := newSource(t, Spec{ConversationsFile: file(t, chats), System: "default", ThinkMin: time.Second, ThinkMax: time.Second})
+	want := []Conversation{
+		{
+			ID: 0, Turns: 2, Followups: []string{"u2"}, Think: []time.Duration{time.Second}, CharsOpening: 3,
+			Opening: []Message{{"system", "S"}, {"user", "u1"}},
+		},
+		{
+			ID: 1, Turns: 3, Followups: []string{"h2", "h3"}, Think: []time.Duration{time.Second, time.Second}, CharsOpening: 9,
+			Opening: []Message{{"system", "default"}, {"user", "h1"}},
+		},
+		{
+			ID: 2, Turns: 1, Followups: []string{}, CharsOpening: 24,
+			Opening: []Message{{"system", "default"}, {"user", "part 1, part 2: ü"}},
+		},
+	}
+	if got := plans(s, 3); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if again := s.Next(); again.ID != 3 || user(again) != "u1" {
+		t.Errorf("the fourth conversation is %+v, want the first again", again)
+	}
+}
+
+func TestReplayTakesAtMostTurnsMax(t *testing.T) {
+	s := newSource(t, Spec{ConversationsFile: file(t, chats), TurnsMax: 2})
+	for i, want := range []int{2, 2, 1} {
+		if c := s.Next(); c.Turns != want || len(c.Followups) != want-1 {
+			t.Errorf("conversation %d has %d turns and %d follow-ups, want %d turns", i, c.Turns, len(c.Followups), want)
+		}
+	}
+}
+
+func TestReplayStartsAtTheSalt(t *testing.T) {
+	s := newSource(t, Spec{ConversationsFile: file(t, chats)}, WithSalt(4))
+	if got := user(s.Next()); got != "h1" {
+		t.Errorf("the replay starts with %q, want the second conversation", got)
+	}
+}
+
+func TestStale(t *testing.T) {
+	path := file(t, chats)
+	s := newSource(t, Spec{ConversationsFile: path})
+	if s.Stale() {
+		t.Error("stale although nothing changed")
+	}
+	if err := os.WriteFile(path, []byte(chats+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !s.Stale() {
+		t.Error("not stale although the file grew")
+	}
+	if newSource(t, Spec{PromptTokens: 1}).Stale() {
+		t.Error("a source without a file is stale")
+	}
+}
+
+func TestBadConversations(t *testing.T) {
+	const good = `{"messages":[{"role":"user","content":"hi"}]}` + "\n"
+	tests := map[string]struct{ text, want string }{
+		"empty file": {"\n\n", `1: the file has no conversations; write one per line, such as {"messages":[{"role":"user","content":"Hello"}]}`},
+		"not JSON":   {good + "hello\n", "2: not a JSON object of a conversation: invalid character 'h' looking for beginning of value; write one per line"},
+		"an array":   {`[{"messages":[]}]`, "1: the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)"},
+		"no user":    {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, `3: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
+		"no known key": {`{"prompt":"hi"}`,
+			`1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
+		"empty user message": {`{"messages":[{"role":"user","content":" "}]}`, "1: messages[0]: the user message is empty; write its text or remove it"},
+		"unknown role":       {`{"messages":[{"role":"usr","content":"hi"}]}`, `1: messages[0]: role "usr" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
+		"unknown from":       {`{"conversations":[{"from":"human","value":"a"},{"from":"dog","value":"b"}]}`, `1: conversations[1]: from "dog" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
+		"an image":           {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `1: not a JSON object of a conversation: a content part has type "image_url"; only "text" can be replayed; write one per line`},
+		"a long line":        {good + `{"messages":"` + strings.Repeat("x", maxLine) + `"}`, "2: the line is longer than 4 MiB; write one conversation per line, and leave out larger ones"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := file(t, tt.text)
+			_, err := NewSource(Spec{ConversationsFile: path})
+			if err == nil || err.Error() != path+":"+tt.want {
+				t.Errorf("got  %v\nwant %s:%s", err, path, tt.want)
+			}
+		})
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	if _, err := NewSource(Spec{ConversationsFile: missing}); err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("the error of a missing file is %v", err)
+	}
+}
+
+func FuzzParseConversations(f *testing.F) {
+	f.Add(chats)
+	f.Add(`{"messages":[{"role":"user","content":[]}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := parseConversations(strings.NewReader(text))
+		if err == nil && len(all) == 0 {
+			t.Error("neither conversations nor an error")
+		}
+		for _, r := range all {
+			if len(r.user) == 0 {
+				t.Error("a conversation without a user message")
+			}
+		}
+	})
+}
