@@ -67,8 +67,8 @@ type Result struct {
 	// Gaps are the inter-token latencies: times between consecutive
 	// token-bearing events.
 	Gaps []time.Duration
-	// GapsCoalesced of the Gaps are between events of one read and so 0 by
-	// measurement, not by the server's pace.
+	// Coalesced of the Events came in one read with an earlier one and share
+	// its time: their gaps are 0 by arrival, not by the server's pace.
 	Coalesced int
 
 	// PromptTokens, CachedTokens and OutputTokens come from usage.
@@ -80,8 +80,8 @@ type Result struct {
 	FinishReason string
 	// Events counts token-bearing events.
 	Events int
-	// ReadLags are Seen − At of the reads that carried tokens: the largest,
-	// and whether the kernel stamped them.
+	// ReadLagMax is the largest delay between the arrival of a token's bytes
+	// and our look at them; Kernel says that the kernel stamped every one.
 	ReadLagMax time.Duration
 	Kernel     bool
 	// Answer is the assistant's text (content only), as put in the history.
@@ -113,6 +113,8 @@ type Conversation struct {
 	// Outcome is the outcome of the last turn: Success, the failure that ended
 	// it, or Canceled.
 	Outcome Outcome
+	// UserErrors counts messages that the user endpoint failed to write.
+	UserErrors int
 	// Turns were taken, of Planned.
 	Turns, Planned int
 }

@@ -1,0 +1,179 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"synthetic/internal/stream"
+	"synthetic/internal/wire"
+)
+
+const (
+	// maxStream bounds the bytes of one answer's stream. It is far above any
+	// real answer and bounds the memory that a babbling server can cost.
+	maxStream = 16 << 20
+	// drainFor bounds how long a finished stream may take to end its body, so
+	// that its connection can be kept for the next turn.
+	drainFor = 50 * time.Millisecond
+	// grace is how long past a deadline we look once more for bytes that
+	// arrived before it: they are there when the prober itself was late.
+	grace = 2 * time.Millisecond
+)
+
+// attempt is one request and its answer, from sending to an outcome.
+type attempt struct {
+	client *wire.Client
+	scrub  scrubber
+	limits deadlines
+	seen   measurement
+
+	trace   wire.Trace
+	status  int
+	outcome Outcome
+	end     time.Time
+	err     string
+}
+
+// run sends the request and follows its answer to the end. Sent is stamped
+// immediately before the request is handed to the transport.
+func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) {
+	ctx := req.Context()
+	req = req.WithContext(wire.WithTrace(ctx, &a.trace))
+	a.seen.sent = time.Now()
+	a.limits = limits(a.seen.sent)
+	a.trace.HeaderDeadline, _ = a.limits.next(time.Time{})
+	resp, err := a.client.RoundTrip(req)
+	if err != nil {
+		a.refused(ctx, err)
+		return
+	}
+	defer resp.Body.Close()
+	a.status = resp.StatusCode
+	body, ok := resp.Body.(*wire.Body)
+	if !ok {
+		a.finish(Malformed, time.Now(), "the response has no body")
+		return
+	}
+	if resp.StatusCode/100 != 2 || isJSON(resp.Header) {
+		a.readWhole(ctx, resp, body)
+		return
+	}
+	a.readStream(ctx, body)
+	if a.seen.done {
+		a.drain(body)
+	}
+}
+
+// finish sets how the turn ended; only the first call counts.
+func (a *attempt) finish(o Outcome, at time.Time, text string) {
+	if a.outcome == "" {
+		a.outcome, a.end, a.err = o, at, a.scrub.clean(text)
+	}
+}
+
+// readStream takes the events of the stream until the turn has ended.
+func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
+	events := stream.NewReader(body, stream.Options{})
+	size := 0
+	for a.outcome == "" {
+		event, err := a.next(body, events)
+		if err != nil {
+			a.broke(ctx, body, size, err)
+			return
+		}
+		if size += event.Size; size > maxStream {
+			a.finish(Malformed, event.At, "the stream is longer than 16 MiB")
+			return
+		}
+		a.take(event)
+	}
+}
+
+// next returns the next event. A deadline that passed while the event had
+// arrived in time does not count: that lateness is the prober's own.
+func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, error) {
+	deadline, outcome := a.limits.next(a.seen.lastToken)
+	if err := body.SetReadDeadline(deadline); err != nil {
+		return stream.Event{}, err
+	}
+	event, err := events.Next()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := body.SetReadDeadline(time.Now().Add(grace)); err != nil {
+			return stream.Event{}, err
+		}
+		event, err = events.Next()
+	}
+	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
+	if late || errors.Is(err, os.ErrDeadlineExceeded) {
+		a.finish(outcome, deadline, a.limits.explain(outcome))
+		return stream.Event{}, os.ErrDeadlineExceeded
+	}
+	return event, err
+}
+
+// take adds an event, and ends the turn where the event says so.
+func (a *attempt) take(e stream.Event) {
+	switch e.Kind {
+	case stream.Error:
+		a.finish(ErrorEvent, e.At, "the stream carried an error: "+e.Message)
+	case stream.Malformed:
+		a.finish(Malformed, e.At, "the stream carried data that is no JSON object: "+e.Message)
+	case stream.Done:
+		a.seen.add(e)
+		a.conclude(e.At, true)
+	default:
+		a.seen.add(e)
+	}
+}
+
+// broke ends a turn whose body gave err after size bytes of events.
+func (a *attempt) broke(ctx context.Context, body *wire.Body, size int, err error) {
+	var tooLarge *stream.TooLargeError
+	switch {
+	case a.outcome != "": // a deadline
+	case ctx.Err() != nil:
+		a.finish(Canceled, time.Now(), "canceled by the prober's own shutdown")
+	case errors.Is(err, io.EOF):
+		at := body.Arrival().At
+		if at.IsZero() {
+			at = time.Now()
+		}
+		a.conclude(at, size > 0)
+	case errors.As(err, &tooLarge):
+		a.finish(Malformed, time.Now(), err.Error())
+	default:
+		a.finish(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
+	}
+}
+
+// conclude judges a stream that ended in good order at a time, by [DONE] or by
+// a whole body. The finish reason, not [DONE], shows that the answer is whole:
+// a proxy may put [DONE] behind an answer that its backend cut, and some
+// servers send no [DONE].
+func (a *attempt) conclude(at time.Time, anyEvent bool) {
+	tokens, finished := a.seen.events > 0, a.seen.finish != ""
+	switch {
+	case tokens && finished:
+		a.finish(Success, at, "")
+	case tokens:
+		a.finish(Truncated, at, "the stream ended without a finish reason")
+	case finished || a.seen.done:
+		a.finish(Empty, at, "the answer carries no token")
+	case anyEvent:
+		a.finish(Truncated, at, "the stream ended before its first token")
+	default:
+		a.finish(Empty, at, "the stream carried no event")
+	}
+}
+
+// drain reads what may follow [DONE], so that the connection can be kept. The
+// turn is over: nothing here can change it.
+func (a *attempt) drain(body *wire.Body) {
+	if body.SetReadDeadline(time.Now().Add(drainFor)) == nil {
+		_, _ = io.CopyN(io.Discard, body, 64<<10)
+	}
+}

@@ -1,0 +1,148 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"synthetic/internal/wire"
+	"synthetic/internal/workload"
+)
+
+// dialogue is one conversation while it is held.
+type dialogue struct {
+	p       *Prober
+	plan    Plan
+	client  *wire.Client
+	history []workload.Message
+	lastEnd time.Time
+	sum     Conversation
+}
+
+func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
+	if plan.ID == "" {
+		plan.ID = newConversationID()
+	}
+	return &dialogue{
+		p: p, plan: plan, client: client,
+		history: append([]workload.Message(nil), plan.Conversation.Opening...),
+		sum: Conversation{
+			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
+			Scheduled: plan.Scheduled, End: plan.Scheduled, Planned: plan.Conversation.Turns,
+		},
+	}
+}
+
+// ask thinks, then adds the user's message of turn n (from 2). It returns when
+// the turn is due, and false if the conversation is to stop here.
+func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
+	due := d.lastEnd
+	if i := n - 2; i < len(d.plan.Conversation.Think) {
+		due = due.Add(d.plan.Conversation.Think[i])
+	}
+	text, late, ok := d.question(ctx, n)
+	if !ok || !d.pause(ctx, time.Until(due)) {
+		return due, false
+	}
+	if late.After(due) {
+		due = late // the user endpoint took longer than the think time
+	}
+	d.history = append(d.history, workload.Message{Role: "user", Content: text})
+	return due, true
+}
+
+// question returns the user's message of turn n, and when a user endpoint
+// delivered it (zero if planned). A user endpoint that fails is replaced by
+// the planned message, and counted: it is not the target's fault.
+func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Time, ok bool) {
+	if d.p.user != nil {
+		text, err := d.p.user.next(ctx, d.history)
+		if err == nil {
+			return text, time.Now(), true
+		}
+		if ctx.Err() != nil {
+			return "", time.Time{}, false
+		}
+		d.sum.UserErrors++
+		at = time.Now()
+	}
+	if i := n - 2; i < len(d.plan.Conversation.Followups) {
+		return d.plan.Conversation.Followups[i], at, true
+	}
+	return "Please go on.", at, true
+}
+
+// pause waits and reports false if the conversation is to stop.
+func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
+	select {
+	case <-d.plan.Stop:
+		return false
+	default:
+	}
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-d.plan.Stop:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// turn takes one turn and reports it to the sink.
+func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Result {
+	kind := First
+	if n > 1 {
+		kind = Followup
+	}
+	r := Result{
+		Target: d.sum.Target, Workload: d.sum.Workload, Model: d.plan.Model,
+		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due,
+	}
+	sink.TurnStarted(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
+	d.measure(ctx, &r)
+	d.lastEnd = r.End
+	sink.TurnEnded(r)
+	return r
+}
+
+// measure sends one request and fills the result.
+func (d *dialogue) measure(ctx context.Context, r *Result) {
+	var traceparent string
+	r.TraceID, traceparent = newTrace()
+	req, scrub, err := d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	if err != nil {
+		r.Sent = time.Now()
+		r.End, r.Outcome, r.Err = r.Sent, ConnectError, "nothing was sent: "+scrub.clean(err.Error())
+		return
+	}
+	a := attempt{client: d.client, scrub: scrub}
+	a.run(req, d.p.limits)
+	a.report(r)
+	if r.Outcome == Success {
+		if err := d.p.accept(r.Answer); err != nil {
+			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
+		}
+	}
+}
+
+// report writes what the attempt saw into the result.
+func (a *attempt) report(r *Result) {
+	r.Sent, r.End = a.seen.sent, a.end
+	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
+	r.Phases = phases(a.trace, a.seen.sent)
+	a.seen.fill(r)
+}
+
+func phases(t wire.Trace, sent time.Time) Phases {
+	p := Phases{Reused: t.Reused}
+	step := func(d time.Duration) Opt[time.Duration] { return Opt[time.Duration]{V: d, OK: d > 0} }
+	p.DNS, p.Connect, p.TLS = step(t.DNS), step(t.Connect), step(t.TLS)
+	if !t.Headers.IsZero() {
+		p.Headers = Some(t.Headers.Sub(sent))
+	}
+	return p
+}

@@ -1,0 +1,118 @@
+package probe
+
+import (
+	"time"
+
+	"synthetic/internal/stream"
+)
+
+// measurement gathers what the events of one stream say of a turn.
+type measurement struct {
+	sent time.Time
+
+	events    int // token-bearing
+	coalesced int
+	gaps      []time.Duration
+	answer    []byte
+
+	firstEvent, firstToken, firstAnswer, lastToken time.Time
+
+	usage    stream.Usage
+	hasUsage bool
+	// firstTokens is how many tokens the first token-bearing event carried:
+	// its running usage says so where there is one; otherwise 1, since a
+	// prefill yields exactly one token.
+	firstTokens int
+
+	finish     string
+	done       bool
+	readLagMax time.Duration
+	kernel     bool
+}
+
+// add takes in one event. It must be called in the order of arrival.
+func (m *measurement) add(e stream.Event) {
+	if m.firstEvent.IsZero() {
+		m.firstEvent = e.At
+	}
+	if e.HasUsage {
+		m.usage, m.hasUsage = e.Usage, true
+	}
+	if e.FinishReason != "" {
+		m.finish = e.FinishReason
+	}
+	switch e.Kind {
+	case stream.Done:
+		m.done = true
+	case stream.Token:
+		m.addToken(e)
+	}
+}
+
+func (m *measurement) addToken(e stream.Event) {
+	m.events++
+	m.readLagMax = max(m.readLagMax, e.Seen.Sub(e.At))
+	if e.Coalesced {
+		m.coalesced++
+	}
+	if m.firstToken.IsZero() {
+		m.firstToken, m.kernel, m.firstTokens = e.At, e.Kernel, 1
+		if e.HasUsage && e.Usage.OutputTokens > 0 {
+			m.firstTokens = e.Usage.OutputTokens
+		}
+	} else {
+		m.gaps = append(m.gaps, e.At.Sub(m.lastToken))
+		m.kernel = m.kernel && e.Kernel
+	}
+	m.lastToken = e.At
+	if len(e.Content) > 0 {
+		if m.firstAnswer.IsZero() {
+			m.firstAnswer = e.At
+		}
+		m.answer = append(m.answer, e.Content...)
+	}
+}
+
+// fill writes what was measured into the result.
+func (m *measurement) fill(r *Result) {
+	r.Phases.FirstEvent = m.since(m.firstEvent)
+	r.TTFT = m.since(m.firstToken)
+	r.AnswerTTFT = m.since(m.firstAnswer)
+	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, m.gaps
+	r.ReadLagMax, r.Kernel = m.readLagMax, m.kernel
+	r.FinishReason, r.Answer = m.finish, string(m.answer)
+	m.fillTokens(r)
+	r.TPOT = m.tpot(r.OutputTokens)
+}
+
+func (m *measurement) since(t time.Time) Opt[time.Duration] {
+	if t.IsZero() {
+		return Opt[time.Duration]{}
+	}
+	return Some(t.Sub(m.sent))
+}
+
+func (m *measurement) fillTokens(r *Result) {
+	switch {
+	case m.hasUsage:
+		r.PromptTokens = Some(m.usage.PromptTokens)
+		r.OutputTokens = Some(m.usage.OutputTokens)
+		if m.usage.CachedKnown {
+			r.CachedTokens = Some(m.usage.CachedTokens)
+		}
+	case m.events > 0:
+		r.OutputTokens, r.UsageMissing = Some(m.events), true
+	}
+}
+
+// tpot is (last token − first token) / (output tokens − tokens of the first
+// event): the mean time between tokens after the first event, prefill and
+// queue left out. It is undefined without a second token-bearing event, for
+// then no time passed that could be divided.
+func (m *measurement) tpot(output Opt[int]) Opt[time.Duration] {
+	n := output.V - m.firstTokens
+	if !output.OK || m.events < 2 || n < 1 {
+		return Opt[time.Duration]{}
+	}
+	return Some(m.lastToken.Sub(m.firstToken) / time.Duration(n))
+}

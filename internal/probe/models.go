@@ -1,0 +1,69 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"synthetic/internal/target"
+	"synthetic/internal/wire"
+)
+
+// defaultModelsTimeout bounds the discovery of a model.
+const defaultModelsTimeout = 10 * time.Second
+
+// discoverModel returns the first model that the target lists.
+func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (string, error) {
+	timeout := t.ModelsTimeout
+	if timeout <= 0 {
+		timeout = defaultModelsTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	api, scrub, err := newAPI(t, client)
+	if err != nil {
+		return "", err
+	}
+	list, err := api.ListModels(ctx)
+	if err != nil {
+		return "", fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))
+	}
+	if len(list.Models) == 0 {
+		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
+	}
+	return list.Models[0].ID, nil
+}
+
+// newAPI returns a go-openai client over our own transport, for the calls that
+// are not timed.
+func newAPI(t target.Target, client *wire.Client) (*openai.Client, scrubber, error) {
+	key, err := t.Key.Read()
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg := openai.DefaultConfig(key)
+	cfg.BaseURL = t.BaseURL
+	cfg.HTTPClient = &http.Client{
+		Transport:     headerTransport{t, key, client},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
+	}
+	return openai.NewClientWithConfig(cfg), newScrubber(key, t.Headers), nil
+}
+
+// headerTransport adds the target's headers.
+type headerTransport struct {
+	target target.Target
+	key    string
+	next   http.RoundTripper
+}
+
+func (h headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Del("Authorization") // go-openai sends an empty one without a key
+	setHeaders(req.Header, h.target, h.key)
+	return h.next.RoundTrip(req)
+}

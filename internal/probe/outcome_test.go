@@ -1,0 +1,197 @@
+package probe_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// TestOutcomes plays every way a server was seen to answer and checks the
+// outcome, and what of the answer was understood.
+func TestOutcomes(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	type want struct {
+		outcome probe.Outcome
+		answer  string
+		events  int
+		err     string // substring
+	}
+	for _, tc := range []struct {
+		name   string
+		script string
+		reset  bool
+		want   want
+	}{
+		{"whole answer", sseHead + chunk(role) + chunk(hello) + chunk(world) + chunk(finish) + chunk(usage) + chunk(done) + lastChunk, false,
+			want{probe.Success, "Hello world", 2, ""}},
+		{"all events in one chunk", sseHead + chunk(role, hello, world, finish, usage, done) + lastChunk, false,
+			want{probe.Success, "Hello world", 2, ""}},
+		{"body until close", closeHead + role + hello + world + finish + usage + done, false,
+			want{probe.Success, "Hello world", 2, ""}},
+		{"bytes after [DONE]", sseHead + chunk(hello, finish, done, "data: {oops\n\n", hello) + lastChunk, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"reset after [DONE]", sseHead + chunk(hello, finish, done), true,
+			want{probe.Success, "Hello", 1, ""}},
+		{"no [DONE] but a finish reason", sseHead + chunk(hello, finish) + lastChunk, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"unterminated last event", closeHead + hello + strings.TrimRight(finish, "\n"), false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"CRLF line ends", closeHead + strings.ReplaceAll(role+hello+finish+done, "\n", "\r\n"), false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"CR line ends", closeHead + strings.ReplaceAll(role+hello+finish+done, "\n", "\r"), false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"no space after data:", closeHead + strings.ReplaceAll(role+hello+finish+done, "data: ", "data:"), false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"byte order mark", closeHead + "\ufeff" + hello + finish + done, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"comments and event lines", closeHead + ": ping\n\n" + "event: message\nid: 7\nretry: 10\n" + hello + ": ping\n\n" + finish + done, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"multi-line data", closeHead + "data: {\"choices\":[{\"index\":0,\ndata: \"delta\":{\"content\":\"Hello\"}}]}\n\n" + finish + done, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"null content, null usage", closeHead + `data: {"choices":[{"delta":{"role":"assistant","content":null}}],"usage":null}` + "\n\n" + hello + finish + done, false,
+			want{probe.Success, "Hello", 1, ""}},
+		{"role and content together", closeHead + `data: {"choices":[{"delta":{"role":"assistant","content":"Hi"}}]}` + "\n\n" + finish + done, false,
+			want{probe.Success, "Hi", 1, ""}},
+		{"content with the finish reason", closeHead + `data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"length"}]}` + "\n\n" + done, false,
+			want{probe.Success, "Hi", 1, ""}},
+		{"reasoning", closeHead + `data: {"choices":[{"delta":{"reasoning":"hm"}}]}` + "\n\n" + hello + finish + done, false,
+			want{probe.Success, "Hello", 2, ""}},
+		{"reasoning_content", closeHead + `data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}` + "\n\n" + hello + finish + done, false,
+			want{probe.Success, "Hello", 2, ""}},
+		{"tool call", closeHead + `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}` + "\n\n" + done, false,
+			want{probe.Success, "", 1, ""}},
+		{"an event of 100 kB", closeHead + `data: {"choices":[{"delta":{"content":"` + long + `"}}]}` + "\n\n" + finish + done, false,
+			want{probe.Success, long, 1, ""}},
+		{"escapes", closeHead + `data: {"choices":[{"delta":{"content":"\u00e9\ud83d\ude00\n"}}]}` + "\n\n" + finish + done, false,
+			want{probe.Success, "é😀\n", 1, ""}},
+		{"gzip", closeHead[:len(closeHead)-2] + "Content-Encoding: gzip\r\n\r\n" + gzipped(role+hello+finish+done), false,
+			want{probe.Success, "Hello", 1, ""}},
+
+		{"cut after a token", sseHead + chunk(role) + chunk(hello), false,
+			want{probe.Truncated, "Hello", 1, "in mid-stream"}},
+		{"reset after a token", sseHead + chunk(role) + chunk(hello), true,
+			want{probe.Truncated, "Hello", 1, "in mid-stream"}},
+		{"cut before the first token", sseHead + chunk(role), false,
+			want{probe.Truncated, "", 0, "in mid-stream"}},
+		{"clean end without a finish reason", sseHead + chunk(hello) + lastChunk, false,
+			want{probe.Truncated, "Hello", 1, "without a finish reason"}},
+		{"[DONE] without a finish reason", sseHead + chunk(hello, done) + lastChunk, false,
+			want{probe.Truncated, "Hello", 1, "without a finish reason"}},
+		{"closed before any header", "", false,
+			want{probe.ConnectError, "", 0, "lost before the response"}},
+		{"reset before any header", "", true,
+			want{probe.ConnectError, "", 0, "lost before the response"}},
+		{"error event", sseHead + chunk(role, `data: {"error":{"message":"engine died","code":500}}`+"\n\n", done) + lastChunk, false,
+			want{probe.ErrorEvent, "", 0, "engine died"}},
+		{"error event after tokens", sseHead + chunk(hello, `data: {"error":{"message":"engine died"}}`+"\n\n") + lastChunk, false,
+			want{probe.ErrorEvent, "Hello", 1, "engine died"}},
+		{"error event after a comment", sseHead + chunk(": ping\n\n", `data: {"error":{"message":"engine died"}}`+"\n\n") + lastChunk, false,
+			want{probe.ErrorEvent, "", 0, "engine died"}},
+		{"event: error", sseHead + chunk("event: error\ndata: {\"message\":\"worker gone\"}\n\n") + lastChunk, false,
+			want{probe.ErrorEvent, "", 0, "worker gone"}},
+		{"JSON error with status 200", jsonResponse("200 OK", `{"error":{"message":"no capacity"}}`), false,
+			want{probe.ErrorEvent, "", 0, "no capacity"}},
+		{"JSON answer instead of a stream", jsonResponse("200 OK", `{"choices":[{"message":{"content":"hi"}}]}`), false,
+			want{probe.Malformed, "", 0, "not an event stream"}},
+		{"data that is no JSON", sseHead + chunk(hello, "data: <html>\n\n") + lastChunk, false,
+			want{probe.Malformed, "Hello", 1, "no JSON"}},
+		{"no HTTP at all", "220 smtp ready\r\n\r\n", false,
+			want{probe.Malformed, "", 0, "no HTTP"}},
+		{"empty answer", sseHead + chunk(role, finish, done) + lastChunk, false,
+			want{probe.Empty, "", 0, "no token"}},
+		{"empty body", sseHead + lastChunk, false,
+			want{probe.Empty, "", 0, "no event"}},
+		{"too many requests", jsonResponse("429 Too Many Requests", `{"error":{"message":"queue full"}}`), false,
+			want{probe.HTTP429, "", 0, "queue full"}},
+		{"over-length", jsonResponse("400 Bad Request", `{"object":"error","message":"context length exceeded","code":400}`), false,
+			want{probe.HTTP4xx, "", 0, "context length exceeded"}},
+		{"wrong model", jsonResponse("404 Not Found", `{"error":{"message":"The model does not exist"}}`), false,
+			want{probe.HTTP4xx, "", 0, "HTTP 404: The model does not exist"}},
+		{"a redirect is not followed", "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", false,
+			want{probe.HTTP4xx, "", 0, "HTTP 307"}},
+		{"server error", "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", false,
+			want{probe.HTTP5xx, "", 0, "HTTP 503: busy"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := play(t, &scripted{reset: tc.reset, steps: []step{{0, tc.script}}})
+			r := once(t, options(s.addr))
+			if r.Outcome != tc.want.outcome {
+				t.Fatalf("outcome %s (%s), want %s", r.Outcome, r.Err, tc.want.outcome)
+			}
+			if r.Answer != tc.want.answer {
+				t.Errorf("answer %.60q, want %.60q", r.Answer, tc.want.answer)
+			}
+			if r.Events != tc.want.events {
+				t.Errorf("%d token events, want %d", r.Events, tc.want.events)
+			}
+			if !strings.Contains(r.Err, tc.want.err) {
+				t.Errorf("error %q does not contain %q", r.Err, tc.want.err)
+			}
+			if (r.Err == "") != (r.Outcome == probe.Success) {
+				t.Errorf("outcome %s with error %q", r.Outcome, r.Err)
+			}
+			if got := r.TTFT.OK; got != (tc.want.events > 0) {
+				t.Errorf("TTFT defined: %v with %d token events", got, tc.want.events)
+			}
+			if s.count() > 1 {
+				t.Errorf("%d requests were sent for one turn", s.count())
+			}
+			if r.End.Before(r.Sent) || r.Sent.Before(r.Scheduled) {
+				t.Errorf("times run backwards: scheduled %v, sent %v, end %v", r.Scheduled, r.Sent, r.End)
+			}
+		})
+	}
+}
+
+// TestTimeouts lets each bound pass, over real TCP.
+func TestTimeouts(t *testing.T) {
+	const short, long = 60 * time.Millisecond, 20 * time.Second
+	ping := step{20 * time.Millisecond, chunk(": ping\n\n")}
+	pings := []step{{0, sseHead + chunk(role)}}
+	for range 50 {
+		pings = append(pings, ping)
+	}
+	slow := []step{{0, sseHead}}
+	for range 50 {
+		slow = append(slow, step{20 * time.Millisecond, chunk(hello)})
+	}
+	for _, tc := range []struct {
+		name                     string
+		steps                    []step
+		firstToken, stall, total time.Duration
+		want                     probe.Outcome
+		ttft                     bool
+	}{
+		{"no headers", nil, short, long, long, probe.TimeoutFirstToken, false},
+		{"headers and a role only", []step{{0, sseHead + chunk(role)}}, short, long, long, probe.TimeoutFirstToken, false},
+		{"pings do not count as tokens", pings, short, long, long, probe.TimeoutFirstToken, false},
+		{"a token, then nothing", []step{{0, sseHead + chunk(hello)}}, long, short, long, probe.Stall, true},
+		{"tokens without end", slow, long, long, 200 * time.Millisecond, probe.TimeoutTotal, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := play(t, &scripted{steps: tc.steps, hold: true})
+			o := options(s.addr)
+			o.Workload.Timeouts.FirstToken, o.Workload.Timeouts.Stall, o.Workload.Timeouts.Total = tc.firstToken, tc.stall, tc.total
+			r := once(t, o)
+			if r.Outcome != tc.want || r.TTFT.OK != tc.ttft {
+				t.Fatalf("outcome %s (%s), TTFT defined %v; want %s, %v", r.Outcome, r.Err, r.TTFT.OK, tc.want, tc.ttft)
+			}
+			if bound := min(tc.firstToken, tc.stall, tc.total); r.Duration() < bound {
+				t.Errorf("gave up after %v, before the bound of %v", r.Duration(), bound)
+			}
+		})
+	}
+}
+
+func gzipped(s string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(s))
+	_ = w.Close()
+	return b.String()
+}

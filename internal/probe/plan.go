@@ -1,0 +1,21 @@
+package probe
+
+import (
+	"time"
+
+	"synthetic/internal/workload"
+)
+
+// Plan is one conversation to be held.
+type Plan struct {
+	Conversation workload.Conversation
+	// ID names the conversation in results.
+	ID string
+	// Scheduled is when the arrival process wanted the first turn.
+	Scheduled time.Time
+	// Model is sent in each request.
+	Model string
+	// Stop, once closed, lets the turn in flight finish and starts no other.
+	// A nil Stop never stops.
+	Stop <-chan struct{}
+}

@@ -1,0 +1,140 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"synthetic/internal/target"
+	"synthetic/internal/wire"
+	"synthetic/internal/workload"
+)
+
+// Options say what a Prober probes and how.
+type Options struct {
+	Target   target.Target
+	Workload workload.Spec
+	// User is the endpoint that writes the follow-up messages, nil for none.
+	User *target.Target
+	// Dial opens connections; nil means TCP with kernel receive timestamps.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// Prober holds conversations with one target. It is safe for concurrent use;
+// Close it when no conversation runs any more.
+type Prober struct {
+	opts   Options
+	check  *regexp.Regexp
+	shared *wire.Client // nil with per-conversation connections
+	user   *writer
+}
+
+// New returns a Prober. It fails only for a check that does not compile.
+func New(o Options) (*Prober, error) {
+	p := &Prober{opts: o}
+	if o.Workload.Check.Regexp != "" {
+		re, err := regexp.Compile(o.Workload.Check.Regexp)
+		if err != nil {
+			return nil, fmt.Errorf("compiling the content check %q: %w", o.Workload.Check.Regexp, err)
+		}
+		p.check = re
+	}
+	if o.Target.Connection != target.PerConversation {
+		p.shared = newClient(o.Target, o.Dial)
+	}
+	if o.User != nil {
+		p.user = newWriter(*o.User, o.Dial)
+	}
+	return p, nil
+}
+
+// Close drops the idle connections.
+func (p *Prober) Close() {
+	if p.shared != nil {
+		p.shared.CloseIdle()
+	}
+	if p.user != nil {
+		p.user.close()
+	}
+}
+
+// Model returns the configured model, or the first that the target lists.
+func (p *Prober) Model(ctx context.Context) (string, error) {
+	if p.opts.Target.Model != "" {
+		return p.opts.Target.Model, nil
+	}
+	client := newClient(p.opts.Target, p.opts.Dial)
+	defer client.CloseIdle()
+	return discoverModel(ctx, p.opts.Target, client)
+}
+
+// Converse takes the turns of one conversation one after the other, hands each
+// to the sink and returns how the conversation ended. A failed turn ends it.
+// Closing plan.Stop lets the turn in flight finish; canceling ctx cuts it.
+func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
+	client := p.shared
+	if client == nil {
+		client = newClient(p.opts.Target, p.opts.Dial)
+		defer client.CloseIdle()
+	}
+	d := newDialogue(p, plan, client)
+	for n := 1; n <= plan.Conversation.Turns; n++ {
+		due := plan.Scheduled
+		if n > 1 {
+			var ok bool
+			if due, ok = d.ask(ctx, n); !ok {
+				d.sum.Outcome = Canceled
+				break
+			}
+		}
+		r := d.turn(ctx, n, due, sink)
+		d.sum.Turns, d.sum.Outcome, d.sum.End = n, r.Outcome, r.End
+		if r.Outcome != Success {
+			break
+		}
+		d.history = append(d.history, workload.Message{Role: "assistant", Content: r.Answer})
+	}
+	return d.sum
+}
+
+// accept applies the content check to a successful answer.
+func (p *Prober) accept(answer string) error {
+	c := p.opts.Workload.Check
+	if c.Contains != "" && !strings.Contains(answer, c.Contains) {
+		return fmt.Errorf("the answer does not contain %q", c.Contains)
+	}
+	if p.check != nil && !p.check.MatchString(answer) {
+		return fmt.Errorf("the answer does not match %q", c.Regexp)
+	}
+	return nil
+}
+
+// newClient returns a client that keeps connections as the target wants it.
+func newClient(t target.Target, dial func(context.Context, string, string) (net.Conn, error)) *wire.Client {
+	return wire.New(wire.Options{Dial: dial, TLSConfig: t.TLS.Config})
+}
+
+// request builds one turn's request. A key that cannot be read is an error
+// that has the key's place, not its content.
+func (p *Prober) request(ctx context.Context, model string, history []workload.Message, traceparent string) (*http.Request, scrubber, error) {
+	t := p.opts.Target
+	key, err := t.Key.Read()
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := encodeBody(model, p.opts.Workload, history, t.Extra)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := newRequest(ctx, t, key, traceparent, body)
+	return req, newScrubber(key, t.Headers), err
+}
+
+// limits returns the deadlines of a turn sent at a time.
+func (p *Prober) limits(sent time.Time) deadlines {
+	return newDeadlines(sent, p.opts.Workload.Timeouts)
+}

@@ -1,0 +1,65 @@
+package probe
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxErr is the length in bytes to which error texts are cut.
+const maxErr = 300
+
+// redacted stands where a secret was.
+const redacted = "<redacted>"
+
+// scrubber removes secrets from texts that a server or a library made: an
+// error body may echo the key it was given.
+type scrubber []string
+
+// newScrubber takes the secrets to remove: the key, and the values of headers,
+// any of which may be one. Values too short to be told from ordinary text are
+// left out.
+func newScrubber(key string, headers map[string]string) scrubber {
+	var s scrubber
+	if len(key) >= 4 {
+		s = append(s, key)
+	}
+	for _, v := range headers {
+		_, token, _ := strings.Cut(v, " ") // "Bearer abc"
+		for _, secret := range []string{v, token} {
+			if len(secret) >= 8 {
+				s = append(s, secret)
+			}
+		}
+	}
+	return s
+}
+
+// clean removes the secrets, then cuts the text to maxErr bytes. A text that
+// was cut within a secret before it came here loses that rest, too.
+func (s scrubber) clean(text string) string {
+	text = strings.ToValidUTF8(text, "?")
+	for _, secret := range s {
+		text = strings.ReplaceAll(text, secret, redacted)
+		text = dropPartial(text, secret)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxErr {
+		cut := maxErr
+		for cut > 0 && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return text
+}
+
+// dropPartial removes the longest beginning of secret (of at least 4 bytes)
+// that ends text.
+func dropPartial(text, secret string) string {
+	for n := min(len(secret)-1, len(text)); n >= 4; n-- {
+		if strings.HasSuffix(text, secret[:n]) {
+			return text[:len(text)-n] + redacted
+		}
+	}
+	return text
+}

@@ -1,0 +1,199 @@
+package probe_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+// step is one act of a scripted server: wait, then write.
+type step struct {
+	wait  time.Duration
+	write string
+}
+
+// scripted is a TCP server that plays the same script for every request and
+// then closes. It speaks no HTTP of its own: every byte is the test's.
+type scripted struct {
+	*testing.T
+	addr string
+	// reset ends connections with RST instead of FIN.
+	reset bool
+	steps []step
+	// hold keeps the connection open after the script until the test ends.
+	hold bool
+
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   []string
+	wrote    []time.Time // when each step of the last request was written
+}
+
+// play starts the server and stops it with the test.
+func play(t *testing.T, s *scripted) *scripted {
+	t.Helper()
+	s.T = t
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = l.Addr().String()
+	done := make(chan struct{})
+	var conns sync.WaitGroup
+	conns.Add(1)
+	go func() {
+		defer conns.Done()
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Add(1)
+			go func() {
+				defer conns.Done()
+				s.serve(c, done)
+			}()
+		}
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		close(done)
+		conns.Wait()
+	})
+	return s
+}
+
+func (s *scripted) serve(c net.Conn, done <-chan struct{}) {
+	defer c.Close()
+	r := bufio.NewReader(c)
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		return
+	}
+	body, _ := io.ReadAll(req.Body)
+	s.mu.Lock()
+	s.requests, s.bodies, s.wrote = append(s.requests, req), append(s.bodies, string(body)), nil
+	s.mu.Unlock()
+	for _, step := range s.steps {
+		select {
+		case <-done:
+			return
+		case <-time.After(step.wait):
+		}
+		s.mu.Lock()
+		s.wrote = append(s.wrote, time.Now())
+		s.mu.Unlock()
+		if _, err := io.WriteString(c, step.write); err != nil {
+			return
+		}
+	}
+	if s.hold {
+		<-done
+	}
+	if s.reset {
+		_ = c.(*net.TCPConn).SetLinger(0)
+	}
+}
+
+// count returns how many requests came.
+func (s *scripted) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.requests)
+}
+
+// recorder is a Sink that keeps everything.
+type recorder struct {
+	mu      sync.Mutex
+	started int
+	results []probe.Result
+}
+
+func (r *recorder) TurnStarted(probe.Start) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started++
+}
+
+func (r *recorder) TurnEnded(result probe.Result) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results = append(r.results, result)
+}
+
+// options probe the given address with generous timeouts.
+func options(addr string) probe.Options {
+	return probe.Options{
+		Target: target.Target{Name: "t", BaseURL: "http://" + addr + "/v1", Model: "m", Connection: target.PerConversation},
+		Workload: workload.Spec{
+			Name:     "w",
+			Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 20 * time.Second, Total: 30 * time.Second},
+		},
+	}
+}
+
+// converse holds one conversation of so many turns.
+func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]probe.Result, probe.Conversation) {
+	t.Helper()
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c := workload.Conversation{Turns: turns, Opening: []workload.Message{{Role: "user", Content: "Hello there."}}}
+	for i := 1; i < turns; i++ {
+		c.Followups = append(c.Followups, fmt.Sprintf("question %d", i+1))
+	}
+	sink := &recorder{}
+	sum := p.Converse(ctx, probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}, sink)
+	if sink.started != len(sink.results) {
+		t.Errorf("started %d turns, ended %d", sink.started, len(sink.results))
+	}
+	return sink.results, sum
+}
+
+// once takes a single turn against a script.
+func once(t *testing.T, o probe.Options) probe.Result {
+	t.Helper()
+	results, _ := converse(t.Context(), t, o, 1)
+	if len(results) != 1 {
+		t.Fatalf("%d results, want 1", len(results))
+	}
+	return results[0]
+}
+
+// Pieces of scripts.
+const (
+	sseHead   = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	closeHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+	lastChunk = "0\r\n\r\n"
+
+	role   = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}` + "\n\n"
+	hello  = `data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}` + "\n\n"
+	world  = `data: {"choices":[{"index":0,"delta":{"content":" world"}}]}` + "\n\n"
+	finish = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+	usage  = `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":12,"prompt_tokens_details":{"cached_tokens":4}}}` + "\n\n"
+	done   = "data: [DONE]\n\n"
+)
+
+// chunk frames a text as one HTTP chunk.
+func chunk(s ...string) string {
+	all := strings.Join(s, "")
+	return fmt.Sprintf("%x\r\n%s\r\n", len(all), all)
+}
+
+// json is a whole response with a JSON body.
+func jsonResponse(status, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
+}

@@ -1,0 +1,182 @@
+package probe_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+// on runs a function when the first turn starts.
+type on struct {
+	recorder
+	start func()
+}
+
+func (o *on) TurnStarted(s probe.Start) {
+	o.recorder.TurnStarted(s)
+	o.start()
+}
+
+func plan(turns int) probe.Plan {
+	return probe.Plan{
+		Conversation: workload.Conversation{Turns: turns, Opening: []workload.Message{{Role: "user", Content: "Hi"}}},
+		Scheduled:    time.Now(), Model: "m",
+	}
+}
+
+func TestCancelCutsTheTurn(t *testing.T) {
+	for name, steps := range map[string][]step{
+		"before the headers": nil,
+		"in mid-stream":      {{0, sseHead + chunk(hello)}},
+		"in an error body":   {{0, "HTTP/1.1 500 Oops\r\nContent-Length: 10\r\n\r\nabc"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, &scripted{steps: steps, hold: true})
+			p, err := probe.New(options(s.addr))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			ctx, cancel := context.WithCancel(t.Context())
+			sink := &on{start: func() { time.AfterFunc(50*time.Millisecond, cancel) }}
+			sum := p.Converse(ctx, plan(3), sink)
+			if len(sink.results) != 1 || sink.results[0].Outcome != probe.Canceled || sum.Outcome != probe.Canceled {
+				t.Errorf("results %+v, conversation %+v", sink.results, sum)
+			}
+			if sum.Outcome.Failed() {
+				t.Error("our own shutdown counts as a failure")
+			}
+		})
+	}
+}
+
+func TestStopLetsTheTurnFinish(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{50 * time.Millisecond, closeHead + hello + finish + done}}})
+	p, err := probe.New(options(s.addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	stop := make(chan struct{})
+	pl := plan(3)
+	pl.Stop = stop
+	sink := &on{start: func() { close(stop) }}
+	sum := p.Converse(t.Context(), pl, sink)
+	if len(sink.results) != 1 || sink.results[0].Outcome != probe.Success {
+		t.Errorf("the turn in flight ended as %+v", sink.results)
+	}
+	if sum.Outcome != probe.Canceled || sum.Turns != 1 {
+		t.Errorf("conversation %+v, want canceled after 1 turn", sum)
+	}
+}
+
+func TestContentCheck(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + done}}})
+	for name, tc := range map[string]struct {
+		check workload.Check
+		want  probe.Outcome
+	}{
+		"contains":     {workload.Check{Contains: "world"}, probe.Success},
+		"contains not": {workload.Check{Contains: "moon"}, probe.ContentMismatch},
+		"matches":      {workload.Check{Regexp: "^Hello w"}, probe.Success},
+		"matches not":  {workload.Check{Regexp: "^world"}, probe.ContentMismatch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(s.addr)
+			o.Workload.Check = tc.check
+			if r := once(t, o); r.Outcome != tc.want {
+				t.Errorf("outcome %s (%s), want %s", r.Outcome, r.Err, tc.want)
+			}
+		})
+	}
+}
+
+func TestTLS(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte(hello + finish + done))
+	}))
+	defer server.Close()
+	o := options("")
+	o.Target.BaseURL = server.URL + "/v1"
+	if r := once(t, o); r.Outcome != probe.TLSError || r.TTFT.OK {
+		t.Errorf("an unknown authority gives %s (%s)", r.Outcome, r.Err)
+	}
+	o.Target.TLS = target.TLS{InsecureSkipVerify: true}
+	if r := once(t, o); r.Outcome != probe.Success || !r.Phases.TLS.OK {
+		t.Errorf("without verification: %s (%s), phases %+v", r.Outcome, r.Err, r.Phases)
+	}
+}
+
+func TestConnectionRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	if r := once(t, options(addr)); r.Outcome != probe.ConnectError || !strings.Contains(r.Err, "refused") {
+		t.Errorf("outcome %s (%s)", r.Outcome, r.Err)
+	}
+	o := options("")
+	o.Target.BaseURL = "http://name.invalid/v1"
+	if r := once(t, o); r.Outcome != probe.ConnectError {
+		t.Errorf("outcome %s (%s)", r.Outcome, r.Err)
+	}
+}
+
+// TestUserEndpoint lets a second server write the follow-up questions.
+func TestUserEndpoint(t *testing.T) {
+	chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
+	user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/models") {
+			_, _ = w.Write([]byte(`{"data":[{"id":"user-model"}]}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"choices":[{"message":{"role":"assistant","content":"And why?"}}]}`))
+	}))
+	defer user.Close()
+	o := options(chat.addr)
+	o.User = &target.Target{BaseURL: user.URL + "/v1"}
+	results, sum := converse(t.Context(), t, o, 2)
+	if len(results) != 2 || sum.UserErrors != 0 || !strings.Contains(chat.bodies[1], "And why?") {
+		t.Errorf("%d results, %+v, second body %s", len(results), sum, chat.bodies[len(chat.bodies)-1])
+	}
+	user.Close()
+	results, sum = converse(t.Context(), t, o, 2)
+	if len(results) != 2 || sum.UserErrors != 1 || !strings.Contains(chat.bodies[3], "question 2") {
+		t.Errorf("with the user endpoint down: %d results, %+v; the planned question stands in", len(results), sum)
+	}
+}
+
+func TestModelDiscovery(t *testing.T) {
+	for name, tc := range map[string]struct{ script, model, err string }{
+		"first of the list": {jsonResponse("200 OK", `{"data":[{"id":"a"},{"id":"b"}]}`), "a", ""},
+		"empty list":        {jsonResponse("200 OK", `{"data":[]}`), "", "set the target's model"},
+		"not found":         {jsonResponse("404 Not Found", `{"error":{"message":"no such page"}}`), "", "no such page"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, &scripted{steps: []step{{0, tc.script}}})
+			o := options(s.addr)
+			o.Target.Model = ""
+			p, err := probe.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			model, err := p.Model(t.Context())
+			if model != tc.model || (err == nil) != (tc.err == "") || (err != nil && !strings.Contains(err.Error(), tc.err)) {
+				t.Errorf("model %q, err %v", model, err)
+			}
+		})
+	}
+}

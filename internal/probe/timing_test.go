@@ -1,0 +1,143 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/workload"
+)
+
+// TestTimesAreArrivals checks each time against the server's own stamps. The
+// server's clock is the same, so an arrival lies at or after its stamp; upper
+// bounds are the next stamp, which no slow machine can break.
+func TestTimesAreArrivals(t *testing.T) {
+	const gap = 30 * time.Millisecond
+	s := play(t, &scripted{steps: []step{
+		{gap, sseHead + chunk(role)},
+		{gap, chunk(": ping\n\n")},
+		{gap, chunk(`data: {"choices":[{"delta":{"reasoning":"hm"}}]}` + "\n\n")},
+		{gap, chunk(hello)},
+		{gap, chunk(world)},
+		{gap, chunk(finish, strings.Replace(usage, `"completion_tokens":2`, `"completion_tokens":5`, 1), done) + lastChunk},
+	}})
+	r := once(t, options(s.addr))
+	if r.Outcome != probe.Success {
+		t.Fatalf("outcome %s (%s)", r.Outcome, r.Err)
+	}
+	at := func(step int) time.Duration { return s.wrote[step].Sub(r.Sent) }
+	within := func(name string, got probe.Opt[time.Duration], from, to int) {
+		t.Helper()
+		if !got.OK || got.V < at(from)-time.Millisecond || got.V >= at(to) {
+			t.Errorf("%s is %v, want within %v … %v", name, got, at(from), at(to))
+		}
+	}
+	within("headers", r.Phases.Headers, 0, 2)
+	within("first event", r.Phases.FirstEvent, 0, 2)
+	within("TTFT", r.TTFT, 2, 3)
+	within("answer TTFT", r.AnswerTTFT, 3, 4)
+	if len(r.Gaps) != 2 || r.Gaps[0] < gap/2 || r.Gaps[1] < gap/2 {
+		t.Errorf("gaps %v, want two of about %v", r.Gaps, gap)
+	}
+	if want := (r.Gaps[0] + r.Gaps[1]) / 4; r.TPOT.V != want {
+		t.Errorf("TPOT %v, want (last - first) / (5 - 1) = %v", r.TPOT, want)
+	}
+	if r.End.Sub(r.Sent) < at(5)-time.Millisecond {
+		t.Errorf("the turn ended at %v, before the server's last write at %v", r.Duration(), at(5))
+	}
+	if r.PromptTokens.V != 10 || r.CachedTokens.V != 4 || r.OutputTokens.V != 5 || r.UsageMissing {
+		t.Errorf("tokens %v %v %v, usage missing %v", r.PromptTokens, r.CachedTokens, r.OutputTokens, r.UsageMissing)
+	}
+	if !r.Phases.Connect.OK || r.Phases.Reused {
+		t.Errorf("phases %+v, want a new connection", r.Phases)
+	}
+}
+
+func TestUnknownIsNotZero(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}})
+	r := once(t, options(s.addr))
+	if r.CachedTokens.OK || r.PromptTokens.OK {
+		t.Errorf("without usage the prompt and cached tokens are unknown, got %v, %v", r.PromptTokens, r.CachedTokens)
+	}
+	if !r.UsageMissing || r.OutputTokens.V != 1 {
+		t.Errorf("output tokens %v, usage missing %v; want 1, estimated", r.OutputTokens, r.UsageMissing)
+	}
+	if r.TPOT.OK || len(r.Gaps) != 0 {
+		t.Errorf("one token has no TPOT and no gap, got %v, %v", r.TPOT, r.Gaps)
+	}
+	if r.Phases.DNS.OK || r.Phases.TLS.OK {
+		t.Errorf("an address needs no DNS, http no TLS: %+v", r.Phases)
+	}
+}
+
+// TestHistory checks that each turn resends the whole history with the
+// server's real answers in it, over one connection.
+func TestHistory(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + usage + done}}})
+	temperature := 0.0
+	o := options(s.addr)
+	o.Workload.MaxOutputTokens, o.Workload.Temperature = 7, &temperature
+	o.Target.Extra = map[string]any{"ignore_eos": true}
+	results, sum := converse(t.Context(), t, o, 3)
+	if len(results) != 3 || sum.Outcome != probe.Success || sum.Turns != 3 {
+		t.Fatalf("%d results, %+v", len(results), sum)
+	}
+	var body struct {
+		Model         string
+		Messages      []workload.Message
+		Stream        bool
+		StreamOptions struct {
+			IncludeUsage bool `json:"include_usage"`
+		} `json:"stream_options"`
+		MaxTokens   int      `json:"max_tokens"`
+		Temperature *float64 `json:"temperature"`
+		IgnoreEOS   bool     `json:"ignore_eos"`
+	}
+	if err := json.Unmarshal([]byte(s.bodies[2]), &body); err != nil {
+		t.Fatalf("body of turn 3: %v\n%s", err, s.bodies[2])
+	}
+	var got []string
+	for _, m := range body.Messages {
+		got = append(got, m.Role+": "+m.Content)
+	}
+	want := "user: Hello there.|assistant: Hello world|user: question 2|assistant: Hello world|user: question 3"
+	if strings.Join(got, "|") != want {
+		t.Errorf("history %q, want %q", strings.Join(got, "|"), want)
+	}
+	if body.Model != "m" || !body.Stream || !body.StreamOptions.IncludeUsage || body.MaxTokens != 7 || body.Temperature == nil || !body.IgnoreEOS {
+		t.Errorf("body lacks a field: %s", s.bodies[2])
+	}
+	if results[0].Kind != probe.First || results[1].Kind != probe.Followup {
+		t.Errorf("kinds %s, %s", results[0].Kind, results[1].Kind)
+	}
+	if trace := s.requests[0].Header.Get("Traceparent"); trace != "00-"+results[0].TraceID+"-"+trace[36:52]+"-01" {
+		t.Errorf("traceparent %q does not carry the trace id %q", trace, results[0].TraceID)
+	}
+	if results[0].TraceID == results[1].TraceID {
+		t.Error("two turns share a trace id")
+	}
+}
+
+// TestOneAttempt pins that a turn is one request, whatever goes wrong.
+func TestOneAttempt(t *testing.T) {
+	for name, s := range map[string]*scripted{
+		"500":              {steps: []step{{0, jsonResponse("500 Oops", `{}`)}}},
+		"429 with a retry": {steps: []step{{0, "HTTP/1.1 429 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n"}}},
+		"closed":           {},
+		"reset":            {reset: true},
+		"cut":              {steps: []step{{0, sseHead + chunk(hello)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, s)
+			results, sum := converse(t.Context(), t, options(s.addr), 3)
+			if len(results) != 1 || s.count() != 1 {
+				t.Errorf("%d turns, %d requests; want 1 of each: a failed turn ends the conversation", len(results), s.count())
+			}
+			if !sum.Outcome.Failed() || sum.Turns != 1 || sum.Planned != 3 {
+				t.Errorf("conversation %+v", sum)
+			}
+		})
+	}
+}

@@ -1,0 +1,142 @@
+// Package waterfall shows the turns of one conversation to a person, as bars
+// on a common time axis, and to a machine, as JSON.
+package waterfall
+
+import (
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// Report is one conversation as JSON. Times are RFC 3339 with nanoseconds,
+// durations are seconds; what is undefined or unknown is null, never 0.
+type Report struct {
+	BaseURL      string `json:"base_url"`
+	Model        string `json:"model"`
+	Conversation string `json:"conversation"`
+	Outcome      string `json:"outcome"`
+	Turns        []Turn `json:"turns"`
+}
+
+// Turn is one turn of a Report.
+type Turn struct {
+	Turn    int     `json:"turn"`
+	Kind    string  `json:"kind"`
+	Outcome string  `json:"outcome"`
+	Error   *string `json:"error"`
+	Status  *int    `json:"http_status"`
+
+	Scheduled time.Time `json:"scheduled"`
+	Sent      time.Time `json:"sent"`
+
+	TTFT        *float64 `json:"ttft_seconds"`
+	AnswerTTFT  *float64 `json:"answer_ttft_seconds"`
+	TPOT        *float64 `json:"tpot_seconds"`
+	ITLp50      *float64 `json:"itl_p50_seconds"`
+	ITLMax      *float64 `json:"itl_max_seconds"`
+	Duration    float64  `json:"duration_seconds"`
+	ScheduleLag float64  `json:"schedule_lag_seconds"`
+
+	PromptTokens    *int `json:"prompt_tokens"`
+	CachedTokens    *int `json:"cached_prompt_tokens"`
+	OutputTokens    *int `json:"output_tokens"`
+	OutputEstimated bool `json:"output_tokens_estimated"`
+	TokenEvents     int  `json:"token_events"`
+	CoalescedEvents int  `json:"coalesced_events"`
+
+	Phases          Phases  `json:"phases"`
+	TimestampSource *string `json:"timestamp_source"`
+	FinishReason    *string `json:"finish_reason"`
+	TraceID         string  `json:"trace_id"`
+}
+
+// Phases are the parts of a Turn. DNS, Connect and TLS are durations of those
+// steps; the others count from the moment the turn was sent.
+type Phases struct {
+	DNS        *float64 `json:"dns_seconds"`
+	Connect    *float64 `json:"connect_seconds"`
+	TLS        *float64 `json:"tls_seconds"`
+	Headers    *float64 `json:"headers_seconds"`
+	FirstEvent *float64 `json:"first_event_seconds"`
+	Reused     bool     `json:"connection_reused"`
+}
+
+// NewReport turns results of one conversation into a Report.
+func NewReport(baseURL string, c probe.Conversation, results []probe.Result) Report {
+	r := Report{BaseURL: baseURL, Conversation: c.ID, Outcome: string(c.Outcome), Turns: []Turn{}}
+	for _, result := range results {
+		r.Model = result.Model
+		r.Turns = append(r.Turns, newTurn(result))
+	}
+	return r
+}
+
+// WriteJSON writes the report, indented.
+func (r Report) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+func newTurn(r probe.Result) Turn {
+	t := Turn{
+		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
+		Error: nonZero(r.Err), Status: nonZero(r.Status),
+		Scheduled: r.Scheduled, Sent: r.Sent,
+		TTFT: seconds(r.TTFT), AnswerTTFT: seconds(r.AnswerTTFT), TPOT: seconds(r.TPOT),
+		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
+		PromptTokens: count(r.PromptTokens), CachedTokens: count(r.CachedTokens),
+		OutputTokens: count(r.OutputTokens), OutputEstimated: r.UsageMissing,
+		TokenEvents: r.Events, CoalescedEvents: r.Coalesced,
+		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
+		Phases: Phases{
+			DNS: seconds(r.Phases.DNS), Connect: seconds(r.Phases.Connect), TLS: seconds(r.Phases.TLS),
+			Headers: seconds(r.Phases.Headers), FirstEvent: seconds(r.Phases.FirstEvent), Reused: r.Phases.Reused,
+		},
+	}
+	p50, longest := gaps(r.Gaps)
+	t.ITLp50, t.ITLMax = seconds(p50), seconds(longest)
+	if r.Events > 0 {
+		source := "read"
+		if r.Kernel {
+			source = "kernel"
+		}
+		t.TimestampSource = &source
+	}
+	return t
+}
+
+// gaps returns the median (nearest rank) and the longest of the gaps.
+func gaps(g []time.Duration) (p50, longest probe.Opt[time.Duration]) {
+	if len(g) == 0 {
+		return p50, longest
+	}
+	sorted := slices.Sorted(slices.Values(g))
+	return probe.Some(sorted[(len(sorted)-1)/2]), probe.Some(sorted[len(sorted)-1])
+}
+
+func seconds(d probe.Opt[time.Duration]) *float64 {
+	if !d.OK {
+		return nil
+	}
+	s := d.V.Seconds()
+	return &s
+}
+
+func count(n probe.Opt[int]) *int {
+	if !n.OK {
+		return nil
+	}
+	return &n.V
+}
+
+func nonZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
