@@ -26,9 +26,9 @@ func conversationBuckets() []time.Duration {
 	return seconds(1, 5, 15, 30, 60, 120, 300, 900, 3600)
 }
 
-// phaseBuckets span a local dial and a queue in front of the engine.
+// phaseBuckets tell a local dial from a queue in front of the engine.
 func phaseBuckets() []time.Duration {
-	return seconds(0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60)
+	return seconds(0.001, 0.005, 0.02, 0.1, 1, 10)
 }
 
 // lagBuckets are decades: lags are looked at for their order of magnitude.

@@ -11,7 +11,7 @@ import (
 const (
 	kinds   = 2
 	reasons = 13
-	skips   = 3
+	skips   = 8 // room for more than there are now
 	phases  = 5
 )
 

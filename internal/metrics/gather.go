@@ -2,12 +2,10 @@ package metrics
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 )
 
@@ -17,13 +15,6 @@ import (
 // series that is most of the cost of a scrape.
 func (r *Recorder) Gatherer(others ...prometheus.Gatherer) prometheus.TransactionalGatherer {
 	return &gatherer{recorder: r, others: others}
-}
-
-// Handler serves the families of Gatherer: OpenMetrics with exemplars,
-// protobuf with native histograms, or text, as the scraper asks.
-func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
-	opts.EnableOpenMetrics = true
-	return promhttp.HandlerForTransactional(r.Gatherer(others...), opts)
 }
 
 type gatherer struct {
