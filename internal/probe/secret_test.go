@@ -39,7 +39,8 @@ func TestKeyNeverComesBack(t *testing.T) {
 			o.Target.Key = target.Key{File: file}
 			o.Target.Headers = map[string]string{"X-Tenant": header}
 			r := once(t, o)
-			if got := s.requests[0].Header.Get("Authorization"); got != "Bearer "+key {
+			req, _ := s.request(0)
+			if got := req.Header.Get("Authorization"); got != "Bearer "+key {
 				t.Fatalf("the server got Authorization %q", got)
 			}
 			dump := fmt.Sprintf("%+v", r)

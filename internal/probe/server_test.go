@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,23 @@ func (s *scripted) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.requests)
+}
+
+// request returns the n-th request and its body.
+func (s *scripted) request(n int) (*http.Request, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n >= len(s.requests) {
+		s.Fatalf("request %d of %d", n, len(s.requests))
+	}
+	return s.requests[n], s.bodies[n]
+}
+
+// stamps returns when the steps of the last request were written.
+func (s *scripted) stamps() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.wrote)
 }
 
 // recorder is a Sink that keeps everything.

@@ -148,12 +148,12 @@ func TestUserEndpoint(t *testing.T) {
 	o := options(chat.addr)
 	o.User = &target.Target{BaseURL: user.URL + "/v1"}
 	results, sum := converse(t.Context(), t, o, 2)
-	if len(results) != 2 || sum.UserErrors != 0 || !strings.Contains(chat.bodies[1], "And why?") {
-		t.Errorf("%d results, %+v, second body %s", len(results), sum, chat.bodies[len(chat.bodies)-1])
+	if _, body := chat.request(1); len(results) != 2 || sum.UserErrors != 0 || !strings.Contains(body, "And why?") {
+		t.Errorf("%d results, %+v, second body %s", len(results), sum, body)
 	}
 	user.Close()
 	results, sum = converse(t.Context(), t, o, 2)
-	if len(results) != 2 || sum.UserErrors != 1 || !strings.Contains(chat.bodies[3], "question 2") {
+	if _, body := chat.request(3); len(results) != 2 || sum.UserErrors != 1 || !strings.Contains(body, "question 2") {
 		t.Errorf("with the user endpoint down: %d results, %+v; the planned question stands in", len(results), sum)
 	}
 }

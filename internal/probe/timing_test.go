@@ -27,7 +27,8 @@ func TestTimesAreArrivals(t *testing.T) {
 	if r.Outcome != probe.Success {
 		t.Fatalf("outcome %s (%s)", r.Outcome, r.Err)
 	}
-	at := func(step int) time.Duration { return s.wrote[step].Sub(r.Sent) }
+	wrote := s.stamps()
+	at := func(step int) time.Duration { return wrote[step].Sub(r.Sent) }
 	within := func(name string, got probe.Opt[time.Duration], from, to int) {
 		t.Helper()
 		if !got.OK || got.V < at(from)-time.Millisecond || got.V >= at(to) {
@@ -95,8 +96,9 @@ func TestHistory(t *testing.T) {
 		Temperature *float64 `json:"temperature"`
 		IgnoreEOS   bool     `json:"ignore_eos"`
 	}
-	if err := json.Unmarshal([]byte(s.bodies[2]), &body); err != nil {
-		t.Fatalf("body of turn 3: %v\n%s", err, s.bodies[2])
+	_, sent := s.request(2)
+	if err := json.Unmarshal([]byte(sent), &body); err != nil {
+		t.Fatalf("body of turn 3: %v\n%s", err, sent)
 	}
 	var got []string
 	for _, m := range body.Messages {
@@ -107,12 +109,13 @@ func TestHistory(t *testing.T) {
 		t.Errorf("history %q, want %q", strings.Join(got, "|"), want)
 	}
 	if body.Model != "m" || !body.Stream || !body.StreamOptions.IncludeUsage || body.MaxTokens != 7 || body.Temperature == nil || !body.IgnoreEOS {
-		t.Errorf("body lacks a field: %s", s.bodies[2])
+		t.Errorf("body lacks a field: %s", sent)
 	}
 	if results[0].Kind != probe.First || results[1].Kind != probe.Followup {
 		t.Errorf("kinds %s, %s", results[0].Kind, results[1].Kind)
 	}
-	if trace := s.requests[0].Header.Get("Traceparent"); trace != "00-"+results[0].TraceID+"-"+trace[36:52]+"-01" {
+	req, _ := s.request(0)
+	if trace := req.Header.Get("Traceparent"); trace != "00-"+results[0].TraceID+"-"+trace[36:52]+"-01" {
 		t.Errorf("traceparent %q does not carry the trace id %q", trace, results[0].TraceID)
 	}
 	if results[0].TraceID == results[1].TraceID {
