@@ -1,10 +1,20 @@
 // Package wire is the HTTP/1.1 client under every probe: it dials, sends one
 // request and reads one response, and stamps what arrives with the kernel's
-// receive time. It never retries, never follows redirects and starts no
-// goroutine that outlives a request.
+// receive time. It never retries and starts no goroutine that outlives a
+// request; a request that is under way needs none either.
+//
+// It leaves out on purpose what would blur a measurement: proxies from the
+// environment (the figures would be the proxy's), redirects (a turn is one
+// request; http.Client follows them if one insists), HTTP/2 (one read carries
+// the bytes of many streams), and asking for compression (gzip is decoded if a
+// server sends it unasked).
 package wire
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"time"
 )
 
@@ -12,6 +22,10 @@ import (
 // step did not happen (yet). It is written by the goroutine of RoundTrip and
 // may be read once RoundTrip returned.
 type Trace struct {
+	// HeaderDeadline is an input: it bounds everything up to the response
+	// headers, dialing included. The zero time is no bound.
+	HeaderDeadline time.Time
+
 	// DNS, Connect and TLS are how long each step took; all zero on a reused
 	// connection.
 	DNS, Connect, TLS time.Duration
@@ -23,6 +37,23 @@ type Trace struct {
 	Headers time.Time
 	// RemoteAddr is the peer that was spoken to, "ip:port".
 	RemoteAddr string
+}
+
+// traceKey is the context key of a *Trace.
+type traceKey struct{}
+
+// WithTrace returns a context whose request fills t. One request at a time may
+// use it.
+func WithTrace(ctx context.Context, t *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, t)
+}
+
+// traceOf returns the trace of ctx, or one that nobody looks at.
+func traceOf(ctx context.Context) *Trace {
+	if t, ok := ctx.Value(traceKey{}).(*Trace); ok {
+		return t
+	}
+	return &Trace{}
 }
 
 // Step names what a request was doing when it failed.
@@ -46,3 +77,19 @@ type Error struct {
 
 func (e *Error) Error() string { return string(e.Step) + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
+
+// Timeout reports whether a deadline passed, as net.Error has it.
+func (e *Error) Timeout() bool { return errors.Is(e.Err, os.ErrDeadlineExceeded) }
+
+// failure makes the *Error of a step. What the caller did to the request
+// explains a failure better than what the connection then said.
+func failure(ctx context.Context, step Step, err error) *Error {
+	if ctx.Err() == nil {
+		return &Error{Step: step, Err: err}
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		cause = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, cause)
+	}
+	return &Error{Step: step, Err: cause}
+}
