@@ -1,13 +1,12 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/prometheus/common/model"
 
 	"synthetic/internal/metrics"
 	"synthetic/internal/slo"
@@ -76,25 +75,45 @@ func byWindow(objectives []slo.Objective) []windowGroup {
 	return out
 }
 
-// promDuration writes a duration as PromQL does, "30d".
-func promDuration(d time.Duration) string { return model.Duration(d).String() }
-
 // budgetLevels colour what is left of an error budget.
 func budgetLevels() []level {
 	return []level{{color: red}, {0, orange}, {0.25, yellow}, {0.5, green}}
 }
 
-// burnTiers are the burn rates that the alerts of a 30-day budget watch.
-func burnTiers() []level { return []level{{1, yellow}, {6, orange}, {14.4, red}} }
+// usualBurns colour the burn rates of several objectives: as urgent as the
+// tiers of a 30-day budget are.
+func usualBurns() []level { return []level{{color: green}, {1, yellow}, {6, orange}, {14.4, red}} }
 
-// burnLevels colour a burn rate; tiers that an objective can never reach are
-// left out. Objective 0 stands for several objectives and keeps all.
-func burnLevels(objective float64) []level {
+// burnLevels colour a burn rate by the alerts of one objective. Tiers that it
+// cannot reach have no line, as they have no alert.
+func burnLevels(o slo.Objective) []level {
 	levels := []level{{color: green}}
-	for _, tier := range burnTiers() {
-		if objective == 0 || tier.from*(1-objective) < 1 {
-			levels = append(levels, tier)
-		}
+	tiers := o.BurnPlan(0).Tiers
+	slices.SortStableFunc(tiers, func(a, b slo.Tier) int { return cmp.Compare(a.Burn, b.Burn) })
+	for _, t := range tiers {
+		levels = append(levels, level{t.Burn, tierColor(t)})
 	}
 	return levels
+}
+
+func tierColor(t slo.Tier) string {
+	if t.Severity == slo.Page {
+		return red
+	}
+	return orange
+}
+
+// burnWindows are the long windows of an objective's pages. The ticket's, of
+// days, would cost a query over days for each point.
+func burnWindows(o slo.Objective) []string {
+	var out []string
+	for _, t := range o.BurnPlan(0).Tiers {
+		if t.Severity == slo.Page {
+			out = append(out, slo.Short(t.Long))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "1h")
+	}
+	return out
 }

@@ -155,7 +155,7 @@ func skippedByReason(s scope) panel {
 		about: about{
 			"Conversations per minute that were due and not started, by reason, of each prober.",
 			"It is 0 in good order: a conversation that cannot start is counted here, never started late in silence.",
-			"max_concurrency: raise the cap or find out why turns hang. budget: raise the token budget. no_model: name the model, or see why /models fails.",
+			"max_concurrency: raise the cap or find out why turns hang. budget: raise the token budget. late: give the prober more CPU.",
 		},
 		unit:  units.CountsPerMinute,
 		width: 12, height: 8,

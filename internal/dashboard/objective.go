@@ -27,7 +27,7 @@ func promise(o slo.Objective) string {
 		what = fmt.Sprintf("%s of turns have %s ≤ %s",
 			percent(o.Objective), strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
 	}
-	return fmt.Sprintf("%s over %s", what, promDuration(o.Window))
+	return fmt.Sprintf("%s over %s", what, slo.Short(o.Window))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
@@ -53,7 +53,7 @@ func goodNow(s scope, o slo.Objective) panel {
 }
 
 func budgetNow(s scope, o slo.Objective) panel {
-	window := promDuration(o.Window)
+	window := slo.Short(o.Window)
 	return panel{
 		view:  big{decimals: 0},
 		title: "Error budget left of " + o.Name,
@@ -99,16 +99,16 @@ func burnCourse(s scope, o slo.Objective) panel {
 		view:  graph{limits: true},
 		title: "Burn rate of " + o.Name,
 		about: about{
-			"How many times faster than the objective permits the error budget goes, by target, over 1 and 6 hours.",
-			"1 spends the budget in exactly its period. The dashed lines are where a ticket (1) and the two pages (6 and 14.4) start; a line that this objective cannot reach is left out. With few probes one bad turn lifts the line: the alerts wait for a minimum of turns.",
-			"Above a line on both windows the matching alert fires: follow its runbook.",
+			"How many times faster than the objective permits the error budget goes, by target, over the long windows of this objective's pages.",
+			"1 spends the budget in exactly its period. The dashed lines are where its alerts begin: orange for the ticket, red for the pages, the highest for the shortest window. With few probes one bad turn lifts a curve: the alerts wait for a least number of bad turns, and with very few probes for longer windows.",
+			"A curve above its line is a page as soon as the fault is seen in the short window too: follow the runbook of the alert.",
 		},
 		unit:  units.Short,
 		width: 8, height: 7,
-		levels: burnLevels(o.Objective),
+		levels: burnLevels(o),
 		links:  toTarget(),
 	}
-	for _, window := range []string{"1h", "6h"} {
+	for _, window := range burnWindows(o) {
 		p.queries = append(p.queries, query{
 			expr: burnOver(s, by, window, sloIs(o.Name)), legend: "{{target}} " + window,
 		})

@@ -102,7 +102,7 @@ func objectiveTable(s scope, objectives []slo.Objective) panel {
 			{field: "Value #B", title: "Threshold", unit: units.Seconds, decimals: 2},
 			{field: "Value #C", title: "Good turns", unit: units.PercentUnit, decimals: 2},
 			{field: "Value #D", title: "Budget left", unit: units.PercentUnit, decimals: 0, levels: budgetLevels()},
-			{field: "Value #E", title: "Burn rate, 1 h", unit: units.Short, decimals: 1, levels: burnLevels(0)},
+			{field: "Value #E", title: "Burn rate, 1 h", unit: units.Short, decimals: 1, levels: usualBurns()},
 			{field: "Value #F", title: "Turns judged", unit: units.Short, decimals: 0},
 		}},
 		title: "Objectives",
@@ -128,7 +128,7 @@ func objectiveTable(s scope, objectives []slo.Objective) panel {
 func budgetLeft(s scope, by []string, objectives []slo.Objective) string {
 	var expr string
 	for _, g := range byWindow(objectives) {
-		term := budgetOver(s, by, promDuration(g.window), oneOf(metrics.LabelSLO, g.names))
+		term := budgetOver(s, by, slo.Short(g.window), oneOf(metrics.LabelSLO, g.names))
 		if expr != "" {
 			expr += " or "
 		}

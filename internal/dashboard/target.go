@@ -97,8 +97,8 @@ func skipped(s scope) panel {
 		title: "Conversations skipped",
 		about: about{
 			"Conversations per minute that were due and not started, by reason.",
-			"It is 0 in good order. max_concurrency: too many are still in flight; budget: the tokens of this minute are spent; no_model: the target has not said which models it has.",
-			"A skipped conversation is a missing sample. Raise the cap or the budget, or lower the rate, so that the probes keep their schedule.",
+			"It is 0 in good order. max_concurrency: too many are still in flight; budget: the tokens of this minute are spent; late: the prober itself was overdue.",
+			"A skipped conversation is a missing sample. Raise the cap or the budget, or lower the rate, so that the probes keep their schedule; against late, give the prober more CPU.",
 		},
 		unit:  units.CountsPerMinute,
 		width: 12, height: 8,

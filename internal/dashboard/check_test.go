@@ -1,0 +1,223 @@
+package dashboard_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"synthetic/internal/dashboard"
+	"synthetic/internal/dashboard/dashboardtest"
+	"synthetic/internal/metrics"
+)
+
+func decode(t *testing.T, d dashboard.Dashboard) dashboardtest.Board {
+	t.Helper()
+	b, err := dashboardtest.Decode(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestPanelsAreComplete holds what makes a panel readable to a stranger.
+func TestPanelsAreComplete(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		for _, p := range decode(t, d).Panels {
+			if p.Type == "row" {
+				continue
+			}
+			for name, value := range map[string]string{
+				"title": p.Title, "description": p.Description, "unit": p.FieldConfig.Defaults.Unit,
+			} {
+				if value == "" {
+					t.Errorf("%s: panel %d %q has no %s", d.File, p.ID, p.Title, name)
+				}
+			}
+			for _, part := range []string{"\n\n**Read:** ", "\n\n**Act:** "} {
+				if !strings.Contains(p.Description, part) {
+					t.Errorf("%s: the description of %q lacks %q", d.File, p.Title, part)
+				}
+			}
+			if p.Interval != "$resolution" || p.Datasource.UID != "${datasource}" {
+				t.Errorf("%s: panel %q has min interval %q and data source %q", d.File, p.Title, p.Interval, p.Datasource.UID)
+			}
+			if len(p.Targets) == 0 {
+				t.Errorf("%s: panel %q has no query", d.File, p.Title)
+			}
+			for _, q := range p.Targets {
+				if q.LegendFormat == "" || q.Interval != "$resolution" || q.Datasource.UID != "${datasource}" || q.Instant == q.Range {
+					t.Errorf("%s: query %s of %q: %+v", d.File, q.RefID, p.Title, q)
+				}
+			}
+		}
+	}
+}
+
+func TestPanelIDsAreUnique(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		seen := map[int]string{}
+		for _, p := range decode(t, d).Panels {
+			if other, ok := seen[p.ID]; ok || p.ID == 0 {
+				t.Errorf("%s: panels %q and %q share the id %d", d.File, other, p.Title, p.ID)
+			}
+			seen[p.ID] = p.Title
+		}
+	}
+}
+
+func TestPanelsDoNotOverlap(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		taken := map[[2]int]string{}
+		for _, p := range decode(t, d).Panels {
+			g := p.GridPos
+			if g.W == 0 || g.H == 0 || g.X+g.W > 24 {
+				t.Errorf("%s: panel %q at %+v is empty or leaves the grid", d.File, p.Title, g)
+			}
+			for x := g.X; x < g.X+g.W; x++ {
+				for y := g.Y; y < g.Y+g.H; y++ {
+					if other, ok := taken[[2]int{x, y}]; ok {
+						t.Fatalf("%s: panels %q and %q overlap", d.File, other, p.Title)
+					}
+					taken[[2]int{x, y}] = p.Title
+				}
+			}
+		}
+	}
+}
+
+// foreign are the series that the catalog does not hold.
+func foreign() map[string][]string {
+	return map[string][]string{
+		"ALERTS":                        {"alertname", "alertstate"},
+		"process_cpu_seconds_total":     nil,
+		"process_resident_memory_bytes": nil,
+		"process_open_fds":              nil,
+		"process_start_time_seconds":    nil,
+		"go_goroutines":                 nil,
+		"go_memstats_heap_inuse_bytes":  nil,
+	}
+}
+
+// labelsOf returns the labels that the series of a name may be selected by.
+func labelsOf(name string) ([]string, bool) {
+	scraped := []string{"job", "instance"}
+	if own, ok := foreign()[name]; ok {
+		return append(scraped, own...), true
+	}
+	base, bucket := strings.CutSuffix(name, "_bucket")
+	for _, m := range metrics.Catalog() {
+		if m.Name == base && bucket == (m.Kind == metrics.Histogram) {
+			return append(append(scraped, "le"), m.Labels...), true
+		}
+	}
+	return nil, false
+}
+
+func TestQueriesUseTheCatalog(t *testing.T) {
+	queries, err := dashboardtest.Queries(generate(t, example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		checkQuery(t, q.String(), q.Expr)
+	}
+	for _, d := range generate(t, example()) {
+		for _, a := range decode(t, d).Annotations.List {
+			checkQuery(t, d.File+" annotation", a.Expr)
+		}
+	}
+}
+
+// checkQuery parses a query and compares each selector with the catalog.
+func checkQuery(t *testing.T, where, expr string) {
+	t.Helper()
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(dashboardtest.Substitute(expr, time.Hour))
+	if err != nil {
+		t.Errorf("%s: %v", where, err)
+		return
+	}
+	parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			known, ok := labelsOf(n.Name)
+			if !ok {
+				t.Errorf("%s: %q is not in the catalog", where, n.Name)
+			}
+			for _, m := range n.LabelMatchers {
+				if m.Name != labels.MetricName && !slices.Contains(known, m.Name) {
+					t.Errorf("%s: %q has no label %q", where, n.Name, m.Name)
+				}
+			}
+		case *parser.AggregateExpr:
+			checkGrouping(t, where, n)
+		}
+		return nil
+	})
+}
+
+// checkGrouping compares the labels of a "by" with those that the series
+// within have.
+func checkGrouping(t *testing.T, where string, agg *parser.AggregateExpr) {
+	t.Helper()
+	parser.Inspect(agg.Expr, func(n parser.Node, _ []parser.Node) error {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			known, _ := labelsOf(v.Name)
+			for _, l := range agg.Grouping {
+				if !slices.Contains(known, l) {
+					t.Errorf("%s: sums %q by %q, which it has not", where, v.Name, l)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// TestPopulationsStayApart holds that no quantile mixes first turns with
+// follow-ups, nor targets or workloads: only the prober's own lags may.
+func TestPopulationsStayApart(t *testing.T) {
+	own := []string{metrics.ScheduleLag, metrics.ReadLag}
+	queries, err := dashboardtest.Queries(generate(t, example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		if !strings.Contains(q.Expr, "histogram_quantile") || slices.ContainsFunc(own, func(m string) bool { return strings.Contains(q.Expr, m) }) {
+			continue
+		}
+		if !strings.Contains(q.Expr, "by (le, target, workload") {
+			t.Errorf("%s mixes targets or workloads", q)
+		}
+		phases := strings.Contains(q.Expr, metrics.PhaseDuration) // has no turn label
+		if !phases && !strings.Contains(q.Expr, `turn="first"`) && !strings.Contains(q.Expr, `turn="followup"`) {
+			t.Errorf("%s mixes first and follow-up turns", q)
+		}
+	}
+}
+
+func TestVariablesAndLinks(t *testing.T) {
+	want := map[string][]string{
+		dashboard.OverviewUID: {"datasource", "target", "workload", "resolution"},
+		dashboard.TargetUID:   {"datasource", "target", "workload", "resolution"},
+		dashboard.HealthUID:   {"datasource", "target", "workload", "instance", "resolution"},
+	}
+	for _, d := range generate(t, example()) {
+		b := decode(t, d)
+		var names []string
+		for _, v := range b.Templating.List {
+			names = append(names, v.Name)
+			if v.Type == "query" && !(v.Multi && v.IncludeAll && v.AllValue == ".*" && strings.HasPrefix(v.Definition, "label_values(synthetic_")) {
+				t.Errorf("%s: variable %+v", d.File, v)
+			}
+		}
+		if !slices.Equal(names, want[b.UID]) {
+			t.Errorf("%s has the variables %q, want %q", d.File, names, want[b.UID])
+		}
+		if len(b.Links) != 1 || b.Links[0].Type != "dashboards" || !slices.Equal(b.Links[0].Tags, []string{"synthetic"}) || !b.Links[0].KeepTime {
+			t.Errorf("%s: links %+v", d.File, b.Links)
+		}
+	}
+}

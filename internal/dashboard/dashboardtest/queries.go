@@ -1,0 +1,141 @@
+package dashboardtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/storage"
+
+	"synthetic/internal/dashboard"
+)
+
+// Query is one query of one panel.
+type Query struct {
+	// Dashboard and Panel are titles; Ref is the query's letter.
+	Dashboard, Panel, Ref string
+	// Expr is as in the dashboard, with its variables.
+	Expr    string
+	Instant bool
+}
+
+func (q Query) String() string {
+	return fmt.Sprintf("%s / %s / %s: %s", q.Dashboard, q.Panel, q.Ref, q.Expr)
+}
+
+// MayBeEmpty are the panels, by title, that are empty for a good reason.
+func MayBeEmpty() map[string]string {
+	return map[string]string{
+		"Active alerts": "nothing fires when all is well",
+		"Read lag":      "it is unknown where the kernel gives no timestamps",
+	}
+}
+
+// Queries lists the queries of dashboards, in the order of their panels.
+func Queries(ds []dashboard.Dashboard) ([]Query, error) {
+	var out []Query
+	for _, d := range ds {
+		b, err := Decode(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range b.Panels {
+			for _, t := range p.Targets {
+				out = append(out, Query{b.Title, p.Title, t.RefID, t.Expr, t.Instant})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Substitute puts values in the place of variables as Grafana would: all
+// targets, workloads and probers, the rate window of the finest resolution,
+// and a time range of span.
+func Substitute(expr string, span time.Duration) string {
+	return strings.NewReplacer(
+		"$__rate_interval", "4m",
+		"$__range", model.Duration(span.Truncate(time.Second)).String(),
+		"$target", ".*", "$workload", ".*", "$instance", ".*",
+	).Replace(expr)
+}
+
+// Empty runs every query of the dashboards from start to end and returns those
+// that gave nothing, or nothing but NaN. The error is of a query that failed.
+func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, start, end time.Time) ([]Query, error) {
+	queries, err := Queries(ds)
+	if err != nil {
+		return nil, err
+	}
+	engine := promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 10_000_000,
+		Timeout:    time.Minute,
+		Parser:     parser.NewParser(parser.Options{}),
+	})
+	var empty []Query
+	for _, q := range queries {
+		known, err := answered(ctx, engine, db, q, start, end)
+		if err != nil {
+			return nil, fmt.Errorf("running %s: %w", q, err)
+		}
+		if !known {
+			empty = append(empty, q)
+		}
+	}
+	return empty, nil
+}
+
+// answered reports whether a query gives any value.
+func answered(ctx context.Context, e *promql.Engine, db storage.Queryable, q Query, start, end time.Time) (bool, error) {
+	expr := Substitute(q.Expr, end.Sub(start))
+	var (
+		prepared promql.Query
+		err      error
+	)
+	if q.Instant {
+		prepared, err = e.NewInstantQuery(ctx, db, nil, expr, end)
+	} else {
+		prepared, err = e.NewRangeQuery(ctx, db, nil, expr, start, end, step(end.Sub(start)))
+	}
+	if err != nil {
+		return false, err
+	}
+	defer prepared.Close()
+	res := prepared.Exec(ctx)
+	if res.Err != nil {
+		return false, res.Err
+	}
+	return anyKnown(res.Value), nil
+}
+
+// step cuts a range into about 100 points, at least 15 seconds apart.
+func step(span time.Duration) time.Duration { return max(span/100, 15*time.Second) }
+
+func anyKnown(v parser.Value) bool {
+	switch v := v.(type) {
+	case promql.Scalar:
+		return !math.IsNaN(v.V)
+	case promql.Vector:
+		for _, s := range v {
+			if s.H != nil || !math.IsNaN(s.F) {
+				return true
+			}
+		}
+	case promql.Matrix:
+		for _, s := range v {
+			if len(s.Histograms) > 0 {
+				return true
+			}
+			for _, p := range s.Floats {
+				if !math.IsNaN(p.F) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

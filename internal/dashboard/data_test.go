@@ -1,0 +1,152 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/dashboard/dashboardtest"
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+)
+
+const (
+	scrapeEvery = 15 * time.Second
+	scrapes     = 24
+)
+
+// script is a prober whose results are written down instead of measured.
+type script struct {
+	recorder *metrics.Recorder
+	now      time.Time
+	turns    int
+}
+
+// newScript announces two targets and the objectives of example.
+func newScript(start time.Time) *script {
+	s := &script{now: start}
+	s.recorder = metrics.NewRecorder(metrics.Options{
+		Now:             func() time.Time { return s.now },
+		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
+		TimestampSource: func() string { return "kernel" },
+		Heartbeat:       func(string, string) time.Time { return s.now },
+	})
+	s.recorder.Apply(metrics.Snapshot{
+		Targets: []metrics.Target{{Name: "vllm", Model: "m", Connection: "reuse"}, {Name: "proxy", Model: "m", Connection: "per_conversation"}},
+		Jobs:    []metrics.Job{{Target: "vllm", Workload: "chat", Rate: 0.1}, {Target: "proxy", Workload: "chat", Rate: 0.1}},
+		SLOs:    example().SLOs,
+	})
+	s.recorder.SetReload(true, start)
+	return s
+}
+
+// handler serves the recorder with the Go and process collectors, as the
+// sidecar does.
+func (s *script) handler() http.Handler {
+	own := prometheus.NewRegistry()
+	own.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return s.recorder.Handler(promhttp.HandlerOpts{}, own)
+}
+
+// conversation holds one conversation of two turns; the last turn of every
+// fifth fails.
+func (s *script) conversation(target string) {
+	s.turns++
+	last := probe.Success
+	if s.turns%5 == 0 {
+		last = probe.Stall
+	}
+	s.recorder.ConversationStarted(probe.ConversationStart{Target: target, Workload: "chat"})
+	s.turn(target, probe.First, probe.Success)
+	s.turn(target, probe.Followup, last)
+	s.recorder.ConversationEnded(probe.Conversation{
+		Target: target, Workload: "chat", Scheduled: s.now.Add(-5 * time.Second), End: s.now,
+		Outcome: last, Turns: 2, Planned: 2,
+	})
+}
+
+// turn reports one turn that ended now, some of them with a slow first token.
+func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome) {
+	s.recorder.TurnStarted(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
+	sent := s.now.Add(-2 * time.Second)
+	s.recorder.TurnEnded(probe.Result{
+		Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
+		TraceID:   fmt.Sprintf("%032x", s.turns),
+		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
+		Phases: probe.Phases{
+			DNS: probe.Some(time.Millisecond), Connect: probe.Some(time.Millisecond), TLS: probe.Some(3 * time.Millisecond),
+			Headers: probe.Some(ttft / 2), FirstEvent: probe.Some(ttft),
+		},
+		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(20 * time.Millisecond),
+		Gaps:         []time.Duration{20 * time.Millisecond, 0, 30 * time.Millisecond},
+		Coalesced:    1,
+		PromptTokens: probe.Some(400), CachedTokens: probe.Some(300), OutputTokens: probe.Some(4),
+		Events: 4, ReadLagMax: 50 * time.Microsecond, Kernel: true,
+	})
+}
+
+// fill plays the script into a store, one scrape every 15 seconds, and returns
+// the time of the last.
+func fill(t *testing.T, store *dashboardtest.Store, start time.Time) time.Time {
+	t.Helper()
+	s := newScript(start)
+	h := s.handler()
+	for range scrapes {
+		if err := store.Scrape(h, "prober-0:9900", s.now); err != nil {
+			t.Fatal(err)
+		}
+		s.now = s.now.Add(scrapeEvery)
+		s.conversation("vllm")
+		s.conversation("proxy")
+		s.recorder.ConversationSkipped(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
+	}
+	return s.now.Add(-scrapeEvery)
+}
+
+// TestPanelsHaveData runs every query on a Prometheus storage that scraped the
+// recorder: a panel that stays empty here would stay empty for everyone.
+func TestPanelsHaveData(t *testing.T) {
+	for name, format := range map[string]string{
+		"classic buckets only": dashboardtest.Text,
+		"native and classic":   dashboardtest.Protobuf,
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+			store := dashboardtest.Open(t, format)
+			end := fill(t, store, start)
+			if err := store.Put(end, 1, "__name__", "ALERTS", "alertname", "SyntheticSLOFastBurn", "alertstate", "firing"); err != nil {
+				t.Fatal(err)
+			}
+			empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range empty {
+				t.Errorf("no data: %s", q)
+			}
+		})
+	}
+}
+
+// TestEmptyFindsMissingData makes sure that the test above can fail.
+func TestEmptyFindsMissingData(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ds := generate(t, example())
+	all, err := dashboardtest.Queries(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := dashboardtest.Empty(t.Context(), dashboardtest.Open(t, dashboardtest.Text), ds, start, start.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(empty) != len(all) {
+		t.Errorf("%d of %d queries found data in an empty storage", len(all)-len(empty), len(all))
+	}
+}
