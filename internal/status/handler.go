@@ -1,0 +1,150 @@
+package status
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"synthetic/internal/probe"
+)
+
+//go:embed assets/style.css
+var styleSheet string
+
+//go:embed assets/live.js
+var liveScript string
+
+//go:embed assets/frame.html
+var frameHTML string
+
+//go:embed assets/overview.html
+var overviewHTML string
+
+//go:embed assets/turns.html
+var turnsHTML string
+
+var (
+	overviewTemplate = template.Must(template.Must(template.New("frame").Parse(frameHTML)).Parse(overviewHTML))
+	turnsTemplate    = template.Must(template.Must(template.New("frame").Parse(frameHTML)).Parse(turnsHTML))
+)
+
+// assets stand in the page itself, so that a saved page is complete.
+type assets struct {
+	Style  template.CSS
+	Script template.JS
+}
+
+// turnsShown bounds the turns on one page.
+const turnsShown = 100
+
+// ServeHTTP serves the overview at /, the last turns one by one at /turns, and
+// the overview's figures as JSON at /api/status. The overview and the turns
+// take the parameters target and workload, the turns also conversation and
+// outcome=failed.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
+
+func (p *Page) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", p.serveOverview)
+	mux.HandleFunc("GET /turns", p.serveTurns)
+	mux.HandleFunc("GET /api/status", p.serveJSON)
+	return mux
+}
+
+func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
+	o := newOverview(p.Snapshot(), r.URL.Query())
+	o.head = p.head("synthetic")
+	render(w, overviewTemplate, o)
+}
+
+func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	t := turnsPage{
+		head: p.head("Last turns"), Target: q.Get("target"), Workload: q.Get("workload"),
+		Conversation: q.Get("conversation"), OnlyFailed: q.Get("outcome") == "failed",
+	}
+	for _, turn := range p.turns(q) {
+		t.Turns = append(t.Turns, turnRow{turn, bars(turn)})
+	}
+	render(w, turnsTemplate, t)
+}
+
+func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
+	b, err := json.MarshalIndent(p.Snapshot(), "", "  ")
+	if err != nil {
+		http.Error(w, "encoding the status: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(append(b, '\n')) // the client is gone if this fails
+}
+
+func (p *Page) head(title string) head {
+	return head{
+		assets: assets{template.CSS(styleSheet), template.JS(liveScript)},
+		Title:  title, Now: p.options.Now(), Links: p.options.Links,
+	}
+}
+
+// turns returns the kept turns that the query asks for, newest first.
+func (p *Page) turns(q url.Values) []probe.Result {
+	p.mu.Lock()
+	var jobs []*job
+	for key, j := range p.jobs {
+		if matches(q, key.target, key.workload) {
+			jobs = append(jobs, j)
+		}
+	}
+	p.mu.Unlock()
+
+	var out []probe.Result
+	for _, j := range jobs {
+		j.mu.Lock()
+		out = append(out, j.failures.all()...)
+		if q.Get("outcome") != "failed" {
+			out = append(out, j.successes.all()...)
+		}
+		j.mu.Unlock()
+	}
+	if q.Has("conversation") {
+		out = slices.DeleteFunc(out, func(r probe.Result) bool { return r.Conversation != q.Get("conversation") })
+	}
+	slices.SortFunc(out, func(a, b probe.Result) int {
+		return cmp.Or(b.End.Compare(a.End), cmp.Compare(a.TraceID, b.TraceID))
+	})
+	return out[:min(len(out), turnsShown)]
+}
+
+// render answers with a page. It is rendered in full first, so that a mistake
+// cannot leave half a page that looks whole.
+func render(w http.ResponseWriter, t *template.Template, data any) {
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	// Texts of foreign servers stand on this page. They are escaped; this is
+	// the second wall: nothing but our own style and script runs.
+	h.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; style-src "+
+		hash(styleSheet)+"; script-src "+hash(liveScript))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
+}
+
+// hash names an inline style or script in a content security policy.
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

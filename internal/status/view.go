@@ -1,0 +1,178 @@
+package status
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+// cardsShown bounds the jobs that are shown in full on one page.
+const cardsShown = 20
+
+// overview is what the template of the first page gets.
+type overview struct {
+	head
+	Snapshot Snapshot
+	Cards    []card
+	// Table says that there is more than one job: a list of all comes first.
+	Table []card
+}
+
+// head is what every page's frame gets.
+type head struct {
+	assets
+	Title string
+	Now   time.Time
+	Links []Link
+}
+
+// card is one job as it is shown.
+type card struct {
+	Job
+	Plot  plot
+	State state
+	Kinds []kindRow
+}
+
+// kindRow is the row of one kind of turn in the table of figures.
+type kindRow struct {
+	Name string
+	Kind
+}
+
+// state is how a job stands, in a word for the reader and a class for colour.
+type state struct{ Class, Text string }
+
+// newOverview shows the jobs that the query names, all of them by default.
+func newOverview(s Snapshot, query url.Values) overview {
+	var o overview
+	o.Snapshot = s
+	for _, j := range s.Jobs {
+		c := card{Job: j, State: stateOf(j), Kinds: []kindRow{
+			{"first", j.Recent.First}, {"follow-up", j.Recent.Followup},
+		}}
+		if len(s.Jobs) > 1 {
+			o.Table = append(o.Table, c)
+		}
+		if matches(query, j.Target, j.Workload) {
+			c.Plot = newPlot(s.At, j)
+			o.Cards = append(o.Cards, c)
+		}
+	}
+	if len(o.Cards) > cardsShown {
+		o.Cards = nil
+	}
+	return o
+}
+
+// matches reports whether the query's target and workload, where given, are
+// these.
+func matches(query url.Values, target, workload string) bool {
+	same := func(name, v string) bool { return !query.Has(name) || query.Get(name) == v }
+	return same("target", target) && same("workload", workload)
+}
+
+// stateOf sums a job up. What broke last goes before what is slow.
+func stateOf(j Job) state {
+	if j.Last == nil {
+		return state{"unknown", "no turn yet"}
+	}
+	if o := j.Last.Outcome; o.Failed() {
+		if o.Busy() {
+			return state{"bad", "last turn refused: " + string(o)}
+		}
+		return state{"bad", "last turn failed: " + string(o)}
+	}
+	var missed []string
+	for _, s := range j.SLOs {
+		if s.Judged > 0 && !s.Met() {
+			missed = append(missed, s.Name)
+		}
+	}
+	if len(missed) > 0 {
+		return state{"warn", "below objective: " + strings.Join(missed, ", ")}
+	}
+	return state{"good", "ok"}
+}
+
+// Statement says what the objective wants, in words.
+func (s SLO) Statement() string {
+	if s.SLI == slo.Availability {
+		return fmt.Sprintf("%s of turns succeed", s.Objective)
+	}
+	names := map[slo.SLI]string{
+		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
+		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
+	}
+	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], s.Threshold)
+}
+
+// State says whether the objective is met.
+func (s SLO) State() state {
+	switch {
+	case s.Judged == 0:
+		return state{"unknown", "no data"}
+	case s.Met():
+		return state{"good", "met"}
+	}
+	return state{"bad", "missed"}
+}
+
+// turnsPage is what the template of the single turns gets.
+type turnsPage struct {
+	head
+	Target, Workload, Conversation string
+	OnlyFailed                     bool
+	Turns                          []turnRow
+}
+
+// turnRow is one turn as it is shown.
+type turnRow struct {
+	probe.Result
+	Bars []bar
+}
+
+// State is the turn's outcome with its colour.
+func (t turnRow) State() state {
+	switch {
+	case t.Outcome == probe.Success:
+		return state{"good", string(t.Outcome)}
+	case t.Outcome.Failed():
+		return state{"bad", string(t.Outcome)}
+	}
+	return state{"unknown", string(t.Outcome)}
+}
+
+// Figures are the turn's latencies, names and values.
+func (t turnRow) Figures() [][2]string {
+	out := [][2]string{{"TTFT", Duration(t.TTFT).String()}}
+	if t.AnswerTTFT != t.TTFT {
+		out = append(out, [2]string{"answer TTFT", Duration(t.AnswerTTFT).String()})
+	}
+	return append(out,
+		[2]string{"TPOT", Duration(t.TPOT).String()},
+		[2]string{"duration", short(t.Duration())},
+		[2]string{"prompt", count(t.PromptTokens)},
+		[2]string{"cached", count(t.CachedTokens)},
+		[2]string{"output", count(t.OutputTokens)},
+	)
+}
+
+// Connection says what the turn went over.
+func (t turnRow) Connection() string {
+	if t.Phases.Reused {
+		return "kept connection"
+	}
+	return "new connection"
+}
+
+func count(n probe.Opt[int]) string {
+	if !n.OK {
+		return "n/a"
+	}
+	return fmt.Sprint(n.V)
+}
