@@ -1,0 +1,83 @@
+# The two commands a newcomer needs are "make demo" and "make test".
+
+GO            ?= go
+PKG           := ./cmd/synthetic
+BIN           := bin/synthetic
+IMAGE         ?= synthetic
+CONFIG        ?= examples/synthetic.yml
+STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
+
+VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+REVISION  := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+BRANCH    := $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
+COMMON    := github.com/prometheus/common/version
+LDFLAGS   := -s -w -X $(COMMON).Version=$(VERSION) -X $(COMMON).Revision=$(REVISION) -X $(COMMON).Branch=$(BRANCH)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 18
+
+.PHONY: build
+build: ## Build bin/synthetic
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) $(PKG)
+
+.PHONY: demo
+demo: build ## Probe an embedded simulated deployment; needs nothing but Go
+	./$(BIN) demo
+
+.PHONY: test
+test: ## Run all tests; needs nothing but Go
+	$(GO) test ./...
+
+.PHONY: race
+race: ## Run all tests under the race detector (needs a C compiler)
+	$(GO) test -race ./...
+
+.PHONY: e2e
+e2e: build ## Probe real servers (installs them; see docs/e2e.md)
+	e2e/run
+
+.PHONY: generate
+generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
+	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
+	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
+	$(GO) test ./internal/config ./internal/metrics -run 'Doc|Schema|Reference|Golden' -update
+	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
+
+.PHONY: check-generated
+check-generated: generate ## Fail if a generated file is stale
+	@git diff --exit-code --stat -- alerts dashboards docs deploy/helm || \
+		{ echo 'Generated files are stale: run "make generate" and commit the result.'; exit 1; }
+	@test -z "$$(git status --porcelain -- alerts dashboards docs deploy/helm)" || \
+		{ git status --porcelain -- alerts dashboards docs deploy/helm; echo 'Generated files are not committed.'; exit 1; }
+
+.PHONY: lint
+lint: ## gofmt, go vet and staticcheck
+	@test -z "$$(gofmt -l cmd internal e2e)" || { gofmt -l cmd internal e2e; echo 'Run gofmt -w on these files.'; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities (needs the database on the network)
+	$(GO) run $(GOVULNCHECK) ./...
+
+.PHONY: helm-lint
+helm-lint: ## Lint and render the chart
+	$(GO) run $(HELM) lint --strict deploy/helm/synthetic
+
+.PHONY: fuzz
+fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
+	$(GO) test ./internal/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
+
+.PHONY: bench
+bench: ## Run the benchmarks of docs/performance.md
+	$(GO) run ./internal/wirebench
+	$(GO) test ./internal/metrics ./internal/stream -run '^$$' -bench . -benchmem
+
+.PHONY: image
+image: ## Build the container image (needs docker or a look-alike)
+	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t $(IMAGE):$(VERSION) .

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"synthetic/internal/status"
+)
+
+// live shows the jobs' figures in a terminal: a block that is redrawn in
+// place, or, where the output is no terminal, a block now and then.
+type live struct {
+	w        io.Writer
+	snapshot func() status.Snapshot
+	terminal bool
+	every    time.Duration
+	lines    int // of the block that stands on the screen
+}
+
+func newLive(w io.Writer, snapshot func() status.Snapshot) *live {
+	v := &live{w: w, snapshot: snapshot, every: 5 * time.Second}
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			v.terminal, v.every = true, time.Second
+		}
+	}
+	return v
+}
+
+// follow draws until ctx is done.
+func (v *live) follow(ctx context.Context) {
+	ticker := time.NewTicker(v.every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			v.draw()
+		}
+	}
+}
+
+func (v *live) draw() {
+	var b strings.Builder
+	for _, j := range v.snapshot().Jobs {
+		writeJob(&b, j)
+	}
+	text := b.String()
+	if v.terminal {
+		if v.lines > 0 {
+			fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
+		}
+		v.lines = strings.Count(text, "\n")
+	}
+	_, _ = io.WriteString(v.w, text) // a closed terminal must not stop the demo
+}
+
+// writeJob writes a job's figures of the last minutes.
+func writeJob(b *strings.Builder, j status.Job) {
+	r := j.Recent
+	fmt.Fprintf(b, "%s/%s  %d turns, %d in flight, errors %s, prompt tokens cached %s\n",
+		j.Target, j.Workload, j.Turns, j.TurnsInFlight, r.Errors, r.Cached)
+	fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6s\n", "", "TTFT p50", "p95", "p99", "TPOT p50", "p95", "turns")
+	for _, k := range []struct {
+		name string
+		kind status.Kind
+	}{{"first turns", r.First}, {"follow-ups", r.Followup}} {
+		fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6d\n", k.name,
+			k.kind.TTFT.P50, k.kind.TTFT.P95, k.kind.TTFT.P99,
+			k.kind.TPOT.P50, k.kind.TPOT.P95, k.kind.Turns)
+	}
+	for _, s := range j.SLOs {
+		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, state(s))
+	}
+	if j.Last != nil && j.Last.Outcome.Failed() {
+		fmt.Fprintf(b, "  last turn      %s: %s\n", j.Last.Outcome, j.Last.Err)
+	}
+	b.WriteString("\n")
+}
+
+func state(s status.SLO) string {
+	switch {
+	case s.Judged == 0:
+		return "no turn yet"
+	case s.Met():
+		return "met"
+	}
+	return "missed"
+}

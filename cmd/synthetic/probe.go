@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/target"
+	"synthetic/internal/waterfall"
+	"synthetic/internal/workload"
+)
+
+// probeFlags are the flags of "synthetic probe".
+type probeFlags struct {
+	target   target.Target
+	baseURL  *url.URL
+	headers  map[string]string
+	spec     workload.Spec
+	turns    int
+	output   string
+	insecure bool
+}
+
+func addProbe(app *kingpin.Application) command {
+	f := &probeFlags{headers: map[string]string{}}
+	c := app.Command("probe", `Hold one conversation now and show it as a waterfall.
+
+Exit code 0 only when every turn succeeded, 1 otherwise. Example:
+  synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
+	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	c.Flag("model", "Model to ask for; by default the first that /models lists.").StringVar(&f.target.Model)
+	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.turns)
+	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
+	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends none.").Default("128").IntVar(&f.spec.MaxOutputTokens)
+	c.Flag("api-key-file", "File that holds the API key.").StringVar(&f.target.Key.File)
+	c.Flag("api-key-env", "Environment variable that holds the API key.").StringVar(&f.target.Key.Env)
+	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.headers)
+	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").StringVar(&f.target.TLS.CAFile)
+	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.insecure)
+	c.Flag("timeout.first-token", "Longest wait for the first token.").Default("60s").DurationVar(&f.spec.Timeouts.FirstToken)
+	c.Flag("timeout.stall", "Longest wait between two tokens.").Default("30s").DurationVar(&f.spec.Timeouts.Stall)
+	c.Flag("timeout.total", "Longest turn.").Default("300s").DurationVar(&f.spec.Timeouts.Total)
+	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
+	return command{c, f.run}
+}
+
+func (f *probeFlags) run(ctx context.Context, e env) error {
+	if err := f.complete(); err != nil {
+		return err
+	}
+	prober, err := probe.New(probe.Options{Target: f.target, Workload: f.spec})
+	if err != nil {
+		return err
+	}
+	defer prober.Close()
+	source, err := workload.NewSource(f.spec)
+	if err != nil {
+		return err
+	}
+	model, err := prober.Model(ctx)
+	if err != nil {
+		// The turn shows better than the discovery what is wrong.
+		fmt.Fprintf(e.stderr, "synthetic: %v; going on without a model name, --model sets one\n", err)
+	}
+	show := &printer{w: e.stdout, text: f.output == "text"}
+	if show.text {
+		fmt.Fprintf(e.stdout, "%s  model %s  %d turns\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), f.turns)
+	}
+	plan := probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}
+	sum := prober.Converse(ctx, plan, show)
+	if !show.text {
+		if err := waterfall.NewReport(f.target.BaseURL, sum, show.results).WriteJSON(e.stdout); err != nil {
+			return err
+		}
+	}
+	if sum.Outcome != probe.Success {
+		return errQuiet
+	}
+	return nil
+}
+
+// complete checks the flags against each other and fills the values that the
+// engine takes.
+func (f *probeFlags) complete() error {
+	u := f.baseURL
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return usagef("--base-url %q is no http(s) URL: write for example http://127.0.0.1:8000/v1", u.Redacted())
+	case u.User != nil:
+		return usagef("--base-url carries a user name or password: use --api-key-file or --header")
+	case u.RawQuery != "" || u.Fragment != "":
+		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
+	case f.turns < 1:
+		return usagef("--turns=%d: a conversation has at least 1 turn", f.turns)
+	case f.spec.PromptTokens < 1:
+		return usagef("--prompt-tokens=%d: a prompt has at least 1 token", f.spec.PromptTokens)
+	case f.spec.MaxOutputTokens < 0:
+		return usagef("--max-output-tokens=%d: give 0 for no limit, or a positive number", f.spec.MaxOutputTokens)
+	case f.target.Key.File != "" && f.target.Key.Env != "":
+		return usagef("--api-key-file and --api-key-env exclude each other")
+	}
+	for name, d := range map[string]time.Duration{"first-token": f.spec.Timeouts.FirstToken, "stall": f.spec.Timeouts.Stall, "total": f.spec.Timeouts.Total} {
+		if d <= 0 {
+			return usagef("--timeout.%s=%v: a timeout is positive", name, d)
+		}
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/v1"
+	}
+	f.target.BaseURL = strings.TrimSuffix(u.String(), "/")
+	f.target.Name, f.target.Connection = u.Host, target.PerConversation
+	f.target.Headers, f.target.TLS.InsecureSkipVerify = f.headers, f.insecure
+	f.spec.Name, f.spec.TurnsMin, f.spec.TurnsMax = "probe", f.turns, f.turns
+	f.spec.FollowupTokens, f.spec.Seed = 40, uint64(time.Now().UnixNano())
+	return nil
+}
+
+// printer shows each turn as it ends and keeps them for the JSON.
+type printer struct {
+	w       io.Writer
+	text    bool
+	results []probe.Result
+}
+
+func (p *printer) TurnStarted(probe.Start) {}
+
+func (p *printer) TurnEnded(r probe.Result) {
+	p.results = append(p.results, r)
+	if p.text {
+		_ = waterfall.WriteTurn(p.w, r) // a closed stdout must not stop the probe
+	}
+}

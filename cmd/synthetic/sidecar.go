@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/version"
+
+	"synthetic/internal/config"
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/schedule"
+	"synthetic/internal/status"
+	"synthetic/internal/wire"
+)
+
+// sidecar holds the parts of a running prober together. Data flows one way:
+// configuration → scheduler → prober → result → recorder and page.
+type sidecar struct {
+	logger    *slog.Logger
+	registry  *prometheus.Registry // Go and process collectors; the recorder has its own way
+	recorder  *metrics.Recorder
+	page      *status.Page
+	scheduler *schedule.Scheduler
+}
+
+// sidecarOptions are what run and demo choose differently.
+type sidecarOptions struct {
+	logger       *slog.Logger
+	drainTimeout time.Duration
+	// dial opens the connections to targets; nil means TCP.
+	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+func newSidecar(o sidecarOptions) (*sidecar, error) {
+	s := &sidecar{logger: o.logger, registry: prometheus.NewRegistry()}
+	source := wire.TimestampSource() // asks the kernel, once
+	s.recorder = metrics.NewRecorder(metrics.Options{
+		Build:           build(),
+		TimestampSource: func() string { return source },
+		Heartbeat:       s.heartbeat,
+	})
+	s.page = status.New(status.Options{})
+	replica, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
+	}
+	s.scheduler = schedule.New(schedule.Options{
+		Sink:         tee{s.recorder, s.page},
+		Logger:       o.logger,
+		Replica:      replica,
+		DrainTimeout: o.drainTimeout,
+		NewProber: func(j schedule.Job) (schedule.Prober, error) {
+			p, err := probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
+			if err != nil {
+				return nil, err
+			}
+			return modelReporter{p, j.Target.Name, s.recorder}, nil
+		},
+		OnRemoved: func(target, workload string) {
+			s.recorder.Forget(target, workload)
+			s.page.Forget(target, workload)
+		},
+	})
+	s.registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return s, nil
+}
+
+// apply hands a new configuration down.
+func (s *sidecar) apply(cfg *config.Config) {
+	snapshot := metrics.Snapshot{SLOs: cfg.SLOs}
+	for _, t := range cfg.Targets {
+		snapshot.Targets = append(snapshot.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
+	}
+	for _, j := range cfg.Jobs {
+		snapshot.Jobs = append(snapshot.Jobs, metrics.Job{Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate})
+	}
+	s.recorder.Apply(snapshot)
+	s.page.Apply(cfg.SLOs)
+	s.scheduler.Apply(cfg.Jobs)
+}
+
+// heartbeat returns a loop's last sign of life for the exporter.
+func (s *sidecar) heartbeat(target, workload string) time.Time {
+	for _, b := range s.scheduler.Beats() {
+		if b.Target == target && b.Workload == workload {
+			return b.At
+		}
+	}
+	return time.Time{}
+}
+
+// build describes this binary.
+func build() metrics.Build {
+	return metrics.Build{
+		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
+		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
+	}
+}
+
+// modelReporter tells the recorder which model a target turned out to serve.
+type modelReporter struct {
+	*probe.Prober
+	target   string
+	recorder *metrics.Recorder
+}
+
+func (m modelReporter) Model(ctx context.Context) (string, error) {
+	model, err := m.Prober.Model(ctx)
+	if err == nil {
+		m.recorder.SetModel(m.target, model)
+	}
+	return model, err
+}
+
+// tee hands everything to several sinks, in order.
+type tee []schedule.Sink
+
+func (t tee) TurnStarted(s probe.Start) {
+	for _, sink := range t {
+		sink.TurnStarted(s)
+	}
+}
+
+func (t tee) TurnEnded(r probe.Result) {
+	for _, sink := range t {
+		sink.TurnEnded(r)
+	}
+}
+
+func (t tee) ConversationStarted(s probe.ConversationStart) {
+	for _, sink := range t {
+		sink.ConversationStarted(s)
+	}
+}
+
+func (t tee) ConversationEnded(c probe.Conversation) {
+	for _, sink := range t {
+		sink.ConversationEnded(c)
+	}
+}
+
+func (t tee) ConversationSkipped(s probe.Skip) {
+	for _, sink := range t {
+		sink.ConversationSkipped(s)
+	}
+}

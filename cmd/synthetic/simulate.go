@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/exporter-toolkit/web"
+	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
+
+	"synthetic/internal/simulate"
+)
+
+// simulateFlags are the flags of "synthetic simulate".
+type simulateFlags struct {
+	options simulate.Options
+	web     *web.FlagConfig
+}
+
+func addSimulate(app *kingpin.Application) command {
+	f := &simulateFlags{}
+	o := &f.options
+	c := app.Command("simulate", `Serve a simulated OpenAI-compatible deployment.
+
+It answers /v1/models and /v1/chat/completions (streamed or not) with invented
+text at the pace that the flags say, and describes itself under /metrics with
+vLLM's names. Rates are shares of requests, from 0 to 1.`)
+	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
+	c.Flag("model", "Name of the one model.").Default("simulated-chat").StringVar(&o.Model)
+	c.Flag("seed", "Makes texts, delays and faults repeatable.").Default("1").Uint64Var(&o.Seed)
+	c.Flag("first-token", "Median delay of the first token.").Default("120ms").DurationVar(&o.FirstToken.Median)
+	c.Flag("first-token.spread", "Spread of that delay: sigma of its logarithm.").Default("0.2").Float64Var(&o.FirstToken.Sigma)
+	c.Flag("prefill", "Delay added for each prompt token that is not cached.").Default("40us").DurationVar(&o.Prefill)
+	c.Flag("inter-token", "Median delay between two token events.").Default("20ms").DurationVar(&o.InterToken.Median)
+	c.Flag("inter-token.spread", "Spread of that delay: sigma of its logarithm.").Default("0.1").Float64Var(&o.InterToken.Sigma)
+	c.Flag("tokens-per-event", "Tokens per event on average, as with speculative decoding.").Default("1").Float64Var(&o.TokensPerEvent)
+	c.Flag("answer-tokens", "Median length of an answer in tokens.").Default("120").IntVar(&o.Answer.Median)
+	c.Flag("answer-tokens.spread", "Spread of that length: sigma of its logarithm.").Default("0.2").Float64Var(&o.Answer.Sigma)
+	c.Flag("fault.http-500", "Share of requests answered with status 500.").Float64Var(&o.Faults.HTTP500)
+	c.Flag("fault.http-429", "Share of requests answered with status 429.").Float64Var(&o.Faults.HTTP429)
+	c.Flag("fault.hang", "Share of requests never answered.").Float64Var(&o.Faults.Hang)
+	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").Float64Var(&o.Faults.Cut)
+	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").Float64Var(&o.Faults.Stall)
+	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").Float64Var(&o.Faults.InBandError)
+	return command{c, f.run}
+}
+
+func (f *simulateFlags) run(ctx context.Context, e env) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	// Requests end with ctx, so that hanging ones cannot hold up the end.
+	server := &http.Server{
+		Handler:           simulate.New(f.options),
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
+	defer stop()
+	err := web.ListenAndServe(server, f.web, e.logger)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("serving the simulated deployment: %w", err)
+}
+
+// check refuses shares outside of 0 … 1.
+func (f *simulateFlags) check() error {
+	faults := f.options.Faults
+	sum := 0.0
+	for name, share := range map[string]float64{
+		"http-500": faults.HTTP500, "http-429": faults.HTTP429, "hang": faults.Hang,
+		"cut": faults.Cut, "stall": faults.Stall, "in-band-error": faults.InBandError,
+	} {
+		if share < 0 || share > 1 {
+			return usagef("--fault.%s=%v: a share is between 0 and 1", name, share)
+		}
+		sum += share
+	}
+	if sum > 1 {
+		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
+	}
+	return nil
+}

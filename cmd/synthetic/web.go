@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// handlers returns what the sidecar serves. reload is nil when reloading over
+// HTTP is not enabled.
+func (s *sidecar) handlers(reload func() error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /", s.page)
+	mux.Handle("GET /metrics", s.recorder.Handler(promhttp.HandlerOpts{
+		ErrorLog: errorLog{s.logger},
+		Registry: s.registry,
+	}, s.registry))
+	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "synthetic is up")
+	})
+	mux.HandleFunc("GET /-/ready", s.ready)
+	mux.HandleFunc("POST /-/reload", func(w http.ResponseWriter, _ *http.Request) {
+		if reload == nil {
+			http.Error(w, "reloading over HTTP is not enabled: start with --web.enable-lifecycle, or send SIGHUP", http.StatusForbidden)
+			return
+		}
+		if err := reload(); err != nil {
+			http.Error(w, fmt.Sprintf("the configuration has mistakes; the old one stays in force:\n%v", err), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintln(w, "reloaded")
+	})
+	return mux
+}
+
+// ready answers 200 only while every traffic loop shows signs of life. The
+// server starts after the first configuration was loaded, so that part of
+// being ready holds by construction.
+func (s *sidecar) ready(w http.ResponseWriter, _ *http.Request) {
+	if err := s.scheduler.Healthy(); err != nil {
+		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "synthetic is ready")
+}
+
+// errorLog hands the exposition's errors to the logger.
+type errorLog struct{ logger *slog.Logger }
+
+func (l errorLog) Println(v ...any) {
+	l.logger.Error("Serving /metrics", "err", fmt.Sprint(v...))
+}
