@@ -1,0 +1,131 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// warmUp passes between the first event of every stream and the measurement.
+const warmUp = 2 * time.Second
+
+// figures are what one run of a client measured.
+type figures struct {
+	Events          int
+	CPUMicros       float64 // per event, user and system
+	P50, P99, Max   float64 // timestamp error, microseconds
+	KilobytesStream float64 // resident memory per stream, 1000 bytes
+}
+
+// recorder takes timestamp errors of all streams without allocating.
+type recorder struct {
+	clock   sharedClock
+	on      atomic.Bool
+	started atomic.Int64 // streams that have had an event
+	next    atomic.Int64
+	errors  []int32 // nanoseconds
+}
+
+func (r *recorder) noter() noter {
+	seen := false
+	return func(content []byte, at time.Time) {
+		if !seen {
+			seen = true
+			r.started.Add(1)
+		}
+		sent, ok := stampOf(content)
+		if !ok || !r.on.Load() {
+			return
+		}
+		if i := r.next.Add(1) - 1; i < int64(len(r.errors)) {
+			r.errors[i] = int32(min(r.clock.of(at)-sent, 1<<31-1))
+		}
+	}
+}
+
+// measureClient opens the streams and prints its figures as JSON.
+func measureClient(s scenario, name, address string, d time.Duration, out io.Writer) error {
+	m := newMode(name)
+	if m == nil {
+		return fmt.Errorf("unknown mode %q: want nethttp or stream", name)
+	}
+	capacity := int(2 * s.rate * float64(s.streams) * (d + time.Second).Seconds())
+	r := &recorder{clock: newSharedClock(), errors: make([]int32, capacity)}
+	for i := range r.errors { // resident from the start: it is no stream's
+		r.errors[i] = 1
+	}
+	before := resident()
+	ctx, cancel := context.WithCancel(context.Background())
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	defer cancel()
+	failed := make(chan error, s.streams)
+	for range s.streams {
+		streams.Go(func() { failed <- m(ctx, "http://"+address+"/v1/chat/completions", r.noter()) })
+	}
+	if err := r.await(s.streams, failed); err != nil {
+		return err
+	}
+	f := r.measure(d)
+	f.KilobytesStream = float64(resident()-before) / 1000 / float64(s.streams)
+	return json.NewEncoder(out).Encode(f)
+}
+
+// await waits until every stream has had an event.
+func (r *recorder) await(streams int, failed <-chan error) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.After(15 * time.Second)
+	for r.started.Load() < int64(streams) {
+		select {
+		case err := <-failed:
+			return fmt.Errorf("a stream ended early: %w", err)
+		case <-timeout:
+			return fmt.Errorf("only %d of %d streams had an event in time", r.started.Load(), streams)
+		case <-tick.C:
+		}
+	}
+	time.Sleep(warmUp)
+	return nil
+}
+
+// measure takes the figures of the next d.
+func (r *recorder) measure(d time.Duration) figures {
+	cpu := cpuTime()
+	r.on.Store(true)
+	time.Sleep(d)
+	r.on.Store(false)
+	cpu = cpuTime() - cpu
+	n := min(int(r.next.Load()), len(r.errors))
+	f := figures{Events: n, CPUMicros: float64(cpu.Nanoseconds()) / 1e3 / float64(n)}
+	f.P50, f.P99, f.Max = quantiles(r.errors[:n])
+	return f
+}
+
+// cpuTime is what this process has used of its core, user and system.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// resident is the resident memory of this process in bytes.
+func resident() int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, pages int64
+	fmt.Sscan(string(b), &size, &pages)
+	return pages * int64(os.Getpagesize())
+}
