@@ -1,25 +1,221 @@
 package metrics
 
 import (
-	"net/http/httptest"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 )
 
-func TestThin(t *testing.T) {
+const millisecond = time.Millisecond
+
+// first and follow name series of the job a/chat.
+func first(name string, more ...string) string { return turnSeries(name, "first", more) }
+
+func turnSeries(name, kind string, more []string) string {
+	return name + "{" + strings.Join(append(more, "target=a", "turn="+kind, "workload=chat"), ",") + "}"
+}
+
+func ofJob(name string) string { return name + "{target=a,workload=chat}" }
+
+// TestWhatEntersWhere ends one turn of each kind and wants the sample counts.
+func TestWhatEntersWhere(t *testing.T) {
+	full := func(change func(*probe.Result)) probe.Result {
+		r := turn("a", probe.First, start, 300*millisecond, 20*millisecond, 5)
+		change(&r)
+		return r
+	}
+	ended := first(Turns)
+	tests := []struct {
+		name   string
+		result probe.Result
+		want   map[string]float64
+	}{
+		{"success", full(func(*probe.Result) {}), map[string]float64{
+			ended: 1, first(TTFT): 1, first(AnswerTTFT): 1, first(TPOT): 1, first(ITL): 5,
+			first(TurnDuration): 1, first(TTFTWindow): 1, first(TPOTWindow): 1, first(TurnDurationWindow): 1,
+			first(TurnsCanceled): 0, first(TokenEvents): 6, first(CoalescedEvents): 0,
+			first(PromptTokens): 4000, first(CachedPromptTokens): 3000, first(CacheKnownPrompt): 4000,
+			first(OutputTokens): 6, first(UsageMissing): 0,
+			ofJob(ScheduleLag): 1, ofJob(ReadLag): 1,
+			ofJob(LastTurn): float64(start.UnixMicro()+200+400_000) / 1e6,
+		}},
+		{"truncated after tokens", full(func(r *probe.Result) { r.Outcome = probe.Truncated }), map[string]float64{
+			ended: 1, first(TTFT): 1, first(AnswerTTFT): 1, first(TPOT): 1, first(ITL): 5,
+			first(TurnDuration): 0, first(TurnDurationWindow): 0,
+			first(TurnFailures, "reason=truncated"): 1, first(TurnFailures, "reason=stall"): 0,
+		}},
+		{"canceled", full(func(r *probe.Result) { r.Outcome = probe.Canceled }), map[string]float64{
+			ended: 1, first(TurnsCanceled): 1, first(TTFT): 0, first(AnswerTTFT): 0, first(TPOT): 0,
+			first(TurnDuration): 0, first(ITL): 5, first(PromptTokens): 4000, ofJob(LastTurn): 0,
+			first(SLOTurns, "slo=up"): 0,
+		}},
+		{"no connection", probe.Result{
+			Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError,
+			Scheduled: start, Sent: start, End: start.Add(time.Second),
+		}, map[string]float64{
+			ended: 1, first(TurnFailures, "reason=connect_error"): 1, first(TTFT): 0, first(ITL): 0,
+			first(UsageMissing): 0, ofJob(ReadLag): 0, ofJob(ScheduleLag): 1,
+			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
+			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 1,
+		}},
+		{"no usage", full(func(r *probe.Result) {
+			r.UsageMissing = true
+			r.PromptTokens, r.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
+		}), map[string]float64{
+			first(UsageMissing): 1, first(OutputTokens): 6, first(PromptTokens): 0, first(CacheKnownPrompt): 0,
+		}},
+		{"usage without cached tokens", full(func(r *probe.Result) { r.CachedTokens = probe.Opt[int]{} }), map[string]float64{
+			first(PromptTokens): 4000, first(CachedPromptTokens): 0, first(CacheKnownPrompt): 0,
+		}},
+		{"one token, timestamps of reads, two events in one read", full(func(r *probe.Result) {
+			r.TPOT, r.Gaps, r.Kernel, r.Coalesced = probe.Opt[time.Duration]{}, nil, false, 2
+		}), map[string]float64{
+			first(TPOT): 0, first(ITL): 0, ofJob(ReadLag): 0, first(CoalescedEvents): 2,
+		}},
+		{"slow but good", full(func(r *probe.Result) { r.TTFT = probe.Some(2 * time.Second) }), map[string]float64{
+			first(SLOTurns, "slo=ttft"): 1, first(SLOViolations, "slo=ttft"): 1,
+			first(SLOTurns, "slo=up"): 1, first(SLOViolations, "slo=up"): 0,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newTestRecorder(&clock{start}, "a")
+			run(r, tt.result)
+			g := gather(t, r)
+			for series, want := range tt.want {
+				if got := g.value(t, series); got != want {
+					t.Errorf("%s = %v, want %v", series, got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryOutcomeIsCounted holds turns = success + failures + canceled.
+func TestEveryOutcomeIsCounted(t *testing.T) {
+	for _, o := range probe.Outcomes() {
+		r := newTestRecorder(&clock{start}, "a")
+		res := turn("a", probe.Followup, start, millisecond, millisecond, 1)
+		res.Outcome = o
+		run(r, res)
+		g := gather(t, r)
+		var failed float64
+		for _, reason := range probe.Failures() {
+			failed += g.value(t, turnSeries(TurnFailures, "followup", []string{"reason=" + string(reason)}))
+		}
+		canceled := g.value(t, turnSeries(TurnsCanceled, "followup", nil))
+		if (failed == 1) != o.Failed() || (canceled == 1) != (o == probe.Canceled) {
+			t.Errorf("%s: %v failures, %v canceled", o, failed, canceled)
+		}
+	}
+}
+
+func TestPhases(t *testing.T) {
+	r := newTestRecorder(&clock{start}, "a")
+	if got := gather(t, r).of("phase="); len(got) != 0 {
+		t.Errorf("phases before the first turn: %v", got)
+	}
+	res := turn("a", probe.First, start, 300*millisecond, 0, 0)
+	res.Phases.TLS = probe.Some(4 * millisecond)
+	run(r, res)
+	g := gather(t, r)
+	want := []string{
+		PhaseDuration + "{phase=first_event,target=a,workload=chat}",
+		PhaseDuration + "{phase=headers,target=a,workload=chat}",
+		PhaseDuration + "{phase=tls,target=a,workload=chat}",
+	}
+	if got := g.of("phase="); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("phases %v, want %v", got, want)
+	}
+	if got := g[want[2]].Histogram.GetSampleSum(); got != 0.004 {
+		t.Errorf("tls took %v, want 0.004", got)
+	}
+}
+
+func TestConversations(t *testing.T) {
+	r := newTestRecorder(&clock{start}, "a")
+	for _, o := range []probe.Outcome{probe.Success, probe.Stall, probe.Canceled, ""} {
+		r.ConversationStarted(probe.ConversationStart{Target: "a", Workload: "chat"})
+		if o != "" {
+			r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat", Outcome: o, Scheduled: start, End: start.Add(20 * time.Second)})
+		}
+	}
+	for _, reason := range append(SkipReasons(), "unheard of") {
+		r.ConversationSkipped(probe.Skip{Target: "a", Workload: "chat", Reason: reason})
+	}
+	g := gather(t, r)
+	for series, want := range map[string]float64{
+		ofJob(ConversationsStarted): 4, ofJob(Conversations): 3, ofJob(ConversationsInFlight): 1,
+		ofJob(ConversationFailures): 1, ofJob(ConversationsCanceled): 1, ofJob(ConversationDuration): 1,
+	} {
+		if got := g.value(t, series); got != want {
+			t.Errorf("%s = %v, want %v", series, got, want)
+		}
+	}
+	for _, reason := range SkipReasons() {
+		if got := g.value(t, ConversationsSkipped+"{reason="+reason+",target=a,workload=chat}"); got != 1 {
+			t.Errorf("skipped for %s: %v, want 1", reason, got)
+		}
+	}
+}
+
+func TestWindowQuantiles(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
-	run(r, turn("a", probe.First, start, 300*time.Millisecond, 20*time.Millisecond, 5))
-	h := r.Handler(promhttp.HandlerOpts{DisableCompression: true})
-	for _, accept := range []string{"", "application/openmetrics-text;version=1.0.0"} {
-		req := httptest.NewRequest("GET", "/metrics", nil)
-		req.Header.Set("Accept", accept)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, req)
-		t.Log(w.Body.String())
+	for i := range 100 {
+		run(r, turn("a", probe.First, start, time.Duration(i+1)*10*millisecond, millisecond, 1))
+	}
+	s := gather(t, r)[first(TTFTWindow)].Summary
+	for i, want := range []float64{0.5, 0.95, 0.99} {
+		if q := s.Quantile[i]; q.GetQuantile() != want || math.Abs(q.GetValue()-want) > 0.01*want {
+			t.Errorf("quantile %v = %v, want %v within 1 %%", q.GetQuantile(), q.GetValue(), want)
+		}
+	}
+	c.now = start.Add(time.Minute)
+	s = gather(t, r)[first(TTFTWindow)].Summary
+	for _, q := range s.Quantile {
+		if !math.IsNaN(q.GetValue()) {
+			t.Errorf("quantile %v of an empty window = %v, want NaN", q.GetQuantile(), q.GetValue())
+		}
+	}
+	if s.GetSampleCount() != 100 || math.Abs(s.GetSampleSum()-50.5) > 1e-9 {
+		t.Errorf("count %d, sum %v; they must not fall: want 100 and 50.5", s.GetSampleCount(), s.GetSampleSum())
+	}
+}
+
+func TestObjectiveGauges(t *testing.T) {
+	g := gather(t, newTestRecorder(&clock{start}, "a"))
+	for series, want := range map[string]float64{
+		SLOThreshold + "{slo=ttft}": 1, SLOThreshold + "{slo=tpot}": 0.06,
+		SLOObjective + "{slo=up}": 0.999, SLOWindow + "{slo=up}": 7 * 86400,
+		TrafficRate + "{target=a,workload=chat}": 0.25,
+	} {
+		if got := g.value(t, series); got != want {
+			t.Errorf("%s = %v, want %v", series, got, want)
+		}
+	}
+	if _, ok := g[SLOThreshold+"{slo=up}"]; ok {
+		t.Error("availability has a threshold")
+	}
+	if _, ok := g[first(SLOTurns, "slo=tpot")]; ok {
+		t.Error("an objective on follow-up turns has a series of first turns")
+	}
+}
+
+// TestITLObjective pins that each gap is seen by the judge.
+func TestITLObjective(t *testing.T) {
+	r := newTestRecorder(&clock{start}, "a")
+	s := snapshot("a")
+	s.SLOs = []slo.Objective{{Name: "itl", SLI: slo.ITL, Threshold: 50 * millisecond, Objective: 0.9, Window: time.Hour}}
+	r.Apply(s)
+	res := turn("a", probe.First, start, millisecond, 20*millisecond, 5)
+	res.Gaps[3] = 51 * millisecond
+	run(r, res)
+	if got := gather(t, r).value(t, first(SLOViolations, "slo=itl")); got != 1 {
+		t.Errorf("%v violations, want 1", got)
 	}
 }
