@@ -184,7 +184,11 @@ func TestLearningKeepsThePrefix(t *testing.T) {
 	if len(short) >= len(long) || len(short) < 2900 {
 		t.Fatalf("after learning 3 characters per token the text has %d characters, before %d", len(short), len(long))
 	}
-	body := short[:strings.LastIndex(short, "\n\n")]
+	end := strings.LastIndex(short, "\n\n")
+	body := short[:end]
+	if !strings.HasSuffix(long, short[end:]) || !strings.ContainsAny(short[end:], "?.") {
+		t.Errorf("both should end in the same question, the shorter ends in %q", short[end:])
+	}
 	if !strings.HasPrefix(long, body) || len(body) < 2800 {
 		t.Errorf("the texts share less than the shorter one's body of %d characters", len(body))
 	}
