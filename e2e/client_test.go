@@ -1,0 +1,145 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// report is what "synthetic probe --output=json" promises, written down a
+// second time on purpose: renaming a field there breaks users.
+type report struct {
+	Model   string `json:"model"`
+	Outcome string `json:"outcome"`
+	Turns   []turn `json:"turns"`
+}
+
+type turn struct {
+	Outcome      string    `json:"outcome"`
+	Error        string    `json:"error"`
+	Scheduled    time.Time `json:"scheduled"`
+	Sent         time.Time `json:"sent"`
+	TTFT         *float64  `json:"ttft_seconds"`
+	AnswerTTFT   *float64  `json:"answer_ttft_seconds"`
+	TPOT         *float64  `json:"tpot_seconds"`
+	ITLp50       *float64  `json:"itl_p50_seconds"`
+	Duration     float64   `json:"duration_seconds"`
+	PromptTokens *int      `json:"prompt_tokens"`
+	CachedTokens *int      `json:"cached_prompt_tokens"`
+	OutputTokens *int      `json:"output_tokens"`
+	TraceID      string    `json:"trace_id"`
+	Phases       struct {
+		Connect    *float64 `json:"connect_seconds"`
+		FirstEvent *float64 `json:"first_event_seconds"`
+		Reused     bool     `json:"connection_reused"`
+	} `json:"phases"`
+}
+
+// conversation is a run of "synthetic probe" that is under way.
+type conversation struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// converse starts a conversation with the server at baseURL.
+func converse(t *testing.T, baseURL string, flags ...string) *conversation {
+	t.Helper()
+	c := &conversation{}
+	args := []string{"probe", "--base-url", baseURL, "--model", "tiny", "--output=json"}
+	c.cmd = exec.CommandContext(t.Context(), binary(t), append(args, flags...)...)
+	c.cmd.Stdout, c.cmd.Stderr = &c.stdout, &c.stderr
+	if err := c.cmd.Start(); err != nil {
+		t.Fatalf("starting synthetic: %v", err)
+	}
+	return c
+}
+
+// wait returns the report, after checking that the exit code agrees with it.
+func (c *conversation) wait(t *testing.T) report {
+	t.Helper()
+	err := c.cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("running synthetic: %v", err)
+	}
+	var r report
+	if err := json.Unmarshal(c.stdout.Bytes(), &r); err != nil {
+		t.Fatalf("synthetic printed no report: %v\nstdout: %s\nstderr: %s", err, &c.stdout, &c.stderr)
+	}
+	want := 0
+	if r.Outcome != "success" {
+		want = 1
+	}
+	if got := c.cmd.ProcessState.ExitCode(); got != want {
+		t.Errorf("exit code %d with outcome %q, want %d", got, r.Outcome, want)
+	}
+	return r
+}
+
+// probeAll holds n conversations one after the other and returns their
+// reports. Every turn has to succeed and to be complete.
+func probeAll(t *testing.T, n int, baseURL string, turns int, flags ...string) []report {
+	t.Helper()
+	flags = append(flags, fmt.Sprintf("--turns=%d", turns))
+	reports := make([]report, n)
+	for i := range reports {
+		r := converse(t, baseURL, flags...).wait(t)
+		if len(r.Turns) != turns {
+			t.Fatalf("conversation %d took %d turns, want %d: %+v", i, len(r.Turns), turns, r.Turns)
+		}
+		for j, turn := range r.Turns {
+			checkSuccess(t, fmt.Sprintf("conversation %d, turn %d", i, j+1), j, turn)
+		}
+		reports[i] = r
+	}
+	return reports
+}
+
+// checkSuccess checks what holds of every successful turn at any server.
+func checkSuccess(t *testing.T, where string, index int, got turn) {
+	t.Helper()
+	if got.Outcome != "success" {
+		t.Fatalf("%s: outcome %q (%s), want success", where, got.Outcome, got.Error)
+	}
+	if got.TTFT == nil || got.TPOT == nil || got.ITLp50 == nil || got.AnswerTTFT == nil {
+		t.Fatalf("%s: a figure is missing: %+v", where, got)
+	}
+	if *got.TTFT <= 0 || *got.TTFT > got.Duration {
+		t.Errorf("%s: TTFT %v s of a turn of %v s", where, *got.TTFT, got.Duration)
+	}
+	if first := got.Phases.FirstEvent; first == nil || *first > *got.TTFT {
+		t.Errorf("%s: the first event came %v s after sending, later than the first token (%v s)", where, value(first), *got.TTFT)
+	}
+	if got.Sent.Before(got.Scheduled) {
+		t.Errorf("%s: sent at %v, before it was scheduled (%v)", where, got.Sent, got.Scheduled)
+	}
+	if dialled := got.Phases.Connect != nil; dialled != (index == 0) || got.Phases.Reused == dialled {
+		t.Errorf("%s: dialled %v, connection reused %v; only the first turn should dial", where, dialled, got.Phases.Reused)
+	}
+	if len(got.TraceID) != 32 {
+		t.Errorf("%s: trace id %q has not 32 digits", where, got.TraceID)
+	}
+}
+
+// value prints an optional number.
+func value[T any](p *T) any {
+	if p == nil {
+		return "n/a"
+	}
+	return *p
+}
+
+// turns returns the turns of all reports.
+func turns(reports []report) []turn {
+	var all []turn
+	for _, r := range reports {
+		all = append(all, r.Turns...)
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// long makes a turn last for some ten seconds, so that something can happen to
+// the server in its middle.
+var long = []string{"--turns=1", "--prompt-tokens=100", "--max-output-tokens=400"}
+
+// TestDynamoFrontendKilled: the stream is cut, then nobody listens.
+func TestDynamoFrontendKilled(t *testing.T) {
+	d := startDynamo(t, "round-robin")
+	c := converse(t, d.api(), long...)
+	d.awaitTokens(t, 5)
+	d.frontend.kill()
+	wantFailure(t, "in flight", c.wait(t), "truncated")
+	wantFailure(t, "next", converse(t, d.api(), long...).wait(t), "connect_error")
+}
+
+// TestDynamoWorkersKilled: the frontend says so inside the stream, which it
+// then ends as if all was well, and goes on calling itself healthy.
+func TestDynamoWorkersKilled(t *testing.T) {
+	d := startDynamo(t, "round-robin")
+	c := converse(t, d.api(), long...)
+	d.awaitTokens(t, 5)
+	d.workers.kill()
+	wantFailure(t, "in flight", c.wait(t), "error_event")
+	wantHealthy(t, d)
+	wantFailure(t, "next", converse(t, d.api(), long...).wait(t), "http_5xx")
+}
+
+// TestDynamoWorkersWedged: the workers stand still as behind a stuck GPU. The
+// health check sees nothing of it; the conversation does.
+func TestDynamoWorkersWedged(t *testing.T) {
+	d := startDynamo(t, "round-robin")
+	c := converse(t, d.api(), append([]string{"--timeout.stall=2s"}, long...)...)
+	d.awaitTokens(t, 5)
+	d.workers.signal(t, syscall.SIGSTOP)
+	wantFailure(t, "in flight", c.wait(t), "stall")
+	wantHealthy(t, d)
+	r := converse(t, d.api(), append([]string{"--timeout.first-token=2s"}, long...)...).wait(t)
+	wantFailure(t, "next", r, "timeout_first_token")
+	if got := r.Turns[0].TTFT; got != nil {
+		t.Errorf("TTFT %v s of a turn without a token, want null", *got)
+	}
+	d.workers.signal(t, syscall.SIGCONT)
+	checkSuccess(t, "after the workers went on", 0, converse(t, d.api(), "--turns=1").wait(t).Turns[0])
+}
+
+func wantHealthy(t *testing.T, d *dynamo) {
+	t.Helper()
+	body, err := get(t.Context(), d.root+"/health")
+	if err != nil {
+		t.Errorf("the frontend's health check noticed: %v", err)
+	} else if !strings.Contains(string(body), `"status":"healthy"`) {
+		t.Errorf("the frontend calls itself %.100s", body)
+	}
+}
+
+func wantFailure(t *testing.T, which string, r report, outcome string) {
+	t.Helper()
+	if len(r.Turns) != 1 {
+		t.Fatalf("the turn %s: %d turns in the report, want 1", which, len(r.Turns))
+	}
+	if got := r.Turns[0]; got.Outcome != outcome {
+		t.Errorf("the turn %s: outcome %q (%s), want %q", which, got.Outcome, got.Error, outcome)
+	}
+	t.Logf("the turn %s: %s (%s)", which, r.Turns[0].Outcome, r.Turns[0].Error)
+	if r.Turns[0].Error == "" {
+		t.Errorf("the turn %s: no error text beside the outcome %q", which, outcome)
+	}
+}

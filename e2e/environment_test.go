@@ -1,0 +1,30 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// cached returns the path of something that e2e/run put into its cache.
+func cached(t *testing.T, elem ...string) string {
+	t.Helper()
+	return filepath.Join(append([]string{mustEnv(t, "E2E_CACHE")}, elem...)...)
+}
+
+// python is the interpreter that has the Python servers.
+func python(t *testing.T) string { return cached(t, "venv", "bin", "python") }
+
+// binary is the synthetic binary under test.
+func binary(t *testing.T) string { return mustEnv(t, "E2E_SYNTHETIC") }
+
+func mustEnv(t *testing.T, name string) string {
+	t.Helper()
+	v := os.Getenv(name)
+	if v == "" {
+		t.Fatalf("%s is not set: run these tests with e2e/run", name)
+	}
+	return v
+}

@@ -1,0 +1,149 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// llamaServer is llama.cpp's own server on the random model.
+type llamaServer struct {
+	*process
+	root string
+}
+
+func (s *llamaServer) api() string { return s.root + "/v1" }
+
+func startLlamaServer(t *testing.T) *llamaServer {
+	t.Helper()
+	host, port := freeAddress(t)
+	s := &llamaServer{root: "http://" + host}
+	s.process = start(t, "llama-server", nil, cached(t, "llama", "build", "bin", "llama-server"),
+		"--model", cached(t, "tiny.gguf"), "--alias", "tiny", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
+		// One slot, so that a conversation finds its own prefix; one thread,
+		// so that the client has a core to itself.
+		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja")
+	await(t, time.Minute, "llama-server to load the model", func() error {
+		_, err := get(t.Context(), s.root+"/health")
+		return err
+	}, s.process)
+	return s
+}
+
+// awaitTokens waits until a stream has n tokens behind it.
+func (s *llamaServer) awaitTokens(t *testing.T, n int) {
+	t.Helper()
+	await(t, 20*time.Second, "a stream to be under way", func() error {
+		body, err := get(t.Context(), s.root+"/slots")
+		if err != nil {
+			return err
+		}
+		var slots []struct {
+			NextToken []struct {
+				Decoded int `json:"n_decoded"`
+			} `json:"next_token"`
+		}
+		if err := json.Unmarshal(body, &slots); err != nil {
+			return err
+		}
+		for _, slot := range slots {
+			for _, next := range slot.NextToken {
+				if next.Decoded >= n {
+					return nil
+				}
+			}
+		}
+		return errors.New("no slot has decoded as much")
+	}, s.process)
+}
+
+// TestLlamaServerPace compares the client's figures with the server's counters.
+func TestLlamaServerPace(t *testing.T) {
+	s := startLlamaServer(t)
+	before := scrape(t, s.root+"/metrics")
+	reports := probeAll(t, 6, s.api(), 5, "--prompt-tokens=1000", "--max-output-tokens=64")
+	after := scrape(t, s.root+"/metrics")
+	all, n := turns(reports), float64(len(turns(reports)))
+	grown := func(name string) float64 { return after.sum(name, nil) - before.sum(name, nil) }
+
+	prompt := grown("llamacpp:prompt_seconds_total") / n
+	within(t, "mean TTFT beyond the server's prompt time", mean(each(all, ttft))-prompt, 0, 0.040)
+	gap := grown("llamacpp:tokens_predicted_seconds_total") / (grown("llamacpp:tokens_predicted_total") - n)
+	within(t, "mean gap beyond the server's", meanGap(all)-gap, -0.0005, 0.0005)
+
+	var output, cachedTokens float64
+	for _, turn := range all {
+		output += float64(*turn.OutputTokens)
+		cachedTokens += float64(*turn.CachedTokens)
+	}
+	if want := grown("llamacpp:tokens_predicted_total"); output != want {
+		t.Errorf("the client counted %v output tokens, the server %v", output, want)
+	}
+	if want := grown("llamacpp:prompt_tokens_cached_total"); cachedTokens != want {
+		t.Errorf("the client counted %v cached tokens, the server %v", cachedTokens, want)
+	}
+	checkGrowingCache(t, reports)
+	checkCheaperFollowups(t, reports)
+}
+
+// checkGrowingCache: with one slot every turn finds the prompt of the turn
+// before, and so more than that turn found.
+func checkGrowingCache(t *testing.T, reports []report) {
+	t.Helper()
+	for i, r := range reports {
+		for j := 1; j < len(r.Turns); j++ {
+			before, got := r.Turns[j-1], r.Turns[j]
+			if *got.CachedTokens <= *before.CachedTokens || *got.CachedTokens < *before.PromptTokens-block {
+				t.Errorf("conversation %d, turn %d: %d cached tokens after a prompt of %d of which %d were cached",
+					i, j+1, *got.CachedTokens, *before.PromptTokens, *before.CachedTokens)
+			}
+		}
+	}
+	logCache(t, reports)
+}
+
+// checkCheaperFollowups: what the cache saves shows in the TTFT.
+func checkCheaperFollowups(t *testing.T, reports []report) {
+	t.Helper()
+	var first, followup []turn
+	for _, r := range reports {
+		first = append(first, r.Turns[0])
+		followup = append(followup, r.Turns[1:]...)
+	}
+	a, b := median(each(first, ttft)), median(each(followup, ttft))
+	within(t, fmt.Sprintf("median TTFT of follow-up turns (first turns: %.0f ms)", a*1e3), b, 0, a/2)
+}
+
+// TestLlamaServerKilled: the stream is cut, then nobody listens.
+func TestLlamaServerKilled(t *testing.T) {
+	s := startLlamaServer(t)
+	flags := []string{"--turns=1", "--max-output-tokens=6000"}
+	c := converse(t, s.api(), flags...)
+	s.awaitTokens(t, 20)
+	s.kill()
+	wantFailure(t, "in flight", c.wait(t), "truncated")
+	wantFailure(t, "next", converse(t, s.api(), flags...).wait(t), "connect_error")
+}
+
+// TestLlamaServerWedged: the connection stays up and nothing comes any more;
+// for the next one even the kernel still accepts.
+func TestLlamaServerWedged(t *testing.T) {
+	s := startLlamaServer(t)
+	c := converse(t, s.api(), "--turns=1", "--max-output-tokens=6000", "--timeout.stall=2s")
+	s.awaitTokens(t, 20)
+	s.signal(t, syscall.SIGSTOP)
+	wantFailure(t, "in flight", c.wait(t), "stall")
+	wantFailure(t, "next", converse(t, s.api(), "--turns=1", "--timeout.first-token=2s").wait(t), "timeout_first_token")
+}
+
+// TestLlamaServerRefuses: a prompt beyond the context is the client's fault.
+func TestLlamaServerRefuses(t *testing.T) {
+	s := startLlamaServer(t)
+	wantFailure(t, "with too long a prompt", converse(t, s.api(), "--turns=1", "--prompt-tokens=20000").wait(t), "http_4xx")
+}
