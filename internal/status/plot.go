@@ -60,7 +60,7 @@ func newPlot(at time.Time, j Job) plot {
 	}
 	for _, o := range j.SLOs {
 		if o.SLI == slo.TTFT {
-			p.Limits = append(p.Limits, line{scale.y(o.Threshold.V), o.Name + " ≤ " + o.Threshold.String()})
+			p.Limits = append(p.Limits, line{scale.y(o.Threshold.V), o.Name + " ≤ " + tick(o.Threshold.V)})
 		}
 	}
 	return p
@@ -119,7 +119,10 @@ func (s scale) grid() []line {
 	return out
 }
 
-// tick formats a round duration without the zeros of a measured one.
+// Low says that a text above the line would leave the drawing.
+func (l line) Low() bool { return l.Y < 12 }
+
+// tick formats a chosen duration, without the zeros of a measured one.
 func tick(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

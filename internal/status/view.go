@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"synthetic/internal/probe"
@@ -35,13 +34,32 @@ type card struct {
 	Job
 	Plot  plot
 	State state
-	Kinds []kindRow
+	Rows  []row
 }
 
-// kindRow is the row of one kind of turn in the table of figures.
-type kindRow struct {
+// row is one line of the table of figures.
+type row struct {
 	Name string
-	Kind
+	Quantiles
+	Note bool // it explains the row before it
+}
+
+// rows lists the quantiles of a job's recent turns. The TTFT with failures has
+// a row only where it differs.
+func rows(r Recent) []row {
+	var out []row
+	for _, k := range []struct {
+		name string
+		Kind
+	}{{"first turn", r.First}, {"follow-up", r.Followup}} {
+		out = append(out, row{Name: "TTFT, " + k.name, Quantiles: k.TTFT})
+		if k.TTFTAll.Count != k.TTFT.Count {
+			out = append(out, row{"… with failures as ∞", k.TTFTAll, true})
+		}
+	}
+	return append(out,
+		row{Name: "TPOT, first turn", Quantiles: r.First.TPOT},
+		row{Name: "TPOT, follow-up", Quantiles: r.Followup.TPOT})
 }
 
 // state is how a job stands, in a word for the reader and a class for colour.
@@ -52,9 +70,7 @@ func newOverview(s Snapshot, query url.Values) overview {
 	var o overview
 	o.Snapshot = s
 	for _, j := range s.Jobs {
-		c := card{Job: j, State: stateOf(j), Kinds: []kindRow{
-			{"first", j.Recent.First}, {"follow-up", j.Recent.Followup},
-		}}
+		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent)}
 		if len(s.Jobs) > 1 {
 			o.Table = append(o.Table, c)
 		}
@@ -76,16 +92,17 @@ func matches(query url.Values, target, workload string) bool {
 	return same("target", target) && same("workload", workload)
 }
 
-// stateOf sums a job up. What broke last goes before what is slow.
+// stateOf sums a job up, the worst first. A job that fell silent is not well.
 func stateOf(j Job) state {
-	if j.Last == nil {
+	switch {
+	case j.Last == nil:
 		return state{"unknown", "no turn yet"}
-	}
-	if o := j.Last.Outcome; o.Failed() {
-		if o.Busy() {
-			return state{"bad", "last turn refused: " + string(o)}
-		}
-		return state{"bad", "last turn failed: " + string(o)}
+	case j.Recent.Turns == 0:
+		return state{"warn", "no turn for " + j.Last.Age.String()}
+	case j.Last.Outcome.Busy():
+		return state{"bad", "last turn refused: " + string(j.Last.Outcome)}
+	case j.Last.Outcome.Failed():
+		return state{"bad", "last turn failed: " + string(j.Last.Outcome)}
 	}
 	var missed []string
 	for _, s := range j.SLOs {
@@ -93,10 +110,13 @@ func stateOf(j Job) state {
 			missed = append(missed, s.Name)
 		}
 	}
-	if len(missed) > 0 {
-		return state{"warn", "below objective: " + strings.Join(missed, ", ")}
+	switch len(missed) {
+	case 0:
+		return state{"good", "ok"}
+	case 1:
+		return state{"warn", "below " + missed[0]}
 	}
-	return state{"good", "ok"}
+	return state{"warn", fmt.Sprintf("below %s and %d more", missed[0], len(missed)-1)}
 }
 
 // Statement says what the objective wants, in words.
@@ -108,7 +128,7 @@ func (s SLO) Statement() string {
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
 		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
 	}
-	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], s.Threshold)
+	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], tick(s.Threshold.V))
 }
 
 // State says whether the objective is met.

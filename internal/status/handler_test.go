@@ -1,0 +1,199 @@
+package status
+
+import (
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// get returns what a page answers.
+func get(t *testing.T, p *Page, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return w
+}
+
+// hostile is a text as a server that means harm would send it.
+const hostile = `</title></script><script>alert("x")</script><img src=x onerror='alert(1)'>`
+
+// full returns a page with something of everything on it.
+func full() *Page {
+	p := pageAt(noon)
+	p.Apply(objectives())
+	feed(p,
+		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
+		turn(4*time.Minute),
+		turn(3*time.Minute, failing(probe.HTTP5xx, "the server said: "+hostile)),
+		turn(2*time.Minute, func(r *probe.Result) {
+			r.Target, r.Workload, r.Model, r.Conversation = hostile, hostile, hostile, hostile
+		}),
+	)
+	p.ConversationSkipped(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
+	return p
+}
+
+var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`)
+
+func TestPages(t *testing.T) {
+	p := full()
+	for name, path := range map[string]string{"overview": "/", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none"} {
+		t.Run(name, func(t *testing.T) {
+			w := get(t, p, path)
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+				t.Fatalf("status %d, header %v", w.Code, w.Header())
+			}
+			got := styleOrScript.ReplaceAllString(w.Body.String(), "<$1>…</$1>")
+			file := "testdata/" + name + ".golden.html"
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("differs from %s; if that is meant, run go test -update:\n%s", file, diff)
+			}
+			for _, bad := range []string{"<script>alert", "<img", "onerror='"} {
+				if strings.Contains(got, bad) {
+					t.Errorf("%q is on the page as it came", bad)
+				}
+			}
+		})
+	}
+}
+
+func TestPolicyLetsOnlyOurOwnRun(t *testing.T) {
+	w := get(t, full(), "/")
+	policy := w.Header().Get("Content-Security-Policy")
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+	inline := styleOrScript.FindAllString(w.Body.String(), -1)
+	if len(inline) != 2 {
+		t.Fatalf("%d inline styles and scripts, want 2", len(inline))
+	}
+	for _, tag := range inline {
+		text := tag[strings.Index(tag, ">")+1 : strings.LastIndex(tag, "<")]
+		// A browser hashes what stands on the page: had the template changed a
+		// byte, nothing would run.
+		if !strings.Contains(policy, hash(text)) {
+			t.Errorf("the policy does not know the inline %.40q…", tag)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	w := get(t, full(), "/api/status")
+	var got struct {
+		Window float64 `json:"window_seconds"`
+		Jobs   []struct {
+			Target string
+			Recent struct {
+				Errors *float64 `json:"error_ratio"`
+				First  struct {
+					TTFT map[string]any
+				}
+			}
+			Last *struct{ Outcome string }
+			SLOs []struct {
+				Name string
+				Good *float64 `json:"good_ratio"`
+			}
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Window != 900 || len(got.Jobs) != 3 || got.Jobs[0].Target != hostile {
+		t.Fatalf("got %+v", got)
+	}
+	known, unknown := got.Jobs[1], got.Jobs[2]
+	if v := known.Recent.First.TTFT["p50_seconds"]; v != 0.4 {
+		t.Errorf("p50 of first turns is %v, want 0.4", v)
+	}
+	if known.Recent.Errors == nil || known.Last.Outcome != "http_5xx" {
+		t.Errorf("got %+v", known)
+	}
+	if unknown.Recent.Errors != nil || unknown.Last != nil || unknown.SLOs[0].Good != nil || unknown.Recent.First.TTFT["p50_seconds"] != nil {
+		t.Errorf("what is unknown is not null: %+v", unknown)
+	}
+}
+
+func TestTurnsOfAConversation(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(2*time.Second), turn(time.Second, func(r *probe.Result) { r.Conversation = "other" }), turn(3*time.Second, func(r *probe.Result) { r.Workload = "v" }))
+	for path, want := range map[string]int{
+		"/turns": 3, "/turns?target=t": 3, "/turns?target=t&workload=w": 2, "/turns?conversation=c1": 2,
+		"/turns?target=t&workload=w&conversation=c1": 1, "/turns?outcome=failed": 0, "/turns?conversation=": 0,
+	} {
+		if got := strings.Count(get(t, p, path).Body.String(), `<section class="turn"`); got != want {
+			t.Errorf("%s shows %d turns, want %d", path, got, want)
+		}
+	}
+}
+
+func TestManyJobsAreAListOnly(t *testing.T) {
+	p := pageAt(noon)
+	for i := range 30 {
+		feed(p, turn(time.Minute, func(r *probe.Result) { r.Target = string(rune('a' + i)) }))
+	}
+	cards := func(path string) int {
+		return strings.Count(get(t, p, path).Body.String(), `<section class="card"`)
+	}
+	if got := cards("/"); got != 0 {
+		t.Errorf("%d cards on the page of 30 jobs, want 0", got)
+	}
+	if got := cards("/?target=c"); got != 1 {
+		t.Errorf("%d cards for one target, want 1", got)
+	}
+}
+
+func TestStates(t *testing.T) {
+	for want, turns := range map[string][]probe.Result{
+		"ok":                          {turn(2*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute), turn(0)},
+		"below quick":                 {turn(0, ttft(time.Minute))},
+		"no turn for 20 min":          {turn(20 * time.Minute)},
+		"last turn failed: stall":     {turn(time.Minute), turn(0, failing(probe.Stall, "x"))},
+		"last turn refused: http_429": {turn(0, failing(probe.HTTP429, "x"))},
+	} {
+		p := pageAt(noon)
+		o := objectives()[:1]
+		o[0].Objective = 0.5
+		p.Apply(o)
+		feed(p, turns...)
+		if got := stateOf(only(t, p)).Text; got != want {
+			t.Errorf("state %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOtherPathsAndMethods(t *testing.T) {
+	p := pageAt(noon)
+	if w := get(t, p, "/nowhere"); w.Code != http.StatusNotFound {
+		t.Errorf("/nowhere: %d", w.Code)
+	}
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST /: %d", w.Code)
+	}
+	if body := get(t, p, "/").Body.String(); !strings.Contains(body, "No conversation has started yet.") {
+		t.Errorf("an empty page says:\n%s", body)
+	}
+}

@@ -1,0 +1,84 @@
+package status
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// noon is the time at which the tests look at their pages.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// pageAt returns a page whose clock stands.
+func pageAt(now time.Time) *Page { return New(Options{Now: func() time.Time { return now }}) }
+
+// turn returns a good follow-up turn of target/workload "t"/"w" that ended so
+// long before noon, with changes.
+func turn(ago time.Duration, change ...func(*probe.Result)) probe.Result {
+	end := noon.Add(-ago)
+	r := probe.Result{
+		Target: "t", Workload: "w", Model: "m", Conversation: "c1", Turn: 2, Kind: probe.Followup,
+		TraceID: fmt.Sprintf("%032x", ago), Status: 200, Outcome: probe.Success,
+		Scheduled: end.Add(-2 * time.Second), Sent: end.Add(-2 * time.Second), End: end,
+		Phases: probe.Phases{
+			Reused:  true,
+			Headers: probe.Some(50 * time.Millisecond), FirstEvent: probe.Some(60 * time.Millisecond),
+		},
+		TTFT: probe.Some(100 * time.Millisecond), AnswerTTFT: probe.Some(100 * time.Millisecond),
+		TPOT: probe.Some(20 * time.Millisecond), Gaps: []time.Duration{15 * time.Millisecond, 25 * time.Millisecond},
+		PromptTokens: probe.Some(100), CachedTokens: probe.Some(80), OutputTokens: probe.Some(3),
+		Answer: "an answer",
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+// failing makes a turn fail before its first token.
+func failing(o probe.Outcome, err string) func(*probe.Result) {
+	return func(r *probe.Result) {
+		r.Outcome, r.Err = o, err
+		r.TTFT, r.AnswerTTFT, r.TPOT = probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
+		r.Phases.FirstEvent = probe.Opt[time.Duration]{}
+		r.Gaps = nil
+		r.PromptTokens, r.CachedTokens, r.OutputTokens = probe.Opt[int]{}, probe.Opt[int]{}, probe.Opt[int]{}
+	}
+}
+
+// ttft sets a turn's time to first token.
+func ttft(d time.Duration) func(*probe.Result) {
+	return func(r *probe.Result) { r.TTFT, r.AnswerTTFT = probe.Some(d), probe.Some(d) }
+}
+
+// first makes a turn the first of its conversation.
+func first(r *probe.Result) { r.Turn, r.Kind = 1, probe.First }
+
+// feed runs turns through a page, each in a conversation of its own.
+func feed(p *Page, turns ...probe.Result) {
+	for _, r := range turns {
+		p.ConversationStarted(probe.ConversationStart{Target: r.Target, Workload: r.Workload})
+		p.TurnStarted(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
+		p.TurnEnded(r)
+		p.ConversationEnded(probe.Conversation{Target: r.Target, Workload: r.Workload})
+	}
+}
+
+// objectives are one of each kind.
+func objectives() []slo.Objective {
+	return []slo.Objective{
+		{Name: "quick", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+		{Name: "answer", SLI: slo.AnswerTTFT, Threshold: time.Second, Objective: 0.99},
+		{Name: "pace", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.95},
+		{Name: "even", SLI: slo.ITL, Threshold: 20 * time.Millisecond, Objective: 0.5},
+		{Name: "short", SLI: slo.TurnDuration, Threshold: time.Minute, Objective: 0.9},
+		{Name: "up", SLI: slo.Availability, Objective: 0.999},
+	}
+}

@@ -1,0 +1,202 @@
+package status
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+// only returns the single job of a page.
+func only(t *testing.T, p *Page) Job {
+	t.Helper()
+	jobs := p.Snapshot().Jobs
+	if len(jobs) != 1 {
+		t.Fatalf("%d jobs, want 1", len(jobs))
+	}
+	return jobs[0]
+}
+
+func TestFiguresOfRecentTurns(t *testing.T) {
+	p := pageAt(noon)
+	feed(p,
+		turn(16*time.Minute, ttft(time.Hour)), // before the window
+		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
+		turn(4*time.Minute, ttft(100*time.Millisecond)),
+		turn(3*time.Minute, ttft(200*time.Millisecond)),
+		turn(2*time.Minute, failing(probe.HTTP429, "busy")),
+		turn(time.Minute, func(r *probe.Result) { r.Outcome, r.Err = probe.Truncated, "cut" }),
+		turn(time.Second, func(r *probe.Result) { r.Outcome = probe.Canceled }),
+	)
+	p.TurnStarted(probe.Start{Target: "t", Workload: "w", Kind: probe.First})
+	p.ConversationSkipped(probe.Skip{Target: "t", Workload: "w", Reason: "budget"})
+
+	j := only(t, p)
+	if j.Turns != 7 || j.Failed != 2 || j.Canceled != 1 || j.Conversations != 7 || j.TurnsInFlight != 1 || j.ConversationsInFlight != 0 || j.Skipped["budget"] != 1 {
+		t.Errorf("counts since the start: %+v", j)
+	}
+	r := j.Recent
+	if r.Turns != 5 || r.Failed != 2 || r.Errors.String() != "40 %" || r.Cached.String() != "80 %" || r.Span.String() != "15 min" {
+		t.Errorf("recent: %+v", r)
+	}
+	reasons := []Reason{{probe.HTTP429, 1, ratio(1, 5)}, {probe.Truncated, 1, ratio(1, 5)}}
+	if !slices.Equal(r.Reasons, reasons) {
+		t.Errorf("reasons %+v, want %+v", r.Reasons, reasons)
+	}
+	if r.First.TTFT.Count != 1 || r.First.TTFT.P50.String() != "400 ms" {
+		t.Errorf("first turns are mixed with others: %+v", r.First)
+	}
+	// A turn cut after its first token has a TTFT; one refused has none, and
+	// counts as endless where failures count.
+	f := r.Followup
+	if f.Turns != 4 || f.TTFT.Count != 3 || f.TTFT.P50.String() != "100 ms" || f.TTFTAll.Count != 4 || f.TTFTAll.P99.String() != "∞" {
+		t.Errorf("follow-up turns: %+v", f)
+	}
+	if j.Last == nil || j.Last.Outcome != probe.Truncated || j.Last.Age.String() != "60.0 s" || j.Last.Err != "cut" {
+		t.Errorf("last turn: %+v", j.Last)
+	}
+	if len(j.Points) != 5 {
+		t.Errorf("%d points, want 5", len(j.Points))
+	}
+}
+
+func TestUnknownIsNotZero(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(time.Minute, failing(probe.ConnectError, "refused")))
+	r := only(t, p).Recent
+	for name, got := range map[string]string{
+		"cached": r.Cached.String(), "TTFT": r.Followup.TTFT.P50.String(), "TPOT": r.Followup.TPOT.P95.String(), "first TTFT": r.First.TTFT.P99.String(),
+	} {
+		if got != "n/a" {
+			t.Errorf("%s is %q, want n/a", name, got)
+		}
+	}
+}
+
+func TestJudgedAsTheWholeResult(t *testing.T) {
+	turns := []probe.Result{
+		turn(0), turn(0, first), turn(0, ttft(2*time.Second)),
+		turn(0, failing(probe.HTTP5xx, "x")), turn(0, failing(probe.Stall, "x"), ttft(time.Second)),
+		turn(0, func(r *probe.Result) { r.Gaps = nil }),
+		turn(0, func(r *probe.Result) { r.Gaps = []time.Duration{time.Millisecond} }),
+		turn(0, func(r *probe.Result) { r.Sent = r.End.Add(-2 * time.Minute) }),
+		turn(0, func(r *probe.Result) { r.Outcome = probe.Canceled }),
+	}
+	for _, o := range objectives() {
+		for i, r := range turns {
+			if got, want := o.Judge(sampleOf(r).result(jobKey{"t", "w"})), o.Judge(r); got != want {
+				t.Errorf("%s of turn %d: %v of what is kept, %v of the result", o.Name, i, got, want)
+			}
+		}
+	}
+}
+
+func TestObjectives(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(2*time.Minute), turn(time.Minute, failing(probe.HTTP5xx, "x")))
+	p.Apply([]slo.Objective{
+		{Name: "half", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5},
+		{Name: "up", SLI: slo.Availability, Objective: 0.99},
+		{Name: "elsewhere", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Targets: []string{"other"}},
+		{Name: "first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Turns: []probe.TurnKind{probe.First}},
+	})
+	var got []string
+	for _, s := range only(t, p).SLOs {
+		got = append(got, strings.Join([]string{s.Name, s.Share.String(), s.Threshold.String(), s.State().Text, s.Statement()}, "|"))
+	}
+	want := []string{
+		"half|50 %|1.00 s|met|50 % of turns have TTFT ≤ 1 s",
+		"up|50 %|n/a|missed|99 % of turns succeed",
+		"first|n/a|1.00 s|no data|50 % of turns have TTFT ≤ 1 s",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestBoundedMemory(t *testing.T) {
+	p := pageAt(noon)
+	long := strings.Repeat("ä", 100_000)
+	feed(p, turn(time.Minute, failing(probe.Malformed, long)))
+	for i := range 2000 {
+		feed(p, turn(time.Duration(2000-i)*time.Millisecond))
+	}
+	j := p.jobs[jobKey{"t", "w"}]
+	if n := len(j.samples.values); n != samplesKept {
+		t.Errorf("%d samples, want %d", n, samplesKept)
+	}
+	if n := len(j.successes.values); n != successesKept {
+		t.Errorf("%d successes, want %d", n, successesKept)
+	}
+	for _, r := range append(j.successes.all(), j.failures.all()...) {
+		if r.Answer != "" || r.Gaps != nil || len(r.Err) > errorKept+len("…") {
+			t.Fatalf("a kept turn has an answer, gaps or %d bytes of error", len(r.Err))
+		}
+	}
+	if n := len(j.failures.values); n != 1 {
+		t.Errorf("%d failures are left after many successes, want 1", n)
+	}
+	if got := only(t, p).Recent; got.Turns != samplesKept || got.Span.String() != "512 ms" {
+		t.Errorf("%d turns in %s; the span is that of what is kept", got.Turns, got.Span)
+	}
+}
+
+func TestForgottenJobStaysForgotten(t *testing.T) {
+	p := pageAt(noon)
+	p.ConversationStarted(probe.ConversationStart{Target: "t", Workload: "w"})
+	p.TurnStarted(probe.Start{Target: "t", Workload: "w"})
+	p.Forget("t", "w")
+	p.TurnEnded(turn(0))
+	p.ConversationEnded(probe.Conversation{Target: "t", Workload: "w"})
+	if jobs := p.Snapshot().Jobs; len(jobs) != 0 {
+		t.Errorf("the end of a turn brought back %+v", jobs)
+	}
+	p.TurnStarted(probe.Start{Target: "t", Workload: "w"})
+	p.TurnEnded(turn(0))
+	p.TurnEnded(turn(0))
+	if n := only(t, p).TurnsInFlight; n != 0 {
+		t.Errorf("%d turns in flight, want 0", n)
+	}
+}
+
+func TestJobsAreSorted(t *testing.T) {
+	p := pageAt(noon)
+	for _, k := range []jobKey{{"b", "a"}, {"a", "b"}, {"a", "a"}} {
+		p.ConversationStarted(probe.ConversationStart{Target: k.target, Workload: k.workload})
+	}
+	var got []jobKey
+	for _, j := range p.Snapshot().Jobs {
+		got = append(got, jobKey{j.Target, j.Workload})
+	}
+	if want := []jobKey{{"a", "a"}, {"a", "b"}, {"b", "a"}}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	p := pageAt(noon)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				feed(p, turn(time.Minute))
+			}
+		})
+		wg.Go(func() {
+			for range 20 {
+				p.Snapshot()
+				get(t, p, "/")
+				get(t, p, "/turns")
+				p.Apply(objectives())
+			}
+		})
+	}
+	wg.Wait()
+	if j := only(t, p); j.Turns != 800 || j.Conversations != 800 || j.TurnsInFlight != 0 {
+		t.Errorf("%+v", j)
+	}
+}
