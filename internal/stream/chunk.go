@@ -1,15 +1,18 @@
 package stream
 
+import "bytes"
+
 // chunk is what one JSON text of the stream says, strings still escaped.
 type chunk struct {
 	choice   choice
 	usage    Usage
 	hasUsage bool
 
-	failed          bool // a non-null "error", or "object": "error"
-	reason          text // its message
-	object          text
-	detail, message text
+	failed  bool // a non-null "error" came
+	reason  text // its message
+	isError bool // "object" is "error": the chunk as a whole is one
+	message text // of such a chunk
+	detail  text // the same as some frameworks call it
 }
 
 // choice is the first element of "choices".
@@ -25,15 +28,54 @@ type delta struct {
 }
 
 // scan reads one chunk. It reports false if data is not one valid JSON object.
-func (c *chunk) scan(data []byte) bool {
+func (c *chunk) scan(data []byte, p *prefix) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
+	switch {
+	case p.of(data):
+		s.i, s.depth = len(p.text), 1
+		c.choices(&s)
+	case s.peek() == '{':
+		s.enter()
+	default:
 		return false
 	}
-	for s.enter(); s.another('}'); {
-		c.member(&s, s.key())
+	for s.another('}') {
+		name := s.key()
+		if string(name) == "choices" && !s.bad {
+			p.keep(data[:s.i], c)
+		}
+		c.member(&s, name)
 	}
 	return !s.bad && s.peek() == 0 && s.i == len(data)
+}
+
+// prefix is the beginning of a stream's last chunk, up to the value of
+// "choices". The chunks of a stream say the same id, time and model over and
+// over: what was found to be valid JSON, and of no interest, need not be
+// scanned again, only compared.
+type prefix struct {
+	text []byte
+}
+
+// maxPrefix bounds what a stream keeps of its prefix, in bytes.
+const maxPrefix = 512
+
+// of reports whether data begins with the prefix.
+func (p *prefix) of(data []byte) bool {
+	return len(p.text) > 0 && bytes.HasPrefix(data, p.text)
+}
+
+// keep makes text the prefix, unless c learned something from it.
+func (p *prefix) keep(text []byte, c *chunk) {
+	if len(text) <= maxPrefix && c.blank() {
+		p.text = append(p.text[:0], text...)
+	}
+}
+
+// blank reports whether nothing was found that outlasts another "choices".
+func (c *chunk) blank() bool {
+	return !c.hasUsage && c.usage == Usage{} && !c.failed && !c.isError &&
+		len(c.message.raw) == 0 && len(c.detail.raw) == 0
 }
 
 // member reads the value of one top-level member. A name that comes twice
@@ -50,7 +92,7 @@ func (c *chunk) member(s *scanner, name []byte) {
 		c.failed, c.reason = false, text{}
 		c.readError(s)
 	case "object":
-		c.object = s.optional()
+		c.isError = string(s.optional().raw) == "error"
 	case "message":
 		c.message = s.optional()
 	case "detail":

@@ -9,8 +9,8 @@ import (
 const maxMessage = 512
 
 // classify fills ev from the payload of an event. It may write over data, and
-// ev shares it. named says that the event was called "error".
-func classify(ev *Event, data []byte, named bool) {
+// ev shares it. named says that the event was called "error"; p is the stream's.
+func classify(ev *Event, data []byte, named bool, p *prefix) {
 	ev.Size = len(data)
 	trimmed := bytes.TrimSpace(data)
 	var c chunk
@@ -19,7 +19,7 @@ func classify(ev *Event, data []byte, named bool) {
 		ev.Kind = Done
 	case len(trimmed) == 0 && !named:
 		ev.Kind = Other
-	case c.scan(trimmed):
+	case c.scan(trimmed, p):
 		c.fill(ev, trimmed, named)
 	case named:
 		ev.Kind, ev.Message = Error, clip(data)
@@ -29,7 +29,7 @@ func classify(ev *Event, data []byte, named bool) {
 }
 
 func (c *chunk) fill(ev *Event, data []byte, named bool) {
-	if named || c.failed || string(c.object.raw) == "error" {
+	if named || c.failed || c.isError {
 		// Before anything is decoded: that would write over data.
 		ev.Kind, ev.Message = Error, c.errorMessage(data)
 	}
@@ -82,7 +82,7 @@ func clip(b []byte) string {
 func ErrorMessage(body []byte) string {
 	var c chunk
 	body = bytes.TrimSpace(body)
-	if c.scan(body) {
+	if c.scan(body, &prefix{}) {
 		return c.errorMessage(body)
 	}
 	return clip(body)

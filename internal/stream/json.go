@@ -31,10 +31,16 @@ func (s *scanner) fail() { s.bad = true }
 
 // peek skips white space and returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
-	for s.i < len(s.b) {
+	if s.i < len(s.b) && s.b[s.i] > ' ' { // nearly always; short enough to inline
+		return s.b[s.i]
+	}
+	return s.peekSpaced()
+}
+
+func (s *scanner) peekSpaced() byte {
+	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
 		case ' ', '\n', '\r', '\t':
-			s.i++
 		default:
 			return c
 		}

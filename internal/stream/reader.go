@@ -55,6 +55,7 @@ type Reader struct {
 	document bool // the body is one JSON text, not an event stream
 	begun    bool // a line that is not empty was seen
 	comments int
+	prefix   prefix
 }
 
 // NewReader returns a Reader of src. It buffers at most about two events.
@@ -224,7 +225,7 @@ func (r *Reader) event() Event {
 	// A kernel time that repeats says that one segment was read in two.
 	again := r.last.Kernel && r.arrival.Kernel && r.arrival.At.Equal(r.last.At)
 	ev := Event{Arrival: r.arrival, Coalesced: r.completed || again}
-	classify(&ev, r.data, r.isError)
+	classify(&ev, r.data, r.isError, &r.prefix)
 	if r.document && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}
