@@ -3,6 +3,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -31,6 +32,17 @@ func (s *Scheduler) Beats() []Beat {
 		beats[i] = Beat{Target: r.key.target, Workload: r.key.workload, At: *r.beaten.Load()}
 	}
 	return beats
+}
+
+// LastBeat returns the last sign of life of a job, or the zero time if the job
+// is not wanted. Unlike Beats it allocates nothing.
+func (s *Scheduler) LastBeat(target, workload string) time.Time {
+	live := *s.live.Load()
+	i, found := slices.BinarySearchFunc(live, key{target, workload}, func(r *runner, k key) int { return r.key.compare(k) })
+	if !found {
+		return time.Time{}
+	}
+	return *live[i].beaten.Load()
 }
 
 // Healthy returns nil if Run runs and every wanted job gives signs of life,

@@ -22,6 +22,9 @@ func TestIdleLoopsBeat(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, beat := range b.Beats() {
+				if last := b.LastBeat(beat.Target, beat.Workload); last.Before(beat.At) {
+					t.Fatalf("LastBeat of %s is %s, before %s", beat.Target, last, beat.At)
+				}
 				if age := time.Since(beat.At); age > beatEvery {
 					t.Fatalf("the last beat of %s is %s old", beat.Target, age)
 				}
@@ -33,6 +36,9 @@ func TestIdleLoopsBeat(t *testing.T) {
 		}
 		if len(names) != 3 || names[0] != "asking/chat" || names[1] != "closed/chat" || names[2] != "open/chat" {
 			t.Errorf("beats of %v", names)
+		}
+		if last := b.LastBeat("open", "other"); !last.IsZero() {
+			t.Errorf("a job that is not wanted gave a sign of life at %s", last)
 		}
 		b.stop()
 	})

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -15,6 +16,11 @@ import (
 type key struct{ target, workload string }
 
 func (k key) String() string { return k.target + "/" + k.workload }
+
+// compare orders keys by target, then by workload.
+func (k key) compare(other key) int {
+	return cmp.Or(strings.Compare(k.target, other.target), strings.Compare(k.workload, other.workload))
+}
 
 // key returns the job's key.
 func (j Job) key() key { return key{j.Target.Name, j.Workload.Name} }
@@ -135,6 +141,6 @@ func (s *Scheduler) publish() {
 	for _, r := range s.wanted {
 		live = append(live, r)
 	}
-	slices.SortFunc(live, func(a, b *runner) int { return strings.Compare(a.key.String(), b.key.String()) })
+	slices.SortFunc(live, func(a, b *runner) int { return a.key.compare(b.key) })
 	s.live.Store(&live)
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+	"unique"
 )
 
 // Option changes how a Source plans.
@@ -33,9 +34,10 @@ type Source struct {
 }
 
 // starter is a shared opening text, kept as long as its wanted length stands.
+// The handle makes equal texts of many targets one text in memory.
 type starter struct {
 	chars int
-	text  string
+	text  unique.Handle[string]
 }
 
 // Streams of random numbers of one seed.
@@ -126,10 +128,10 @@ func (s *Source) openingText(id uint64, rng *rand.Rand) string {
 	index := rng.Uint64N(uint64(s.spec.Starters))
 	kept := s.starters[index]
 	if kept.chars != chars {
-		kept = starter{chars: chars, text: s.compose(index, chars)}
+		kept = starter{chars: chars, text: unique.Make(s.compose(index, chars))}
 		s.starters[index] = kept
 	}
-	return kept.text
+	return kept.text.Value()
 }
 
 // compose writes the opening text of an index: a document, then a question

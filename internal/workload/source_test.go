@@ -3,10 +3,12 @@ package workload
 import (
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func newSource(t *testing.T, spec Spec, opts ...Option) *Source {
@@ -102,6 +104,16 @@ func TestStartersAreSharedAndDistinct(t *testing.T) {
 			t.Errorf("%.20q opens %d of 500 conversations", text, n)
 		}
 	}
+}
+
+func TestTargetsShareTheTextsInMemory(t *testing.T) {
+	spec := Spec{PromptTokens: 1000, Starters: 1}
+	sources := []*Source{newSource(t, spec), newSource(t, spec, WithSalt(1))}
+	a, b := user(sources[0].Next()), user(sources[1].Next())
+	if unsafe.StringData(a) != unsafe.StringData(b) {
+		t.Error("two sources keep a text of their own each")
+	}
+	runtime.KeepAlive(sources)
 }
 
 func TestUniqueOpenings(t *testing.T) {

@@ -82,10 +82,12 @@ func (p *prose) pick(words []string) string { return words[p.rng.IntN(len(words)
 
 // fill appends a pattern with its stand-ins replaced.
 func (p *prose) fill(pattern string) {
-	for i, field := range strings.Fields(pattern) {
-		if i > 0 {
+	first := true
+	for field := range strings.FieldsSeq(pattern) {
+		if !first {
 			p.b.WriteByte(' ')
 		}
+		first = false
 		stem := strings.TrimRight(field, ".,;?")
 		p.b.WriteString(p.word(stem))
 		p.b.WriteString(field[len(stem):])
