@@ -22,10 +22,10 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	if out.Process == workload.Closed {
 		out.Concurrency, out.MaxConcurrency = a.Concurrency, 0
 		b.useless(at, a.Process, "rate", "burstiness")
-		if b.has(path + ".max_concurrency") {
+		if b.has(path+".max_concurrency") && b.fine(path+".max_concurrency") {
 			b.mistake(path+".max_concurrency", "", "has no effect with process closed, which keeps exactly its concurrency in flight", "remove it")
 		}
-		if !b.has(at + ".concurrency") {
+		if !b.has(at+".concurrency") && b.fine(at+".concurrency") {
 			b.mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
 		}
 		return out
@@ -54,10 +54,11 @@ func (b *builder) useless(path, process string, keys ...string) {
 }
 
 // budget refuses a token budget that no conversation fits in: every start
-// would be skipped, in silence but for a counter.
+// would be skipped, in silence but for a counter. What the conversations of a
+// file need is known only when they run.
 func (b *builder) budget(path string, t workload.Traffic, c conversation) {
 	at := path + ".tokens_per_minute"
-	if t.TokensPerMinute == 0 || !b.fine(at, c.path) {
+	if t.TokensPerMinute == 0 || c.ConversationsFile != "" || !b.fine(at, c.path) {
 		return
 	}
 	if need := leastTokens(c.Spec); t.TokensPerMinute < need {

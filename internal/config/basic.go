@@ -31,7 +31,7 @@ func setScalar(v reflect.Value, tag, text string) *mistake {
 		v.SetString(text)
 	case reflect.Bool:
 		if tag != "!!bool" {
-			return &mistake{shown(text), "is neither true nor false", "write true or false"}
+			return &mistake{shown(text), "is neither true nor false", "write true or false, without quotes"}
 		}
 		v.SetBool(strings.EqualFold(text, "true"))
 	case reflect.Float64:
@@ -46,7 +46,7 @@ func setFloat(v reflect.Value, tag, text string) *mistake {
 	var f float64
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if (tag != "!!float" && tag != "!!int") || node.Decode(&f) != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-		return &mistake{shown(text), "is not a number", ""}
+		return notNumber(tag, text, "a number")
 	}
 	v.SetFloat(f)
 	return nil
@@ -55,9 +55,18 @@ func setFloat(v reflect.Value, tag, text string) *mistake {
 func setWhole(v reflect.Value, tag, text string) *mistake {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if tag != "!!int" || node.Decode(v.Addr().Interface()) != nil {
-		return &mistake{shown(text), "is not a whole number", ""}
+		return notNumber(tag, text, "a whole number")
 	}
 	return nil
+}
+
+// notNumber says why a text is not a number of the wanted kind.
+func notNumber(tag, text, kind string) *mistake {
+	bare := yaml.Node{Kind: yaml.ScalarNode, Value: text}
+	if tag == "!!str" && (bare.ShortTag() == "!!int" || bare.ShortTag() == "!!float") {
+		return &mistake{shown(text), "is text, not " + kind, "write it without quotes"}
+	}
+	return &mistake{shown(text), "is not " + kind, ""}
 }
 
 // setDefault gives v the value of an absent key: the default of its tag, or

@@ -26,13 +26,18 @@ func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 }
 
 // timeouts checks that the parts of a turn fit in the whole. A part that was
-// not written yields to a short whole.
+// not written yields to a short whole. Wrong ones come back as zero, unknown to
+// the checks of thresholds.
 func (b *builder) timeouts(path string, in fileTimeouts) workload.Timeouts {
-	return workload.Timeouts{
+	out := workload.Timeouts{
 		FirstToken: b.within(path, "first_token", in.FirstToken, in.Total),
 		Stall:      b.within(path, "stall", in.Stall, in.Total),
 		Total:      time.Duration(in.Total),
 	}
+	if !b.fine(path) {
+		return workload.Timeouts{}
+	}
+	return out
 }
 
 func (b *builder) within(path, key string, part, total duration) time.Duration {

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // builder turns a decoded file into a Config. It checks what concerns several
@@ -13,6 +16,9 @@ import (
 type builder struct {
 	*decoder
 	dir string
+	// known says that the jobs are all there: nothing that selects targets and
+	// workloads was wrong.
+	known bool
 }
 
 func (b *builder) build(f file) *Config {
@@ -24,11 +30,14 @@ func (b *builder) build(f file) *Config {
 // mistake reports a wrong key. A key that is absent stands where the nearest
 // mapping around it begins.
 func (b *builder) mistake(path, value, message, remedy string) {
-	at := path
-	for b.places[at] == nil {
-		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
+	b.report(b.place(path), path, mistake{value, message, remedy})
+}
+
+func (b *builder) place(path string) *yaml.Node {
+	for b.places[path] == nil {
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 	}
-	b.report(b.places[at], path, mistake{value, message, remedy})
+	return b.places[path]
 }
 
 // has reports whether the key at path was written.
@@ -68,7 +77,8 @@ func labelSafe(s string) string {
 }
 
 // name checks a name and that no other of its kind has it. taken has the paths
-// of those before it. kind is "target" and the like.
+// of those before it. kind is "target" and the like. A bad name still names
+// its item, so it is not marked as wrong and references to it count.
 func (b *builder) name(path, name, kind string, taken map[string]string) {
 	at := path + ".name"
 	if !b.fine(at) {
@@ -79,11 +89,11 @@ func (b *builder) name(path, name, kind string, taken map[string]string) {
 		if safe := labelSafe(name); safe != "" && !looksSecret(safe) {
 			remedy = "write " + safe
 		}
-		b.mistake(at, shown(name), "is not a valid name", remedy)
+		b.note(b.place(at), at, mistake{shown(name), "is not a valid name", remedy})
 		return
 	}
 	if first, ok := taken[name]; ok {
-		b.mistake(at, shown(name), "is also the name of "+first, "give each "+kind+" its own name")
+		b.note(b.place(at), at, mistake{shown(name), "is also the name of " + first, "give each " + kind + " its own name"})
 		return
 	}
 	taken[name] = path
@@ -117,7 +127,7 @@ func readable(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("is not a regular file")
+		return errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,9 +21,15 @@ type decoder struct {
 	wrong    map[string]bool
 }
 
-// report adds a mistake in the key at path, which stands at node.
+// report adds a mistake in the key at path, which stands at node, and marks
+// the key as wrong.
 func (d *decoder) report(node *yaml.Node, path string, m mistake) {
 	d.wrong[path] = true
+	d.note(node, path, m)
+}
+
+// note adds a mistake without marking a key as wrong.
+func (d *decoder) note(node *yaml.Node, path string, m mistake) {
 	d.problems = append(d.problems, Problem{
 		File: d.name, Line: node.Line, Column: node.Column,
 		Field: path, Value: m.value, Message: m.message, Remedy: m.remedy,
@@ -66,6 +73,8 @@ func unusable(node *yaml.Node) *mistake {
 		return &mistake{"", "is an alias, which is not supported", "write the value out"}
 	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null":
 		return &mistake{"", "has no value", ""}
+	case !strings.HasPrefix(node.ShortTag(), "!!"):
+		return &mistake{"", "has a YAML tag, which is not supported", "remove what begins with !"}
 	}
 	return nil
 }
@@ -149,7 +158,7 @@ func (d *decoder) structure(node *yaml.Node, path string, v reflect.Value) {
 		case n != nil:
 			d.value(n, at, member, f)
 			d.exclusive(n, at, f, taken)
-		case f.required && node != nil:
+		case f.required && node != nil && !d.wrong[at] && !d.wrong[path]:
 			d.report(node, at, mistake{"", "is missing", f.example()})
 		case member.Kind() == reflect.Struct:
 			d.structure(nil, at, member)
@@ -160,13 +169,20 @@ func (d *decoder) structure(node *yaml.Node, path string, v reflect.Value) {
 // members finds the known keys of a mapping and reports the others.
 func (d *decoder) members(node *yaml.Node, path string, fields []field) map[string]*yaml.Node {
 	present := map[string]*yaml.Node{}
+	var meant []string
 	for key, n := range d.entries(node, path) {
-		known := slices.ContainsFunc(fields, func(f field) bool { return f.name == key.Value })
-		if known {
+		if slices.Contains(names(fields), key.Value) {
 			present[key.Value] = n
 			continue
 		}
-		d.report(key, join(path, shownKey(key.Value)), unknownKey(key.Value, fields))
+		d.note(key, join(path, shownKey(key.Value)), unknownKey(key.Value, fields))
+		meant = append(meant, nearest(key.Value, names(fields)))
+	}
+	for _, name := range meant {
+		// A misspelt key is wrong, not missing.
+		if name != "" && present[name] == nil {
+			d.wrong[join(path, name)] = true
+		}
 	}
 	return present
 }
@@ -194,7 +210,9 @@ func (d *decoder) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *y
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key, value := node.Content[i], node.Content[i+1]
 			if m := badKey(key, seen); m != nil {
-				d.report(key, path, *m)
+				d.note(key, path, *m)
+				// What was merged may hold any key: none is missing.
+				d.wrong[path] = d.wrong[path] || key.ShortTag() == "!!merge"
 				continue
 			}
 			seen[key.Value] = key.Line

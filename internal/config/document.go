@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -15,6 +12,9 @@ import (
 // maxSize bounds a configuration file. It guards against naming a log or an
 // image by mistake, not against anything that a person would write.
 const maxSize = 4 << 20
+
+// leastFile is the remedy of a file that holds no configuration at all.
+const leastFile = `write at least targets: [{base_url: "http://127.0.0.1:8000/v1"}]`
 
 // document parses the text into the root mapping of its only YAML document.
 func document(name string, data []byte) (*yaml.Node, Errors) {
@@ -25,39 +25,24 @@ func document(name string, data []byte) (*yaml.Node, Errors) {
 	var doc, second yaml.Node
 	err := in.Decode(&doc)
 	if errors.Is(err, io.EOF) || (err == nil && isEmpty(&doc)) {
-		return nil, Errors{{File: name, Line: 1, Column: 1, Message: "the file is empty", Remedy: "write at least targets: [{base_url: \"http://127.0.0.1:8000/v1\"}]"}}
+		return nil, Errors{{File: name, Line: 1, Column: 1, Message: "the file is empty", Remedy: leastFile}}
 	}
 	if err != nil {
-		return nil, Errors{syntaxProblem(name, err)}
+		return nil, Errors{syntaxProblem(name, data, err)}
 	}
 	switch err := in.Decode(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		return nil, Errors{syntaxProblem(name, err)}
+		return nil, Errors{syntaxProblem(name, data, err)}
 	default:
 		return nil, Errors{{File: name, Line: second.Line, Column: second.Column, Message: "a second YAML document begins here", Remedy: "keep one document to a file and remove the --- line"}}
+	}
+	if root := doc.Content[0]; root.Kind != yaml.MappingNode {
+		return nil, Errors{{File: name, Line: root.Line, Column: root.Column, Message: "the file does not hold keys and values", Remedy: leastFile}}
 	}
 	return doc.Content[0], nil
 }
 
 func isEmpty(doc *yaml.Node) bool {
 	return len(doc.Content) == 0 || (doc.Content[0].ShortTag() == "!!null" && doc.Content[0].Value == "")
-}
-
-// lineOf finds the line in the messages of the YAML library.
-var lineOf = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
-
-// syntaxProblem turns an error of the YAML library into a Problem. The library
-// knows no column, so the line's first one is given.
-func syntaxProblem(file string, err error) Problem {
-	p := Problem{File: file, Line: 1, Column: 1, Remedy: "check the indentation, quotes and brackets at and above this line"}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	if m := lineOf.FindStringSubmatch(text); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			p.Line = n
-		}
-		text = m[2]
-	}
-	p.Message = "is not YAML (" + text + ")"
-	return p
 }

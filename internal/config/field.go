@@ -59,13 +59,27 @@ func split(s, sep string) []string {
 func (f field) example() string {
 	switch {
 	case len(f.enum) > 0:
-		return "write " + strings.Join(f.enum, " or ")
+		return "write one of " + strings.Join(f.enum, ", ")
 	case len(f.examples) > 0:
 		return "write for example " + f.name + ": " + f.examples[0]
 	case f.fallback != "":
 		return "write for example " + f.name + ": " + f.fallback
 	}
 	return ""
+}
+
+// inner returns the path and the type of the mappings that the field holds; nil
+// when it holds none. The keys of a pointer are those of another mapping and
+// do not count.
+func (f field) inner(path string) (string, reflect.Type) {
+	t, at := f.typ, join(path, f.name)
+	if t.Kind() == reflect.Slice {
+		t, at = t.Elem(), at+"[]"
+	}
+	if t.Kind() != reflect.Struct {
+		return at, nil
+	}
+	return at, t
 }
 
 // names lists the keys of fields.

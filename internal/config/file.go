@@ -26,8 +26,11 @@ type file struct {
 type fileTarget struct {
 	Name string `yaml:"name" absent:"host and port of base_url" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
 	fileEndpoint
+	Connection string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
+	ExtraBody  map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
 }
 
+// fileEndpoint is how to reach an API.
 type fileEndpoint struct {
 	BaseURL       address           `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1" doc:"The address that ~/chat/completions~ and ~/models~ are appended to. Without a path, ~/v1~ is meant. No user, query or fragment."`
 	Model         string            `yaml:"model" absent:"the first that ~/models~ lists" examples:"llama" doc:"Model to ask for in each request."`
@@ -36,8 +39,6 @@ type fileEndpoint struct {
 	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" absent:"no key" examples:"LLM_API_KEY" doc:"Environment variable that holds the API key."`
 	Headers       map[string]string `yaml:"headers" secret:"true" absent:"none" examples:"{x-tenant: probe}" doc:"Headers added to each request. Headers that carry keys or that the client sets itself are refused."`
 	TLS           fileTLS           `yaml:"tls" absent:"the system's certificate authorities" examples:"{ca_file: ca.pem}" doc:"TLS settings of an ~https~ address."`
-	Connection    string            `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
-	ExtraBody     map[string]any    `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
 }
 
 type fileTLS struct {
@@ -51,15 +52,15 @@ type fileTLS struct {
 type fileWorkload struct {
 	Name              string        `yaml:"name" default:"chat" doc:"Value of the label ~workload~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the workloads."`
 	Turns             fileTurns     `yaml:"turns" absent:"3 to 5" examples:"{min: 3, max: 5}" doc:"Turns of a conversation, drawn uniformly."`
-	PromptTokens      int           `yaml:"prompt_tokens" default:"500" min:"1" max:"10000000" doc:"Length of the first user message in tokens. The prober learns how many characters make a token from the ~usage~ of the server's answers."`
+	PromptTokens      int           `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000" doc:"Length of the first user message in tokens. The prober learns how many characters make a token from the ~usage~ of the server's answers."`
 	Starters          int           `yaml:"starters" default:"10" min:"0" max:"1000000" doc:"How many opening texts the conversations share, as they share system prompts and documents in production: the prefix cache may know them. 0 makes every opening unique."`
 	Followups         fileFollowups `yaml:"followups" absent:"generated questions of 60 tokens" examples:"{tokens: 60}" doc:"Where the user messages after the first come from."`
 	System            string        `yaml:"system" absent:"no system message" examples:"You are a helpful assistant." doc:"System message of every conversation."`
-	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"10000000" doc:"Limit of each answer in tokens. 0 sends no limit."`
+	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000" doc:"Limit of each answer in tokens. 0 sends no limit."`
 	Temperature       *float64      `yaml:"temperature" min:"0" max:"2" absent:"not sent, so the server's own" examples:"0" doc:"Sampling temperature. 0 is sent as 0."`
 	ThinkTime         fileThink     `yaml:"think_time" absent:"0s to 2s" examples:"{min: 0s, max: 2s}" doc:"Pause before each turn after the first, drawn uniformly."`
 	Seed              uint64        `yaml:"seed" default:"1" doc:"Makes texts and draws repeatable. Two replicas with one seed send the same texts."`
-	ConversationsFile string        `yaml:"conversations_file" absent:"generated text" examples:"conversations.jsonl" doc:"JSON Lines file of conversations to replay instead of generated text, relative to the configuration file. It replaces ~prompt_tokens~, ~starters~ and ~followups~."`
+	ConversationsFile string        `yaml:"conversations_file" absent:"generated text" examples:"conversations.jsonl" doc:"JSON Lines file of conversations to replay instead of generated text, relative to the configuration file. Each line is an object with ~messages~ of ~role~ and ~content~, or ~conversations~ of ~from~ and ~value~; the user messages are sent, the assistant's are not. It replaces ~prompt_tokens~, ~starters~, ~followups~ and ~turns.min~, and a conversation has as many turns as the file gives it, up to ~turns.max~ where that is written."`
 	Check             fileCheck     `yaml:"check" absent:"every answer is accepted" examples:"{contains: Paris}" doc:"What each answer must satisfy; otherwise the turn ends as ~content_mismatch~."`
 	Timeouts          fileTimeouts  `yaml:"timeouts" absent:"30s, 10s and 120s" examples:"{first_token: 30s, stall: 10s, total: 120s}" doc:"When a turn is given up."`
 }
@@ -77,7 +78,7 @@ type fileThink struct {
 type fileFollowups struct {
 	Tokens int           `yaml:"tokens" group:"source" default:"60" min:"1" max:"1000000" doc:"Generate questions of this many tokens."`
 	Script []string      `yaml:"script" group:"source" min:"1" absent:"none" examples:"[\"Why is that?\", \"Give an example.\"]" doc:"Ask these questions in turn, and begin again after the last."`
-	User   *fileEndpoint `yaml:"user" group:"source" absent:"none" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}" doc:"Let the model of a second endpoint play the user: it sees the conversation and writes the next question. Its time is not part of any turn."`
+	User   *fileEndpoint `yaml:"user" group:"source" absent:"none" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}" doc:"Let the model of a second endpoint play the user: it sees the conversation and writes the next question. It takes the keys of a target except ~name~, ~connection~ and ~extra_body~. Its time is not part of any turn."`
 }
 
 type fileCheck struct {

@@ -27,16 +27,14 @@ func (b *builder) pickWorkload(path, name string, workloads []conversation) (con
 	return conversation{}, false
 }
 
-// pickTargets finds the targets that a traffic entry selects.
-func (b *builder) pickTargets(path string, names selection, targets []target.Target) []target.Target {
-	if names == nil {
-		return targets
-	}
+// pickTargets finds the targets that a traffic entry selects, by their place
+// in the list.
+func (b *builder) pickTargets(path string, names selection, targets []target.Target) []int {
 	b.selected(path+".targets", names, targetNames(targets), "target", "targets")
-	var chosen []target.Target
-	for _, t := range targets {
-		if slices.Contains(names, t.Name) {
-			chosen = append(chosen, t)
+	var chosen []int
+	for i, t := range targets {
+		if names == nil || slices.Contains(names, t.Name) {
+			chosen = append(chosen, i)
 		}
 	}
 	return chosen
@@ -91,12 +89,24 @@ func (b *builder) namesFine(list string, n int) bool {
 	return true
 }
 
+// jobsKnown reports whether the traffic entries say for sure which workload
+// goes where.
+func (b *builder) jobsKnown(traffic int) bool {
+	if b.wrong["traffic"] {
+		return false
+	}
+	for i := range traffic {
+		at := index("traffic", i)
+		if b.wrong[at] || !b.fine(at+".targets", at+".workload") {
+			return false
+		}
+	}
+	return true
+}
+
 // idle reports the targets and workloads that no job uses: to leave a
 // deployment unwatched must be written, not forgotten.
 func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []schedule.Job) {
-	if !b.fine("traffic") {
-		return
-	}
 	busyTargets, busyWorkloads := map[string]bool{}, map[string]bool{}
 	for _, j := range jobs {
 		busyTargets[j.Target.Name], busyWorkloads[j.Workload.Name] = true, true

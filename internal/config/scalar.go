@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"time"
@@ -9,12 +11,13 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// scalar is a type with its own way to be written. parse gets the text and the
-// short YAML tag of a scalar node; schema is its JSON Schema, and kind its name
-// in the documentation.
+// scalar is a type with its own way to be written.
 type scalar interface {
+	// parse sets the value from the short YAML tag and the text of a node.
 	parse(tag, text string) *mistake
+	// schema is its JSON Schema.
 	schema() map[string]any
+	// kind is its name in the documentation.
 	kind() string
 }
 
@@ -39,7 +42,7 @@ func (d *duration) parse(tag, text string) *mistake {
 func (*duration) schema() map[string]any {
 	return map[string]any{
 		"type":    "string",
-		"pattern": `^(?=[0-9])([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$`,
+		"pattern": `^([0-9]+(y|w|d|h|m|s|ms))+$`,
 	}
 }
 
@@ -91,9 +94,15 @@ func (*share) kind() string { return "share" }
 type pattern string
 
 func (p *pattern) parse(tag, text string) *mistake {
+	if tag != "!!str" || text == "" {
+		return &mistake{shown(text), "is not a regular expression", "write RE2 syntax, in quotes"}
+	}
 	if _, err := regexp.Compile(text); err != nil {
-		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		return &mistake{shown(text), "is not a regular expression", "write RE2 syntax (" + shown(reason) + ")"}
+		reason := err.Error()
+		if se, ok := errors.AsType[*syntax.Error](err); ok {
+			reason = se.Code.String()
+		}
+		return &mistake{shown(text), "is not a regular expression (" + reason + ")", "write RE2 syntax"}
 	}
 	*p = pattern(text)
 	return nil

@@ -6,7 +6,7 @@ import (
 )
 
 // secretKey matches names of keys under which people write secrets.
-var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey`)
+var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey$`)
 
 // secretValue matches texts that are probably keys: the known prefixes, user
 // information in a URL, and long runs without a separator.

@@ -26,7 +26,7 @@ func defaultSLOs() []slo.Objective {
 func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conversation, jobs []schedule.Job) []slo.Objective {
 	if !b.has("slos") {
 		for _, o := range defaultSLOs() {
-			b.reachable("slos", o, jobs)
+			b.reachable("slos[0]", o, jobs)
 		}
 		return defaultSLOs()
 	}
@@ -42,7 +42,7 @@ func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conver
 		b.selected(path+".targets", s.Targets, targetNames(targets), "target", "targets")
 		b.selected(path+".workloads", s.Workloads, workloadNames(workloads), "workload", "workloads")
 		b.covers(path, out[i], jobs)
-		b.reachable(path+".threshold", out[i], jobs)
+		b.reachable(path, out[i], jobs)
 	}
 	return out
 }
@@ -66,22 +66,27 @@ func (b *builder) threshold(path string, s fileSLO) {
 	case !b.fine(path + ".sli"):
 	case slo.SLI(s.SLI) == slo.Availability && b.has(at):
 		b.mistake(at, "", "has no meaning for availability, which counts failed turns", "remove it")
-	case slo.SLI(s.SLI) != slo.Availability && !b.has(at):
+	case slo.SLI(s.SLI) != slo.Availability && !b.has(at) && b.fine(at):
 		b.mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
 	}
 }
 
 // covers reports an objective that no turn will ever be judged by.
 func (b *builder) covers(path string, o slo.Objective, jobs []schedule.Job) {
-	if !b.fine(path, "targets", "workloads", "traffic") || slices.ContainsFunc(jobs, func(j schedule.Job) bool { return coversJob(o, j) }) {
+	if !b.known || !b.selectorsFine(path) || slices.ContainsFunc(jobs, func(j schedule.Job) bool { return coversJob(o, j) }) {
 		return
 	}
 	b.mistake(path, shown(o.Name), "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 }
 
+// selectorsFine reports whether it is known what the objective at path judges.
+func (b *builder) selectorsFine(path string) bool {
+	return !b.wrong[path] && b.fine(path+".sli", path+".targets", path+".workloads", path+".turns")
+}
+
 func coversJob(o slo.Objective, j schedule.Job) bool {
 	for _, kind := range probe.TurnKinds() {
-		if kind == probe.Followup && j.Workload.TurnsMax < 2 {
+		if kind == probe.Followup && j.Workload.TurnsMax == 1 {
 			continue
 		}
 		if o.Covers(j.Target.Name, j.Workload.Name, kind) {
@@ -94,8 +99,9 @@ func coversJob(o slo.Objective, j schedule.Job) bool {
 // reachable reports a threshold that lies above the timeout of turns that it
 // judges: those are given up before they could be measured as too slow, so the
 // objective would only repeat availability.
-func (b *builder) reachable(at string, o slo.Objective, jobs []schedule.Job) {
-	if !b.fine(at, "workloads", "traffic") {
+func (b *builder) reachable(path string, o slo.Objective, jobs []schedule.Job) {
+	at := path + ".threshold"
+	if !b.known || !b.selectorsFine(path) || !b.fine(at) {
 		return
 	}
 	for _, j := range jobs {
@@ -103,9 +109,12 @@ func (b *builder) reachable(at string, o slo.Objective, jobs []schedule.Job) {
 		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) {
 			continue
 		}
-		b.mistake(at, duration(o.Threshold).String(),
-			fmt.Sprintf("is longer than the timeouts.%s of workload %q, %v, so that only failed turns could violate SLO %q", key, j.Workload.Name, duration(limit), o.Name),
-			fmt.Sprintf("write %v or less, or a longer timeout", duration(limit)))
+		timeout := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, duration(limit))
+		if b.has(path) {
+			b.mistake(at, duration(o.Threshold).String(), "is longer than "+timeout+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", duration(limit)))
+		} else {
+			b.mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, duration(o.Threshold), timeout), "write slos, or a longer timeout")
+		}
 		return
 	}
 }

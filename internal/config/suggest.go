@@ -11,22 +11,24 @@ func suggest(name string, known []string, what string) string {
 	if best := nearest(name, known); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
-	if len(known) == 0 {
-		return fmt.Sprintf("there are no %s", what)
+	switch len(known) {
+	case 0:
+		return "there are no " + what
+	case 1:
+		return "write " + known[0]
 	}
 	return fmt.Sprintf("the %s are %s", what, sequence(known))
 }
 
-// nearest returns the known name closest to name, or "" when none is close: at
-// most a third of its letters differ, or one contains the other.
+// nearest returns the known name closest to name, or "" when none is close:
+// one letter in four may be wrong, or one contains the other.
 func nearest(name string, known []string) string {
-	best, bestDistance := "", len(name)/3+1
+	if len(name) < 2 || len(name) > 64 {
+		return ""
+	}
+	best, bestDistance := "", (len(name)+1)/4+1
 	for _, k := range known {
-		d := distance(strings.ToLower(name), k)
-		if d > len(k)/3+1 {
-			continue
-		}
-		if d < bestDistance || (d == bestDistance && best == "") {
+		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}
@@ -66,11 +68,17 @@ func distance(a, b string) int {
 	return last[len(b)]
 }
 
+// maxListed is how many names a message lists.
+const maxListed = 16
+
 // sequence writes names as a person would: "a, b and c".
 func sequence(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
 	n := len(names) - 1
+	switch {
+	case n < 1:
+		return strings.Join(names, "")
+	case n >= maxListed:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
+	}
 	return strings.Join(names[:n], ", ") + " and " + names[n]
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"reflect"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -32,9 +33,11 @@ func (d *decoder) table(node *yaml.Node, path string, v reflect.Value, f field) 
 // free decodes what JSON can say: nil, bool, int, float64, string, []any and
 // map[string]any.
 func (d *decoder) free(node *yaml.Node, path string) any {
-	switch node.Kind {
-	case yaml.AliasNode:
+	if node.Kind == yaml.AliasNode || !strings.HasPrefix(node.ShortTag(), "!!") {
 		d.report(node, path, *unusable(node))
+		return nil
+	}
+	switch node.Kind {
 	case yaml.SequenceNode:
 		items := make([]any, len(node.Content))
 		for i, n := range node.Content {
@@ -69,6 +72,6 @@ func (d *decoder) freeScalar(node *yaml.Node, path string) any {
 	case "!!str", "!!timestamp":
 		return node.Value
 	}
-	d.report(node, path, mistake{"", "has a YAML tag that is not supported", "remove the tag that begins with !"})
+	d.report(node, path, mistake{"", "has a YAML tag, which is not supported", "remove what begins with !"})
 	return nil
 }

@@ -14,6 +14,8 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, t := range in {
 		path := index("targets", i)
 		out[i] = b.endpoint(path, t.fileEndpoint)
+		out[i].Connection = target.Connection(t.Connection)
+		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		if out[i].Name != "" {
 			b.name(path, out[i].Name, "target", taken)
@@ -22,7 +24,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	return out
 }
 
-// endpoint resolves everything of a target but its name.
+// endpoint resolves how to reach an API.
 func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
 		BaseURL:       string(e.BaseURL),
@@ -30,8 +32,7 @@ func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 		Key:           b.key(path, e),
 		Headers:       b.headers(path+".headers", e.Headers),
 		TLS:           b.tls(path, e),
-		Connection:    target.Connection(e.Connection),
-		Extra:         b.extraBody(path+".extra_body", e.ExtraBody),
+		Connection:    target.Reuse,
 		ModelsTimeout: time.Duration(e.ModelsTimeout),
 	}
 }

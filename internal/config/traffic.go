@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"synthetic/internal/schedule"
 	"synthetic/internal/target"
@@ -11,33 +12,44 @@ import (
 // and then of the targets.
 func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []schedule.Job {
 	if !b.has("traffic") {
-		for _, w := range workloads {
-			t := defaults[fileTraffic]()
-			t.Workload = w.Name
-			in = append(in, t)
-		}
+		in = defaultTraffic(workloads)
 	}
 	var jobs []schedule.Job
-	owner := map[[2]string]string{}
+	owner := map[string]string{}
 	for i, t := range in {
 		path := index("traffic", i)
 		settings := b.settings(path, t)
-		w, ok := b.pickWorkload(path, t.Workload, workloads)
 		chosen := b.pickTargets(path, t.Targets, targets)
+		w, ok := b.pickWorkload(path, t.Workload, workloads)
 		if !ok {
 			continue
 		}
 		b.budget(path, settings, w)
-		for _, tg := range chosen {
-			pair := [2]string{tg.Name, w.Name}
+		for _, n := range chosen {
+			pair := index(w.path, n)
 			if first := owner[pair]; first != "" {
-				b.mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, tg.Name, first), "keep one of the two, or give one a workload of another name")
+				b.mistake(path, "", fmt.Sprintf("sends workload %q to target %q, as %s does", w.Name, targets[n].Name, first), "keep one of the two, or give one a workload of another name")
 				continue
 			}
 			owner[pair] = path
-			jobs = append(jobs, schedule.Job{Target: tg, Workload: w.Spec, Traffic: settings, User: w.user})
+			jobs = append(jobs, schedule.Job{Target: targets[n], Workload: w.Spec, Traffic: settings, User: w.user})
 		}
 	}
-	b.idle(targets, workloads, jobs)
+	if b.known = b.jobsKnown(len(in)) && b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)); b.known {
+		b.idle(targets, workloads, jobs)
+	}
 	return jobs
+}
+
+// defaultTraffic sends every workload to every target.
+func defaultTraffic(workloads []conversation) []fileTraffic {
+	var out []fileTraffic
+	for _, w := range workloads {
+		t := defaults[fileTraffic]()
+		t.Workload = w.Name
+		if !slices.ContainsFunc(out, func(o fileTraffic) bool { return o.Workload == w.Name }) {
+			out = append(out, t)
+		}
+	}
+	return out
 }

@@ -13,24 +13,25 @@ func unknownKey(key string, fields []field) mistake {
 	if slices.Contains(known, "api_key_file") && secretKey.MatchString(key) {
 		return mistake{"", "keys are never written in the configuration", "put it in a file and write api_key_file, or in an environment variable and write api_key_env"}
 	}
-	if at := below(key, fields); at != "" {
-		return mistake{"", "unknown key", fmt.Sprintf("write it under %s", at)}
+	if homes := homesOf(key, "", reflect.TypeFor[file]()); len(homes) == 1 {
+		return mistake{"", "unknown key", fmt.Sprintf("write it under %s", homes[0])}
 	}
 	return mistake{"", "unknown key", suggest(key, known, "keys here")}
 }
 
-// below finds key among the keys of the mappings directly under fields.
-func below(key string, fields []field) string {
-	for _, f := range fields {
-		t := f.typ
-		if t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-			t = t.Elem()
+// homesOf lists the mappings under path, of type t, that know a key.
+func homesOf(key, path string, t reflect.Type) []string {
+	var homes []string
+	for _, f := range fieldsOf(t) {
+		if f.name == key {
+			homes = append(homes, path)
 		}
-		if t.Kind() == reflect.Struct && slices.Contains(names(fieldsOf(t)), key) {
-			return f.name
+		at, inner := f.inner(path)
+		if inner != nil {
+			homes = append(homes, homesOf(key, at, inner)...)
 		}
 	}
-	return ""
+	return homes
 }
 
 // shownKey prepares a key for a message: one line, short, and no secret.

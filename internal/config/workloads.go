@@ -52,6 +52,6 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		user.Name = w.Name + "-user"
 		c.user = &user
 	}
-	c.ConversationsFile = b.replay(path, w.ConversationsFile)
+	b.replay(path, w, &c.Spec)
 	return c
 }

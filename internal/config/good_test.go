@@ -1,0 +1,168 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/schedule"
+	"synthetic/internal/slo"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+const day = 24 * time.Hour
+
+// minimalTarget is the target of a file that gives only http://a:8000.
+func minimalTarget(name string) target.Target {
+	return target.Target{
+		Name: name, BaseURL: "http://a:8000/v1",
+		Connection: target.PerConversation, ModelsTimeout: 10 * time.Second,
+	}
+}
+
+// minimalSpec is the workload of a file that describes none.
+func minimalSpec() workload.Spec {
+	return workload.Spec{
+		Name: "chat", TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60,
+		Starters: 10, Seed: 1, MaxOutputTokens: 128, ThinkMax: 2 * time.Second,
+		Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
+	}
+}
+
+// minimalTraffic is the traffic of a file that describes none.
+func minimalTraffic() workload.Traffic {
+	return workload.Traffic{
+		Arrival:        workload.Arrival{Process: workload.Poisson, Rate: 0.2},
+		MaxConcurrency: 32,
+	}
+}
+
+func TestMinimal(t *testing.T) {
+	tg := minimalTarget("a-8000")
+	want := &Config{
+		Targets: []target.Target{tg},
+		Jobs:    []schedule.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
+		SLOs: []slo.Objective{
+			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
+			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
+			{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
+		},
+	}
+	compare(t, "targets: [{base_url: http://a:8000}]", want)
+}
+
+func TestEveryKey(t *testing.T) {
+	temperature := 0.0
+	gateway := target.Target{
+		Name: "gateway", BaseURL: "https://llm.example.com/openai/v1", Model: "llama",
+		Key:        target.Key{File: "testdata/good/key.txt"},
+		Headers:    map[string]string{"x-tenant": "probe"},
+		Connection: target.Reuse, ModelsTimeout: 3 * time.Second,
+		TLS: target.TLS{
+			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
+			ServerName: "inner", InsecureSkipVerify: true,
+		},
+		Extra: map[string]any{
+			"ignore_eos": true, "priority": 3, "top_p": 0.5, "stop": []any{"a", nil},
+			"nested": map[string]any{"on": false, "date": "2024-01-01"},
+		},
+	}
+	direct := minimalTarget("direct")
+	direct.Key = target.Key{Env: "LLM_API_KEY"}
+
+	full := workload.Spec{
+		Name: "full", TurnsMin: 2, TurnsMax: 7, PromptTokens: 3500, Starters: 0,
+		FollowupTokens: 60, Followups: []string{"Why?", "How?"}, Seed: 7, System: "Be brief.",
+		MaxOutputTokens: 0, Temperature: &temperature, ThinkMin: time.Second, ThinkMax: 3 * time.Second,
+		Check:    workload.Check{Contains: "a", Regexp: "b+"},
+		Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
+	}
+	replay := minimalSpec()
+	replay.Name, replay.ConversationsFile = "replay", "testdata/good/conversations.jsonl"
+	replay.TurnsMin, replay.TurnsMax, replay.PromptTokens, replay.FollowupTokens, replay.Starters = 0, 0, 0, 0, 0
+	played := minimalSpec()
+	played.Name = "played"
+	user := target.Target{
+		Name: "played-user", BaseURL: "http://127.0.0.1:8001/v1", Model: "small",
+		Key: target.Key{Env: "USER_KEY"}, Connection: target.Reuse, ModelsTimeout: 10 * time.Second,
+	}
+
+	limited := workload.Traffic{
+		Arrival:        workload.Arrival{Process: workload.Gamma, Rate: 1.5, Burstiness: 0.5},
+		MaxConcurrency: 8, TokensPerMinute: 200_000,
+	}
+	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
+	constant := workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 0.2}}
+
+	want := &Config{
+		Targets: []target.Target{gateway, direct},
+		Jobs: []schedule.Job{
+			{Target: gateway, Workload: full, Traffic: limited},
+			{Target: direct, Workload: full, Traffic: limited},
+			{Target: direct, Workload: replay, Traffic: closed},
+			{Target: gateway, Workload: played, Traffic: constant, User: &user},
+		},
+		SLOs: []slo.Objective{
+			{
+				Name: "quick", SLI: slo.TTFT, Threshold: 1500 * time.Millisecond, Objective: 0.999, Window: 7 * day,
+				Targets: []string{"direct"}, Workloads: []string{"full", "replay"}, Turns: []probe.TurnKind{probe.First},
+			},
+			{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
+			{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
+		},
+	}
+	cfg, err := Load("testdata/good/every-key.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Hash = cfg.Hash
+	if diff := cmp.Diff(want, cfg); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+// TestYielding holds that a key that was not written never contradicts one
+// that was.
+func TestYielding(t *testing.T) {
+	spec := minimalSpec()
+	spec.TurnsMin, spec.TurnsMax = 2, 2
+	spec.ThinkMin, spec.ThinkMax = 5*time.Second, 5*time.Second
+	spec.Timeouts = workload.Timeouts{FirstToken: 8 * time.Second, Stall: 8 * time.Second, Total: 8 * time.Second}
+	tg := minimalTarget("chat")
+	compare(t, `
+targets: [{name: chat, base_url: "http://a:8000/"}]
+workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
+slos: []
+`, &Config{
+		Targets: []target.Target{tg},
+		Jobs:    []schedule.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		SLOs:    []slo.Objective{},
+	})
+	spec = minimalSpec()
+	spec.TurnsMin, spec.TurnsMax = 9, 9
+	compare(t, `
+targets: [{name: chat, base_url: "http://a:8000"}]
+workloads: [{turns: {min: 9}}]
+slos: []
+`, &Config{
+		Targets: []target.Target{tg},
+		Jobs:    []schedule.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		SLOs:    []slo.Objective{},
+	})
+}
+
+// compare parses a text and compares what came out, but for the hash.
+func compare(t *testing.T, text string, want *Config) {
+	t.Helper()
+	cfg, err := Parse("synthetic.yml", []byte(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Hash = cfg.Hash
+	if diff := cmp.Diff(want, cfg); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}

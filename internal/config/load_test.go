@@ -1,0 +1,70 @@
+package config
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestLoadUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing.yml")
+	for path, want := range map[string]string{
+		missing: missing + ": cannot be read (no such file or directory): name a readable YAML file",
+		dir:     dir + ": cannot be read (is a directory): name a readable YAML file",
+	} {
+		_, err := Load(path)
+		if err == nil || err.Error() != want {
+			t.Errorf("Load(%q): got %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestLoadTooLarge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yml")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("#\n"), maxSize), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(path)
+	if err == nil || !strings.Contains(err.Error(), "more than a configuration can have: name a YAML file of at most 4 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPaths holds that paths are relative to the configuration file, and that
+// an unreadable key is found without reading a readable one.
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "key")
+	if err := os.WriteFile(key, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "synthetic.yml")
+	text := "targets:\n  - {base_url: http://a:8000, api_key_file: key}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.Targets[0].Key.File; got != key {
+		t.Errorf("key file: got %q, want %q", got, key)
+	}
+}
+
+func TestHash(t *testing.T) {
+	one, err := Parse("a", []byte("targets: [{base_url: http://a}]"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := Parse("b", []byte("targets: [{base_url: http://a}] # same values"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Hash == two.Hash || len(one.Hash) != 64 {
+		t.Errorf("hashes %q and %q of different texts", one.Hash, two.Hash)
+	}
+}
