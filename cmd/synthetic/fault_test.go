@@ -1,0 +1,102 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate"
+)
+
+// TestFaultsInMidTraffic changes how the deployment behaves while it is
+// probed. Whatever happens: every turn is accounted for at every scrape, the
+// failures carry the right reason, the loops stay alive and, once the
+// deployment is well again, turns succeed again. That no goroutine is left
+// over is checked by TestMain.
+func TestFaultsInMidTraffic(t *testing.T) {
+	healthy := simulate.Options{
+		Seed: 1, FirstToken: simulate.Delay{Median: 5 * time.Millisecond},
+		InterToken: simulate.Delay{Median: time.Millisecond}, Answer: simulate.Length{Median: 8},
+	}
+	for _, tc := range []struct {
+		name   string
+		fault  func(*simulate.Options)
+		reason string
+	}{
+		{"hang", func(o *simulate.Options) { o.Faults.Hang = 1 }, "timeout_first_token"},
+		{"cut", func(o *simulate.Options) { o.Faults.Cut = 1 }, "truncated"},
+		{"stall", func(o *simulate.Options) { o.Faults.Stall = 1 }, "stall"},
+		{"in-band error", func(o *simulate.Options) { o.Faults.InBandError = 1 }, "error_event"},
+		{"500", func(o *simulate.Options) { o.Faults.HTTP500 = 1 }, "http_5xx"},
+		{"429", func(o *simulate.Options) { o.Faults.HTTP429 = 1 }, "http_429"},
+		{"slow first token", func(o *simulate.Options) { o.FirstToken.Median = time.Minute }, "timeout_first_token"},
+		{"slow tokens", func(o *simulate.Options) { o.InterToken.Median = 900 * time.Millisecond }, "timeout_total"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			d, server := fastDeployment(t)
+			p := sidecarRun(t, configFor(t, "", map[string]string{"a": server.URL}))
+			p.until("healthy turns", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > 10 })
+			d.Update(tc.fault)
+			p.until(tc.reason, func(s map[string]float64) bool {
+				accounted(t, s)
+				n, _ := sum(s, "synthetic_turn_failures_total", `reason="`+tc.reason+`"`)
+				return n >= 3
+			})
+			d.Update(func(o *simulate.Options) { *o = healthy })
+			recovered(t, p)
+		})
+	}
+}
+
+// recovered waits for successes and checks that the loops are alive.
+func recovered(t *testing.T, p *program) {
+	t.Helper()
+	successes := func(s map[string]float64) float64 {
+		n, _ := sum(s, "synthetic_turn_duration_seconds_count") // of successes only
+		return n
+	}
+	before := successes(p.series())
+	p.until("successful turns after the fault", func(s map[string]float64) bool {
+		accounted(t, s)
+		return successes(s) > before+10
+	})
+	if code, body := p.get("/-/ready"); code != http.StatusOK {
+		t.Errorf("not ready after the fault: %d %s", code, body)
+	}
+}
+
+// TestServerDies kills the server, resets its connections, and starts another
+// at the same address.
+func TestServerDies(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t)
+	addr := server.Listener.Addr().String()
+	p := sidecarRun(t, configFor(t, "", map[string]string{"a": server.URL}))
+	p.until("healthy turns", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > 10 })
+	server.CloseClientConnections()
+	server.Close()
+	p.until("connect_error", func(s map[string]float64) bool {
+		accounted(t, s)
+		n, _ := sum(s, "synthetic_turn_failures_total", `reason="connect_error"`)
+		return n >= 3
+	})
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		t.Skipf("the address was taken by another process meanwhile: %v", err)
+	}
+	again := httptest.NewUnstartedServer(simulate.New(simulate.Options{
+		FirstToken: simulate.Delay{Median: 5 * time.Millisecond},
+		InterToken: simulate.Delay{Median: time.Millisecond}, Answer: simulate.Length{Median: 8},
+	}))
+	again.Listener.Close()
+	again.Listener = l
+	again.Start()
+	t.Cleanup(func() {
+		again.CloseClientConnections()
+		again.Close()
+	})
+	recovered(t, p)
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/simulate"
+)
+
+// accounted fails unless started = ended + in flight, for turns and for
+// conversations, in every series of one scrape.
+func accounted(t *testing.T, series map[string]float64) {
+	t.Helper()
+	checked := 0
+	for _, what := range []string{"turns", "conversations"} {
+		for s, started := range series {
+			labels, is := strings.CutPrefix(s, "synthetic_"+what+"_started_total")
+			if !is {
+				continue
+			}
+			checked++
+			ended, inFlight := series["synthetic_"+what+"_total"+labels], series["synthetic_"+what+"_in_flight"+labels]
+			if started != ended+inFlight {
+				t.Errorf("%s%s: started %v, ended %v, in flight %v", what, labels, started, ended, inFlight)
+			}
+		}
+	}
+	if checked == 0 {
+		t.Error("no series of started turns")
+	}
+}
+
+func TestRunServesWhatItSees(t *testing.T) {
+	_, server := fastDeployment(t)
+	p := sidecarRun(t, configFor(t, "", map[string]string{"a": server.URL}))
+	series := p.until("thirty turns", func(s map[string]float64) bool {
+		n, _ := sum(s, "synthetic_turns_total")
+		accounted(t, s)
+		return n >= 30
+	})
+	for _, name := range []string{
+		"synthetic_ttft_seconds_count", "synthetic_tpot_seconds_count", "synthetic_itl_seconds_count", "synthetic_cached_prompt_tokens_total",
+		"synthetic_slo_turns_total", "synthetic_output_tokens_total", "synthetic_phase_duration_seconds_count",
+	} {
+		if v, ok := sum(series, name); !ok || v == 0 {
+			t.Errorf("%s is %v (found: %v)", name, v, ok)
+		}
+	}
+	if v, _ := sum(series, "synthetic_turn_failures_total"); v != 0 {
+		t.Errorf("%v failures on a healthy deployment", v)
+	}
+	for _, path := range []string{"/", "/-/healthy", "/-/ready", "/api/status"} {
+		if code, body := p.get(path); code != http.StatusOK || body == "" {
+			t.Errorf("GET %s: %d %q", path, code, body)
+		}
+	}
+	if code, _ := p.do(http.MethodPost, "/-/reload"); code != http.StatusForbidden {
+		t.Errorf("reloading without --web.enable-lifecycle: %d", code)
+	}
+	if code := p.end(); code != 0 {
+		t.Errorf("exit code %d after a stop; log:\n%s", code, p.err)
+	}
+}
+
+func TestReload(t *testing.T) {
+	_, a := fastDeployment(t)
+	_, b := fastDeployment(t)
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	writeConfig(t, file, "", map[string]string{"a": a.URL, "b": b.URL})
+	p := sidecarRun(t, file, "--web.enable-lifecycle")
+	turns := func(s map[string]float64, target string) float64 {
+		v, _ := sum(s, "synthetic_turns_total", `target="`+target+`"`)
+		return v
+	}
+	before := p.until("turns of both targets", func(s map[string]float64) bool { return turns(s, "a") > 5 && turns(s, "b") > 5 })
+
+	if err := os.WriteFile(file, []byte("targets: [{base_url: 7, nonsense: 1}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, body := p.do(http.MethodPost, "/-/reload")
+	if code != http.StatusInternalServerError || !strings.Contains(body, "nonsense") {
+		t.Errorf("reloading a broken file: %d %s", code, body)
+	}
+	s := p.series()
+	if v := s["synthetic_config_last_reload_successful"]; v != 0 {
+		t.Errorf("synthetic_config_last_reload_successful is %v after a failed reload", v)
+	}
+	if turns(s, "b") < turns(before, "b") {
+		t.Error("a failed reload lost series")
+	}
+
+	writeConfig(t, file, "", map[string]string{"a": a.URL})
+	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
+		t.Fatalf("reloading: %d %s", code, body)
+	}
+	after := p.until("end of target b's series", func(s map[string]float64) bool {
+		_, found := sum(s, "synthetic_turns_total", `target="b"`)
+		return !found
+	})
+	if turns(after, "a") < turns(before, "a") {
+		t.Errorf("target a went from %v to %v turns over a reload", turns(before, "a"), turns(after, "a"))
+	}
+	if after["synthetic_config_last_reload_successful"] != 1 {
+		t.Error("synthetic_config_last_reload_successful is not 1 after a good reload")
+	}
+	if v, found := sum(after, "synthetic_target_info", `target="b"`); found {
+		t.Errorf("target b still has an info series of %v", v)
+	}
+}
+
+func TestReloadBySignal(t *testing.T) {
+	_, a := fastDeployment(t)
+	file := configFor(t, "", map[string]string{"a": a.URL})
+	p := sidecarRun(t, file)
+	p.until("a turn", func(s map[string]float64) bool { v, _ := sum(s, "synthetic_turns_total"); return v > 0 })
+	writeConfig(t, file, "", map[string]string{"c": a.URL})
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	p.until("turns of the new target", func(s map[string]float64) bool {
+		v, _ := sum(s, "synthetic_turns_total", `target="c"`)
+		return v > 0
+	})
+}
+
+// TestStopCountsNoFailure stops while turns hang: they are cut when the drain
+// is over, and count as canceled.
+func TestStopCountsNoFailure(t *testing.T) {
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.Hang = 1 })
+	cfg, err := config.Load(configFor(t, "", map[string]string{"a": server.URL}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	s, err := newSidecar(sidecarOptions{logger: logger, drainTimeout: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.apply(cfg)
+	web := newServer(s.handlers(nil))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- serve(ctx, logger, s, nil, web, func() error { return web.Serve(l) }) }()
+	p := &program{t: t, err: newBuffer(), base: "http://" + l.Addr().String()}
+	p.until("turns in flight", func(s map[string]float64) bool { v, _ := sum(s, "synthetic_turns_in_flight"); return v > 3 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("serving ended with %v", err)
+	}
+	final := gathered(t, s)
+	accounted(t, final)
+	if v, _ := sum(final, "synthetic_turn_failures_total"); v != 0 {
+		t.Errorf("%v failures were counted on our own shutdown", v)
+	}
+	if v, _ := sum(final, "synthetic_turns_canceled_total"); v == 0 {
+		t.Error("no turn was counted as canceled")
+	}
+	if v, _ := sum(final, "synthetic_turns_in_flight"); v != 0 {
+		t.Errorf("%v turns are still in flight", v)
+	}
+}
+
+// gathered returns the series of a sidecar that no longer serves.
+func gathered(t *testing.T, s *sidecar) map[string]float64 {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.handlers(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return parse(t, w.Body.String())
+}
+
+func TestRunRefuses(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken.yml")
+	if err := os.WriteFile(broken, []byte("targets:\n  - base_url: vllm:8000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		err  string
+	}{
+		"no such file":      {[]string{"run", "--config.file=/nonexistent.yml"}, 2, "/nonexistent.yml"},
+		"a broken file":     {[]string{"run", "--config.file=" + broken}, 2, "targets[0].base_url"},
+		"unknown flag":      {[]string{"run", "--nonsense"}, 2, "unknown long flag"},
+		"unknown command":   {[]string{"fly"}, 2, "fly"},
+		"check":             {[]string{"check", "config", broken}, 2, "targets[0].base_url"},
+		"generate":          {[]string{"generate", "rules", "--config.file=" + broken, "--output.dir=/nonexistent/x"}, 2, "targets[0].base_url"},
+		"negative drain":    {[]string{"run", "--shutdown.timeout=-1s"}, 2, "negative"},
+		"simulate share":    {[]string{"simulate", "--fault.hang=2"}, 2, "between 0 and 1"},
+		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
+		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "no http(s) URL"},
+		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "user name or password"},
+		"probe no turns":    {[]string{"probe", "--base-url=http://x/v1", "--turns=0"}, 2, "at least 1 turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := newBuffer(), newBuffer()
+			if code := run(t.Context(), tc.args, out, err); code != tc.code {
+				t.Errorf("exit code %d, want %d", code, tc.code)
+			}
+			if !strings.Contains(err.String(), tc.err) || strings.Contains(err.String(), "secret") {
+				t.Errorf("stderr %q, want it to say %q and no secret", err, tc.err)
+			}
+		})
+	}
+}
