@@ -49,7 +49,7 @@ func TestPanelsAreComplete(t *testing.T) {
 				t.Errorf("%s: panel %q has no query", d.File, p.Title)
 			}
 			for _, q := range p.Targets {
-				if q.LegendFormat == "" || q.Interval != "$resolution" || q.Datasource.UID != "${datasource}" || q.Instant == q.Range {
+				if q.LegendFormat == "" || q.Interval != "$resolution" || q.Instant == q.Range {
 					t.Errorf("%s: query %s of %q: %+v", d.File, q.RefID, p.Title, q)
 				}
 			}

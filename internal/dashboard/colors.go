@@ -15,7 +15,7 @@ const (
 
 // colored makes the colour steps of a panel's levels. Without any, one
 // neutral step stands in for Grafana's default, which is red from 80 up.
-func colored(levels []level) *dashboard.ThresholdsConfigBuilder {
+func colored(levels []level) dashboard.ThresholdsConfig {
 	steps := []dashboard.Threshold{{Color: gray}}
 	for i, l := range levels {
 		if i == 0 {
@@ -24,9 +24,7 @@ func colored(levels []level) *dashboard.ThresholdsConfigBuilder {
 		}
 		steps = append(steps, dashboard.Threshold{Value: &l.from, Color: l.color})
 	}
-	return dashboard.NewThresholdsConfigBuilder().
-		Mode(dashboard.ThresholdsModeAbsolute).
-		Steps(steps)
+	return dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute, Steps: steps}
 }
 
 // paint is the field property that fixes a colour.

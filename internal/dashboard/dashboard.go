@@ -73,8 +73,8 @@ func (b board) encode(resolution string) ([]byte, error) {
 }
 
 // build assembles variables, links, annotations and panels. The classic schema
-// is the one that file provisioning and sidecars of every Grafana from 9 on
-// take; its successor, which the SDK prefers, needs Grafana 12.
+// is the one that file provisioning and sidecars take; its successor, which
+// the SDK prefers, is new with Grafana 12.
 func (b board) build(resolution string) (any, error) {
 	vars, err := variables(resolution, b.perProber)
 	if err != nil {

@@ -1,6 +1,9 @@
 package dashboard
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
@@ -41,7 +44,7 @@ func (g graph) draw(p panel) (dashboard.Panel, error) {
 		// Gaps stay gaps: a line across them would show what nobody measured.
 		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
-		Thresholds(colored(p.levels)).
+		Thresholds(made[dashboard.ThresholdsConfig]{colored(p.levels)}).
 		ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(g.thresholdStyle())).
 		Legend(legendTable()).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.stacked)).
@@ -61,9 +64,18 @@ func (g graph) draw(p panel) (dashboard.Panel, error) {
 	for _, c := range g.colors {
 		b.WithOverride(byRegexp(c.regexp), []dashboard.DynamicConfigValue{paint(c.color)})
 	}
-	b.WithOverride(byRegexp("/^"+limitPrefix+"/"), dashed(red))
-	b.WithOverride(byRegexp("/^"+plannedPrefix+"/"), dashed(blue))
+	if p.draws(limitPrefix) {
+		b.WithOverride(byRegexp("/^"+limitPrefix+"/"), dashed(red))
+	}
+	if p.draws(plannedPrefix) {
+		b.WithOverride(byRegexp("/^"+plannedPrefix+"/"), dashed(blue))
+	}
 	return b.Build()
+}
+
+// draws reports whether a query's legend starts so.
+func (p panel) draws(prefix string) bool {
+	return slices.ContainsFunc(p.queries, func(q query) bool { return strings.HasPrefix(q.legend, prefix) })
 }
 
 func (g graph) thresholdStyle() common.GraphThresholdsStyleMode {
@@ -73,15 +85,12 @@ func (g graph) thresholdStyle() common.GraphThresholdsStyleMode {
 	return common.GraphThresholdsStyleModeOff
 }
 
-// dashed draws what is no measurement: unfilled and never stacked.
+// dashed draws what is no measurement.
 func dashed(color string) []dashboard.DynamicConfigValue {
 	return []dashboard.DynamicConfigValue{
 		paint(color),
 		property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
-		property("custom.lineWidth", 1),
-		property("custom.fillOpacity", 0),
 		property("custom.showPoints", "never"),
-		property("custom.stacking", map[string]any{"mode": "none", "group": "A"}),
 	}
 }
 

@@ -26,49 +26,52 @@ func proberHealth() board {
 	}
 }
 
-// perProberJob tells apart the probers that share a job.
-func perProberJob() []string { return append([]string{labelInstance}, perJob()...) }
-
+// perProber groups by the scraped process.
 func perProber() []string { return []string{labelInstance} }
 
-const (
-	proberLegend    = "{{instance}}"
-	proberJobLegend = "{{instance}} " + jobLegend
-)
+const proberLegend = "{{instance}}"
 
 func lifePanels(s scope) []panel {
-	return []panel{heartbeat(s), lastTurn(s), reload(s), reloadAge(s)}
+	return []panel{heartbeat(s), reload(s), reloadAge(s), lastTurns(s)}
 }
 
 func heartbeat(s scope) panel {
 	return panel{
 		view:  big{decimals: 0},
-		title: "Age of the heartbeat",
+		title: "Oldest heartbeat",
 		about: about{
-			"Time since each traffic loop last showed a sign of life.",
-			"A few seconds. A loop that is stuck grows without end, and /-/ready turns red with it.",
-			"When it grows, take a goroutine dump of the prober, then restart it; its figures since then are not to be trusted.",
+			"Time since the traffic loop that has been silent longest showed a sign of life, of each prober.",
+			"A few seconds. The age of a loop that is stuck grows without end, and /-/ready turns red with it; decades mean that it never gave a sign.",
+			"When it grows, end the prober with SIGQUIT, which writes what each goroutine was doing, and restart it; its figures since then are not to be trusted.",
 		},
 		unit:  units.Seconds,
-		width: 6, height: 6,
-		levels:  []level{{color: green}, {60, orange}, {300, red}},
-		queries: []query{{expr: s.age(perProberJob(), metrics.SchedulerHeartbeat), legend: proberJobLegend, instant: true}},
+		width: 4, height: 6,
+		levels: []level{{color: green}, {60, orange}, {300, red}},
+		queries: []query{{
+			expr:   "time() - " + aggregate("min", perProber(), s.series(metrics.SchedulerHeartbeat)),
+			legend: proberLegend, instant: true,
+		}},
 	}
 }
 
-func lastTurn(s scope) panel {
+func lastTurns(s scope) panel {
 	return panel{
 		view:  big{decimals: 0},
-		title: "Age of the last turn",
+		title: "Oldest last turns",
 		about: about{
-			"Time since the last turn ended, whatever its outcome.",
-			"It swings between 0 and the time between two conversations. Unknown means that no turn ended since the prober started.",
+			"Time since the last turn ended, whatever its outcome, of the ten targets and workloads where that is longest ago.",
+			"It swings between 0 and the time between two conversations. One that has had no turn yet is not listed.",
 			"When it exceeds several intervals, nothing is measured: see the skipped conversations and the heartbeat.",
 		},
 		unit:  units.Seconds,
-		width: 6, height: 6,
-		levels:  []level{{color: green}, {600, orange}, {3600, red}},
-		queries: []query{{expr: s.age(perProberJob(), metrics.LastTurn), legend: proberJobLegend, instant: true}},
+		width: 12, height: 6,
+		levels: []level{{color: green}, {600, orange}, {3600, red}},
+		empty:  "no turn yet",
+		links:  toTarget(),
+		queries: []query{{
+			expr:   "topk(10, " + s.age(perJob(), metrics.LastTurn) + ")",
+			legend: jobLegend, instant: true,
+		}},
 	}
 }
 
@@ -84,7 +87,7 @@ func reload(s scope) panel {
 			"When it failed, run synthetic check config on the file: it names the line and what to write instead.",
 		},
 		unit:  units.NoUnit,
-		width: 6, height: 6,
+		width: 4, height: 6,
 		levels: []level{{color: red}, {1, green}},
 		queries: []query{{
 			expr:   aggregate("min", perProber(), s.series(metrics.ConfigLastReloadSuccessful)),
@@ -103,7 +106,7 @@ func reloadAge(s scope) panel {
 			"When one is older than the others, reload it and see whether that succeeds.",
 		},
 		unit:  units.Seconds,
-		width: 6, height: 6,
+		width: 4, height: 6,
 		queries: []query{{expr: s.age(perProber(), metrics.ConfigLastReloadSuccess), legend: proberLegend, instant: true}},
 	}
 }

@@ -27,8 +27,8 @@ func scheduleLag() proberLag {
 func readLag() proberLag {
 	return proberLag{"Read lag", metrics.ReadLag, about{
 		"The largest delay of a turn between the arrival of a token's bytes and the prober's look at them.",
-		"The scale is logarithmic. With the kernel's timestamps a lag leaves the latencies true; with timestamps of the read it is an error in them that cannot be seen there.",
-		"Above a few milliseconds, give the prober more CPU; see the timestamp source for how far that matters.",
+		"The scale is logarithmic. The kernel's timestamps leave the latencies true whatever the lag. Where the kernel gives none the lag is unknown, the panel is empty, and the lag is in the latencies.",
+		"Above a few milliseconds, give the prober more CPU: it is about to become late in sending, too.",
 	}}
 }
 
@@ -89,7 +89,7 @@ func timestampSource(s scope) panel {
 		about: about{
 			"Where each prober takes the time of an event from.",
 			"kernel: the time at which the bytes reached the host, whatever the prober was busy with. read: the time at which the prober read them.",
-			"With read, keep the prober's CPU free and watch the read lag; some sandboxes and systems other than Linux have no kernel timestamps.",
+			"With read, keep the prober's CPU free and watch the schedule lag; some sandboxes and systems other than Linux have no kernel timestamps.",
 		},
 		unit:  units.NoUnit,
 		width: 12, height: 8,

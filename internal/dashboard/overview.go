@@ -78,8 +78,13 @@ func failedShare(s scope, width uint32) panel {
 		},
 		unit:  units.PercentUnit,
 		width: width, height: 8,
-		links:   toTarget(),
-		queries: []query{{expr: s.share(perJob(), metrics.TurnFailures, metrics.Turns), legend: jobLegend}},
+		links: toTarget(),
+		queries: []query{{
+			// What our own shutdown cut short says nothing of the target.
+			expr: fmt.Sprintf("%s / (%s - %s)", s.rate(perJob(), metrics.TurnFailures),
+				s.rate(perJob(), metrics.Turns), s.rate(perJob(), metrics.TurnsCanceled)),
+			legend: jobLegend,
+		}},
 	}
 }
 

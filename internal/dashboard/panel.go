@@ -100,7 +100,6 @@ func render(p panel, id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 func (q query) build(i int) (variants.Dataquery, error) {
 	b := prometheus.NewDataqueryBuilder().
 		RefId(string(rune('A' + i))).
-		Datasource(datasource()).
 		EditorMode(prometheus.QueryEditorModeCode).
 		Expr(q.expr).
 		LegendFormat(q.legend).

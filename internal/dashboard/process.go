@@ -31,7 +31,7 @@ func memory(s scope) panel {
 		about: about{
 			"Resident memory of each prober, and the Go heap in use.",
 			"It is flat for a constant number of conversations in flight: every stream costs a fixed amount, however much the server sends.",
-			"A climb at constant conversations is a leak: take a heap profile and report it.",
+			"A climb at constant conversations is a leak: please report it with the version and the panels of this row.",
 		},
 		unit:  units.BytesIEC,
 		width: 12, height: 8,
@@ -49,7 +49,7 @@ func goroutines(s scope) panel {
 		about: about{
 			"Goroutines and open file descriptors of each prober.",
 			"Both follow the conversations in flight and come back when those end.",
-			"A climb while conversations stay the same is a leak of goroutines or connections: take a goroutine dump and report it.",
+			"A climb while conversations stay the same is a leak of goroutines or connections: end the prober with SIGQUIT, which writes what each goroutine was doing, and please report that.",
 		},
 		unit:  units.Short,
 		width: 12, height: 8,

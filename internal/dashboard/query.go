@@ -113,9 +113,10 @@ func (s scope) quantile(q float64, by []string, metric string, more ...matcher) 
 	return fmt.Sprintf("histogram_quantile(%s, %s)", number(q), s.buckets(by, metric, more...))
 }
 
-// age is how long ago the moment that a gauge names was.
+// age is how long ago the moment that a gauge names was. A gauge of 0 says
+// that there was none yet, and has no age.
 func (s scope) age(by []string, metric string, more ...matcher) string {
-	return "time() - " + s.gauge(by, metric, more...)
+	return "time() - (" + s.gauge(by, metric, more...) + " > 0)"
 }
 
 func sum(by []string, expr string) string { return aggregate("sum", by, expr) }

@@ -23,7 +23,7 @@ func (v big) draw(p panel) (dashboard.Panel, error) {
 	b := stat.NewPanelBuilder().
 		Unit(p.unit).
 		Decimals(v.decimals).
-		Thresholds(colored(p.levels)).
+		Thresholds(made[dashboard.ThresholdsConfig]{colored(p.levels)}).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 		ColorMode(common.BigValueColorModeValue).
 		GraphMode(common.BigValueGraphModeNone).

@@ -31,7 +31,9 @@ func (g grid) draw(p panel) (dashboard.Panel, error) {
 		Unit(p.unit).
 		ShowHeader(true).
 		CellHeight(common.TableCellHeightSm).
-		Thresholds(colored(p.levels)).
+		// Left alone, the SDK writes a null where the schema wants a list.
+		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{})).
+		Thresholds(made[dashboard.ThresholdsConfig]{colored(p.levels)}).
 		DataLinks(links(p.links))
 	if p.empty != "" {
 		b.NoValue(p.empty)
@@ -83,14 +85,16 @@ func (c column) properties() []dashboard.DynamicConfigValue {
 		out = append(out, property("unit", c.unit), property("decimals", c.decimals))
 	}
 	if len(c.levels) > 0 {
-		steps, _ := colored(c.levels).Build()
-		out = append(out, property("thresholds", steps),
-			property("custom.cellOptions", map[string]string{"type": "color-text"}))
+		steps := colored(c.levels)
+		out = append(out, property("thresholds", steps))
 	}
 	if c.texts != nil {
 		out = append(out, property("mappings", []dashboard.ValueMap{
 			{Type: dashboard.MappingTypeValueToText, Options: c.texts},
 		}))
+	}
+	if len(c.levels) > 0 || c.texts != nil {
+		out = append(out, property("custom.cellOptions", map[string]string{"type": "color-text"}))
 	}
 	return out
 }

@@ -113,7 +113,7 @@ func phasePanels(s scope) []panel {
 	p := panel{
 		view: graph{logarithmic: true},
 		about: about{
-			"Parts of a turn: dns, connect and tls take the time of the step and exist on new connections only; headers and first_event are measured from sending the turn.",
+			"Parts of a turn: dns, connect and tls take the time of the step and exist on new connections only; headers and first_event are measured from sending the turn. First turns and follow-ups are together here.",
 			"The scale is logarithmic. headers far below first_event is a server that answers early and computes late; the two together mean that headers wait for the first token.",
 			"dns, connect and tls point to the network in between; a late header to the proxy, the router or the queue; the rest is the engine.",
 		},

@@ -38,13 +38,13 @@ type Panel struct {
 type Target struct {
 	RefID, Expr, LegendFormat, Interval, Format string
 	Instant, Range                              bool
-	Datasource                                  struct{ Type, UID string }
 }
 
 // Variable is a template variable.
 type Variable struct {
 	Name, Type, AllValue, Definition string
 	Multi, IncludeAll                bool
+	Current                          struct{ Value any }
 }
 
 // Decode reads a generated dashboard.

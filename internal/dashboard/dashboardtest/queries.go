@@ -71,11 +71,7 @@ func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, 
 	if err != nil {
 		return nil, err
 	}
-	engine := promql.NewEngine(promql.EngineOpts{
-		MaxSamples: 10_000_000,
-		Timeout:    time.Minute,
-		Parser:     parser.NewParser(parser.Options{}),
-	})
+	engine := newEngine()
 	var empty []Query
 	for _, q := range queries {
 		known, err := answered(ctx, engine, db, q, start, end)
@@ -87,6 +83,24 @@ func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, 
 		}
 	}
 	return empty, nil
+}
+
+// Instant evaluates a query of a dashboard at a time, over the span before it.
+func Instant(ctx context.Context, db storage.Queryable, expr string, at time.Time, span time.Duration) (promql.Vector, error) {
+	q, err := newEngine().NewInstantQuery(ctx, db, nil, Substitute(expr, span), at)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	return q.Exec(ctx).Vector()
+}
+
+func newEngine() *promql.Engine {
+	return promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 10_000_000,
+		Timeout:    time.Minute,
+		Parser:     parser.NewParser(parser.Options{}),
+	})
 }
 
 // answered reports whether a query gives any value.

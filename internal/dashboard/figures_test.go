@@ -1,0 +1,80 @@
+package dashboard_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"synthetic/internal/dashboard"
+	"synthetic/internal/dashboard/dashboardtest"
+)
+
+// TestFigures compares what the panels show with what the script did: of 46
+// conversations of two turns, 9 failed in their second and 8 had a first token
+// after more than a second.
+func TestFigures(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	end := fill(t, store, start)
+	ds := generate(t, example())
+
+	const failed, slow = 9. / 92, 8. / 46
+	for _, tc := range []struct {
+		panel, ref string
+		want       map[string]float64 // by the slo label, or "" for every series
+	}{
+		{"Objectives", "A", map[string]float64{"ttft-first": 0.99, "tpot": 0.9, "available": 0.995}},
+		{"Objectives", "B", map[string]float64{"ttft-first": 1, "tpot": 0.06}},
+		{"Objectives", "C", map[string]float64{"ttft-first": 1 - slow, "tpot": 1 - failed, "available": 1 - failed}},
+		{"Objectives", "D", map[string]float64{"ttft-first": 1 - slow/0.01, "tpot": 1 - failed/0.1, "available": 1 - failed/0.005}},
+		{"Objectives", "E", map[string]float64{"ttft-first": slow / 0.01, "tpot": failed / 0.1, "available": failed / 0.005}},
+		{"Good turns of available", "A", map[string]float64{"available": 1 - failed}},
+		{"Error budget left of tpot", "A", map[string]float64{"tpot": 1 - failed/0.1}},
+		{"Cached share of prompt tokens", "A", map[string]float64{"": 0.75}},
+		{"Output tokens per turn", "A", map[string]float64{"": 4}},
+		{"Coalesced share of events", "A", map[string]float64{"": 0.25}},
+		{"Share of turns without usage", "A", map[string]float64{"": 0}},
+		{"Turns unaccounted for", "A", map[string]float64{"": 0}},
+		{"Oldest heartbeat", "A", map[string]float64{"": 0}},
+		{"Oldest last turns", "A", map[string]float64{"": 0}},
+		{"Age of the configuration", "A", map[string]float64{"": end.Sub(start).Seconds()}},
+		{"Conversations in flight", "A", map[string]float64{"": 0}},
+		{"Conversation starts", "A", map[string]float64{"": 4}},
+		{"Conversation starts", "B", map[string]float64{"": 6}},
+	} {
+		t.Run(tc.panel+" "+tc.ref, func(t *testing.T) {
+			got, err := dashboardtest.Instant(t.Context(), store, find(t, ds, tc.panel, tc.ref), end, end.Sub(start))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) == 0 {
+				t.Fatal("no series")
+			}
+			if _, every := tc.want[""]; !every && len(got) != len(tc.want) {
+				t.Errorf("%d series, want %d", len(got), len(tc.want))
+			}
+			for _, s := range got {
+				want, ok := tc.want[s.Metric.Get("slo")]
+				if !ok || math.Abs(s.F-want) > 1e-6 {
+					t.Errorf("%s is %v, want %v", s.Metric, s.F, want)
+				}
+			}
+		})
+	}
+}
+
+// find returns the query of a panel.
+func find(t *testing.T, ds []dashboard.Dashboard, panel, ref string) string {
+	t.Helper()
+	queries, err := dashboardtest.Queries(ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		if q.Panel == panel && q.Ref == ref {
+			return q.Expr
+		}
+	}
+	t.Fatalf("no query %s in a panel %q", ref, panel)
+	return ""
+}

@@ -1,0 +1,94 @@
+package dashboard_test
+
+import (
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"synthetic/internal/dashboard/dashboardtest"
+	"synthetic/internal/probe"
+	"synthetic/internal/simulate"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+// TestPanelsHaveDataOfAProber fills the storage with what the prober measures
+// on the simulated deployment, over real connections. Only the scrapes' times
+// are made up, so that minutes pass in a second.
+func TestPanelsHaveDataOfAProber(t *testing.T) {
+	deployment := httptest.NewServer(simulate.New(simulate.Options{
+		Seed:       1,
+		FirstToken: simulate.Delay{Median: 2 * time.Millisecond},
+		InterToken: simulate.Delay{Median: time.Millisecond},
+		Answer:     simulate.Length{Median: 8},
+		Faults:     simulate.Faults{HTTP429: 0.1},
+	}))
+	defer deployment.Close()
+
+	start := time.Now()
+	s := newScript(start)
+	spec := workload.Spec{
+		Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 200, FollowupTokens: 20, Starters: 2, Seed: 1, MaxOutputTokens: 16,
+		Timeouts: workload.Timeouts{FirstToken: 5 * time.Second, Stall: 5 * time.Second, Total: 20 * time.Second},
+	}
+	source, err := workload.NewSource(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prober, err := probe.New(probe.Options{
+		Target:   target.Target{Name: "vllm", BaseURL: deployment.URL + "/v1", Model: "simulated-chat", Connection: target.PerConversation},
+		Workload: spec,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer prober.Close()
+
+	store, h := dashboardtest.Open(t, dashboardtest.Text), s.handler()
+	for i := range scrapes {
+		if err := store.Scrape(h, "prober-0:9900", start.Add(time.Duration(i)*scrapeEvery)); err != nil {
+			t.Fatal(err)
+		}
+		s.now = time.Now()
+		s.recorder.ConversationStarted(probe.ConversationStart{Target: "vllm", Workload: "chat"})
+		s.recorder.ConversationEnded(prober.Converse(t.Context(), probe.Plan{
+			Conversation: source.Next(), ID: strconv.Itoa(i), Scheduled: s.now, Model: "simulated-chat",
+		}, s.recorder))
+	}
+
+	empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, start.Add((scrapes-1)*scrapeEvery))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range without(empty, dashboardtest.MayBeEmpty()) {
+		t.Errorf("no data: %s", q)
+	}
+}
+
+func TestFewPanelsMayBeEmpty(t *testing.T) {
+	allowed := dashboardtest.MayBeEmpty()
+	if len(allowed) > 2 {
+		t.Errorf("%d panels may be empty, at most 2 should", len(allowed))
+	}
+	queries, err := dashboardtest.Queries(generate(t, example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		delete(allowed, q.Panel)
+	}
+	for title := range allowed {
+		t.Errorf("no panel is titled %q", title)
+	}
+}
+
+func without(queries []dashboardtest.Query, titles map[string]string) []dashboardtest.Query {
+	var out []dashboardtest.Query
+	for _, q := range queries {
+		if _, ok := titles[q.Panel]; !ok {
+			out = append(out, q)
+		}
+	}
+	return out
+}
