@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
@@ -143,6 +144,18 @@ func TestBoundedMemory(t *testing.T) {
 	if got := only(t, p).Recent; got.Turns != samplesKept || got.Span.String() != "512 ms" {
 		t.Errorf("%d turns in %s; the span is that of what is kept", got.Turns, got.Span)
 	}
+}
+
+// The package's comment promises 200 kB for each job.
+func TestPromisedMemory(t *testing.T) {
+	const texts = 300 // ids, names and the like of one turn
+	got := samplesKept*unsafe.Sizeof(sample{}) +
+		successesKept*(unsafe.Sizeof(probe.Result{})+texts) +
+		failuresKept*(unsafe.Sizeof(probe.Result{})+texts+errorKept)
+	if got > 200_000 {
+		t.Errorf("a job takes up to %d bytes", got)
+	}
+	t.Logf("a job takes up to %d bytes", got)
 }
 
 func TestForgottenJobStaysForgotten(t *testing.T) {
