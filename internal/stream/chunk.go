@@ -228,13 +228,14 @@ func readDetail(s *scanner, name string) (n int, ok bool) {
 }
 
 // readError reads the many shapes of an error: a string, or an object with a
-// message. Null is none.
+// message. Null, false and "" are none.
 func (c *chunk) readError(s *scanner) {
 	switch s.peek() {
-	case 'n':
+	case 'n', 'f':
 		s.skip()
 	case '"':
-		c.failed, c.reason = true, s.str()
+		c.reason = s.str()
+		c.failed = len(c.reason.raw) > 0
 	case '{':
 		c.failed = true
 		for s.enter(); s.another('}'); {

@@ -12,7 +12,7 @@ const maxMessage = 512
 // ev shares it. named says that the event was called "error"; p is the stream's.
 func classify(ev *Event, data []byte, named bool, p *prefix) {
 	ev.Size = len(data)
-	trimmed := bytes.TrimSpace(data)
+	trimmed := bytes.Trim(data, " \t\r\n")
 	var c chunk
 	switch {
 	case string(trimmed) == "[DONE]":

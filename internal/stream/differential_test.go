@@ -1,0 +1,201 @@
+package stream
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// object is what encoding/json makes of an object; its methods read a member
+// as the scan does, by way of any.
+type object map[string]any
+
+func (o object) object(name string) object {
+	m, _ := o[name].(map[string]any)
+	return m
+}
+
+func (o object) list(name string) []any {
+	l, _ := o[name].([]any)
+	return l
+}
+
+func (o object) text(name string) string {
+	s, _ := o[name].(string)
+	return s
+}
+
+func (o object) count(name string) (int, bool) {
+	lit, _ := o[name].(json.Number)
+	v, err := strconv.ParseFloat(string(lit), 64)
+	whole := err == nil && lit[0] != '-' && v <= 1<<53 && v == float64(int(v))
+	if !whole {
+		return 0, false
+	}
+	return int(v), true
+}
+
+func (o object) tool() bool {
+	for _, name := range []string{"id", "name", "arguments", "input"} {
+		if o.text(name) != "" {
+			return true
+		}
+	}
+	for _, name := range []string{"function", "custom"} {
+		if o[name] != nil && o.object(name).tool() {
+			return true
+		}
+	}
+	return false
+}
+
+// reference classifies by way of encoding/json.
+func reference(data []byte) (seen, bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var o object
+	if !json.Valid(data) || d.Decode(&o) != nil || o == nil {
+		return seen{Kind: Malformed}, true
+	}
+	var s seen
+	if choices := o.list("choices"); len(choices) > 0 {
+		choice, _ := choices[0].(map[string]any)
+		referenceChoice(&s, choice)
+	}
+	usage := o.object("usage")
+	var prompt, output bool
+	u := Usage{}
+	u.PromptTokens, prompt = usage.count("prompt_tokens")
+	u.OutputTokens, output = usage.count("completion_tokens")
+	u.CachedTokens, u.CachedKnown = usage.object("prompt_tokens_details").count("cached_tokens")
+	u.ReasoningTokens, _ = usage.object("completion_tokens_details").count("reasoning_tokens")
+	if prompt || output {
+		s.Usage = u
+	}
+	if e := o["error"]; e != nil && e != false && e != "" || o.text("object") == "error" {
+		s.Kind = Error
+	}
+	return s, false
+}
+
+func referenceChoice(s *seen, choice object) {
+	delta := choice.object("delta")
+	s.Content = delta.text("content")
+	if s.Reasoning = delta.text("reasoning_content"); s.Reasoning == "" {
+		s.Reasoning = delta.text("reasoning")
+	}
+	s.Tool = delta.object("function_call").tool()
+	for _, call := range delta.list("tool_calls") {
+		o, _ := call.(map[string]any)
+		s.Tool = s.Tool || object(o).tool()
+	}
+	s.Finish = choice.text("finish_reason")
+	if s.Content != "" || s.Reasoning != "" || s.Tool || delta.text("refusal") != "" {
+		s.Kind = Token
+	}
+}
+
+// repeats reports whether an object in valid JSON has two members of one name:
+// the two readers may then differ inside of what both overwrite.
+func repeats(d *json.Decoder) bool {
+	t, err := d.Token()
+	if err == io.EOF {
+		return false
+	}
+	open, isContainer := t.(json.Delim)
+	if !isContainer {
+		return false
+	}
+	names := map[any]bool{}
+	for d.More() {
+		if open == '{' {
+			name, _ := d.Token()
+			if names[name] {
+				return true
+			}
+			names[name] = true
+		}
+		if repeats(d) {
+			return true
+		}
+	}
+	d.Token()
+	return false
+}
+
+// agree compares the scan with encoding/json, with and without a prefix.
+func agree(t *testing.T, data []byte, p *prefix) {
+	t.Helper()
+	want, malformed := reference(data)
+	var ev Event
+	classify(&ev, bytes.Clone(data), false, p)
+	if malformed != (ev.Kind == Malformed) {
+		t.Fatalf("%.200q: kind %v, encoding/json says malformed: %v", data, ev.Kind, malformed)
+	}
+	if malformed || !utf8.Valid(data) || repeats(json.NewDecoder(bytes.NewReader(data))) {
+		return
+	}
+	got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCall, Finish: ev.FinishReason}
+	if ev.HasUsage {
+		got.Usage = ev.Usage
+	}
+	if len(want.Finish) > maxMessage {
+		want.Finish = clip([]byte(want.Finish))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%.200q (-encoding/json +scan):\n%s", data, diff)
+	}
+}
+
+// FuzzScan holds that the scan finds what encoding/json finds, in any JSON.
+func FuzzScan(f *testing.F) {
+	for _, s := range scanSeeds() {
+		f.Add([]byte(s), []byte(strings.Replace(s, "a", "b", 1)))
+	}
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		var p prefix
+		for _, data := range [][]byte{first, second, first} {
+			if name := strings.Trim(string(data), " \t\r\n"); name != "" && name != "[DONE]" {
+				agree(t, data, &p)
+			}
+		}
+	})
+}
+
+func scanSeeds() []string {
+	payload := strings.TrimPrefix(strings.TrimSpace(typical), "data: ")
+	return []string{
+		payload,
+		delta0(`{"role":"assistant","content":null,"tool_calls":[{"id":"","function":{"name":"f","arguments":"{\"a\":1}"}}]}`),
+		delta0(`{"reasoning":"\u00e9\ud83d\ude00\ud83d","reasoning_content":"","refusal":null,"function_call":{"name":"f"}}`),
+		`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5.0,"prompt_tokens_details":{"cached_tokens":8e0},"completion_tokens_details":{"reasoning_tokens":-0}}}`,
+		`{"object":"error","message":"m","error":null}`,
+		`{"error":{"message":"boom","deep":[[{"a":[true,false,null,1.5e-7]}]]}}`,
+		" {\"a\\u0062\" : \"\\/\\\\\" ,\t\"choices\": [ { \"finish_reason\" : \"length\" } , 0 ] }\r\n",
+		`{"a":1,}`, `[1,2]`, `"x"`, `{"a":"` + "\x01" + `"}`, `{"a":01}`, `{"a":tru}`, "{\"a\":\"\xff\"}",
+	}
+}
+
+func TestScanAgreesWithEncodingJSON(t *testing.T) {
+	seeds := scanSeeds()
+	var p prefix
+	for _, s := range seeds {
+		agree(t, []byte(s), &p)
+		for i := range s { // every text cut short, and with each byte damaged
+			if cut := strings.TrimSpace(s[:i]); cut != "" {
+				agree(t, []byte(cut), &p)
+			}
+			for _, c := range []byte{'"', '\\', '}', '0', ' ', 'n'} {
+				damaged := []byte(s)
+				damaged[i] = c
+				agree(t, damaged, &p)
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package stream
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// split is a Source that cuts data into reads of the given sizes, over and
+// over; without sizes each read takes all it can.
+type split struct {
+	reads
+	data  []byte
+	sizes []byte
+}
+
+func (s *split) Read(p []byte) (int, error) {
+	if len(s.data) == 0 {
+		return 0, io.EOF
+	}
+	size := len(p)
+	if len(s.sizes) > 0 {
+		size = min(size, int(s.sizes[s.n%len(s.sizes)])+1)
+	}
+	n := copy(p[:size], s.data)
+	s.data = s.data[n:]
+	s.n++
+	return n, nil
+}
+
+// FuzzReader holds that the events of a stream do not depend on how its bytes
+// are cut into reads, and that memory stays bounded.
+func FuzzReader(f *testing.F) {
+	for _, s := range []string{
+		typical + typical + "data: [DONE]\n\n",
+		crlf(typical) + "event: error\r\ndata: boom\r\n\r\n",
+		"\xEF\xBB\xBFdata:" + say("a") + "\r\r: ping\rdata: x\rdata: y\r\r",
+		"{\n\"error\": \"x\"\n\n}",
+		"data\n\nerror: x\n\nid: 1\nevent: e\n\ndata: [DONE]",
+	} {
+		f.Add([]byte(s), []byte{0}, uint16(0))
+		f.Add([]byte(s), []byte{6, 0, 1, 200}, uint16(40))
+	}
+	f.Fuzz(func(t *testing.T, data, sizes []byte, limit uint16) {
+		whole, wholeErr := fuzzRead(t, data, nil, int(limit))
+		cut, cutErr := fuzzRead(t, data, sizes, int(limit))
+		if diff := cmp.Diff(whole, cut); diff != "" {
+			t.Errorf("cut by %v (-whole +cut):\n%s", sizes, diff)
+		}
+		if (wholeErr == nil) != (cutErr == nil) {
+			t.Errorf("whole ends in %v, cut in %v", wholeErr, cutErr)
+		}
+	})
+}
+
+func fuzzRead(t *testing.T, data, sizes []byte, limit int) ([]seen, error) {
+	src := &split{reads: *newReads(), data: bytes.Clone(data), sizes: sizes}
+	r := NewReader(src, Options{MaxEventBytes: limit})
+	events, err := all(r, &src.reads)
+	var large *TooLargeError
+	if err != nil && !errors.As(err, &large) {
+		t.Fatal(err)
+	}
+	if n := cap(r.lines.buf) + cap(r.joined); n > smallBuffer+keptBuffer+4*r.max {
+		t.Errorf("the reader holds %d bytes under a bound of %d", n, r.max)
+	}
+	last := 0
+	for i := range events {
+		if events[i].At < last {
+			t.Errorf("event %d arrived in read %d, before read %d", i, events[i].At, last)
+		}
+		last = events[i].At
+		events[i].At, events[i].Coalesced = 0, false
+		if len(events[i].Message) > maxMessage+64 {
+			t.Errorf("event %d has a message of %d bytes", i, len(events[i].Message))
+		}
+	}
+	return events, err
+}
