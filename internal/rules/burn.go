@@ -38,9 +38,9 @@ func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {
 		name: AlertSLOFastBurn, severity: s, keep: keepBurn,
 		expr:    f.burning(fit.matchers, tiers),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
-		description: fmt.Sprintf("Too many turns miss the objective that %s. At {{ $value | humanize }} times the allowed rate the whole error budget lasts %s divided by {{ $value | humanize }}.",
+		description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
 			f.statement(), slo.Short(f.Window)),
-		windows:   f.explain(fit, tiers),
+		windows:   explain(fit, tiers),
 		dashboard: dashboardTarget,
 	}
 	if s == slo.Ticket {
@@ -71,13 +71,13 @@ func (f objective) tier(jobs matchers, t slo.Tier) string {
 }
 
 // explain says when an alert fires, and how that differs from the usual.
-func (f objective) explain(fit fit, tiers []slo.Tier) string {
+func explain(fit fit, tiers []slo.Tier) string {
 	parts := make([]string, len(tiers))
 	for i, t := range tiers {
 		parts[i] = fmt.Sprintf("%s times over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
 			num(t.Burn), slo.Short(t.Long), slo.Short(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort)
 	}
-	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes()...), " ")
+	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(tiers[0].Severity)...), " ")
 }
 
 // percent writes a share in percent with at most one digit after the point.

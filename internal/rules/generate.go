@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"synthetic/internal/slo"
 )
 
 // Rules are the generated groups, valid by Prometheus's own parser.
@@ -37,8 +39,8 @@ func Generate(in Input) (Rules, error) {
 		if err != nil {
 			return Rules{}, err
 		}
-		r.add("synthetic-slo-"+o.Name, 0, f.fastRules(), f.comments()...)
-		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules())
+		r.add("synthetic-slo-"+o.Name, 0, f.fastRules(), f.comments(slo.Page)...)
+		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules(), f.comments(slo.Ticket)...)
 	}
 	r.add("synthetic-latency", 0, latencyRules())
 	r.add("synthetic-target", 0, in.targetRules())

@@ -22,12 +22,6 @@ type objective struct {
 	fits []fit
 }
 
-// fit is the plan of a group of jobs.
-type fit struct {
-	group
-	plan slo.Plan
-}
-
 // objective plans an SLO for each of its jobs.
 func (in Input) objective(o slo.Objective) (objective, error) {
 	f := objective{Objective: o, in: in}
@@ -35,21 +29,12 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 	for _, g := range partition(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
 		p := plan(g.jobs[0])
 		if !p.Pages() {
-			return f, fmt.Errorf("slo %q for target %q, workload %q: no alert that pages is left (%s): raise the traffic rate, lower the objective %v if it is close to 1 or raise it if it is close to 0, or use a longer window than %s",
-				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(p.Dropped, "; "), o.Objective, slo.Short(o.Window))
+			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
+				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
 		f.fits = append(f.fits, fit{g, p})
 	}
 	return f, nil
-}
-
-// planKey is equal for plans that fire on the same numbers and say the same.
-func planKey(p slo.Plan) string {
-	var b strings.Builder
-	for _, t := range p.Tiers {
-		fmt.Fprintf(&b, "%s %v %v %v|", t.Severity, t.Burn, t.Long, t.Short)
-	}
-	return b.String() + fmt.Sprint(len(p.Dropped))
 }
 
 // judgedPerMinute is the expected rate of the turns that an objective judges;
@@ -120,37 +105,15 @@ func (f objective) slowRules() []rulefmt.Rule {
 	return append(rules, f.noSamples()...)
 }
 
-// comments say how the windows differ from the usual ones.
-func (f objective) comments() []string {
-	lines := []string{fmt.Sprintf("SLO %s: %s", f.Name, f.statement())}
+// comments say what the SLO is, and how its windows differ from the usual.
+func (f objective) comments(s slo.Severity) []string {
+	lines := []string{fmt.Sprintf("SLO %s, %ss: %s.", f.Name, s, f.statement())}
 	for _, fit := range f.fits {
-		for _, note := range fit.notes() {
+		for _, note := range fit.notes(s) {
 			lines = append(lines, fit.who()+note)
 		}
 	}
 	return lines
-}
-
-// who names the jobs of a fit, unless it holds for all.
-func (f fit) who() string {
-	if len(f.matchers) == 0 {
-		return ""
-	}
-	return "For " + strings.Join(f.matchers, ", ") + ": "
-}
-
-// notes are how a plan differs from the usual one.
-func (f fit) notes() []string {
-	var notes []string
-	for _, t := range f.plan.Tiers {
-		for _, n := range t.Notes {
-			notes = append(notes, fmt.Sprintf("%s tier at %s times: %s.", t.Severity, num(t.Burn), n))
-		}
-	}
-	for _, d := range f.plan.Dropped {
-		notes = append(notes, "Left out: "+d+".")
-	}
-	return notes
 }
 
 // statement is the SLO in words.

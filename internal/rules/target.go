@@ -31,7 +31,7 @@ const minTurns = 3
 func (in Input) targetRules() []rulefmt.Rule {
 	var rules []rulefmt.Rule
 	for _, g := range in.byWindow(5 * time.Minute) {
-		rules = append(rules, in.rule(in.down(g)), in.rule(in.undiscovered(g)))
+		rules = append(rules, in.rule(in.down(g)))
 	}
 	for _, g := range in.byWindow(15 * time.Minute) {
 		rules = append(rules, in.rule(in.busy(g)))
@@ -70,22 +70,6 @@ func (in Input) down(g windowed) alert {
 		expr:        fmt.Sprintf("%s >= 0.9\nand\n%s >= %d", ratio(failed, ended), failed, minTurns),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns fail",
 		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s failed for reasons other than load (HTTP 429).", slo.Short(g.window)),
-		dashboard:   dashboardTarget,
-	}
-}
-
-// undiscovered fires when no turn is even tried, because the deployment does
-// not say which models it has.
-func (in Input) undiscovered(g windowed) alert {
-	skipped := g.matchers.with(equals(metrics.LabelReason, "no_model")).
-		increase(perJob(), metrics.ConversationsSkipped, g.window)
-	ended := g.matchers.increase(perJob(), metrics.Turns, g.window)
-	return alert{
-		name: AlertTargetDown, severity: slo.Page, wait: time.Minute, keep: 5 * time.Minute,
-		labels:      map[string]string{metrics.LabelReason: "no_model"},
-		expr:        fmt.Sprintf("%s >= %d\nunless\n%s > 0", skipped, minTurns, ended),
-		summary:     "{{ $labels.target }}/{{ $labels.workload }}: no model can be discovered",
-		description: fmt.Sprintf("{{ $value | humanize }} conversations of the last %s could not start: the deployment's /models answered with no model, or not at all.", slo.Short(g.window)),
 		dashboard:   dashboardTarget,
 	}
 }

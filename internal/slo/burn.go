@@ -40,8 +40,15 @@ type Tier struct {
 type Plan struct {
 	// Tiers that can fire, pages first, quickest first.
 	Tiers []Tier
-	// Dropped says in words which tiers are left out, and why.
-	Dropped []string
+	// Dropped are the tiers that are left out.
+	Dropped []Dropped
+}
+
+// Dropped is a tier that would be dead or without meaning.
+type Dropped struct {
+	Severity Severity
+	// Why says which tier it was, why it is left out, and the remedy.
+	Why string
 }
 
 // Pages reports whether a paging tier is left.
@@ -68,6 +75,10 @@ const (
 // complete outage.
 const reachable = 0.8
 
+// amplyReachable is an objective for which every tier finds a window between
+// reachable and a burn rate of 1, however the ladder of windows falls.
+const amplyReachable = 0.6
+
 // BaseTiers are the tiers for a window of 30 days, from the Site Reliability
 // Workbook's chapter "Alerting on SLOs": 14.4×, 6× and 1×.
 func BaseTiers() []Tier {
@@ -85,12 +96,11 @@ func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
 	var p Plan
 	for _, base := range BaseTiers() {
 		t, why := o.fit(base, turnsPerMinute)
-		if why != "" {
-			p.Dropped = append(p.Dropped, fmt.Sprintf("%s tier over %s: %s", base.Severity, Short(base.Long), why))
-			continue
+		if why == "" && p.has(t) {
+			why = "it fires on the same numbers as another tier"
 		}
-		if p.has(t) {
-			p.Dropped = append(p.Dropped, fmt.Sprintf("%s tier over %s: it became the same as another tier", base.Severity, Short(base.Long)))
+		if why != "" {
+			p.Dropped = append(p.Dropped, Dropped{base.Severity, fmt.Sprintf("the tier over %s: %s", Short(base.Long), why)})
 			continue
 		}
 		p.Tiers = append(p.Tiers, t)
@@ -109,27 +119,43 @@ func (p Plan) has(t Tier) bool {
 }
 
 // fit returns the tier as it suits the objective, or why it cannot.
-func (o Objective) fit(t Tier, turnsPerMinute float64) (Tier, string) {
+func (o Objective) fit(t Tier, turnsPerMinute float64) (_ Tier, why string) {
 	t.MinBadLong, t.MinBadShort = minBadLong, minBadShort
-	t, ok := o.withinReach(t)
-	if !ok {
-		return t, fmt.Sprintf("even a long window asks for more than %g %% bad turns", reachable*100)
+	if atLeast := time.Duration(float64(t.Long) / t.Share); t.Severity == Page && o.Window < atLeast {
+		return t, fmt.Sprintf("%s %% of a budget of %s within %s is no faster than allowed; use a window of at least %s",
+			number(t.Share*100), Short(o.Window), Short(t.Long), Short(atLeast))
 	}
-	if t.Burn < 1 {
-		if t.Severity == Page {
-			return t, fmt.Sprintf("%s %% of the budget in %s is a burn rate of %s, which lasts beyond the window of %s",
-				number(t.Share*100), Short(t.Long), number(t.Burn), Short(o.Window))
-		}
-		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s: below 1 the budget outlasts its window", number(t.Burn)))
-		t.Burn = 1
+	t, ok := o.withinReach(t)
+	if !ok || t.Severity == Page && t.Burn < 1 {
+		return t, fmt.Sprintf("an objective of %s allows so many bad turns that faster than allowed means nearly all of them; use an objective of at least %g",
+			number(o.Objective), amplyReachable)
+	}
+	t = t.atLeastOne()
+	if o.share(t) >= 1 {
+		return t, fmt.Sprintf("it would fire only after the whole budget of %s is spent; use a longer window", Short(o.Window))
 	}
 	t, ok = o.filled(t, turnsPerMinute)
-	t.Share = round(t.Burn * float64(t.Long) / float64(o.Window))
-	if !ok || t.Share >= 1 {
-		return t, fmt.Sprintf("at %s turns per minute it would fire only after the whole budget of %s is spent",
-			number(turnsPerMinute), Short(o.Window))
+	if t.Share = o.share(t); ok && t.Share < 1 {
+		return t, ""
 	}
-	return t, ""
+	return t, fmt.Sprintf("at %s turns per minute the whole budget of %s is %s bad turns, and no fewer than %d are evidence; raise the rate or lower the objective",
+		number(turnsPerMinute), Short(o.Window), number(o.Budget()*turnsPerMinute*o.Window.Minutes()), t.MinBadLong)
+}
+
+// share is the part of the budget that is spent when a tier's burn rate has
+// lasted for its long window.
+func (o Objective) share(t Tier) float64 {
+	return round(t.Burn * float64(t.Long) / float64(o.Window))
+}
+
+// atLeastOne lifts a ticket's burn rate to 1: below it, the budget outlasts
+// its window and nothing is wrong.
+func (t Tier) atLeastOne() Tier {
+	if t.Burn < 1 {
+		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, below which the budget outlasts its window", number(t.Burn)))
+		t.Burn = 1
+	}
+	return t
 }
 
 // withinReach lengthens the long window, at the same share of the budget,
@@ -149,8 +175,8 @@ func (o Objective) withinReach(t Tier) (Tier, bool) {
 		t.Long = next
 	}
 	if t.Long != base {
-		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s: for the same share of the budget, %s would ask for more than %g %% bad turns, which an objective of %s can hardly or never reach",
-			Short(t.Long), Short(base), Short(base), reachable*100, number(o.Objective)))
+		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s, in which the same share of the budget would be more than %g %% of all turns",
+			Short(t.Long), Short(base), reachable*100))
 	}
 	return t, true
 }
@@ -168,8 +194,8 @@ func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
 		return t, false
 	}
 	if long != t.Long || short != t.Short {
-		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s: %s turns per minute do not fill those",
-			Short(long), Short(short), Short(t.Long), Short(t.Short), number(turnsPerMinute)))
+		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s, which hold too few turns at the configured rate",
+			Short(long), Short(short), Short(t.Long), Short(t.Short)))
 	}
 	t.Long, t.Short = long, short
 	return t, true

@@ -9,7 +9,7 @@ import (
 )
 
 // Windows lists the lengths that alert windows are stretched to, in order.
-// Neighbours differ by at most two thirds, so that stretching overshoots
+// Neighbours differ by at most the factor 2, so that stretching overshoots
 // little and yet few different windows are recorded.
 func Windows() []time.Duration {
 	const (

@@ -1,0 +1,151 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"synthetic/internal/rules"
+	"synthetic/internal/slo"
+)
+
+const day = 24 * time.Hour
+
+// scenario is a script for a fleet of probers and what Prometheus makes of it.
+type scenario struct {
+	name string
+	// in is what the rules are generated from; nil means usual.
+	in func() rules.Input
+	// replicas share the traffic; 0 means one.
+	replicas int
+	steps    []step
+}
+
+// step is a part of a script: something happens, time passes, and then exactly
+// these alerts fire.
+type step struct {
+	do func(*house)
+	// history is time in which Prometheus scrapes and evaluates no rules, which
+	// is quicker; after is the time with rules that follows.
+	history, after time.Duration
+	want           []string
+}
+
+// usual is one deployment under 12 turns a minute, with one SLO.
+func usual() rules.Input {
+	return rules.Input{
+		SLOs:       []slo.Objective{ttft},
+		Jobs:       []rules.Job{{Target: "a", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 4, TurnTimeout: 2 * time.Minute}},
+		RunbookURL: "https://example.org/runbooks", DashboardURL: "https://grafana.example.org/d",
+	}
+}
+
+var ttft = slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day}
+
+// withSLOs is usual with other objectives.
+func withSLOs(objectives ...slo.Objective) func() rules.Input {
+	return func() rules.Input {
+		in := usual()
+		in.SLOs = objectives
+		return in
+	}
+}
+
+// withJobs is usual with other traffic.
+func withJobs(jobs ...rules.Job) func() rules.Input {
+	return func() rules.Input {
+		in := usual()
+		in.Jobs = jobs
+		return in
+	}
+}
+
+// all changes every prober.
+func all(change func(*prober)) func(*house) {
+	return func(h *house) {
+		for _, p := range h.probers {
+			change(p)
+		}
+	}
+}
+
+func behaving(b behaviour) func(*house) { return all(func(p *prober) { p.behave = b }) }
+
+// healthy is two hours of good turns, after which nothing may fire.
+var healthy = step{history: 110 * time.Minute, after: 10 * time.Minute}
+
+func scenarios() []scenario {
+	var s []scenario
+	s = append(s, burnScenarios()...)
+	s = append(s, trafficScenarios()...)
+	s = append(s, targetScenarios()...)
+	s = append(s, sampleScenarios()...)
+	s = append(s, proberScenarios()...)
+	return append(s, ruleScenarios()...)
+}
+
+func TestAlerts(t *testing.T) {
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			in := usual()
+			if s.in != nil {
+				in = s.in()
+			}
+			h := newHouse(t, in, max(1, s.replicas))
+			for i, step := range s.steps {
+				if step.do != nil {
+					step.do(h)
+				}
+				h.scrapes(step.history)
+				h.run(step.after)
+				if diff := cmp.Diff(step.want, h.firing(), cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("step %d: alerts that fire (-want +got):\n%s", i, diff)
+				}
+				checkAnnotations(t, h)
+			}
+		})
+	}
+}
+
+// checkAnnotations tests what a person gets to read.
+func checkAnnotations(t *testing.T, h *house) {
+	t.Helper()
+	for _, a := range h.alerts() {
+		name := a.Labels.Get("alertname")
+		for _, key := range []string{"summary", "description", "runbook_url", "dashboard_url"} {
+			text := a.Annotations.Get(key)
+			if text == "" || strings.Contains(text, "error expanding") || strings.Contains(text, "no value") {
+				t.Errorf("%s: annotation %s reads %q", name, key, text)
+			}
+		}
+		if want := "https://example.org/runbooks/" + name + ".md"; a.Annotations.Get("runbook_url") != want {
+			t.Errorf("%s: runbook_url is %q, want %q", name, a.Annotations.Get("runbook_url"), want)
+		}
+		if s := a.Labels.Get("severity"); s != "page" && s != "ticket" {
+			t.Errorf("%s: severity is %q, want page or ticket", name, s)
+		}
+	}
+}
+
+// TestEveryAlertHasAScenario keeps the table complete: every alert fires in
+// one, and each of them ends with nothing firing or has a healthy part.
+func TestEveryAlertHasAScenario(t *testing.T) {
+	fired := map[string]bool{}
+	for _, s := range scenarios() {
+		for _, step := range s.steps {
+			for _, alert := range step.want {
+				name, _, _ := strings.Cut(alert, " ")
+				fired[name] = true
+			}
+		}
+	}
+	for _, name := range rules.Alerts() {
+		if !fired[name] {
+			t.Errorf("no scenario in which %s fires", name)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package rules_test
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/slo"
+)
+
+const (
+	fastBurn = rules.AlertSLOFastBurn + " a chat ttft"
+	slowBurn = rules.AlertSLOSlowBurn + " a chat ttft"
+)
+
+// burnScenarios are about how much of the error budget is spent how fast. The
+// histories are shorter than the ticket's three days, so what there is of them
+// decides, and the ticket comes along with a page.
+func burnScenarios() []scenario {
+	return []scenario{
+		{name: "healthy", steps: []step{{history: 3 * day, after: 4 * time.Hour}}},
+		{name: "healthy in two replicas", replicas: 2, steps: []step{{after: 2 * time.Hour}}},
+		{name: "slow first tokens page and resolve", steps: []step{
+			{history: 8 * time.Hour},
+			// 14.4 % of an hour are 8m38s of slow turns.
+			{do: behaving(slow), after: 8 * time.Minute, want: []string{slowBurn}},
+			{after: 2 * time.Minute, want: []string{fastBurn, slowBurn}},
+			// The short window is good again after 5m, the alert is kept for 15m.
+			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{after: 20 * time.Minute, want: []string{slowBurn}},
+		}},
+		{name: "in replicas the turns add up", replicas: 3, steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
+		}},
+		{name: "one turn in twelve slow is the slower page", steps: []step{
+			{history: 7 * time.Hour},
+			{do: behaving(oneIn(12, slow, ok)), after: 3 * time.Hour, want: []string{slowBurn}},
+			{after: 3 * time.Hour, want: []string{fastBurn, slowBurn}},
+			{do: behaving(ok), after: time.Hour, want: []string{slowBurn}},
+		}},
+		{name: "one turn in sixty is a ticket and no page", steps: []step{
+			{history: 3 * day},
+			{do: behaving(oneIn(60, slow, ok)), history: 30 * time.Hour, after: 10 * time.Minute},
+			{history: 18 * time.Hour, after: 10 * time.Minute, want: []string{slowBurn}},
+			{do: behaving(ok), history: 7 * time.Hour, after: 20 * time.Minute},
+		}},
+		{name: "one turn in two hundred is within the objective", steps: []step{
+			{do: behaving(oneIn(200, slow, ok)), history: day, after: 2 * time.Hour},
+		}},
+		{name: "turns of one kind keep their label", in: withSLOs(followups), steps: []step{
+			healthy,
+			{do: behaving(slow), after: 10 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat followup cached", rules.AlertSLOSlowBurn + " a chat followup cached",
+			}},
+		}},
+		{name: "a counter reset within a fault", steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(slow), after: 12 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{do: all((*prober).restart), after: time.Minute, want: []string{fastBurn, slowBurn}},
+			{after: 4 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{after: 30 * time.Minute, want: []string{fastBurn, slowBurn}},
+		}},
+		{name: "a counter reset in good times", steps: []step{
+			healthy,
+			{do: all((*prober).restart), after: time.Minute},
+			{after: 10 * time.Minute},
+			{do: all((*prober).restart), after: time.Hour},
+		}},
+		{name: "a prober that restarts every few minutes", steps: []step{
+			healthy,
+			{do: all((*prober).restart), after: 3 * time.Minute},
+			{do: all((*prober).restart), after: 3 * time.Minute},
+			{do: all((*prober).restart), after: 3 * time.Minute},
+			{do: all((*prober).restart), after: 3 * time.Minute},
+		}},
+		{name: "a low objective pages over a longer window", in: withSLOs(half), steps: []step{
+			{history: 14 * time.Hour},
+			{do: behaving(slow), after: 5 * time.Hour},
+			{after: 2 * time.Hour, want: []string{rules.AlertSLOFastBurn + " a chat half"}},
+		}},
+		{name: "failed turns count against every objective", in: withSLOs(ttft, available), steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(oneIn(3, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat available", fastBurn,
+				rules.AlertSLOSlowBurn + " a chat available", slowBurn,
+			}},
+		}},
+	}
+}
+
+var (
+	followups = slo.Objective{
+		Name: "cached", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day,
+		Turns: []probe.TurnKind{probe.Followup},
+	}
+	half      = slo.Objective{Name: "half", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.6, Window: 30 * day}
+	available = slo.Objective{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 30 * day}
+)

@@ -1,0 +1,153 @@
+package rules_test
+
+import (
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// behaviour says how the n-th turn goes. Times of the result are durations
+// after its start: End, TTFT, lags.
+type behaviour func(n int, kind probe.TurnKind) probe.Result
+
+// ok is a turn that meets every objective of the tests.
+func ok(int, probe.TurnKind) probe.Result {
+	return probe.Result{
+		Outcome: probe.Success, TTFT: probe.Some(200 * time.Millisecond),
+		TPOT: probe.Some(20 * time.Millisecond), Kernel: true, Events: 10,
+		PromptTokens: probe.Some(100), OutputTokens: probe.Some(10),
+	}
+}
+
+// failing turns end without a first token.
+func failing(o probe.Outcome) behaviour {
+	return func(int, probe.TurnKind) probe.Result { return probe.Result{Outcome: o} }
+}
+
+// slow turns succeed, late.
+func slow(n int, kind probe.TurnKind) probe.Result {
+	r := ok(n, kind)
+	r.TTFT = probe.Some(3 * time.Second)
+	return r
+}
+
+// oneIn lets each n-th turn go another way.
+func oneIn(every int, bad, good behaviour) behaviour {
+	return func(n int, kind probe.TurnKind) probe.Result {
+		if n%every == every-1 {
+			return bad(n, kind)
+		}
+		return good(n, kind)
+	}
+}
+
+// with changes the results of a behaviour.
+func with(b behaviour, change func(*probe.Result)) behaviour {
+	return func(n int, kind probe.TurnKind) probe.Result {
+		r := b(n, kind)
+		change(&r)
+		return r
+	}
+}
+
+// prober is one replica: the real Recorder, driven by a script instead of
+// connections.
+type prober struct {
+	instance string
+	clock    *time.Time
+	jobs     []rules.Job
+	snapshot metrics.Snapshot
+	recorder *metrics.Recorder
+	// share is its part of the jobs' rates.
+	share float64
+	// due holds the fraction of a conversation that is left over, turns how
+	// many turns were taken, by job.
+	due   map[rules.Job]float64
+	turns map[rules.Job]int
+
+	// What the script sets.
+	behave behaviour
+	// down: the process does not run and is not scraped.
+	down bool
+	// silent: the loops give signs of life and start nothing; stuck: not even
+	// that.
+	silent, stuck bool
+	beat          time.Time
+	// skip, if set, is the reason for which each skipEvery-th conversation is
+	// skipped.
+	skip      string
+	skipEvery int
+	// started counts conversations that were due.
+	started int
+	// lag is how late each turn is sent.
+	lag time.Duration
+}
+
+// restart makes a new process: all counters are back at 0.
+func (p *prober) restart() {
+	p.beat = *p.clock
+	p.recorder = metrics.NewRecorder(metrics.Options{
+		Now:       func() time.Time { return *p.clock },
+		Build:     metrics.Build{Version: "test"},
+		Heartbeat: func(string, string) time.Time { return p.beat },
+	})
+	p.recorder.Apply(p.snapshot)
+	p.recorder.SetReload(true, *p.clock)
+}
+
+// minute takes all turns of a minute. They end within the last second of it,
+// so that the next scrape sees them.
+func (p *prober) minute() {
+	if p.down || p.stuck {
+		return
+	}
+	p.beat = *p.clock
+	if p.silent {
+		return
+	}
+	for _, j := range p.jobs {
+		p.due[j] += p.share * j.ConversationsPerMinute
+		for p.due[j] >= 1 {
+			p.due[j]--
+			p.converse(j)
+		}
+	}
+}
+
+// converse takes the turns of one conversation; a failed one is its last.
+func (p *prober) converse(j rules.Job) {
+	p.started++
+	if p.skip != "" && p.started%max(1, p.skipEvery) == 0 {
+		p.recorder.ConversationSkipped(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
+		return
+	}
+	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
+	p.recorder.ConversationStarted(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
+	outcome := probe.Success
+	for i := range turns {
+		outcome = p.turn(j, i)
+		if outcome != probe.Success {
+			break
+		}
+	}
+	p.recorder.ConversationEnded(probe.Conversation{
+		Target: j.Target, Workload: j.Workload, Outcome: outcome, Scheduled: *p.clock, End: *p.clock,
+	})
+}
+
+func (p *prober) turn(j rules.Job, i int) probe.Outcome {
+	kind := probe.Followup
+	if i == 0 {
+		kind = probe.First
+	}
+	r := p.behave(p.turns[j], kind)
+	p.turns[j]++
+	r.Target, r.Workload, r.Kind = j.Target, j.Workload, kind
+	r.Scheduled = p.clock.Add(-p.lag)
+	r.Sent, r.End = *p.clock, *p.clock
+	p.recorder.TurnStarted(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
+	p.recorder.TurnEnded(r)
+	return r.Outcome
+}

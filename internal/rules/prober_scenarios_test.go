@@ -1,0 +1,107 @@
+package rules_test
+
+import (
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/slo"
+)
+
+// proberScenarios are about the probers themselves.
+func proberScenarios() []scenario {
+	skipped := func(reason string) string { return rules.AlertConversationsSkipped + " a chat " + reason }
+	skipping := func(reason string, every int) func(*house) {
+		return all(func(p *prober) { p.skip, p.skipEvery = reason, every })
+	}
+	lags := func(lag time.Duration) behaviour {
+		return with(ok, func(r *probe.Result) { r.ReadLagMax = lag })
+	}
+	return []scenario{
+		{name: "the only scheduler is stuck", steps: []step{
+			healthy,
+			{do: all(func(p *prober) { p.stuck = true }), after: 10 * time.Minute, want: []string{
+				rules.AlertProberSilent + " a chat", rules.AlertSchedulerStuck + " a chat prober-0",
+			}},
+			{do: all(func(p *prober) { p.stuck = false }), after: time.Minute},
+		}},
+		{name: "one scheduler of two is stuck", replicas: 2, steps: []step{
+			healthy,
+			{do: func(h *house) { h.probers[1].stuck = true }, after: 10 * time.Minute, want: []string{
+				rules.AlertSchedulerStuck + " a chat prober-1",
+			}},
+		}},
+		{name: "a reload fails and is repaired", steps: []step{
+			healthy,
+			{do: func(h *house) { h.probers[0].recorder.SetReload(false, h.now) }, after: 4 * time.Minute},
+			{after: 3 * time.Minute, want: []string{rules.AlertConfigReloadFailed + " prober-0"}},
+			{do: func(h *house) { h.probers[0].recorder.SetReload(true, h.now) }, after: time.Minute},
+		}},
+		{name: "turns are sent late", steps: []step{
+			healthy,
+			{do: all(func(p *prober) { p.lag = 500 * time.Millisecond }), after: 30 * time.Minute, want: []string{
+				rules.AlertProberLagging + " schedule prober-0",
+			}},
+			{do: all(func(p *prober) { p.lag = 0 }), after: 20 * time.Minute},
+		}},
+		{name: "bytes are looked at late", steps: []step{
+			healthy,
+			{do: behaving(lags(300 * time.Millisecond)), after: 30 * time.Minute, want: []string{
+				rules.AlertProberLagging + " read prober-0",
+			}},
+			{do: behaving(lags(time.Millisecond)), after: 20 * time.Minute},
+		}},
+		{name: "one conversation in three is over the cap", steps: []step{
+			healthy,
+			{do: skipping(metrics.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
+			{do: skipping("", 0), after: 40 * time.Minute},
+		}},
+		{name: "one conversation in fifty is over the budget", steps: []step{
+			{do: skipping("budget", 50), after: 3 * time.Hour},
+		}},
+		{name: "the budget lets nothing through", steps: []step{
+			healthy,
+			{do: skipping("budget", 1), after: 30 * time.Minute, want: []string{
+				skipped("budget"), rules.AlertProberSilent + " a chat",
+			}},
+		}},
+	}
+}
+
+// ruleScenarios are about rules and probers that do not belong together.
+func ruleScenarios() []scenario {
+	outdated := rules.AlertRulesOutdated
+	apply := func(change func(*metrics.Snapshot)) func(*house) {
+		return all(func(p *prober) {
+			s := p.snapshot
+			s.SLOs = append([]slo.Objective{}, s.SLOs...)
+			s.Jobs = append([]metrics.Job{}, s.Jobs...)
+			change(&s)
+			p.recorder.Apply(s)
+		})
+	}
+	asBefore := apply(func(*metrics.Snapshot) {})
+	return []scenario{
+		{name: "the prober has another threshold", steps: []step{
+			healthy,
+			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Threshold *= 2 }), after: 10 * time.Minute},
+			{after: 10 * time.Minute, want: []string{outdated + " ttft prober-0"}},
+			{do: asBefore, after: time.Minute},
+		}},
+		{name: "the prober has another objective", steps: []step{
+			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Objective = 0.98 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
+		}},
+		{name: "the prober has another window", steps: []step{
+			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Window /= 2 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
+		}},
+		{name: "the prober has one more objective", steps: []step{
+			{do: apply(func(s *metrics.Snapshot) { s.SLOs = append(s.SLOs, available) }), after: 20 * time.Minute, want: []string{outdated + " available"}},
+		}},
+		{name: "the prober has one more target", steps: []step{
+			{do: apply(func(s *metrics.Snapshot) {
+				s.Jobs = append(s.Jobs, metrics.Job{Target: "new", Workload: "chat"})
+			}), after: 20 * time.Minute, want: []string{outdated + " new"}},
+		}},
+	}
+}

@@ -1,0 +1,279 @@
+package rules_test
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	promrules "github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/storage"
+	"github.com/prometheus/prometheus/util/teststorage"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/rules"
+)
+
+const (
+	scrapeInterval = time.Minute
+	// evalDelay separates a scrape from the evaluation after it.
+	evalDelay = 10 * time.Second
+)
+
+// prometheus is a Prometheus server without its clock: the real storage,
+// engine and rule manager, moved by hand.
+type prometheus struct {
+	t      *testing.T
+	now    time.Time
+	store  *teststorage.TestStorage
+	engine *promql.Engine
+	groups []*promrules.Group
+	// last are the series of the last scrape, by instance, for their staleness
+	// markers.
+	last map[string]map[uint64]labels.Labels
+	// refs speed up appending.
+	refs map[uint64]storage.SeriesRef
+}
+
+func newPrometheus(t *testing.T, file []byte, start time.Time) *prometheus {
+	t.Helper()
+	p := &prometheus{
+		t: t, now: start, store: teststorage.New(t),
+		last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
+	}
+	promql := parser.NewParser(parser.Options{})
+	p.engine = newEngine(t, promql)
+	path := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := promrules.NewManager(&promrules.ManagerOptions{
+		QueryFunc:  promrules.EngineQueryFunc(p.engine, p.store),
+		Appendable: p.store, Queryable: p.store, Context: t.Context(),
+		NotifyFunc: func(context.Context, string, ...*promrules.Alert) {},
+		Logger:     slog.New(slog.DiscardHandler), Parser: promql,
+	})
+	groups, errs := m.LoadGroups(scrapeInterval, labels.EmptyLabels(), "", nil, false, path)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	for _, g := range groups {
+		p.groups = append(p.groups, g)
+		for _, r := range g.Rules() {
+			if a, ok := r.(*promrules.AlertingRule); ok {
+				a.SetRestored(true)
+			}
+		}
+	}
+	return p
+}
+
+func newEngine(t *testing.T, p parser.Parser) *promql.Engine {
+	e := promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 50e6, Timeout: time.Minute, Parser: p,
+		LookbackDelta: 5 * time.Minute, EnableAtModifier: true,
+	})
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// scrape stores what a prober exports; nothing when it is down. What was there
+// at the scrape before and is no more becomes stale.
+func (p *prometheus) scrape(pr *prober) {
+	a := p.store.Appender(p.t.Context())
+	seen := map[uint64]labels.Labels{}
+	add := func(l labels.Labels, v float64) {
+		h := l.Hash()
+		seen[h] = l
+		ref, err := a.Append(p.refs[h], l, p.now.UnixMilli(), v)
+		if err != nil {
+			p.t.Fatalf("appending %s at %s: %v", l, p.now, err)
+		}
+		p.refs[h] = ref
+	}
+	if !pr.down {
+		fams, done, err := pr.recorder.Gatherer().Gather()
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		for _, f := range fams {
+			expose(f, pr.instance, add)
+		}
+		done()
+	}
+	gone := p.last[pr.instance]
+	p.last[pr.instance] = seen
+	for h, l := range gone {
+		if _, ok := seen[h]; !ok {
+			add(l, math.Float64frombits(value.StaleNaN))
+			delete(seen, h)
+		}
+	}
+	if err := a.Commit(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// expose flattens a family as a scrape without native histograms does.
+// Summaries, and the histograms that no rule reads, are left out.
+func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float64)) {
+	name := f.GetName()
+	for _, m := range f.Metric {
+		b := labels.NewBuilder(labels.EmptyLabels())
+		for _, l := range m.Label {
+			b.Set(l.GetName(), l.GetValue())
+		}
+		b.Set("instance", instance).Set("job", "synthetic")
+		series := func(name string) labels.Labels { return b.Set(labels.MetricName, name).Labels() }
+		switch {
+		case m.Counter != nil:
+			add(series(name), m.Counter.GetValue())
+		case m.Gauge != nil:
+			add(series(name), m.Gauge.GetValue())
+		case m.Histogram != nil && slices.Contains([]string{metrics.TTFT, metrics.ScheduleLag, metrics.ReadLag}, name):
+			for _, bucket := range m.Histogram.Bucket {
+				b.Set("le", strconv.FormatFloat(bucket.GetUpperBound(), 'g', -1, 64))
+				add(series(name+"_bucket"), float64(bucket.GetCumulativeCount()))
+			}
+			b.Set("le", "+Inf")
+			add(series(name+"_bucket"), float64(m.Histogram.GetSampleCount()))
+		}
+	}
+}
+
+// evaluate runs each group that is due.
+func (p *prometheus) evaluate() {
+	at := p.now.Add(evalDelay)
+	for _, g := range p.groups {
+		if p.now.UnixNano()%g.Interval().Nanoseconds() != 0 {
+			continue
+		}
+		g.Eval(p.t.Context(), at)
+		for _, r := range g.Rules() {
+			if err := r.LastError(); err != nil {
+				p.t.Fatalf("%s at %s: rule %s: %v", g.Name(), at, r.Name(), err)
+			}
+		}
+	}
+}
+
+// firing lists the alerts that fire, each as its name and what it is about.
+func (p *prometheus) firing() []string {
+	var out []string
+	for _, a := range p.alerts() {
+		words := []string{a.Labels.Get(labels.AlertName)}
+		for _, l := range []string{"target", "workload", "turn", "slo", "reason", "lag", "instance"} {
+			if v := a.Labels.Get(l); v != "" {
+				words = append(words, v)
+			}
+		}
+		out = append(out, strings.Join(words, " "))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// alerts are those that fire.
+func (p *prometheus) alerts() []*promrules.Alert {
+	var out []*promrules.Alert
+	for _, g := range p.groups {
+		for _, r := range g.Rules() {
+			if ar, ok := r.(*promrules.AlertingRule); ok {
+				out = append(out, slices.DeleteFunc(ar.ActiveAlerts(), func(a *promrules.Alert) bool {
+					return a.State != promrules.StateFiring
+				})...)
+			}
+		}
+	}
+	return out
+}
+
+// query evaluates an expression now, by series.
+func (p *prometheus) query(expr string) map[string]float64 {
+	p.t.Helper()
+	q, err := p.engine.NewInstantQuery(p.t.Context(), p.store, nil, expr, p.now.Add(evalDelay))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer q.Close()
+	v, err := q.Exec(p.t.Context()).Vector()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for _, s := range v {
+		out[s.Metric.String()] = s.F
+	}
+	return out
+}
+
+// house is a fleet of probers and the Prometheus that watches it.
+type house struct {
+	*prometheus
+	probers []*prober
+	clock   time.Time
+}
+
+func newHouse(t *testing.T, in rules.Input, replicas int) *house {
+	t.Helper()
+	generated, err := rules.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := generated.PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Unix(1_800_000_000, 0).UTC().Truncate(time.Hour)
+	h := &house{prometheus: newPrometheus(t, file, start), clock: start}
+	for i := range replicas {
+		p := &prober{
+			instance: "prober-" + strconv.Itoa(i), clock: &h.clock, jobs: in.Jobs,
+			snapshot: snapshot(in), share: 1 / float64(replicas), behave: ok,
+			due: map[rules.Job]float64{}, turns: map[rules.Job]int{},
+		}
+		p.restart()
+		h.probers = append(h.probers, p)
+	}
+	return h
+}
+
+func snapshot(in rules.Input) metrics.Snapshot {
+	s := metrics.Snapshot{SLOs: in.SLOs}
+	for _, j := range in.Jobs {
+		s.Targets = append(s.Targets, metrics.Target{Name: j.Target, Model: "m", Connection: "reuse"})
+		s.Jobs = append(s.Jobs, metrics.Job{Target: j.Target, Workload: j.Workload, Rate: j.ConversationsPerMinute / 60})
+	}
+	return s
+}
+
+// run lets time pass: each minute traffic, then a scrape, then the rules.
+func (h *house) run(d time.Duration) {
+	for range int(d / scrapeInterval) {
+		h.scrapes(scrapeInterval)
+		h.evaluate()
+	}
+}
+
+// scrapes lets time pass without rules.
+func (h *house) scrapes(d time.Duration) {
+	for range int(d / scrapeInterval) {
+		h.now = h.now.Add(scrapeInterval)
+		h.clock = h.now
+		for _, p := range h.probers {
+			p.minute()
+			h.scrape(p)
+		}
+	}
+}

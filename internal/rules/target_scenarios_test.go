@@ -1,0 +1,78 @@
+package rules_test
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// targetScenarios are about faults of the deployment.
+func targetScenarios() []scenario {
+	const (
+		down  = rules.AlertTargetDown + " a chat"
+		busy  = rules.AlertTargetBusy + " a chat"
+		usage = rules.AlertUsageMissing + " a chat"
+	)
+	s := []scenario{
+		{name: "busy is not down", steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(failing(probe.HTTP429)), after: 30 * time.Minute, want: []string{fastBurn, slowBurn, busy}},
+			{do: behaving(ok), after: 45 * time.Minute, want: []string{slowBurn}},
+		}},
+		{name: "wrong answers are not down", in: withSLOs(available), steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(failing(probe.ContentMismatch)), after: 30 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat available", rules.AlertSLOSlowBurn + " a chat available",
+			}},
+		}},
+		{name: "half of the turns failing is not down", steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(oneIn(2, failing(probe.HTTP5xx), ok)), after: 30 * time.Minute, want: []string{fastBurn, slowBurn}},
+		}},
+		{name: "down and up again", steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(failing(probe.ConnectError)), after: 5 * time.Minute},
+			{after: 2 * time.Minute, want: []string{down}},
+			{do: behaving(ok), after: 5 * time.Minute, want: []string{down}},
+			{after: 3 * time.Minute},
+		}},
+		{name: "two failures after a restart are no outage", steps: []step{
+			{do: func(h *house) {
+				n := 0
+				h.probers[0].behave = func(i int, k probe.TurnKind) probe.Result {
+					if n++; n <= 2 {
+						return failing(probe.ConnectError)(i, k)
+					}
+					return ok(i, k)
+				}
+			}, after: 3 * time.Minute},
+			{after: 10 * time.Minute},
+		}},
+		{name: "usage goes missing", steps: []step{
+			healthy,
+			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},
+			{do: behaving(ok), after: time.Hour},
+		}},
+		{name: "some turns without usage are no alert", steps: []step{
+			{do: behaving(oneIn(4, with(ok, func(r *probe.Result) { r.UsageMissing = true }), ok)), after: 3 * time.Hour},
+		}},
+	}
+	for _, o := range probe.Failures() {
+		if o.Busy() || o == probe.ContentMismatch {
+			continue
+		}
+		s = append(s, scenario{name: "down by " + string(o), in: withSLOs(available), steps: []step{
+			healthy,
+			{do: behaving(failing(o)), after: 10 * time.Minute, want: []string{
+				rules.AlertSLOSlowBurn + " a chat available", down,
+			}},
+			// A failed conversation takes one turn instead of three, so an
+			// outage weighs less in the ratio than its time.
+			{after: 15 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat available", rules.AlertSLOSlowBurn + " a chat available", down,
+			}},
+		}})
+	}
+	return s
+}

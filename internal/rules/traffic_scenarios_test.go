@@ -1,0 +1,85 @@
+package rules_test
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// rare is one turn in ten minutes.
+var rare = rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 0.1, ConversationsPerMinute: 0.1, TurnTimeout: 2 * time.Minute}
+
+// once lets exactly the next turn go another way.
+func once(bad behaviour) func(*house) {
+	return all(func(p *prober) {
+		used := false
+		p.behave = func(n int, kind probe.TurnKind) probe.Result {
+			if used {
+				return ok(n, kind)
+			}
+			used = true
+			return bad(n, kind)
+		}
+	})
+}
+
+// trafficScenarios are about few turns, in which a share means little.
+func trafficScenarios() []scenario {
+	down := rules.AlertTargetDown + " a chat"
+	return []scenario{
+		{name: "one bad turn among many", steps: []step{
+			healthy,
+			{do: once(slow), after: time.Minute},
+			{after: time.Hour},
+		}},
+		{name: "the very first turn is bad", steps: []step{
+			{do: once(slow), after: time.Minute},
+			{after: 10 * time.Minute},
+			{after: time.Hour},
+		}},
+		{name: "one bad turn of a rare probe", in: withJobs(rare), steps: []step{
+			{history: 6 * time.Hour},
+			{do: once(slow), after: 15 * time.Minute},
+			{after: 6 * time.Hour},
+		}},
+		{name: "two bad turns of a rare probe, hours apart", in: withJobs(rare), steps: []step{
+			{history: 6 * time.Hour},
+			{do: once(slow), after: 6 * time.Hour},
+			{do: once(slow), after: 6 * time.Hour},
+		}},
+		{name: "an outage seen by a rare probe", in: withJobs(rare), steps: []step{
+			{history: day},
+			{do: behaving(failing(probe.ConnectError)), after: 40 * time.Minute},
+			{after: 2 * time.Hour, want: []string{fastBurn, slowBurn, down}},
+			{do: behaving(ok), after: 8 * time.Hour, want: []string{slowBurn}},
+		}},
+		// A hung deployment ends few turns; a rule that wants many turns would
+		// be blind just then.
+		{name: "a fault that leaves few turns", steps: []step{
+			{history: 8 * time.Hour},
+			{
+				do: all(func(p *prober) {
+					p.behave, p.share = failing(probe.TimeoutFirstToken), 0.25
+				}),
+				after: 10 * time.Minute, want: []string{down},
+			},
+			{after: 40 * time.Minute, want: []string{fastBurn, down}},
+		}},
+		{name: "closed-loop traffic of unknown rate", in: withJobs(rules.Job{Target: "a", Workload: "chat"}), steps: []step{
+			{do: all(func(p *prober) { p.jobs[0].ConversationsPerMinute, p.jobs[0].TurnsPerMinute = 2, 6 }), after: 2 * time.Hour},
+			{do: behaving(slow), after: 20 * time.Minute, want: []string{fastBurn, slowBurn}},
+		}},
+		{name: "two jobs at different rates", in: withJobs(
+			rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 4, TurnTimeout: time.Minute},
+			rules.Job{Target: "b", Workload: "chat", TurnsPerMinute: 0.3, ConversationsPerMinute: 0.1, TurnTimeout: time.Minute},
+		), steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{after: time.Hour, want: []string{
+				fastBurn, rules.AlertSLOFastBurn + " b chat ttft",
+				slowBurn, rules.AlertSLOSlowBurn + " b chat ttft",
+			}},
+		}},
+	}
+}
