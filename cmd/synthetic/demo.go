@@ -50,7 +50,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	deployment, err := startDeployment(simulate.Options{
 		Model: "simulated-70b", Seed: f.seed,
 		FirstToken: simulate.Delay{Median: 120 * time.Millisecond, Sigma: 0.25},
-		Prefill:    50 * time.Microsecond,
+		Prefill:    120 * time.Microsecond,
 		InterToken: simulate.Delay{Median: 15 * time.Millisecond, Sigma: 0.15},
 		Answer:     simulate.Length{Median: 80, Sigma: 0.3},
 	})
@@ -67,7 +67,9 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	s.apply(cfg)
+	if err := s.apply(cfg); err != nil {
+		return err
+	}
 	s.recorder.SetReload(true, time.Now())
 	f.welcome(e, web.Addr(), deployment.addr)
 	view := newLive(e.stdout, s.page.Snapshot)

@@ -60,7 +60,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer prober.Close()
-	source, err := workload.NewSource(f.spec)
+	source, err := workload.NewSource(f.spec, workload.WithSalt(uint64(time.Now().UnixNano())))
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (f *probeFlags) complete() error {
 	f.target.Name, f.target.Connection = u.Host, target.PerConversation
 	f.target.Headers, f.target.TLS.InsecureSkipVerify = f.headers, f.insecure
 	f.spec.Name, f.spec.TurnsMin, f.spec.TurnsMax = "probe", f.turns, f.turns
-	f.spec.FollowupTokens, f.spec.Seed = 40, uint64(time.Now().UnixNano())
+	f.spec.FollowupTokens = 40
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 type reloader struct {
 	path   string
 	logger *slog.Logger
-	apply  func(*config.Config)
+	apply  func(*config.Config) error
 	// done is told of every attempt.
 	done func(ok bool, at time.Time)
 
@@ -27,11 +27,13 @@ func (r *reloader) load() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	cfg, err := config.Load(r.path)
+	if err == nil {
+		err = r.apply(cfg)
+	}
 	r.done(err == nil, time.Now())
 	if err != nil {
 		return err
 	}
-	r.apply(cfg)
 	r.logger.Info("Loaded the configuration", "file", r.path, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs))
 	return nil
 }

@@ -146,7 +146,9 @@ func TestStopCountsNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(cfg)
+	if err := s.apply(cfg); err != nil {
+		t.Fatal(err)
+	}
 	web := newServer(s.handlers(nil))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

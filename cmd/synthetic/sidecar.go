@@ -44,7 +44,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build:           build(),
 		TimestampSource: func() string { return source },
-		Heartbeat:       s.heartbeat,
+		Heartbeat:       func(target, workload string) time.Time { return s.scheduler.LastBeat(target, workload) },
 	})
 	s.page = status.New(status.Options{})
 	replica, err := os.Hostname()
@@ -75,8 +75,8 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 	return s, nil
 }
 
-// apply hands a new configuration down.
-func (s *sidecar) apply(cfg *config.Config) {
+// apply hands a new configuration down. On an error nothing has changed.
+func (s *sidecar) apply(cfg *config.Config) error {
 	snapshot := metrics.Snapshot{SLOs: cfg.SLOs}
 	for _, t := range cfg.Targets {
 		snapshot.Targets = append(snapshot.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
@@ -84,19 +84,10 @@ func (s *sidecar) apply(cfg *config.Config) {
 	for _, j := range cfg.Jobs {
 		snapshot.Jobs = append(snapshot.Jobs, metrics.Job{Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate})
 	}
-	s.recorder.Apply(snapshot)
-	s.page.Apply(cfg.SLOs)
-	s.scheduler.Apply(cfg.Jobs)
-}
-
-// heartbeat returns a loop's last sign of life for the exporter.
-func (s *sidecar) heartbeat(target, workload string) time.Time {
-	for _, b := range s.scheduler.Beats() {
-		if b.Target == target && b.Workload == workload {
-			return b.At
-		}
-	}
-	return time.Time{}
+	return s.scheduler.Apply(cfg.Jobs, func() {
+		s.recorder.Apply(snapshot)
+		s.page.Apply(cfg.SLOs)
+	})
 }
 
 // build describes this binary.

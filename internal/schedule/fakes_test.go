@@ -244,7 +244,7 @@ func run(t *testing.T, d *deployment, drain time.Duration, jobs ...Job) *bench {
 
 func (b *bench) apply(jobs ...Job) {
 	b.t.Helper()
-	if err := b.Apply(jobs); err != nil {
+	if err := b.Apply(jobs, nil); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -227,7 +227,7 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 			},
 		}
 		for name, tt := range tests {
-			if err := b.Apply(tt.jobs); err == nil || err.Error() != tt.want {
+			if err := b.Apply(tt.jobs, nil); err == nil || err.Error() != tt.want {
 				t.Errorf("%s: got  %v\nwant %s", name, err, tt.want)
 			}
 			if beats := b.Beats(); len(beats) != 1 || beats[0].Target != "a" {
@@ -247,7 +247,7 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 func TestProberThatCannotBeMade(t *testing.T) {
 	s := New(Options{Sink: newBook(), NewProber: func(Job) (Prober, error) { return nil, errors.New("bad check") }})
 	want := `preparing workload "chat" for target "a": bad check`
-	if err := s.Apply([]Job{job("a")}); err == nil || err.Error() != want {
+	if err := s.Apply([]Job{job("a")}, nil); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -260,7 +260,7 @@ func TestSchedulerRunsOnce(t *testing.T) {
 			t.Error("a second Run is no error")
 		}
 		b.stop()
-		if err := b.Apply([]Job{{Target: target.Target{Name: "a"}}}); err == nil {
+		if err := b.Apply([]Job{{Target: target.Target{Name: "a"}}}, nil); err == nil {
 			t.Error("Apply after the end is no error")
 		}
 	})
@@ -271,7 +271,7 @@ func TestJobsBeforeRunCanBeReplaced(t *testing.T) {
 		d := &deployment{}
 		s := New(Options{Sink: newBook(), NewProber: d.newProber})
 		for _, jobs := range [][]Job{{job("a"), job("b")}, {job("b")}, {}} {
-			if err := s.Apply(jobs); err != nil {
+			if err := s.Apply(jobs, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

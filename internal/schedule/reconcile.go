@@ -32,7 +32,11 @@ func (j Job) key() key { return key{j.Target.Name, j.Workload.Name} }
 // reported to OnRemoved when it is over. If a job cannot be made, the error
 // says which and why, and nothing changes. The jobs must not be modified
 // afterwards.
-func (s *Scheduler) Apply(jobs []Job) error {
+//
+// accepted, unless nil, is called once the jobs can no longer be refused and
+// before any new one starts: whoever counts their starts gets to know them in
+// time. It must not call the Scheduler.
+func (s *Scheduler) Apply(jobs []Job, accepted func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase.Load() == stopping {
@@ -49,6 +53,9 @@ func (s *Scheduler) Apply(jobs []Job) error {
 		if next[k] != r {
 			s.retire(r)
 		}
+	}
+	if accepted != nil {
+		accepted()
 	}
 	s.wanted = next
 	s.publish()
