@@ -21,16 +21,16 @@ func (a *address) parse(_, text string) *mistake {
 	if strings.ContainsAny(text, "?#") {
 		return &mistake{"", "has a query or a fragment (not shown)", "leave out the ? or # and what follows; keys belong in api_key_file or api_key_env"}
 	}
-	scheme, rest, found := strings.Cut(text, "://")
+	scheme, _, found := strings.Cut(text, "://")
 	if !found {
-		return &mistake{shown(text), "has no scheme", "write " + withScheme(text, example)}
+		return &mistake{shownAddress(text), "has no scheme", "write " + withScheme(text, example)}
 	}
 	if scheme != "http" && scheme != "https" {
-		return &mistake{shown(text), "is not an http or https address", "write http://" + shown(strings.TrimSpace(rest))}
+		return &mistake{shownAddress(text), "is neither an http nor an https address", "write an address such as " + example}
 	}
 	u, err := url.Parse(text)
 	if err != nil || !validPort(u.Port()) || strings.ContainsAny(text, " \t") {
-		return &mistake{shown(text), "is not a URL", "write an address such as " + example}
+		return &mistake{shownAddress(text), "is not a URL", "write an address such as " + example}
 	}
 	if u.Hostname() == "" {
 		return &mistake{shown(text), "has no host", "write an address such as " + example}
@@ -48,6 +48,21 @@ func (a *address) parse(_, text string) *mistake {
 	u.Path, u.RawPath = path, ""
 	*a = address(u.String())
 	return nil
+}
+
+// shownAddress is shown for a text that should be an address. What follows a
+// colon and is no port may be a password whose host was forgotten.
+func shownAddress(text string) string {
+	_, rest, found := strings.Cut(text, "://")
+	if !found {
+		rest = text
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	_, port, _ := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
+	if strings.Trim(port, "0123456789") != "" {
+		return ""
+	}
+	return shown(text)
 }
 
 // withScheme completes "host:port" and "host:port/path".

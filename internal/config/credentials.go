@@ -7,12 +7,16 @@ import (
 	"synthetic/internal/target"
 )
 
-// envName matches names of environment variables.
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// envName matches names of environment variables; likeKey matches the ones of
+// them that are keys rather than names, unlike HF_TOKEN.
+var (
+	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	likeKey = regexp.MustCompile(`^((sk|pk|hf|gsk|ghp)_|eyJ)[A-Za-z0-9_]*[0-9]`)
+)
 
 // key resolves where the API key is found.
 func (b *builder) key(path string, e fileEndpoint) target.Key {
-	if e.APIKeyEnv != "" && !envName.MatchString(e.APIKeyEnv) || looksSecret(e.APIKeyEnv) {
+	if e.APIKeyEnv != "" && (!envName.MatchString(e.APIKeyEnv) || likeKey.MatchString(e.APIKeyEnv)) {
 		b.mistake(path+".api_key_env", "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
 	}
 	return target.Key{

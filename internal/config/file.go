@@ -19,12 +19,12 @@ package config
 type file struct {
 	Targets   []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]" doc:"The deployments to probe."`
 	Workloads []fileWorkload `yaml:"workloads" min:"1" absent:"one workload with every default" examples:"[{name: chat}]" doc:"The kinds of conversation to hold."`
-	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two of one entry only."`
+	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two may be in one entry only."`
 	SLOs      []fileSLO      `yaml:"slos" absent:"TTFT within 1 s for 99 % of turns, TPOT within 60 ms for 99 %, availability 99.5 %" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]" doc:"The service level objectives that turns are judged by. An empty list means none."`
 }
 
 type fileTarget struct {
-	Name string `yaml:"name" absent:"host and port of base_url" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
+	Name string `yaml:"name" absent:"host and port of ~base_url~" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
 	fileEndpoint
 	Connection string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
 	ExtraBody  map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
@@ -45,7 +45,7 @@ type fileTLS struct {
 	CAFile             string `yaml:"ca_file" absent:"the system's" examples:"ca.pem" doc:"PEM file of the certificate authorities to trust."`
 	CertFile           string `yaml:"cert_file" absent:"none" examples:"client.pem" doc:"PEM file of the client certificate; goes with ~key_file~."`
 	KeyFile            string `yaml:"key_file" absent:"none" examples:"client-key.pem" doc:"PEM file of the client certificate's key; goes with ~cert_file~."`
-	ServerName         string `yaml:"server_name" absent:"the host of base_url" examples:"llm.example.com" doc:"Name that the server's certificate must carry."`
+	ServerName         string `yaml:"server_name" absent:"the host of ~base_url~" examples:"llm.example.com" doc:"Name that the server's certificate must carry."`
 	InsecureSkipVerify bool   `yaml:"insecure_skip_verify" default:"false" doc:"Accept any certificate. Only for experiments: whoever sits in between can read the key."`
 }
 
@@ -59,7 +59,7 @@ type fileWorkload struct {
 	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000" doc:"Limit of each answer in tokens. 0 sends no limit."`
 	Temperature       *float64      `yaml:"temperature" min:"0" max:"2" absent:"not sent, so the server's own" examples:"0" doc:"Sampling temperature. 0 is sent as 0."`
 	ThinkTime         fileThink     `yaml:"think_time" absent:"0s to 2s" examples:"{min: 0s, max: 2s}" doc:"Pause before each turn after the first, drawn uniformly."`
-	Seed              uint64        `yaml:"seed" default:"1" doc:"Makes texts and draws repeatable. Two replicas with one seed send the same texts."`
+	Seed              uint64        `yaml:"seed" default:"1" doc:"Makes texts repeatable: replicas with one seed share their opening texts, unless ~starters~ is 0."`
 	ConversationsFile string        `yaml:"conversations_file" absent:"generated text" examples:"conversations.jsonl" doc:"JSON Lines file of conversations to replay instead of generated text, relative to the configuration file. Each line is an object with ~messages~ of ~role~ and ~content~, or ~conversations~ of ~from~ and ~value~; the user messages are sent, the assistant's are not. It replaces ~prompt_tokens~, ~starters~, ~followups~ and ~turns.min~, and a conversation has as many turns as the file gives it, up to ~turns.max~ where that is written."`
 	Check             fileCheck     `yaml:"check" absent:"every answer is accepted" examples:"{contains: Paris}" doc:"What each answer must satisfy; otherwise the turn ends as ~content_mismatch~."`
 	Timeouts          fileTimeouts  `yaml:"timeouts" absent:"30s, 10s and 120s" examples:"{first_token: 30s, stall: 10s, total: 120s}" doc:"When a turn is given up."`
@@ -108,7 +108,7 @@ type fileArrival struct {
 }
 
 type fileSLO struct {
-	Name      string    `yaml:"name" absent:"the value of sli" examples:"ttft" doc:"Value of the label ~slo~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the SLOs."`
+	Name      string    `yaml:"name" absent:"the value of ~sli~" examples:"ttft" doc:"Value of the label ~slo~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the SLOs."`
 	SLI       string    `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability" doc:"What is measured of a turn: time to first token, time to first content, time per output token, longest gap between two tokens, duration, or whether it succeeded."`
 	Threshold duration  `yaml:"threshold" min:"1ms" absent:"required, except for ~availability~" examples:"1s" doc:"Highest good value."`
 	Objective share     `yaml:"objective" required:"true" examples:"99% | 0.995" doc:"Wanted share of good turns, between 0 and 100 %, both excluded."`

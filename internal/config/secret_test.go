@@ -1,0 +1,82 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSecretsAreNotRepeated puts a secret in every place where people put one,
+// right and wrong, and searches what Parse says for it.
+func TestSecretsAreNotRepeated(t *testing.T) {
+	for _, secret := range []string{"hunter2", "sk-proj-0123456789", "hf_AbCd1234", "eyJhbGciOiJIUzI1NiJ9.x.y", "a2V5LXdpdGgtYmFzZTY0LWFuZC1sZW5ndGg9PQ=="} {
+		for _, line := range []string{
+			"api_key: %s",
+			"api-key: %s",
+			"key: %s",
+			"token: {value: %s}",
+			"Authorization: Bearer %s",
+			"api_key_env: %s-",
+			"api_key_file: %s",
+			"api_key_file: [%s]",
+			"headers: {Authorization: Bearer %s}",
+			"headers: {X-API-KEY: %s}",
+			"headers: {api-key: [%s]}",
+			"headers: {x-one: \"%s\\n\"}",
+			"headers: %s",
+			"headers: [%s]",
+			"extra_body: {model: %s}",
+			"extra_body: {nested: {token: !t %s}}",
+			"extra_body: %s",
+			"base_url: http://me:%s@b/v1",
+			"base_url: http://%s@b/v1",
+			"base_url: me:%s",
+			"base_url: me:%s@b",
+			"base_url: http://me:%s",
+			"base_url: http://b/v1?key=%s",
+			"base_url: ftp://me:%s@b",
+		} {
+			text := "targets:\n  - name: chat\n    " + fmt.Sprintf(line, secret) + "\n    oops: 1\n"
+			_, err := Parse("synthetic.yml", []byte(text), "")
+			if err == nil {
+				t.Errorf("accepted:\n%s", text)
+			} else if strings.Contains(err.Error(), secret) {
+				t.Errorf("the secret of\n%sis repeated in\n%v", text, err)
+			}
+		}
+	}
+}
+
+func TestLooksSecret(t *testing.T) {
+	for _, s := range []string{
+		"sk-abc", "hf_abc", "Bearer abc", "//me:pw@host", "http://a?api_key=x",
+		"0123456789abcdef0123456789abcdef",
+	} {
+		if !looksSecret(s) {
+			t.Errorf("%q does not look secret", s)
+		}
+	}
+	for _, s := range []string{
+		"", "http://vllm.inference.svc.cluster.local:8000/v1", "meta-llama/Llama-3.1-70B",
+		"poisson", "/var/run/secrets/synthetic/key", "1h30m",
+	} {
+		if looksSecret(s) {
+			t.Errorf("%q looks secret", s)
+		}
+	}
+}
+
+// TestEnvNames holds that names of variables that begin like keys are
+// accepted, and keys are not.
+func TestEnvNames(t *testing.T) {
+	for name, good := range map[string]bool{
+		"LLM_API_KEY": true, "HF_TOKEN": true, "SK_KEY_2": true, "_x": true,
+		"MY_VERY_LONG_VARIABLE_NAME_FOR_KEY_NUMBER_2": true,
+		"hf_AbCd1234": false, "sk-abc": false, "2x": false, "$KEY": false,
+	} {
+		_, err := Parse("synthetic.yml", []byte("targets: [{base_url: http://a, api_key_env: "+name+"}]"), "")
+		if (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestNearest(t *testing.T) {
+	keys := names(fieldsOf(reflect.TypeFor[fileTarget]()))
+	for name, want := range map[string]string{
+		"base-url": "base_url", "BaseURL": "base_url", "url": "base_url", "modle": "model",
+		"header": "headers", "api_key_flie": "api_key_file", "extra": "extra_body",
+		"colour": "", "x": "", "": "", "timeout": "models_timeout",
+	} {
+		if got := nearest(name, keys); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1},
+		{"abc", "acb", 1}, {"abcd", "bcd", 1}, {"kitten", "sitting", 3},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: got %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestSequence(t *testing.T) {
+	many := make([]string, maxListed+4)
+	for i := range many {
+		many[i] = "n"
+	}
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b"}, "a and b"}, {[]string{"a", "b", "c"}, "a, b and c"},
+		{many, "n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n and 4 more"},
+	} {
+		if got := sequence(c.names); got != c.want {
+			t.Errorf("%v: got %q, want %q", c.names, got, c.want)
+		}
+	}
+}
