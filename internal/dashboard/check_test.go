@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"synthetic/internal/dashboard"
@@ -148,7 +148,7 @@ func checkQuery(t *testing.T, where, expr string) {
 				t.Errorf("%s: %q is not in the catalog", where, n.Name)
 			}
 			for _, m := range n.LabelMatchers {
-				if m.Name != labels.MetricName && !slices.Contains(known, m.Name) {
+				if m.Name != model.MetricNameLabel && !slices.Contains(known, m.Name) {
 					t.Errorf("%s: %q has no label %q", where, n.Name, m.Name)
 				}
 			}

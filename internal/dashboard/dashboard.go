@@ -81,7 +81,7 @@ func (b board) build(resolution string) (any, error) {
 		return nil, err
 	}
 	//lint:ignore SA1019 the classic schema is wanted, see above.
-	d := dashboard.NewDashboardBuilder(b.title) //nolint:staticcheck // the same, for golangci-lint
+	d := dashboard.NewDashboardBuilder(b.title)
 	d.Uid(b.uid).
 		Description(b.about).
 		Tags([]string{tag}).

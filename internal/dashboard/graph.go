@@ -24,6 +24,9 @@ type graph struct {
 	logarithmic bool
 	// max is the top of the axis; 0 leaves it to the data.
 	max float64
+	// floor is where the axis starts unless data lie below: for shares close
+	// to 1, whose course would be lost on an axis from 0. 0 starts there.
+	floor float64
 	// limits draws the panel's levels as dashed lines.
 	limits bool
 	// colors fixes the colours of the series that match a regexp.
@@ -35,7 +38,6 @@ type seriesColor struct{ regexp, color string }
 func (g graph) draw(p panel) (dashboard.Panel, error) {
 	b := timeseries.NewPanelBuilder().
 		Unit(p.unit).
-		Min(0).
 		LineWidth(1).
 		FillOpacity(0).
 		// A lone sample between two gaps has no line; as a point it is seen.
@@ -49,6 +51,11 @@ func (g graph) draw(p panel) (dashboard.Panel, error) {
 		Legend(legendTable()).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.stacked)).
 		DataLinks(links(p.links))
+	if g.floor > 0 {
+		b.AxisSoftMin(g.floor)
+	} else {
+		b.Min(0)
+	}
 	if g.max > 0 {
 		b.Max(g.max)
 	}

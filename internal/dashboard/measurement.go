@@ -52,7 +52,7 @@ func lag(s scope, l proberLag) panel {
 
 func coalesced(s scope) panel {
 	return panel{
-		view:  graph{max: 1},
+		view:  graph{},
 		title: "Coalesced share of events",
 		about: about{
 			"Share of the token events that arrived in one read with an earlier event, and so share its timestamp.",
@@ -68,7 +68,7 @@ func coalesced(s scope) panel {
 
 func usageMissing(s scope) panel {
 	return panel{
-		view:  graph{max: 1},
+		view:  graph{},
 		title: "Share of turns without usage",
 		about: about{
 			"Share of the turns that got tokens but no usage from the server.",

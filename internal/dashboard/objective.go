@@ -76,7 +76,7 @@ func budgetNow(s scope, o slo.Objective) panel {
 func goodCourse(s scope, o slo.Objective) panel {
 	by := []string{metrics.LabelTarget}
 	return panel{
-		view:  graph{max: 1},
+		view:  graph{max: 1, floor: max(0, 1-5*o.Budget())},
 		title: "Share of good turns of " + o.Name,
 		about: about{
 			"Share of the turns judged in the window that met the SLO, by target.",

@@ -69,7 +69,7 @@ func alertTable() panel {
 
 func failedShare(s scope, width uint32) panel {
 	return panel{
-		view:  graph{max: 1},
+		view:  graph{},
 		title: "Failed share of turns",
 		about: about{
 			"Share of the turns ended in the window that failed, whatever the reason.",

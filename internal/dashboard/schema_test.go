@@ -14,7 +14,8 @@ import (
 func TestSchema(t *testing.T) {
 	plugins.RegisterDefaultPlugins()
 	for _, d := range generate(t, example()) {
-		var back grafana.Dashboard //nolint:staticcheck // the classic schema is wanted
+		//lint:ignore SA1019 the classic schema is what Generate writes.
+		var back grafana.Dashboard
 		// The SDK returns an empty list of errors, too, as an error.
 		var found cog.BuildErrors
 		if err := back.UnmarshalJSONStrict(d.JSON); err != nil && !(errors.As(err, &found) && len(found) == 0) {

@@ -41,6 +41,10 @@ func resolutionOptions(initial string) []dashboard.VariableOption {
 	return out
 }
 
+// labelValues is the kind of variable query that Grafana's editor shows as
+// "Label values".
+const labelValues = 1
+
 // labelVariable picks any number of a label's values; matchers restrict them
 // by the variables before it.
 func labelVariable(name, label, about, metric, matchers string) (dashboard.VariableModel, error) {
@@ -50,7 +54,9 @@ func labelVariable(name, label, about, metric, matchers string) (dashboard.Varia
 		Label(label).
 		Description(about).
 		Datasource(datasource()).
-		Query(dashboard.StringOrMap{Map: map[string]any{"query": query, "refId": name}}).
+		Query(dashboard.StringOrMap{Map: map[string]any{
+			"qryType": labelValues, "query": query, "refId": "PrometheusVariableQueryEditor-VariableQuery",
+		}}).
 		Definition(query).
 		Refresh(dashboard.VariableRefreshOnTimeRangeChanged).
 		Sort(dashboard.VariableSortAlphabeticalAsc).
