@@ -57,12 +57,17 @@ func (r *Recorder) Apply(s Snapshot) {
 	r.retireOthers()
 }
 
-// Forget removes the series of a job at once. Call it when the job's last
-// conversation has ended, or their ends are lost.
+// Forget removes the series of a job that Apply has taken out, even if it has
+// something in flight whose end is lost. A job that the last snapshot names is
+// left alone: it may have been taken out and put back while its old loop was
+// still draining.
 func (r *Recorder) Forget(target, workload string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forget(jobKey{target, workload})
+	key := jobKey{target, workload}
+	if _, wanted := r.rates[key]; !wanted {
+		r.forget(key)
+	}
 }
 
 // SetModel says which model a target turned out to serve. A target that is not
@@ -126,7 +131,6 @@ func (r *Recorder) dropRetired(j *job) {
 
 func (r *Recorder) forget(key jobKey) {
 	delete(r.jobs, key)
-	delete(r.rates, key)
 	r.changed()
 }
 

@@ -90,22 +90,38 @@ func TestRemovedJobComesBack(t *testing.T) {
 
 func TestForget(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a", "b")
+	ended := turn("a", probe.First, start, millisecond, millisecond, 1)
 	r.TurnStarted(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
+	r.Apply(snapshot("b"))
 	r.Forget("a", "chat")
-	r.TurnEnded(turn("a", probe.First, start, millisecond, millisecond, 1))
+	r.Forget("stranger", "chat")
+	r.TurnEnded(ended)
 	r.ConversationSkipped(probe.Skip{Target: "a", Workload: "chat", Reason: SkipReasons()[0]})
-	if got := gather(t, r).of("target=a"); !slices.Equal(got, []string{TargetInfo + "{connection=reuse,model=m-8b,target=a}"}) {
+	if got := gather(t, r).of("target=a"); len(got) != 0 {
 		t.Errorf("a forgotten job left %v", got)
 	}
 	// A late end of the forgotten job must not make turns in flight negative.
 	r.Apply(snapshot("a", "b"))
-	r.TurnEnded(turn("a", probe.First, start, millisecond, millisecond, 1))
+	r.TurnEnded(ended)
 	r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat"})
 	g := gather(t, r)
 	for _, series := range []string{first(TurnsInFlight), first(Turns), ofJob(ConversationsInFlight), ofJob(Conversations)} {
 		if got := g.value(t, series); got != 0 {
 			t.Errorf("%s = %v, want 0", series, got)
 		}
+	}
+}
+
+// TestForgetLeavesWantedJobs: the old loop of a job that was taken out and put
+// back reports its end after the new one began.
+func TestForgetLeavesWantedJobs(t *testing.T) {
+	r := newTestRecorder(&clock{start}, "a")
+	r.Apply(snapshot())
+	r.Apply(snapshot("a"))
+	r.Forget("a", "chat")
+	run(r, turn("a", probe.First, start, millisecond, millisecond, 1))
+	if got := gather(t, r).value(t, first(Turns)); got != 1 {
+		t.Errorf("turns = %v, want 1", got)
 	}
 }
 
