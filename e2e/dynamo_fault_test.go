@@ -49,7 +49,7 @@ func TestDynamoWorkersWedged(t *testing.T) {
 		t.Errorf("TTFT %v s of a turn without a token, want null", *got)
 	}
 	d.workers.signal(t, syscall.SIGCONT)
-	checkSuccess(t, "after the workers went on", 0, converse(t, d.api(), "--turns=1").wait(t).Turns[0])
+	checkSuccess(t, "after the workers went on", converse(t, d.api(), "--turns=1").wait(t).Turns[0])
 }
 
 func wantHealthy(t *testing.T, d *dynamo) {

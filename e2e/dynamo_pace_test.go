@@ -14,6 +14,7 @@ func TestDynamoPace(t *testing.T) {
 			reports := probeAll(t, 6, d.api(), 4, "--prompt-tokens=400", "--max-output-tokens=24")
 			after := scrape(t, d.root+"/metrics")
 
+			checkReuse(t, reports)
 			checkConfiguredPace(t, turns(reports))
 			checkReportedPace(t, turns(reports), before, after)
 			checkTokens(t, turns(reports), before, after)

@@ -32,6 +32,7 @@ func startLlamaPython(t *testing.T) (p *process, api string) {
 func TestLlamaPythonPace(t *testing.T) {
 	p, api := startLlamaPython(t)
 	reports := probeAll(t, 4, api, 5, "--prompt-tokens=600", "--max-output-tokens=32")
+	checkReuse(t, reports)
 	all := turns(reports)
 	prompts, totals := logged(t, p, "prompt eval time"), logged(t, p, "total time")
 	if len(prompts) != len(all) || len(totals) != len(all) {

@@ -16,6 +16,9 @@ import gguf
 import numpy as np
 
 LAYERS, WIDTH, HIDDEN, HEADS, CONTEXT = 6, 384, 1024, 6, 8192
+# Ids below this are special tokens and single bytes: they would end an answer
+# early or come as no text at all, so the model never says them.
+FIRST_SPOKEN = 300
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<|{{ m['role'] }}|>\n"
     "{{ m['content'] }}{{ eos_token }}\n{% endfor %}"
@@ -56,26 +59,42 @@ def add_shape(w: gguf.GGUFWriter, vocab: int) -> None:
 
 
 def add_weights(w: gguf.GGUFWriter, vocab: int) -> None:
+    """Adds random weights, but for channel 0 of the width. The embedding sets
+    it to 1 for every token, no layer adds to it, and the output reads from it
+    how unlikely the unspoken tokens are."""
     rng = np.random.default_rng(7)
 
-    def matrix(name: str, rows: int, columns: int) -> None:
-        values = rng.standard_normal((rows, columns), dtype=np.float32)
-        w.add_tensor(name, (values / np.sqrt(columns)).astype(np.float16))
+    def matrix(name: str, rows: int, columns: int, change=None) -> None:
+        values = rng.standard_normal((rows, columns), dtype=np.float32) / np.sqrt(columns)
+        if change is not None:
+            change(values)
+        w.add_tensor(name, values.astype(np.float16))
+
+    def set_constant(values) -> None:
+        values[:, 0] = 1
+
+    def keep_constant(values) -> None:
+        values[0, :] = 0
+
+    def silence(values) -> None:
+        values[:, 0] = 0
+        values[:FIRST_SPOKEN, 0] = -100
 
     def ones(name: str) -> None:
         w.add_tensor(name, np.ones(WIDTH, dtype=np.float32))
 
-    matrix("token_embd.weight", vocab, WIDTH)
+    matrix("token_embd.weight", vocab, WIDTH, set_constant)
     for i in range(LAYERS):
         ones(f"blk.{i}.attn_norm.weight")
-        for part in ("q", "k", "v", "output"):
+        for part in ("q", "k", "v"):
             matrix(f"blk.{i}.attn_{part}.weight", WIDTH, WIDTH)
+        matrix(f"blk.{i}.attn_output.weight", WIDTH, WIDTH, keep_constant)
         ones(f"blk.{i}.ffn_norm.weight")
         matrix(f"blk.{i}.ffn_gate.weight", HIDDEN, WIDTH)
         matrix(f"blk.{i}.ffn_up.weight", HIDDEN, WIDTH)
-        matrix(f"blk.{i}.ffn_down.weight", WIDTH, HIDDEN)
+        matrix(f"blk.{i}.ffn_down.weight", WIDTH, HIDDEN, keep_constant)
     ones("output_norm.weight")
-    matrix("output.weight", vocab, WIDTH)
+    matrix("output.weight", vocab, WIDTH, silence)
 
 
 def main() -> None:

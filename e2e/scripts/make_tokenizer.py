@@ -27,15 +27,31 @@ TEMPLATE = (
 )
 
 
-def corpus(seed: int = 7, lines: int = 4000):
+# The endings and short words that make up much of English, so that prompts in
+# English do not fall apart into single letters.
+ENGLISH = """the of and to in a is that it for as was with be by on not he his but
+at are this have from or had an they which one you were all her she there would
+their we him been has when who will more no if out so said what up its about into
+than them can only other new some could time these two may then do first any my
+now such like our over man me even most made after also did many before must
+through back years where much your way well down should because each just those
+people how too little state good very make world still own see men work long get
+here between both life being under never day same another know while last might
+us great old year off come since against go came right used take three able ing
+tion ment ness ity ous ive ence ance ally ated ing ers est ful less ish ward port
+serve house water light under stand point place part number change through"""
+
+
+def corpus(seed: int = 7, lines: int = 6000):
     """Yields lines of made-up words: syllables drawn with a skew, so that the
     trainer finds frequent pairs to merge."""
     rng = random.Random(seed)
+    english = ENGLISH.split()
     syllables = [c + v for c in "bcdfghjklmnprstvwz" for v in ("a", "e", "i", "o", "u", "an", "er", "in")]
     words = ["".join(rng.choices(syllables, k=rng.randint(1, 4))) for _ in range(9000)]
     weights = [1 / (i + 10) for i in range(len(words))]
     for _ in range(lines):
-        yield " ".join(rng.choices(words, weights, k=20)) + "."
+        yield " ".join(rng.choices(words, weights, k=15) + rng.choices(english, k=10)) + "."
 
 
 def train() -> Tokenizer:
