@@ -1,0 +1,119 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// prometheus is Debian's Prometheus scraping one sidecar.
+type prometheus struct {
+	*process
+	root string
+}
+
+// startPrometheus starts it with the rule file, at a pace for tests.
+func startPrometheus(t *testing.T, target, rules string) *prometheus {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "prometheus.yml")
+	text := fmt.Sprintf(`
+global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [%q]
+scrape_configs:
+  - job_name: synthetic
+    static_configs: [{targets: [%q]}]
+`, rules, target)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address, _ := freeAddress(t)
+	p := &prometheus{root: "http://" + address}
+	p.process = start(t, "prometheus", nil, cached(t, "prometheus", "usr", "bin", "prometheus"),
+		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
+	await(t, 30*time.Second, "Prometheus to be ready", func() error {
+		_, err := get(t.Context(), p.root+"/-/ready")
+		return err
+	}, p.process)
+	return p
+}
+
+// api calls the HTTP API and decodes the data of its answer.
+func (p *prometheus) api(t *testing.T, path string, data any) error {
+	body, err := get(t.Context(), p.root+"/api/v1/"+path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(body, &struct{ Data any }{data})
+}
+
+// awaitSample waits until a query has a result.
+func (p *prometheus) awaitSample(t *testing.T, query string) {
+	t.Helper()
+	await(t, 30*time.Second, "a result of "+query, func() error {
+		var data struct{ Result []json.RawMessage }
+		if err := p.api(t, "query?query="+url.QueryEscape(query), &data); err != nil {
+			return err
+		}
+		if len(data.Result) == 0 {
+			return errors.New("the result is empty")
+		}
+		return nil
+	}, p.process)
+}
+
+// firing returns the labels of the alerts that fire.
+func (p *prometheus) firing(t *testing.T) []map[string]string {
+	t.Helper()
+	firing, err := p.tryFiring(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return firing
+}
+
+func (p *prometheus) tryFiring(t *testing.T) ([]map[string]string, error) {
+	var data struct {
+		Alerts []struct {
+			Labels map[string]string
+			State  string
+		}
+	}
+	if err := p.api(t, "alerts", &data); err != nil {
+		return nil, err
+	}
+	var firing []map[string]string
+	for _, a := range data.Alerts {
+		if a.State == "firing" {
+			firing = append(firing, a.Labels)
+		}
+	}
+	return firing, nil
+}
+
+// awaitAlert waits until an alert with exactly these labels fires.
+func (p *prometheus) awaitAlert(t *testing.T, labels map[string]string) {
+	t.Helper()
+	began := time.Now()
+	await(t, 2*time.Minute, fmt.Sprintf("the alert %v to fire", labels), func() error {
+		firing, err := p.tryFiring(t)
+		if err != nil {
+			return err
+		}
+		for _, got := range firing {
+			if maps.Equal(got, labels) {
+				return nil
+			}
+		}
+		return fmt.Errorf("firing: %v", firing)
+	}, p.process)
+	t.Logf("%s of %s fires after another %.1f s", labels["alertname"], labels["slo"], time.Since(began).Seconds())
+}

@@ -1,0 +1,140 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// configuration probes one deployment with four conversations a second. Each
+// lasts about two seconds, so that some are in flight at any time.
+const configuration = `
+targets:
+  - {name: dynamo, base_url: %q}
+workloads:
+  - name: chat
+    turns: {min: 3, max: 3}
+    prompt_tokens: 200
+    starters: 10
+    followups: {tokens: 20}
+    max_output_tokens: 16
+    timeouts: {first_token: 5s, stall: 5s, total: 20s}
+traffic:
+  - targets: [dynamo]
+    workload: chat
+    arrival: {process: constant, rate: 4}
+    max_concurrency: 32
+slos:
+  - {name: ttft, sli: ttft, threshold: 2s, objective: 99%%}
+  - {name: availability, sli: availability, objective: 99.5%%}
+`
+
+// sidecar is a running "synthetic run".
+type sidecar struct {
+	*process
+	address, config string
+}
+
+func startSidecar(t *testing.T, baseURL string) *sidecar {
+	t.Helper()
+	address, _ := freeAddress(t)
+	s := &sidecar{address: address, config: filepath.Join(t.TempDir(), "synthetic.yml")}
+	if err := os.WriteFile(s.config, fmt.Appendf(nil, configuration, baseURL), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)
+	await(t, 20*time.Second, "synthetic to be ready", func() error {
+		_, err := get(t.Context(), "http://"+address+"/-/ready")
+		return err
+	}, s.process)
+	return s
+}
+
+// metrics scrapes the sidecar and checks that every turn is accounted for.
+func (s *sidecar) metrics(t *testing.T) families {
+	t.Helper()
+	f := scrape(t, "http://"+s.address+"/metrics")
+	started, ended, flying := f.sum("synthetic_turns_started_total", nil), f.sum("synthetic_turns_total", nil), f.sum("synthetic_turns_in_flight", nil)
+	if started != ended+flying {
+		t.Errorf("%v turns started, %v ended and %v in flight: some are lost", started, ended, flying)
+	}
+	return f
+}
+
+// awaitTurns waits until n turns have ended.
+func (s *sidecar) awaitTurns(t *testing.T, n float64) {
+	t.Helper()
+	await(t, time.Minute, fmt.Sprintf("%v turns", n), func() error {
+		if got := s.metrics(t).sum("synthetic_turns_total", nil); got < n {
+			return fmt.Errorf("%v turns have ended", got)
+		}
+		return nil
+	}, s.process)
+}
+
+// generateRules writes the alert rules for the sidecar's configuration and
+// returns the file.
+func (s *sidecar) generateRules(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), binary(t), "generate", "rules", "--config.file="+s.config, "--output.dir="+dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("generating rules: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "synthetic-rules.yml")
+}
+
+// TestSidecarAlerts runs the sidecar against Dynamo under a real Prometheus:
+// quiet while all is well, and paging soon after the frontend was killed.
+func TestSidecarAlerts(t *testing.T) {
+	d := startDynamo(t, "kv")
+	s := startSidecar(t, d.api())
+	p := startPrometheus(t, s.address, s.generateRules(t))
+	s.awaitTurns(t, 40)
+	healthy := s.metrics(t)
+	checkExported(t, healthy, scrape(t, d.root+"/metrics"))
+	p.awaitSample(t, `synthetic:slo_error_ratio:rate5m{slo="availability"} == 0`)
+	if firing := p.firing(t); len(firing) != 0 {
+		t.Errorf("alerts fire although all is well: %v", firing)
+	}
+
+	d.frontend.kill()
+	for _, slo := range []string{"availability", "ttft"} {
+		want := map[string]string{"alertname": "SyntheticSLOFastBurn", "severity": "page", "slo": slo, "target": "dynamo", "workload": "chat"}
+		p.awaitAlert(t, want)
+	}
+	broken := s.metrics(t)
+	for _, reason := range []string{"truncated", "connect_error"} {
+		if n := broken.sum("synthetic_turn_failures_total", map[string]string{"reason": reason}); n < 1 {
+			t.Errorf("no turn is counted as %s", reason)
+		} else {
+			t.Logf("%v turns are counted as %s", n, reason)
+		}
+	}
+}
+
+// checkExported compares what the sidecar exports with what the frontend does.
+// The two scrapes are not of one instant, so only means are compared, and more
+// loosely than where the turns are the same.
+func checkExported(t *testing.T, client, server families) {
+	t.Helper()
+	if n := client.sum("synthetic_turn_failures_total", nil); n != 0 {
+		t.Errorf("%v turns failed", n)
+	}
+	mean := func(f families, name string) float64 { return f.sum(name, nil) / f.count(name, nil) }
+	within(t, "mean exported TTFT beyond the frontend's",
+		mean(client, "synthetic_ttft_seconds")-mean(server, "dynamo_frontend_time_to_first_token_seconds"), -0.020, 0.050)
+	within(t, "mean exported ITL beyond the frontend's",
+		mean(client, "synthetic_itl_seconds")-mean(server, "dynamo_frontend_inter_token_latency_seconds"), -0.005, 0.005)
+	followup := map[string]string{"turn": "followup"}
+	ratio := client.sum("synthetic_cached_prompt_tokens_total", followup) / client.sum("synthetic_prompt_tokens_total", followup)
+	t.Logf("share of cached prompt tokens in follow-up turns: %.2f", ratio)
+	if !(ratio > 0.5 && ratio <= 1) {
+		t.Errorf("%.2f of the prompt tokens of follow-up turns were cached, want more than half under the KV router", ratio)
+	}
+}
