@@ -22,6 +22,7 @@ func allowed() map[string][]string {
 		"internal/simulate": nil,
 		"internal/sketch":   nil,
 		"internal/archtest": nil,
+		"internal/promtest": nil,
 
 		"internal/wire":      {"internal/stream"},
 		"internal/wirebench": {"internal/wire", "internal/stream", "internal/probe", "internal/target", "internal/workload"},
