@@ -43,6 +43,7 @@ func (in Input) check() error {
 	if len(in.Jobs) == 0 {
 		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since an alert for missing data needs the list of what is probed"))
 	}
+	errs = append(errs, in.repeatedJobs()...)
 	seen := map[string]bool{}
 	for i, o := range in.SLOs {
 		where := fmt.Sprintf("slos[%d] %q", i, o.Name)
@@ -57,6 +58,18 @@ func (in Input) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// repeatedJobs refuses two entries for one pair of target and workload.
+func (in Input) repeatedJobs() []error {
+	var errs []error
+	pairs, by := collect(in.Jobs, func(j Job) string { return fmt.Sprintf("target %q, workload %q", j.Target, j.Workload) })
+	for _, p := range pairs {
+		if n := len(by[p]); n > 1 {
+			errs = append(errs, fmt.Errorf("traffic: %s is listed %d times: their series would be one and the same", p, n))
+		}
+	}
+	return errs
 }
 
 func checkObjective(o slo.Objective) error {

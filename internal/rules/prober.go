@@ -29,10 +29,15 @@ func (in Input) proberRules() []rulefmt.Rule {
 	return rules
 }
 
+// handover keeps an alert on lost data while the next one, which may have to
+// take over, still waits: a prober that comes back need not probe, and one that
+// does not probe may die.
+const handover = 10 * time.Minute
+
 // gone fires when not one prober is scraped.
 func gone() alert {
 	return alert{
-		name: AlertProberSilent, severity: slo.Page, wait: 5 * time.Minute,
+		name: AlertProberSilent, severity: slo.Page, wait: 5 * time.Minute, keep: handover,
 		expr:        fmt.Sprintf("absent(%s)", metrics.BuildInfo),
 		summary:     "No synthetic prober is scraped",
 		description: "Prometheus has had no sample of any synthetic process for 5m. No deployment is watched; every other alert of synthetic is blind.",
@@ -46,7 +51,7 @@ func (in Input) silent() []alert {
 	for _, g := range partition(in.Jobs, func(j Job) string { return j.silence().String() }) {
 		limit := g.jobs[0].silence()
 		alerts = append(alerts, alert{
-			name: AlertProberSilent, severity: slo.Page, wait: 2 * time.Minute,
+			name: AlertProberSilent, severity: slo.Page, wait: 2 * time.Minute, keep: handover,
 			expr:        age(perJob(), g.matchers, limit),
 			summary:     "{{ $labels.target }}/{{ $labels.workload }}: no turn ended for {{ $value | humanizeDuration }}",
 			description: fmt.Sprintf("The last turn ended {{ $value | humanizeDuration }} ago; at the configured rate, silence of more than %s is a fault of the prober.", slo.Short(limit)),

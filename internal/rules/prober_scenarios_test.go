@@ -24,7 +24,7 @@ func proberScenarios() []scenario {
 			{do: all(func(p *prober) { p.stuck = true }), after: 10 * time.Minute, want: []string{
 				rules.AlertProberSilent + " a chat", rules.AlertSchedulerStuck + " a chat prober-0",
 			}},
-			{do: all(func(p *prober) { p.stuck = false }), after: time.Minute},
+			{do: all(func(p *prober) { p.stuck = false }), after: 12 * time.Minute},
 		}},
 		{name: "one scheduler of two is stuck", replicas: 2, steps: []step{
 			healthy,

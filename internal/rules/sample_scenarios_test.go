@@ -27,8 +27,8 @@ func sampleScenarios() []scenario {
 			{do: dies, after: 4 * time.Minute},
 			{after: 3 * time.Minute, want: []string{gone}},
 			{after: 3 * time.Hour, want: []string{gone}},
-			{do: returns, after: time.Minute},
-			{after: time.Hour},
+			{do: returns, after: 9 * time.Minute, want: []string{gone}},
+			{after: 2 * time.Minute},
 		}},
 		{name: "the prober never came up", steps: []step{
 			{do: dies, after: 7 * time.Minute, want: []string{gone}},
@@ -49,19 +49,19 @@ func sampleScenarios() []scenario {
 				}
 			}, after: 2 * time.Hour},
 			{do: func(h *house) { h.probers[1].down = true }, after: 23 * time.Minute, want: []string{rules.AlertTargetNoSamples + " b chat"}},
-			{do: func(h *house) { h.probers[1].down = false }, after: 3 * time.Minute},
+			{do: func(h *house) { h.probers[1].down = false }, after: 13 * time.Minute},
 		}},
 		{name: "the prober answers and ends no turns", steps: []step{
 			healthy,
 			{do: all(func(p *prober) { p.silent = true }), after: 5 * time.Minute},
 			{after: 4 * time.Minute, want: []string{silent}},
 			{after: time.Hour, want: []string{silent}},
-			{do: all(func(p *prober) { p.silent = false }), after: time.Minute},
+			{do: all(func(p *prober) { p.silent = false }), after: 12 * time.Minute},
 		}},
 		{name: "a prober that never ended a turn", steps: []step{
 			{do: all(func(p *prober) { p.silent = true }), after: 4 * time.Minute},
 			{after: 4 * time.Minute, want: []string{noSample}},
-			{do: all(func(p *prober) { p.silent = false }), after: 4 * time.Minute},
+			{do: all(func(p *prober) { p.silent = false }), after: 14 * time.Minute},
 		}},
 		{name: "a job is dropped from the configuration", steps: []step{
 			healthy,
@@ -72,7 +72,7 @@ func sampleScenarios() []scenario {
 		}},
 		{name: "nothing is judged", in: withSLOs(pace), steps: []step{
 			{do: behaving(oneToken), after: 30 * time.Minute, want: []string{rules.AlertSLONoSamples + " a chat tpot", noSample}},
-			{do: behaving(ok), after: 3 * time.Minute},
+			{do: behaving(ok), after: 13 * time.Minute},
 		}},
 		{name: "one objective of two is not judged", in: withSLOs(ttft, pace), steps: []step{
 			healthy,

@@ -99,7 +99,7 @@ func (in Input) silentJob(j Job) alert {
 		metric = metrics.SLOTurns
 	}
 	return alert{
-		name: AlertTargetNoSamples, severity: slo.Page, wait: 5 * time.Minute,
+		name: AlertTargetNoSamples, severity: slo.Page, wait: 5 * time.Minute, keep: handover,
 		labels: map[string]string{metrics.LabelTarget: j.Target, metrics.LabelWorkload: j.Workload},
 		expr: fmt.Sprintf("absent(\n  %s > 0\n)\nunless on ()\n  absent(%s)\nunless on ()\n  (%s)",
 			self.increase(nil, metric, window), metrics.BuildInfo, age(nil, self, j.silence())),

@@ -1,0 +1,98 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"synthetic/internal/dashboard"
+	"synthetic/internal/metrics"
+	"synthetic/internal/rules"
+)
+
+// TestRulesReadOnlyWhatIsWritten holds every selector to the catalog and to
+// the series that the rules record: a rule on a name or a label that nobody
+// writes is silent for ever.
+func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
+	r := generate(t, fixed())
+	known := map[string][]string{}
+	for _, m := range metrics.Catalog() {
+		labels := append(slices.Clone(m.Labels), "instance")
+		known[m.Name] = labels
+		if m.Kind == metrics.Histogram {
+			known[m.Name+"_bucket"] = append(labels, "le")
+		}
+	}
+	for _, g := range r.Groups.Groups {
+		for _, rule := range g.Rules {
+			if rule.Record != "" {
+				known[rule.Record] = []string{"target", "workload", "turn", "slo", "quantile"}
+			}
+		}
+	}
+	for _, g := range r.Groups.Groups {
+		for _, rule := range g.Rules {
+			expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+				if s, ok := n.(*parser.VectorSelector); ok {
+					checkSelector(t, known, s)
+				}
+				return nil
+			})
+		}
+	}
+}
+
+func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSelector) {
+	t.Helper()
+	labels, ok := known[s.Name]
+	if !ok {
+		t.Errorf("%s is read and nobody writes it", s.Name)
+	}
+	for _, m := range s.LabelMatchers {
+		if m.Name != "__name__" && !slices.Contains(labels, m.Name) {
+			t.Errorf("%s has no label %s", s.Name, m.Name)
+		}
+	}
+}
+
+// TestAlertsAreListed keeps Alerts complete.
+func TestAlertsAreListed(t *testing.T) {
+	got := map[string]bool{}
+	for _, g := range generate(t, fixed()).Groups.Groups {
+		for _, rule := range g.Rules {
+			if rule.Alert != "" {
+				got[rule.Alert] = true
+			}
+		}
+	}
+	for _, name := range rules.Alerts() {
+		if !got[name] {
+			t.Errorf("%s is listed and not generated", name)
+		}
+		delete(got, name)
+	}
+	for name := range got {
+		t.Errorf("%s is generated and not listed", name)
+	}
+}
+
+// TestLinksLeadToDashboards holds the links to the dashboards' own UIDs.
+func TestLinksLeadToDashboards(t *testing.T) {
+	for _, g := range generate(t, fixed()).Groups.Groups {
+		for _, rule := range g.Rules {
+			if rule.Alert == "" {
+				continue
+			}
+			path, _, _ := strings.Cut(strings.TrimPrefix(rule.Annotations["dashboard_url"], "https://grafana.example.org/d/"), "?")
+			if path != dashboard.TargetUID && path != dashboard.HealthUID {
+				t.Errorf("%s links to the dashboard %q", rule.Alert, path)
+			}
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package rules_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// only is the value of the one series that an expression gives.
+func (p *prometheus) only(expr string) float64 {
+	p.t.Helper()
+	got := p.query(expr)
+	if len(got) != 1 {
+		p.t.Fatalf("%s gives %v, want one series", expr, got)
+	}
+	return slices.Collect(maps.Values(got))[0]
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance {
+		t.Errorf("%s is %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+func TestRecordedBudget(t *testing.T) {
+	h := newHouse(t, usual(), 2)
+	h.run(2 * time.Hour)
+	near(t, "error ratio without a fault", h.only(rules.RecordErrorRatio(time.Hour)), 0, 0)
+	near(t, "budget before a fault", h.only(rules.RecordBudgetRemaining), 1, 0)
+
+	// One turn in forty for an hour is 2.5 times the allowed rate.
+	behaving(oneIn(40, slow, ok))(h)
+	h.run(time.Hour)
+	near(t, "error ratio", h.only(rules.RecordErrorRatio(time.Hour)), 0.025, 0.002)
+	near(t, "burn rate", h.only(rules.RecordBurnRate), 2.5, 0.2)
+	near(t, "bad turns within an hour", h.only(rules.RecordViolations(time.Hour)), 18, 1.5)
+	// Of three hours one had 2.5 % of bad turns: 0.83 % of the 1 % allowed.
+	near(t, "budget that is left", h.only(rules.RecordBudgetRemaining), 1-2.5/3, 0.08)
+
+	if got := h.query(rules.RecordErrorRatio(time.Hour) + `{target="a", workload="chat", slo="ttft", turn="", instance=""}`); len(got) != 1 {
+		t.Errorf("the ratio's labels are not target, workload and slo: %v", h.query(rules.RecordErrorRatio(time.Hour)))
+	}
+}
+
+// TestNoRatioWithoutTurns: 0/0 must be nothing, neither 0 nor NaN.
+func TestNoRatioWithoutTurns(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	all(func(p *prober) { p.silent = true })(h)
+	h.run(30 * time.Minute)
+	for _, name := range []string{
+		rules.RecordErrorRatio(5 * time.Minute), rules.RecordErrorRatio(time.Hour),
+		rules.RecordBurnRate, rules.RecordBudgetRemaining, rules.RecordTTFT,
+	} {
+		if got := h.query(name); len(got) > 0 {
+			t.Errorf("%s without any turn is %v", name, got)
+		}
+	}
+}
+
+func TestRecordedQuantiles(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	behaving(oneIn(10, slow, ok))(h)
+	h.run(time.Hour)
+	q := func(q string) float64 { return h.only(rules.RecordTTFT + `{turn="followup", quantile="` + q + `"}`) }
+	// The good turns take 0.2 s, in the bucket from 0.1 to 0.25; the slow ones
+	// 3 s, in the bucket from 2 to 5.
+	near(t, "p50", q("0.5"), 0.2, 0.05)
+	near(t, "p95", q("0.95"), 3, 1)
+	near(t, "p99", q("0.99"), 4.5, 0.5)
+}
+
+// TestQuantilesOfNativeHistograms: a server that takes native histograms keeps
+// no classic buckets.
+func TestQuantilesOfNativeHistograms(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	series := labels.FromStrings(labels.MetricName, metrics.TTFT, "target", "n", "workload", "chat", "turn", "first", "instance", "x")
+	for i := range 60 {
+		h.run(scrapeInterval)
+		app := h.store.Appender(t.Context())
+		// Schema 0, bucket 1: observations in (1, 2].
+		_, err := app.AppendHistogram(0, series, h.now.UnixMilli(), &histogram.Histogram{
+			Schema: 0, Count: uint64(10 * i), Sum: float64(15 * i), ZeroThreshold: 1e-9,
+			PositiveSpans: []histogram.Span{{Offset: 1, Length: 1}}, PositiveBuckets: []int64{int64(10 * i)},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := app.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	near(t, "p50", h.only(rules.RecordTTFT+`{target="n", quantile="0.5"}`), math.Sqrt2, 0.01)
+	near(t, "classic p50 beside it", h.only(rules.RecordTTFT+`{target="a", turn="first", quantile="0.5"}`), 0.2, 0.05)
+}
+
+// TestFaultNeverReadsAsHealth follows a fault while its prober is lost in one
+// way after another: from the first page on, somebody is paged at every minute.
+func TestFaultNeverReadsAsHealth(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	h.scrapes(8 * time.Hour)
+	behaving(slow)(h)
+	h.run(15 * time.Minute)
+	p := h.probers[0]
+	jobs := p.jobs
+	losses := []struct {
+		name string
+		do   func()
+	}{
+		{"nothing is lost", func() {}},
+		{"the process dies", func() { p.down = true }},
+		{"it comes back and ends no turn", func() { p.down, p.silent = false, true; p.restart() }},
+		{"it dies again", func() { p.down = true }},
+		{"it comes back and sees the fault", func() { p.down, p.silent = false, false; p.restart() }},
+		{"its loops hang", func() { p.stuck = true }},
+		{"it dies hanging", func() { p.down = true }},
+		{"it comes back without the job", func() {
+			p.down, p.stuck, p.jobs = false, false, nil
+			p.restart()
+			p.recorder.Apply(metrics.Snapshot{SLOs: p.snapshot.SLOs})
+		}},
+		{"it dies a last time", func() { p.down = true }},
+		{"it comes back for good, and the fault goes on", func() { p.down, p.jobs = false, jobs; p.restart() }},
+	}
+	for _, loss := range losses {
+		loss.do()
+		for minute := range 40 {
+			if len(pages(h)) == 0 {
+				t.Fatalf("%s, minute %d: nobody is paged", loss.name, minute)
+			}
+			h.run(time.Minute)
+		}
+	}
+	behaving(ok)(h)
+	h.run(2 * time.Hour)
+	if got := pages(h); len(got) > 0 {
+		t.Errorf("two hours after the fault %v still page", got)
+	}
+}
+
+func pages(h *house) []string {
+	var out []string
+	for _, a := range h.alerts() {
+		if a.Labels.Get("severity") == "page" {
+			out = append(out, a.Labels.Get("alertname"))
+		}
+	}
+	return out
+}
+
+// TestWhatAPageSays reads a page as the one who is woken does.
+func TestWhatAPageSays(t *testing.T) {
+	h := newHouse(t, usual(), 1)
+	h.scrapes(8 * time.Hour)
+	behaving(failing(probe.ConnectError))(h)
+	h.run(10 * time.Minute)
+	alerts := h.alerts()
+	if len(alerts) != 1 {
+		t.Fatalf("%v fire, want %s alone", h.firing(), rules.AlertTargetDown)
+	}
+	for key, want := range map[string]string{
+		"summary":       "a/chat: 100% of turns fail",
+		"description":   "100% of the turns of the last 5m failed for reasons other than load (HTTP 429).",
+		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
+		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
+	} {
+		if got := alerts[0].Annotations.Get(key); got != want {
+			t.Errorf("%s reads %q, want %q", key, got, want)
+		}
+	}
+	if got := alerts[0].Labels.String(); strings.Contains(got, "instance") {
+		t.Errorf("labels %s: replicas must not page apart", got)
+	}
+}
