@@ -3,10 +3,12 @@ package rules_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
 )
 
@@ -39,6 +41,39 @@ func TestRunbooks(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(f), ".md")
 		if name != "README" && !slices.Contains(rules.Alerts(), name) {
 			t.Errorf("%s belongs to no alert", f)
+		}
+	}
+}
+
+// TestDocsNameOnlyWhatExists holds the queries of the docs to the catalog and to
+// the recorded series: nobody should paste a name at night that gives nothing.
+func TestDocsNameOnlyWhatExists(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range metrics.Catalog() {
+		known[m.Name] = true
+		if m.Kind == metrics.Histogram {
+			known[m.Name+"_bucket"] = true
+		}
+	}
+	for _, g := range generate(t, usual()).Groups.Groups {
+		for _, r := range g.Rules {
+			known[r.Record] = true
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(runbooks, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`synthetic[_:][a-z0-9_:]+`)
+	for _, f := range append(files, filepath.Join(runbooks, "..", "alerting.md")) {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range name.FindAllString(string(text), -1) {
+			if !known[n] {
+				t.Errorf("%s names %s, which nobody writes", f, n)
+			}
 		}
 	}
 }

@@ -62,9 +62,9 @@ func (p Plan) Pages() bool {
 }
 
 // The fewest bad turns that fire. Two in the short window, because one is no
-// evidence that a fault lasts. Five in the long one, because a deployment that
-// just meets its objective reaches two or three by chance every few days when
-// turns are few.
+// evidence that a fault lasts. Five in the long one, because where turns are few
+// a deployment that just meets its objective reaches two or three by chance
+// several times a month (TestPagesByChance).
 const (
 	minBadLong  = 5
 	minBadShort = 2
