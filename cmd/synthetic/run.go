@@ -20,6 +20,9 @@ import (
 // defaultListen is where the sidecar serves.
 const defaultListen = ":9877"
 
+// startUp is after how long the sidecar has done what it does only once.
+const startUp = 5 * time.Second
+
 // runFlags are the flags of "synthetic run".
 type runFlags struct {
 	configFile string
@@ -58,6 +61,8 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		reload = r.load
 	}
 	server := newServer(s.handlers(reload))
+	trim := time.AfterFunc(startUp, trimResident)
+	defer trim.Stop()
 	return serve(ctx, e.logger, s, r, server, func() error { return web.ListenAndServe(server, f.web, e.logger) })
 }
 
