@@ -1,0 +1,28 @@
+{{/* One scraped endpoint of a ServiceMonitor or PodMonitor; takes the root and the monitor's values. */}}
+{{- define "synthetic.endpoint" -}}
+{{- $root := index . 0 -}}
+{{- $monitor := index . 1 -}}
+- port: http
+  path: /metrics
+  scheme: {{ $root.Values.webConfig.scheme }}
+  interval: {{ $monitor.interval }}
+  scrapeTimeout: {{ $monitor.scrapeTimeout }}
+  {{- range $key := list "tlsConfig" "basicAuth" "relabelings" "metricRelabelings" }}
+  {{- with index $monitor $key }}
+  {{ $key }}:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{- define "synthetic.monitorMetadata" -}}
+{{- $root := index . 0 -}}
+{{- $monitor := index . 1 -}}
+name: {{ include "synthetic.fullname" $root }}
+namespace: {{ $root.Release.Namespace }}
+labels:
+  {{- include "synthetic.labels" $root | nindent 2 }}
+  {{- with $monitor.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,92 @@
+{{/* One probe of the kubelet: its timing from the values, its kind from webConfig. */}}
+{{- define "synthetic.probe" -}}
+{{- $root := index . 0 -}}
+{{- if eq $root.Values.webConfig.probe "tcp" -}}
+tcpSocket:
+  port: http
+{{- else -}}
+httpGet:
+  path: {{ index . 1 }}
+  port: http
+  {{- if eq $root.Values.webConfig.scheme "https" }}
+  scheme: HTTPS
+  {{- end }}
+  {{- with $root.Values.webConfig.probeHeaders }}
+  httpHeaders:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end }}
+{{ toYaml (index . 2) }}
+{{- end -}}
+
+{{- define "synthetic.args" -}}
+- run
+- --config.file=/etc/synthetic/synthetic.yml
+- --web.listen-address=:{{ .Values.port }}
+- --shutdown.timeout={{ .Values.shutdownTimeoutSeconds }}s
+- --log.level={{ .Values.log.level }}
+- --log.format={{ .Values.log.format }}
+{{- if .Values.webConfig.existingSecret }}
+- --web.config.file=/etc/synthetic-web/web-config.yml
+{{- end }}
+{{- if .Values.enableLifecycle }}
+- --web.enable-lifecycle
+{{- end }}
+{{- with .Values.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "synthetic.volumeMounts" -}}
+- name: config
+  mountPath: /etc/synthetic
+  readOnly: true
+{{- if .Values.keys.existingSecret }}
+- name: keys
+  mountPath: /etc/synthetic/keys
+  readOnly: true
+{{- end }}
+{{- if .Values.webConfig.existingSecret }}
+- name: web-config
+  mountPath: /etc/synthetic-web
+  readOnly: true
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "synthetic.volumes" -}}
+- name: config
+  configMap:
+    name: {{ include "synthetic.configMapName" . }}
+{{- with .Values.keys.existingSecret }}
+- name: keys
+  secret:
+    secretName: {{ . }}
+    # Read by the pod's fsGroup.
+    defaultMode: 0440
+{{- end }}
+{{- with .Values.webConfig.existingSecret }}
+- name: web-config
+  secret:
+    secretName: {{ . }}
+    defaultMode: 0440
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Where the pods go; each value as Kubernetes has it. */}}
+{{- define "synthetic.scheduling" -}}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
+{{- with index $.Values $key }}
+{{ $key }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- with .Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}

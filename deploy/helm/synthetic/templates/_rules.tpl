@@ -1,0 +1,30 @@
+{{/* The rule groups as {"groups": …}: those of the values, or of the generated file in either of its two forms. */}}
+{{- define "synthetic.ruleGroups" -}}
+{{- $groups := .Values.prometheusRule.groups -}}
+{{- with .Values.prometheusRule.rulesFile -}}
+{{- $file := fromYaml . -}}
+{{- if hasKey $file "Error" -}}
+{{- fail (printf "\n\nprometheusRule.rulesFile is not YAML: %s\n" $file.Error) -}}
+{{- end -}}
+{{- include "synthetic.checkRules" (list $ .) -}}
+{{- $groups = concat $groups (default (dig "spec" "groups" list $file) $file.groups) -}}
+{{- end -}}
+{{- if not $groups -}}
+{{- fail "\n\nprometheusRule has no rules. They follow from the SLOs, the rates and the targets of your configuration, so generate them from it:\n  synthetic generate rules --config.file=synthetic.yml --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n" -}}
+{{- end -}}
+{{ toYaml (dict "groups" $groups) }}
+{{- end -}}
+
+{{/* A generated file that does not name an SLO of the configuration comes from another one, and would not watch that SLO. */}}
+{{- define "synthetic.checkRules" -}}
+{{- $root := index . 0 -}}
+{{- $text := index . 1 -}}
+{{- if not $root.Values.existingConfigMap -}}
+{{- range (include "synthetic.configText" $root | fromYaml).slos -}}
+{{- $name := default .sli .name -}}
+{{- if not (contains (printf "slo=%q" $name) $text) -}}
+{{- fail (printf "\n\nprometheusRule.rulesFile does not know the SLO %q of the configuration: it was generated from another one. Run \"synthetic generate rules\" on this configuration.\n" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
