@@ -74,7 +74,7 @@ func (f objective) tier(jobs matchers, t slo.Tier) string {
 func explain(fit fit, tiers []slo.Tier) string {
 	parts := make([]string, len(tiers))
 	for i, t := range tiers {
-		parts[i] = fmt.Sprintf("%s times over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
+		parts[i] = fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
 			num(t.Burn), slo.Short(t.Long), slo.Short(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort)
 	}
 	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(tiers[0].Severity)...), " ")

@@ -38,7 +38,7 @@ func (f fit) notes(s slo.Severity) []string {
 			continue
 		}
 		for _, n := range t.Notes {
-			notes = append(notes, fmt.Sprintf("At %s times, %s.", num(t.Burn), n))
+			notes = append(notes, fmt.Sprintf("At %s×, %s.", num(t.Burn), n))
 		}
 	}
 	for _, why := range dropped(f.plan, s) {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -52,20 +53,23 @@ func stale(expr, summary, description string) alert {
 func differs(o slo.Objective) string {
 	self := matchers{equals(metrics.LabelSLO, o.Name)}
 	parts := []string{
-		fmt.Sprintf("%s != %v", self.on(metrics.SLOObjective), o.Objective),
-		fmt.Sprintf("%s != %v", self.on(metrics.SLOWindow), o.Window.Seconds()),
+		fmt.Sprintf("%s != %s", self.on(metrics.SLOObjective), exact(o.Objective)),
+		fmt.Sprintf("%s != %s", self.on(metrics.SLOWindow), exact(o.Window.Seconds())),
 	}
 	if o.SLI != slo.Availability {
-		parts = append(parts, fmt.Sprintf("%s != %v", self.on(metrics.SLOThreshold), o.Threshold.Seconds()))
+		parts = append(parts, fmt.Sprintf("%s != %s", self.on(metrics.SLOThreshold), exact(o.Threshold.Seconds())))
 	}
 	return strings.Join(parts, "\nor\n")
 }
+
+// exact writes a number so that it reads back as the same one.
+func exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // unknown is true for each value of a label that the rules do not know.
 func unknown(metric, label string, known []string) string {
 	m := matchers{}
 	if len(known) > 0 {
-		m = m.with(strings.Replace(strings.Replace(oneOf(label, known), "=~", "!~", 1), label+"=", label+"!=", 1))
+		m = m.with(noneOf(label, known))
 	}
 	return fmt.Sprintf("max by (%s) (%s) > 0", label, m.on(metric))
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -65,9 +66,9 @@ func (in Input) silent() []alert {
 func age(by []string, m matchers, limit time.Duration) string {
 	latest := "max"
 	if len(by) > 0 {
-		latest = "max by (target, workload)"
+		latest = "max by (" + strings.Join(by, ", ") + ") "
 	}
-	return fmt.Sprintf("time() - %s (%s > 0) > %s", latest, m.on(metrics.LastTurn), num(limit.Seconds()))
+	return fmt.Sprintf("time() - %s(%s > 0) > %s", latest, m.on(metrics.LastTurn), num(limit.Seconds()))
 }
 
 // stuck keeps the instance: one replica may hang while another works.

@@ -42,14 +42,14 @@ func (m matchers) rate(by []string, metric string, window time.Duration) string 
 }
 
 func (m matchers) over(fn string, by []string, metric string, window time.Duration) string {
-	return fmt.Sprintf("%s (%s(%s[%s]))", sumBy(by), fn, m.on(metric), slo.Short(window))
+	return fmt.Sprintf("%s(%s(%s[%s]))", sumBy(by), fn, m.on(metric), slo.Short(window))
 }
 
 func sumBy(labels []string) string {
 	if len(labels) == 0 {
 		return "sum"
 	}
-	return "sum by (" + strings.Join(labels, ", ") + ")"
+	return "sum by (" + strings.Join(labels, ", ") + ") "
 }
 
 // equals matches one value of a label.
@@ -60,11 +60,21 @@ func oneOf(label string, values []string) string {
 	if len(values) == 1 {
 		return equals(label, values[0])
 	}
+	return label + "=~" + strconv.Quote(alternatives(values))
+}
+
+// noneOf matches every other value of a label.
+func noneOf(label string, values []string) string {
+	return label + "!~" + strconv.Quote(alternatives(values))
+}
+
+// alternatives is a regular expression, anchored by PromQL.
+func alternatives(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
 		quoted[i] = regexp.QuoteMeta(v)
 	}
-	return label + "=~" + strconv.Quote(strings.Join(quoted, "|"))
+	return strings.Join(quoted, "|")
 }
 
 // num writes a number for PromQL without the noise of binary fractions.
@@ -72,13 +82,12 @@ func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64)
 }
 
-// quantile estimates a quantile of a histogram of the catalog, by labels. A
-// server that scrapes native histograms has no classic buckets, and the other
-// way round, so whichever exists answers. The comparison drops the NaN of an
-// idle window.
+// quantile estimates a quantile of a histogram of the catalog, by labels; NaN
+// in an idle window. A server that scrapes native histograms has no classic
+// buckets, and the other way round, so whichever exists answers.
 func (m matchers) quantile(q float64, by []string, metric string, window time.Duration) string {
 	native := m.rate(by, metric, window)
 	classic := m.rate(append([]string{"le"}, by...), metric+"_bucket", window)
-	return fmt.Sprintf("(\n  histogram_quantile(%[1]s, %[2]s)\nor\n  histogram_quantile(%[1]s, %[3]s)\n) >= 0",
+	return fmt.Sprintf("(\n  histogram_quantile(%[1]s, %[2]s)\n  or\n  histogram_quantile(%[1]s, %[3]s)\n)",
 		num(q), native, classic)
 }

@@ -50,7 +50,8 @@ func latencyRules() []rulefmt.Rule {
 	var rules []rulefmt.Rule
 	by := append(perJob(), metrics.LabelTurn)
 	for _, q := range []float64{0.5, 0.95, 0.99} {
-		r := record(RecordTTFT, matchers{}.quantile(q, by, metrics.TTFT, 30*time.Minute))
+		// The comparison drops the NaN of an idle window.
+		r := record(RecordTTFT, matchers{}.quantile(q, by, metrics.TTFT, 30*time.Minute)+" >= 0")
 		r.Labels = map[string]string{labelQuantile: num(q)}
 		rules = append(rules, r)
 	}
