@@ -52,6 +52,7 @@ const (
 	ConversationsCanceled = "synthetic_conversations_canceled_total"
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
 	ConversationsInFlight = "synthetic_conversations_in_flight"
+	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
@@ -126,6 +127,8 @@ func Catalog() []Metric {
 		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by our own shutdown or reload; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
+
+		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, as the server's usage counts them.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},

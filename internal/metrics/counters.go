@@ -30,6 +30,7 @@ type counters struct {
 	turns [kinds]turnCounters
 
 	started, ended, inFlight, failed, canceled float64
+	userErrors                                 float64
 	skipped                                    [skips]float64
 
 	lastTurn  float64

@@ -73,7 +73,7 @@ func scripted() *Recorder {
 	r.ConversationStarted(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, one)
 	run(r, turn("east", probe.Followup, at(3*time.Second), 130*time.Millisecond, 72*time.Millisecond, 9))
-	r.ConversationEnded(probe.Conversation{Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
+	r.ConversationEnded(probe.Conversation{UserErrors: 2, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
 
 	cut := turn("east", probe.First, at(10*time.Second), 1300*time.Millisecond, 25*time.Millisecond, 3)
 	cut.Outcome, cut.UsageMissing, cut.Coalesced = probe.Truncated, true, 1

@@ -85,6 +85,7 @@ func (f *frame) addConversations(jf *jobFrame) {
 	for i, reason := range f.words.skips {
 		f.counter(ConversationsSkipped, l.with(reason), &c.skipped[i])
 	}
+	f.counter(UserEndpointErrors, l, &c.userErrors)
 	f.gauge(LastTurn, l, &c.lastTurn)
 }
 

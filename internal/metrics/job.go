@@ -165,6 +165,7 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	}
 	j.ended++
 	j.inFlight--
+	j.userErrors += float64(c.UserErrors)
 	switch {
 	case c.Outcome == probe.Success:
 		j.conversation.observe(c.End.Sub(c.Scheduled))
