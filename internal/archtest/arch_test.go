@@ -31,6 +31,8 @@ func allowed() map[string][]string {
 		"internal/waterfall": {"internal/probe"},
 		"internal/slo":       {"internal/probe"},
 		"internal/metrics":   {"internal/probe", "internal/slo", "internal/sketch"},
+		"internal/runfile":   {"internal/probe", "internal/slo", "internal/sketch"},
+		"internal/report":    {"internal/probe", "internal/slo", "internal/sketch", "internal/runfile"},
 
 		"internal/schedule":  {"internal/probe", "internal/target", "internal/workload"},
 		"internal/status":    {"internal/probe", "internal/slo", "internal/waterfall"},

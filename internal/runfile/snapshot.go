@@ -1,0 +1,125 @@
+package runfile
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
+)
+
+// Snapshot is one measured interval of a level. Its turns are kept in blocks
+// of time, so that a reader can see how much turns that are close in time have
+// in common, and how wide a confidence interval has to be for it.
+type Snapshot struct {
+	Started time.Time `json:"started"`
+	// Seconds of wall time that were measured.
+	Seconds float64 `json:"seconds"`
+	// Blocks are equal parts of the interval, in order (the last may be
+	// shorter). A turn belongs to the block in which it ended.
+	Blocks []Block `json:"blocks"`
+	// ConversationStarts and ConversationSkips within the interval; skips are
+	// starts that were due and could not be (cap, budget).
+	ConversationStarts uint64 `json:"conversation_starts"`
+	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
+	// InFlightMean is the time-weighted mean and InFlightMax the largest number
+	// of turns in flight; InFlightEnd were left when the interval ended.
+	InFlightMean *float64 `json:"in_flight_mean"`
+	InFlightMax  *int     `json:"in_flight_max"`
+	InFlightEnd  *int     `json:"in_flight_end"`
+	// Server is what the deployment said of itself over the same interval.
+	Server   []Server `json:"server,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Block is a part of a snapshot.
+type Block struct {
+	// Seconds of wall time.
+	Seconds float64 `json:"seconds"`
+	// TurnsStarted were sent within the block; Outcomes counts those that
+	// ended within it.
+	TurnsStarted uint64                   `json:"turns_started"`
+	Outcomes     map[probe.Outcome]uint64 `json:"outcomes"`
+	// Good counts turns that met every objective that judged them, and that
+	// were judged at all: the numerator of goodput.
+	Good uint64 `json:"good"`
+	// SLOs counts good and bad turns per objective, by its name.
+	SLOs   map[string]Judged `json:"slos,omitempty"`
+	Tokens Tokens            `json:"tokens"`
+	// First and Followup turns are different populations.
+	First    Distributions `json:"first"`
+	Followup Distributions `json:"followup"`
+	// ScheduleLag is the prober's own lateness per turn, ReadLag the longest
+	// delay between the arrival of a token and our look at it, per turn.
+	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
+	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
+}
+
+// Judged counts the turns that an objective called good or bad.
+type Judged struct {
+	Good uint64 `json:"good"`
+	Bad  uint64 `json:"bad"`
+}
+
+// Tokens are the server's counts, summed over the turns that ended.
+type Tokens struct {
+	// Prompt and Output are over the turns that said so; of the Output,
+	// OutputEstimated were counted by events for want of usage.
+	Prompt          uint64 `json:"prompt"`
+	Output          uint64 `json:"output"`
+	OutputEstimated uint64 `json:"output_estimated,omitempty"`
+	// Cached prompt tokens of the turns that said how many were cached, whose
+	// prompts had CachedOf tokens in all. Both null when no turn said so.
+	Cached   *uint64 `json:"cached"`
+	CachedOf *uint64 `json:"cached_of"`
+}
+
+// Distributions are the latencies of one kind of turn, in seconds.
+type Distributions struct {
+	TTFT       Distribution `json:"ttft,omitzero"`
+	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
+	TPOT       Distribution `json:"tpot,omitzero"`
+	// ITL has one value per gap between token-bearing events; it counts no
+	// failures, since a turn that failed is no number of gaps.
+	ITL Distribution `json:"itl,omitzero"`
+	// Latency is sent → end of the stream.
+	Latency Distribution `json:"latency,omitzero"`
+}
+
+// Distribution is a set of values in seconds, and how many turns failed
+// without giving one: a quantile can be told over the values alone, or with
+// the failures at +∞.
+type Distribution struct {
+	Values   *sketch.Sketch `json:"values,omitempty"`
+	Failures uint64         `json:"failures,omitempty"`
+}
+
+// Server is what one metrics endpoint of the deployment said over a snapshot.
+type Server struct {
+	// Source names the endpoint ("http://frontend:8000/metrics").
+	Source string `json:"source"`
+	// Families are the metric families that were found there.
+	Families []string `json:"families"`
+	// Figures by the names below; what was not found is absent.
+	Figures map[string]float64 `json:"figures"`
+}
+
+// Names of server figures that reports know by title and unit. Others may be
+// added freely and are printed as they are.
+const (
+	ServerKVHitRatio      = "kv_hit_ratio"         // cached / prompt tokens, 0 … 1
+	ServerKVUsageMean     = "kv_usage_mean"        // share of the KV cache in use, 0 … 1
+	ServerKVUsageMax      = "kv_usage_max"         // likewise
+	ServerQueueMean       = "queue_mean"           // requests waiting
+	ServerQueueMax        = "queue_max"            // requests waiting
+	ServerRunningMean     = "running_mean"         // requests running
+	ServerRunningMax      = "running_max"          // requests running
+	ServerSpecDrafted     = "spec_drafted_tokens"  // tokens drafted over the snapshot
+	ServerSpecAccepted    = "spec_accepted_tokens" // of them accepted
+	ServerSpecAcceptance  = "spec_acceptance"      // accepted / drafted, 0 … 1
+	ServerOutputPerSecond = "output_tokens_per_second"
+	ServerPromptPerSecond = "prompt_tokens_per_second"
+	ServerTTFTP50         = "ttft_p50_seconds"
+	ServerTTFTP95         = "ttft_p95_seconds"
+	ServerITLP50          = "itl_p50_seconds"
+	ServerITLP95          = "itl_p95_seconds"
+)

@@ -1,0 +1,96 @@
+package sketch
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// document is a sketch on disk. Bins are one string, so that an indented file
+// stays short: "index:count" pairs, each index after the first as the distance
+// from the one before ("-120:3,2:1" is 3 values in bin −120 and 1 in −118).
+type document struct {
+	Count uint64  `json:"count"`
+	Zero  uint64  `json:"zero,omitempty"`
+	Sum   float64 `json:"sum"`
+	Min   float64 `json:"min"`
+	Max   float64 `json:"max"`
+	Bins  string  `json:"bins,omitempty"`
+}
+
+// MarshalJSON writes everything the sketch knows: reading it back gives the
+// same quantiles and merges as before.
+func (s *Sketch) MarshalJSON() ([]byte, error) {
+	if s.count == 0 {
+		return []byte(`{"count":0,"sum":0,"min":0,"max":0}`), nil
+	}
+	var bins strings.Builder
+	last := int32(0)
+	for i, b := range s.bins {
+		if i > 0 {
+			bins.WriteByte(',')
+		}
+		fmt.Fprintf(&bins, "%d:%d", b.index-last, b.count)
+		last = b.index
+	}
+	return json.Marshal(document{Count: s.count, Zero: s.zero, Sum: s.sum, Min: s.min, Max: s.max, Bins: bins.String()})
+}
+
+// UnmarshalJSON refuses what no sketch could have written: bins out of order,
+// or counts that do not add up.
+func (s *Sketch) UnmarshalJSON(data []byte) error {
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return fmt.Errorf("reading a distribution: %w", err)
+	}
+	bins, held, err := parseBins(d.Bins)
+	if err != nil {
+		return fmt.Errorf("reading a distribution: %w", err)
+	}
+	if held+d.Zero != d.Count && !full(bins) {
+		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
+	}
+	if d.Min > d.Max || d.Min < 0 {
+		return fmt.Errorf("reading a distribution: extremes %g … %g", d.Min, d.Max)
+	}
+	*s = Sketch{bins: bins, zero: d.Zero, count: d.Count, sum: d.Sum, min: d.Min, max: d.Max}
+	return nil
+}
+
+func parseBins(text string) (bins []bin, held uint64, err error) {
+	if text == "" {
+		return nil, 0, nil
+	}
+	at := int64(0)
+	for i, pair := range strings.Split(text, ",") {
+		left, right, _ := strings.Cut(pair, ":")
+		step, err := strconv.ParseInt(left, 10, 32)
+		if err != nil {
+			return nil, 0, fmt.Errorf("bin %q is not index:count", pair)
+		}
+		count, err := strconv.ParseUint(right, 10, 32)
+		if err != nil || count == 0 {
+			return nil, 0, fmt.Errorf("bin %q is not index:count with a count of at least 1", pair)
+		}
+		at += step
+		if i > 0 && step <= 0 || at < int64(index(Smallest))-1 || at > int64(index(Largest))+1 {
+			return nil, 0, fmt.Errorf("bin %q is out of order or beyond every value", pair)
+		}
+		bins = append(bins, bin{index: int32(at), count: uint32(count)})
+		held += count
+	}
+	return bins, held, nil
+}
+
+// full reports whether a bin has reached its limit, beyond which it no longer
+// counts.
+func full(bins []bin) bool {
+	for _, b := range bins {
+		if b.count == math.MaxUint32 {
+			return true
+		}
+	}
+	return false
+}
