@@ -40,6 +40,7 @@ func newBody(c *Client, conn *conn, r *http.Request, resp *http.Response, rest [
 		reuse: reuse && resp.StatusCode != http.StatusSwitchingProtocols,
 	}
 	if b.framing == nil {
+		b.reuse = b.reuse && len(rest) == 0
 		b.finish(io.EOF)
 		return b
 	}

@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"testing"
+	"time"
+)
+
+func TestClockMap(t *testing.T) {
+	const (
+		us   = time.Microsecond
+		ms   = time.Millisecond
+		s    = time.Second
+		wall = 1_763_600_000 * s // of the monotonic clock's zero
+	)
+	// reading is one read: the clocks at it, and the kernel's stamp.
+	type reading struct {
+		wall, now, stamp time.Duration
+		want             time.Duration
+		trusted          bool
+	}
+	for name, readings := range map[string][]reading{
+		"steady": {
+			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall + 2*s, 2 * s, wall + 2*s - 70*ms, 2*s - 70*ms, true},
+		},
+		"preempted between the clocks": {
+			{wall + 1*s, 1*s + 800*us, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall + 2*s, 2 * s, wall + 2*s - 5*us, 2*s - 5*us, true},
+		},
+		"a stamp from the future": {
+			{wall + 1*s, 1 * s, wall + 1*s + 9*us, 1 * s, true},
+		},
+		"a stamp before the last": {
+			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall + 2*s, 2 * s, wall + 1*s - 9*us, 1*s - 5*us, true},
+		},
+		"stepped forward an hour": {
+			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall + 3602*s, 2 * s, wall + 2*s - 5*us, 2 * s, false},
+			{wall + 3603*s, 3 * s, wall + 3603*s - 5*us, 3*s - 5*us, true},
+		},
+		"stepped back an hour": {
+			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall - 3598*s, 2 * s, wall + 2*s - 5*us, 2 * s, false},
+			{wall - 3597*s, 3 * s, wall - 3597*s - 5*us, 3*s - 5*us, true},
+		},
+		"suspended: the monotonic clock stood still": {
+			{wall + 1*s, 1 * s, wall + 1*s - 5*us, 1*s - 5*us, true},
+			{wall + 602*s, 2 * s, wall + 602*s - 5*us, 2 * s, false},
+		},
+		"stepped at the first read": {
+			{wall + 100*s, 1 * s, wall + 1*s - 5*us, 1 * s, false},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m clockMap
+			m.learn(wall)
+			for i, r := range readings {
+				at, trusted := m.arrival(r.wall, r.now, r.stamp)
+				if at != r.want || trusted != r.trusted {
+					t.Errorf("reading %d: got %v, %v; want %v, %v", i, at, trusted, r.want, r.trusted)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const helloResponse = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+// exchange sends one request and reads the answer to its end.
+func exchange(t *testing.T, c *Client, url string) *Trace {
+	t.Helper()
+	r, trace := post(t, url)
+	resp, err := c.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+func TestReuse(t *testing.T) {
+	for name, test := range map[string]struct {
+		options Options
+		between func(*Client)
+		want    bool
+	}{
+		"kept":     {want: true},
+		"disabled": {options: Options{DisableReuse: true}},
+		"closed":   {between: (*Client).CloseIdle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+				io.WriteString(c, helloResponse)
+				return true
+			})
+			client := newClient(t, test.options)
+			if exchange(t, client, server.URL).Reused {
+				t.Error("the first request went over a kept connection")
+			}
+			if test.between != nil {
+				test.between(client)
+			}
+			trace := exchange(t, client, server.URL)
+			if trace.Reused != test.want {
+				t.Errorf("reused: %v", trace.Reused)
+			}
+			if trace.Reused && trace.Connect != 0 {
+				t.Errorf("a reused connection took %v to connect", trace.Connect)
+			}
+		})
+	}
+}
+
+// A connection that the server closed, or wrote to unasked, is not used.
+func TestDeadIdleConnection(t *testing.T) {
+	for name, farewell := range map[string]string{"closed": "", "stray bytes": "HTTP/1.1 408 Request Timeout\r\n\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			first, said := true, make(chan struct{})
+			server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+				io.WriteString(c, helloResponse)
+				if first {
+					first = false
+					go func() {
+						<-said // the answer was read, and the connection kept
+						io.WriteString(c, farewell)
+						c.Close()
+						said <- struct{}{}
+					}()
+				}
+				return true
+			})
+			client := newClient(t, Options{})
+			exchange(t, client, server.URL)
+			said <- struct{}{}
+			<-said
+			if exchange(t, client, server.URL).Reused {
+				t.Error("a dead connection was used")
+			}
+		})
+	}
+}
+
+// One RoundTrip is one request, even if a kept connection dies under it.
+func TestNoRetry(t *testing.T) {
+	server := serveRaw(t, func(c net.Conn, r *http.Request) bool {
+		if r.URL.Path == "/die" {
+			return false
+		}
+		io.WriteString(c, helloResponse)
+		return true
+	})
+	client := newClient(t, Options{})
+	exchange(t, client, server.URL)
+	r, trace := post(t, server.URL+"/die")
+	r.Method = http.MethodGet // net/http would repeat this one
+	_, err := client.RoundTrip(r)
+	var failed *Error
+	if !errors.As(err, &failed) || failed.Step != StepHeaders || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", err)
+	}
+	if !trace.Reused || server.reqs.Load() != 2 {
+		t.Errorf("reused %v, the server saw %d requests", trace.Reused, server.reqs.Load())
+	}
+}
+
+// Close before the end of the body ends the connection: the server learns
+// that nobody listens.
+func TestCloseUnread(t *testing.T) {
+	gone := make(chan error, 1)
+	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello")
+		_, err := c.Read(make([]byte, 1))
+		gone <- err
+		return false
+	})
+	client := newClient(t, Options{})
+	r, _ := post(t, server.URL)
+	resp, err := client.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if err := <-gone; !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the server saw %v", err)
+	}
+	if _, err := resp.Body.Read(make([]byte, 1)); !errors.Is(err, http.ErrBodyReadAfterClose) {
+		t.Errorf("reading after Close: %v", err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Errorf("closing again: %v", err)
+	}
+}
+
+func TestIdleTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := make(chan time.Time, 1)
+		client := New(Options{IdleTimeout: 5 * time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() {
+				for {
+					buf := make([]byte, 4<<10)
+					if _, err := far.Read(buf); err != nil {
+						closed <- time.Now()
+						return
+					}
+					io.WriteString(far, helloResponse)
+				}
+			}()
+			return near, nil
+		}})
+		start := time.Now()
+		exchange(t, client, "http://test/")
+		time.Sleep(3 * time.Second)
+		if !exchange(t, client, "http://test/").Reused {
+			t.Error("a young connection was not reused")
+		}
+		if idle := (<-closed).Sub(start); idle != 8*time.Second {
+			t.Errorf("closed after %v", idle)
+		}
+	})
+}
+
+func TestMaxIdle(t *testing.T) {
+	release := make(chan struct{})
+	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+		<-release
+		io.WriteString(c, "hello")
+		return true
+	})
+	client := newClient(t, Options{MaxIdle: 2})
+	var bodies []io.ReadCloser
+	for range 4 {
+		r, _ := post(t, server.URL)
+		resp, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, resp.Body)
+	}
+	close(release)
+	for _, b := range bodies {
+		io.Copy(io.Discard, b)
+		b.Close()
+	}
+	if n := len(client.idle.conns); n != 2 {
+		t.Errorf("%d connections are kept", n)
+	}
+}
