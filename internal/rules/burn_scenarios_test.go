@@ -29,6 +29,13 @@ func burnScenarios() []scenario {
 			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
 			{after: 20 * time.Minute, want: []string{slowBurn}},
 		}},
+		// The hour is still bad and a bad turn comes now and then, but the fault
+		// is over: the ratio of the short window says so.
+		{name: "a fault that fades to a few bad turns", steps: []step{
+			{history: 8 * time.Hour},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{do: behaving(oneIn(20, slow, ok)), after: 25 * time.Minute, want: []string{slowBurn}},
+		}},
 		{name: "in replicas the turns add up", replicas: 3, steps: []step{
 			{history: 8 * time.Hour},
 			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
