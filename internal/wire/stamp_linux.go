@@ -35,10 +35,9 @@ type kernelTimed struct {
 	last  stream.Arrival
 
 	// of the read in progress
-	p       []byte
-	n       int
-	err     error
-	control [64]byte
+	msg message
+	n   int
+	err error
 }
 
 func newKernelTimed(c *net.TCPConn) (*kernelTimed, error) {
@@ -71,9 +70,9 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	k.p = p
+	k.msg.into(p)
 	err := k.raw.Read(k.recv)
-	k.p = nil
+	k.msg.into(nil)
 	switch {
 	case err != nil:
 		return 0, err
@@ -88,19 +87,16 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 // receive does one recvmsg; false asks to be called again when there is
 // something to read.
 func (k *kernelTimed) receive(fd uintptr) bool {
-	var control int
-	for {
-		k.n, control, _, _, k.err = unix.Recvmsg(int(fd), k.p, k.control[:], 0)
-		if k.err != unix.EINTR {
-			break
-		}
-	}
-	if k.err == unix.EAGAIN {
+	switch k.n, k.err = k.msg.receive(fd); k.err {
+	case nil:
+	case unix.EAGAIN:
 		return false
+	default:
+		return true
 	}
 	now := time.Now()
 	k.last = stream.Arrival{At: now, Seen: now}
-	stamp, ok := kernelStamp(k.control[:control])
+	stamp, ok := kernelStamp(k.msg.control())
 	if !ok { // the end of the stream, or a system just beginning to stamp
 		return true
 	}

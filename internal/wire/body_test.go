@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// dribble answers with parts that are a second apart.
+func dribble(t *testing.T, head string, parts ...string) *Client {
+	return pipe(t, func(c net.Conn) {
+		readRequest(c)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n")
+		for _, p := range parts {
+			time.Sleep(time.Second)
+			io.WriteString(c, p)
+		}
+	})
+}
+
+// gzip is undone as it streams: what a flush completed carries its time.
+func TestGzipArrivals(t *testing.T) {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	var parts []string
+	for _, text := range []string{"one", "two", "three"} {
+		zipped.Reset()
+		io.WriteString(w, text)
+		w.Flush()
+		parts = append(parts, zipped.String())
+	}
+	zipped.Reset()
+	w.Close()
+	parts = append(parts, zipped.String())
+
+	synctest.Test(t, func(t *testing.T) {
+		client := dribble(t, "Content-Encoding: gzip\r\nConnection: close", parts...)
+		r, _ := post(t, "http://test/")
+		start := time.Now()
+		resp, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body := resp.Body.(*Body)
+		for i, want := range []string{"one", "two", "three"} {
+			buf := make([]byte, 100)
+			n, err := body.Read(buf)
+			at := body.Arrival().At.Sub(start)
+			if string(buf[:n]) != want || err != nil || at != time.Duration(i+1)*time.Second {
+				t.Errorf("got %q at %v, %v", buf[:n], at, err)
+			}
+		}
+		if _, err := body.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+}
+
+// A chunk may be cut anywhere, and what is cut carries the time of its part.
+func TestChunkedCutAnywhere(t *testing.T) {
+	const coded, plain = "4;x=y\r\nabcd\r\n1\r\ne\r\n0\r\nX-T: v\r\n\r\n", "abcde"
+	for size := 1; size <= 8; size++ {
+		synctest.Test(t, func(t *testing.T) {
+			var parts []string
+			for rest := coded; rest != ""; rest = rest[min(size, len(rest)):] {
+				parts = append(parts, rest[:min(size, len(rest))])
+			}
+			client := dribble(t, "Transfer-Encoding: chunked", parts...)
+			r, _ := post(t, "http://test/")
+			start := time.Now()
+			resp, err := client.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			var got strings.Builder
+			for buf := make([]byte, 3); ; {
+				n, err := resp.Body.Read(buf)
+				got.Write(buf[:n])
+				if err == io.EOF {
+					break
+				}
+				at := resp.Body.(*Body).Arrival().At.Sub(start)
+				from := strings.Index(coded, string(buf[:n]))
+				if want := time.Duration((from+n-1)/size+1) * time.Second; err != nil || at != want {
+					t.Errorf("parts of %d: %q at %v, want %v (%v)", size, buf[:n], at, want, err)
+				}
+			}
+			if got.String() != plain || resp.Trailer.Get("X-T") != "v" {
+				t.Errorf("parts of %d: got %q and trailers %v", size, got.String(), resp.Trailer)
+			}
+		})
+	}
+}
+
+// The Client serves http.Client and what is built on it.
+func TestUnderOpenAI(t *testing.T) {
+	const list = `{"object":"list","data":[{"id":"tiny"}]}`
+	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(list), list)
+		return true
+	})
+	config := openai.DefaultConfig("key")
+	config.BaseURL = server.URL + "/v1"
+	config.HTTPClient = &http.Client{Transport: newClient(t, Options{}), Timeout: 10 * time.Second}
+	models, err := openai.NewClientWithConfig(config).ListModels(t.Context())
+	if err != nil || len(models.Models) != 1 || models.Models[0].ID != "tiny" {
+		t.Errorf("got %v, %v", models, err)
+	}
+}
