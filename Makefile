@@ -65,9 +65,22 @@ lint: ## gofmt, go vet and staticcheck
 vuln: ## Look for known vulnerabilities (needs the database on the network)
 	$(GO) run $(GOVULNCHECK) ./...
 
+HELM_BIN := bin/helm-$(lastword $(subst @, ,$(HELM)))
+$(HELM_BIN):
+	GOBIN=$(CURDIR)/bin $(GO) install $(HELM) && mv bin/helm $@
+
 .PHONY: helm-lint
-helm-lint: ## Lint and render the chart
-	$(GO) run $(HELM) lint --strict deploy/helm/synthetic
+helm-lint: build $(HELM_BIN) ## Lint and render the chart, and read the result with the types of Kubernetes
+	for values in deploy/helm/synthetic/ci/*-values.yaml; do \
+		./$(HELM_BIN) lint --quiet --strict --kube-version=1.30.0 -f $$values deploy/helm/synthetic || exit 1; \
+	done
+	@test -z "$$(gofmt -l deploy)" || { gofmt -l deploy; echo 'Run gofmt -w on these files.'; exit 1; }
+	cd deploy/helm/test && $(GO) vet ./... && \
+		HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test ./...
+
+.PHONY: helm-schema
+helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json
+	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update
 
 .PHONY: fuzz
 fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
@@ -78,6 +91,8 @@ bench: ## Run the benchmarks of docs/performance.md
 	$(GO) run ./internal/wirebench
 	$(GO) test ./internal/metrics ./internal/stream -run '^$$' -bench . -benchmem
 
+CONTAINER ?= docker
 .PHONY: image
 image: ## Build the container image (needs docker or a look-alike)
-	docker build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t $(IMAGE):$(VERSION) .
+	$(CONTAINER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg BRANCH=$(BRANCH) \
+		-t $(IMAGE):$(VERSION) .

@@ -42,7 +42,7 @@ synthetic.yml: |2
 {{- else if .Values.files -}}
 {{- fail "\n\nfiles go into the chart's own ConfigMap, and existingConfigMap replaces it: put the files there.\n" -}}
 {{- end -}}
-{{- if hasKey .Values.files "synthetic.yml" -}}
+{{- if hasKey (default dict .Values.files) "synthetic.yml" -}}
 {{- fail "\n\nfiles cannot hold synthetic.yml: that is config or configFile.\n" -}}
 {{- end -}}
 {{- if and .Values.serviceMonitor.enabled .Values.podMonitor.enabled -}}

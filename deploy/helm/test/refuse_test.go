@@ -1,0 +1,54 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMistakesAreRefused(t *testing.T) {
+	const target = "config.targets[0].base_url=http://a.example/v1"
+	tests := []struct{ name, set, want string }{
+		{"nothing to probe", "replicaCount=1", "There is nothing to probe"},
+		{"two sources", target + ",existingConfigMap=x", "exclude each other"},
+		{"no targets", "config.slos[0].sli=ttft", "missing property 'targets'"},
+		{"file that is no YAML", "configFile=a: b: c", "configFile is not YAML"},
+		{"file without targets", "configFile=slos: []", "configFile has no targets"},
+		{"key of a target", "config.targets[0].url=x", "additional properties 'url' not allowed"},
+		{"inline key", target + ",config.targets[0].api_key=x", "additional properties 'api_key' not allowed"},
+		{"SLI", target + ",config.slos[0].sli=tfft,config.slos[0].objective=99%", "/config/slos/0/sli': value must be one of"},
+		{"threshold", target + ",config.slos[0].sli=ttft,config.slos[0].objective=99%,config.slos[0].threshold=fast", "/config/slos/0/threshold'"},
+		{"key file without a Secret", target + ",config.targets[0].api_key_file=/etc/synthetic/keys/a", "set keys.existingSecret"},
+		{"synthetic.yml as a further file", target + `,files.synthetic\.yml=x`, "files cannot hold synthetic.yml"},
+		{"files for another's ConfigMap", "existingConfigMap=x,files.a=b", "put the files there"},
+		{"value", target + ",replicas=2", "additional properties 'replicas' not allowed"},
+		{"nested value", target + ",image.repo=x", "additional properties 'repo' not allowed"},
+		{"type", target + ",replicaCount=two", "/replicaCount': got string, want integer"},
+		{"log level", target + ",log.level=loud", "/log/level': value must be one of"},
+		{"digest", target + ",image.digest=latest", "/image/digest'"},
+		{"privileged port", target + ",port=80", "/port': minimum"},
+		{"argument", target + ",extraArgs[0]=log.level=debug", "/extraArgs/0'"},
+		{"kind of probe", target + ",livenessProbe.httpGet.path=/", "/livenessProbe': 'not' failed"},
+		{"two monitors", target + ",serviceMonitor.enabled=true,podMonitor.enabled=true", "scrape each pod twice"},
+		{"monitor without Service", target + ",serviceMonitor.enabled=true,service.enabled=false", "serviceMonitor needs the Service"},
+		{"interval", target + ",podMonitor.interval=often", "/podMonitor/interval'"},
+		{"rules", target + ",prometheusRule.enabled=true", "synthetic generate rules --config.file=synthetic.yml"},
+		{"rules that are no YAML", target + ",prometheusRule.enabled=true,prometheusRule.rulesFile=a: b: c", "rulesFile is not YAML"},
+		{"empty rules", target + ",prometheusRule.enabled=true,prometheusRule.rulesFile=groups: []", "prometheusRule has no rules"},
+		{"egress to nowhere", target + ",networkPolicy.enabled=true,networkPolicy.egress.enabled=true", "networkPolicy.egress.targets"},
+		{"name of a dashboard", target + `,dashboards.enabled=true,dashboards.files.Mine\.txt=x`, "invalid propertyName 'Mine.txt'"},
+		{"label of the chart", target + `,podLabels.app\.kubernetes\.io/name=x`, "invalid propertyName 'app.kubernetes.io/name'"},
+		{"disruption budget", target + ",podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=half", "/podDisruptionBudget/minAvailable'"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, errs, err := helm(t, "--set", test.set)
+			if err == nil {
+				t.Fatalf("--set %s was accepted", test.set)
+			}
+			if !strings.Contains(errs, test.want) {
+				t.Errorf("--set %s:\n%s\nwant %q", test.set, errs, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package chart
+
+import (
+	"bytes"
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	chartDir = "../synthetic"
+	// kubeVersion is what the chart is rendered for: a helm built without its
+	// release flags takes a far older one.
+	kubeVersion = "--kube-version=1.30.0"
+)
+
+// object is one rendered resource.
+type object struct {
+	Kind     string
+	Metadata struct {
+		Name        string
+		Namespace   string
+		Labels      map[string]string
+		Annotations map[string]string
+	}
+	text []byte
+}
+
+// tool returns the path of a program that "make helm-lint" builds and names in
+// the environment.
+func tool(t *testing.T, env string) string {
+	t.Helper()
+	path := os.Getenv(env)
+	if path == "" {
+		t.Fatalf("%s names no program: run \"make helm-lint\" in the root of the repository", env)
+	}
+	return path
+}
+
+// helm runs "helm template" as a release named rel and returns what it wrote.
+func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	c := exec.CommandContext(t.Context(), tool(t, "HELM"), append([]string{"template", "rel", chartDir, "--namespace=probing", kubeVersion}, args...)...)
+	c.Stdout, c.Stderr = &out, &errs
+	err = c.Run()
+	return out.String(), errs.String(), err
+}
+
+// render returns the resources that the chart makes of the arguments.
+func render(t *testing.T, args ...string) []object {
+	t.Helper()
+	out, errs, err := helm(t, args...)
+	if err != nil {
+		t.Fatalf("helm template %s: %v\n%s", strings.Join(args, " "), err, errs)
+	}
+	var objects []object
+	for doc := range strings.SplitSeq("\n"+out, "\n---\n") {
+		o := object{text: []byte(doc + "\n")}
+		if err := yaml.Unmarshal(o.text, &o); err != nil {
+			t.Fatalf("not YAML: %v\n%s", err, doc)
+		}
+		if o.Kind != "" {
+			objects = append(objects, o)
+		}
+	}
+	return objects
+}
+
+// one returns the only resource of a kind.
+func one(t *testing.T, objects []object, kind string) object {
+	t.Helper()
+	var found []object
+	for _, o := range objects {
+		if o.Kind == kind {
+			found = append(found, o)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d resources of kind %s, want 1", len(found), kind)
+	}
+	return found[0]
+}
+
+// into decodes a resource and refuses unknown and doubled fields.
+func into[T any](t *testing.T, o object) T {
+	t.Helper()
+	var v T
+	if err := yaml.UnmarshalStrict(o.text, &v); err != nil {
+		t.Fatalf("%s %s: %v\n%s", o.Kind, o.Metadata.Name, err, o.text)
+	}
+	return v
+}
+
+// eachValues runs f for the resources of each file of values under ci/.
+func eachValues(t *testing.T, f func(t *testing.T, values string, objects []object)) {
+	t.Helper()
+	files, err := filepath.Glob(chartDir + "/ci/*-values.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no values under ci/: %v", cmp.Or(err, os.ErrNotExist))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), "-values.yaml"), func(t *testing.T) {
+			f(t, file, render(t, "--values="+file))
+		})
+	}
+}
