@@ -67,6 +67,8 @@ type Run struct {
 	Interrupted string `json:"interrupted,omitempty"`
 	// Warnings concern the sweep as a whole.
 	Warnings []string `json:"warnings,omitempty"`
+	// Capacities were searched for, one per variant; absent for a grid.
+	Capacities []Capacity `json:"capacities,omitempty"`
 }
 
 // Tool is the program that measured.
@@ -147,5 +149,11 @@ type Result struct {
 	// Why says why the state is not Complete.
 	Why       string     `json:"why,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
-	Warnings  []string   `json:"warnings,omitempty"`
+	// Tail has the turns that were in flight when the measurement ended. They
+	// were followed to their own end, under falling load, and belong to no
+	// rate and no quantile; but what failed among them was the level's doing.
+	Tail *Block `json:"tail,omitempty"`
+	// Verdict is null for files that were not written by a sweep.
+	Verdict  *Verdict `json:"verdict,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 }
