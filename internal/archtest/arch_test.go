@@ -24,6 +24,10 @@ func allowed() map[string][]string {
 		"internal/archtest": nil,
 		"internal/promtest": nil,
 
+		"internal/simulate/cluster":   nil,
+		"internal/simulate/replay":    {"internal/simulate/cluster"},
+		"internal/simulate/calibrate": {"internal/simulate/cluster", "internal/simulate/replay"},
+
 		"internal/wire":      {"internal/stream"},
 		"internal/wirebench": {"internal/wire", "internal/stream", "internal/probe", "internal/target", "internal/workload"},
 

@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Cluster is a deployment at some point of virtual time. It is not safe for
+// concurrent use.
+type Cluster struct {
+	config  Config
+	engine  Engine
+	workers []*worker
+	state   state
+	rand    *rand.Rand
+
+	now    time.Duration
+	agenda agenda
+	flying map[uint64]*sequence
+	told   []note      // what the step that is being finished has to tell
+	spares [][]note    // used slices of notes
+	handle func(Event) // during Advance
+
+	turn  uint64    // of the round-robin
+	live  []*worker // scratch of pick
+	costs []float64 // scratch of cheapest
+
+	checked func(*worker) // a test's look at a worker between two steps
+}
+
+// note is an event on its way.
+type note struct {
+	*sequence
+	Event
+}
+
+// Errors of Submit.
+var (
+	ErrTooLong  = errors.New("request does not fit the KV memory")
+	ErrInFlight = errors.New("request id is in flight already")
+	ErrPast     = errors.New("time has passed already")
+)
+
+// New returns an idle cluster at time 0.
+func New(config Config) (*Cluster, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("cluster configuration: %w", err)
+	}
+	c := &Cluster{
+		config: config,
+		engine: config.Engine,
+		state:  newState(config.Workers),
+		rand:   rand.New(rand.NewPCG(config.Seed, 0x636c7573746572)),
+		flying: make(map[uint64]*sequence),
+	}
+	for i := range config.Workers {
+		w := &worker{cluster: c, id: i, pool: newPool(c.capacity(), c.engine.BlockTokens)}
+		if config.Router.Policy == KVAware {
+			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
+		}
+		c.workers = append(c.workers, w)
+	}
+	for _, f := range config.Faults {
+		c.inject(f)
+	}
+	return c, nil
+}
+
+// capacity is a worker's KV memory in tokens.
+func (c *Cluster) capacity() int { return c.engine.KVTokens - c.engine.Speculation.KVTokens }
+
+// Now is the time up to which the cluster has been advanced.
+func (c *Cluster) Now() time.Duration { return c.now }
+
+// Next is when something happens next; false means nothing will until the
+// next Submit.
+func (c *Cluster) Next() (at time.Duration, ok bool) {
+	if len(c.agenda.heap) == 0 {
+		return 0, false
+	}
+	return c.agenda.heap[0].at, true
+}
+
+// Advance moves time to the given one, which is ignored if it has passed, and
+// hands out all events on the way, in order of time. handle may call Submit,
+// Cancel and Inject.
+func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
+	c.handle = handle
+	for len(c.agenda.heap) > 0 && c.agenda.heap[0].at <= to {
+		e := c.agenda.next()
+		c.now = e.at
+		e.do()
+	}
+	c.now = max(c.now, to)
+	c.handle = nil
+}
+
+// Submit lets a request start at a time, now or later. It returns ErrTooLong,
+// ErrInFlight or ErrPast; none of them changes anything.
+func (c *Cluster) Submit(at time.Duration, r Request) error {
+	most := c.capacity()/c.engine.BlockTokens*c.engine.BlockTokens - c.engine.Speculation.Draft
+	switch {
+	case at < c.now:
+		return fmt.Errorf("submit request %d at %v, now is %v: %w", r.ID, at, c.now, ErrPast)
+	case r.Prompt < 1 || r.Output < 1:
+		return fmt.Errorf("submit request %d: prompt %d, output %d: both need at least 1 token", r.ID, r.Prompt, r.Output)
+	case r.Prompt+r.Output > most:
+		return fmt.Errorf("submit request %d: prompt %d and output %d are more than %d tokens: %w", r.ID, r.Prompt, r.Output, most, ErrTooLong)
+	case c.flying[r.ID] != nil:
+		return fmt.Errorf("submit request %d: %w", r.ID, ErrInFlight)
+	}
+	s := &sequence{Request: r, cached: -1}
+	c.flying[r.ID] = s
+	c.agenda.add(at, func() { c.start(s) })
+	return nil
+}
+
+// start is a request's arrival at the frontend.
+func (c *Cluster) start(s *sequence) {
+	if s.closed {
+		return
+	}
+	if d := c.config.Frontend.Deadline; d > 0 {
+		c.agenda.add(c.now+d, func() { c.abort(s, Expired) })
+	}
+	if d := c.delay(c.config.Frontend.RequestDelay); d > 0 {
+		c.agenda.add(c.now+d, func() { c.route(s) })
+		return
+	}
+	c.route(s)
+}
+
+// route gives a request to a worker.
+func (c *Cluster) route(s *sequence) {
+	if s.closed {
+		return
+	}
+	if most := c.config.Frontend.MaxWaiting; most > 0 && c.Stats().Waiting >= most {
+		c.close(s, Refused)
+		return
+	}
+	w := c.pick(s)
+	if w == nil {
+		c.close(s, Unavailable)
+		return
+	}
+	s.worker = w
+	hits, _ := w.pool.match(s.Chain, s.Prompt/w.pool.tokens)
+	w.demand.add(s, hits*w.pool.tokens)
+	w.enqueue(s)
+}
+
+// Cancel ends a request that its client gave up, if it is in flight.
+func (c *Cluster) Cancel(id uint64, handle func(Event)) {
+	if s := c.flying[id]; s != nil {
+		was := c.handle
+		c.handle = handle
+		c.abort(s, Canceled)
+		c.handle = was
+	}
+}
+
+// abort ends a request from the frontend's side.
+func (c *Cluster) abort(s *sequence, k Kind) {
+	if s.closed {
+		return
+	}
+	c.close(s, k)
+	if s.worker != nil && !s.gone {
+		s.worker.leave(s)
+		s.worker.wake()
+	}
+}
+
+// close hands out a request's last event.
+func (c *Cluster) close(s *sequence, k Kind) {
+	c.deliver(note{s, c.event(s, k, 0)})
+}
+
+// event returns an event of a request that reaches the client now.
+func (c *Cluster) event(s *sequence, k Kind, tokens int) Event {
+	e := Event{At: c.now, ID: s.ID, Kind: k, Tokens: tokens, Cached: max(s.cached, 0), Worker: -1}
+	if s.worker != nil {
+		e.Worker = s.worker.id
+	}
+	return e
+}
+
+// tell puts an event of a worker among those of the step that ends now.
+func (c *Cluster) tell(s *sequence, k Kind, tokens int) {
+	c.told = append(c.told, note{s, c.event(s, k, tokens)})
+}
+
+// flush sends off what a step has to tell.
+func (c *Cluster) flush(w *worker) {
+	if len(c.told) == 0 {
+		return
+	}
+	at := max(w.told, c.now+c.delay(c.config.Frontend.ResponseDelay))
+	w.told = at
+	batch := append(c.spare(), c.told...)
+	c.told = c.told[:0]
+	c.agenda.add(at, func() {
+		for _, n := range batch {
+			n.At = c.now
+			c.deliver(n)
+		}
+		clear(batch)
+		c.spares = append(c.spares, batch[:0])
+	})
+}
+
+// spare returns an empty slice, a used one if there is one.
+func (c *Cluster) spare() []note {
+	last := len(c.spares) - 1
+	if last < 0 {
+		return nil
+	}
+	b := c.spares[last]
+	c.spares = c.spares[:last]
+	return b
+}
+
+// deliver hands an event out unless the request has ended before.
+func (c *Cluster) deliver(n note) {
+	if n.closed {
+		return
+	}
+	if n.Kind != Tokens {
+		n.closed = true
+		delete(c.flying, n.ID)
+	}
+	if c.handle != nil {
+		c.handle(n.Event)
+	}
+}

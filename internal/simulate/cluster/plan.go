@@ -1,0 +1,94 @@
+package cluster
+
+import "slices"
+
+// plan puts together the next step's batch: first the sequences that run, then
+// those that wait, as far as tokens, places and memory reach.
+func (w *worker) plan() load {
+	e := &w.cluster.engine
+	w.batch = w.batch[:0]
+	var l load
+	budget := e.MaxBatchedTokens
+	preempted := false
+	for i := 0; i < len(w.running) && budget > 0; i++ {
+		s := w.running[i]
+		tokens, decode := w.wanted(s, budget)
+		for !w.pool.grow(s, s.computed+tokens) {
+			preempted = true
+			if w.preempt() == s {
+				break
+			}
+		}
+		if i < len(w.running) {
+			budget -= w.add(&l, s, tokens, decode)
+		}
+	}
+	for budget > 0 && !preempted && len(w.waiting) > 0 && len(w.running) < e.MaxSeqs {
+		s := w.waiting[0]
+		if s.joins > w.steps+1 || !w.admit(s, budget) {
+			break
+		}
+		tokens, decode := w.wanted(s, budget)
+		budget -= w.add(&l, s, tokens, decode)
+	}
+	return l
+}
+
+// wanted is how many tokens a sequence computes within a budget, and whether
+// it decodes.
+func (w *worker) wanted(s *sequence, budget int) (tokens int, decode bool) {
+	missing := s.known() - s.computed
+	if missing == 1 && s.out > 0 {
+		return min(1+w.cluster.engine.Speculation.Draft, budget), true
+	}
+	return min(missing, budget), false
+}
+
+// add makes a sequence part of the step and returns its tokens.
+func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
+	w.batch = append(w.batch, part{s, tokens, decode})
+	if decode {
+		l.decodes++
+		l.decoded += tokens
+		l.context += s.computed
+		return tokens
+	}
+	l.prefill += tokens
+	l.pairs += float64(tokens) * (float64(s.computed) + float64(tokens)/2)
+	return tokens
+}
+
+// admit moves the first waiting sequence into the batch if there is memory for
+// the part of its prompt that the budget allows.
+func (w *worker) admit(s *sequence, budget int) bool {
+	// The last token is always computed: without it there is nothing to sample.
+	hits, free := w.pool.match(s.Chain, (s.known()-1)/w.pool.tokens)
+	tokens := min(s.known(), hits*w.pool.tokens+budget)
+	need := (tokens+w.pool.tokens-1)/w.pool.tokens - hits
+	if need > w.pool.free-free {
+		return false
+	}
+	w.pool.share(s, hits)
+	w.pool.grow(s, tokens)
+	if s.cached < 0 {
+		s.cached = hits * w.pool.tokens
+		w.stats.PromptTokens += uint64(s.Prompt)
+		w.stats.CachedTokens += uint64(s.cached)
+	}
+	w.waiting = slices.Delete(w.waiting, 0, 1)
+	w.running = append(w.running, s)
+	return true
+}
+
+// preempt takes the memory of the sequence that was admitted last. It will be
+// computed again, as far as its blocks are not cached by then.
+func (w *worker) preempt() *sequence {
+	last := len(w.running) - 1
+	s := w.running[last]
+	w.running = w.running[:last]
+	w.pool.release(s)
+	w.waiting = slices.Insert(w.waiting, 0, s)
+	s.joins = 0
+	w.stats.Preemptions++
+	return s
+}

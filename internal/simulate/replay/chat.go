@@ -1,0 +1,120 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// Chat is a closed loop of conversations: as soon as one ends the next begins,
+// unless Rate forbids. The next turn of a conversation follows its answer at
+// once, or after Think, with the whole history.
+type Chat struct {
+	// Concurrency is the most conversations in flight.
+	Concurrency int
+	// Rate is the most conversations started per second.
+	Rate float64
+	// MinTurns and MaxTurns of a conversation, equally likely.
+	MinTurns, MaxTurns int
+	// Starters are the lengths of the first prompts that conversations share.
+	Starters []int
+	// Opening is the length of the answer to a starter, Answer that of the
+	// others, Question that of a follow-up.
+	Opening, Answer, Question Length
+	Think                     time.Duration
+	Seed                      uint64
+}
+
+// Run lets the chat go on until some time and returns its turns in the order
+// in which they ended, the unfinished last.
+func (o Chat) Run(c *cluster.Cluster, until time.Duration) ([]Turn, error) {
+	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), open: make(map[uint64]*conversation)}
+	for i, n := range o.Starters {
+		t := &text{key: mix(uint64(i) + 1)}
+		t.grow(n)
+		l.starters = append(l.starters, t)
+	}
+	for i := 0; ; i++ {
+		at := time.Duration(float64(i) / o.Rate * float64(time.Second))
+		if at >= until || l.err != nil {
+			break
+		}
+		c.Advance(at, l.handle)
+		if l.inFlight < o.Concurrency {
+			l.begin()
+		}
+	}
+	c.Advance(until, l.handle)
+	for _, id := range slices.Sorted(maps.Keys(l.open)) {
+		l.turns = append(l.turns, l.open[id].turn)
+	}
+	return l.turns, l.err
+}
+
+// conversation is one in flight.
+type conversation struct {
+	number, left int
+	text         *text
+	turn         Turn
+}
+
+type chatLoop struct {
+	Chat
+	cluster  *cluster.Cluster
+	rand     *rand.Rand
+	starters []*text
+	open     map[uint64]*conversation // by the id of the request
+	inFlight int
+	begun    int
+	sent     uint64
+	turns    []Turn // that have ended
+	err      error
+}
+
+// begin starts a conversation.
+func (l *chatLoop) begin() {
+	starter := l.starters[l.rand.IntN(len(l.starters))]
+	conv := &conversation{
+		number: l.begun,
+		left:   l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1),
+		text:   start(starter, mix(l.Seed^mix(uint64(l.begun)+1<<32))),
+	}
+	l.begun++
+	l.inFlight++
+	l.send(conv, l.cluster.Now(), l.Opening)
+}
+
+// send asks for the next answer.
+func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
+	conv.turn = Turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.tokens}
+	output := answer.draw(l.rand)
+	conv.text.grow(output)
+	conv.left--
+	l.sent++
+	l.open[l.sent] = conv
+	err := l.cluster.Submit(at, cluster.Request{ID: l.sent, Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.chain})
+	if err != nil {
+		l.err = fmt.Errorf("conversation %d, turn %d: %w", conv.number, conv.turn.Index, err)
+	}
+}
+
+// handle takes an event.
+func (l *chatLoop) handle(e cluster.Event) {
+	conv := l.open[e.ID]
+	if !conv.turn.observe(e) {
+		return
+	}
+	delete(l.open, e.ID)
+	l.turns = append(l.turns, conv.turn)
+	if conv.left == 0 || e.Kind != cluster.Done {
+		l.inFlight--
+		return
+	}
+	conv.turn.Index++
+	conv.text.grow(l.Question.draw(l.rand))
+	l.send(conv, e.At+l.Think, l.Answer)
+}

@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// Figures are what a benchmark reports of one level. NaN is unknown.
+type Figures struct {
+	TTFT, TPOT, Latency Quantiles // seconds
+	// Errors is the share of turns that failed, Hits that of prompt tokens that
+	// were cached.
+	Errors, Hits float64
+	// Turns and Tokens are per second: turns sent, output tokens received.
+	Turns, Tokens float64
+}
+
+// Quantiles of a distribution.
+type Quantiles struct{ P50, P95, P99 float64 }
+
+// quantiles returns those of the values, which it sorts.
+func quantiles(values []float64) Quantiles {
+	slices.Sort(values)
+	return Quantiles{at(values, .5), at(values, .95), at(values, .99)}
+}
+
+// at interpolates a quantile of sorted values; NaN if there are none.
+func at(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	whole, part := math.Modf(q * float64(len(sorted)-1))
+	i := int(whole)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i]*(1-part) + sorted[i+1]*part
+}
+
+// Window measures the turns of a stretch of time as a summary with that window
+// shows them at its end: a first token counts when it came, all else when the
+// turn ended.
+func Window(turns []Turn, from, to time.Duration) Figures {
+	in := func(t time.Duration) bool { return t > from && t <= to }
+	var ttft, tpot, latency []float64
+	var prompt, cached, sent, ended, failed, tokens float64
+	for i := range turns {
+		t := &turns[i]
+		if in(t.Sent) {
+			sent++
+		}
+		if t.Output > 0 && in(t.First) {
+			ttft = append(ttft, t.TTFT().Seconds())
+			prompt += float64(t.Prompt)
+			cached += float64(t.Cached)
+		}
+		if t.Outcome == cluster.Tokens || !in(t.End) {
+			continue
+		}
+		ended++
+		tokens += float64(t.Output)
+		if t.Outcome != cluster.Done {
+			failed++
+			continue
+		}
+		latency = append(latency, t.Latency().Seconds())
+		if v, ok := t.TPOT(); ok {
+			tpot = append(tpot, v.Seconds())
+		}
+	}
+	seconds := (to - from).Seconds()
+	return Figures{
+		TTFT: quantiles(ttft), TPOT: quantiles(tpot), Latency: quantiles(latency),
+		Errors: failed / ended, Hits: cached / prompt,
+		Turns: sent / seconds, Tokens: tokens / seconds,
+	}
+}
+
+// Mean averages figures one by one, leaving out those that are unknown.
+func Mean(all []Figures) Figures {
+	mean := func(get func(*Figures) float64) float64 {
+		sum, n := 0.0, 0.0
+		for i := range all {
+			if v := get(&all[i]); !math.IsNaN(v) {
+				sum += v
+				n++
+			}
+		}
+		return sum / n
+	}
+	var m Figures
+	for i, p := range m.fields() {
+		*p = mean(func(f *Figures) float64 { return *f.fields()[i] })
+	}
+	return m
+}
+
+// fields lists all figures.
+func (f *Figures) fields() []*float64 {
+	return []*float64{
+		&f.TTFT.P50, &f.TTFT.P95, &f.TTFT.P99, &f.TPOT.P50, &f.TPOT.P95, &f.TPOT.P99,
+		&f.Latency.P50, &f.Latency.P95, &f.Latency.P99, &f.Errors, &f.Hits, &f.Turns, &f.Tokens,
+	}
+}
