@@ -4,12 +4,16 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // An event is a chunk as vLLM sends one per token; its content is the time of
@@ -35,55 +39,106 @@ func serve(s scenario, out io.Writer, in io.Reader) error {
 		l.Close()
 		close(stopped)
 	}()
-	conns := make([]net.Conn, 0, s.streams)
-	for len(conns) < s.streams {
+	peers := make([]peer, 0, s.streams)
+	for len(peers) < s.streams {
 		c, err := l.Accept()
 		if err != nil {
-			return fmt.Errorf("after %d of %d streams: %w", len(conns), s.streams, err)
+			return fmt.Errorf("after %d of %d streams: %w", len(peers), s.streams, err)
 		}
 		defer c.Close()
-		if err := begin(c); err != nil {
+		p, err := begin(c.(*net.TCPConn))
+		if err != nil {
 			return err
 		}
-		conns = append(conns, c)
+		peers = append(peers, p)
 	}
-	send(s, conns, stopped)
-	return nil
+	return send(s, peers, stopped)
+}
+
+// peer is one stream of the client.
+type peer struct {
+	net.Conn
+	raw syscall.RawConn
 }
 
 // begin reads one request and answers its headers.
-func begin(c net.Conn) error {
+func begin(c *net.TCPConn) (peer, error) {
 	r, err := http.ReadRequest(bufio.NewReaderSize(c, 512))
 	if err != nil {
-		return err
+		return peer{}, err
 	}
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
-		return err
+		return peer{}, err
 	}
-	_, err = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-	return err
+	if _, err = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"); err != nil {
+		return peer{}, err
+	}
+	raw, err := c.SyscallConn()
+	return peer{c, raw}, err
 }
 
 // send writes every event when it is due, stamped right before its write.
-func send(s scenario, conns []net.Conn, stopped <-chan struct{}) {
-	clock := newSharedClock()
-	event := []byte(fmt.Sprintf("%x\r\n%s%0*d%s\r\n", len(eventHead)+stampSize+len(eventTail), eventHead, stampSize, 0, eventTail))
-	stampAt := len(event) - 2 - len(eventTail) - stampSize
+func send(s scenario, peers []peer, stopped <-chan struct{}) error {
+	w := newWriter()
 	start := time.Now()
 	for k := 0; ; k++ {
-		for i, c := range conns {
+		for i, p := range peers {
 			select {
 			case <-stopped:
-				return
+				return nil
 			default:
 			}
 			if wait := s.due(k, i) - time.Since(start); wait > 0 {
 				time.Sleep(wait)
 			}
-			putStamp(event[stampAt:stampAt+stampSize], clock.of(time.Now()))
-			c.Write(event) // an error is the client's to notice
+			if err := w.write(p); err != nil {
+				return err
+			}
 		}
 	}
+}
+
+// eventWriter stamps and writes one event at a time.
+type eventWriter struct {
+	clock sharedClock
+	event []byte
+	stamp []byte // its place in event
+	n     int
+	err   error
+	send  func(fd uintptr) bool
+}
+
+func newWriter() *eventWriter {
+	w := &eventWriter{clock: newSharedClock()}
+	w.event = fmt.Appendf(nil, "%x\r\n%s%0*d%s\r\n", len(eventHead)+stampSize+len(eventTail), eventHead, stampSize, 0, eventTail)
+	end := len(w.event) - 2 - len(eventTail)
+	w.stamp = w.event[end-stampSize : end]
+	w.send = w.sendStamped
+	return w
+}
+
+// sendStamped calls write with nothing between the stamp and the call.
+func (w *eventWriter) sendStamped(fd uintptr) bool {
+	putStamp(w.stamp, w.clock.of(time.Now()))
+	w.n, w.err = unix.Write(int(fd), w.event)
+	return w.err != unix.EAGAIN
+}
+
+// write sends one event to p, waiting while its buffer is full. A client that
+// has gone is no error.
+func (w *eventWriter) write(p peer) error {
+	if err := p.raw.Write(w.send); err != nil || w.err != nil {
+		return ignoreGone(errors.Join(err, w.err))
+	}
+	_, err := p.Write(w.event[w.n:])
+	return ignoreGone(err)
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		return nil
+	}
+	return err
 }
 
 // putStamp writes n in decimal, with leading zeros.
