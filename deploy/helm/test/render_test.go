@@ -42,11 +42,17 @@ func tool(t *testing.T, env string) string {
 	return path
 }
 
-// helm runs "helm template" as a release named rel and returns what it wrote.
+// helm runs "helm template" on the chart and returns what it wrote.
 func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return helmOn(t, chartDir, args...)
+}
+
+// helmOn runs "helm template" on a chart, as a release named rel.
+func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, "HELM"), append([]string{"template", "rel", chartDir, "--namespace=probing", kubeVersion}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, "HELM"), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err
