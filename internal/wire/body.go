@@ -179,9 +179,9 @@ func (b *Body) finish(err error) {
 	}
 	conn := b.conn
 	b.err, b.conn, b.rest = err, nil, nil
-	if conn.release() && b.reuse && err == io.EOF {
+	if conn.release() && b.reuse && err == io.EOF && conn.SetDeadline(time.Time{}) == nil {
 		b.client.idle.put(conn)
 		return
 	}
-	conn.Close()
+	conn.abort()
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -87,7 +88,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := c.exchange(conn, r, trace)
 	if err != nil {
 		conn.release()
-		conn.Close()
+		conn.abort()
 		return nil, err
 	}
 	return resp, nil
@@ -128,23 +129,32 @@ func (c *Client) connect(r *http.Request, trace *Trace) (*conn, error) {
 func (c *Client) exchange(conn *conn, r *http.Request, trace *Trace) (*http.Response, error) {
 	ctx := r.Context()
 	conn.setDeadline(trace.HeaderDeadline)
-	wrote := c.write(conn, r)
-	trace.Wrote = time.Now()
-	// A server may refuse a request before it has read it all, and close: its
-	// answer says more than the failed write.
+	unwritten := c.write(conn, r)
+	if unwritten == nil {
+		trace.Wrote = time.Now()
+	} else if !hungUp(unwritten) {
+		return nil, failure(ctx, StepWrite, unwritten)
+	}
+	// A server that hangs up before it has read the whole request may have
+	// said why: its answer tells more than the failed write.
 	resp, rest, err := c.readHeaders(conn, r)
 	switch {
-	case err != nil && wrote != nil:
-		return nil, failure(ctx, StepWrite, wrote)
+	case err != nil && unwritten != nil:
+		return nil, failure(ctx, StepWrite, unwritten)
 	case err != nil:
 		return nil, failure(ctx, StepHeaders, err)
 	}
 	arrival := conn.stamps.arrival()
 	trace.Headers = arrival.At
 	conn.setDeadline(time.Time{})
-	reusable := wrote == nil && !resp.Close && !r.Close && !c.options.DisableReuse
+	reusable := unwritten == nil && !resp.Close && !r.Close && !c.options.DisableReuse
 	resp.Body = newBody(c, conn, r, resp, rest, arrival, reusable)
 	return resp, nil
+}
+
+// hungUp reports whether a write failed because the peer had closed.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // write sends the request and closes its body.

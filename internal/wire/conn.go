@@ -71,6 +71,10 @@ func (c *conn) setReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
+// abort closes the connection without a farewell: TLS would wait for a peer
+// that does not read.
+func (c *conn) abort() { c.stamps.Close() }
+
 // usable reports whether an idle connection may carry another request: the
 // peer has neither closed it nor sent what nobody asked for.
 func (c *conn) usable() bool {

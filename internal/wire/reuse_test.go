@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 )
@@ -62,6 +64,30 @@ func TestReuse(t *testing.T) {
 	}
 }
 
+// A read deadline is the body's, not the connection's.
+func TestReuseAfterAReadDeadline(t *testing.T) {
+	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+		io.WriteString(c, helloResponse)
+		return true
+	})
+	client := newClient(t, Options{})
+	r, _ := post(t, server.URL)
+	resp, err := client.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	deadline := time.Now().Add(300 * time.Millisecond)
+	resp.Body.(*Body).SetReadDeadline(deadline)
+	if _, err := io.ReadAll(resp.Body); err != nil {
+		t.Skip("the machine is too slow for this test: ", err)
+	}
+	time.Sleep(time.Until(deadline)) // the deadline itself, no waiting for anything
+	if !exchange(t, client, server.URL).Reused {
+		t.Error("the connection was not kept")
+	}
+}
+
 // A connection that the server closed, or wrote to unasked, is not used.
 func TestDeadIdleConnection(t *testing.T) {
 	for name, farewell := range map[string]string{"closed": "", "stray bytes": "HTTP/1.1 408 Request Timeout\r\n\r\n"} {
@@ -111,6 +137,21 @@ func TestNoRetry(t *testing.T) {
 	}
 	if !trace.Reused || server.reqs.Load() != 2 {
 		t.Errorf("reused %v, the server saw %d requests", trace.Reused, server.reqs.Load())
+	}
+}
+
+// A request whose own body cannot be read fails at once.
+func TestRequestBodyFails(t *testing.T) {
+	server := serveRaw(t, func(net.Conn, *http.Request) bool { return false })
+	broken := errors.New("disk on fire")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, io.MultiReader(strings.NewReader("x"), iotest.ErrReader(broken)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = newClient(t, Options{}).RoundTrip(r)
+	var failed *Error
+	if !errors.As(err, &failed) || failed.Step != StepWrite || !strings.Contains(err.Error(), broken.Error()) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"sync"
@@ -12,7 +13,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // net/http tells it of the stray bytes we send
+	goleak.VerifyTestMain(m)
+}
 
 // rawServer speaks TCP and no more: what it answers is up to the test.
 type rawServer struct {
