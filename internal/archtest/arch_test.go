@@ -34,9 +34,17 @@ func allowed() map[string][]string {
 		"internal/probe":     {"internal/workload", "internal/target", "internal/stream", "internal/wire"},
 		"internal/waterfall": {"internal/probe"},
 		"internal/slo":       {"internal/probe"},
-		"internal/metrics":   {"internal/probe", "internal/slo", "internal/sketch"},
-		"internal/runfile":   {"internal/probe", "internal/slo", "internal/sketch"},
-		"internal/report":    {"internal/probe", "internal/slo", "internal/sketch", "internal/runfile"},
+
+		"internal/regression": {"internal/probe"},
+		"internal/metrics":    {"internal/probe", "internal/slo", "internal/sketch", "internal/regression"},
+		"internal/runfile":    {"internal/probe", "internal/slo", "internal/sketch"},
+		"internal/report":     {"internal/runfile", "internal/report/study", "internal/report/analysis", "internal/report/picture", "internal/report/gate"},
+
+		"internal/report/estimate": {"internal/sketch"},
+		"internal/report/study":    {"internal/probe", "internal/slo", "internal/runfile", "internal/report/estimate"},
+		"internal/report/analysis": {"internal/report/study"},
+		"internal/report/picture":  {"internal/report/study"},
+		"internal/report/gate":     {"internal/report/study", "internal/report/analysis"},
 
 		"internal/schedule":  {"internal/probe", "internal/target", "internal/workload"},
 		"internal/status":    {"internal/probe", "internal/slo", "internal/waterfall"},

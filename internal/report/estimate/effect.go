@@ -1,0 +1,139 @@
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Pair is what one block of time adds to a ratio: a part of a whole (turns
+// that failed of all turns), or an amount per unit of time (tokens, seconds).
+type Pair struct{ Part, Whole float64 }
+
+// Ratio is Σ part / Σ whole with its 95 % interval. NaN where unknown.
+type Ratio struct{ Value, Low, High float64 }
+
+// OfRatio estimates an unbounded ratio, such as tokens per second, from blocks
+// of one or more uninterrupted measurements: Student's interval with the
+// variance between blocks. With fewer than two blocks there is no interval.
+func OfRatio(all [][]Pair) Ratio {
+	total, blocks := sum(all)
+	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
+	if blocks < 2 || !(total.Whole > 0) {
+		return r
+	}
+	variance, df := longRun(all, r.Value, total.Whole)
+	half := student(df) * math.Sqrt(variance)
+	r.Low, r.High = r.Value-half, r.Value+half
+	return r
+}
+
+// OfShare estimates a share of turns, within [0, 1]: the exact interval of
+// Clopper and Pearson (Biometrika 1934) for the effective number of turns.
+func OfShare(all [][]Pair) Ratio {
+	total, _ := sum(all)
+	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
+	if !(total.Whole > 0) {
+		return r
+	}
+	effect, df := designEffect(all, r.Value)
+	n := total.Whole / effect / square(studentRatio(df))
+	hits := r.Value * n
+	r.Low, r.High = 0, 1
+	if hits > 0 {
+		r.Low = distuv.Beta{Alpha: hits, Beta: n - hits + 1}.Quantile(tail)
+	}
+	if hits < n {
+		r.High = distuv.Beta{Alpha: hits + 1, Beta: n - hits}.Quantile(1 - tail)
+	}
+	return r
+}
+
+func sum(all [][]Pair) (total Pair, blocks int) {
+	for _, pairs := range all {
+		for _, p := range pairs {
+			total.Part += p.Part
+			total.Whole += p.Whole
+			blocks++
+		}
+	}
+	return total, blocks
+}
+
+// designEffect is how many times larger the variance of a share is than that
+// of independent turns, at least 1, and the degrees of freedom with which it
+// is known (+∞ when it is not estimated).
+func designEffect(all [][]Pair, share float64) (effect, df float64) {
+	total, blocks := sum(all)
+	independent := share * (1 - share) / total.Whole
+	if blocks < leastBlocks || !(independent > 0) {
+		return 1, math.Inf(1)
+	}
+	variance, df := longRun(all, share, total.Whole)
+	effect = variance / independent
+	// A variance from df pieces scatters by √(2/df) of itself. Less than 1½
+	// times that is no sign of memory, and correcting for it would only widen
+	// the interval of independent turns.
+	if effect <= 1+1.5*math.Sqrt(2/df) {
+		return 1, math.Inf(1)
+	}
+	return effect, df
+}
+
+// leastBlocks is the fewest blocks from which a variance is estimated.
+const leastBlocks = 4
+
+// longRun is the variance of Σ part / Σ whole and its degrees of freedom. Blocks
+// that are next to each other resemble each other: taken as an autoregressive
+// process of the first order, their sum varies (1 + ρ) / (1 − ρ) times as much
+// as that of independent ones, and tells as much as that many times fewer.
+func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
+	var squares, products, blocks, neighbours float64
+	for _, pairs := range all {
+		z := residuals(pairs, ratio)
+		for i := range z {
+			squares += z[i] * z[i]
+			blocks++
+			if i > 0 {
+				products += z[i] * z[i-1]
+				neighbours++
+			}
+		}
+	}
+	longer := 1.0
+	if squares > 0 && neighbours >= leastBlocks {
+		rho := memory(products/neighbours/(squares/blocks), blocks)
+		longer = (1 + rho) / (1 - rho)
+	}
+	variance = squares * blocks / (blocks - 1) / square(whole)
+	return variance * longer, max(blocks/longer-1, 1)
+}
+
+// memory is the autocorrelation of neighbouring blocks, freed of the bias
+// that short series have (Kendall, "Note on bias in the estimation of
+// autocorrelation", Biometrika 1954). Opposed neighbours are taken as
+// independent, and no series is believed to be without an end to its memory.
+func memory(rho, blocks float64) float64 {
+	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
+}
+
+func residuals(pairs []Pair, ratio float64) []float64 {
+	z := make([]float64, len(pairs))
+	for i, p := range pairs {
+		z[i] = p.Part - ratio*p.Whole
+	}
+	return z
+}
+
+// student is the 97.5th percentile of Student's distribution.
+func student(df float64) float64 {
+	if math.IsInf(df, 1) {
+		return distuv.UnitNormal.Quantile(1 - tail)
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - tail)
+}
+
+// studentRatio is how much wider an interval is for an estimated variance.
+func studentRatio(df float64) float64 {
+	return student(df) / distuv.UnitNormal.Quantile(1-tail)
+}

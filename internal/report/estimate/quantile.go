@@ -1,0 +1,209 @@
+// Package estimate says how well a number is known: quantiles, shares and
+// rates with 95 % confidence intervals that hold when turns that are close in
+// time resemble each other.
+//
+// The method, step by step:
+//
+//   - A quantile's interval is the interval of a share, turned round: the share
+//     of values at or below the estimate is estimated with its variance, and the
+//     ends of the share's interval are read off the distribution (Woodruff,
+//     "Confidence intervals for medians and other position measures", JASA
+//     1952).
+//   - The variance of a share is taken between blocks of time, and lengthened
+//     for blocks that resemble their neighbours as an autoregressive process of
+//     the first order does (Box and Jenkins, "Time Series Analysis", 1970). Its
+//     ratio to the variance of independent turns is the design effect; the
+//     number of turns divided by it is the effective number (Kish, "Survey
+//     Sampling", 1965).
+//   - For the effective number the ends are fractional order statistics
+//     (Hutson, "Calculating nonparametric confidence intervals for quantiles
+//     using fractional order statistics", Journal of Applied Statistics 1999),
+//     which for independent turns is the textbook interval between order
+//     statistics with the binomial's ends, without its steps. The effective
+//     number is reduced further because the variance is itself an estimate
+//     (Korn and Graubard, "Confidence intervals for proportions with small
+//     expected number of positive counts estimated from survey data", Survey
+//     Methodology 1998).
+package estimate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"synthetic/internal/sketch"
+)
+
+// Confidence of every interval of this package.
+const Confidence = 0.95
+
+const tail = (1 - Confidence) / 2
+
+// Block is what one interval of time saw.
+type Block struct {
+	// Values of the turns, in any unit.
+	Values *sketch.Sketch
+	// Failures are turns without a value, taken to be +∞ where a quantile is
+	// asked over all turns.
+	Failures uint64
+}
+
+// Series is one uninterrupted measurement: blocks in order of time. Different
+// series are independent of each other.
+type Series []Block
+
+// Quantile is an estimate of one quantile.
+type Quantile struct {
+	// Q is the share of values at or below the quantile.
+	Q float64
+	// Value is the estimate; +∞ when failures reach down to it, NaN when there
+	// is no value at all.
+	Value float64
+	// Low and High are the ends of the 95 % interval; NaN when the sample is
+	// too small to have that end.
+	Low, High float64
+	// N turns were seen, worth Effective independent ones.
+	N         uint64
+	Effective float64
+	// Needed is how many turns like these an interval takes.
+	Needed uint64
+}
+
+// Known reports whether the sample is large enough for the quantile to be
+// told: an interval with both ends exists.
+func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
+
+// Of estimates the quantile q, in (0, 1), over the values, or over all turns
+// with the failures at +∞.
+func Of(q float64, all []Series, failures bool) Quantile {
+	pooled := Pool(all)
+	if !failures {
+		pooled.Failures = 0
+	}
+	return of(q, all, pooled, failures)
+}
+
+// Pool is the union of all blocks.
+func Pool(all []Series) Block {
+	pooled := Block{Values: &sketch.Sketch{}}
+	for _, series := range all {
+		for _, b := range series {
+			pooled.Failures += b.Failures
+			if b.Values != nil {
+				pooled.Values.Merge(b.Values)
+			}
+		}
+	}
+	return pooled
+}
+
+func of(q float64, all []Series, pooled Block, failures bool) Quantile {
+	n := pooled.size()
+	e := Quantile{Q: q, Value: pooled.quantile(q), Low: math.NaN(), High: math.NaN(), N: n}
+	if n == 0 {
+		e.Needed = leastFor(q)
+		return e
+	}
+	// The share at or below the estimate, per block; a value at +∞ has none
+	// above it, so the threshold is then "did not fail".
+	share := make([][]Pair, 0, len(all))
+	for _, series := range all {
+		share = append(share, below(series, e.Value, failures))
+	}
+	effect, df := designEffect(share, q)
+	e.Effective = float64(n) / effect
+	calibrated := e.Effective / square(studentRatio(df))
+	e.Needed = uint64(math.Ceil(float64(leastFor(q)) * float64(n) / calibrated))
+	low, high := fractions(q, calibrated)
+	if low >= 0 {
+		e.Low = min(pooled.at(low*float64(n)), e.Value)
+	}
+	if high >= 0 {
+		e.High = max(pooled.at(high*float64(n)), e.Value)
+	}
+	return e
+}
+
+func (b Block) size() uint64 {
+	if b.Values == nil {
+		return b.Failures
+	}
+	return b.Values.Count() + b.Failures
+}
+
+// quantile is the value of rank ⌈q n⌉, failures last.
+func (b Block) quantile(q float64) float64 {
+	n, ok := b.size(), b.Values.Count()
+	if n == 0 {
+		return math.NaN()
+	}
+	rank := max(math.Ceil(q*float64(n)), 1)
+	if rank > float64(ok) {
+		return math.Inf(1)
+	}
+	return b.Values.Quantile(rank / float64(ok))
+}
+
+func (b Block) at(rank float64) float64 {
+	if rank > float64(b.Values.Count()) {
+		return math.Inf(1)
+	}
+	return b.Values.At(rank)
+}
+
+// below pairs, per block, the turns at or below v with all turns.
+func below(series Series, v float64, failures bool) []Pair {
+	pairs := make([]Pair, len(series))
+	for i, b := range series {
+		if b.Values != nil {
+			pairs[i] = Pair{Part: b.Values.Rank(v), Whole: float64(b.Values.Count())}
+		}
+		if failures {
+			pairs[i].Whole += float64(b.Failures)
+		}
+	}
+	return pairs
+}
+
+// fractions are the shares of the sample that lie below the two ends of the
+// interval, for n independent values; −1 for an end that so few do not have.
+//
+// The k-th of n values in rising order covers a share of the population that
+// is Beta(k, n + 1 − k). The ends are the k for which q is its 97.5th and its
+// 2.5th percentile, with k taken as a continuous number.
+func fractions(q, n float64) (low, high float64) {
+	low, high = -1, -1
+	if k, ok := order(q, n, 1-tail); ok {
+		low = k / (n + 1)
+	}
+	if k, ok := order(q, n, tail); ok {
+		high = k / (n + 1)
+	}
+	return low, high
+}
+
+// order is the fractional order k in [1, n] for which P(Beta(k, n+1−k) ≤ q) = p.
+func order(q, n, p float64) (k float64, ok bool) {
+	covered := func(k float64) float64 { return distuv.Beta{Alpha: k, Beta: n + 1 - k}.CDF(q) }
+	if n < 1 || covered(1) < p || covered(n) > p {
+		return 0, false
+	}
+	low, high := 1.0, n
+	for range 60 { // halves the span to far below one order
+		mid := (low + high) / 2
+		if covered(mid) > p { // falls as k rises
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, true
+}
+
+// leastFor is how many independent values an interval of the quantile q takes:
+// with fewer, all of them lie on one side of it too often.
+func leastFor(q float64) uint64 {
+	return uint64(math.Ceil(math.Log(tail) / math.Log(max(q, 1-q))))
+}
+
+func square(x float64) float64 { return x * x }
