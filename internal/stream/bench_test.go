@@ -20,6 +20,7 @@ func BenchmarkReader(b *testing.B) {
 	for name, text := range map[string]string{
 		"one event a read": typical,
 		"ten a read":       strings.Repeat(typical, 10),
+		"nothing repeats":  typical + strings.Replace(typical, "1763600000", "1763600001", 1),
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := NewReader(&endless{text: text}, Options{})
