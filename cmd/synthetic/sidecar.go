@@ -15,6 +15,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 	"synthetic/internal/schedule"
 	"synthetic/internal/status"
 	"synthetic/internal/wire"
@@ -82,7 +83,11 @@ func (s *sidecar) apply(cfg *config.Config) error {
 		snapshot.Targets = append(snapshot.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
 	}
 	for _, j := range cfg.Jobs {
-		snapshot.Jobs = append(snapshot.Jobs, metrics.Job{Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate})
+		limits := j.Workload.Timeouts
+		snapshot.Jobs = append(snapshot.Jobs, metrics.Job{
+			Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,
+			Deadlines: regression.Deadlines{FirstToken: limits.FirstToken, Stall: limits.Stall, Total: limits.Total},
+		})
 	}
 	return s.scheduler.Apply(cfg.Jobs, func() {
 		s.recorder.Apply(snapshot)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/regression"
 	"synthetic/internal/slo"
 )
 
@@ -25,6 +26,13 @@ type Target struct {
 type Job struct {
 	Target, Workload string
 	Rate             float64
+	// Deadlines are the bounds of its turns, which a turn without a value
+	// enters as.
+	Deadlines regression.Deadlines
+	// Changes are the declared change windows of its target.
+	Changes []regression.Change
+	// Benchmarks stand in for learned baselines, by kind of turn and signal.
+	Benchmarks regression.Benchmarks
 }
 
 // reload is what is known of the last load of the configuration.
@@ -51,8 +59,10 @@ func (r *Recorder) Apply(s Snapshot) {
 		r.rates[key] = info.Rate
 		if r.jobs[key] == nil {
 			r.jobs[key] = newJob(key, r.layouts)
+			r.restore(r.jobs[key])
 		}
 		r.jobs[key].setSLOs(s.SLOs)
+		r.jobs[key].setRegression(info, s.SLOs)
 	}
 	r.retireOthers()
 }

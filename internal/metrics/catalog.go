@@ -22,6 +22,8 @@ const (
 	LabelReason   = "reason"
 	LabelPhase    = "phase"
 	LabelSLO      = "slo"
+	LabelSignal   = "signal"
+	LabelPart     = "part"
 )
 
 // Names of metrics.
@@ -62,7 +64,23 @@ const (
 	CoalescedEvents    = "synthetic_coalesced_events_total"
 	TokenEvents        = "synthetic_token_events_total"
 
-	LastTurn = "synthetic_last_turn_timestamp_seconds"
+	LastTurn          = "synthetic_last_turn_timestamp_seconds"
+	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
+
+	SignalTurns        = "synthetic_signal_turns_total"
+	SignalLog2         = "synthetic_signal_log2_total"
+	SignalLog2Squared  = "synthetic_signal_log2_squared_total"
+	SignalBaselineLog2 = "synthetic_signal_baseline_log2_total"
+	SignalTail         = "synthetic_signal_tail_turns_total"
+	TailLimit          = "synthetic_signal_tail_limit_seconds"
+	Baseline           = "synthetic_baseline_seconds"
+	BaselineYoung      = "synthetic_baseline_young"
+	BaselineTurns      = "synthetic_baseline_turns"
+	BaselineNoise      = "synthetic_baseline_level_noise"
+	Cusum              = "synthetic_regression_cusum"
+	CusumLimit         = "synthetic_regression_cusum_limit"
+	Excess             = "synthetic_excess_seconds"
+	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
@@ -97,6 +115,7 @@ type Metric struct {
 func Catalog() []Metric {
 	job := []string{LabelTarget, LabelWorkload}
 	turn := []string{LabelTarget, LabelWorkload, LabelTurn}
+	signal := []string{LabelTarget, LabelWorkload, LabelTurn, LabelSignal}
 	with := func(base []string, more ...string) []string {
 		return append(append([]string{}, base...), more...)
 	}
@@ -139,6 +158,23 @@ func Catalog() []Metric {
 		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and so share its timestamp.", turn},
 
 		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
+
+		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong words (content_mismatch, which ends it).", job},
+
+		{SignalTurns, Counter, "turns", "Turns that a signal is known of; a turn without its value enters as its deadline, or as what it waited if that is longer.", signal},
+		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over those turns. Its rate over that of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
+		{SignalLog2Squared, Counter, "", "Sum of the squares of log2(value / 1 us), for the standard error of the geometric mean.", signal},
+		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), each baseline as it was at the turn: what synthetic_signal_log2_total would be if nothing had changed.", signal},
+		{SignalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds; none while the baseline is young.", signal},
+		{TailLimit, Gauge, "seconds", "Value from which on a turn is in the tail: at least 2.5 times the baseline, more where single turns vary much; NaN while the baseline is young.", signal},
+		{Baseline, Gauge, "seconds", "What a turn is compared with now: the usual geometric mean at this time of day or, while that is young, the threshold of the SLO; NaN without either.", signal},
+		{BaselineYoung, Gauge, "", "Whether there is no baseline yet (1), so that the threshold of the SLO stands in for it, or there is one (0).", signal},
+		{BaselineTurns, Gauge, "turns", "Turns that the baseline stands on.", signal},
+		{BaselineNoise, Gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
+		{Cusum, Gauge, "", "Cumulative sum of ln(value / baseline) - 0.4, in log minutes, never below 0. At or above synthetic_regression_cusum_limit the signal has regressed.", signal},
+		{CusumLimit, Gauge, "", "Limit of synthetic_regression_cusum; higher where turns are few or vary much.", signal},
+		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
+		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO, at its exact threshold.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 )
 
 func TestCatalogGolden(t *testing.T) {
@@ -67,6 +68,12 @@ func TestBoundedSets(t *testing.T) {
 	}
 	if got := len(Phases()); got != phases {
 		t.Errorf("%d phases, histograms for %d", got, phases)
+	}
+	if got := len(regression.Signals()); got != signals {
+		t.Errorf("%d signals, frames have room for %d", got, signals)
+	}
+	if got := len(regression.Parts()); got != parts {
+		t.Errorf("%d parts, frames have room for %d", got, parts)
 	}
 	for i, k := range probe.TurnKinds() {
 		if kindIndex(k) != i {

@@ -33,8 +33,9 @@ type counters struct {
 	userErrors                                 float64
 	skipped                                    [skips]float64
 
-	lastTurn  float64
-	heartbeat float64
+	lastTurn          float64
+	heartbeat         float64
+	consecutiveFailed float64
 }
 
 // sloCounters count the turns that one objective judged.
@@ -92,6 +93,18 @@ func (c *sloCounters) judge(r *probe.Result) {
 	c.turns[k]++
 	if v == slo.Bad {
 		c.violations[k]++
+	}
+}
+
+// countFailed counts turns that fail hard in a row. A refusal for load and our
+// own shutdown say neither that the deployment is up nor that it is down.
+func (c *counters) countFailed(o probe.Outcome) {
+	switch {
+	case o == probe.Canceled || o.Busy():
+	case o.Failed() && o != probe.ContentMismatch:
+		c.consecutiveFailed++
+	default:
+		c.consecutiveFailed = 0
 	}
 }
 

@@ -18,6 +18,7 @@ type jobFrame struct {
 	histograms []*histogramFrame
 	phases     [phases]*histogramFrame
 	windows    []*windowFrame
+	regression regressionFrame
 }
 
 // sloFrame shows the counters of one objective.
@@ -45,6 +46,7 @@ func (f *frame) addJob(j *job) {
 		jf.phases[i] = newHistogramFrame(jf.labels.with(f.words.phases[i]), h)
 	}
 	f.addSLOs(jf)
+	f.addRegression(jf)
 }
 
 func (f *frame) addTurnCounters(l labels, c *turnCounters) {
@@ -87,6 +89,7 @@ func (f *frame) addConversations(jf *jobFrame) {
 	}
 	f.counter(UserEndpointErrors, l, &c.userErrors)
 	f.gauge(LastTurn, l, &c.lastTurn)
+	f.gauge(ConsecutiveFailed, l, &c.consecutiveFailed)
 }
 
 // addSLOs adds the counters of each objective for the turns it covers.
@@ -138,6 +141,7 @@ func (jf *jobFrame) fill(now time.Time, scratch *sketch.Sketch) {
 	for _, w := range jf.windows {
 		w.fill(now, scratch)
 	}
+	jf.regression.fill(j.regression, now)
 }
 
 // appendPhases adds the phases that ever happened: a target without TLS has no

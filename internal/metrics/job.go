@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 )
@@ -24,6 +25,7 @@ type job struct {
 	conversation *histogram
 	lag, readLag *histogram
 	slos         []*sloCounters
+	regression   *regression.Job
 	// retired says that no snapshot names the job any more: it goes once its
 	// last conversation has ended.
 	retired bool
@@ -42,6 +44,7 @@ func newJob(key jobKey, l *layouts) *job {
 		conversation: newHistogram(l.conversation),
 		lag:          newHistogram(l.lag),
 		readLag:      newHistogram(l.lag),
+		regression:   regression.NewJob(regression.Options{}),
 	}
 	for i := range j.phase {
 		j.phase[i] = newHistogram(l.phase)
@@ -99,6 +102,8 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	}
 	c.end(r.Outcome)
 	c.usage(r)
+	j.countFailed(r.Outcome)
+	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
 	}

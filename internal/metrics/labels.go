@@ -7,6 +7,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 )
 
 // labels are pairs sorted by name, as the exposition wants them. Series share
@@ -35,8 +36,9 @@ func (l labels) with(more ...*dto.LabelPair) labels {
 
 // vocabulary holds the pairs whose values are the same for every job.
 type vocabulary struct {
-	turns, reasons, skips, phases []*dto.LabelPair
-	slos                          map[string]*dto.LabelPair
+	turns, reasons, skips, phases, signals, parts []*dto.LabelPair
+
+	slos map[string]*dto.LabelPair
 }
 
 func newVocabulary() *vocabulary {
@@ -45,6 +47,8 @@ func newVocabulary() *vocabulary {
 		reasons: pairs(LabelReason, text(probe.Failures())),
 		skips:   pairs(LabelReason, SkipReasons()),
 		phases:  pairs(LabelPhase, Phases()),
+		signals: pairs(LabelSignal, text(regression.Signals())),
+		parts:   pairs(LabelPart, text(regression.Parts())),
 		slos:    map[string]*dto.LabelPair{},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 	"synthetic/internal/slo"
 )
 
@@ -45,6 +46,9 @@ type Recorder struct {
 	targets []Target
 	slos    []slo.Objective
 	reload  reload
+	// restored holds what an earlier process knew of jobs that are not there
+	// yet.
+	restored map[jobKey]regression.JobState
 	// generation counts the changes of what series there are; a frame of an
 	// older generation is stale.
 	generation uint64

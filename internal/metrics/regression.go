@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/regression"
+	"synthetic/internal/slo"
+)
+
+// setRegression takes over what the snapshot says of a job's baselines.
+func (j *job) setRegression(info Job, objectives []slo.Objective) {
+	o := regression.Options{Deadlines: info.Deadlines, Changes: info.Changes, Benchmarks: info.Benchmarks}
+	for k, kind := range probe.TurnKinds() {
+		for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as regression.Signals
+			o.Thresholds[k][i] = strictest(objectives, sli, j.key, kind)
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.regression.Configure(o)
+}
+
+// strictest is the lowest threshold of the objectives on an SLI that cover such
+// turns; 0 for none.
+func strictest(objectives []slo.Objective, sli slo.SLI, key jobKey, kind probe.TurnKind) time.Duration {
+	lowest := time.Duration(0)
+	for _, o := range objectives {
+		if o.SLI == sli && o.Covers(key.target, key.workload, kind) && (lowest == 0 || o.Threshold < lowest) {
+			lowest = o.Threshold
+		}
+	}
+	return lowest
+}
+
+// Baselines returns what must survive a restart, for regression.File.WriteFile.
+func (r *Recorder) Baselines() regression.File {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var f regression.File
+	for _, key := range sortedKeys(r.jobs) {
+		j := r.jobs[key]
+		j.mu.Lock()
+		f.Jobs = append(f.Jobs, j.regression.State(key.target, key.workload))
+		j.mu.Unlock()
+	}
+	return f
+}
+
+// RestoreBaselines takes over what an earlier process knew: call it before the
+// first Apply. A job takes its part when a snapshot first names it.
+func (r *Recorder) RestoreBaselines(f regression.File) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.restored = make(map[jobKey]regression.JobState, len(f.Jobs))
+	for _, j := range f.Jobs {
+		r.restored[jobKey{j.Target, j.Workload}] = j
+	}
+}
+
+// restore gives a new job its part; the recorder's lock must be held.
+func (r *Recorder) restore(j *job) {
+	if st, ok := r.restored[j.key]; ok {
+		j.regression.Restore(st)
+		delete(r.restored, j.key)
+	}
+}

@@ -1,0 +1,131 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// BlockLength is the time that one entry of a baseline stands for.
+	BlockLength = 30 * time.Minute
+	slots       = 48 // of a day
+	days        = 7
+	// matureBlocks make a baseline: a day of them. From fullBlocks on, a week,
+	// the level may rise no further than drift above the lowest it ever had.
+	matureBlocks, fullBlocks = slots, slots * days
+	drift                    = 0.05
+	// seasonDays of the same hour tell a daily season from noise.
+	seasonDays = 3
+	// minBlock is the fewest turns that make an entry.
+	minBlock = 8
+	// maxFailed is the largest share of failed turns in an entry.
+	maxFailed = 0.05
+)
+
+// Entry is a half hour that was taken into a baseline.
+type Entry struct {
+	// Mean and Variance are those of the values of N turns.
+	Mean     float32 `json:"mean"`
+	Variance float32 `json:"variance"`
+	N        uint32  `json:"n"`
+}
+
+// slot holds the entries of one half hour of the day, the newest of each day.
+type slot struct {
+	entries [days]Entry
+	count   uint8
+	next    uint8
+}
+
+func (s *slot) add(e Entry) {
+	s.entries[s.next] = e
+	s.next = (s.next + 1) % days
+	s.count = min(s.count+1, days)
+}
+
+func (s *slot) all() []Entry { return s.entries[:s.count] }
+
+// mean is the mean of the entries' means.
+func (s *slot) mean() float64 {
+	sum := 0.0
+	for _, e := range s.all() {
+		sum += float64(e.Mean)
+	}
+	return sum / float64(s.count)
+}
+
+// baseline is the usual level of a value, by half hour of the day, over up to
+// seven days. What it learns is gated by its owner, and its overall level is
+// anchored, so that a lasting regression does not become the usual.
+type baseline struct {
+	slots [slots]slot
+	block block
+	// anchor is the lowest overall level since the baseline was full, +Inf
+	// before.
+	anchor float64
+	derived
+}
+
+// derived follows from the entries.
+type derived struct {
+	blocks  int
+	samples int
+	// level is the overall level, anchored; season what each half hour adds.
+	level  float64
+	season [slots]float32
+	// noise is the standard deviation of the entries around level and season;
+	// spread that of single turns within an entry.
+	noise, spread float64
+}
+
+// block is the half hour that is being measured.
+type block struct {
+	start      time.Time
+	n          int
+	mean, m2   float64
+	failed     int
+	unsuitable bool
+}
+
+// add takes a value by Welford's method.
+func (b *block) add(v float64) {
+	b.n++
+	d := v - b.mean
+	b.mean += d / float64(b.n)
+	b.m2 += d * (v - b.mean)
+}
+
+func (b *block) entry() Entry {
+	return Entry{Mean: float32(b.mean), Variance: float32(b.m2 / float64(max(1, b.n-1))), N: uint32(b.n)}
+}
+
+// fit says that the block can stand in a baseline.
+func (b *block) fit() bool {
+	return !b.unsuitable && b.n >= minBlock && float64(b.failed) <= maxFailed*float64(b.n+b.failed)
+}
+
+func newBaseline() *baseline { return &baseline{anchor: math.Inf(1)} }
+
+func slotOf(at time.Time) int {
+	return int(at.Sub(at.Truncate(24*time.Hour)) / BlockLength)
+}
+
+// roll ends the block if at lies in another one. keep has the last word on
+// whether it may be learned.
+func (b *baseline) roll(at time.Time, keep func(*block) bool) {
+	start := at.Truncate(BlockLength)
+	if start.Equal(b.block.start) {
+		return
+	}
+	if done := b.block; !done.start.IsZero() && done.fit() && keep(&done) {
+		b.slots[slotOf(done.start)].add(done.entry())
+		b.derive()
+	}
+	b.block = block{start: start}
+}
+
+// mature says that there is a baseline.
+func (b *baseline) mature() bool { return b.blocks >= matureBlocks }
+
+// at is the usual level at a time.
+func (b *baseline) at(t time.Time) float64 { return b.level + float64(b.season[slotOf(t)]) }

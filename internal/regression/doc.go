@@ -1,0 +1,86 @@
+// Package regression says of each turn how it compares with what is usual: it
+// keeps, per target, workload, kind of turn and signal, the moments of the
+// logarithm, a baseline that does not slide, and a CUSUM on the logarithm of
+// their ratio.
+//
+// It is pure: the same results at the same times give the same numbers, and no
+// goroutine runs. docs/alerting.md explains the statistics, and
+// docs/alert-quality.md measures what they are worth.
+package regression
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// Signal is a latency whose regression is detected.
+type Signal string
+
+const (
+	// TTFT is the time to first token.
+	TTFT Signal = "ttft"
+	// TPOT is the time per output token.
+	TPOT Signal = "tpot"
+)
+
+// Signals lists every signal, in the order of their index.
+func Signals() []Signal { return []Signal{TTFT, TPOT} }
+
+const (
+	kinds   = 2
+	signals = 2
+)
+
+// Deadlines are what a turn that never got its value waited for.
+type Deadlines struct {
+	// FirstToken bounds the wait for the first token, Stall that between two,
+	// Total the whole turn; 0 is no bound.
+	FirstToken, Stall, Total time.Duration
+}
+
+// Thresholds are the absolute objectives, by index of Signals, that stand in
+// for a young baseline; 0 is none.
+type Thresholds [signals]time.Duration
+
+// Options are what a Job cannot know by itself.
+type Options struct {
+	Deadlines Deadlines
+	// Thresholds by kind of turn, in the order of probe.TurnKinds.
+	Thresholds [kinds]Thresholds
+	// Benchmarks stand in for the learned baselines, by kind and signal.
+	Benchmarks Benchmarks
+	// Changes are the declared change windows of the target.
+	Changes []Change
+}
+
+// Benchmarks are by index of probe.TurnKinds and of Signals.
+type Benchmarks [kinds][signals]Benchmark
+
+// Benchmark is a baseline taken from a benchmark run instead of being learned.
+// The zero value is none.
+type Benchmark struct {
+	// Typical is the geometric mean of the signal; Samples how many turns it
+	// stands on.
+	Typical time.Duration
+	Samples int
+	// Noise is the standard deviation of the logarithm of the 30-minute level;
+	// 0 leaves it to be learned.
+	Noise float64
+}
+
+// Change is a declared change window: what is measured in [From, To) does not
+// enter the baseline.
+type Change struct {
+	From, To time.Time
+	// Relearn says that the level is meant to be another one afterwards: the
+	// baseline starts anew at To.
+	Relearn bool
+}
+
+func kindIndex(k probe.TurnKind) int {
+	if k == probe.Followup {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,109 @@
+package regression
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// Job follows one workload that is sent to one target. It is not safe for
+// concurrent use.
+type Job struct {
+	deadlines Deadlines
+	changes   []Change
+	clock     clock
+	series    [kinds][signals]series
+	// relearned is the end of the last change after which the baselines were
+	// started anew.
+	relearned time.Time
+	parts     [kinds]parts
+	cached    [kinds]cached
+}
+
+// NewJob returns a Job without history.
+func NewJob(o Options) *Job {
+	j := &Job{}
+	j.Configure(o)
+	return j
+}
+
+// Configure takes other options and keeps what was learned.
+func (j *Job) Configure(o Options) {
+	j.deadlines, j.changes = o.Deadlines, o.Changes
+	for k := range j.series {
+		for s := range j.series[k] {
+			j.series[k][s].threshold = o.Thresholds[k][s]
+			j.series[k][s].benchmark = o.Benchmarks[k][s]
+		}
+	}
+}
+
+// Observe takes a finished turn. A turn that comes late or after a step of the
+// clock is taken as any other.
+func (j *Job) Observe(r *probe.Result, now time.Time) {
+	if r.Outcome == probe.Canceled {
+		return
+	}
+	at := j.clock.at(now)
+	changing := j.change(at)
+	k := kindIndex(r.Kind)
+	for i, v := range j.deadlines.valuesOf(r) {
+		if v.OK {
+			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, now, at)
+		}
+	}
+	j.parts[k].observe(r, now, j.calm(k))
+	j.cached[k].observe(r, at, changing || !j.calm(k))
+}
+
+// change reports whether a change window is open, and starts the baselines
+// anew when one that asks for it has ended.
+func (j *Job) change(at time.Time) bool {
+	open := false
+	for _, c := range j.changes {
+		if c.Relearn && !at.Before(c.To) && c.To.After(j.relearned) && c.To.After(j.clock.start) {
+			j.relearned = c.To
+			j.forget()
+		}
+		open = open || !at.Before(c.From) && at.Before(c.To)
+	}
+	return open
+}
+
+// forget starts every baseline anew.
+func (j *Job) forget() {
+	for k := range j.series {
+		for s := range j.series[k] {
+			j.series[k][s].baseline = nil
+			j.series[k][s].cusum.sum = 0
+		}
+		j.parts[k].usual = means{}
+		j.cached[k] = cached{}
+	}
+}
+
+// calm says that no signal of a kind of turn is on its way to its limit.
+func (j *Job) calm(kind int) bool {
+	for s := range j.series[kind] {
+		if c := &j.series[kind][s]; c.cusum.sum > c.limit()/4 {
+			return false
+		}
+	}
+	return true
+}
+
+// View shows a signal of a kind of turn, by index of Signals and of
+// probe.TurnKinds, as of now.
+func (j *Job) View(kind, signal int, now time.Time) View {
+	return j.series[kind][signal].view(j.clock.at(now))
+}
+
+// Parts shows where the time of a kind of turn goes that it takes longer than
+// usual, in seconds, by index of Parts.
+func (j *Job) Parts(kind int) [partCount]float64 { return j.parts[kind].excess() }
+
+// CachedBaseline is the usual share of prompt tokens that come from the prefix
+// cache; NaN when it is not known.
+func (j *Job) CachedBaseline(kind int, now time.Time) float64 {
+	return j.cached[kind].usual(j.clock.at(now))
+}

@@ -1,0 +1,40 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+// Moments are sums over turns that never fall, so that the geometric mean of
+// any window and its standard error are exact in PromQL. Logarithms are of
+// microseconds: of seconds they would be negative, and a counter must not fall.
+type Moments struct {
+	// Turns is the number of turns that entered.
+	Turns float64
+	// Log2 is Σ log₂(value / 1 µs), Log2Squared the sum of its squares.
+	Log2, Log2Squared float64
+	// BaselineLog2 is Σ log₂(baseline / 1 µs), each baseline as it was when the
+	// turn came. A turn without a baseline counts as on it.
+	BaselineLog2 float64
+	// Tail counts the turns beyond the tail limit.
+	Tail float64
+}
+
+func (m *Moments) add(ln, baselineLn float64, tail bool) {
+	l, b := log2Micros(ln), log2Micros(baselineLn)
+	m.Turns++
+	m.Log2 += l
+	m.Log2Squared += l * l
+	m.BaselineLog2 += b
+	if tail {
+		m.Tail++
+	}
+}
+
+// log2Micros turns the natural logarithm of seconds into the binary one of
+// microseconds; what is shorter counts as 1 µs.
+func log2Micros(ln float64) float64 { return max(0, ln*math.Log2E+math.Log2(1e6)) }
+
+// logSeconds is the natural logarithm of a duration in seconds; what is
+// shorter than 1 µs counts as that.
+func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microsecond).Seconds()) }

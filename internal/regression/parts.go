@@ -1,0 +1,95 @@
+package regression
+
+import (
+	"math"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// Part is where a turn spends its time.
+type Part string
+
+const (
+	// Connect is DNS, TCP and TLS.
+	Connect Part = "connect"
+	// QueuePrefill is what is left of the TTFT: the queue and the prefill.
+	QueuePrefill Part = "queue_prefill"
+	// Decode is from the first token to the last, at the usual answer's length.
+	Decode Part = "decode"
+)
+
+const partCount = 3
+
+// Parts lists every part, in the order of their index.
+func Parts() []Part { return []Part{Connect, QueuePrefill, Decode} }
+
+const (
+	// recent and usual are the time constants of the two means.
+	recentSpan, usualSpan = 5 * time.Minute, 24 * time.Hour
+	// strange is the ratio of recent to usual from which on nothing is learned.
+	strange = 1.15
+	// minUsual turns make the usual means meaningful.
+	minUsual = 30
+)
+
+// means are exponentially weighted means of the parts of a turn, in seconds.
+type means struct {
+	Turns   float64 `json:"turns"`
+	Connect float64 `json:"connect"`
+	TTFT    float64 `json:"ttft"`
+	TPOT    float64 `json:"tpot"`
+	Output  float64 `json:"output"`
+}
+
+// add moves the means by a weight in (0, 1] towards a turn; at first they are
+// plain means.
+func (m *means) add(r *probe.Result, weight float64) {
+	m.Turns++
+	weight = max(weight, 1/m.Turns)
+	towards := func(mean *float64, v float64) { *mean += weight * (v - *mean) }
+	p := r.Phases
+	towards(&m.Connect, (p.DNS.V + p.Connect.V + p.TLS.V).Seconds())
+	towards(&m.TTFT, r.TTFT.V.Seconds())
+	if r.TPOT.OK && r.OutputTokens.OK {
+		towards(&m.TPOT, r.TPOT.V.Seconds())
+		towards(&m.Output, float64(r.OutputTokens.V))
+	}
+}
+
+// parts compares the recent turns with the usual ones. It names the likely
+// cause of a regression that others detect, so it is simple: means, and only
+// of turns that got a first token.
+type parts struct {
+	recent, usual means
+	last          time.Time
+}
+
+func (p *parts) observe(r *probe.Result, now time.Time, calm bool) {
+	if !r.TTFT.OK {
+		return
+	}
+	elapsed := time.Duration(0)
+	if !p.last.IsZero() {
+		elapsed = max(0, now.Sub(p.last))
+	}
+	p.last = now
+	p.recent.add(r, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
+	if calm && (p.usual.Turns < minUsual || p.recent.TTFT < strange*p.usual.TTFT && p.recent.TPOT < strange*p.usual.TPOT) {
+		p.usual.add(r, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
+	}
+}
+
+// excess is by how much each part takes longer than usual; NaN without enough
+// turns.
+func (p *parts) excess() [partCount]float64 {
+	if p.usual.Turns < minUsual {
+		return [partCount]float64{math.NaN(), math.NaN(), math.NaN()}
+	}
+	connect := p.recent.Connect - p.usual.Connect
+	return [partCount]float64{
+		connect,
+		p.recent.TTFT - p.usual.TTFT - connect,
+		(p.recent.TPOT - p.usual.TPOT) * p.usual.Output,
+	}
+}

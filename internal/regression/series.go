@@ -1,0 +1,158 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// slowFloor and slowNoise define the slow regression: a 30-minute mean of
+	// the log ratio above slowNoise times the level's noise, at least slowFloor.
+	slowFloor, slowNoise = 0.182, 3.5 // e^0.182 is 1.2
+	// tailFloor and tailSpread define the tail: a turn beyond tailSpread
+	// standard deviations of single turns, at least e^tailFloor (2.5) times.
+	tailFloor, tailSpread = 0.916, 3.0
+	// youngSpread stands in for the spread of a baseline that has none.
+	youngSpread = 0.5
+)
+
+// SlowFloor is the smallest ratio to the baseline that is a slow regression,
+// SlowNoise the number of standard deviations of the level.
+func SlowFloor() float64 { return math.Exp(slowFloor) }
+
+// SlowNoise is how many standard deviations of the level, on the log scale, a
+// slow regression is above the baseline.
+func SlowNoise() float64 { return slowNoise }
+
+// series is one signal of one kind of turn.
+type series struct {
+	moments  Moments
+	cusum    cusum
+	baseline *baseline
+	// last is when the turn before came, in monotonic time.
+	last time.Time
+	// Configured.
+	threshold time.Duration
+	benchmark Benchmark
+}
+
+// observe takes a value (in seconds, its natural logarithm) at a time.
+func (s *series) observe(ln float64, failed, changing bool, now, at time.Time) {
+	if s.baseline == nil {
+		s.baseline = newBaseline()
+	}
+	s.baseline.roll(at, s.mayLearn)
+	reference, ok := s.reference(at)
+	x := 0.0
+	if ok {
+		x = ln - reference
+	} else {
+		reference = ln
+	}
+	s.moments.add(ln, reference, x > s.tail() && !s.young())
+	s.accumulate(x, ok, now)
+	b := &s.baseline.block
+	if failed {
+		b.failed++
+	} else {
+		b.add(ln)
+	}
+	b.unsuitable = b.unsuitable || changing || s.cusum.sum >= s.limit()
+}
+
+// accumulate adds a turn to the CUSUM.
+func (s *series) accumulate(x float64, known bool, now time.Time) {
+	minutes := math.NaN() // the first turn comes after nothing
+	if !s.last.IsZero() {
+		minutes = now.Sub(s.last).Minutes()
+	}
+	s.last = now
+	if known {
+		s.cusum.add(x, minutes, s.limit())
+	} else {
+		s.cusum.elapse(minutes)
+	}
+}
+
+// mayLearn refuses blocks of a regression that the CUSUM is too coarse for.
+func (s *series) mayLearn(b *block) bool {
+	if !s.baseline.mature() {
+		return true
+	}
+	return b.mean-s.baseline.at(b.start) <= max(slowFloor, slowNoise*s.baseline.noise)
+}
+
+// reference is the logarithm of what a turn is compared with: a benchmark, the
+// learned baseline or, while that is young, the absolute objective.
+func (s *series) reference(at time.Time) (ln float64, ok bool) {
+	switch {
+	case s.benchmark.Typical > 0:
+		return logSeconds(s.benchmark.Typical), true
+	case s.baseline != nil && s.baseline.mature():
+		return s.baseline.at(at), true
+	case s.threshold > 0:
+		return logSeconds(s.threshold), true
+	}
+	return 0, false
+}
+
+// young says that there is no baseline yet.
+func (s *series) young() bool {
+	return s.benchmark.Typical == 0 && (s.baseline == nil || !s.baseline.mature())
+}
+
+func (s *series) spread() float64 {
+	if s.baseline == nil || !s.baseline.mature() {
+		return youngSpread
+	}
+	return s.baseline.spread
+}
+
+func (s *series) limit() float64 { return s.cusum.limit(s.spread()) }
+
+// tail is the log ratio beyond which a turn is in the tail.
+func (s *series) tail() float64 { return max(tailFloor, tailSpread*s.spread()) }
+
+// View is what there is to export of a series.
+type View struct {
+	Moments
+	// Baseline is what a turn is compared with now, in seconds; NaN when there
+	// is nothing. Young says that it is an absolute objective, for want of
+	// history.
+	Baseline float64
+	Young    bool
+	// Samples is how many turns the baseline stands on; Noise the standard
+	// deviation of the logarithm of its 30-minute level, NaN while young.
+	Samples float64
+	Noise   float64
+	// Cusum is in log·minutes; from Limit on the signal has regressed.
+	Cusum, Limit float64
+	// Tail limit: a turn beyond so many seconds is in the tail; NaN if unknown.
+	TailSeconds float64
+}
+
+func (s *series) view(at time.Time) View {
+	v := View{
+		Moments: s.moments, Baseline: math.NaN(), TailSeconds: math.NaN(), Noise: math.NaN(),
+		Young: s.young(), Cusum: s.cusum.sum, Limit: s.limit(),
+	}
+	if ln, ok := s.reference(at); ok {
+		v.Baseline = math.Exp(ln)
+		if !v.Young {
+			v.TailSeconds = math.Exp(ln + s.tail())
+		}
+	}
+	if s.baseline != nil {
+		v.Samples = float64(s.baseline.samples)
+		if s.baseline.mature() {
+			v.Noise = s.baseline.noise
+		}
+	}
+	if s.benchmark.Typical > 0 {
+		v.Samples = float64(s.benchmark.Samples)
+		if s.benchmark.Noise > 0 {
+			v.Noise = s.benchmark.Noise
+		}
+	}
+	return v
+}

@@ -1,0 +1,184 @@
+package regression
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// stateVersion is that of the state file; a file of another one is refused.
+const stateVersion = 1
+
+// File is the content of a state file: what must survive a restart.
+type File struct {
+	Version int        `json:"version"`
+	Jobs    []JobState `json:"jobs"`
+}
+
+// JobState is what a job knows.
+type JobState struct {
+	Target   string `json:"target"`
+	Workload string `json:"workload"`
+	// Relearned is the end of the last change that was learned anew.
+	Relearned time.Time     `json:"relearned,omitzero"`
+	Series    []SeriesState `json:"series"`
+	Cached    []SlotState   `json:"cached,omitempty"`
+	Usual     [kinds]means  `json:"usual"`
+}
+
+// SeriesState is one signal of one kind of turn, both by index. Counters are
+// not kept: they start at 0 in a new process, as those of all programs do.
+type SeriesState struct {
+	Kind   int         `json:"kind"`
+	Signal int         `json:"signal"`
+	Cusum  float64     `json:"cusum"`
+	Gap    float64     `json:"gap_minutes"`
+	Anchor *float64    `json:"anchor,omitempty"`
+	Slots  []SlotState `json:"slots"`
+}
+
+// SlotState are the entries of one half hour of the day, the oldest first.
+type SlotState struct {
+	Kind    int     `json:"kind,omitempty"`
+	Slot    int     `json:"slot"`
+	Entries []Entry `json:"entries"`
+}
+
+// State returns what the job knows.
+func (j *Job) State(target, workload string) JobState {
+	st := JobState{Target: target, Workload: workload, Relearned: j.relearned}
+	for k := range j.series {
+		st.Usual[k] = j.parts[k].usual
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			if s.baseline == nil {
+				continue
+			}
+			one := SeriesState{Kind: k, Signal: i, Cusum: s.cusum.sum, Gap: s.cusum.gap, Slots: s.baseline.state(0)}
+			if a := s.baseline.anchor; !math.IsInf(a, 1) {
+				one.Anchor = &a
+			}
+			st.Series = append(st.Series, one)
+		}
+		if b := j.cached[k].baseline; b != nil {
+			st.Cached = append(st.Cached, b.state(k)...)
+		}
+	}
+	return st
+}
+
+// Restore takes over what an earlier process knew. What does not fit is left
+// out: a new baseline is better than a wrong one.
+func (j *Job) Restore(st JobState) {
+	j.relearned = st.Relearned
+	for _, one := range st.Series {
+		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
+			continue
+		}
+		s := &j.series[one.Kind][one.Signal]
+		s.baseline = restored(one.Slots)
+		if one.Anchor != nil {
+			s.baseline.anchor = *one.Anchor
+		}
+		if s.baseline.blocks > 0 {
+			s.baseline.derive() // with the anchor
+		}
+		s.cusum = cusum{sum: max(0, one.Cusum), gap: max(0, one.Gap)}
+	}
+	for k := range kinds {
+		j.parts[k].usual = st.Usual[k]
+		var slots []SlotState
+		for _, s := range st.Cached {
+			if s.Kind == k {
+				slots = append(slots, s)
+			}
+		}
+		if len(slots) > 0 {
+			j.cached[k].baseline = restored(slots)
+		}
+	}
+}
+
+func (b *baseline) state(kind int) []SlotState {
+	var out []SlotState
+	for i := range b.slots {
+		s := &b.slots[i]
+		if s.count == 0 {
+			continue
+		}
+		one := SlotState{Kind: kind, Slot: i}
+		for n := range int(s.count) {
+			one.Entries = append(one.Entries, s.entries[(int(s.next)+days-int(s.count)+n)%days])
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func restored(states []SlotState) *baseline {
+	b := newBaseline()
+	for _, s := range states {
+		if s.Slot < 0 || s.Slot >= slots {
+			continue
+		}
+		for _, e := range s.Entries {
+			if e.N > 0 {
+				b.slots[s.Slot].add(e)
+				b.blocks++
+			}
+		}
+	}
+	if b.blocks > 0 {
+		b.derive()
+	}
+	return b
+}
+
+// WriteFile replaces a state file: whatever happens, the old one or the new
+// one is there, whole.
+func (f File) WriteFile(path string) (err error) {
+	f.Version = stateVersion
+	text, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("writing the baselines as JSON: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("saving the baselines: %w; the directory must be writable", err)
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("saving the baselines to %q: %w", path, err)
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// ReadFile reads a state file. One that does not exist is empty.
+func ReadFile(path string) (File, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Version: stateVersion}, nil
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("reading the baselines: %w", err)
+	}
+	var f File
+	if err := json.Unmarshal(text, &f); err != nil {
+		return File{}, fmt.Errorf("reading the baselines from %q: %w; delete the file to learn anew", path, err)
+	}
+	if f.Version != stateVersion {
+		return File{}, fmt.Errorf("the baselines in %q are of version %d, this binary reads %d; delete the file to learn anew", path, f.Version, stateVersion)
+	}
+	return f, nil
+}
