@@ -46,14 +46,16 @@ func allowed() map[string][]string {
 		"internal/report/picture":  {"internal/report/study"},
 		"internal/report/gate":     {"internal/report/study", "internal/report/analysis"},
 
-		"internal/schedule":  {"internal/probe", "internal/target", "internal/workload"},
-		"internal/status":    {"internal/probe", "internal/slo", "internal/waterfall"},
-		"internal/rules":     {"internal/slo", "internal/metrics", "internal/probe"},
-		"internal/dashboard": {"internal/slo", "internal/metrics", "internal/probe", "internal/workload"},
+		"internal/schedule":   {"internal/probe", "internal/target", "internal/workload"},
+		"internal/serverside": {"internal/runfile", "internal/target"},
+		"internal/sweep":      {"internal/probe", "internal/runfile", "internal/serverside", "internal/slo", "internal/target", "internal/workload"},
+		"internal/status":     {"internal/probe", "internal/slo", "internal/waterfall"},
+		"internal/rules":      {"internal/slo", "internal/metrics", "internal/probe"},
+		"internal/dashboard":  {"internal/slo", "internal/metrics", "internal/probe", "internal/workload"},
 		// Tests alone import it.
 		"internal/dashboard/dashboardtest": {"internal/dashboard"},
 
-		"internal/config": {"internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
+		"internal/config": {"internal/runfile", "internal/sweep", "internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
 	}
 }
 

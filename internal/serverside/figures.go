@@ -1,0 +1,148 @@
+package serverside
+
+import (
+	"maps"
+	"slices"
+
+	"synthetic/internal/runfile"
+)
+
+// Summarise says what one endpoint said of an interval: its first and last
+// samples are the interval's ends, those between add to the gauges. With fewer
+// than two samples nothing is known but the families.
+func Summarise(url string, samples []Sample) runfile.Server {
+	s := summary{figures: map[string]float64{}}
+	families := map[string]bool{}
+	for _, sample := range samples {
+		for _, name := range sample.Families {
+			families[name] = true
+		}
+	}
+	if len(samples) >= 2 {
+		s.first, s.last, s.all = samples[0], samples[len(samples)-1], samples
+		s.rates()
+		s.cache()
+		s.speculation()
+		s.gauges()
+		s.latencies()
+	}
+	return runfile.Server{Source: url, Families: slices.Sorted(maps.Keys(families)), Figures: s.figures}
+}
+
+// summary fills in figures; what cannot be known stays absent.
+type summary struct {
+	first, last Sample
+	all         []Sample
+	figures     map[string]float64
+}
+
+// growth of a counter over the interval; false when it is not there at both
+// ends, or fell because the server restarted.
+func (s *summary) growth(r role) (float64, bool) {
+	before, ok := s.first.values[r]
+	after, still := s.last.values[r]
+	return after - before, ok && still && after >= before
+}
+
+// quotient of two growths, where the divisor grew.
+func (s *summary) quotient(over, under role) (float64, bool) {
+	a, ok := s.growth(over)
+	b, known := s.growth(under)
+	if !ok || !known || b == 0 {
+		return 0, false
+	}
+	return a / b, true
+}
+
+func (s *summary) rates() {
+	seconds := s.last.At.Sub(s.first.At).Seconds()
+	if seconds <= 0 {
+		return
+	}
+	if n, ok := s.growth(outputTokens); ok {
+		s.figures[runfile.ServerOutputPerSecond] = n / seconds
+	}
+	if n, ok := s.growth(promptTokens); ok {
+		s.figures[runfile.ServerPromptPerSecond] = n / seconds
+	}
+}
+
+// cache takes the best source of the hit ratio that is there.
+func (s *summary) cache() {
+	v, ok := s.quotient(cachedTokens, promptTokens)
+	if !ok {
+		v, ok = s.quotient(cacheHits, cacheQueries)
+	}
+	if !ok {
+		v, _, ok = s.gauge(hitRate)
+	}
+	if !ok {
+		before, known := s.first.totals[hitRates]
+		after := s.last.totals[hitRates]
+		if n := after[1] - before[1]; known && n > 0 {
+			v, ok = ratio((after[0]-before[0])/n), true
+		}
+	}
+	if ok {
+		s.figures[runfile.ServerKVHitRatio] = v
+	}
+}
+
+func (s *summary) speculation() {
+	d, ok := s.growth(drafted)
+	a, known := s.growth(accepted)
+	if ok && known {
+		s.figures[runfile.ServerSpecDrafted], s.figures[runfile.ServerSpecAccepted] = d, a
+		if d > 0 {
+			s.figures[runfile.ServerSpecAcceptance] = a / d
+		}
+		return
+	}
+	if v, _, ok := s.gauge(acceptance); ok {
+		s.figures[runfile.ServerSpecAcceptance] = v
+	}
+}
+
+func (s *summary) gauges() {
+	for _, g := range []struct {
+		role          role
+		mean, tallest string
+	}{
+		{kvUsage, runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
+		{waiting, runfile.ServerQueueMean, runfile.ServerQueueMax},
+		{running, runfile.ServerRunningMean, runfile.ServerRunningMax},
+	} {
+		if mean, most, ok := s.gauge(g.role); ok {
+			s.figures[g.mean], s.figures[g.tallest] = mean, most
+		}
+	}
+}
+
+// gauge is the mean and the largest of a gauge's samples.
+func (s *summary) gauge(r role) (mean, most float64, ok bool) {
+	n := 0.0
+	for _, sample := range s.all {
+		if v, there := sample.values[r]; there {
+			mean, most, n = mean+v, max(most, v), n+1
+		}
+	}
+	if n == 0 {
+		return 0, 0, false
+	}
+	return mean / n, most, true
+}
+
+func (s *summary) latencies() {
+	for _, h := range []struct {
+		role role
+		q    float64
+		name string
+	}{
+		{ttft, 0.5, runfile.ServerTTFTP50}, {ttft, 0.95, runfile.ServerTTFTP95},
+		{itl, 0.5, runfile.ServerITLP50}, {itl, 0.95, runfile.ServerITLP95},
+	} {
+		if v, ok := quantile(h.q, grown(s.first.buckets[h.role], s.last.buckets[h.role])); ok {
+			s.figures[h.name] = v
+		}
+	}
+}

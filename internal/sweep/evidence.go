@@ -1,0 +1,113 @@
+package sweep
+
+import "math"
+
+// evidence is a sequential test of a share of bad turns against the share that
+// an objective allows. It may be looked at after every turn: the chance that
+// it ever speaks against the truth with more than ln(1/α) is at most α, however
+// often one looks (Ville's inequality for the mean of likelihood ratios). The
+// turns are taken as independent; see thin for what is done when they are not.
+type evidence struct {
+	// allowed is the share of bad turns that the objective allows, in (0, 1).
+	allowed float64
+}
+
+// against is the logarithm of the evidence that the share of bad turns is
+// above the allowed one.
+func (e evidence) against(good, bad float64) float64 {
+	// Alternatives from a little above the allowed share to everything bad, in
+	// equal parts: whatever the real share is, one of them is near.
+	var shares []float64
+	for _, times := range []float64{1.5, 2, 3, 5, 10, 20, 50} {
+		if s := e.allowed * times; s < 0.9 {
+			shares = append(shares, s)
+		}
+	}
+	return e.mixture(good, bad, append(shares, 0.95))
+}
+
+// inFavour is the logarithm of the evidence that the share of bad turns is
+// below the allowed one.
+func (e evidence) inFavour(good, bad float64) float64 {
+	return e.mixture(good, bad, []float64{0, e.allowed / 8, e.allowed / 3})
+}
+
+// mixture is the logarithm of the mean likelihood ratio of the alternatives
+// against the allowed share.
+func (e evidence) mixture(good, bad float64, shares []float64) float64 {
+	logs := make([]float64, len(shares))
+	most := math.Inf(-1)
+	for i, s := range shares {
+		logs[i] = times(bad, math.Log(s/e.allowed)) + times(good, math.Log((1-s)/(1-e.allowed)))
+		most = max(most, logs[i])
+	}
+	if math.IsInf(most, -1) {
+		return most
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(l - most)
+	}
+	return most + math.Log(sum/float64(len(shares)))
+}
+
+// times is n × log, where nothing happened n = 0 times whatever its chance.
+func times(n, log float64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return n * log
+}
+
+// thin returns by how much counts have to be divided because turns that are
+// close in time share their fate: the variance of the bad turns between blocks
+// over that of independent turns, at least 1.
+func thin(blocks []tally) float64 {
+	var good, bad float64
+	for _, b := range blocks {
+		good, bad = good+b.good, bad+b.bad
+	}
+	p := bad / (good + bad)
+	if !(p > 0 && p < 1) {
+		return 1
+	}
+	squares, n := 0.0, 0
+	for _, b := range blocks {
+		if turns := b.good + b.bad; turns > 0 {
+			d := b.bad - turns*p
+			squares += d * d / (turns * p * (1 - p))
+			n++
+		}
+	}
+	if n < 2 {
+		return 1
+	}
+	return max(squares/float64(n-1), 1)
+}
+
+// tally counts the turns of a block that an objective judged.
+type tally struct{ good, bad float64 }
+
+// confidence that the share of bad turns is at most the allowed one: how
+// unlikely it would be to see so few bad turns, were the share just above it
+// (one-sided, exact for independent turns).
+func (e evidence) confidence(good, bad float64) float64 {
+	n := good + bad
+	if n == 0 {
+		return 0
+	}
+	// P(at most bad of n at the allowed share), summed in logarithms.
+	sum := 0.0
+	for k := 0.0; k <= math.Floor(bad); k++ {
+		sum += math.Exp(logChoose(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
+	}
+	return min(max(1-sum, 0), 1)
+}
+
+// logChoose is ln(n over k), also for n that are not whole.
+func logChoose(n, k float64) float64 {
+	a, _ := math.Lgamma(n + 1)
+	b, _ := math.Lgamma(k + 1)
+	c, _ := math.Lgamma(n - k + 1)
+	return a - b - c
+}

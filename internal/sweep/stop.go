@@ -1,0 +1,110 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"synthetic/internal/runfile"
+)
+
+// watcher looks at a measurement once a second and says when there is no point
+// in going on.
+type watcher struct {
+	judge
+	// losers are given up, winners too: a grid wants whole curves, a search
+	// wants decisions.
+	losers, winners bool
+	// open says that the load does not wait for answers, so that a queue can
+	// grow without bound.
+	open    bool
+	began   time.Time
+	planned time.Duration
+	history []pulse
+}
+
+// pulse is a measurement at one look.
+type pulse struct {
+	inFlight int
+	turns    uint64
+}
+
+// ending is why a measurement ends before its time.
+type ending struct {
+	state   runfile.State
+	why     string
+	verdict *runfile.Verdict
+}
+
+// look returns why to end now, or nil.
+func (w *watcher) look(now time.Time, c *collector) *ending {
+	if why := c.gone(now); why != "" {
+		return &ending{runfile.EndedEarly, why, w.condemned(c)}
+	}
+	stats := c.read()
+	w.history = append(w.history, pulse{stats.InFlight, stats.Turns})
+	if now.Sub(w.began) < time.Duration(leastShare*float64(w.planned)) || len(w.objectives) == 0 {
+		return nil
+	}
+	if w.losers {
+		if v := w.lost(c.ballot()); v != nil {
+			why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
+			return &ending{runfile.EndedEarly, why, v}
+		}
+		if why := w.growing(stats); w.open && why != "" {
+			return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
+		}
+	}
+	if w.winners {
+		if v := w.met(c.ballot()); v != nil {
+			return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
+		}
+	}
+	return nil
+}
+
+// condemned is the verdict of a level that failed for another reason than its
+// judged turns.
+func (w *watcher) condemned(c *collector) *runfile.Verdict {
+	v := w.measured(c.ballot())
+	v.Met, v.Confidence = false, 0
+	return v
+}
+
+const (
+	// settled mean turn durations after its start an open loop is as full as it
+	// gets if the deployment keeps up.
+	settled = 3
+	// growth of the turns in flight between the half and the whole of the time,
+	// and by how many standard deviations of a random number of turns, are a
+	// queue that grows.
+	growth, deviations = 2, 4
+)
+
+// growing says why the queue of an open loop grows, or "". While the
+// deployment keeps up, what is in flight settles within a few turn durations;
+// it is compared between the half and the whole of the time.
+func (w *watcher) growing(s Stats) string {
+	half := len(w.history) / 2
+	if s.Turns == 0 || time.Duration(half)*time.Second < settled*s.Duration/time.Duration(s.Turns) {
+		return ""
+	}
+	then, now := w.around(half), w.around(len(w.history))
+	ended := float64(s.Turns - w.history[half].turns)
+	if now < growth*max(then, 1) || now-then < deviations*math.Sqrt(max(ended, 1)) {
+		return ""
+	}
+	return fmt.Sprintf("the queue grows without bound: %.0f turns were in flight after %d s, %.0f after %d s", then, half, now, len(w.history))
+}
+
+// around is the mean number in flight over a twentieth of the time before a
+// look.
+func (w *watcher) around(end int) float64 {
+	begin := end - max(len(w.history)/20, 1)
+	sum := 0.0
+	for _, p := range w.history[begin:end] {
+		sum += float64(p.inFlight)
+	}
+	return sum / float64(end-begin)
+}

@@ -1,0 +1,60 @@
+package sweep
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+const (
+	// goneTurns failures in a row, over at least goneAfter, make a target dead.
+	goneTurns = 20
+	goneAfter = 10 * time.Second
+)
+
+// goneWords begin the reason of a level that ended because its target died.
+const goneWords = "the target is gone"
+
+// streak counts the turns that failed in a row as those of a dead target do. A
+// deployment that is busy (429) or slow (timeouts) is not dead: that is what a
+// sweep measures.
+type streak struct {
+	since    time.Time
+	n        int
+	outcomes map[probe.Outcome]int
+	last     string
+}
+
+func (s *streak) add(r probe.Result) {
+	switch r.Outcome {
+	case probe.Canceled:
+		return
+	case probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
+	default:
+		*s = streak{}
+		return
+	}
+	if s.n == 0 {
+		s.since, s.outcomes = r.End, map[probe.Outcome]int{}
+	}
+	s.n++
+	s.outcomes[r.Outcome]++
+	s.last = r.Err
+}
+
+// gone says why the target is taken for dead at a time, or "".
+func (s *streak) gone(now time.Time) string {
+	if s.n < goneTurns || now.Sub(s.since) < goneAfter {
+		return ""
+	}
+	var parts []string
+	for _, o := range slices.Sorted(maps.Keys(s.outcomes)) {
+		parts = append(parts, fmt.Sprintf("%s %d", o, s.outcomes[o]))
+	}
+	return fmt.Sprintf("%s: the last %d turns in a row failed (%s), the first of them %s ago; the last said: %s",
+		goneWords, s.n, strings.Join(parts, ", "), now.Sub(s.since).Round(time.Second), s.last)
+}

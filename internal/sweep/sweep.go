@@ -1,0 +1,302 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/runfile"
+	"synthetic/internal/serverside"
+	"synthetic/internal/workload"
+)
+
+// ErrInterrupted is the error of a sweep that was stopped from outside. What
+// it measured until then is kept.
+var ErrInterrupted = errors.New("the sweep was stopped before its end")
+
+// Options are what a sweep needs. Plan and Dir are required.
+type Options struct {
+	Plan Plan
+	// Dir is the output directory: see Open.
+	Dir string
+	// Resume goes on with what Dir holds.
+	Resume bool
+	// FindCapacity searches for the highest level that meets the objectives
+	// instead of measuring all of them.
+	FindCapacity bool
+	// Tool is put into the run.
+	Tool runfile.Tool
+	// Dial opens the connections to targets; nil means TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Command runs the command of a switch; nil means RunCommand.
+	Command func(ctx context.Context, s Switch, env []string) error
+	// Progress is told where the sweep is, at every change and every second of
+	// a measurement, Finished of every result that is safe on disk. Both are
+	// called from the goroutine of Run and may be nil.
+	Progress func(Progress)
+	Finished func(runfile.Result)
+	// Logger defaults to discarding.
+	Logger *slog.Logger
+}
+
+// sweep is a sweep under way.
+type sweep struct {
+	Options
+	id      string
+	store   *store
+	lessons *lessons
+	clock   clock
+	run     *runfile.Run
+
+	// current is the variant that the deployment is, −1 before the first; ready
+	// holds the models of those that took a turn since they were switched to.
+	current int
+	ready   map[int]string
+	// described has the variants whose parameters are in the run.
+	described map[string]bool
+	progress  Progress
+	coming    []int // levels still to be measured, the one under way first
+}
+
+// Run measures the plan and returns the run, which is in Dir/run.json too. It
+// also returns a run, and writes it, when it ends before its time: with
+// ErrInterrupted when ctx ended, with another error when the deployment is not
+// to be had. Only a Dir that cannot be used gives no run.
+func Run(ctx context.Context, o Options) (*runfile.Run, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Command == nil {
+		o.Command = RunCommand
+	}
+	st, err := openStore(o)
+	if err != nil {
+		return nil, err
+	}
+	defer st.close()
+	s := &sweep{
+		Options: o, id: st.header.ID, store: st, lessons: &lessons{}, clock: clock{plan: o.Plan},
+		current: -1, ready: map[int]string{}, described: map[string]bool{},
+	}
+	s.run = s.blank()
+	if o.FindCapacity {
+		err = s.search(ctx)
+	} else {
+		err = s.grid(ctx)
+	}
+	if err != nil {
+		s.run.Interrupted = err.Error()
+	}
+	s.complete()
+	if w := runfile.Write(st.path("run.json"), s.run); w != nil {
+		return s.run, errors.Join(err, w)
+	}
+	return s.run, err
+}
+
+// grid measures every cell.
+func (s *sweep) grid(ctx context.Context) error {
+	cells := s.Plan.Cells()
+	s.progress.Total = len(cells)
+	for i, c := range cells {
+		s.progress.Number = i + 1
+		s.coming = s.coming[:0]
+		for _, c := range cells[i:] {
+			s.coming = append(s.coming, c.Level)
+		}
+		if _, err := s.visit(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// visit returns the result of a cell: from disk, or measured now and put there.
+func (s *sweep) visit(ctx context.Context, c Cell) (*runfile.Result, error) {
+	name := s.Plan.name(c)
+	s.progress.Cell = name
+	if rec := s.store.records[name]; rec != nil {
+		s.keep(c, rec)
+		return &rec.Result, nil
+	}
+	s.clock.started = time.Now()
+	if err := s.prepare(ctx, c); err != nil {
+		return nil, s.broken(ctx, c, err)
+	}
+	rec := &record{Cell: name}
+	if !s.described[s.Plan.Variants[c.Variant].Name] {
+		rec.Deployment = s.describe(ctx, c.Variant)
+	}
+	if err := s.measure(ctx, c, &rec.Result); err != nil {
+		return nil, err
+	}
+	if rec.Result.State == runfile.Interrupted {
+		s.keep(c, rec)
+		return nil, ErrInterrupted
+	}
+	if err := s.store.save(rec); err != nil {
+		return nil, err
+	}
+	s.clock.ended(c.Level, time.Now())
+	s.keep(c, rec)
+	if s.Finished != nil {
+		s.Finished(rec.Result)
+	}
+	return &rec.Result, nil
+}
+
+// broken is the error of a cell that could not begin.
+func (s *sweep) broken(ctx context.Context, c Cell, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return fmt.Errorf("before %s: %w", s.Plan.name(c), err)
+}
+
+// keep adds a result to the run.
+func (s *sweep) keep(c Cell, rec *record) {
+	if len(rec.Result.Snapshots) > 0 || rec.Result.State != runfile.Interrupted {
+		s.run.Results = append(s.run.Results, rec.Result)
+	}
+	if rec.Deployment != nil {
+		s.described[s.Plan.Variants[c.Variant].Name] = true
+		s.run.Deployment = append(s.run.Deployment, rec.Deployment...)
+	}
+}
+
+// prepare makes the deployment the cell's variant and waits until it answers,
+// or pauses where it is already.
+func (s *sweep) prepare(ctx context.Context, c Cell) error {
+	v := s.Plan.Variants[c.Variant]
+	first := s.current < 0
+	if c.Variant != s.current && len(v.Switch.Command) > 0 {
+		s.phase(PhaseSwitch)
+		env := []string{"SYNTHETIC_VARIANT=" + v.Name, "SYNTHETIC_BASE_URL=" + v.Target.BaseURL}
+		if err := s.Command(ctx, v.Switch, env); err != nil {
+			return fmt.Errorf("switching to %q: %w", v.Name, err)
+		}
+		clear(s.ready) // whatever was there may be gone
+	}
+	s.current = c.Variant
+	if _, ok := s.ready[c.Variant]; !ok {
+		s.phase(PhaseReady)
+		model, err := s.awaitReady(ctx, v)
+		if err != nil {
+			return err
+		}
+		s.ready[c.Variant] = model
+	}
+	if !first {
+		s.phase(PhasePause)
+		pause(ctx, s.Plan.Pause)
+	}
+	return ctx.Err()
+}
+
+// describe asks a variant what it is.
+func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
+	v := s.Plan.Variants[variant]
+	client, err := serverside.NewClient(v.Target, s.Dial)
+	if err != nil {
+		s.Logger.Warn("The deployment cannot be asked what it is", "variant", v.Name, "err", err)
+		return []runfile.Parameter{}
+	}
+	defer client.Close()
+	return append([]runfile.Parameter{}, client.Describe(ctx, v.Name, v.Metrics)...)
+}
+
+// measure runs one level.
+func (s *sweep) measure(ctx context.Context, c Cell, r *runfile.Result) error {
+	l, done, err := s.level(c)
+	if err != nil {
+		return err
+	}
+	defer done()
+	*r = runfile.Result{
+		Variant: s.Plan.Variants[c.Variant].Name, Level: l.value, Repetition: c.Repetition,
+		Seed: l.seed, Started: time.Now(),
+	}
+	l.run(ctx, r)
+	r.Ended = time.Now()
+	if strings.HasPrefix(r.Why, goneWords) {
+		delete(s.ready, c.Variant)
+		s.Logger.Warn("The level ended because the target is gone", "level", s.Plan.name(c), "why", r.Why)
+	}
+	return nil
+}
+
+// level puts together what a cell needs; done frees it.
+func (s *sweep) level(c Cell) (l *level, done func(), err error) {
+	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := workload.NewSource(s.Plan.Workload, workload.WithSalt(seed))
+	if err != nil {
+		prober.Close()
+		return nil, nil, err
+	}
+	s.lessons.teach(source)
+	client, err := serverside.NewClient(v.Target, s.Dial)
+	if err != nil {
+		prober.Close()
+		return nil, nil, err
+	}
+	name := s.Plan.name(c)
+	j := judge{s.Plan.SLOs, s.Plan.Confidence}
+	return &level{
+			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
+			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name), learned: s.lessons},
+			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
+			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+			watcher: &watcher{
+				judge: j, losers: s.Plan.EarlyStop || s.FindCapacity, winners: s.FindCapacity,
+				open: s.Plan.Kind == runfile.Rate, planned: s.clock.measured(c.Level),
+			},
+			phase: s.phase,
+			look:  s.tell,
+		}, func() {
+			client.Close()
+			prober.Close()
+		}, nil
+}
+
+// salt is what makes the texts of a cell new to every cache, "" if they are not
+// to be.
+func (s *sweep) salt(name string) string {
+	if s.Plan.Cache.Policy != Bust {
+		return ""
+	}
+	return "[run " + s.id + " " + name + "]"
+}
+
+// phase tells that a new phase began.
+func (s *sweep) phase(p Phase) {
+	s.progress.Phase = p
+	s.tell(Stats{})
+}
+
+// tell tells where the sweep is.
+func (s *sweep) tell(stats Stats) {
+	if s.Progress == nil {
+		return
+	}
+	s.progress.Stats = stats
+	s.progress.Left = s.clock.left(s.coming, time.Now())
+	s.Progress(s.progress)
+}
+
+// complete puts the run's parts in order.
+func (s *sweep) complete() {
+	s.run.Generated = time.Now().UTC()
+	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
+	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return cmp.Or(a.Started.Compare(b.Started)) })
+}

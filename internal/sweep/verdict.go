@@ -1,0 +1,138 @@
+package sweep
+
+import (
+	"math"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/runfile"
+	"synthetic/internal/slo"
+)
+
+const (
+	// leastTurns and leastBlocks have to be judged before a level may be
+	// decided early: the first moments are no fair sample of a level.
+	leastTurns, leastBlocks = 20, 3
+	// leastShare of the planned time likewise.
+	leastShare = 0.1
+)
+
+// ballot has, for each objective by name, the judged turns block by block.
+type ballot map[string][]tally
+
+// judge decides whether a level meets its objectives.
+type judge struct {
+	objectives []slo.Objective
+	confidence float64
+}
+
+// measured is the verdict on all that was measured: an objective is met when
+// the share of good turns is at least the wanted one. Without a judged turn it
+// is not.
+func (j judge) measured(b ballot) *runfile.Verdict {
+	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured, Confidence: 1}
+	for _, o := range j.objectives {
+		good, bad, _ := count(b[o.Name])
+		if n := good + bad; n == 0 || good/n < o.Objective {
+			v.Met, v.Lost = false, append(v.Lost, o.Name)
+		}
+		v.Confidence = min(v.Confidence, j.certainty(o, b[o.Name]))
+	}
+	return v
+}
+
+// certainty that an objective is met.
+func (j judge) certainty(o slo.Objective, blocks []tally) float64 {
+	good, bad, _ := count(blocks)
+	by := thin(blocks)
+	return evidence{1 - o.Objective}.confidence(good/by, bad/by)
+}
+
+// lost is the verdict of a level that cannot meet its objectives, nil while
+// that is open. The allowed error is shared between the objectives, since one
+// of them is enough.
+func (j judge) lost(b ballot) *runfile.Verdict {
+	limit := math.Log(float64(len(j.objectives)) / (1 - j.confidence))
+	var names []string
+	for _, o := range j.objectives {
+		if good, bad, ok := enough(b[o.Name]); ok && (evidence{1 - o.Objective}).against(good, bad) >= limit {
+			names = append(names, o.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	v := j.measured(b)
+	v.Met, v.Lost, v.Decided, v.Error = false, names, runfile.DecidedEarly, 1-j.confidence
+	return v
+}
+
+// met is the verdict of a level that meets its objectives beyond doubt, nil
+// while that is open. Every objective has to be met, so each may use the whole
+// of the allowed error.
+func (j judge) met(b ballot) *runfile.Verdict {
+	limit := math.Log(1 / (1 - j.confidence))
+	for _, o := range j.objectives {
+		if good, bad, ok := enough(b[o.Name]); !ok || (evidence{1 - o.Objective}).inFavour(good, bad) < limit {
+			return nil
+		}
+	}
+	v := j.measured(b)
+	v.Met, v.Lost, v.Decided, v.Error = true, nil, runfile.DecidedEarly, 1-j.confidence
+	return v
+}
+
+// enough returns the thinned counts of an objective, and whether they suffice
+// for an early decision.
+func enough(blocks []tally) (good, bad float64, ok bool) {
+	good, bad, n := count(blocks)
+	if good+bad < leastTurns || n < leastBlocks {
+		return 0, 0, false
+	}
+	by := thin(blocks)
+	return good / by, bad / by, true
+}
+
+// count adds up blocks, and how many of them have turns.
+func count(blocks []tally) (good, bad float64, n int) {
+	for _, b := range blocks {
+		good, bad = good+b.good, bad+b.bad
+		if b.good+b.bad > 0 {
+			n++
+		}
+	}
+	return good, bad, n
+}
+
+// ballot counts what was judged until now. Failures of the tail count as a
+// block of their own; its good turns, which saw a falling load, do not.
+func (c *collector) ballot() ballot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := ballot{}
+	for _, o := range c.objectives {
+		var blocks []tally
+		for _, s := range c.spans {
+			for _, b := range s.Blocks {
+				n := b.SLOs[o.Name]
+				blocks = append(blocks, tally{float64(n.Good), float64(n.Bad)})
+			}
+		}
+		if n := c.lost[o.Name]; n > 0 {
+			blocks = append(blocks, tally{bad: float64(n)})
+		}
+		out[o.Name] = blocks
+	}
+	return out
+}
+
+// lose counts a failed turn of the tail. The caller holds mu.
+func (c *collector) lose(r probe.Result) {
+	for _, o := range c.objectives {
+		if r.Outcome.Failed() && o.Judge(r) == slo.Bad {
+			if c.lost == nil {
+				c.lost = map[string]uint64{}
+			}
+			c.lost[o.Name]++
+		}
+	}
+}
