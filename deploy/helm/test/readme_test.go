@@ -84,7 +84,7 @@ func TestSidecarSnippetsAreRestricted(t *testing.T) {
 	}
 	for _, snippet := range snippets {
 		var spec core.PodSpec
-		if err := yaml.UnmarshalStrict([]byte(snippet[1]), &spec); err != nil {
+		if err := decodeStrict([]byte(snippet[1]), &spec); err != nil {
 			t.Fatalf("%v\n%s", err, snippet[1])
 		}
 		no := false

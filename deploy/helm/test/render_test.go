@@ -3,12 +3,14 @@ package chart
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -93,14 +95,25 @@ func one(t *testing.T, objects []object, kind string) object {
 	return found[0]
 }
 
-// into decodes a resource and refuses unknown and doubled fields.
+// into decodes a resource as strictly as the API server does.
 func into[T any](t *testing.T, o object) T {
 	t.Helper()
 	var v T
-	if err := yaml.UnmarshalStrict(o.text, &v); err != nil {
+	if err := decodeStrict(o.text, &v); err != nil {
 		t.Fatalf("%s %s: %v\n%s", o.Kind, o.Metadata.Name, err, o.text)
 	}
 	return v
+}
+
+// decodeStrict refuses doubled fields, unknown ones, and those whose case
+// differs, which encoding/json would take.
+func decodeStrict(text []byte, v any) error {
+	j, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
+	}
+	strict, err := kjson.UnmarshalStrict(j, v)
+	return errors.Join(append(strict, err)...)
 }
 
 // eachValues runs f for the resources of each file of values under ci/.
