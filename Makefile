@@ -47,6 +47,7 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	$(GO) test ./internal/config ./internal/metrics -run 'Doc|Schema|Reference|Golden' -update
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
+	$(MAKE) helm-schema
 
 .PHONY: check-generated
 check-generated: generate ## Fail if a generated file is stale
