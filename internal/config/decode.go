@@ -15,7 +15,9 @@ import (
 // and remembers where each key stood and which keys were wrong, for the checks
 // that follow.
 type decoder struct {
-	name     string
+	name string
+	// shape is the type of the whole file, nil for a part of one.
+	shape    reflect.Type
 	problems Errors
 	places   map[string]*yaml.Node
 	wrong    map[string]bool
@@ -175,7 +177,7 @@ func (d *decoder) members(node *yaml.Node, path string, fields []field) map[stri
 			present[key.Value] = n
 			continue
 		}
-		d.note(key, join(path, shownKey(key.Value)), unknownKey(key.Value, fields))
+		d.note(key, join(path, shownKey(key.Value)), d.unknownKey(key.Value, fields))
 		meant = append(meant, nearest(key.Value, names(fields)))
 	}
 	for _, name := range meant {

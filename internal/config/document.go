@@ -16,8 +16,9 @@ const maxSize = 4 << 20
 // leastFile is the remedy of a file that holds no configuration at all.
 const leastFile = `write at least targets: [{base_url: "http://127.0.0.1:8000/v1"}]`
 
-// document parses the text into the root mapping of its only YAML document.
-func document(name string, data []byte) (*yaml.Node, Errors) {
+// document parses the text into the root mapping of its only YAML document;
+// least is the remedy of a file that holds nothing.
+func document(name string, data []byte, least string) (*yaml.Node, Errors) {
 	if len(data) > maxSize {
 		return nil, Errors{{File: name, Message: fmt.Sprintf("has %d bytes, more than a configuration can have", len(data)), Remedy: "name a YAML file of at most 4 MiB"}}
 	}
@@ -25,7 +26,7 @@ func document(name string, data []byte) (*yaml.Node, Errors) {
 	var doc, second yaml.Node
 	err := in.Decode(&doc)
 	if errors.Is(err, io.EOF) || (err == nil && isEmpty(&doc)) {
-		return nil, Errors{{File: name, Line: 1, Column: 1, Message: "the file is empty", Remedy: leastFile}}
+		return nil, Errors{{File: name, Line: 1, Column: 1, Message: "the file is empty", Remedy: least}}
 	}
 	if err != nil {
 		return nil, Errors{syntaxProblem(name, data, err)}
@@ -38,7 +39,7 @@ func document(name string, data []byte) (*yaml.Node, Errors) {
 		return nil, Errors{{File: name, Line: second.Line, Column: second.Column, Message: "a second YAML document begins here", Remedy: "keep one document to a file and remove the --- line"}}
 	}
 	if root := doc.Content[0]; root.Kind != yaml.MappingNode {
-		return nil, Errors{{File: name, Line: root.Line, Column: root.Column, Message: "the file does not hold keys and values", Remedy: leastFile}}
+		return nil, Errors{{File: name, Line: root.Line, Column: root.Column, Message: "the file does not hold keys and values", Remedy: least}}
 	}
 	return doc.Content[0], nil
 }

@@ -16,6 +16,8 @@ func TestGoldenDocs(t *testing.T) {
 	for name, got := range map[string][]byte{
 		"configuration.md":      Reference(),
 		"synthetic.schema.json": Schema(),
+		"plan.md":               PlanReference(),
+		"plan.schema.json":      PlanSchema(),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {

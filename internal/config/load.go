@@ -28,13 +28,11 @@ func Load(path string) (*Config, error) {
 // holds every mistake. The files that the text names must exist; those of keys
 // are not read.
 func Parse(name string, data []byte, dir string) (*Config, error) {
-	root, problems := document(name, data)
+	var f file
+	d, problems := decode(name, data, leastFile, &f)
 	if problems != nil {
 		return nil, problems
 	}
-	d := &decoder{name: name, places: map[string]*yaml.Node{"": root}, wrong: map[string]bool{}}
-	var f file
-	d.structure(root, "", reflect.ValueOf(&f).Elem())
 	cfg := (&builder{decoder: d, dir: dir}).build(f)
 	if len(d.problems) > 0 {
 		return nil, d.problems.sorted()
@@ -42,6 +40,20 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	sum := sha256.Sum256(data)
 	cfg.Hash = hex.EncodeToString(sum[:])
 	return cfg, nil
+}
+
+// decode fills the struct that f points to from the text of a file, and
+// returns the decoder with the mistakes so far. What is not even YAML comes
+// back as problems; least is the remedy of a file that holds nothing.
+func decode(name string, data []byte, least string, f any) (*decoder, Errors) {
+	root, problems := document(name, data, least)
+	if problems != nil {
+		return nil, problems
+	}
+	v := reflect.ValueOf(f).Elem()
+	d := &decoder{name: name, shape: v.Type(), places: map[string]*yaml.Node{"": root}, wrong: map[string]bool{}}
+	d.structure(root, "", v)
+	return d, nil
 }
 
 // readLimited reads a file, but not much more than a configuration can have.

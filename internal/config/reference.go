@@ -13,10 +13,13 @@ import (
 var referenceText string
 
 // Reference returns the documentation of every key as Markdown.
-func Reference() []byte {
-	t := template.Must(template.New("reference").Parse(referenceText))
+func Reference() []byte { return referenceOf(referenceText, reflect.TypeFor[file]()) }
+
+// referenceOf puts the sections of a file's type into a frame.
+func referenceOf(frame string, file reflect.Type) []byte {
+	t := template.Must(template.New("reference").Parse(frame))
 	var out bytes.Buffer
-	if err := t.Execute(&out, sectionsOf("", reflect.TypeFor[file]())); err != nil {
+	if err := t.Execute(&out, sectionsOf("", file)); err != nil {
 		panic(err) // the template is part of the program
 	}
 	return out.Bytes()

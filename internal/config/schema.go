@@ -12,10 +12,12 @@ import (
 // Schema returns the JSON Schema (draft 2020-12) of a configuration file. It
 // knows the shape of each key; what concerns several keys at once is checked by
 // Load alone.
-func Schema() []byte {
-	s := schemaOfStruct(reflect.TypeFor[file]())
+func Schema() []byte { return schemaOf(reflect.TypeFor[file](), "Configuration of synthetic") }
+
+func schemaOf(t reflect.Type, title string) []byte {
+	s := schemaOfStruct(t)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = "Configuration of synthetic"
+	s["title"] = title
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		panic(err) // only maps, slices, texts and numbers are in it

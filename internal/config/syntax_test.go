@@ -20,7 +20,7 @@ func TestSyntaxLines(t *testing.T) {
 		"a: 1\nb: x\n\nc: *nobody\n":                4,
 		"a: 1\r\nb:\r\n  - c: 1\r\n   d: 2\r\ne: 1": 4,
 	} {
-		_, problems := document("synthetic.yml", []byte(text))
+		_, problems := document("synthetic.yml", []byte(text), leastFile)
 		if len(problems) != 1 || problems[0].Line != want {
 			t.Errorf("%q: got %v, want line %d", text, problems, want)
 		}

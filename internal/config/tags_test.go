@@ -12,6 +12,7 @@ import (
 // and has a default and examples that the decoder accepts.
 func TestTags(t *testing.T) {
 	checkTags(t, "", reflect.TypeFor[file]())
+	checkTags(t, "plan", reflect.TypeFor[filePlan]())
 	checkTags(t, "workloads[].followups.user", reflect.TypeFor[fileEndpoint]())
 }
 

@@ -8,12 +8,15 @@ import (
 )
 
 // unknownKey says what was probably meant by a key that is not among fields.
-func unknownKey(key string, fields []field) mistake {
+func (d *decoder) unknownKey(key string, fields []field) mistake {
 	known := names(fields)
 	if slices.Contains(known, "api_key_file") && secretKey.MatchString(key) {
 		return mistake{"", "keys are never written in the configuration", "put it in a file and write api_key_file, or in an environment variable and write api_key_env"}
 	}
-	if homes := homesOf(key, "", reflect.TypeFor[file]()); len(homes) == 1 {
+	if d.shape == nil {
+		return mistake{"", "unknown key", suggest(key, known, "keys here")}
+	}
+	if homes := homesOf(key, "", d.shape); len(homes) == 1 {
 		return mistake{"", "unknown key", fmt.Sprintf("write it under %s", homes[0])}
 	}
 	return mistake{"", "unknown key", suggest(key, known, "keys here")}

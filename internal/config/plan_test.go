@@ -1,0 +1,121 @@
+package config
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/runfile"
+	"synthetic/internal/slo"
+	"synthetic/internal/sweep"
+	"synthetic/internal/target"
+	"synthetic/internal/workload"
+)
+
+func testPresets() []string { return []string{"phase0", "eagle3"} }
+
+// TestBadPlan loads every file of testdata/badplan and compares the mistakes
+// found with the "# want:" lines at its end, to the letter.
+func TestBadPlan(t *testing.T) {
+	files, err := filepath.Glob("testdata/badplan/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 25 {
+		t.Fatalf("found %d files, want at least 25", len(files))
+	}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".yml"), func(t *testing.T) {
+			_, err := LoadPlan(path, testPresets())
+			problems, ok := errors.AsType[Errors](err)
+			if !ok {
+				t.Fatalf("got error %v of type %T, want Errors", err, err)
+			}
+			got := strings.ReplaceAll(err.Error(), path+":", "")
+			if diff := cmp.Diff(wanted(t, path), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("mistakes (-want +got):\n%s", diff)
+			}
+			if strings.Contains(got, "hunter") {
+				t.Error("a message repeats a secret")
+			}
+			for _, p := range problems {
+				if p.Line < 1 || p.Column < 1 || p.Message == "" || p.Remedy == "" {
+					t.Errorf("incomplete: %+v", p)
+				}
+			}
+		})
+	}
+}
+
+func TestGoodPlan(t *testing.T) {
+	got, err := LoadPlan("testdata/goodplan/full.yml", testPresets())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Source.Text, "x-tenant: (not kept)") || strings.Contains(got.Source.Text, "hunter") {
+		t.Errorf("the kept text of the plan:\n%s", got.Source.Text)
+	}
+	if got.Source.File != "full.yml" || len(got.Source.SHA256) != 64 {
+		t.Errorf("source %+v", got.Source)
+	}
+	got.Source = runfile.Plan{}
+	half := 0.5
+	want := sweep.Plan{
+		Title: "Everything", Seed: 7,
+		Variants: []sweep.Variant{
+			{
+				Name: "base",
+				Target: target.Target{
+					Name: "base", BaseURL: "http://127.0.0.1:8000/v1", Model: "llama", Connection: target.Reuse,
+					Headers: map[string]string{"x-tenant": "hunter2"}, ModelsTimeout: 10 * time.Second,
+				},
+				Metrics:    []string{"http://127.0.0.1:8000/metrics", "http://127.0.0.1:9090/metrics"},
+				Switch:     sweep.Switch{Command: []string{"./deploy", "base"}, Timeout: 15 * time.Minute},
+				Deployment: []runfile.Parameter{{Name: "max-num-seqs", Value: "128", Source: "plan"}},
+			},
+			{
+				Name: "eagle3", Preset: "eagle3",
+				Target: target.Target{
+					Name: "eagle3", BaseURL: "http://eagle3.preset.invalid/v1",
+					Connection: target.PerConversation, ModelsTimeout: 10 * time.Second,
+				},
+				Metrics: []string{"http://eagle3.preset.invalid/metrics"},
+				Switch:  sweep.Switch{Timeout: 10 * time.Minute},
+			},
+		},
+		Workload: workload.Spec{
+			Name: "chat", TurnsMin: 1, TurnsMax: 1, PromptTokens: 5806, FollowupTokens: 60, Starters: 20, Seed: 1,
+			Temperature: &half, ThinkMax: 2 * time.Second,
+			Timeouts: workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 120 * time.Second},
+		},
+		SLOs: []slo.Objective{
+			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+			{Name: "up", SLI: slo.Availability, Objective: 0.995},
+		},
+		Kind: runfile.Rate, Levels: []float64{0.5, 1, 2}, MaxConcurrency: 400,
+		Arrival: workload.Arrival{Process: workload.Gamma, Burstiness: 0.5},
+		WarmUp:  sweep.WarmUp{Conversations: 10, Rate: 0.5, Cooldown: 15 * time.Second},
+		Measure: sweep.Measure{Snapshots: 1, Conversations: 300}, Repetitions: 2, Order: sweep.Blocks,
+		Pause: 30 * time.Second, Cache: sweep.Cache{Policy: sweep.Prime, Conversations: 5},
+		ReadyTimeout: 20 * time.Minute, Confidence: 0.9, EarlyStop: true,
+		Deployment: []runfile.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}, {Name: "GPU", Value: "1x H200", Source: "plan"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+func TestLeastPlan(t *testing.T) {
+	got, err := ParsePlan("dir/least.yml", []byte("variants: [{base_url: 'http://a:1'}]\nlevels: {concurrency: [1, 2]}\n"), ".", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Title != "least" || got.StartRate != 10 || got.WarmUp.Duration != time.Minute ||
+		got.Measure.Duration() != 300*time.Second || len(got.SLOs) != 3 || got.Variants[0].Name != "a-1" {
+		t.Errorf("%+v", got)
+	}
+}
