@@ -27,7 +27,7 @@ type Cluster struct {
 	live  []*worker // scratch of pick
 	costs []float64 // scratch of cheapest
 
-	checked func(*worker) // a test's look at a worker between two steps
+	checked func(*worker) // a test's look at a worker before and after a step
 }
 
 // note is an event on its way.
@@ -57,6 +57,7 @@ func New(config Config) (*Cluster, error) {
 	}
 	for i := range config.Workers {
 		w := &worker{cluster: c, id: i, pool: newPool(c.capacity(), c.engine.BlockTokens)}
+		w.pool.promptsOnly = c.engine.PromptsOnly
 		if config.Router.Policy == KVAware {
 			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
 		}
@@ -84,8 +85,8 @@ func (c *Cluster) Next() (at time.Duration, ok bool) {
 }
 
 // Advance moves time to the given one, which is ignored if it has passed, and
-// hands out all events on the way, in order of time. handle may call Submit,
-// Cancel and Inject.
+// hands out all events on the way, in order of time. handle may be nil, and
+// may call all methods but Advance.
 func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
 	c.handle = handle
 	for len(c.agenda.heap) > 0 && c.agenda.heap[0].at <= to {
@@ -152,13 +153,11 @@ func (c *Cluster) route(s *sequence) {
 	w.enqueue(s)
 }
 
-// Cancel ends a request that its client gave up, if it is in flight.
-func (c *Cluster) Cancel(id uint64, handle func(Event)) {
+// Cancel ends a request that its client gives up now. The next Advance hands
+// out its last event. A request that is not in flight is left alone.
+func (c *Cluster) Cancel(id uint64) {
 	if s := c.flying[id]; s != nil {
-		was := c.handle
-		c.handle = handle
-		c.abort(s, Canceled)
-		c.handle = was
+		c.agenda.add(c.now, func() { c.abort(s, Canceled) })
 	}
 }
 

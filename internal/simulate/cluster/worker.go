@@ -54,6 +54,9 @@ func (w *worker) wake() {
 	}
 	w.busy = true
 	w.steps++
+	if c.checked != nil {
+		c.checked(w)
+	}
 	took := c.engine.duration(l, c.state.factor(SlowPrefill, w.id), c.state.factor(SlowDecode, w.id))
 	w.stats.Steps++
 	w.stats.Busy += took

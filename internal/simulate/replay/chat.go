@@ -14,8 +14,6 @@ import (
 // unless Rate forbids. The next turn of a conversation follows its answer at
 // once, or after Think, with the whole history.
 type Chat struct {
-	// Concurrency is the most conversations in flight.
-	Concurrency int
 	// Rate is the most conversations started per second.
 	Rate float64
 	// MinTurns and MaxTurns of a conversation, equally likely.
@@ -29,30 +27,49 @@ type Chat struct {
 	Seed                      uint64
 }
 
-// Run lets the chat go on until some time and returns its turns in the order
-// in which they ended, the unfinished last.
-func (o Chat) Run(c *cluster.Cluster, until time.Duration) ([]Turn, error) {
+// Level is a stretch of a sweep.
+type Level struct {
+	// Concurrency is the most conversations in flight. At the end of a level
+	// they go on: the next one finds them in the middle.
+	Concurrency int
+	For         time.Duration
+}
+
+// Run lets the chat go through levels and returns its turns in the order in
+// which they ended, the unfinished last.
+func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
 	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), open: make(map[uint64]*conversation)}
 	for i, n := range o.Starters {
 		t := &text{key: mix(uint64(i) + 1)}
 		t.grow(n)
 		l.starters = append(l.starters, t)
 	}
-	for i := 0; ; i++ {
-		at := time.Duration(float64(i) / o.Rate * float64(time.Second))
-		if at >= until || l.err != nil {
-			break
-		}
-		c.Advance(at, l.handle)
-		if l.inFlight < o.Concurrency {
-			l.begin()
-		}
+	until := c.Now()
+	for _, level := range levels {
+		until += level.For
+		l.pace(level.Concurrency, until)
 	}
-	c.Advance(until, l.handle)
 	for _, id := range slices.Sorted(maps.Keys(l.open)) {
 		l.turns = append(l.turns, l.open[id].turn)
 	}
 	return l.turns, l.err
+}
+
+// pace starts conversations until some time, as far as rate and concurrency
+// allow.
+func (l *chatLoop) pace(concurrency int, until time.Duration) {
+	for l.err == nil {
+		at := time.Duration(float64(l.ticks) / l.Rate * float64(time.Second))
+		if at >= until {
+			break
+		}
+		l.ticks++
+		l.cluster.Advance(at, l.handle)
+		if l.inFlight < concurrency {
+			l.begin()
+		}
+	}
+	l.cluster.Advance(until, l.handle)
 }
 
 // conversation is one in flight.
@@ -70,6 +87,7 @@ type chatLoop struct {
 	open     map[uint64]*conversation // by the id of the request
 	inFlight int
 	begun    int
+	ticks    int // of Rate, so far
 	sent     uint64
 	turns    []Turn // that have ended
 	err      error

@@ -1,0 +1,243 @@
+package cluster
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// configOf draws a configuration, small enough to run into all limits.
+func configOf(r *rand.Rand) Config {
+	e := Engine{
+		MaxSeqs: 1 + r.IntN(20), BlockTokens: 1 + r.IntN(20), Lookahead: r.IntN(4),
+		Padding: r.IntN(2) == 0, PromptsOnly: r.IntN(4) == 0,
+		Cost: Cost{Base: .001 + .02*r.Float64(), Token: 1e-4 * r.Float64(), KVToken: 1e-7, Prefill: 1e-4, Pair: 1e-8, Eager: .001, Draft: .001},
+	}
+	if r.IntN(2) == 0 {
+		e.Speculation = Speculation{Draft: 1 + r.IntN(5), Acceptance: r.Float64(), KVTokens: r.IntN(50)}
+	}
+	if r.IntN(2) == 0 {
+		e.Graphs = []int{1, 2, 4, 8, 16}
+	}
+	e.MaxBatchedTokens = 1 + e.Speculation.Draft + r.IntN(300)
+	e.KVTokens = e.Speculation.KVTokens + e.BlockTokens + 260 + r.IntN(1500)
+	return Config{
+		Workers: 1 + r.IntN(4), Engine: e, Seed: r.Uint64(),
+		Router: Router{
+			Policy:        []Policy{RoundRobin, Random, KVAware}[r.IntN(3)],
+			OverlapWeight: 2 * r.Float64(), Temperature: float64(r.IntN(2)) * r.Float64(),
+		},
+		Frontend: Frontend{
+			RequestDelay: time.Duration(r.IntN(3)) * time.Millisecond, ResponseDelay: time.Duration(r.IntN(30)) * time.Millisecond,
+			Deadline: time.Duration(r.IntN(2)*r.IntN(5000)) * time.Millisecond, MaxWaiting: r.IntN(2) * r.IntN(30),
+		},
+		Faults: faultsOf(r),
+	}
+}
+
+// faultsOf draws faults that all end.
+func faultsOf(r *rand.Rand) []Fault {
+	var all []Fault
+	kinds := append(factors, Hang, WorkerLoss, ColdCache)
+	for range r.IntN(5) {
+		f := Fault{
+			Kind: kinds[r.IntN(len(kinds))], At: time.Duration(r.IntN(5000)) * time.Millisecond,
+			For: time.Duration(1+r.IntN(2000)) * time.Millisecond, Factor: 3 * r.Float64(),
+		}
+		if r.IntN(2) == 0 {
+			f.Workers = []int{0}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// trial is one run of random requests, with all that must hold.
+type trial struct {
+	*testing.T
+	cluster *Cluster
+	config  Config
+	sent    map[uint64]Request
+	got     map[uint64]int
+	ended   map[uint64]Kind
+	last    time.Duration
+	log     []byte
+}
+
+func (t *trial) handle(e Event) {
+	t.log = fmt.Appendf(t.log, "%d %d %v %d %d %d\n", e.At, e.ID, e.Kind, e.Tokens, e.Cached, e.Worker)
+	if e.At < t.last || e.At != t.cluster.Now() {
+		t.Errorf("event at %v after one at %v, now is %v", e.At, t.last, t.cluster.Now())
+	}
+	t.last = e.At
+	if k, twice := t.ended[e.ID]; twice {
+		t.Errorf("request %d: %v after its end, %v", e.ID, e.Kind, k)
+	}
+	r := t.sent[e.ID]
+	if e.Cached >= r.Prompt {
+		t.Errorf("request %d: %d of %d prompt tokens cached", e.ID, e.Cached, r.Prompt)
+	}
+	t.got[e.ID] += e.Tokens
+	if e.Kind == Tokens {
+		if e.Tokens < 1 || e.Tokens > 1+t.config.Engine.Speculation.Draft {
+			t.Errorf("request %d: an event of %d tokens", e.ID, e.Tokens)
+		}
+		return
+	}
+	t.ended[e.ID] = e.Kind
+	if n := t.got[e.ID]; n > r.Output || e.Kind == Done && n != r.Output {
+		t.Errorf("request %d: %d of %d tokens when %v", e.ID, n, r.Output, e.Kind)
+	}
+}
+
+// check looks at a worker between steps.
+func (t *trial) check(w *worker) {
+	e := t.config.Engine
+	tokens := 0
+	for _, p := range w.batch {
+		tokens += p.tokens
+	}
+	if len(w.running) > e.MaxSeqs || len(w.batch) > e.MaxSeqs || tokens > e.MaxBatchedTokens {
+		t.Errorf("batch of %d in %d running, %d tokens; at most %d, %d", len(w.batch), len(w.running), tokens, e.MaxSeqs, e.MaxBatchedTokens)
+	}
+	users := make([]int32, len(w.pool.blocks))
+	for _, s := range w.running {
+		if held := len(s.blocks) * e.BlockTokens; s.computed > held {
+			t.Errorf("request %d: %d tokens in blocks for %d", s.ID, s.computed, held)
+		}
+		for _, i := range s.blocks {
+			users[i]++
+		}
+	}
+	for _, s := range w.waiting {
+		if len(s.blocks) > 0 {
+			t.Errorf("request %d waits and holds %d blocks", s.ID, len(s.blocks))
+		}
+	}
+	free := make([]bool, len(users))
+	listed := 0
+	for i := w.pool.blocks[0].next; i != 0 && listed <= len(users); i = w.pool.blocks[i].next {
+		free[i] = true
+		listed++
+	}
+	used, cached := 0, 0
+	for i := 1; i < len(users); i++ {
+		b := &w.pool.blocks[i]
+		if b.users != users[i] || free[i] != (b.users == 0) {
+			t.Errorf("block %d: %d users, counted %d; free %v", i, b.users, users[i], free[i])
+		}
+		if b.users > 0 {
+			used++
+		}
+		if at, ok := w.pool.index[b.hash]; b.cached {
+			cached++
+			if !ok || int(at) != i {
+				t.Errorf("block %d is cached, but the index has %d", i, at)
+			}
+		}
+	}
+	if used+w.pool.free != w.pool.total() || listed != w.pool.free || cached != len(w.pool.index) {
+		t.Errorf("%d used and %d free (%d listed) of %d blocks, %d cached (%d in the index)",
+			used, w.pool.free, listed, w.pool.total(), cached, len(w.pool.index))
+	}
+}
+
+// requestOf draws a request; prompts of few families share their starts.
+func requestOf(r *rand.Rand, id uint64, blockTokens int) Request {
+	q := Request{ID: id, Prompt: 1 + r.IntN(200), Output: 1 + r.IntN(50)}
+	family := r.Uint64N(4) + 1
+	for n := range (q.Prompt + q.Output) / blockTokens {
+		if n > 10 {
+			family = id << 8
+		}
+		q.Chain = append(q.Chain, family<<32|uint64(n))
+	}
+	return q
+}
+
+// play runs a trial to its end.
+func play(t *testing.T, seed uint64) *trial {
+	r := rand.New(rand.NewPCG(seed, 1))
+	config := configOf(r)
+	c, err := New(config)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	x := &trial{T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{}, ended: map[uint64]Kind{}}
+	c.checked = x.check
+	for id := range uint64(150) {
+		q := requestOf(r, id, config.Engine.BlockTokens)
+		x.sent[id] = q
+		if err := c.Submit(c.Now()+time.Duration(r.IntN(50))*time.Millisecond, q); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		c.Advance(c.Now()+time.Duration(r.IntN(40))*time.Millisecond, x.handle)
+		if r.IntN(10) == 0 {
+			c.Cancel(r.Uint64N(id + 1))
+		}
+	}
+	for at, ok := c.Next(); ok; at, ok = c.Next() {
+		c.Advance(at, x.handle)
+	}
+	return x
+}
+
+// empty checks that nothing is left over.
+func (t *trial) empty() {
+	if len(t.ended) != len(t.sent) || len(t.cluster.flying) != 0 {
+		t.Errorf("%d of %d requests ended, %d are in flight", len(t.ended), len(t.sent), len(t.cluster.flying))
+	}
+	for i, w := range t.cluster.workers {
+		if w.pool.free != w.pool.total() || len(w.running)+len(w.waiting) > 0 {
+			t.Errorf("worker %d: %d of %d blocks free, %d running, %d waiting", i, w.pool.free, w.pool.total(), len(w.running), len(w.waiting))
+		}
+		if d := w.demand; len(d.active) > 0 || d.loose != 0 || d.prefill != 0 {
+			t.Errorf("worker %d: the router still counts %d + %d blocks, %d tokens", i, len(d.active), d.loose, d.prefill)
+		}
+	}
+}
+
+func TestConservation(t *testing.T) {
+	outcomes := map[Kind]int{}
+	var preempted, hits uint64
+	for seed := range uint64(300) {
+		x := play(t, seed)
+		x.empty()
+		if t.Failed() {
+			t.Fatalf("seed %d: %+v", seed, x.config)
+		}
+		for _, k := range x.ended {
+			outcomes[k]++
+		}
+		for i := range x.cluster.Workers() {
+			preempted += x.cluster.Worker(i).Preemptions
+			hits += x.cluster.Worker(i).CachedTokens
+		}
+	}
+	// The trials are worth something only if all paths were taken.
+	for _, k := range []Kind{Done, Refused, Unavailable, Expired, Canceled, Failed} {
+		if outcomes[k] == 0 {
+			t.Errorf("no request was %v", k)
+		}
+	}
+	if preempted == 0 || hits == 0 {
+		t.Errorf("%d preemptions, %d cached tokens", preempted, hits)
+	}
+}
+
+func TestSameSeedSameBytes(t *testing.T) {
+	sum := func(b []byte) uint64 { h := fnv.New64a(); h.Write(b); return h.Sum64() }
+	seen := map[uint64]bool{}
+	for seed := range uint64(20) {
+		a, b := play(t, seed), play(t, seed)
+		if sum(a.log) != sum(b.log) {
+			t.Errorf("seed %d: two runs differ", seed)
+		}
+		seen[sum(a.log)] = true
+	}
+	if len(seen) != 20 {
+		t.Errorf("20 seeds made %d different runs", len(seen))
+	}
+}

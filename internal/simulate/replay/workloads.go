@@ -1,0 +1,36 @@
+package replay
+
+import "time"
+
+// MultiTurn is the chat of the measured sweeps: conversations of 3 to 5 turns
+// that share one of ten long starters, as fast as the cap on concurrency
+// allows. Prompts grow as 3.5k, 4.1k, 5.1k, 6.1k, 7.1k tokens. Answers are
+// limited to 1,024 tokens, which every fourth follow-up reaches; the first
+// answer of a conversation is shorter. Both follow from the reports: the
+// growth of the prompts, the median and the 95th percentile of latency over
+// time per token, and throughput over turns per second.
+func MultiTurn(seed uint64) Chat {
+	c := Chat{
+		Rate: 10, MinTurns: 3, MaxTurns: 5,
+		Opening:  Length{Mean: 560, Spread: 130, Max: 1024},
+		Answer:   Length{Mean: 960, Spread: 140, Max: 1024},
+		Question: Length{Mean: 60, Spread: 20, Max: 200},
+		Seed:     seed,
+	}
+	for i := range 10 {
+		c.Starters = append(c.Starters, 3500+20*i)
+	}
+	return c
+}
+
+// FixedPrompts is the replay of the measured open loop: 300 requests per rate
+// with prompts of 5,806 tokens on average. The length of the answers follows
+// from throughput over rate.
+func FixedPrompts(output Length, seed uint64) Bench {
+	return Bench{
+		Prompts: 300, Conversations: 32,
+		Prompt: Length{Mean: 5806, Spread: 700, Max: 8000}, Output: output,
+		WarmUp: 10, WarmUpRate: .5, Cooldown: 15 * time.Second, Pause: 30 * time.Second,
+		Seed: seed,
+	}
+}
