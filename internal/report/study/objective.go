@@ -1,0 +1,47 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+
+	"synthetic/internal/runfile"
+	"synthetic/internal/slo"
+)
+
+// Objective is an SLO as a report judges by it.
+type Objective struct {
+	Name string
+	// Label stands in the compliance matrix ("TTFT").
+	Label string
+	// Key is the quantile that says the same ("ttft_p99_ms"), and Threshold its
+	// highest good value in ms; Key is "" for objectives that no quantile says.
+	Key       string
+	Threshold float64
+	// Share of good turns that is wanted, in percent.
+	Share float64
+}
+
+// String is the objective in words: "TTFT p99 < 1000ms".
+func (o Objective) String() string {
+	if o.Threshold == 0 {
+		return fmt.Sprintf("%s ≥ %g%%", o.Label, o.Share)
+	}
+	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
+}
+
+func objectiveOf(o runfile.Objective) Objective {
+	timing, label := string(o.SLI), strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " "))
+	if o.SLI == slo.TurnDuration {
+		timing, label = "latency", "LATENCY"
+	}
+	part := ""
+	if len(o.Turns) == 1 {
+		part = o.Turns[0]
+		label += " " + part
+	}
+	out := Objective{Name: o.Name, Label: label, Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100}
+	if o.SLI != slo.Availability && o.SLI != slo.ITL {
+		out.Key = TimingKey(timing, part, o.Objective)
+	}
+	return out
+}

@@ -1,0 +1,124 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"synthetic/internal/runfile"
+)
+
+// MaxErrorPct is the share of failed turns in percent above which a run no
+// longer stands for a level's latencies: its survivors had the deployment to
+// themselves.
+const MaxErrorPct = 5
+
+// FromRuns makes a study of one run, or of several of the same sweep: their
+// repetitions are pooled, as if one run had measured them all. The runs must
+// be comparable (see Same).
+func FromRuns(runs []*runfile.Run) *Study {
+	first := runs[0]
+	s := &Study{
+		Title: first.Title, Generated: first.Generated, Kind: first.LevelKind, TargetRPS: first.TargetRPS,
+		Workload: first.Workload.Parameters, Deployment: first.Deployment,
+	}
+	if s.Workload == nil {
+		s.Workload = []runfile.Parameter{}
+	}
+	for _, o := range first.SLOs {
+		s.Objectives = append(s.Objectives, objectiveOf(o))
+	}
+	s.Method = method(first, runs)
+	for _, variant := range first.Variants {
+		if series := seriesOf(variant, runs); len(series.Levels) > 0 {
+			s.Series = append(s.Series, series)
+		}
+	}
+	for _, r := range runs {
+		if r.Interrupted != "" {
+			s.Warnings = append(s.Warnings, "The sweep was stopped before its end: "+r.Interrupted)
+		}
+		s.Warnings = append(s.Warnings, r.Warnings...)
+	}
+	return s
+}
+
+// method is the table of how it was measured.
+func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
+	var rows []runfile.Parameter
+	row := func(name, format string, args ...any) {
+		rows = append(rows, runfile.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	row("Variants", "%s", strings.Join(r.Variants, ", "))
+	row(levelTitle(r.LevelKind), "%s", list(levels(runs)))
+	if r.TargetRPS != nil {
+		row("Target RPS", "%.1f conversation starts/s at most", *r.TargetRPS)
+	}
+	row("Warmup", "%gs per level", r.WarmUpSeconds)
+	if r.MeasurementSeconds > 0 {
+		row("Measurement", "%gs per level (%d snapshots)", r.MeasurementSeconds, r.Snapshots)
+	} else {
+		row("Measurement", "%d conversations per level", r.Conversations)
+	}
+	row("Repetitions", "%d, pooled (runs above %d %% errors are left out of latencies)", r.Repetitions*len(runs), MaxErrorPct)
+	if r.Order != "" {
+		row("Order of variants", "%s", r.Order)
+	}
+	if r.CachePolicy != "" {
+		row("Cache", "%s", r.CachePolicy)
+	}
+	row("Workload", "%s", r.Workload.Summary)
+	row("Metric source", "client side: bytes as they arrived at the prober")
+	row("Tool", "%s %s", r.Tool.Name, r.Tool.Version)
+	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
+	return rows
+}
+
+func levelTitle(kind runfile.LevelKind) string {
+	if kind == runfile.Rate {
+		return "Rates"
+	}
+	return "Concurrency levels"
+}
+
+func levels(runs []*runfile.Run) []float64 {
+	var all []float64
+	for _, r := range runs {
+		for _, result := range r.Results {
+			all = append(all, result.Level)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func list(values []float64) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprintf("%g", v)
+	}
+	return strings.Join(words, ", ")
+}
+
+// seriesOf gathers the results of a variant by level.
+func seriesOf(variant string, runs []*runfile.Run) Series {
+	byLevel := map[float64][]runfile.Result{}
+	for _, r := range runs {
+		for _, result := range r.Results {
+			if result.Variant == variant && len(result.Snapshots) > 0 {
+				byLevel[result.Level] = append(byLevel[result.Level], result)
+			}
+		}
+	}
+	series := Series{Name: variant}
+	for at, results := range byLevel {
+		series.Levels = append(series.Levels, levelOf(at, results))
+	}
+	slices.SortFunc(series.Levels, func(a, b Level) int {
+		if a.At < b.At {
+			return -1
+		}
+		return 1
+	})
+	return series
+}
