@@ -97,10 +97,41 @@ func (l *Level) addErrors(results []runfile.Result) {
 		}
 		return p
 	})
+	share = append(share, l.tail(results)...)
 	total := totalOf(share)
 	l.Figures["error_pct"] = shareFigure(share)
 	l.Figures["completed"] = Plain(total.Whole - total.Part)
 	l.Figures["failed"] = Plain(total.Part)
+}
+
+// tail are the failures among the turns that were in flight when a measurement
+// ended: the level's doing, though they belong to no rate and no quantile.
+func (l *Level) tail(results []runfile.Result) [][]estimate.Pair {
+	var all [][]estimate.Pair
+	for _, r := range results {
+		n := float64(tailFailures(r))
+		if n > 0 {
+			all = append(all, []estimate.Pair{{Part: n, Whole: n}})
+			for outcome, n := range r.Tail.Outcomes {
+				if outcome.Failed() {
+					l.Errors[string(outcome)] += n
+				}
+			}
+		}
+	}
+	return all
+}
+
+func tailFailures(r runfile.Result) (n uint64) {
+	if r.Tail == nil {
+		return 0
+	}
+	for outcome, count := range r.Tail.Outcomes {
+		if outcome.Failed() {
+			n += count
+		}
+	}
+	return n
 }
 
 func totalOf(all [][]estimate.Pair) (total estimate.Pair) {
@@ -129,10 +160,18 @@ func (l *Level) addJudged(results []runfile.Result) {
 		}
 	}
 	for name := range names {
-		l.Judged[name] = shareFigure(pairs(results, func(b runfile.Block) estimate.Pair {
+		judged := pairs(results, func(b runfile.Block) estimate.Pair {
 			j := b.SLOs[name]
 			return estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)}
-		}))
+		})
+		for _, r := range results {
+			// A turn of the tail that was slow under a falling load says
+			// nothing of the level; one that failed does.
+			if failed := tailFailures(r); failed > 0 {
+				judged = append(judged, []estimate.Pair{{Whole: float64(min(failed, r.Tail.SLOs[name].Bad))}})
+			}
+		}
+		l.Judged[name] = shareFigure(judged)
 	}
 }
 

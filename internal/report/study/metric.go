@@ -34,8 +34,8 @@ func Timings() []Metric {
 	return []Metric{
 		{Key: "ttft", Title: "TTFT"},
 		{Key: "answer_ttft", Title: "Answer TTFT"},
-		{Key: "tpot", Title: "TPOT"},
-		{Key: "itl", Title: "ITL"},
+		{Key: "tpot", Title: "TPOT", Decimals: 1},
+		{Key: "itl", Title: "ITL", Decimals: 1},
 		{Key: "latency", Title: "Latency"},
 	}
 }
@@ -63,7 +63,7 @@ func Metrics() []Metric {
 				if part != "" {
 					title += " (" + strings.ReplaceAll(part, "_", " ") + ")"
 				}
-				all = append(all, Metric{Key: TimingKey(t.Key, part, q), Title: title, Unit: "ms", Better: LowerIsBetter})
+				all = append(all, Metric{Key: TimingKey(t.Key, part, q), Title: title, Unit: "ms", Decimals: t.Decimals, Better: LowerIsBetter})
 			}
 		}
 	}

@@ -39,6 +39,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Warnings = append(s.Warnings, "The sweep was stopped before its end: "+r.Interrupted)
 		}
 		s.Warnings = append(s.Warnings, r.Warnings...)
+		s.Capacities = append(s.Capacities, r.Capacities...)
 	}
 	return s
 }

@@ -35,6 +35,8 @@ type Study struct {
 	Notes []string
 	// Warnings concern the measurement as a whole.
 	Warnings []string
+	// Capacities were searched for by the sweep.
+	Capacities []runfile.Capacity
 }
 
 // Series is one configuration.

@@ -1,0 +1,62 @@
+// Package report writes studies down: as Markdown, as one page of HTML with
+// its pictures, as JSON, as CSV and as SVG.
+package report
+
+// Document is a report without a format.
+type Document struct {
+	Title string
+	// Lead are lines below the title: when, and what came out.
+	Lead     []string
+	Sections []Section
+}
+
+// Section is a heading and what stands below it.
+type Section struct {
+	Title string
+	// Sub marks a part of the section before it.
+	Sub    bool
+	Blocks []Block
+}
+
+// Block is one of its fields; the others are empty.
+type Block struct {
+	Paragraph string
+	List      []string
+	Table     *Table
+	// Code is shown as it is; Language names it.
+	Code, Language string
+	Picture        *Picture
+}
+
+// Table has a header and rows of as many cells. The first column is the row's
+// name.
+type Table struct {
+	Header []string
+	Rows   [][]string
+	// Left aligns every column left; otherwise figures are centered.
+	Left bool
+}
+
+// Picture is an SVG file that lies beside the report.
+type Picture struct {
+	// File is its name, Alt says what it shows.
+	File, Alt string
+	SVG       []byte
+}
+
+func (s *Section) add(b Block)           { s.Blocks = append(s.Blocks, b) }
+func (s *Section) paragraph(text string) { s.add(Block{Paragraph: text}) }
+
+// list adds a list unless it is empty.
+func (s *Section) list(items []string) {
+	if len(items) > 0 {
+		s.add(Block{List: items})
+	}
+}
+
+// table adds a table unless it has no rows.
+func (s *Section) table(t Table) {
+	if len(t.Rows) > 0 {
+		s.add(Block{Table: &t})
+	}
+}
