@@ -75,9 +75,9 @@ func TestLlamaServerPace(t *testing.T) {
 	grown := func(name string) float64 { return after.sum(name, nil) - before.sum(name, nil) }
 
 	prompt := grown("llamacpp:prompt_seconds_total") / n
-	within(t, "mean TTFT beyond the server's prompt time", mean(each(all, ttft))-prompt, 0, 0.040)
+	within(t, "mean TTFT beyond the server's prompt time", mean(each(all, ttft))-prompt, 0, 0.060)
 	gap := grown("llamacpp:tokens_predicted_seconds_total") / (grown("llamacpp:tokens_predicted_total") - n)
-	within(t, "mean gap beyond the server's", meanGap(all)-gap, -0.0005, 0.0005)
+	within(t, "mean gap beyond the server's", meanGap(all)-gap, -0.001, 0.001)
 
 	var output, cachedTokens float64
 	for _, turn := range all {
