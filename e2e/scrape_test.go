@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -52,19 +53,12 @@ func scrape(t *testing.T, url string) families {
 }
 
 func tryScrape(ctx context.Context, url string) (families, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	body, err := get(ctx, url)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	f, err := parser.TextToMetricFamilies(resp.Body)
+	f, err := parser.TextToMetricFamilies(bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s: %w", url, err)
 	}
@@ -117,7 +111,8 @@ func carries(m *dto.Metric, labels map[string]string) bool {
 	return true
 }
 
-// mean of a histogram's observations between two scrapes.
+// meanBetween is the mean of the observations that a histogram got between two
+// scrapes.
 func meanBetween(before, after families, name string) float64 {
 	return (after.sum(name, nil) - before.sum(name, nil)) / (after.count(name, nil) - before.count(name, nil))
 }
