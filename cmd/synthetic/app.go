@@ -18,8 +18,9 @@ import (
 // Exit codes.
 const (
 	exitOK      = 0
-	exitFailure = 1 // it was tried and failed
-	exitUsage   = 2 // it could not be tried: wrong flags, wrong configuration
+	exitFailure = 1   // it was tried and failed
+	exitUsage   = 2   // it could not be tried: wrong flags, wrong configuration
+	exitStopped = 130 // Ctrl-C or SIGTERM came before the end
 )
 
 const about = `Talks to an LLM deployment as a user does, and exports what the client sees.
@@ -65,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := []command{
-		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app),
+		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app),
 	}
 	chosen, err := app.Parse(args)
 	if err != nil {
@@ -91,6 +92,9 @@ func usagef(format string, args ...any) error {
 // errQuiet ends a command with exitFailure when it has said why itself.
 var errQuiet = errors.New("failed")
 
+// errInterrupted ends a command with exitStopped when it has said why itself.
+var errInterrupted = errors.New("interrupted")
+
 // report prints err and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	var usage usageError
@@ -100,6 +104,8 @@ func report(stderr io.Writer, err error) int {
 		return exitOK
 	case errors.Is(err, errQuiet):
 		return exitFailure
+	case errors.Is(err, errInterrupted):
+		return exitStopped
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, mistakes)
 		return exitUsage

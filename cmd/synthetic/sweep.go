@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/alecthomas/kingpin/v2"
+	"github.com/prometheus/common/version"
+
+	"synthetic/internal/config"
+	"synthetic/internal/runfile"
+	"synthetic/internal/sweep"
+)
+
+// sweepFlags are the flags of "synthetic sweep".
+type sweepFlags struct {
+	planFile, dir        string
+	resume, findCapacity bool
+}
+
+func addSweep(app *kingpin.Application) command {
+	f := &sweepFlags{}
+	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says.
+
+Every finished level is on disk before it is reported; run.json holds the whole
+sweep for "synthetic report". Ctrl-C ends the sweep and keeps what there is.
+Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
+deployment was not to be had, 2 when the plan or the directory cannot be used.`)
+	c.Flag("plan.file", "The plan file (see docs/plan.md).").Required().StringVar(&f.planFile)
+	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume.").Required().StringVar(&f.dir)
+	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
+	c.Flag("find-capacity", "Search for the highest level that meets the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	return command{c, f.run}
+}
+
+func (f *sweepFlags) run(ctx context.Context, e env) error {
+	plan, err := config.LoadPlan(f.planFile, presetNames())
+	if err != nil {
+		return err
+	}
+	if f.findCapacity && len(plan.SLOs) == 0 {
+		return usagef("--find-capacity needs SLOs, and %s has an empty list of them", f.planFile)
+	}
+	presets := newPresetNetwork(plan.Seed)
+	defer presets.close()
+	view := newSweepView(e.stdout, e.stderr)
+	run, err := sweep.Run(ctx, sweep.Options{
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
+		Tool: tool(), Dial: presets.dialer(plan), Progress: view.progress, Finished: view.finished, Logger: e.logger,
+	})
+	view.clear()
+	if run == nil {
+		return usageError{err}
+	}
+	for _, c := range run.Capacities {
+		fmt.Fprintln(e.stdout, capacityLine(c))
+	}
+	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
+	if errors.Is(err, sweep.ErrInterrupted) {
+		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)
+		return errInterrupted
+	}
+	return err
+}
+
+// tool describes this binary for the run.
+func tool() runfile.Tool {
+	return runfile.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
+}
+
+// capacityLine says the outcome of a search.
+func capacityLine(c runfile.Capacity) string {
+	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
+	if c.GridSeconds != nil {
+		cost += fmt.Sprintf(" of the grid's %.0f s", *c.GridSeconds)
+	}
+	switch {
+	case len(c.Visited) == 0:
+		return fmt.Sprintf("capacity of %s: not known, no level was measured", c.Variant)
+	case c.Level == nil:
+		return fmt.Sprintf("capacity of %s: none, not even level %g meets the SLOs (%s)", c.Variant, c.Visited[len(c.Visited)-1], cost)
+	case c.Confidence < c.Wanted:
+		return fmt.Sprintf("capacity of %s: level %g; it met the SLOs, with a confidence of %.3g below the wanted %.3g: measure longer to be sure (%s)", c.Variant, *c.Level, c.Confidence, c.Wanted, cost)
+	}
+	return fmt.Sprintf("capacity of %s: level %g, which meets the SLOs with a confidence of %.3g (%s)", c.Variant, *c.Level, c.Confidence, cost)
+}
