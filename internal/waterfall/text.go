@@ -32,7 +32,8 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 		fmt.Fprintf(&b, "     %s\n", r.Err)
 	}
 	for _, bar := range bars(r) {
-		fmt.Fprintf(&b, "     %-11s %s %9s  %s\n", bar.label, draw(bar, r.Duration()), Short(bar.to-bar.from), bar.note)
+		line := fmt.Sprintf("     %-11s %s %9s  %s", bar.label, draw(bar, r.Duration()), Short(bar.to-bar.from), bar.note)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	fmt.Fprintf(&b, "     %s\n     trace %s\n\n", tokens(r), r.TraceID)
 	_, err := io.WriteString(w, b.String())
@@ -70,7 +71,7 @@ func bars(r probe.Result) []bar {
 		rows = append(rows, bar{"headers", at, r.Phases.Headers.V, reused})
 		at = r.Phases.Headers.V
 	}
-	if r.Phases.FirstEvent.OK {
+	if r.Phases.FirstEvent.OK && r.Phases.FirstEvent != r.Phases.Headers { // it often comes with them
 		rows = append(rows, bar{"first event", at, r.Phases.FirstEvent.V, ""})
 		at = r.Phases.FirstEvent.V
 	}
