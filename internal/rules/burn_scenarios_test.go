@@ -18,10 +18,10 @@ const (
 // decides, and the ticket comes along with a page.
 func burnScenarios() []scenario {
 	return []scenario{
-		{name: "healthy", steps: []step{{history: 3 * day, after: 4 * time.Hour}}},
+		{name: "healthy", steps: []step{{after: 3 * day}}},
 		{name: "healthy in two replicas", replicas: 2, steps: []step{{after: 2 * time.Hour}}},
 		{name: "slow first tokens page and resolve", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			// 14.4 % of an hour are 8m38s of slow turns.
 			{do: behaving(slow), after: 8 * time.Minute, want: []string{slowBurn}},
 			{after: 2 * time.Minute, want: []string{fastBurn, slowBurn}},
@@ -32,28 +32,28 @@ func burnScenarios() []scenario {
 		// The hour is still bad and a bad turn comes now and then, but the fault
 		// is over: the ratio of the short window says so.
 		{name: "a fault that fades to a few bad turns", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
 			{do: behaving(oneIn(20, slow, ok)), after: 25 * time.Minute, want: []string{slowBurn}},
 		}},
 		{name: "in replicas the turns add up", replicas: 3, steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
 		}},
 		{name: "one turn in twelve slow is the slower page", steps: []step{
-			{history: 7 * time.Hour},
+			{after: 7 * time.Hour},
 			{do: behaving(oneIn(12, slow, ok)), after: 3 * time.Hour, want: []string{slowBurn}},
 			{after: 3 * time.Hour, want: []string{fastBurn, slowBurn}},
 			{do: behaving(ok), after: time.Hour, want: []string{slowBurn}},
 		}},
 		{name: "one turn in sixty is a ticket and no page", steps: []step{
-			{history: 3 * day},
-			{do: behaving(oneIn(60, slow, ok)), history: 30 * time.Hour, after: 10 * time.Minute},
-			{history: 18 * time.Hour, after: 10 * time.Minute, want: []string{slowBurn}},
-			{do: behaving(ok), history: 7 * time.Hour, after: 20 * time.Minute},
+			{after: 3 * day},
+			{do: behaving(oneIn(60, slow, ok)), after: 30 * time.Hour},
+			{after: 18 * time.Hour, want: []string{slowBurn}},
+			{do: behaving(ok), after: 7 * time.Hour},
 		}},
 		{name: "one turn in two hundred is within the objective", steps: []step{
-			{do: behaving(oneIn(200, slow, ok)), history: day, after: 2 * time.Hour},
+			{do: behaving(oneIn(200, slow, ok)), after: day},
 		}},
 		{name: "turns of one kind keep their label", in: withSLOs(followups), steps: []step{
 			healthy,
@@ -62,7 +62,7 @@ func burnScenarios() []scenario {
 			}},
 		}},
 		{name: "a counter reset within a fault", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(slow), after: 12 * time.Minute, want: []string{fastBurn, slowBurn}},
 			{do: all((*prober).restart), after: time.Minute, want: []string{fastBurn, slowBurn}},
 			{after: 4 * time.Minute, want: []string{fastBurn, slowBurn}},
@@ -82,12 +82,12 @@ func burnScenarios() []scenario {
 			{do: all((*prober).restart), after: 3 * time.Minute},
 		}},
 		{name: "a low objective pages over a longer window", in: withSLOs(half), steps: []step{
-			{history: 14 * time.Hour},
+			{after: 14 * time.Hour},
 			{do: behaving(slow), after: 5 * time.Hour},
 			{after: 2 * time.Hour, want: []string{rules.AlertSLOFastBurn + " a chat half"}},
 		}},
 		{name: "failed turns count against every objective", in: withSLOs(ttft, available), steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(oneIn(3, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available", fastBurn,
 				rules.AlertSLOSlowBurn + " a chat available", slowBurn,

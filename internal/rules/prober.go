@@ -129,7 +129,7 @@ func usageMissing() alert {
 	const window = time.Hour
 	missing := matchers{}.increase(perJob(), metrics.UsageMissing, window)
 	return alert{
-		name: AlertUsageMissing, severity: slo.Ticket, wait: 30 * time.Minute,
+		name: AlertUsageMissing, severity: slo.Ticket, wait: 15 * time.Minute,
 		expr: fmt.Sprintf("%s > 0.5\nand\n%s >= %d", ratio(missing, matchers{}.increase(perJob(), metrics.Turns, window)),
 			missing, minTurns),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns have no usage",

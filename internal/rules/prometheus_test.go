@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"math"
@@ -42,6 +43,8 @@ type prometheus struct {
 	// last are the series of the last scrape, by instance, for their staleness
 	// markers.
 	last map[string]map[uint64]labels.Labels
+	// read names the families that the rules read; the others are not stored.
+	read map[string]bool
 	// refs speed up appending.
 	refs map[uint64]storage.SeriesRef
 }
@@ -51,6 +54,10 @@ func newPrometheus(t *testing.T, file []byte, start time.Time) *prometheus {
 	p := &prometheus{
 		t: t, now: start, store: teststorage.New(t),
 		last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
+		read: map[string]bool{},
+	}
+	for _, m := range metrics.Catalog() {
+		p.read[m.Name] = bytes.Contains(file, []byte(m.Name))
 	}
 	promql := parser.NewParser(parser.Options{})
 	p.engine = newEngine(t, promql)
@@ -108,7 +115,9 @@ func (p *prometheus) scrape(pr *prober) {
 			p.t.Fatal(err)
 		}
 		for _, f := range fams {
-			expose(f, pr.instance, add)
+			if p.read[f.GetName()] {
+				expose(f, pr.instance, add)
+			}
 		}
 		done()
 	}
@@ -126,7 +135,6 @@ func (p *prometheus) scrape(pr *prober) {
 }
 
 // expose flattens a family as a scrape without native histograms does.
-// Summaries, and the histograms that no rule reads, are left out.
 func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float64)) {
 	name := f.GetName()
 	for _, m := range f.Metric {
@@ -141,7 +149,7 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 			add(series(name), m.Counter.GetValue())
 		case m.Gauge != nil:
 			add(series(name), m.Gauge.GetValue())
-		case m.Histogram != nil && slices.Contains([]string{metrics.TTFT, metrics.ScheduleLag, metrics.ReadLag}, name):
+		case m.Histogram != nil:
 			for _, bucket := range m.Histogram.Bucket {
 				b.Set("le", strconv.FormatFloat(bucket.GetUpperBound(), 'g', -1, 64))
 				add(series(name+"_bucket"), float64(bucket.GetCumulativeCount()))

@@ -134,7 +134,7 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 	}
 	for _, loss := range losses {
 		loss.do()
-		for minute := range 40 {
+		for minute := range 25 {
 			if len(pages(h)) == 0 {
 				t.Fatalf("%s, minute %d: nobody is paged", loss.name, minute)
 			}
@@ -142,7 +142,8 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 		}
 	}
 	behaving(ok)(h)
-	h.run(2 * time.Hour)
+	h.scrapes(100 * time.Minute)
+	h.run(20 * time.Minute)
 	if got := pages(h); len(got) > 0 {
 		t.Errorf("two hours after the fault %v still page", got)
 	}

@@ -16,22 +16,22 @@ func targetScenarios() []scenario {
 	)
 	s := []scenario{
 		{name: "busy is not down", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(failing(probe.HTTP429)), after: 30 * time.Minute, want: []string{fastBurn, slowBurn, busy}},
 			{do: behaving(ok), after: 45 * time.Minute, want: []string{slowBurn}},
 		}},
 		{name: "wrong answers are not down", in: withSLOs(available), steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(failing(probe.ContentMismatch)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available", rules.AlertSLOSlowBurn + " a chat available",
 			}},
 		}},
 		{name: "half of the turns failing is not down", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(oneIn(2, failing(probe.HTTP5xx), ok)), after: 30 * time.Minute, want: []string{fastBurn, slowBurn}},
 		}},
 		{name: "down and up again", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(failing(probe.ConnectError)), after: 5 * time.Minute},
 			{after: 2 * time.Minute, want: []string{down}},
 			{do: behaving(ok), after: 5 * time.Minute, want: []string{down}},
@@ -63,14 +63,10 @@ func targetScenarios() []scenario {
 			continue
 		}
 		s = append(s, scenario{name: "down by " + string(o), in: withSLOs(available), steps: []step{
-			healthy,
+			{after: 5 * time.Minute},
 			{do: behaving(failing(o)), after: 10 * time.Minute, want: []string{
+				rules.AlertSLOFastBurn + " a chat available",
 				rules.AlertSLOSlowBurn + " a chat available", down,
-			}},
-			// A failed conversation takes one turn instead of three, so an
-			// outage weighs less in the ratio than its time.
-			{after: 15 * time.Minute, want: []string{
-				rules.AlertSLOFastBurn + " a chat available", rules.AlertSLOSlowBurn + " a chat available", down,
 			}},
 		}})
 	}

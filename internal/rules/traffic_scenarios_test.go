@@ -39,17 +39,17 @@ func trafficScenarios() []scenario {
 			{after: time.Hour},
 		}},
 		{name: "one bad turn of a rare probe", in: withJobs(rare), steps: []step{
-			{history: 6 * time.Hour},
+			{after: 6 * time.Hour},
 			{do: once(slow), after: 15 * time.Minute},
 			{after: 6 * time.Hour},
 		}},
 		{name: "two bad turns of a rare probe, hours apart", in: withJobs(rare), steps: []step{
-			{history: 6 * time.Hour},
+			{after: 6 * time.Hour},
 			{do: once(slow), after: 6 * time.Hour},
 			{do: once(slow), after: 6 * time.Hour},
 		}},
 		{name: "an outage seen by a rare probe", in: withJobs(rare), steps: []step{
-			{history: day},
+			{after: day},
 			{do: behaving(failing(probe.ConnectError)), after: 40 * time.Minute},
 			{after: 2 * time.Hour, want: []string{fastBurn, slowBurn, down}},
 			{do: behaving(ok), after: 8 * time.Hour, want: []string{slowBurn}},
@@ -57,7 +57,7 @@ func trafficScenarios() []scenario {
 		// A hung deployment ends few turns; a rule that wants many turns would
 		// be blind just then.
 		{name: "a fault that leaves few turns", steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{
 				do: all(func(p *prober) {
 					p.behave, p.share = failing(probe.TimeoutFirstToken), 0.25
@@ -74,7 +74,7 @@ func trafficScenarios() []scenario {
 			rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 4, TurnTimeout: time.Minute},
 			rules.Job{Target: "b", Workload: "chat", TurnsPerMinute: 0.3, ConversationsPerMinute: 0.1, TurnTimeout: time.Minute},
 		), steps: []step{
-			{history: 8 * time.Hour},
+			{after: 8 * time.Hour},
 			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
 			{after: time.Hour, want: []string{
 				fastBurn, rules.AlertSLOFastBurn + " b chat ttft",
