@@ -1,0 +1,170 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"synthetic/internal/slo"
+)
+
+// RuleFile is a rule file to be scored.
+type RuleFile struct {
+	Name string
+	Text []byte
+	RuleOptions
+}
+
+// Campaign scores rule files on simulated series: for each model and seed one
+// run without faults, which counts false pages, and one with faults.
+type Campaign struct {
+	Models []Model
+	Faults []Fault
+	Files  []RuleFile
+	SLOs   []slo.Objective
+	Seeds  []uint64
+	// Days is the length of each run, WarmUp the days before it in which
+	// baselines are learned.
+	Days, WarmUp int
+	// ScrapeInterval is 15 s by default.
+	ScrapeInterval time.Duration
+	// Workers run at the same time; 0 is one.
+	Workers int
+	// Progress, if set, is told after each run.
+	Progress func(done, all int)
+}
+
+// runKey is one run of a campaign.
+type runKey struct {
+	model  Model
+	seed   uint64
+	faulty bool
+}
+
+// outcome is what a run gave: spans by rule file, and the incidents.
+type outcome struct {
+	runKey
+	spans     [][]Span
+	incidents []Incident
+}
+
+// Run plays the campaign and returns the scores: by model, then rule file, the
+// whole set before its alerts.
+func (c Campaign) Run(ctx context.Context) ([]Score, error) {
+	outcomes, err := c.play(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var scores []Score
+	for _, m := range c.Models {
+		for i, f := range c.Files {
+			set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
+			if err != nil {
+				return nil, err
+			}
+			for _, alert := range append([]string{""}, set.Alerts()...) {
+				t := newTally(c.faultNames())
+				for _, o := range outcomes {
+					if o.model.Name == m.Name {
+						t.add(Pages(o.spans[i], alert), o.incidents, float64(c.Days))
+					}
+				}
+				s := t.score()
+				s.Model, s.Rules, s.Alert = m.Name, f.Name, alert
+				scores = append(scores, s)
+			}
+		}
+	}
+	return scores, nil
+}
+
+func (c Campaign) faultNames() []string {
+	var names []string
+	for _, f := range c.Faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// play plays all runs, in a fixed order of the outcomes.
+func (c Campaign) play(ctx context.Context) ([]outcome, error) {
+	var keys []runKey
+	for _, m := range c.Models {
+		for _, seed := range c.Seeds {
+			keys = append(keys, runKey{m, seed, false})
+			if len(c.Faults) > 0 {
+				keys = append(keys, runKey{m, seed, true})
+			}
+		}
+	}
+	outcomes := make([]outcome, len(keys))
+	errs := make([]error, len(keys))
+	work := make(chan int)
+	var workers sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for range max(1, c.Workers) {
+		workers.Go(func() {
+			for i := range work {
+				outcomes[i], errs[i] = c.run(ctx, keys[i])
+				mu.Lock()
+				done++
+				if c.Progress != nil {
+					c.Progress(done, len(keys))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range keys {
+		work <- i
+	}
+	close(work)
+	workers.Wait()
+	return outcomes, errors.Join(errs...)
+}
+
+// epoch is when simulated runs start: a Monday, 00:00 UTC.
+func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
+
+// run plays one run.
+func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
+	const day = 24 * time.Hour
+	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
+	seed := k.seed * 2
+	var injections []Injection
+	if k.faulty {
+		seed++
+		injections = Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
+	}
+	sim := NewSimulation(SimulationOptions{
+		Model: k.model, Seed: seed, SLOs: c.SLOs, Injections: injections,
+		Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval,
+	})
+	sim.WarmUp(warm)
+	var sets []*RuleSet
+	for _, f := range c.Files {
+		set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
+		if err != nil {
+			return outcome{}, err
+		}
+		sets = append(sets, set)
+	}
+	spans, err := Run(ctx, sim, sets, epoch().Add(warm), epoch().Add(length))
+	if err != nil {
+		return outcome{}, fmt.Errorf("model %s, seed %d: %w", k.model.Name, k.seed, err)
+	}
+	return outcome{k, spans, incidents(injections)}, nil
+}
+
+func incidents(injections []Injection) []Incident {
+	var out []Incident
+	for _, i := range injections {
+		out = append(out, Incident{Name: i.Fault.Name, From: epoch().Add(i.From), To: epoch().Add(i.To), Within: i.Fault.within()})
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,106 @@
+package backtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// FaultKind is what a fault does to turns.
+type FaultKind string
+
+const (
+	// Slow multiplies the time to first token.
+	Slow FaultKind = "slow"
+	// SlowDecode multiplies the time per output token.
+	SlowDecode FaultKind = "slow_decode"
+	// Outage refuses turns with HTTP 5xx.
+	Outage FaultKind = "outage"
+	// Hang lets turns wait until their deadline.
+	Hang FaultKind = "hang"
+)
+
+// Fault is a labelled fault.
+type Fault struct {
+	// Name is how tables call it.
+	Name string    `json:"name"`
+	Kind FaultKind `json:"kind"`
+	// Size is the factor of Slow and SlowDecode.
+	Size float64 `json:"size,omitempty"`
+	// Share of the turns that are hit; 0 means all.
+	Share float64 `json:"share,omitempty"`
+	// Ramp is how long the fault takes to reach its size; 0 is a step.
+	Ramp time.Duration `json:"ramp,omitempty"`
+	// Length is how long it lasts.
+	Length time.Duration `json:"length"`
+	// Within is the time after which a page is too late to count as found; 0
+	// means Length.
+	Within time.Duration `json:"within,omitempty"`
+}
+
+// Faults are those that alert quality is measured on.
+func Faults() []Fault {
+	return []Fault{
+		{Name: "TTFT ×3", Kind: Slow, Size: 3, Length: 30 * time.Minute},
+		{Name: "TTFT ×2", Kind: Slow, Size: 2, Length: 30 * time.Minute},
+		{Name: "TTFT ×1.5", Kind: Slow, Size: 1.5, Length: 90 * time.Minute},
+		{Name: "TTFT ×1.3", Kind: Slow, Size: 1.3, Length: 2 * time.Hour},
+		{Name: "TTFT ×4 of 15 % of turns", Kind: Slow, Size: 4, Share: 0.15, Length: time.Hour, Within: 40 * time.Minute},
+		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
+		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
+		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
+	}
+}
+
+// Injection is one fault at its time.
+type Injection struct {
+	Fault Fault
+	// From and To are offsets from the start of the source.
+	From, To time.Duration
+}
+
+// recovery is the least time between two injections: the longest window of a
+// page is over by then.
+const recovery = 6 * time.Hour
+
+// Inject spreads faults over [from, to) in random order and at random times of
+// the day, each as often as the others.
+func Inject(faults []Fault, from, to time.Duration, rng *rand.Rand) []Injection {
+	var out []Injection
+	var deck []Fault
+	for at := from; len(faults) > 0; {
+		if len(deck) == 0 {
+			deck = append(deck, faults...)
+			rng.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		f := deck[0]
+		deck = deck[1:]
+		at += time.Duration(rng.Int64N(int64(time.Hour)))
+		if at+f.Length+recovery > to {
+			break
+		}
+		out = append(out, Injection{f, at, at + f.Length})
+		at += f.Length + recovery
+	}
+	return out
+}
+
+// size is the factor at a time after the onset.
+func (f Fault) size(after time.Duration) float64 {
+	if after < f.Ramp {
+		return 1 + (f.Size-1)*float64(after)/float64(f.Ramp)
+	}
+	return f.Size
+}
+
+func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < f.Share }
+
+// within is the time in which a page counts as found.
+func (f Fault) within() time.Duration {
+	if f.Within > 0 {
+		return f.Within
+	}
+	return f.Length
+}
+
+func (i Injection) String() string { return fmt.Sprintf("%s at %s", i.Fault.Name, i.From) }

@@ -1,0 +1,201 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	promrules "github.com/prometheus/prometheus/rules"
+)
+
+// RuleSet is the content of a rule file, in an order in which no rule reads
+// what a later one records.
+type RuleSet struct {
+	// Name is how reports call it.
+	Name  string
+	rules []*rule
+}
+
+// rule is one recording or alerting rule.
+type rule struct {
+	name, expr string
+	group      string
+	interval   time.Duration
+	records    bool
+	labels     map[string]string
+	reads      []string
+	lookback   time.Duration
+	alert      *promrules.AlertingRule // nil for a recording rule
+}
+
+// RuleOptions choose what is taken of a rule file.
+type RuleOptions struct {
+	// Interval is that of the groups which have none of their own.
+	Interval time.Duration
+	// Severities are those of the alerts that count as pages; alerts of others
+	// are left out, and so is what only they read. None takes every alert.
+	Severities []string
+}
+
+// LoadRules reads the text of a rule file.
+func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
+	syntax := parser.NewParser(parser.Options{})
+	groups, errs := rulefmt.Parse(text, false, model.LegacyValidation, syntax, slog.New(slog.DiscardHandler))
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("reading the rules %q: %w", name, errors.Join(errs...))
+	}
+	var all []*rule
+	for _, g := range groups.Groups {
+		for _, r := range g.Rules {
+			one, err := newRule(syntax, g, r, o.Interval)
+			if err != nil {
+				return nil, fmt.Errorf("reading the rules %q, group %q: %w", name, g.Name, err)
+			}
+			all = append(all, one)
+		}
+	}
+	sorted, err := sortRules(needed(all, o.Severities))
+	if err != nil {
+		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
+	}
+	return &RuleSet{Name: name, rules: sorted}, nil
+}
+
+func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval time.Duration) (*rule, error) {
+	expr, err := syntax.ParseExpr(r.Expr)
+	if err != nil {
+		return nil, err
+	}
+	one := &rule{
+		name: r.Alert + r.Record, expr: r.Expr, group: g.Name, interval: time.Duration(g.Interval),
+		records: r.Record != "", labels: r.Labels, lookback: lookback(expr),
+	}
+	if one.interval == 0 {
+		one.interval = interval
+	}
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			one.reads = append(one.reads, s.Name)
+		}
+		return nil
+	})
+	if slices.Contains(one.reads, "ALERTS") {
+		return nil, fmt.Errorf("%s reads ALERTS, which a replay does not write: leave the rule out", one.name)
+	}
+	if !one.records {
+		// Annotations decide nothing and cost the most, so they are left out.
+		one.alert = promrules.NewAlertingRule(r.Alert, expr, time.Duration(r.For), time.Duration(r.KeepFiringFor),
+			labels.FromMap(r.Labels), labels.EmptyLabels(), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler))
+	}
+	return one, nil
+}
+
+// staleAfter is Prometheus's default lookback.
+const staleAfter = 5 * time.Minute
+
+// lookback is how far back an expression reads.
+func lookback(expr parser.Expr) time.Duration {
+	at := time.UnixMilli(math.MaxInt32 * 1000)
+	oldest, newest := promql.FindMinMaxTime(&parser.EvalStmt{Expr: expr, Start: at, End: at, LookbackDelta: staleAfter})
+	if newest == 0 {
+		return staleAfter
+	}
+	return max(staleAfter, at.Sub(time.UnixMilli(oldest)))
+}
+
+// needed leaves out alerts of other severities, and what only they read.
+func needed(all []*rule, severities []string) []*rule {
+	if len(severities) == 0 {
+		return all
+	}
+	keep, read := map[*rule]bool{}, map[string]bool{}
+	for more := true; more; {
+		more = false
+		for _, r := range all {
+			wanted := r.records && read[r.name] || !r.records && slices.Contains(severities, r.labels["severity"])
+			if !wanted || keep[r] {
+				continue
+			}
+			keep[r], more = true, true
+			for _, name := range r.reads {
+				read[name] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(r *rule) bool { return !keep[r] })
+}
+
+// sortRules puts what is recorded before what reads it, and keeps the order of
+// the file otherwise. Prometheus does the same within a group; between groups
+// it may read a value that is one interval old.
+func sortRules(all []*rule) ([]*rule, error) {
+	open := map[string]int{}
+	for _, r := range all {
+		if r.records {
+			open[r.name]++
+		}
+	}
+	var sorted []*rule
+	for len(all) > 0 {
+		i := slices.IndexFunc(all, func(r *rule) bool {
+			return !slices.ContainsFunc(r.reads, func(name string) bool { return open[name] > 0 })
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("%s reads what rules record that read it: a replay cannot follow a circle", all[0].name)
+		}
+		r := all[i]
+		if r.records {
+			open[r.name]--
+		}
+		sorted = append(sorted, r)
+		all = slices.Delete(all, i, i+1)
+	}
+	return sorted, nil
+}
+
+// Reads lists the names of the series that the rules read and do not record.
+func (s *RuleSet) Reads() []string {
+	recorded := map[string]bool{}
+	for _, r := range s.rules {
+		recorded[r.name] = recorded[r.name] || r.records
+	}
+	var names []string
+	for _, r := range s.rules {
+		for _, name := range r.reads {
+			if !recorded[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Lookback is how much history the rules need.
+func (s *RuleSet) Lookback() time.Duration {
+	longest := staleAfter
+	for _, r := range s.rules {
+		longest = max(longest, r.lookback)
+	}
+	return longest
+}
+
+// Alerts lists the names of the alerts.
+func (s *RuleSet) Alerts() []string {
+	var names []string
+	for _, r := range s.rules {
+		if !r.records {
+			names = append(names, r.name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

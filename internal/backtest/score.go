@@ -1,0 +1,206 @@
+package backtest
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Page is a time in which at least one alert of a pager fired, without a
+// break. Alertmanager groups by target, so one page is one call.
+type Page struct{ From, To time.Time }
+
+// Pages merges spans that overlap or touch. If alert is not "", only spans of
+// that alert count.
+func Pages(spans []Span, alert string) []Page {
+	var pages []Page
+	for _, s := range spans { // in order of From
+		if alert != "" && s.Alert != alert {
+			continue
+		}
+		if n := len(pages); n > 0 && !s.From.After(pages[n-1].To) {
+			if s.To.After(pages[n-1].To) {
+				pages[n-1].To = s.To
+			}
+			continue
+		}
+		pages = append(pages, Page{s.From, s.To})
+	}
+	return pages
+}
+
+// Incident is a labelled time in which something was wrong.
+type Incident struct {
+	Name     string
+	From, To time.Time
+	// Within is the time in which a page must come to count as found.
+	Within time.Duration
+}
+
+// Verdict is what a pager made of an incident.
+type Verdict struct {
+	Incident Incident
+	// Pages is how many pages came between its start and grace after its end.
+	Pages int
+	// ToPage is from the start of the incident to the first page, +Inf if none
+	// came in time, and ToResolve from its end to the end of the last page, NaN
+	// if none came; both in seconds.
+	ToPage, ToResolve float64
+}
+
+// Found says that a page came in time.
+func (v Verdict) Found() bool { return !math.IsInf(v.ToPage, 1) }
+
+// grace is how long after the end of an incident a page still belongs to it:
+// what was measured lies in the past.
+const grace = 15 * time.Minute
+
+// Judge sorts pages into incidents and returns how many belong to none.
+func Judge(pages []Page, incidents []Incident) (verdicts []Verdict, falsePages int) {
+	used := make([]bool, len(pages))
+	for _, inc := range incidents {
+		v := Verdict{Incident: inc, ToPage: math.Inf(1), ToResolve: math.NaN()}
+		for i, p := range pages {
+			if p.From.Before(inc.From) || p.From.After(inc.To.Add(grace)) {
+				continue
+			}
+			used[i] = true
+			v.Pages++
+			if after := p.From.Sub(inc.From); v.Pages == 1 && after <= inc.Within {
+				v.ToPage = after.Seconds()
+			}
+			v.ToResolve = max(0, p.To.Sub(inc.To).Seconds())
+		}
+		verdicts = append(verdicts, v)
+	}
+	for _, u := range used {
+		if !u {
+			falsePages++
+		}
+	}
+	return verdicts, falsePages
+}
+
+// FaultScore is how a pager did on one kind of fault.
+type FaultScore struct {
+	Fault     string  `json:"fault"`
+	Incidents int     `json:"incidents"`
+	Recall    float64 `json:"recall"`
+	// Times in seconds. Those to page are of all incidents, missed ones at +Inf
+	// (null); those to resolve of the paged ones.
+	MedianToPage    *float64 `json:"median_to_page_seconds"`
+	P90ToPage       *float64 `json:"p90_to_page_seconds"`
+	MedianToResolve *float64 `json:"median_to_resolve_seconds"`
+	P90ToResolve    *float64 `json:"p90_to_resolve_seconds"`
+	// PagesPerIncident is of the paged ones; above 1 is flapping.
+	PagesPerIncident *float64 `json:"pages_per_incident"`
+}
+
+// Score is how a pager did.
+type Score struct {
+	Model string `json:"model"`
+	Rules string `json:"rules"`
+	// Alert is one alert of the rules, "" for all of them as one pager.
+	Alert string `json:"alert,omitempty"`
+	// HealthyDays are those without any incident, in runs of their own, and
+	// HealthyPages the pages on them.
+	HealthyDays  float64 `json:"healthy_days"`
+	HealthyPages int     `json:"healthy_pages"`
+	// FalsePer30Days is HealthyPages per 30 days; null without healthy days.
+	FalsePer30Days *float64 `json:"false_pages_per_30_days"`
+	// FaultyDays are those of the runs with incidents, FalsePages the pages on
+	// them that belong to no incident, and TruePages those that do.
+	FaultyDays float64      `json:"faulty_days"`
+	FalsePages int          `json:"false_pages"`
+	TruePages  int          `json:"true_pages"`
+	Precision  *float64     `json:"precision"`
+	Faults     []FaultScore `json:"faults"`
+}
+
+// tally collects what becomes a Score.
+type tally struct {
+	healthyDays, faultyDays             float64
+	healthyPages, falsePages, truePages int
+	order                               []string
+	byFault                             map[string][]Verdict
+}
+
+func newTally(faults []string) *tally {
+	return &tally{order: faults, byFault: map[string][]Verdict{}}
+}
+
+// add takes a run; one without incidents is a healthy one.
+func (t *tally) add(pages []Page, incidents []Incident, days float64) {
+	verdicts, unasked := Judge(pages, incidents)
+	if len(incidents) == 0 {
+		t.healthyDays += days
+		t.healthyPages += unasked
+		return
+	}
+	t.faultyDays += days
+	t.falsePages += unasked
+	t.truePages += len(pages) - unasked
+	for _, v := range verdicts {
+		t.byFault[v.Incident.Name] = append(t.byFault[v.Incident.Name], v)
+	}
+}
+
+// score sums up.
+func (t *tally) score() Score {
+	s := Score{
+		HealthyDays: t.healthyDays, HealthyPages: t.healthyPages,
+		FaultyDays: t.faultyDays, FalsePages: t.falsePages, TruePages: t.truePages,
+	}
+	if t.healthyDays > 0 {
+		s.FalsePer30Days = finite(float64(t.healthyPages) * 30 / t.healthyDays)
+	}
+	if all := t.truePages + t.falsePages; all > 0 {
+		s.Precision = finite(float64(t.truePages) / float64(all))
+	}
+	for _, name := range t.order {
+		if v := t.byFault[name]; len(v) > 0 {
+			s.Faults = append(s.Faults, scoreFault(name, v))
+		}
+	}
+	return s
+}
+
+func scoreFault(name string, verdicts []Verdict) FaultScore {
+	var toPage, toResolve []float64
+	found, pages, paged := 0, 0, 0
+	for _, v := range verdicts {
+		toPage = append(toPage, v.ToPage)
+		if v.Found() {
+			found++
+		}
+		if v.Pages > 0 {
+			paged++
+			pages += v.Pages
+			toResolve = append(toResolve, v.ToResolve)
+		}
+	}
+	return FaultScore{
+		Fault: name, Incidents: len(verdicts), Recall: float64(found) / float64(len(verdicts)),
+		MedianToPage: finite(quantile(toPage, 0.5)), P90ToPage: finite(quantile(toPage, 0.9)),
+		MedianToResolve: finite(quantile(toResolve, 0.5)), P90ToResolve: finite(quantile(toResolve, 0.9)),
+		PagesPerIncident: finite(float64(pages) / float64(paged)),
+	}
+}
+
+// quantile is the smallest value that at least a share q of the values do not
+// exceed; NaN of none.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+// finite is nil for what JSON cannot say and no one measured.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

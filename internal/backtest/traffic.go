@@ -1,0 +1,181 @@
+package backtest
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// sink is what the simulated turns are reported to.
+type sink interface {
+	TurnStarted(probe.Start)
+	TurnEnded(probe.Result)
+	ConversationStarted(probe.ConversationStart)
+	ConversationEnded(probe.Conversation)
+}
+
+// Names of the simulated job.
+const (
+	Target   = "chat"
+	Workload = "chat"
+)
+
+// traffic simulates conversations with a deployment, event by event, in
+// simulated time.
+type traffic struct {
+	model      Model
+	rng        *rand.Rand
+	level      level
+	injections []Injection
+	start      time.Time
+	sink       sink
+	// setNow moves the clock of the sink.
+	setNow func(time.Time)
+	events events
+	// arrival is when the next conversation starts.
+	arrival time.Duration
+	current int // injection that is on or comes next
+}
+
+// talk is a conversation that is held.
+type talk struct {
+	at          time.Duration // of its next event
+	turn, turns int
+	running     bool
+	result      probe.Result
+}
+
+// events are conversations by the time of their next event.
+type events []*talk
+
+func (e events) Len() int           { return len(e) }
+func (e events) Less(i, j int) bool { return e[i].at < e[j].at }
+func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(x any)        { *e = append(*e, x.(*talk)) }
+func (e *events) Pop() any {
+	old := *e
+	last := old[len(old)-1]
+	*e = old[:len(old)-1]
+	return last
+}
+
+// advance plays everything up to a time after the start.
+func (t *traffic) advance(to time.Duration) {
+	for {
+		switch {
+		case len(t.events) > 0 && t.events[0].at <= min(to, t.arrival):
+			t.step(t.events[0])
+		case t.arrival <= to:
+			t.begin()
+		default:
+			return
+		}
+	}
+}
+
+// begin starts a conversation and draws when the next one comes.
+func (t *traffic) begin() {
+	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
+	t.arrival += time.Duration(t.rng.ExpFloat64() / t.model.ConversationsPerMinute * float64(time.Minute))
+	t.setNow(t.start.Add(c.at))
+	t.sink.ConversationStarted(probe.ConversationStart{Target: Target, Workload: Workload})
+	heap.Push(&t.events, c)
+}
+
+// step starts or ends a turn.
+func (t *traffic) step(c *talk) {
+	now := t.start.Add(c.at)
+	t.setNow(now)
+	if !c.running {
+		c.turn++
+		t.ask(c, now)
+		c.running = true
+		c.at = c.result.End.Sub(t.start)
+		heap.Fix(&t.events, 0)
+		return
+	}
+	t.sink.TurnEnded(c.result)
+	c.running = false
+	if c.result.Outcome == probe.Success && c.turn < c.turns {
+		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // to think
+		heap.Fix(&t.events, 0)
+		return
+	}
+	heap.Pop(&t.events)
+	t.sink.ConversationEnded(probe.Conversation{
+		Target: Target, Workload: Workload, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
+		Turns: c.turn, Planned: c.turns,
+	})
+}
+
+// ask draws how the next turn of a conversation goes.
+func (t *traffic) ask(c *talk, now time.Time) {
+	kind, median := probe.First, t.model.FirstTTFT
+	if c.turn > 1 {
+		kind, median = probe.Followup, t.model.FollowupTTFT
+	}
+	t.sink.TurnStarted(probe.Start{Target: Target, Workload: Workload, Kind: kind})
+	c.result = probe.Result{
+		Target: Target, Workload: Workload, Turn: c.turn, Kind: kind,
+		Scheduled: now, Sent: now, TraceID: "00000000000000000000000000000000",
+	}
+	fault, after, on := t.fault(c.at)
+	hit := on && fault.hits(t.rng)
+	switch {
+	case hit && fault.Kind == Hang:
+		t.fail(c, probe.TimeoutFirstToken, t.model.FirstToken)
+	case hit && fault.Kind == Outage, t.rng.Float64() < t.model.Failures:
+		t.fail(c, probe.HTTP5xx, 5*time.Millisecond)
+	default:
+		slow, pace := 1.0, 1.0
+		if hit && fault.Kind == Slow {
+			slow = fault.size(after)
+		} else if hit && fault.Kind == SlowDecode {
+			pace = fault.size(after)
+		}
+		t.answer(c, median.Seconds()*slow, pace)
+	}
+}
+
+func (t *traffic) fail(c *talk, o probe.Outcome, after time.Duration) {
+	c.result.Outcome = o
+	c.result.End = c.result.Sent.Add(after)
+}
+
+// answer draws the times of a turn that succeeds, or that its deadline ends.
+func (t *traffic) answer(c *talk, median, pace float64) {
+	m, level := t.model, t.level.at(c.at)
+	ttft := median * math.Exp(level+m.Sigma*t.rng.NormFloat64())
+	if t.rng.Float64() < m.Outliers {
+		ttft *= m.OutlierMin * math.Pow(m.OutlierMax/m.OutlierMin, t.rng.Float64())
+	}
+	// The pace feels the load less than the queue does.
+	tpot := m.TPOT.Seconds() * pace * math.Exp(level/3+m.PaceSigma*t.rng.NormFloat64())
+	if ttft > m.FirstToken.Seconds() {
+		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
+		return
+	}
+	r := &c.result
+	r.Outcome, r.Events = probe.Success, m.Output
+	r.TTFT = probe.Some(time.Duration(ttft * float64(time.Second)))
+	r.AnswerTTFT = r.TTFT
+	r.TPOT = probe.Some(time.Duration(tpot * float64(time.Second)))
+	r.PromptTokens, r.CachedTokens = probe.Some(1500), probe.Some(1200)
+	r.OutputTokens = probe.Some(m.Output)
+	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
+}
+
+// fault is the fault that is on at a time, and since when.
+func (t *traffic) fault(at time.Duration) (f Fault, after time.Duration, on bool) {
+	for t.current < len(t.injections) && t.injections[t.current].To <= at {
+		t.current++
+	}
+	if t.current == len(t.injections) || t.injections[t.current].From > at {
+		return Fault{}, 0, false
+	}
+	i := t.injections[t.current]
+	return i.Fault, at - i.From, true
+}
