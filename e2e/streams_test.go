@@ -36,7 +36,7 @@ func captures() []captured {
 		{file: "dynamo-frontend-killed", status: 200, cut: true, outcome: probe.Truncated, events: 3, output: 3, prompt: -1, cached: -1},
 		{file: "dynamo-worker-killed", status: 200, outcome: probe.ErrorEvent, events: 3, output: 3, prompt: -1, cached: -1},
 		{file: "dynamo-no-worker", status: 503, outcome: probe.HTTP5xx, output: -1, prompt: -1, cached: -1},
-		{file: "dynamo-overloaded", status: 529, outcome: probe.HTTP5xx, output: -1, prompt: -1, cached: -1},
+		{file: "dynamo-overloaded", status: 529, outcome: probe.HTTP429, output: -1, prompt: -1, cached: -1},
 		{file: "dynamo-unknown-model", status: 404, outcome: probe.HTTP4xx, output: -1, prompt: -1, cached: -1},
 		{file: "dynamo-unknown-field", status: 400, outcome: probe.HTTP4xx, output: -1, prompt: -1, cached: -1},
 		{file: "llama-server-success", status: 200, outcome: probe.Success, events: 4, output: 4, prompt: 12, cached: 0},

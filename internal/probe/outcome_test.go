@@ -108,6 +108,8 @@ func TestOutcomes(t *testing.T) {
 			want{probe.Empty, "", 0, "no event"}},
 		{"too many requests", jsonResponse("429 Too Many Requests", `{"error":{"message":"queue full"}}`), false,
 			want{probe.HTTP429, "", 0, "queue full"}},
+		{"overloaded", jsonResponse("529 Overloaded", `{"message":"Service temporarily overloaded","code":529}`), false,
+			want{probe.HTTP429, "", 0, "HTTP 529: Service temporarily overloaded"}},
 		{"over-length", jsonResponse("400 Bad Request", `{"object":"error","message":"context length exceeded","code":400}`), false,
 			want{probe.HTTP4xx, "", 0, "context length exceeded"}},
 		{"wrong model", jsonResponse("404 Not Found", `{"error":{"message":"The model does not exist"}}`), false,

@@ -80,12 +80,16 @@ func (a *attempt) readWhole(ctx context.Context, resp *http.Response, body *wire
 	}
 }
 
+// statusOverloaded is 529, which no standard knows and with which some
+// frontends (NVIDIA Dynamo's, for one) say that they are up and overloaded.
+const statusOverloaded = 529
+
 // outcomeOfStatus maps every status but 2xx to its outcome.
 func outcomeOfStatus(status int) (Outcome, bool) {
 	switch {
 	case status/100 == 2:
 		return "", false
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests, status == statusOverloaded:
 		return HTTP429, true
 	case status >= 500:
 		return HTTP5xx, true

@@ -25,6 +25,7 @@ type conn struct {
 	stamps stamped
 	key    string
 	since  time.Time // idle since
+	kept   bool      // outlived a response
 
 	stop func() bool // ends watching the context
 

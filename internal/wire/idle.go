@@ -41,9 +41,22 @@ func (p *pool) take(key string) *conn {
 	return nil
 }
 
-// put keeps c for the next request, or closes it.
+// settle is how long a connection is watched after its first response. Some
+// servers promise to keep a connection and close it at once: a request sent
+// before their farewell arrives would be lost, and the failure would be ours.
+const settle = 3 * time.Millisecond
+
+// put keeps c for the next request, or closes it. It waits for settle where
+// the server has yet to show that it keeps connections.
 func (p *pool) put(c *conn) {
 	c.since = time.Now()
+	if !c.kept {
+		time.Sleep(settle)
+		if c.kept = c.usable(); !c.kept {
+			c.Close()
+			return
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.max > 0 && len(p.conns) >= p.max {

@@ -183,6 +183,30 @@ func TestCloseUnread(t *testing.T) {
 	}
 }
 
+// TestPromiseNotKept pins that a server that offers to keep the connection and
+// closes it with its answer costs no request: the farewell, which arrives a
+// little later, is waited for.
+func TestPromiseNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() {
+				defer far.Close()
+				if _, err := far.Read(make([]byte, 4<<10)); err == nil {
+					io.WriteString(far, helloResponse)
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			return near, nil
+		}})
+		for range 3 {
+			if exchange(t, client, "http://test/").Reused {
+				t.Error("a connection that its server was about to close was used again")
+			}
+		}
+	})
+}
+
 func TestIdleTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := make(chan time.Time, 1)
