@@ -230,7 +230,7 @@ func TestIdleTimeout(t *testing.T) {
 		if !exchange(t, client, "http://test/").Reused {
 			t.Error("a young connection was not reused")
 		}
-		if idle := (<-closed).Sub(start); idle != 8*time.Second {
+		if idle := (<-closed).Sub(start); idle != settle+8*time.Second {
 			t.Errorf("closed after %v", idle)
 		}
 	})
