@@ -62,7 +62,8 @@ func once(s scenario, mode string, d time.Duration) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	if err := startOn(server, serverCore); err != nil {
+	// SCHED_BATCH: a thread of its own that wakes does not interrupt the writer.
+	if err := startOn(server, serverCore, unix.SCHED_BATCH); err != nil {
 		return figures{}, err
 	}
 	f, err := client(s, mode, printed, d)
@@ -82,7 +83,7 @@ func client(s scenario, mode string, printed io.Reader, d time.Duration) (figure
 	}
 	var result strings.Builder
 	c.Stdout = &result
-	if err := startOn(c, clientCore()); err != nil {
+	if err := startOn(c, clientCore(), unix.SCHED_NORMAL); err != nil {
 		return figures{}, err
 	}
 	// Bounded whatever happens: a run is seconds.
@@ -107,21 +108,28 @@ func child(args ...string) (*exec.Cmd, error) {
 	return c, nil
 }
 
-// startOn starts c on one core: a process inherits the affinity of the thread
-// that starts it.
-func startOn(c *exec.Cmd, core int) error {
+// startOn starts c on one core under a scheduling policy: a process inherits
+// both from the thread that starts it.
+func startOn(c *exec.Cmd, core int, policy uint32) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, one unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
 		return err
 	}
-	one.Set(core)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
 		return err
 	}
-	err := c.Start()
-	return errors.Join(err, unix.SchedSetaffinity(0, &before))
+	own := attr.Policy
+	one.Set(core)
+	attr.Policy = policy
+	if err := errors.Join(unix.SchedSetaffinity(0, &one), unix.SchedSetAttr(0, attr, 0)); err != nil {
+		return err
+	}
+	err = c.Start()
+	attr.Policy = own
+	return errors.Join(err, unix.SchedSetaffinity(0, &before), unix.SchedSetAttr(0, attr, 0))
 }
 
 // quantiles returns the median, the 99th percentile and the largest of errors,

@@ -88,9 +88,7 @@ func send(s scenario, peers []peer, stopped <-chan struct{}) error {
 				return nil
 			default:
 			}
-			if wait := s.due(k, i) - time.Since(start); wait > 0 {
-				time.Sleep(wait)
-			}
+			time.Sleep(time.Until(start.Add(s.due(k, i))))
 			if err := w.write(p); err != nil {
 				return err
 			}
