@@ -9,6 +9,10 @@ import (
 	"synthetic/internal/slo"
 )
 
+// earlyTurns are the first turns of a measurement, by which later ones are
+// told to be slow.
+const earlyTurns = 20
+
 // never is later than anything that is measured.
 const never = 1 << 62
 
@@ -31,11 +35,11 @@ type collector struct {
 	live, at int
 	peak     int
 	streak   streak
-	// quota conversations make a snapshot; 0 when time does. ended counts the
-	// measured ones.
-	quota, ended int
-	cut          func(now time.Time) // tells of a snapshot that ended by its quota
-	stats        Stats
+	// parts and total are snapshots and conversations of a measurement that is
+	// counted, 0 of one that is timed; ended counts its conversations.
+	parts, total, ended int
+	cut                 func(now time.Time) // tells of a snapshot that ended by count
+	stats               Stats
 }
 
 // span is a snapshot under way: from its start to before its end.
@@ -50,9 +54,10 @@ type span struct {
 
 // Stats are what a level's measurement has seen so far.
 type Stats struct {
-	// Turns that ended, Failed of them, and their total Duration.
+	// Turns that ended, Failed of them; Early is the mean duration of the first
+	// of them, before any queue.
 	Turns, Failed uint64
-	Duration      time.Duration
+	Early         time.Duration
 	// InFlight turns now.
 	InFlight     int
 	OutputTokens uint64
@@ -73,13 +78,14 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	c.spans[0].most = c.live
 }
 
-// beginCounted starts a measurement of spans that each end with so many ended
-// conversations; the last ends with finish.
-func (c *collector) beginCounted(now time.Time, quota int, cut func(time.Time)) {
+// beginCounted starts the measurement of so many parts of a total of
+// conversations: each but the last ends with the end of its last conversation,
+// which cut is told, the last with finish.
+func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.spans = append(c.spans, newSpan(now, now.Add(never)))
-	c.spans[0].most, c.quota, c.cut = c.live, quota, cut
+	c.spans[0].most, c.parts, c.total, c.cut = c.live, parts, total, cut
 }
 
 func newSpan(start, end time.Time) *span {
@@ -96,7 +102,8 @@ func (c *collector) finish(now time.Time) {
 		c.spans = c.spans[:len(c.spans)-1]
 	}
 	if n := len(c.spans); n > 0 && c.spans[n-1].end.After(now) {
-		c.spans[n-1].end = now
+		// So that what ended at this very moment lies within.
+		c.spans[n-1].end = now.Add(time.Microsecond)
 	}
 	if n := len(c.spans); n > 0 {
 		c.spans[n-1].last = c.live
@@ -173,7 +180,9 @@ func (c *collector) TurnEnded(r probe.Result) {
 	if r.Outcome.Failed() {
 		c.stats.Failed++
 	}
-	c.stats.Duration += r.Duration()
+	if c.stats.Turns <= earlyTurns {
+		c.stats.Early += (r.Duration() - c.stats.Early) / time.Duration(c.stats.Turns)
+	}
 	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 }
 
@@ -204,20 +213,18 @@ func (c *collector) conversationSkipped(due time.Time) {
 	}
 }
 
-// conversationEnded ends a span when its quota is reached.
+// conversationEnded ends a counted span when its share has ended.
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.spans) == 0 {
-		return
+	if len(c.spans) == 0 || c.at >= len(c.spans) {
+		return // warming up, or finished
 	}
-	if c.ended++; c.quota == 0 || c.ended%c.quota != 0 {
+	c.ended++
+	if n := len(c.spans); n >= c.parts || c.ended*c.parts < n*c.total {
 		return
 	}
 	open := c.spans[len(c.spans)-1]
-	if c.at >= len(c.spans) {
-		return // finished
-	}
 	// The turn that made the quota ended in the span that it completes.
 	now := sum.End.Add(time.Nanosecond)
 	open.end, open.last = now, c.live
@@ -251,8 +258,8 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	var out []runfile.Snapshot
 	for _, s := range c.spans {
 		length := s.end.Sub(s.Started)
-		if length <= 0 || length < time.Millisecond && len(c.spans) > 1 {
-			continue // the sliver after the last quota
+		if length <= 0 {
+			continue
 		}
 		out = append(out, s.close(length, c.block))
 	}

@@ -107,8 +107,7 @@ func (l *level) begin() {
 	l.watcher.began = time.Now()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
-		quota := (m.Conversations + m.Snapshots - 1) / m.Snapshots
-		l.sink.beginCounted(l.watcher.began, quota, l.scraper.edge)
+		l.sink.beginCounted(l.watcher.began, m.Snapshots, m.Conversations, l.scraper.edge)
 		return
 	}
 	l.sink.beginTimed(l.watcher.began, m.Snapshots, m.Snapshot)
@@ -125,6 +124,8 @@ func (l *level) measure(ctx context.Context, load *load) *ending {
 		l.scraper.scrape(ctx)
 	}()
 	timed, counted := l.ends(load)
+	// Between the edges of blocks, so that an early end leaves no sliver.
+	pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
 	for {

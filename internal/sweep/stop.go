@@ -17,8 +17,9 @@ type watcher struct {
 	// wants decisions.
 	losers, winners bool
 	// open says that the load does not wait for answers, so that a queue can
-	// grow without bound.
+	// grow without bound; turns is the most turns of a conversation.
 	open    bool
+	turns   int
 	began   time.Time
 	planned time.Duration
 	history []pulse
@@ -73,8 +74,8 @@ func (w *watcher) condemned(c *collector) *runfile.Verdict {
 }
 
 const (
-	// settled mean turn durations after its start an open loop is as full as it
-	// gets if the deployment keeps up.
+	// settled conversations after its start an open loop is as full as it gets
+	// if the deployment keeps up.
 	settled = 3
 	// growth of the turns in flight between the half and the whole of the time,
 	// and by how many standard deviations of a random number of turns, are a
@@ -83,11 +84,12 @@ const (
 )
 
 // growing says why the queue of an open loop grows, or "". While the
-// deployment keeps up, what is in flight settles within a few turn durations;
-// it is compared between the half and the whole of the time.
+// deployment keeps up, what is in flight settles within the time of a few
+// conversations, told by the first turns; it is compared between the half and
+// the whole of the time.
 func (w *watcher) growing(s Stats) string {
 	half := len(w.history) / 2
-	if s.Turns == 0 || time.Duration(half)*time.Second < settled*s.Duration/time.Duration(s.Turns) {
+	if s.Turns < earlyTurns || time.Duration(half)*lookEvery < settled*s.Early*time.Duration(max(w.turns, 1)) {
 		return ""
 	}
 	then, now := w.around(half), w.around(len(w.history))

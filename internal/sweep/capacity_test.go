@@ -1,0 +1,189 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/runfile"
+	"synthetic/internal/simulate"
+)
+
+// knee is an engine whose answers are slow for a share of the requests that
+// grows with the number that run: share gives it for each number.
+type knee struct {
+	running atomic.Int64
+	share   func(running int64) float64
+}
+
+func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	n := k.running.Add(1)
+	defer k.running.Add(-1)
+	first := 800 * time.Millisecond
+	if w.Rand.Float64() < k.share(n) {
+		first = 1500 * time.Millisecond
+	}
+	if !pause(ctx, first) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
+
+// kneeAt has hardly a slow answer up to a number of running requests, and then
+// ever more.
+func kneeAt(at int64) func(int64) float64 {
+	return func(n int64) float64 {
+		switch {
+		case n <= at:
+			return 0.001
+		case n <= at+2:
+			return 0.05
+		}
+		return 0.4
+	}
+}
+
+func ladder() Plan {
+	p := small()
+	p.Levels = []float64{2, 4, 6, 8, 10, 12, 14, 16}
+	p.Measure.Snapshot = 50 * time.Second
+	return p
+}
+
+// TestCapacityAgreesWithGrid finds the knee wherever it is, at the level that
+// the full grid finds, in at most a third of its measured time.
+func TestCapacityAgreesWithGrid(t *testing.T) {
+	for _, at := range []int64{0, 2, 6, 10, 14, 16} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			grid, gridTime := highest(t, at, false)
+			found, searchTime := highest(t, at, true)
+			if found != grid || found != float64(at) {
+				t.Errorf("the search finds %g, the grid %g, the knee is at %d", found, grid, at)
+			}
+			if searchTime > gridTime/3 {
+				t.Errorf("the search measured %.0f s, the grid %.0f s", searchTime, gridTime)
+			}
+			t.Logf("%.0f s against %.0f s", searchTime, gridTime)
+		})
+	}
+}
+
+// highest returns the highest level that met the objectives, and the measured
+// seconds.
+func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(at)}
+		defer net.serve(t, "a", simulate.New(o))()
+		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range run.Results {
+			for _, s := range r.Snapshots {
+				seconds += s.Seconds
+			}
+			if r.Verdict.Met {
+				level = max(level, r.Level)
+			}
+		}
+		if !search {
+			return
+		}
+		c := run.Capacities[0]
+		if (c.Level == nil) != (level == 0) || c.Level != nil && *c.Level != level {
+			t.Errorf("capacity %v, want %g", c.Level, level)
+		}
+		if c.MeasuredSeconds != seconds || *c.GridSeconds != 1200 || c.Wanted != 0.95 {
+			t.Errorf("%+v, measured %g s", c, seconds)
+		}
+		if c.Level != nil && c.Confidence < 0.95 {
+			t.Errorf("confidence %.3f", c.Confidence)
+		}
+	})
+	return level, seconds
+}
+
+// TestEarlyStopInGrid gives up doomed levels and measures the others in full.
+func TestEarlyStopInGrid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(4)}
+		defer net.serve(t, "a", simulate.New(o))()
+		plan := ladder()
+		plan.Levels, plan.EarlyStop = []float64{2, 4, 8}, true
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []runfile.State{runfile.Complete, runfile.Complete, runfile.EndedEarly} {
+			r := run.Results[i]
+			if r.State != want {
+				t.Errorf("level %g is %s (%s), want %s", r.Level, r.State, r.Why, want)
+			}
+		}
+		r := run.Results[2]
+		if r.Verdict.Met || r.Verdict.Decided != runfile.DecidedEarly || r.Verdict.Lost[0] != "ttft" {
+			t.Errorf("verdict %+v", r.Verdict)
+		}
+		if s := r.Snapshots[0].Seconds; len(r.Snapshots) != 1 || s < 15 || s > 25 {
+			t.Errorf("given up after %g s in %d snapshots, want soon after a tenth of 150 s", s, len(r.Snapshots))
+		}
+	})
+}
+
+// TestQueueGrows gives up an open loop that the deployment cannot keep up
+// with, though no objective says so.
+func TestQueueGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &single{}
+		defer net.serve(t, "a", simulate.New(o))()
+		plan := small()
+		plan.Kind, plan.Levels, plan.EarlyStop = runfile.Rate, []float64{2, 20}, true
+		plan.Arrival.Process = "poisson"
+		plan.SLOs = plan.SLOs[1:] // availability
+		plan.Workload.TurnsMin, plan.Workload.TurnsMax = 1, 1
+		plan.Workload.Timeouts.FirstToken, plan.Workload.Timeouts.Total = 20*time.Minute, 20*time.Minute
+		plan.WarmUp = WarmUp{}
+		plan.Measure = Measure{Snapshots: 1, Snapshot: 10 * time.Minute}
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := run.Results[0]; r.State != runfile.Complete || !r.Verdict.Met {
+			t.Errorf("2/s: %s (%s)", r.State, r.Why)
+		}
+		r := run.Results[1]
+		if r.State != runfile.EndedEarly || r.Verdict.Met || r.Snapshots[0].Seconds > 300 {
+			t.Errorf("20/s: %s (%s) after %g s", r.State, r.Why, r.Snapshots[0].Seconds)
+		}
+	})
+}
+
+// single serves one request at a time, each for 100 ms.
+type single struct{ turn chan struct{} }
+
+func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	// The first request makes the queue; the tests' first request is alone.
+	if s.turn == nil {
+		s.turn = make(chan struct{}, 1)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if !pause(ctx, 100*time.Millisecond) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
