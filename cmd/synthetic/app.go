@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	commands := []command{
 		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app),
 	}
+	commands = append(commands, addReport(app)...)
 	chosen, err := app.Parse(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "synthetic: %v\nTry \"synthetic --help\".\n", err)

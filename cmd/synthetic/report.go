@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	reports "synthetic/internal/report"
+	"synthetic/internal/report/gate"
+	"synthetic/internal/report/study"
+)
+
+// reportFlags are shared by the kinds of report.
+type reportFlags struct {
+	runs      []string
+	outputDir string
+	failOn    string
+	slos      []string
+	force     bool
+}
+
+const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports of other tools: their JSON with "levels", or Markdown with tables. NAME=FILE labels one.`
+
+func addReport(app *kingpin.Application) []command {
+	r := app.Command("report", "Write reports of sweeps: Markdown, HTML, JSON, CSV and pictures.")
+	return []command{
+		reportCommand(r, "render", "Report each configuration of one run, and compare its variants.", one),
+		reportCommand(r, "compare", "Compare runs; the first is the baseline.", joined),
+		reportCommand(r, "average", "Pool repeated runs of one sweep into one report, by their distributions.", averaged),
+	}
+}
+
+// load turns the arguments of a report into one study.
+type load func(f *reportFlags) (*study.Study, error)
+
+func reportCommand(parent *kingpin.CmdClause, name, help string, read load) command {
+	f := &reportFlags{}
+	c := parent.Command(name, help)
+	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
+	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
+	c.Flag("fail-on", `Conditions that must not be true, such as "ttft_p99>1s,capacity<baseline*0.9": exit code 1 if one is, and a summary for a pull request on standard output.`).StringVar(&f.failOn)
+	c.Flag("slo", `An objective such as "ttft_p99<1s", instead of those of the run; repeatable.`).StringsVar(&f.slos)
+	c.Flag("force", "Put runs side by side although their SLOs or workloads differ.").BoolVar(&f.force)
+	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
+}
+
+// run reads everything before it writes anything: a mistake leaves the output
+// as it was.
+func (f *reportFlags) run(e env, read load) error {
+	var conditions []gate.Condition
+	if f.failOn != "" {
+		var err error
+		if conditions, err = gate.Parse(f.failOn); err != nil {
+			return usagef("--fail-on: %w", err)
+		}
+	}
+	s, err := read(f)
+	if err != nil {
+		return err
+	}
+	if err := f.objectives(s); err != nil {
+		return err
+	}
+	files, err := reports.Files(s)
+	if err != nil {
+		return err
+	}
+	var outcomes []gate.Outcome
+	if conditions != nil {
+		outcomes = gate.Check(s, conditions)
+		files = append(files, reports.File{Name: "gate.md", Data: []byte(gate.Markdown(s, outcomes))})
+	}
+	if err := f.write(e, files); err != nil {
+		return err
+	}
+	if gate.Failed(outcomes) {
+		return errQuiet
+	}
+	return nil
+}
+
+// write writes to the directory, or the Markdown to standard output.
+func (f *reportFlags) write(e env, files []reports.File) error {
+	gated := files[len(files)-1].Name == "gate.md"
+	if f.outputDir != "" {
+		if err := reports.Write(f.outputDir, files); err != nil {
+			return err
+		}
+		for _, file := range files {
+			fmt.Fprintf(e.stdout, "wrote %s\n", filepath.Join(f.outputDir, file.Name))
+		}
+	}
+	switch {
+	case gated:
+		fmt.Fprintf(e.stdout, "%s", files[len(files)-1].Data)
+	case f.outputDir == "":
+		fmt.Fprintf(e.stdout, "%s", files[0].Data)
+	}
+	return nil
+}
+
+// objectives replaces those of the run by those of the flags.
+func (f *reportFlags) objectives(s *study.Study) error {
+	if len(f.slos) == 0 {
+		return nil
+	}
+	s.Objectives = nil
+	for _, text := range f.slos {
+		o, err := gate.Objective(text)
+		if err != nil {
+			return usagef("--slo: %w", err)
+		}
+		s.Objectives = append(s.Objectives, o)
+	}
+	return nil
+}
+
+// labelled splits NAME=FILE.
+func labelled(arg string) (name, path string) {
+	if name, path, ok := strings.Cut(arg, "="); ok && name != "" && !strings.ContainsAny(name, `/\`) {
+		return name, path
+	}
+	return "", arg
+}

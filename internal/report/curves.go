@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"synthetic/internal/report/picture"
+	"synthetic/internal/report/study"
+)
+
+// curves adds the picture of a latency: its quantiles over the levels, the SLO
+// and the knee.
+func (b *builder) curves(s *Section, key string) {
+	quantiles := study.Quantiles()
+	if len(b.s.Series) > 1 {
+		quantiles = quantiles[:2] // more lines than that cannot be told apart
+	}
+	var keys []string
+	for _, q := range quantiles {
+		keys = append(keys, study.TimingKey(key, "", q))
+	}
+	b.draw(s, key, strings.ToUpper(strings.ReplaceAll(key, "_", " ")), "ms", keys)
+}
+
+// picture adds the picture of a single metric.
+func (b *builder) picture(s *Section, key string) {
+	m, _ := study.MetricOf(key)
+	unit := m.Unit
+	if unit == "" {
+		unit = m.Title
+	}
+	b.draw(s, key, m.Title, unit, []string{key})
+}
+
+// draw adds a picture unless there are too few points for a curve.
+func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
+	c := picture.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit}
+	points := 0
+	for i, series := range b.s.Series {
+		for j, key := range keys {
+			if l := line(series, key); l.Points != nil {
+				l.Color, l.Dash = i, j
+				l.Name = b.lineName(series, key, len(keys))
+				c.Lines = append(c.Lines, l)
+				points = max(points, len(l.Points))
+			}
+		}
+	}
+	if points < 2 {
+		return
+	}
+	c.Marks = b.marks(keys)
+	svg, err := c.SVG()
+	if err != nil {
+		b.err = err
+		return
+	}
+	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: svg}})
+}
+
+func (b *builder) lineName(series study.Series, key string, keys int) string {
+	m, _ := study.MetricOf(key)
+	quantile := m.Title[strings.LastIndexByte(m.Title, ' ')+1:]
+	switch {
+	case keys == 1:
+		return series.Name
+	case b.compares():
+		return series.Name + " " + quantile
+	}
+	return quantile
+}
+
+// line has no points when no level knows the figure.
+func line(series study.Series, key string) picture.Line {
+	var l picture.Line
+	known := false
+	for _, x := range series.Levels {
+		p := picture.Point{X: x.At, Y: x.Value(key), Low: math.NaN(), High: math.NaN()}
+		if f := x.Figure(key); f.Ranged() {
+			p.Low, p.High = f.Low, f.High
+		}
+		known = known || !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0)
+		l.Points = append(l.Points, p)
+	}
+	if !known {
+		l.Points = nil
+	}
+	return l
+}
+
+// marks are the SLO of a figure and the knee of every series.
+func (b *builder) marks(keys []string) []picture.Mark {
+	var marks []picture.Mark
+	for _, o := range b.s.Objectives {
+		if timing, _, _ := strings.Cut(keys[0], "_p"); strings.HasPrefix(o.Key, timing+"_p") {
+			marks = append(marks, picture.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Color: -1})
+		}
+	}
+	for i, series := range b.s.Series {
+		if at := knee(series); !math.IsNaN(at) {
+			marks = append(marks, picture.Mark{Text: "knee", X: at, Y: math.NaN(), Color: i})
+		}
+	}
+	return marks
+}

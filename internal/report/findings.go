@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+
+	"synthetic/internal/report/analysis"
+)
+
+// findings come first: what a reader wants to know.
+func (b *builder) findings() {
+	s := b.section("Findings")
+	var lines []string
+	if len(b.s.Objectives) > 0 {
+		for _, c := range b.capacity {
+			lines = append(lines, b.finding(c))
+		}
+		if b.compares() {
+			lines = append(lines, b.verdict())
+		}
+	}
+	for _, series := range b.s.Series {
+		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
+	}
+	if n := len(analysis.Warnings(b.s)); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d warnings follow below; read them before relying on a figure.", n))
+	}
+	s.list(lines)
+	if !b.compares() {
+		b.sub("Over All Levels").list(rangeLines(b.baseline()))
+	}
+}
+
+func (b *builder) finding(c analysis.Capacity) string {
+	switch {
+	case !c.Judged:
+		return fmt.Sprintf("%s could not be judged by its SLOs: no level has the figures.", c.Series)
+	case c.Highest == 0:
+		return fmt.Sprintf("%s meets its SLOs at no %s that was measured.", c.Series, b.s.LevelName())
+	}
+	return fmt.Sprintf("%s meets its SLOs up to %s %s.", c.Series, b.s.LevelName(), at(c.Highest))
+}
