@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ type parameter struct {
 	name  string
 	get   func(cluster.Config) float64
 	set   func(*cluster.Config, float64)
-	where string // prefix of the presets it belongs to; "" for all
+	where string // the presets that share it
 }
 
 // cost is a parameter of Engine.Cost.
@@ -76,22 +77,23 @@ type group struct {
 }
 
 func groups() []group {
+	const (
+		trt    = "trtllm-rr trtllm-kv"
+		dynamo = "phase0 eagle3 "
+		bench  = "bench-phase0 bench-eagle3"
+	)
 	return []group{
-		{"trtllm", []string{"trtllm"}, []parameter{base(""), token(""), prefill(""), eager(""), requestDelay("")}},
+		{"trtllm", []string{"trtllm"}, []parameter{base(trt), token(trt), prefill(trt), eager(trt), requestDelay(trt)}},
 		{"vllm", []string{"phase0", "eagle3", "bench"}, []parameter{
-			base(""), token("phase0"), token("bench"), kvToken(""), eager(""), draft(""), kvScale("phase0"), kvScale("bench"),
-			requestDelay("phase0"), requestDelay("bench"),
+			base(dynamo + bench), token(dynamo), token(bench), draft("eagle3 bench-eagle3"),
+			kvToken("phase0"), kvScale("phase0"), requestDelay(dynamo), requestDelay(bench),
 		}},
 	}
 }
 
-// applies tells whether a parameter belongs to a preset. The presets of one
-// frontend share it: eagle3 goes with phase0.
+// applies tells whether a parameter belongs to a preset.
 func (p parameter) applies(preset string) bool {
-	if p.where == "phase0" && preset == "eagle3" {
-		return true
-	}
-	return strings.HasPrefix(preset, p.where)
+	return slices.Contains(strings.Fields(p.where), preset)
 }
 
 // fit searches the parameters of a group and prints what it finds.
@@ -132,7 +134,7 @@ func fit(w io.Writer, g group, all []report, seeds, evaluations int) error {
 		both(len(use), func(i int) {
 			config := configs[i]
 			for j, p := range g.parameters {
-				if p.applies(use[i].Preset) && p.get(config) > 0 {
+				if p.applies(use[i].Preset) {
 					p.set(&config, math.Exp(x[j]))
 				}
 			}
@@ -154,7 +156,7 @@ func fit(w io.Writer, g group, all []report, seeds, evaluations int) error {
 	best, y := minimize(evaluate, start, steps, evaluations)
 	fmt.Fprintf(w, "%s: misfit %.3f with\n", g.name, y)
 	for i, p := range g.parameters {
-		fmt.Fprintf(w, "  %-14s %-8s %.4g\n", p.name, p.where, math.Exp(best[i]))
+		fmt.Fprintf(w, "  %-14s %-26s %.4g\n", p.name, p.where, math.Exp(best[i]))
 	}
 	return nil
 }

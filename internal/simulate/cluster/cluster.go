@@ -33,7 +33,8 @@ type Cluster struct {
 // note is an event on its way.
 type note struct {
 	*sequence
-	Event
+	kind   Kind
+	tokens int
 }
 
 // Errors of Submit.
@@ -174,22 +175,11 @@ func (c *Cluster) abort(s *sequence, k Kind) {
 }
 
 // close hands out a request's last event.
-func (c *Cluster) close(s *sequence, k Kind) {
-	c.deliver(note{s, c.event(s, k, 0)})
-}
-
-// event returns an event of a request that reaches the client now.
-func (c *Cluster) event(s *sequence, k Kind, tokens int) Event {
-	e := Event{At: c.now, ID: s.ID, Kind: k, Tokens: tokens, Cached: max(s.cached, 0), Worker: -1}
-	if s.worker != nil {
-		e.Worker = s.worker.id
-	}
-	return e
-}
+func (c *Cluster) close(s *sequence, k Kind) { c.deliver(note{s, k, 0}) }
 
 // tell puts an event of a worker among those of the step that ends now.
 func (c *Cluster) tell(s *sequence, k Kind, tokens int) {
-	c.told = append(c.told, note{s, c.event(s, k, tokens)})
+	c.told = append(c.told, note{s, k, tokens})
 }
 
 // flush sends off what a step has to tell.
@@ -203,7 +193,6 @@ func (c *Cluster) flush(w *worker) {
 	c.told = c.told[:0]
 	c.agenda.add(at, func() {
 		for _, n := range batch {
-			n.At = c.now
 			c.deliver(n)
 		}
 		clear(batch)
@@ -224,14 +213,20 @@ func (c *Cluster) spare() []note {
 
 // deliver hands an event out unless the request has ended before.
 func (c *Cluster) deliver(n note) {
-	if n.closed {
+	s := n.sequence
+	if s.closed {
 		return
 	}
-	if n.Kind != Tokens {
-		n.closed = true
-		delete(c.flying, n.ID)
+	if n.kind != Tokens {
+		s.closed = true
+		delete(c.flying, s.ID)
 	}
-	if c.handle != nil {
-		c.handle(n.Event)
+	if c.handle == nil {
+		return
 	}
+	e := Event{At: c.now, ID: s.ID, Kind: n.kind, Tokens: n.tokens, Cached: max(s.cached, 0), Worker: -1}
+	if s.worker != nil {
+		e.Worker = s.worker.id
+	}
+	c.handle(e)
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -20,15 +21,15 @@ func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 	c := &e.Cost
 	batch, captured := e.captured(l.decoded)
 	t := c.Base + c.Token*float64(batch) + c.KVToken*float64(l.context)
-	if !captured || l.prefill > 0 {
-		t += c.Eager
-	}
 	if e.Speculation.Draft > 0 && l.decodes > 0 {
 		t += c.Draft
 	}
 	t *= decode
 	t += (c.Prefill*float64(l.prefill) + c.Pair*l.pairs) * prefill
-	return max(1, time.Duration(t*float64(time.Second)))
+	if !captured || l.prefill > 0 {
+		t = max(t, c.Eager*decode)
+	}
+	return max(1, time.Duration(math.Round(t*float64(time.Second))))
 }
 
 // captured is the batch size that a number of decoded tokens runs as, and

@@ -9,7 +9,7 @@ import (
 // cost70B is what a step takes on an H200 with a Llama 70B in FP8 and KV
 // memory in 16 bits.
 func cost70B() Cost {
-	return Cost{Base: 19e-3, Token: 0.12e-3, KVToken: 65e-9, Prefill: 90e-6, Pair: 5e-9, Eager: 4e-3}
+	return Cost{Base: 20.5e-3, Token: 0.13e-3, KVToken: 66e-9, Prefill: 96e-6, Pair: 5e-9, Eager: 0}
 }
 
 // multiplesOf8 are the batch sizes that vLLM captures.
@@ -26,19 +26,20 @@ func vllm() Config {
 	return Config{
 		Workers: 1,
 		Engine: Engine{
-			MaxSeqs: 128, MaxBatchedTokens: 8192, BlockTokens: 16, KVTokens: 246_000,
+			MaxSeqs: 128, MaxBatchedTokens: 8192, BlockTokens: 16, KVTokens: 250_000,
 			Lookahead: 1, Graphs: multiplesOf8(512), Padding: true, Cost: cost70B(),
 		},
 		Router:   Router{Policy: RoundRobin},
-		Frontend: Frontend{RequestDelay: 40 * time.Millisecond, ResponseDelay: 10 * time.Millisecond, Deadline: 120 * time.Second},
+		Frontend: Frontend{RequestDelay: 43 * time.Millisecond, ResponseDelay: 10 * time.Millisecond, Deadline: 120 * time.Second},
 	}
 }
 
 func eagle3() Config {
 	c := vllm()
-	c.Engine.MaxSeqs, c.Engine.MaxBatchedTokens, c.Engine.KVTokens = 64, 16384, 217_700
-	c.Engine.Speculation = Speculation{Draft: 3, Acceptance: 1e-4, KVTokens: 12_500}
+	c.Engine.MaxSeqs, c.Engine.MaxBatchedTokens, c.Engine.KVTokens = 64, 16384, 348_000
+	c.Engine.Speculation = Speculation{Draft: 3, Acceptance: 1e-4, KVTokens: 24_000}
 	c.Engine.Cost.Draft = 3e-3
+	c.Engine.Cost.KVToken = 42e-9
 	return c
 }
 
@@ -53,8 +54,10 @@ func trtllm(policy Policy) Config {
 		c.Engine.Graphs = append(c.Engine.Graphs, n)
 	}
 	c.Engine.Graphs = append(c.Engine.Graphs, 64, 128)
+	c.Engine.Cost.Base, c.Engine.Cost.Token = 18.75e-3, .1085e-3
 	c.Engine.Cost.KVToken = 42e-9
-	c.Engine.Cost.Eager = 9e-3
+	c.Engine.Cost.Eager = 43e-3
+	c.Frontend.RequestDelay = 47 * time.Millisecond
 	c.Router = Router{Policy: policy, OverlapWeight: 1}
 	return c
 }
@@ -79,16 +82,18 @@ func presets() []struct {
 
 func benchPhase0() Config {
 	c := vllm()
-	c.Engine.MaxSeqs, c.Engine.KVTokens = 1024, 217_700
+	c.Engine.MaxSeqs, c.Engine.KVTokens = 1024, 348_000
 	c.Frontend = Frontend{RequestDelay: 20 * time.Millisecond, ResponseDelay: 5 * time.Millisecond}
-	c.Engine.Cost.Token = .067e-3
+	c.Engine.Cost.Token = .095e-3
+	c.Engine.Cost.KVToken = 42e-9
 	return c
 }
 
 func benchEagle3() Config {
 	c := eagle3()
 	c.Frontend = benchPhase0().Frontend
-	c.Engine.Cost.Token = .067e-3
+	c.Engine.Cost.Token = .095e-3
+	c.Engine.Cost.KVToken = 42e-9
 	return c
 }
 

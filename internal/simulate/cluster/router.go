@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 )
 
 // Policy is how the frontend chooses a worker.
@@ -62,8 +63,9 @@ func (c *Cluster) pick(s *sequence) *worker {
 	case KVAware:
 		return c.cheapest(s, live)
 	default:
+		w := live[c.turn%uint64(len(live))]
 		c.turn++
-		return live[c.turn%uint64(len(live))]
+		return w
 	}
 }
 
@@ -119,14 +121,10 @@ type demand struct {
 
 // with is the number of distinct blocks active with one more request.
 func (d *demand) with(s *sequence) int {
-	n := len(d.active) + d.loose
 	shared, loose := s.promptBlocks(d.size)
-	for _, h := range shared {
-		if d.active[h] == 0 {
-			n++
-		}
-	}
-	return n + loose
+	// Whoever has a block active has all before it active.
+	common := sort.Search(len(shared), func(i int) bool { return d.active[shared[i]] == 0 })
+	return len(d.active) + d.loose + len(shared) - common + loose
 }
 
 // add counts a request that is routed to the worker.

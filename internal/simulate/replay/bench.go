@@ -16,9 +16,11 @@ import (
 type Bench struct {
 	// Prompts is the number of requests measured per rate.
 	Prompts int
-	// Conversations is the number of different prompts, Prompt their length.
-	Conversations  int
-	Prompt, Output Length
+	// Conversations is the number of different prompts. Each begins with one of
+	// the starters, whose lengths are given, and goes on for Rest tokens.
+	Conversations int
+	Starters      []int
+	Rest, Output  Length
 	// WarmUp requests come at WarmUpRate per second before each rate.
 	WarmUp     int
 	WarmUpRate float64
@@ -31,9 +33,10 @@ type Bench struct {
 // measured.
 func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) {
 	l := &benchLoop{Bench: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x62656e6368))}
+	starters := openings(o.Starters)
 	for i := range o.Conversations {
-		t := &text{key: mix(o.Seed ^ mix(uint64(i)+1))}
-		t.grow(o.Prompt.draw(l.rand))
+		t := start(starters[i%len(starters)], mix(o.Seed^mix(uint64(i)+1<<32)))
+		t.grow(o.Rest.draw(l.rand))
 		l.texts = append(l.texts, t)
 	}
 	var all []BenchFigures

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -38,19 +37,16 @@ type Level struct {
 // Run lets the chat go through levels and returns its turns in the order in
 // which they ended, the unfinished last.
 func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
-	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), open: make(map[uint64]*conversation)}
-	for i, n := range o.Starters {
-		t := &text{key: mix(uint64(i) + 1)}
-		t.grow(n)
-		l.starters = append(l.starters, t)
-	}
+	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), starters: openings(o.Starters)}
 	until := c.Now()
 	for _, level := range levels {
 		until += level.For
 		l.pace(level.Concurrency, until)
 	}
-	for _, id := range slices.Sorted(maps.Keys(l.open)) {
-		l.turns = append(l.turns, l.open[id].turn)
+	for _, conv := range l.slots {
+		if conv != nil {
+			l.turns = append(l.turns, conv.turn)
+		}
 	}
 	return l.turns, l.err
 }
@@ -74,17 +70,21 @@ func (l *chatLoop) pace(concurrency int, until time.Duration) {
 
 // conversation is one in flight.
 type conversation struct {
-	number, left int
+	number, slot int
+	left         int
 	text         *text
 	turn         Turn
 }
+
+// slotBits are the low bits of a request's id that say which slot it is for.
+const slotBits = 20
 
 type chatLoop struct {
 	Chat
 	cluster  *cluster.Cluster
 	rand     *rand.Rand
 	starters []*text
-	open     map[uint64]*conversation // by the id of the request
+	slots    []*conversation // in flight; nil is free
 	inFlight int
 	begun    int
 	ticks    int // of Rate, so far
@@ -96,11 +96,17 @@ type chatLoop struct {
 // begin starts a conversation.
 func (l *chatLoop) begin() {
 	starter := l.starters[l.rand.IntN(len(l.starters))]
-	conv := &conversation{
-		number: l.begun,
-		left:   l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1),
-		text:   start(starter, mix(l.Seed^mix(uint64(l.begun)+1<<32))),
+	slot := slices.Index(l.slots, nil)
+	if slot < 0 {
+		slot = len(l.slots)
+		l.slots = append(l.slots, nil)
 	}
+	conv := &conversation{
+		number: l.begun, slot: slot,
+		left: l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1),
+		text: start(starter, mix(l.Seed^mix(uint64(l.begun)+1<<32))),
+	}
+	l.slots[slot] = conv
 	l.begun++
 	l.inFlight++
 	l.send(conv, l.cluster.Now(), l.Opening)
@@ -113,8 +119,7 @@ func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
 	conv.text.grow(output)
 	conv.left--
 	l.sent++
-	l.open[l.sent] = conv
-	err := l.cluster.Submit(at, cluster.Request{ID: l.sent, Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.chain})
+	err := l.cluster.Submit(at, cluster.Request{ID: l.sent<<slotBits | uint64(conv.slot), Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.chain})
 	if err != nil {
 		l.err = fmt.Errorf("conversation %d, turn %d: %w", conv.number, conv.turn.Index, err)
 	}
@@ -122,13 +127,13 @@ func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
 
 // handle takes an event.
 func (l *chatLoop) handle(e cluster.Event) {
-	conv := l.open[e.ID]
+	conv := l.slots[e.ID&(1<<slotBits-1)]
 	if !conv.turn.observe(e) {
 		return
 	}
-	delete(l.open, e.ID)
 	l.turns = append(l.turns, conv.turn)
 	if conv.left == 0 || e.Kind != cluster.Done {
+		l.slots[conv.slot] = nil
 		l.inFlight--
 		return
 	}

@@ -34,11 +34,26 @@ func start(opening *text, key uint64) *text {
 	return &text{key: key, tokens: opening.tokens, chain: append(make([]uint64, 0, 2*shared), opening.chain[:shared]...)}
 }
 
+// openings returns the texts that conversations share, of these lengths.
+func openings(lengths []int) []*text {
+	var all []*text
+	for i, n := range lengths {
+		t := &text{key: mix(uint64(i) + 1)}
+		t.grow(n)
+		all = append(all, t)
+	}
+	return all
+}
+
 // grow adds tokens.
 func (t *text) grow(tokens int) {
 	t.tokens += tokens
-	for len(t.chain) < t.tokens/blockTokens {
-		t.chain = append(t.chain, mix(t.key^mix(uint64(len(t.chain)))))
+	for n := len(t.chain); n < t.tokens/blockTokens; n++ {
+		before := uint64(0)
+		if n > 0 {
+			before = t.chain[n-1]
+		}
+		t.chain = append(t.chain, mix(before^t.key))
 	}
 }
 

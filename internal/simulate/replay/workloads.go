@@ -10,17 +10,23 @@ import "time"
 // growth of the prompts, the median and the 95th percentile of latency over
 // time per token, and throughput over turns per second.
 func MultiTurn(seed uint64) Chat {
-	c := Chat{
+	return Chat{
 		Rate: 10, MinTurns: 3, MaxTurns: 5,
 		Opening:  Length{Mean: 560, Spread: 130, Max: 1024},
 		Answer:   Length{Mean: 960, Spread: 140, Max: 1024},
 		Question: Length{Mean: 60, Spread: 20, Max: 200},
+		Starters: starters(),
 		Seed:     seed,
 	}
+}
+
+// starters are the lengths of the ten long texts.
+func starters() []int {
+	var all []int
 	for i := range 10 {
-		c.Starters = append(c.Starters, 3500+20*i)
+		all = append(all, 3500+20*i)
 	}
-	return c
+	return all
 }
 
 // FixedPrompts is the replay of the measured open loop: 300 requests per rate
@@ -28,8 +34,8 @@ func MultiTurn(seed uint64) Chat {
 // from throughput over rate.
 func FixedPrompts(output Length, seed uint64) Bench {
 	return Bench{
-		Prompts: 300, Conversations: 32,
-		Prompt: Length{Mean: 5806, Spread: 700, Max: 8000}, Output: output,
+		Prompts: 300, Conversations: 105,
+		Starters: starters(), Rest: Length{Mean: 2216, Spread: 1400, Max: 5000}, Output: output,
 		WarmUp: 10, WarmUpRate: .5, Cooldown: 15 * time.Second, Pause: 30 * time.Second,
 		Seed: seed,
 	}

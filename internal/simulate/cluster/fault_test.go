@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+)
+
+// alone is when a request of 10 + 3 tokens, sent at 100 ms, ends under faults.
+func alone(t *testing.T, c Config, faults ...Fault) Event {
+	t.Helper()
+	c.Faults = faults
+	w := newWorld(t, c)
+	w.submit(100*ms, Request{ID: 1, Prompt: 10, Output: 3})
+	w.run(time.Minute)
+	return w.last(1)
+}
+
+func TestFaults(t *testing.T) {
+	c := small()
+	c.Frontend = Frontend{RequestDelay: 5 * ms, ResponseDelay: 5 * ms}
+	for _, x := range []struct {
+		name   string
+		faults []Fault
+		kind   Kind
+		at     time.Duration
+	}{
+		{"none", nil, Done, 143 * ms},
+		{"slow decode", []Fault{{Kind: SlowDecode, Factor: 2}}, Done, 100*ms + 10*ms + 21*ms + 44*ms},
+		{"slow prefill", []Fault{{Kind: SlowPrefill, Factor: 6}}, Done, 148 * ms},
+		{"slow network", []Fault{{Kind: SlowNetwork, Factor: 3}}, Done, 163 * ms},
+		{"two at once", []Fault{{Kind: SlowNetwork, Factor: 3}, {Kind: SlowNetwork, Factor: 2}}, Done, 193 * ms},
+		{"over before", []Fault{{Kind: SlowDecode, Factor: 9, For: 50 * ms}}, Done, 143 * ms},
+		{"comes after", []Fault{{Kind: SlowDecode, Factor: 9, At: time.Second}}, Done, 143 * ms},
+		{"another worker's", []Fault{{Kind: SlowDecode, Factor: 9, Workers: []int{1}}}, Done, 143 * ms},
+		{"hang", []Fault{{Kind: Hang, At: 120 * ms, For: time.Second}}, Done, 1136 * ms},
+		{"loss", []Fault{{Kind: WorkerLoss, At: 120 * ms, For: time.Second}}, Failed, 125 * ms},
+		{"lost before", []Fault{{Kind: WorkerLoss, For: time.Second}}, Unavailable, 105 * ms},
+	} {
+		c.Workers = 1
+		if len(x.faults) > 0 && x.faults[0].Workers != nil {
+			c.Workers = 2 // the first request goes to worker 0
+		}
+		if e := alone(t, c, x.faults...); e.Kind != x.kind || e.At != x.at {
+			t.Errorf("%s: %v at %v (worker %d), want %v at %v", x.name, e.Kind, e.At, e.Worker, x.kind, x.at)
+		}
+	}
+}
+
+func TestAcceptanceCollapse(t *testing.T) {
+	c := small()
+	c.Engine.Speculation = Speculation{Draft: 2, Acceptance: 1}
+	good := alone(t, c)
+	bad := alone(t, c, Fault{Kind: Acceptance, Factor: 0})
+	if good.At != 100*ms+11*ms+13*ms || bad.At != good.At+13*ms {
+		t.Errorf("done at %v, and at %v without acceptance", good.At, bad.At)
+	}
+}
+
+func TestColdCache(t *testing.T) {
+	w := newWorld(t, small())
+	for i := range uint64(3) {
+		at := time.Duration(i) * time.Second
+		if i == 2 {
+			if err := w.Inject(Fault{Kind: ColdCache}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.submit(at, Request{ID: i, Prompt: 160, Output: 2, Chain: chainOf(1, 10)})
+		w.run(at + 900*ms)
+	}
+	for id, want := range map[uint64]int{0: 0, 1: 144, 2: 0} {
+		if got := w.last(id).Cached; got != want {
+			t.Errorf("request %d: %d tokens cached, want %d", id, got, want)
+		}
+	}
+}
+
+func TestLostWorkerIsPassedOver(t *testing.T) {
+	c := small()
+	c.Workers = 3
+	c.Faults = []Fault{{Kind: WorkerLoss, Workers: []int{1}, For: time.Second}}
+	w := newWorld(t, c)
+	for id := range uint64(30) {
+		w.submit(0, Request{ID: id, Prompt: 10, Output: 2})
+	}
+	w.run(time.Second)
+	for id := range uint64(30) {
+		if e := w.last(id); e.Kind != Done || e.Worker == 1 {
+			t.Errorf("request %d: %v at worker %d", id, e.Kind, e.Worker)
+		}
+	}
+	w.submit(2*time.Second, Request{ID: 99, Prompt: 10, Output: 1})
+	w.submit(2*time.Second, Request{ID: 98, Prompt: 10, Output: 1})
+	w.submit(2*time.Second, Request{ID: 97, Prompt: 10, Output: 1})
+	w.run(3 * time.Second)
+	back := false
+	for id := uint64(97); id <= 99; id++ {
+		back = back || w.last(id).Worker == 1
+	}
+	if !back {
+		t.Error("the worker did not come back")
+	}
+}
+
+func TestInjectRefuses(t *testing.T) {
+	w := newWorld(t, small())
+	for _, f := range []Fault{{Kind: "melt"}, {Kind: Hang, Workers: []int{1}}} {
+		if err := w.Inject(f); err == nil {
+			t.Errorf("%+v: no error", f)
+		}
+	}
+}
