@@ -26,7 +26,6 @@ type talker struct {
 	// label names the level in conversation IDs; salt is put in front of every
 	// conversation's first message, "" for none.
 	label, salt string
-	learned     *lessons
 }
 
 // load is a number of conversations under way: a closed or an open loop. Its
@@ -148,11 +147,12 @@ func (l *load) converse(c workload.Conversation, due time.Time) probe.Conversati
 
 // hold is one conversation, whoever counts it.
 func (t *talker) hold(ctx context.Context, stop <-chan struct{}, c workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
+	c = t.salted(c)
 	plan := probe.Plan{
-		Conversation: t.salted(c), ID: fmt.Sprintf("%s/%d", t.label, c.ID),
+		Conversation: c, ID: fmt.Sprintf("%s/%d", t.label, c.ID),
 		Scheduled: due, Model: t.model, Stop: stop,
 	}
-	return t.prober.Converse(ctx, plan, student{t, sink, c.CharsOpening})
+	return t.prober.Converse(ctx, plan, sink)
 }
 
 // salted makes a conversation new to every prefix cache from its first token.
@@ -161,57 +161,18 @@ func (t *talker) salted(c workload.Conversation) workload.Conversation {
 		return c
 	}
 	opening := append([]workload.Message(nil), c.Opening...)
-	opening[0].Content = t.salt + "\n\n" + opening[0].Content
+	opening[0].Content = t.salt + saltEnd + opening[0].Content
 	c.Opening = opening
 	return c
 }
 
-// student hands on results, and learns from first turns how long a text is in
-// tokens.
-type student struct {
-	*talker
-	sink  probe.Sink
-	chars int
-}
+// saltEnd stands between salt and text.
+const saltEnd = "\n\n"
 
-// TurnStarted implements probe.Sink.
-func (s student) TurnStarted(e probe.Start) { s.sink.TurnStarted(e) }
-
-// TurnEnded implements probe.Sink.
-func (s student) TurnEnded(r probe.Result) {
-	if r.Turn == 1 && r.PromptTokens.OK {
-		s.learned.add(s.source, s.chars, r.PromptTokens.V)
+// mark is the number of characters that salted adds.
+func (t *talker) mark() int {
+	if t.salt == "" {
+		return 0
 	}
-	s.sink.TurnEnded(r)
-}
-
-// lessons are the last observations of text lengths. They outlive a level, so
-// that the texts of the next one have their length from the start.
-type lessons struct {
-	mu   sync.Mutex
-	last []lesson
-}
-
-type lesson struct{ chars, tokens int }
-
-// remembered is how many lessons a source's own median is made of.
-const remembered = 15
-
-func (l *lessons) add(s *workload.Source, chars, tokens int) {
-	s.Learn(chars, tokens)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = append(l.last, lesson{chars, tokens})
-	if len(l.last) > remembered {
-		l.last = l.last[1:]
-	}
-}
-
-// teach passes on what was learned.
-func (l *lessons) teach(s *workload.Source) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, x := range l.last {
-		s.Learn(x.chars, x.tokens)
-	}
+	return len(t.salt) + len(saltEnd)
 }

@@ -64,37 +64,72 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 		return "", err
 	}
 	defer prober.Close()
-	source, err := workload.NewSource(spec)
-	if err != nil {
-		return "", err
-	}
-	s.lessons.teach(source)
-	talk := &talker{prober: prober, source: source, label: "ready", salt: "[ready " + s.id + "]", learned: s.lessons}
-	why := "no turn ended"
+	talk := &talker{prober: prober, label: "ready", salt: "[ready " + s.id + "]"}
 	for {
-		if talk.model, err = prober.Model(ctx); err == nil {
-			c := source.Next()
-			c.Turns = 1
-			last := &lastResult{}
-			talk.hold(ctx, nil, c, time.Now(), last)
-			if last.Outcome == probe.Success {
-				return talk.model, nil
-			}
-			if last.Outcome != probe.Canceled {
-				why = fmt.Sprintf("the last turn ended as %s: %s", last.Outcome, last.Err)
-			}
-		} else if ctx.Err() == nil {
-			why = err.Error()
+		why := s.try(ctx, talk, spec)
+		if why == nil {
+			return talk.model, nil
 		}
-		if !pause(ctx, readyPause) {
-			break
+		if ctx.Err() == nil && pause(ctx, readyPause) {
+			continue
 		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %w", v.Name, s.Plan.ReadyTimeout, why)
+		}
+		return "", context.Cause(ctx)
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %s", v.Name, s.Plan.ReadyTimeout, why)
-	}
-	return "", context.Cause(ctx)
 }
+
+// try asks for the model and takes a turn. The first turns of a sweep also
+// teach how long texts are in tokens, the second of them at the length that
+// the first taught: that decides the texts of the whole sweep, so that they do
+// not depend on what is measured.
+func (s *sweep) try(ctx context.Context, t *talker, spec workload.Spec) error {
+	var err error
+	if t.model, err = t.prober.Model(ctx); err != nil {
+		return err
+	}
+	turns := 1
+	if s.lesson == (lesson{}) {
+		turns = 2
+	}
+	taught := s.lesson
+	for range turns {
+		if t.source, err = workload.NewSource(spec); err != nil {
+			return err
+		}
+		taught.teach(t.source)
+		if taught, err = t.once(ctx, taught); err != nil {
+			return err
+		}
+	}
+	if turns > 1 {
+		s.lesson = taught
+	}
+	return nil
+}
+
+// once takes a single turn and returns what it taught, or what was known if it
+// taught nothing.
+func (t *talker) once(ctx context.Context, known lesson) (lesson, error) {
+	c := t.source.Next()
+	c.Turns = 1
+	last := &lastResult{}
+	t.hold(ctx, nil, c, time.Now(), last)
+	if last.Outcome != probe.Success {
+		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
+	}
+	if last.PromptTokens.OK {
+		known = lesson{c.CharsOpening + t.mark(), last.PromptTokens.V}
+	}
+	return known, nil
+}
+
+// lesson is how many tokens a text of so many characters was; the zero value
+// teaches nothing.
+type lesson struct{ chars, tokens int }
+
+func (l lesson) teach(s *workload.Source) { s.Learn(l.chars, l.tokens) }
 
 // lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }

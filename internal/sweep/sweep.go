@@ -49,11 +49,11 @@ type Options struct {
 // sweep is a sweep under way.
 type sweep struct {
 	Options
-	id      string
-	store   *store
-	lessons *lessons
-	clock   clock
-	run     *runfile.Run
+	id     string
+	store  *store
+	lesson lesson
+	clock  clock
+	run    *runfile.Run
 
 	// current is the variant that the deployment is, −1 before the first; ready
 	// holds the models of those that took a turn since they were switched to.
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	defer st.close()
 	s := &sweep{
-		Options: o, id: st.header.ID, store: st, lessons: &lessons{}, clock: clock{plan: o.Plan},
+		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{},
 	}
 	s.run = s.blank()
@@ -244,7 +244,7 @@ func (s *sweep) level(c Cell) (l *level, done func(), err error) {
 		prober.Close()
 		return nil, nil, err
 	}
-	s.lessons.teach(source)
+	s.lesson.teach(source)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
 		prober.Close()
@@ -254,7 +254,7 @@ func (s *sweep) level(c Cell) (l *level, done func(), err error) {
 	j := judge{s.Plan.SLOs, s.Plan.Confidence}
 	return &level{
 			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name), learned: s.lessons},
+			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
 			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
 			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
