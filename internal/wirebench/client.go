@@ -65,8 +65,8 @@ func measureClient(s scenario, name, address string, d time.Duration, out io.Wri
 	before := resident()
 	ctx, cancel := context.WithCancel(context.Background())
 	var streams sync.WaitGroup
-	defer streams.Wait()
-	defer cancel()
+	stop := func() { cancel(); streams.Wait() }
+	defer stop()
 	failed := make(chan error, s.streams)
 	for range s.streams {
 		streams.Go(func() { failed <- m(ctx, "http://"+address+"/v1/chat/completions", r.noter()) })
@@ -76,6 +76,8 @@ func measureClient(s scenario, name, address string, d time.Duration, out io.Wri
 	}
 	f := r.measure(d)
 	f.KilobytesStream = float64(resident()-before) / 1000 / float64(s.streams)
+	stop() // before the errors are sorted: a stream may be noting one yet
+	f.P50, f.P99, f.Max = quantiles(r.errors[:f.Events])
 	return json.NewEncoder(out).Encode(f)
 }
 
@@ -97,7 +99,7 @@ func (r *recorder) await(streams int, failed <-chan error) error {
 	return nil
 }
 
-// measure takes the figures of the next d.
+// measure takes the number and the cost of the events of the next d.
 func (r *recorder) measure(d time.Duration) figures {
 	cpu := cpuTime()
 	r.on.Store(true)
@@ -105,9 +107,7 @@ func (r *recorder) measure(d time.Duration) figures {
 	r.on.Store(false)
 	cpu = cpuTime() - cpu
 	n := min(int(r.next.Load()), len(r.errors))
-	f := figures{Events: n, CPUMicros: float64(cpu.Nanoseconds()) / 1e3 / float64(n)}
-	f.P50, f.P99, f.Max = quantiles(r.errors[:n])
-	return f
+	return figures{Events: n, CPUMicros: float64(cpu.Nanoseconds()) / 1e3 / float64(n)}
 }
 
 // cpuTime is what this process has used of its core, user and system.
