@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,18 +102,11 @@ func (c *Client) version(ctx context.Context, d *description) {
 	var v struct {
 		Version string `json:"version"`
 	}
-	if c.json(ctx, c.root()+"/version", &v) == nil {
+	// The version stands beside the path of the API, not below it.
+	root := strings.TrimSuffix(c.target.BaseURL, "/v1")
+	if c.json(ctx, root+"/version", &v) == nil {
 		d.add("Server version", v.Version, "/version")
 	}
-}
-
-// root is the address of the server without the path of the API.
-func (c *Client) root() string {
-	u, err := url.Parse(c.target.BaseURL)
-	if err != nil {
-		return c.target.BaseURL
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 func (c *Client) configuration(ctx context.Context, d *description, u string) {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -32,17 +33,22 @@ const (
 // Client asks the side doors of a deployment. Use NewClient; Close it.
 type Client struct {
 	target target.Target
+	host   string // of the target
 	http   *http.Client
 }
 
 // NewClient returns a client with the target's key, headers and TLS settings;
 // dial opens its connections, nil means TCP.
 func NewClient(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) (*Client, error) {
+	base, err := url.Parse(t.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("reading the target's address: %w", err)
+	}
 	config, err := t.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
-	return &Client{target: t, http: &http.Client{
+	return &Client{target: t, host: base.Host, http: &http.Client{
 		Transport:     &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -51,14 +57,13 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 // Close frees the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// get returns the body of a page. The API key goes only to the target's own
-// host.
-func (c *Client) get(ctx context.Context, url string) ([]byte, error) {
+// get returns the body of a page.
+func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking %q: %w", url, err)
+		return nil, fmt.Errorf("asking %q: %w", page, err)
 	}
 	req.Header.Set("User-Agent", "synthetic")
 	if err := c.authorise(req); err != nil {
@@ -66,23 +71,23 @@ func (c *Client) get(ctx context.Context, url string) ([]byte, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %q: %w", url, err)
+		return nil, fmt.Errorf("asking %q: %w", page, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %q: status %s", url, resp.Status)
+		return nil, fmt.Errorf("asking %q: status %s", page, resp.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
 	if err != nil {
-		return nil, fmt.Errorf("reading %q: %w", url, err)
+		return nil, fmt.Errorf("reading %q: %w", page, err)
 	}
 	return body, nil
 }
 
+// authorise adds key and headers, but only for the target's own host.
 func (c *Client) authorise(req *http.Request) error {
-	base, err := http.NewRequest(http.MethodGet, c.target.BaseURL, nil)
-	if err != nil || base.URL.Host != req.URL.Host {
-		return nil //nolint:nilerr // a foreign host gets neither key nor headers
+	if req.URL.Host != c.host {
+		return nil
 	}
 	key, err := c.target.Key.Read()
 	if err != nil {
@@ -111,15 +116,15 @@ type Sample struct {
 }
 
 // Scrape reads the metrics at a URL.
-func (c *Client) Scrape(ctx context.Context, url string) (Sample, error) {
-	body, err := c.get(ctx, url)
+func (c *Client) Scrape(ctx context.Context, page string) (Sample, error) {
+	body, err := c.get(ctx, page)
 	if err != nil {
 		return Sample{}, err
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(string(body)))
 	if err != nil {
-		return Sample{}, fmt.Errorf("reading the metrics of %q: %w", url, err)
+		return Sample{}, fmt.Errorf("reading the metrics of %q: %w", page, err)
 	}
 	s := sampleOf(families)
 	s.At = time.Now()

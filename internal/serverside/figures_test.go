@@ -1,0 +1,211 @@
+package serverside
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"synthetic/internal/runfile"
+)
+
+// page reads an exposition so many seconds after the start.
+func page(t *testing.T, seconds int, text string) Sample {
+	t.Helper()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sampleOf(families)
+	s.At = time.Unix(int64(seconds), 0)
+	return s
+}
+
+func TestSummarise(t *testing.T) {
+	for name, c := range map[string]struct {
+		pages []string // 10 s apart
+		want  map[string]float64
+	}{
+		"vLLM": {[]string{`
+vllm:prompt_tokens_total{engine="0"} 1000
+vllm:prompt_tokens_cached_total{engine="0"} 100
+vllm:prefix_cache_hits_total 100
+vllm:prefix_cache_queries_total 1000
+vllm:generation_tokens_total{engine="0"} 500
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0"} 1
+vllm:num_requests_waiting{engine="1"} 2
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0"} 0.2
+vllm:kv_cache_usage_perc{engine="1"} 0.4
+vllm:spec_decode_num_draft_tokens_total 10
+vllm:spec_decode_num_accepted_tokens_total 1
+`, `
+vllm:prompt_tokens_total{engine="0"} 3000
+vllm:prompt_tokens_cached_total{engine="0"} 1900
+vllm:prefix_cache_hits_total 8000
+vllm:prefix_cache_queries_total 9000
+vllm:generation_tokens_total{engine="0"} 700
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0"} 5
+vllm:num_requests_waiting{engine="1"} 0
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0"} 0.5
+vllm:kv_cache_usage_perc{engine="1"} 0.7
+vllm:spec_decode_num_draft_tokens_total 25192
+vllm:spec_decode_num_accepted_tokens_total 3
+`}, map[string]float64{
+			runfile.ServerKVHitRatio:      0.9, // not the hits, which retries count again
+			runfile.ServerOutputPerSecond: 20, runfile.ServerPromptPerSecond: 200,
+			runfile.ServerQueueMean: 4, runfile.ServerQueueMax: 5,
+			runfile.ServerKVUsageMean: 0.45, runfile.ServerKVUsageMax: 0.6,
+			runfile.ServerSpecDrafted: 25182, runfile.ServerSpecAccepted: 2, runfile.ServerSpecAcceptance: 2.0 / 25182,
+		}},
+		"SGLang": {[]string{`
+# TYPE sglang:cache_hit_rate gauge
+sglang:cache_hit_rate 0.5
+# TYPE sglang:token_usage gauge
+sglang:token_usage 0.25
+# TYPE sglang:num_running_reqs gauge
+sglang:num_running_reqs 8
+# TYPE sglang:spec_accept_rate gauge
+sglang:spec_accept_rate 0.7
+`, `
+# TYPE sglang:cache_hit_rate gauge
+sglang:cache_hit_rate 0.7
+# TYPE sglang:token_usage gauge
+sglang:token_usage 0.75
+# TYPE sglang:num_running_reqs gauge
+sglang:num_running_reqs 4
+# TYPE sglang:spec_accept_rate gauge
+sglang:spec_accept_rate 0.9
+`}, map[string]float64{
+			runfile.ServerKVHitRatio: 0.6, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.75,
+			runfile.ServerRunningMean: 6, runfile.ServerRunningMax: 8, runfile.ServerSpecAcceptance: 0.8,
+		}},
+		"Dynamo": {[]string{`
+# TYPE dynamo_frontend_input_sequence_tokens histogram
+dynamo_frontend_input_sequence_tokens_bucket{le="+Inf"} 1
+dynamo_frontend_input_sequence_tokens_sum 100
+dynamo_frontend_input_sequence_tokens_count 1
+# TYPE dynamo_frontend_cached_tokens histogram
+dynamo_frontend_cached_tokens_bucket{le="+Inf"} 1
+dynamo_frontend_cached_tokens_sum 0
+dynamo_frontend_cached_tokens_count 1
+# TYPE dynamo_frontend_inflight_requests gauge
+dynamo_frontend_inflight_requests 3
+# TYPE dynamo_frontend_active_requests gauge
+dynamo_frontend_active_requests 30
+`, `
+# TYPE dynamo_frontend_input_sequence_tokens histogram
+dynamo_frontend_input_sequence_tokens_bucket{le="+Inf"} 2
+dynamo_frontend_input_sequence_tokens_sum 300
+dynamo_frontend_input_sequence_tokens_count 2
+# TYPE dynamo_frontend_cached_tokens histogram
+dynamo_frontend_cached_tokens_bucket{le="+Inf"} 2
+dynamo_frontend_cached_tokens_sum 150
+dynamo_frontend_cached_tokens_count 2
+# TYPE dynamo_frontend_inflight_requests gauge
+dynamo_frontend_inflight_requests 5
+# TYPE dynamo_frontend_active_requests gauge
+dynamo_frontend_active_requests 50
+`}, map[string]float64{
+			runfile.ServerKVHitRatio: 0.75, runfile.ServerPromptPerSecond: 20,
+			runfile.ServerRunningMean: 4, runfile.ServerRunningMax: 5,
+		}},
+		"Dynamo's router and workers": {[]string{`
+# TYPE dynamo_component_router_kv_hit_rate histogram
+dynamo_component_router_kv_hit_rate_bucket{le="+Inf"} 10
+dynamo_component_router_kv_hit_rate_sum 5
+dynamo_component_router_kv_hit_rate_count 10
+# TYPE dynamo_component_gpu_cache_usage_percent gauge
+dynamo_component_gpu_cache_usage_percent 40
+`, `
+# TYPE dynamo_component_router_kv_hit_rate histogram
+dynamo_component_router_kv_hit_rate_bucket{le="+Inf"} 20
+dynamo_component_router_kv_hit_rate_sum 13
+dynamo_component_router_kv_hit_rate_count 20
+# TYPE dynamo_component_gpu_cache_usage_percent gauge
+dynamo_component_gpu_cache_usage_percent 60
+`}, map[string]float64{
+			runfile.ServerKVHitRatio: 0.8, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.6,
+		}},
+		"a restart": {[]string{
+			"vllm:generation_tokens_total 500\nvllm:prompt_tokens_total 500\n",
+			"vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 600\n",
+		}, map[string]float64{runfile.ServerPromptPerSecond: 10}},
+		"no prompts":  {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{runfile.ServerPromptPerSecond: 0}},
+		"one page":    {[]string{"vllm:prompt_tokens_total 5\n"}, map[string]float64{}},
+		"other names": {[]string{"up 1\n", "up 1\n"}, map[string]float64{}},
+		"nothing":     {nil, map[string]float64{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var samples []Sample
+			for i, text := range c.pages {
+				samples = append(samples, page(t, 10*i, text))
+			}
+			got := Summarise("http://a/metrics", samples)
+			if diff := cmp.Diff(c.want, got.Figures, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+				t.Errorf("figures (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFamiliesAreStated lists what was found, known names alone.
+func TestFamiliesAreStated(t *testing.T) {
+	s := page(t, 0, "up 1\nvllm:generation_tokens_total 1\n# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting 1\n")
+	got := Summarise("u", []Sample{s})
+	if diff := cmp.Diff([]string{"vllm:generation_tokens_total", "vllm:num_requests_waiting"}, got.Families); diff != "" {
+		t.Errorf("families (-want +got):\n%s", diff)
+	}
+}
+
+// TestNamesAreKnownOnce holds the table: no name twice, and one reading to a
+// role's name.
+func TestNamesAreKnownOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range engines() {
+		for _, f := range e.families {
+			if seen[f.name] {
+				t.Errorf("%s is listed twice", f.name)
+			}
+			seen[f.name] = true
+		}
+	}
+	if len(seen) < 45 {
+		t.Errorf("%d names", len(seen))
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	inf := math.Inf(1)
+	before := []bucket{{1, 5}, {2, 5}, {4, 5}, {inf, 5}}
+	after := []bucket{{1, 15}, {2, 25}, {4, 25}, {inf, 26}}
+	in := grown(before, after) // 10 up to 1, 10 more up to 2, 1 beyond 4
+	for _, c := range []struct {
+		q, want float64
+		ok      bool
+	}{{0.25, 0.525, true}, {0.5, 1.05, true}, {0.9, 1.89, true}, {0.99, 0, false}} {
+		got, ok := quantile(c.q, in)
+		if ok != c.ok || math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("q%g: %g, %t, want %g, %t", c.q, got, ok, c.want, c.ok)
+		}
+	}
+	for name, pair := range map[string][2][]bucket{
+		"nothing came":  {after, after},
+		"a restart":     {after, before},
+		"other buckets": {before, {{1, 9}, {3, 9}, {4, 9}, {inf, 9}}},
+		"none":          {nil, nil},
+	} {
+		if g := grown(pair[0], pair[1]); g != nil {
+			t.Errorf("%s: %v", name, g)
+		}
+	}
+}
