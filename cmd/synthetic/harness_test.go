@@ -22,7 +22,10 @@ import (
 	"synthetic/internal/simulate"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	asProgram()
+	goleak.VerifyTestMain(m)
+}
 
 // buffer is a concurrent buffer that can be waited on.
 type buffer struct {

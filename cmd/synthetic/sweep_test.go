@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/runfile"
+)
+
+// asProgramEnv makes the test binary be the program.
+const asProgramEnv = "SYNTHETIC_TEST_AS_PROGRAM"
+
+// asProgram runs the program and exits, in a test binary that was started to
+// be it.
+func asProgram() {
+	if os.Getenv(asProgramEnv) != "" {
+		main()
+	}
+}
+
+// newProcess is the real program as a process of its own.
+func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgramEnv+"=1")
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// planFor writes a plan of quick levels, two variants against one deployment.
+func planFor(t *testing.T, url, more string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.yml")
+	text := fmt.Sprintf(`title: quick
+variants:
+  - {name: a, base_url: %[1]s, connection: reuse}
+  - {name: b, base_url: %[1]s, connection: reuse}
+workload: {prompt_tokens: 50, max_output_tokens: 8, turns: {min: 2, max: 2}, think_time: {min: 0s, max: 0s}}
+levels: {concurrency: [2, 4], start_rate: 100}
+warm_up: {duration: 100ms}
+measure: {snapshots: 1, snapshot: 1s}
+%s`, url, more)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSweepOnRealSockets runs the whole command over TCP.
+func TestSweepOnRealSockets(t *testing.T) {
+	_, server := fastDeployment(t)
+	plan, dir := planFor(t, server.URL, ""), filepath.Join(t.TempDir(), "out")
+	p := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
+	<-p.done
+	if p.code != exitOK {
+		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
+	}
+	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", "SLOs met", "4 levels in "} {
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("the output lacks %q:\n%s", want, p.out)
+		}
+	}
+	if !strings.Contains(p.err.String(), "[4/4] a-c4-r1: measuring") {
+		t.Errorf("no progress:\n%s", p.err)
+	}
+	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Results) != 4 || run.Title != "quick" || run.Tool.Name != "synthetic" || run.Plan.File != "plan.yml" {
+		t.Errorf("%d results, title %q, tool %+v", len(run.Results), run.Title, run.Tool)
+	}
+	for _, r := range run.Results {
+		s := r.Snapshots[0]
+		if s.Blocks[0].Outcomes[probe.Success] == 0 || len(s.Server) != 1 || s.Server[0].Figures[runfile.ServerOutputPerSecond] <= 0 {
+			t.Errorf("%s, level %g: %v, server %+v", r.Variant, r.Level, s.Blocks[0].Outcomes, s.Server)
+		}
+	}
+	again := start(t, "sweep", "--plan.file="+plan, "--output.dir="+dir)
+	if <-again.done; again.code != exitUsage || !strings.Contains(again.err.String(), "write --resume") {
+		t.Errorf("a second sweep into the directory: exit code %d\n%s", again.code, again.err)
+	}
+}
+
+// TestSweepRefuses holds the exit code and the message of what cannot be tried.
+func TestSweepRefuses(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "plan.yml")
+	if err := os.WriteFile(bad, []byte("variants: [{base_url: \"preset:phase9\"}]\nlevels: {rate: [2, 1]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	noSLOs := planFor(t, "http://127.0.0.1:1", "slos: []\n")
+	dir := filepath.Join(t.TempDir(), "out")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--plan.file=" + bad}, "plan.yml:2:20: levels.rate[1]: \"1\" is not above 2"},
+		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
+		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
+		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
+	} {
+		p := start(t, append([]string{"sweep", "--output.dir=" + dir}, c.args...)...)
+		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), c.want) {
+			t.Errorf("%v: exit code %d, want %d and %q:\n%s", c.args, p.code, exitUsage, c.want, p.err)
+		}
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Error("the output directory was made for nothing")
+	}
+}
+
+// TestSweepStops ends a sweep by a signal: the run is written, and the exit
+// code says that it is not whole.
+func TestSweepStops(t *testing.T) {
+	_, server := fastDeployment(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	p := start(t, "sweep", "--plan.file="+planFor(t, server.URL, "pause: 1h\n"), "--output.dir="+dir)
+	p.out.find(t, "finished a, level 2")
+	if code := p.end(); code != exitStopped {
+		t.Errorf("exit code %d, want %d:\n%s", code, exitStopped, p.err)
+	}
+	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Results) != 1 || run.Interrupted == "" {
+		t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
+	}
+}
+
+// TestKilledSweepsLoseNothing kills the real program at random moments and
+// resumes it: what it reported as finished is there, stays as it was, and is
+// in the run in the end.
+func TestKilledSweepsLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills 20 processes, which takes half a minute")
+	}
+	_, server := fastDeployment(t)
+	plan := planFor(t, server.URL, "repetitions: 2\n")
+	rng := rand.New(rand.NewPCG(20, 9))
+	killed := 0
+	for killed < 20 {
+		killed += killUntilDone(t, plan, 20-killed, rng)
+	}
+}
+
+// killUntilDone kills one sweep again and again, at most so many times, until
+// it is through, and returns how often.
+func killUntilDone(t *testing.T, plan string, most int, rng *rand.Rand) (killed int) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	files := map[string]string{} // of finished levels
+	for {
+		cmd, stdout, stderr := newProcess("sweep", "--plan.file="+plan, "--output.dir="+dir, "--resume")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if killed < most {
+			// From before it has opened its directory to amid its second level.
+			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(2500*time.Millisecond))), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+			defer timer.Stop()
+		}
+		err := cmd.Wait()
+		var exit *exec.ExitError
+		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == -1) {
+			t.Fatalf("%v:\n%s", err, stderr)
+		}
+		collect(t, dir, stdout.String(), files)
+		if err == nil {
+			break
+		}
+		killed++
+	}
+	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Results) != 8 {
+		t.Errorf("%d results, want 8", len(run.Results))
+	}
+	for _, r := range run.Results {
+		name := fmt.Sprintf("%s-c%g-r%d.json", r.Variant, r.Level, r.Repetition)
+		started := fmt.Sprintf(`"started": %q`, r.Started.Format(time.RFC3339Nano))
+		// One that was killed between its file and its line was never reported.
+		if files[name] != "" && !strings.Contains(files[name], started) {
+			t.Errorf("%s is not in the run as it was reported", name)
+		}
+		delete(files, name)
+	}
+	if len(files) != 0 {
+		t.Errorf("reported, and not in the run: %v", files)
+	}
+	return killed
+}
+
+// collect adds the files of the levels that were reported, each of which is to
+// be there and new, and compares those that were there before.
+func collect(t *testing.T, dir, stdout string, files map[string]string) {
+	t.Helper()
+	for line := range strings.Lines(stdout) {
+		var variant string
+		var level float64
+		var repetition int
+		rest, ok := strings.CutPrefix(line, "finished ")
+		if !ok {
+			continue
+		}
+		variant, rest, _ = strings.Cut(rest, ",")
+		if _, err := fmt.Sscanf(rest, " level %g, repetition %d:", &level, &repetition); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		name := fmt.Sprintf("%s-c%g-r%d.json", variant, level, repetition)
+		if files[name] != "" {
+			t.Errorf("%s was measured twice", name)
+		}
+		files[name] = "new"
+	}
+	for name, before := range files {
+		data, err := os.ReadFile(filepath.Join(dir, "levels", name))
+		if err != nil {
+			t.Errorf("reported as finished, and gone: %v", err)
+		}
+		if before != "new" && before != string(data) {
+			t.Errorf("%s changed", name)
+		}
+		files[name] = string(data)
+	}
+}
