@@ -27,11 +27,13 @@ type figures struct {
 
 // recorder takes timestamp errors of all streams without allocating.
 type recorder struct {
-	clock   sharedClock
-	on      atomic.Bool
-	started atomic.Int64 // streams that have had an event
-	next    atomic.Int64
-	errors  []int32 // nanoseconds
+	clock sharedClock
+	// from and to bound the arrivals that count, in the shared clock's
+	// nanoseconds; 0 is not set yet. An event may be noted after its arrival.
+	from, to atomic.Int64
+	started  atomic.Int64 // streams that have had an event
+	next     atomic.Int64
+	errors   []int32 // nanoseconds
 }
 
 func (r *recorder) noter() noter {
@@ -42,20 +44,27 @@ func (r *recorder) noter() noter {
 			r.started.Add(1)
 		}
 		sent, ok := stampOf(content)
-		if !ok || !r.on.Load() {
+		arrived := r.clock.of(at)
+		if !ok || !r.counts(arrived) {
 			return
 		}
 		if i := r.next.Add(1) - 1; i < int64(len(r.errors)) {
-			r.errors[i] = int32(min(r.clock.of(at)-sent, 1<<31-1))
+			r.errors[i] = int32(min(arrived-sent, 1<<31-1))
 		}
 	}
+}
+
+// counts reports whether an arrival lies within the measurement.
+func (r *recorder) counts(arrived int64) bool {
+	from, to := r.from.Load(), r.to.Load()
+	return from != 0 && arrived >= from && (to == 0 || arrived < to)
 }
 
 // measureClient opens the streams and prints its figures as JSON.
 func measureClient(s scenario, name, address string, d time.Duration, out io.Writer) error {
 	m := newMode(name)
 	if m == nil {
-		return fmt.Errorf("unknown mode %q: want nethttp or stream", name)
+		return fmt.Errorf("unknown mode %q: want nethttp, stream or probe", name)
 	}
 	capacity := int(2 * s.rate * float64(s.streams) * (d + time.Second).Seconds())
 	r := &recorder{clock: newSharedClock(), errors: make([]int32, capacity)}
@@ -74,9 +83,11 @@ func measureClient(s scenario, name, address string, d time.Duration, out io.Wri
 	if err := r.await(s.streams, failed); err != nil {
 		return err
 	}
-	f := r.measure(d)
-	f.KilobytesStream = float64(resident()-before) / 1000 / float64(s.streams)
+	cpu := r.measure(d)
+	f := figures{KilobytesStream: float64(resident()-before) / 1000 / float64(s.streams)}
 	stop() // before the errors are sorted: a stream may be noting one yet
+	f.Events = min(int(r.next.Load()), len(r.errors))
+	f.CPUMicros = float64(cpu.Nanoseconds()) / 1e3 / float64(f.Events)
 	f.P50, f.P99, f.Max = quantiles(r.errors[:f.Events])
 	return json.NewEncoder(out).Encode(f)
 }
@@ -99,15 +110,14 @@ func (r *recorder) await(streams int, failed <-chan error) error {
 	return nil
 }
 
-// measure takes the number and the cost of the events of the next d.
-func (r *recorder) measure(d time.Duration) figures {
+// measure lets the arrivals of the next d count, and returns the CPU time that
+// the process used meanwhile.
+func (r *recorder) measure(d time.Duration) time.Duration {
 	cpu := cpuTime()
-	r.on.Store(true)
+	r.from.Store(r.clock.of(time.Now()))
 	time.Sleep(d)
-	r.on.Store(false)
-	cpu = cpuTime() - cpu
-	n := min(int(r.next.Load()), len(r.errors))
-	return figures{Events: n, CPUMicros: float64(cpu.Nanoseconds()) / 1e3 / float64(n)}
+	r.to.Store(r.clock.of(time.Now()))
+	return cpuTime() - cpu
 }
 
 // cpuTime is what this process has used of its core, user and system.

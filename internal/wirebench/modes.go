@@ -27,6 +27,8 @@ func newMode(name string) mode {
 		return netHTTP()
 	case "stream":
 		return wireStream()
+	case "probe":
+		return wholeProbe()
 	}
 	return nil
 }
