@@ -84,6 +84,10 @@ helm-lint: build $(HELM_BIN) ## Lint and render the chart, and read the result w
 helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json
 	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update
 
+.PHONY: studies
+studies: ## Run the plans of plans/ in virtual time and write docs/studies/
+	$(GO) test ./cmd/synthetic -run TestStudies -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
+
 .PHONY: fuzz
 fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
 	$(GO) test ./internal/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
@@ -98,3 +102,8 @@ CONTAINER ?= docker
 image: ## Build the container image (needs docker or a look-alike)
 	$(CONTAINER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg BRANCH=$(BRANCH) \
 		-t $(IMAGE):$(VERSION) .
+
+.PHONY: calibrate
+calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them
+	$(GO) run ./internal/simulate/calibrate $(if $(FIT),-fit $(FIT))
+	$(if $(FIT),,$(GO) test ./internal/simulate/calibrate -run TestDocIsFresh -update)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -128,7 +129,7 @@ func (s *store) begin(o Options) error {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
 	s.header = header{
-		Format: storeFormat, ID: newID(), Plan: o.Plan.Source.SHA256, Mode: o.mode(),
+		Format: storeFormat, ID: cmp.Or(o.ID, newID()), Plan: o.Plan.Source.SHA256, Mode: o.mode(),
 		Started: time.Now().UTC(), Tool: o.Tool,
 	}
 	if err := runfile.WriteFile(s.path("plan.yml"), []byte(o.Plan.Source.Text)); err != nil {

@@ -31,6 +31,9 @@ type Options struct {
 	// FindCapacity searches for the highest level that meets the objectives
 	// instead of measuring all of them.
 	FindCapacity bool
+	// ID tells this sweep from every other; empty draws a new one. Equal IDs
+	// bust no cache of each other.
+	ID string
 	// Tool is put into the run.
 	Tool runfile.Tool
 	// Dial opens the connections to targets; nil means TCP.

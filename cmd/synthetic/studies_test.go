@@ -1,0 +1,89 @@
+package main
+
+import (
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/config"
+	reports "synthetic/internal/report"
+	"synthetic/internal/report/study"
+	"synthetic/internal/runfile"
+	"synthetic/internal/sweep"
+)
+
+var studies = flag.String("studies", "", "directory for the reports of plans/, each measured in full")
+
+// TestStudies runs the plans of plans/ in virtual time: the real sweep engine,
+// prober and HTTP, over connections in memory. With -studies=DIR each is
+// measured as it stands and its report written to DIR; otherwise a moment of
+// each shows that it would work.
+func TestStudies(t *testing.T) {
+	files, err := filepath.Glob("../../plans/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no plans (%v)", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yml")
+		t.Run(name, func(t *testing.T) {
+			plan, err := config.LoadPlan(file, presetNames())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *studies == "" {
+				plan = glimpse(plan)
+			} else {
+				t.Parallel()
+			}
+			run := inVirtualTime(t, name, plan)
+			pages, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *studies != "" {
+				if err := reports.Write(filepath.Join(*studies, name), pages); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// glimpse is a plan with one low level, measured briefly.
+func glimpse(p sweep.Plan) sweep.Plan {
+	p.Levels, p.Repetitions, p.Pause = []float64{2}, 1, time.Second
+	if p.Measure.Conversations > 0 {
+		p.Measure.Conversations, p.WarmUp.Conversations = 4, 1
+	} else {
+		p.Measure.Snapshot, p.WarmUp.Duration = 20*time.Second, 10*time.Second
+	}
+	return p
+}
+
+// inVirtualTime runs a plan, whose presets are its whole world.
+func inVirtualTime(t *testing.T, name string, plan sweep.Plan) *runfile.Run {
+	t.Helper()
+	var run *runfile.Run
+	began := time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		presets := newPresetNetwork(plan.Seed)
+		defer presets.close()
+		start := time.Now()
+		var err error
+		run, err = sweep.Run(t.Context(), sweep.Options{
+			Plan: plan, Dir: t.TempDir(), ID: name, Tool: runfile.Tool{Name: "synthetic"}, Dial: presets.dialer(plan),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s of virtual time", time.Since(start).Round(time.Second))
+	})
+	t.Logf("%s of real time", time.Since(began).Round(time.Millisecond))
+	if cells := len(plan.Cells()); len(run.Results) != cells {
+		t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
+	}
+	return run
+}
