@@ -90,8 +90,12 @@ func improvement(m study.Metric, base, other study.Level) string {
 	if math.IsNaN(v) {
 		return "n/a"
 	}
+	c := analysis.Between(m, base, other)
+	if c.Large() {
+		return c.String() // a percentage of thousands tells nobody anything
+	}
 	text := fmt.Sprintf("%.1f%%", v)
-	switch c := analysis.Between(m, base, other); {
+	switch {
 	case c.Survivors:
 		text += " (survivors)"
 	case c.Noise:

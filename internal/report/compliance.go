@@ -108,9 +108,12 @@ func against(i int, c, base analysis.Capacity) string {
 
 // verdict says who won.
 func (b *builder) verdict() string {
-	var winners []string
+	var winners, level []string
 	judged := 0
-	for _, c := range b.capacity {
+	for i, c := range b.capacity {
+		if i > 0 && c.Judged && c.Highest == b.capacity[0].Highest {
+			level = append(level, c.Series)
+		}
 		if c.Winner {
 			winners = append(winners, c.Series)
 		}
@@ -121,6 +124,8 @@ func (b *builder) verdict() string {
 	switch {
 	case judged < 2:
 		return "**No winner: the SLOs could not be judged for at least two configurations.**"
+	case len(winners) == 0 && len(level) > 0:
+		return fmt.Sprintf("**None improved over the baseline; %s ties with it.**", strings.Join(level, " and "))
 	case len(winners) == 0:
 		return "**None improved over the baseline.**"
 	case len(winners) > 1:

@@ -20,7 +20,11 @@ func (b *builder) curves(s *Section, key string) {
 	for _, q := range quantiles {
 		keys = append(keys, study.TimingKey(key, "", q))
 	}
-	b.draw(s, key, strings.ToUpper(strings.ReplaceAll(key, "_", " ")), "ms", keys)
+	title := strings.ToUpper(strings.ReplaceAll(key, "_", " "))
+	if key == "latency" {
+		title = "Turn latency"
+	}
+	b.draw(s, key, title, "ms", keys)
 }
 
 // picture adds the picture of a single metric.

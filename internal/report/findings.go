@@ -22,7 +22,7 @@ func (b *builder) findings() {
 		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
 	}
 	if n := len(analysis.Warnings(b.s)); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d warnings follow below; read them before relying on a figure.", n))
+		lines = append(lines, fmt.Sprintf("Warnings: %d. They follow below; read them before relying on a figure.", n))
 	}
 	s.list(lines)
 	if !b.compares() {

@@ -16,7 +16,7 @@ func (b *builder) saturation() {
 	for _, series := range b.s.Series {
 		x := analysis.Saturate(series)
 		t.Header = append(t.Header, series.Name)
-		for i, cell := range []string{b.pct(x.FirstErrors), b.sustained(x), b.slow(x), b.step(x), b.plateau(x), b.last(x)} {
+		for i, cell := range []string{b.pct(x), b.sustained(x), b.slow(x), b.step(x), b.plateau(x), b.last(x)} {
 			rows[i] = append(rows[i], cell)
 		}
 	}
@@ -32,15 +32,21 @@ func (b *builder) point(p analysis.Point) string {
 	return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At))
 }
 
-func (b *builder) pct(p analysis.Point) string {
-	if !p.Found {
+func (b *builder) pct(x analysis.Saturation) string {
+	switch {
+	case !x.ErrorsKnown:
+		return "n/a"
+	case !x.FirstErrors.Found:
 		return "none"
 	}
-	return fmt.Sprintf("%s (%.1f%%)", b.point(p), p.Value)
+	return fmt.Sprintf("%s (%.1f%%)", b.point(x.FirstErrors), x.FirstErrors.Value)
 }
 
 func (b *builder) sustained(x analysis.Saturation) string {
-	if !x.Sustained.Found {
+	switch {
+	case !x.ErrorsKnown:
+		return "n/a"
+	case !x.Sustained.Found:
 		return "none"
 	}
 	text := b.point(x.Sustained)
@@ -55,8 +61,13 @@ func (b *builder) sustained(x analysis.Saturation) string {
 }
 
 func (b *builder) slow(x analysis.Saturation) string {
-	if !x.SlowTTFT.Found {
+	switch {
+	case !x.Known && !x.SlowTTFT.Found:
+		return "n/a"
+	case !x.SlowTTFT.Found:
 		return "none"
+	case !x.Known:
+		return b.point(x.SlowTTFT) + " or below"
 	}
 	return b.point(x.SlowTTFT)
 }
@@ -81,7 +92,10 @@ func (b *builder) plateau(x analysis.Saturation) string {
 }
 
 func (b *builder) last(x analysis.Saturation) string {
-	if x.Last == 0 {
+	switch {
+	case !x.Known:
+		return "n/a"
+	case x.Last == 0:
 		return "none"
 	}
 	return at(x.Last)
@@ -93,7 +107,7 @@ func (b *builder) shifts() []string {
 	var out []string
 	base := analysis.Saturate(b.baseline())
 	for _, series := range b.s.Series[1:] {
-		if x := analysis.Saturate(series); base.Last > 0 && x.Last > 0 && x.Last != base.Last {
+		if x := analysis.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %+.0f%%.",
 				series.Name, at(base.Last), at(x.Last), 100*(x.Last/base.Last-1)))
 		}
@@ -127,7 +141,8 @@ func curve(series study.Series, m study.Metric) string {
 	lines := []string{"Level:", m.Title + ":", ""}
 	width := len(lines[1])
 	for i, l := range series.Levels {
-		value := m.Text(l.Value(m.Key))
+		f := l.Figure(m.Key)
+		value := m.Cell(study.Figure{Value: f.Value, Low: math.NaN(), High: math.NaN(), N: f.N, Needed: f.Needed, Step: f.Step})
 		band := ""
 		if i == 0 || bands[i] != bands[i-1] {
 			band = string(bands[i])

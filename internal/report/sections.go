@@ -113,11 +113,18 @@ func (b *builder) validRuns() []column {
 	for _, s := range b.s.Series {
 		for _, l := range s.Levels {
 			if l.Runs > 1 || l.Runs > l.Valid {
-				return []column{{"Valid Runs", func(l study.Level) string { return fmt.Sprintf("%d/%d", l.Valid, l.Runs) }}}
+				return []column{{"Valid Runs", validOf}}
 			}
 		}
 	}
 	return nil
+}
+
+func validOf(l study.Level) string {
+	if l.Runs == 0 {
+		return "n/a"
+	}
+	return fmt.Sprintf("%d/%d", l.Valid, l.Runs)
 }
 
 func (b *builder) errors() {

@@ -76,6 +76,9 @@ func withinNoise(a, b study.Figure) bool {
 // Percent is the change in percent, with its sign.
 func (c Change) Percent() float64 { return 100 * (c.Ratio - 1) }
 
+// Large reports whether the change is better told as a factor.
+func (c Change) Large() bool { return c.Known && (c.Ratio >= large || c.Ratio <= 1.0/large) }
+
 // String is "+48% worse", "-10% better", "×32 worse", "n/a".
 func (c Change) String() string {
 	if !c.Known {

@@ -38,6 +38,9 @@ type Saturation struct {
 	// Last is the highest level before errors or a slow TTFT; 0 when even the
 	// lowest is beyond.
 	Last float64
+	// Known says that every level has a TTFT p50, without which Last and
+	// SlowTTFT are guesses; ErrorsKnown that some level has a count of errors.
+	Known, ErrorsKnown bool
 }
 
 const (
@@ -48,8 +51,9 @@ const (
 
 // Saturate finds the saturation point of a series.
 func Saturate(series study.Series) Saturation {
-	s := Saturation{Series: series.Name, Metric: curve(series)}
+	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Has("error_pct")}
 	for i, l := range series.Levels {
+		s.Known = s.Known && !math.IsNaN(l.Value("ttft_p50_ms"))
 		if pct := l.Value("error_pct"); pct > 0 && !s.FirstErrors.Found {
 			s.FirstErrors = Point{l.At, pct, true}
 		}
@@ -87,15 +91,23 @@ func (s *Saturation) sustain(rest []study.Level) {
 	}
 }
 
-// curve is the latency that degradation is read from.
+// curve is the latency that degradation is read from: the first of these that
+// the most levels know.
 func curve(series study.Series) study.Metric {
+	var best study.Metric
+	most := 0
 	for _, key := range []string{"tpot_p95_ms", "tpot_p99_ms", "tpot_p50_ms", "latency_p95_ms", "ttft_p95_ms", "ttft_p50_ms"} {
-		if series.Has(key) {
-			m, _ := study.MetricOf(key)
-			return m
+		known := 0
+		for _, l := range series.Levels {
+			if !math.IsNaN(l.Value(key)) {
+				known++
+			}
+		}
+		if m, _ := study.MetricOf(key); known > most {
+			best, most = m, known
 		}
 	}
-	return study.Metric{}
+	return best
 }
 
 func (s *Saturation) step(series study.Series) {
@@ -177,6 +189,8 @@ func reached(p Point, at float64) bool { return p.Found && at >= p.At }
 // Sentence says what saturates a series first.
 func (s Saturation) Sentence(level string) string {
 	switch {
+	case !s.Known:
+		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
 		return fmt.Sprintf("%s does not saturate up to the highest %s.", s.Series, level)
 	case s.Last == 0:

@@ -110,16 +110,18 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	for _, series := range all {
 		share = append(share, below(series, e.Value, failures))
 	}
-	effect, df := designEffect(share, q)
+	total, _ := sum(share)
+	effect, df := designEffect(share, total.Part/total.Whole)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
 	e.Needed = uint64(math.Ceil(float64(leastFor(q)) * float64(n) / calibrated))
 	low, high := fractions(q, calibrated)
+	// The sketch itself is only as good as its error: no interval is narrower.
 	if low >= 0 {
-		e.Low = min(pooled.at(low*float64(n)), e.Value)
+		e.Low = min(pooled.at(low*float64(n)), e.Value*(1-sketch.Error))
 	}
 	if high >= 0 {
-		e.High = max(pooled.at(high*float64(n)), e.Value)
+		e.High = max(pooled.at(high*float64(n)), e.Value*(1+sketch.Error))
 	}
 	return e
 }

@@ -159,7 +159,7 @@ func Markdown(s *study.Study, all []Outcome) string {
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, o.Series, detail)
 	}
 	if n := len(analysis.Warnings(s)); n > 0 {
-		fmt.Fprintf(&b, "\n%d warnings are in the report.\n", n)
+		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", n)
 	}
 	return b.String()
 }

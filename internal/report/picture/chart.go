@@ -49,7 +49,7 @@ type Mark struct {
 // The size in points. A phone shows it at about its own width, so the text is
 // large for the picture.
 const (
-	width, height    = 480, 290
+	width, height    = 420, 270
 	titleAt, keysAt  = 17, 36
 	top              = 50
 	textSize, ledger = 10.5, 9.5
@@ -174,7 +174,7 @@ func addMark(p *plot.Plot, m Mark, s span) error {
 	c := markShade()
 	xys := plotter.XYs{{X: s.left, Y: m.Y}, {X: s.right, Y: m.Y}}
 	dashes := []vg.Length{7, 3}
-	at := plotter.XY{X: s.right, Y: m.Y}
+	at := plotter.XY{X: s.left, Y: m.Y} // where curves are usually low
 	if math.IsNaN(m.Y) {
 		c, dashes = mutedShade(), []vg.Length{1.5, 3}
 		if m.Color >= 0 {
@@ -195,7 +195,7 @@ func addMark(p *plot.Plot, m Mark, s span) error {
 	labels.TextStyle[0] = style(ledger, c)
 	labels.Offset = vg.Point{X: 3, Y: -10}
 	if !math.IsNaN(m.Y) {
-		labels.TextStyle[0].XAlign, labels.Offset = draw.XRight, vg.Point{X: -2, Y: 3}
+		labels.Offset = vg.Point{X: 2, Y: 3}
 	}
 	p.Add(line, labels)
 	return nil

@@ -30,8 +30,8 @@ func (m Metric) Cell(f Figure) string {
 		m.Decimals = min(m.Decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
 	}
 	text := m.Text(f.Value)
-	if f.Ranged() && f.Low != f.High {
-		text += fmt.Sprintf(" (%s–%s)", m.bare(f.Low, f.Value), m.bare(f.High, f.Value))
+	if low, high := m.bare(f.Low, f.Value), m.bare(f.High, f.Value); f.Ranged() && low != high {
+		text += fmt.Sprintf(" (%s–%s)", low, high)
 	}
 	return text
 }

@@ -96,7 +96,22 @@ func Join(studies []*Study) *Study {
 		}
 	}
 	joined.Title = strings.Join(titles, " against ")
+	joined.Warnings = append(joined.Warnings, models(joined.Deployment)...)
 	return &joined
+}
+
+// models warns of a comparison that is one of models as well.
+func models(deployment []runfile.Parameter) []string {
+	var values []string
+	for _, p := range deployment {
+		if strings.EqualFold(p.Name, "model") && !slices.Contains(values, p.Value) {
+			values = append(values, p.Value)
+		}
+	}
+	if len(values) < 2 {
+		return nil
+	}
+	return []string{fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(values, "; "))}
 }
 
 // seriesName is the study's name for its only series, and both names where a

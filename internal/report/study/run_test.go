@@ -1,0 +1,153 @@
+package study_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/report/reporttest"
+	"synthetic/internal/report/study"
+	"synthetic/internal/runfile"
+)
+
+// TestAverageOfSplitRunsIsTheUnsplitRun measures a sweep of six repetitions,
+// splits it into three files of two, and pools them again.
+func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
+	whole := reporttest.Run(reporttest.Options{Seed: 4, Repetitions: 6, Levels: []float64{40, 120}})
+	var parts []*runfile.Run
+	for i := range 3 {
+		part := *whole
+		part.Results, part.Repetitions = nil, 2
+		for _, r := range whole.Results {
+			if (r.Repetition-1)/2 == i {
+				part.Results = append(part.Results, r)
+			}
+		}
+		parts = append(parts, &part)
+	}
+	// A sum in another order may differ in its last bit.
+	near := cmpopts.EquateApprox(1e-12, 0)
+	want, got := study.FromRuns([]*runfile.Run{whole}), study.FromRuns(parts)
+	if diff := cmp.Diff(want.Series, got.Series, near, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("the average of the parts differs from the whole (-whole +parts):\n%s", diff)
+	}
+}
+
+func TestFiguresOfARun(t *testing.T) {
+	s := study.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
+	l := s.Series[0].Levels[0]
+	// 80 in flight, 3.8 s per turn of 100 tokens: about 21 turns/s.
+	for key, want := range map[string]float64{
+		"actual_rps": 21, "goodput_per_s": 21, "tops": 2100, "in_flight_mean": 80, "max_in_flight": 80,
+		"kv_hit_rate_pct": 90, "output_tokens_per_turn": 100, "tpot_p50_ms": 36, "ttft_p50_ms": 220, "latency_p50_ms": 3800,
+		"error_pct": 0, "failed": 0, "conversation_starts_per_s": 5.1,
+	} {
+		if got := l.Value(key); math.Abs(got-want) > 0.05*want {
+			t.Errorf("%s = %g, want about %g", key, got, want)
+		}
+	}
+	if f := l.Figure("ttft_p99_ms"); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
+		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
+	}
+	first, followup := l.Value("ttft_first_p50_ms"), l.Value("ttft_followup_p50_ms")
+	if !(first > 1.3*followup) {
+		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
+	}
+	if f := l.Judged["ttft"]; f.Value != 100 || f.N < 6000 {
+		t.Errorf("judged by ttft: %+v", f)
+	}
+}
+
+func TestARunWithErrorsIsLeftOut(t *testing.T) {
+	bad := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 0.5, Limit: 10}}})
+	good := reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{60}, Repetitions: 2})
+	alone := study.FromRuns([]*runfile.Run{good}).Series[0].Levels[0]
+	both := study.FromRuns([]*runfile.Run{good, bad}).Series[0].Levels[0]
+	if both.Runs != 3 || both.Valid != 2 || len(both.Excluded) != 1 || !strings.Contains(both.Excluded[0], "% errors") {
+		t.Fatalf("%d/%d valid, left out %q", both.Valid, both.Runs, both.Excluded)
+	}
+	if a, b := alone.Figure("ttft_p50_ms"), both.Figure("ttft_p50_ms"); a.Value != b.Value || a.N != b.N {
+		t.Errorf("TTFT %g of %d turns with the bad run, %g of %d without", b.Value, b.N, a.Value, a.N)
+	}
+	if pct := both.Value("error_pct"); !(pct > study.MaxErrorPct) || both.Errors["http_429"] == 0 {
+		t.Errorf("%.1f %% errors, by outcome %v: the bad run's errors are gone", pct, both.Errors)
+	}
+}
+
+func TestFailuresAtInfinity(t *testing.T) {
+	s := study.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
+	l := s.Series[0].Levels[0] // one in five is refused
+	if l.Valid != 0 || !l.Figure("ttft_p95_ms").Known() {
+		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure("ttft_p95_ms"))
+	}
+	if f := l.Figure("ttft_p95_with_failures_ms"); !math.IsInf(f.Value, 1) || !f.Known() {
+		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
+	}
+	if a, b := l.Value("ttft_p50_ms"), l.Value("ttft_p50_with_failures_ms"); !(b > a) || math.IsInf(b, 0) {
+		t.Errorf("TTFT p50 %g, with failures %g", a, b)
+	}
+}
+
+func TestTooFewTurnsGiveNoQuantile(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	snapshots := run.Results[0].Snapshots[:1]
+	snapshots[0].Blocks = snapshots[0].Blocks[:1]
+	run.Results[0].Snapshots = snapshots
+	l := study.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	f := l.Figure("ttft_p99_ms")
+	if f.Known() || f.Needed != 368 || f.N > 200 {
+		t.Errorf("p99 of %d turns: %+v, want none and 368 needed", f.N, f)
+	}
+	if m, _ := study.MetricOf("ttft_p99_ms"); !strings.Contains(m.Cell(f), "of 368 turns)") {
+		t.Errorf("printed as %q", m.Cell(f))
+	}
+	if !l.Figure("ttft_p50_ms").Known() {
+		t.Error("p50 is not known")
+	}
+}
+
+func TestTailFailuresCount(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	hung := probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: reporttest.Noon(), End: reporttest.Noon().Add(1e11)}
+	tail := &runfile.Block{Seconds: 60}
+	for range 40 {
+		tail.Observe(hung, reporttest.SLOs())
+	}
+	run.Results[0].Tail = tail
+	l := study.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	if l.Errors["timeout_first_token"] != 40 || l.Judged["ttft"].Value > 99.1 {
+		t.Errorf("errors %v, %.2f %% good: the turns that hung at the end are gone", l.Errors, l.Judged["ttft"].Value)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	base := func() *runfile.Run { return reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}) }
+	for _, tt := range []struct {
+		name, want string
+		change     func(*runfile.Run)
+	}{
+		{"the same", "", func(*runfile.Run) {}},
+		{"another seed", "", func(r *runfile.Run) { r.Seed = 9 }},
+		{"workload", "prompt_tokens is 3750 in the first, 100 in the second", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" }},
+		{"one more parameter", "system is not given in the first, be brief in the second", func(r *runfile.Run) {
+			r.Workload.Parameters = append(r.Workload.Parameters, runfile.Parameter{Name: "system", Value: "be brief"})
+		}},
+		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 }},
+		{"levels", "are concurrency, those of b are rate", func(r *runfile.Run) { r.LevelKind = runfile.Rate }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			other := base()
+			tt.change(other)
+			a, b := study.FromRuns([]*runfile.Run{base()}), study.FromRuns([]*runfile.Run{other})
+			a.File, b.File = "a", "b"
+			got := study.Difference(a, b)
+			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("difference %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
