@@ -17,8 +17,7 @@ type measurement struct {
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 
-	usage    stream.Usage
-	hasUsage bool
+	usage stream.Usage
 	// firstTokens is how many tokens the first token-bearing event carried:
 	// its running usage says so where there is one; otherwise 1, since a
 	// prefill yields exactly one token.
@@ -36,7 +35,7 @@ func (m *measurement) add(e stream.Event) {
 		m.firstEvent = e.At
 	}
 	if e.HasUsage {
-		m.usage, m.hasUsage = e.Usage, true
+		m.usage = e.Usage
 	}
 	if e.FinishReason != "" {
 		m.finish = e.FinishReason
@@ -92,17 +91,30 @@ func (m *measurement) since(t time.Time) Opt[time.Duration] {
 	return Some(t.Sub(m.sent))
 }
 
+// maxTokens is more than any turn has. A larger count is nonsense, and would
+// spoil the totals and the budget for good.
+const maxTokens = 1e9
+
+// fillTokens takes what usage says. Some servers and proxies fill its fields
+// with 0, leave one out, or report more cached tokens than there are: what
+// cannot be true is unknown.
 func (m *measurement) fillTokens(r *Result) {
-	switch {
-	case m.hasUsage:
-		r.PromptTokens = Some(m.usage.PromptTokens)
-		r.OutputTokens = Some(m.usage.OutputTokens)
-		if m.usage.CachedKnown {
-			r.CachedTokens = Some(m.usage.CachedTokens)
-		}
-	case m.events > 0:
+	r.PromptTokens = tokens(m.usage.PromptTokens)
+	r.OutputTokens = tokens(m.usage.OutputTokens)
+	if u := m.usage; u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
+		r.CachedTokens = Some(u.CachedTokens)
+	}
+	if !r.OutputTokens.OK && m.events > 0 {
 		r.OutputTokens, r.UsageMissing = Some(m.events), true
 	}
+}
+
+// tokens is a count that a server gave, unknown if it cannot be one.
+func tokens(n int) Opt[int] {
+	if n <= 0 || n > maxTokens {
+		return Opt[int]{}
+	}
+	return Some(n)
 }
 
 // tpot is (last token − first token) / (output tokens − tokens of the first

@@ -73,6 +73,37 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 }
 
+// TestUsageThatCannotBeTrue gives two tokens and a usage that is half missing
+// or nonsense: what is not known is neither 0 nor what was said.
+func TestUsageThatCannotBeTrue(t *testing.T) {
+	for name, tc := range map[string]struct {
+		usage                  string
+		prompt, cached, output probe.Opt[int]
+		estimated              bool
+	}{
+		"whole":               {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}`, probe.Some(10), probe.Some(0), probe.Some(3), false},
+		"prompt alone":        {`{"prompt_tokens":10}`, probe.Some(10), probe.Opt[int]{}, probe.Some(2), true},
+		"output alone":        {`{"completion_tokens":3}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(3), false},
+		"negative prompt":     {`{"prompt_tokens":-5,"completion_tokens":3}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(3), false},
+		"zeros":               {`{"prompt_tokens":0,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+		"more cached than is": {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":11}}`, probe.Some(10), probe.Opt[int]{}, probe.Some(3), false},
+		"astronomic":          {`{"prompt_tokens":9007199254740992,"completion_tokens":9007199254740992}`, probe.Opt[int]{}, probe.Opt[int]{}, probe.Some(2), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := `data: {"choices":[],"usage":` + tc.usage + "}\n\n"
+			s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + said + done}}})
+			r := once(t, options(s.addr))
+			if r.PromptTokens != tc.prompt || r.CachedTokens != tc.cached || r.OutputTokens != tc.output || r.UsageMissing != tc.estimated {
+				t.Errorf("prompt %v, cached %v, output %v, estimated %v; want %v, %v, %v, %v",
+					r.PromptTokens, r.CachedTokens, r.OutputTokens, r.UsageMissing, tc.prompt, tc.cached, tc.output, tc.estimated)
+			}
+			if !r.TPOT.OK {
+				t.Error("two tokens give no TPOT")
+			}
+		})
+	}
+}
+
 // TestHistory checks that each turn resends the whole history with the
 // server's real answers in it, over one connection.
 func TestHistory(t *testing.T) {

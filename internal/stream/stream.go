@@ -47,6 +47,7 @@ const (
 
 // Usage are the server's own token counts.
 type Usage struct {
+	// PromptTokens and OutputTokens are 0 where the server did not say.
 	PromptTokens, OutputTokens int
 	// CachedTokens is valid only if CachedKnown: unknown is not zero.
 	CachedTokens int
