@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -15,6 +17,16 @@ import (
 
 // defaultModelsTimeout bounds the discovery of a model.
 const defaultModelsTimeout = 10 * time.Second
+
+const (
+	// maxModelName bounds a discovered model's name in bytes: it becomes the
+	// value of a label.
+	maxModelName = 256
+	// maxUntimed bounds the body of an answer that is not timed, in bytes.
+	// go-openai reads it whole, however long; the longest lists of models have
+	// some hundreds of kilobytes.
+	maxUntimed = 4 << 20
+)
 
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (string, error) {
@@ -35,7 +47,11 @@ func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (s
 	if len(list.Models) == 0 {
 		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
 	}
-	return list.Models[0].ID, nil
+	model := list.Models[0].ID
+	if model == "" || len(model) > maxModelName || strings.ContainsFunc(model, unicode.IsControl) {
+		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, model)
+	}
+	return model, nil
 }
 
 // newAPI returns a go-openai client over our own transport, for the calls that
@@ -54,7 +70,7 @@ func newAPI(t target.Target, client *wire.Client) (*openai.Client, scrubber, err
 	return openai.NewClientWithConfig(cfg), newScrubber(key, t.Headers), nil
 }
 
-// headerTransport adds the target's headers.
+// headerTransport adds the target's headers and bounds the answers.
 type headerTransport struct {
 	target target.Target
 	key    string
@@ -65,5 +81,9 @@ func (h headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Del("Authorization") // go-openai sends an empty one without a key
 	setHeaders(req.Header, h.target, h.key)
-	return h.next.RoundTrip(req)
+	resp, err := h.next.RoundTrip(req)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxUntimed)
+	}
+	return resp, err
 }

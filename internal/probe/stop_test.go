@@ -163,6 +163,11 @@ func TestModelDiscovery(t *testing.T) {
 		"first of the list": {jsonResponse("200 OK", `{"data":[{"id":"a"},{"id":"b"}]}`), "a", ""},
 		"empty list":        {jsonResponse("200 OK", `{"data":[]}`), "", "set the target's model"},
 		"not found":         {jsonResponse("404 Not Found", `{"error":{"message":"no such page"}}`), "", "no such page"},
+		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "no name"},
+		"control sequence":  {jsonResponse("200 OK", `{"data":[{"id":"\u001b[2J"}]}`), "", `\x1b[2J`},
+		"a name too long":   {jsonResponse("200 OK", `{"data":[{"id":"`+strings.Repeat("x", 300)+`"}]}`), "", "no name"},
+		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "too large"},
+		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, tc.script}}})
