@@ -1,7 +1,11 @@
 package probe
 
 import (
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -31,13 +35,39 @@ func newScrubber(key string, headers map[string]string) scrubber {
 			}
 		}
 	}
+	// A secret that is part of another one must not break it up.
+	slices.SortStableFunc(s, func(a, b string) int { return len(b) - len(a) })
 	return s
+}
+
+// escaped matches the escapes that JSON encoders put in place of printable
+// ASCII: "/" by some, "=", "+", "&", "<", ">" and "'" by others.
+var escaped = regexp.MustCompile(`\\/|\\u00[2-7][0-9a-fA-F]`)
+
+// unescape undoes them: a server that echoes a key in raw JSON may have changed
+// its spelling.
+func unescape(text string) string {
+	return escaped.ReplaceAllStringFunc(text, func(e string) string {
+		if code, err := strconv.ParseUint(e[2:], 16, 8); err == nil {
+			return string(rune(code))
+		}
+		return e[1:]
+	})
+}
+
+// printable puts a space in place of control characters: a server's words go
+// to terminals.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // clean removes the secrets, then cuts the text to maxErr bytes. A text that
 // was cut within a secret before it came here loses that rest, too.
 func (s scrubber) clean(text string) string {
-	text = strings.ToValidUTF8(text, "?")
+	text = strings.Map(printable, unescape(strings.ToValidUTF8(text, "?")))
 	for _, secret := range s {
 		text = strings.ReplaceAll(text, secret, redacted)
 		text = dropPartial(text, secret)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/target"
@@ -14,7 +15,7 @@ import (
 // TestKeyNeverComesBack lets servers echo the key in every place that ends up
 // in a result.
 func TestKeyNeverComesBack(t *testing.T) {
-	const key = "sk-very-secret-0123456789"
+	const key = "sk-very/secret+0123456789=="
 	const header = "tenant-secret-abcdef"
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
@@ -31,6 +32,8 @@ func TestKeyNeverComesBack(t *testing.T) {
 		"long malformed":     sseHead + chunk("data: "+strings.Repeat(key, 40)+"\n\n") + lastChunk,
 		"malformed header":   "HTTP/1.1 200 OK\r\n" + key + "\r\n\r\n",
 		"status line":        key + "\r\n\r\n",
+		"escaped slashes":    jsonResponse("401 No", `{"error":{"code":"`+strings.ReplaceAll(echo, "/", `\/`)+`"}}`),
+		"escaped signs":      jsonResponse("401 No", `{"error":{"code":"`+strings.NewReplacer("+", `\u002b`, "=", `\u003D`).Replace(echo)+`"}}`),
 		"a JSON document":    jsonResponse("200 OK", fmt.Sprintf(`{"x":%q}`, echo)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,5 +67,15 @@ func TestUnreadableKey(t *testing.T) {
 	r := once(t, o)
 	if r.Outcome != probe.ConnectError || !strings.Contains(r.Err, "nothing was sent") || s.count() != 0 {
 		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
+	}
+}
+
+// TestNoControlCharacters keeps a server from steering the terminal on which
+// its words are shown.
+func TestNoControlCharacters(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + `data: {"error":{"message":"\u001b[2J\u0007\u009bhi"}}` + "\n\n"}}})
+	r := once(t, options(s.addr))
+	if strings.ContainsFunc(r.Err, unicode.IsControl) || !strings.HasSuffix(r.Err, "hi") {
+		t.Errorf("the error reads %q", r.Err)
 	}
 }
