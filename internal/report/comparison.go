@@ -94,7 +94,7 @@ func improvement(m study.Metric, base, other study.Level) string {
 	if c.Large() {
 		return c.String() // a percentage of thousands tells nobody anything
 	}
-	text := fmt.Sprintf("%.1f%%", v)
+	text := fmt.Sprintf("%.1f%%", math.Round(v*10)/10+0) // adding 0 makes −0 a 0
 	switch {
 	case c.Survivors:
 		text += " (survivors)"

@@ -5,19 +5,63 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"synthetic/internal/report/analysis"
 	"synthetic/internal/report/study"
 )
 
-// reference adds the data of the report.
+// reference adds the data of the report: what its main tables print, a level
+// per line. The whole is in report.json.
 func (b *builder) reference() {
-	data, err := JSON(b.s)
+	data, err := brief(b.s)
 	if err != nil {
 		b.err = err
 		return
 	}
 	b.section("Reference Data (JSON)").add(Block{Code: string(data), Language: "json"})
+}
+
+func brief(s *study.Study) ([]byte, error) {
+	var b bytes.Buffer
+	for i, f := range append(head(s), field{"levels", nil}) {
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a report's data: %w", err)
+		}
+		if f.name == "levels" {
+			value = nil
+		}
+		fmt.Fprintf(&b, "%s  %q: %s", []string{"{\n", ",\n"}[min(i, 1)], f.name, value)
+	}
+	for i, level := range levelsJSON(s, briefLevel) {
+		line, err := json.Marshal(level)
+		if err != nil {
+			return nil, fmt.Errorf("encoding a report's data: %w", err)
+		}
+		fmt.Fprintf(&b, "%s    %s", []string{"[\n", ",\n"}[min(i, 1)], line)
+	}
+	b.WriteString("\n  ]\n}\n")
+	return b.Bytes(), nil
+}
+
+// briefLevel has the figures over all turns.
+func briefLevel(s *study.Study, l study.Level) object {
+	var o object
+	for _, m := range study.Metrics() {
+		if _, have := l.Figures[m.Key]; have && !partial(m.Key) {
+			o.add(m.Key, finite(l.Value(m.Key)))
+		}
+	}
+	if len(s.Objectives) > 0 {
+		o.add("slo", analysis.Judge(s.Objectives, l).String())
+	}
+	return o
+}
+
+// partial reports a figure over some turns, or over all with failures.
+func partial(key string) bool {
+	return strings.Contains(key, "_first_") || strings.Contains(key, "_followup_") || strings.Contains(key, "_with_failures_")
 }
 
 // object keeps its fields in order.
@@ -52,6 +96,25 @@ func (o *object) add(name string, value any) { *o = append(*o, field{name, value
 // tools write, and more. A value that is unknown is null; +∞, which JSON does
 // not have, is null too, with its interval's known end.
 func JSON(s *study.Study) ([]byte, error) {
+	o := head(s)
+	o.add("slos", objectives(s))
+	o.add("levels", levelsJSON(s, levelJSON))
+	o.add("highest_compliant", compliant(s))
+	o.add("warnings", analysis.Warnings(s))
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a report's data: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		return nil, fmt.Errorf("encoding a report's data: %w", err)
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// head says what was measured.
+func head(s *study.Study) object {
 	var o object
 	if !s.Generated.IsZero() {
 		o.add("generated", s.Generated.UTC())
@@ -67,20 +130,7 @@ func JSON(s *study.Study) ([]byte, error) {
 		o.add("variants", names)
 	}
 	o.add("target_rps", s.TargetRPS)
-	o.add("slos", objectives(s))
-	o.add("levels", levelsJSON(s))
-	o.add("highest_compliant", compliant(s))
-	o.add("warnings", analysis.Warnings(s))
-	data, err := json.Marshal(o)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return o
 }
 
 func objectives(s *study.Study) []object {
@@ -103,7 +153,7 @@ func compliant(s *study.Study) object {
 	return o
 }
 
-func levelsJSON(s *study.Study) []object {
+func levelsJSON(s *study.Study, of func(*study.Study, study.Level) object) []object {
 	var ats []float64
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
@@ -118,9 +168,9 @@ func levelsJSON(s *study.Study) []object {
 			switch {
 			case !ok:
 			case len(s.Series) == 1:
-				o = append(o, levelJSON(s, l)...)
+				o = append(o, of(s, l)...)
 			default:
-				o.add(series.Name, levelJSON(s, l))
+				o.add(series.Name, of(s, l))
 			}
 		}
 		all = append(all, o)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"synthetic/internal/report/study"
 )
@@ -105,7 +106,10 @@ func (c Change) String() string {
 
 func signed(v float64, decimals int) string {
 	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	if v > 0 {
+	switch {
+	case strings.Trim(text, "-0.") == "":
+		return strings.TrimPrefix(text, "-")
+	case v > 0:
 		return "+" + text
 	}
 	return text
