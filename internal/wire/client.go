@@ -139,6 +139,8 @@ func (c *Client) exchange(conn *conn, r *http.Request, trace *Trace) (*http.Resp
 	// said why: its answer tells more than the failed write.
 	resp, rest, err := c.readHeaders(conn, r)
 	switch {
+	case err != nil && refusedTLS(err):
+		return nil, failure(ctx, StepTLS, err)
 	case err != nil && unwritten != nil:
 		return nil, failure(ctx, StepWrite, unwritten)
 	case err != nil:
@@ -155,6 +157,14 @@ func (c *Client) exchange(conn *conn, r *http.Request, trace *Trace) (*http.Resp
 // hungUp reports whether a write failed because the peer had closed.
 func hungUp(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// refusedTLS reports whether err is the peer's TLS alert. In TLS 1.3 a server
+// refuses a client certificate, or its absence, when the client believes that
+// the handshake is over.
+func refusedTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 // write sends the request and closes its body.

@@ -74,6 +74,26 @@ func TestTLSFailures(t *testing.T) {
 	}
 }
 
+// A server that wants a client certificate says so after the handshake: that
+// is a failure of TLS all the same.
+func TestTLSClientCertificateMissing(t *testing.T) {
+	for name, version := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.NotFoundHandler())
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
+			server.StartTLS()
+			defer server.Close()
+			r, _ := post(t, server.URL)
+			_, err := newClient(t, trusting(server)).RoundTrip(r)
+			var failed *Error
+			if !errors.As(err, &failed) || failed.Step != StepTLS {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
 // A read that timed out leaves a TLS connection fit for use.
 func TestTLSReadDeadlineIsRearmed(t *testing.T) {
 	release := make(chan struct{})
