@@ -23,6 +23,7 @@ func allowed() map[string][]string {
 		"internal/sketch":   nil,
 		"internal/archtest": nil,
 		"internal/promtest": nil,
+		"internal/alerting": nil,
 
 		"internal/simulate/cluster":   nil,
 		"internal/simulate/replay":    {"internal/simulate/cluster"},

@@ -1,0 +1,119 @@
+package alerting
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	promconfig "github.com/prometheus/common/config"
+)
+
+// Alertmanager says how to reach one. Each of several is told everything.
+type Alertmanager struct {
+	// URL is that of its web page, for example "http://alertmanager:9093".
+	URL string
+	// Timeout bounds one request; 0 means 10s.
+	Timeout time.Duration
+	// Username and PasswordFile are those of basic authentication.
+	Username, PasswordFile string
+	// BearerTokenFile holds the token of bearer authentication. Files are read
+	// at each use.
+	BearerTokenFile string
+	TLS             TLS
+}
+
+// TLS are the settings of https addresses; the zero value trusts the system's
+// authorities.
+type TLS struct {
+	CAFile, CertFile, KeyFile, ServerName string
+	InsecureSkipVerify                    bool
+}
+
+// apiPath is appended to an Alertmanager's URL.
+const apiPath = "/api/v2/alerts"
+
+// client talks to one Alertmanager.
+type client struct {
+	url, endpoint string
+	timeout       time.Duration
+	http          *http.Client
+	generator     string
+}
+
+func newClient(a Alertmanager, generator string) (*client, error) {
+	u, err := url.Parse(a.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
+		return nil, fmt.Errorf("alertmanager %q: not an http or https address without user information; write for example http://alertmanager:9093", u.Redacted())
+	}
+	h, err := promconfig.NewClientFromConfig(a.http(), "alertmanager")
+	if err != nil {
+		return nil, fmt.Errorf("alertmanager %q: %w", a.URL, err)
+	}
+	return &client{
+		url: a.URL, endpoint: strings.TrimSuffix(a.URL, "/") + apiPath,
+		timeout: cmp.Or(a.Timeout, 10*time.Second), http: h, generator: generator,
+	}, nil
+}
+
+func (a Alertmanager) http() promconfig.HTTPClientConfig {
+	c := promconfig.HTTPClientConfig{
+		EnableHTTP2: true,
+		TLSConfig: promconfig.TLSConfig{
+			CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
+			ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
+		},
+	}
+	if a.Username != "" || a.PasswordFile != "" {
+		c.BasicAuth = &promconfig.BasicAuth{Username: a.Username, PasswordFile: a.PasswordFile}
+	}
+	if a.BearerTokenFile != "" {
+		c.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: a.BearerTokenFile}
+	}
+	return c
+}
+
+// errRejected says that an Alertmanager understood and refused: sending the
+// same again does not help.
+var errRejected = errors.New("rejected")
+
+// send posts messages; all of them were taken if the error is nil.
+func (c *client) send(ctx context.Context, messages []message) error {
+	for i := range messages {
+		messages[i].GeneratorURL = c.generator
+	}
+	body, err := json.Marshal(messages)
+	if err != nil {
+		return fmt.Errorf("encoding alerts: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be kept
+	switch {
+	case resp.StatusCode/100 == 2:
+		return nil
+	case resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %s: %s", errRejected, resp.Status, bytes.TrimSpace(text))
+	}
+	return fmt.Errorf("it answers %s: %s", resp.Status, bytes.TrimSpace(text))
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }

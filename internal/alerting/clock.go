@@ -1,0 +1,55 @@
+package alerting
+
+import "time"
+
+// clock gives the time that samples and evaluations carry. It runs with the
+// monotonic clock, so that a step of the wall clock neither opens a gap in the
+// series, nor makes samples out of order, nor lets a waiting alert jump ahead.
+// What leaves the pager is translated to the wall clock of that moment.
+type clock struct {
+	wall  func() time.Time
+	base  time.Time // the clock's time at start
+	start time.Time // has a monotonic reading
+}
+
+// newClock starts at the wall clock's time, or at notBefore if that is later:
+// stored samples may come from before a step backwards.
+func newClock(wall func() time.Time, notBefore time.Time) *clock {
+	base := wall()
+	if notBefore.After(base) {
+		base = notBefore
+	}
+	return &clock{wall: wall, base: base.Round(0), start: time.Now()}
+}
+
+// now never goes back while the process lives.
+func (c *clock) now() time.Time { return c.base.Add(time.Since(c.start)) }
+
+// tolerated is how far apart the two clocks may run before times are
+// translated: what a step is, and what is only the time between two readings.
+const tolerated = time.Second
+
+// step is how far the wall clock is ahead of the pager's.
+func (c *clock) step() time.Duration {
+	d := c.wall().Round(0).Sub(c.now())
+	if d.Abs() < tolerated {
+		return 0
+	}
+	return d
+}
+
+// toWall translates a time of this clock. The zero time stays zero.
+func (c *clock) toWall(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(c.step())
+}
+
+// fromWall translates a time of the wall clock. The zero time stays zero.
+func (c *clock) fromWall(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(-c.step())
+}

@@ -1,0 +1,194 @@
+package alerting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/prometheus/model/histogram"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/value"
+	"github.com/prometheus/prometheus/storage"
+)
+
+// timestampSuffix ends the names of metrics whose value is a time, by the
+// convention of Prometheus.
+const timestampSuffix = "_timestamp_seconds"
+
+// feed stores what a gatherer exposes, as a scrape does. Only run calls it,
+// but for the counts.
+type feed struct {
+	gatherer  prometheus.TransactionalGatherer
+	storage   storage.Appendable
+	clock     *clock
+	instance  labels.Labels // put on every series
+	maxSeries int
+	logger    *slog.Logger
+
+	mu       sync.Mutex
+	selected selection
+	series   map[uint64]*series
+	seed     maphash.Seed
+	round    uint64 // number of the scrape
+
+	refused atomic.Uint64 // samples that were not stored
+	stored  atomic.Int64  // series
+	full    bool          // it was said that there are too many series
+}
+
+// series is one that is stored.
+type series struct {
+	ref    storage.SeriesRef
+	labels labels.Labels
+	native bool
+	seen   uint64 // round
+}
+
+// take sets what is stored from the next scrape on.
+func (f *feed) take(s selection) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.selected = s
+}
+
+// scrape gathers once and stores it. Series of the scrape before that are no
+// longer there become stale.
+func (f *feed) scrape(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	families, done, gatherErr := f.gatherer.Gather()
+	defer done()
+	b := batch{feed: f, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
+	b.step = f.clock.step()
+	f.round++
+	for _, family := range families {
+		b.family(family)
+	}
+	b.stale()
+	f.stored.Store(int64(len(f.series)))
+	f.refused.Add(b.refused)
+	if err := b.app.Commit(); err != nil {
+		return errors.Join(gatherErr, fmt.Errorf("storing the samples of the pager: %w", err))
+	}
+	f.overflow(b.over)
+	return errors.Join(gatherErr, b.err)
+}
+
+// overflow says once that there are more series than may be stored, and once
+// that all are stored again.
+func (f *feed) overflow(over int) {
+	switch {
+	case over > 0 && !f.full:
+		f.logger.Error("The pager stores no more series: rules see only a part; raise alerting.max_series, or probe less in one process", "limit", f.maxSeries, "left_out", over)
+	case over == 0 && f.full:
+		f.logger.Info("The pager stores all series again", "series", len(f.series))
+	}
+	f.full = over > 0
+}
+
+// batch is what one scrape stores.
+type batch struct {
+	*feed
+	app     storage.Appender
+	at      int64
+	step    time.Duration
+	key     []byte
+	refused uint64
+	over    int
+	err     error
+}
+
+func (b *batch) family(family *dto.MetricFamily) {
+	name := family.GetName()
+	isTime := strings.HasSuffix(name, timestampSuffix)
+	for _, m := range family.Metric {
+		flatten(name, m, b.selected.wants, func(s sample) {
+			if isTime && s.value > 0 {
+				// Rules compare it with time(), which is the pager's clock.
+				s.value -= b.step.Seconds()
+			}
+			b.store(m, s)
+		})
+	}
+}
+
+// store appends a sample to its series, which is made if need be.
+func (b *batch) store(m *dto.Metric, s sample) {
+	id := b.id(m, s)
+	e := b.series[id]
+	if e == nil {
+		if len(b.series) >= b.maxSeries {
+			b.over++
+			b.refused++
+			return
+		}
+		e = &series{labels: b.labels(m, s)}
+		b.series[id] = e
+	}
+	e.seen, e.native = b.round, s.native != nil
+	b.append(e, s.value, s.native)
+}
+
+// append remembers the first error: one bad sample does not lose the others.
+func (b *batch) append(e *series, v float64, h *histogram.Histogram) {
+	var err error
+	if h != nil {
+		e.ref, err = b.app.AppendHistogram(e.ref, e.labels, b.at, h, nil)
+	} else {
+		e.ref, err = b.app.Append(e.ref, e.labels, b.at, v)
+	}
+	if err != nil {
+		b.refused++
+		if b.err == nil {
+			b.err = fmt.Errorf("storing %s: %w", e.labels, err)
+		}
+	}
+}
+
+// stale marks and forgets what this scrape did not show.
+func (b *batch) stale() {
+	for id, e := range b.series {
+		if e.seen == b.round {
+			continue
+		}
+		marker := math.Float64frombits(value.StaleNaN)
+		if e.native {
+			b.append(e, 0, &histogram.Histogram{Sum: marker})
+		} else {
+			b.append(e, marker, nil)
+		}
+		delete(b.series, id)
+	}
+}
+
+// id tells series apart without building their labels.
+func (b *batch) id(m *dto.Metric, s sample) uint64 {
+	k := append(b.key[:0], s.name...)
+	k = append(append(k, 0xff), s.extraValue...)
+	for _, l := range m.Label {
+		k = append(append(k, 0xff), l.GetName()...)
+		k = append(append(k, 0xff), l.GetValue()...)
+	}
+	b.key = k
+	return maphash.Bytes(b.seed, k)
+}
+
+func (b *batch) labels(m *dto.Metric, s sample) labels.Labels {
+	lb := labels.NewBuilder(b.instance)
+	for _, l := range m.Label {
+		lb.Set(l.GetName(), l.GetValue())
+	}
+	if s.extra != "" {
+		lb.Set(s.extra, s.extraValue)
+	}
+	return lb.Set(labels.MetricName, s.name).Labels()
+}

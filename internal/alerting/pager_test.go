@@ -1,0 +1,76 @@
+package alerting
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// running starts a pager and returns what stops it.
+func running(t *testing.T, p *Pager) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the pager ended with %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func mustNew(t *testing.T, o Options) *Pager {
+	t.Helper()
+	p, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPages pages over a real connection: it fires, is resolved, and says who
+// and where.
+func TestPages(t *testing.T) {
+	g, am := newGauge(t), newReceiver()
+	p := mustNew(t, Options{
+		Gatherer: g.gatherer(), RuleFiles: []RuleFile{{"rules.yml", []byte(quick)}}, Interval: time.Second,
+		Alertmanagers:  []Alertmanager{{URL: serve(t, am)}},
+		ExternalLabels: map[string]string{"cluster": "x"}, ExternalURL: "https://pager.example.org/",
+		Instance: "here",
+	})
+	running(t, p)
+	g.set(2)
+	fired := am.await(t, "a firing alert", posted.firing)
+	want := map[string]string{"alertname": "Up", "cluster": "x", "severity": "page", "job": "synthetic"}
+	for k, v := range want {
+		if fired.Labels[k] != v {
+			t.Errorf("label %s is %q, want %q", k, fired.Labels[k], v)
+		}
+	}
+	if len(fired.Labels) != len(want) {
+		t.Errorf("got labels %v, want %v", fired.Labels, want)
+	}
+	if got := fired.Annotations["summary"]; got != "up at 2" {
+		t.Errorf("the summary is %q", got)
+	}
+	if got := fired.GeneratorURL; got != "https://pager.example.org/alerts" {
+		t.Errorf("the alert comes from %q", got)
+	}
+	view := p.View()
+	if len(view.Groups) != 1 || view.Groups[0].Rules[0].State != "firing" || len(view.Groups[0].Rules[0].Alerts) != 1 {
+		t.Errorf("the view does not show the alert: %+v", view.Groups)
+	}
+	g.set(0)
+	over := am.await(t, "the end", func(p posted) bool { return !p.firing() })
+	if !over.StartsAt.Equal(fired.StartsAt) {
+		t.Errorf("the alert began at %v when it fired and at %v when it ended", fired.StartsAt, over.StartsAt)
+	}
+}
