@@ -8,8 +8,9 @@ import (
 // Budget is a bucket of tokens that holds one minute's worth and fills evenly.
 // What a conversation costs is known only afterwards: Allow takes an estimate
 // out, Settle puts the difference back or takes it, so that the bucket may be
-// in debt for a while but the rate holds over time. A nil Budget allows
-// everything. It is safe for concurrent use.
+// in debt for a while but the rate holds over time. The debt is bounded: a
+// server whose usage is nonsense must not silence its prober for days. A nil
+// Budget allows everything. It is safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
 	size   float64
@@ -43,6 +44,9 @@ func (b *Budget) Allow(now time.Time, estimate int) bool {
 	return true
 }
 
+// maxDebt is how many minutes' worth of tokens a bucket may owe.
+const maxDebt = 60
+
 // Settle corrects an allowed estimate to what was really used.
 func (b *Budget) Settle(estimate, actual int) {
 	if b == nil {
@@ -50,7 +54,7 @@ func (b *Budget) Settle(estimate, actual int) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tokens = min(b.tokens+float64(estimate-actual), b.size)
+	b.tokens = min(max(b.tokens+float64(estimate-actual), -maxDebt*b.size), b.size)
 }
 
 // fill adds what came in since the last call.

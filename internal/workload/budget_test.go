@@ -25,6 +25,9 @@ func TestBudget(t *testing.T) {
 		"what was used in excess is owed": {
 			{0, 600, true, 1200}, {59, 1, false, 0}, {61, 10, true, 10},
 		},
+		"a debt of nonsense is an hour's at most": {
+			{0, 600, true, 1 << 50}, {3600, 10, false, 0}, {3602, 10, true, 10},
+		},
 		"in flight counts as estimated": {
 			{0, 400, true, -1}, {0, 400, false, 0}, {0, 200, true, -1},
 		},
