@@ -39,7 +39,7 @@ func (w *Window) Collect(now time.Time, into *Sketch) {
 	into.Reset()
 	step := stepOf(now)
 	for i := range w.cells {
-		if w.steps[i] <= step-cells {
+		if w.steps[i] <= step-cells || w.steps[i] > step { // the latter after the clock was set back
 			w.cells[i].Free()
 			continue
 		}

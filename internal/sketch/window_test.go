@@ -21,6 +21,7 @@ func TestWindowHoldsTheLastMinute(t *testing.T) {
 		{"at the last moment", Span - 1, 1},
 		{"a minute later", Span, 0},
 		{"much later", 100 * Span, 0},
+		{"an hour earlier, by a clock that was set back", -time.Hour, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
