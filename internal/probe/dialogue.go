@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"synthetic/internal/wire"
@@ -55,11 +56,11 @@ func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 // the planned message, and counted: it is not the target's fault.
 func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Time, ok bool) {
 	if d.p.user != nil {
-		text, err := d.p.user.next(ctx, d.history)
+		text, err := d.consult(ctx)
 		if err == nil {
 			return text, time.Now(), true
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || d.stopped() {
 			return "", time.Time{}, false
 		}
 		d.sum.UserErrors++
@@ -71,12 +72,37 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 	return "Please go on.", at, true
 }
 
-// pause waits and reports false if the conversation is to stop.
-func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
+// consult asks the user endpoint for the next message, until the conversation
+// is to stop: no turn is in flight meanwhile.
+func (d *dialogue) consult(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	watching.Go(func() {
+		select {
+		case <-d.plan.Stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return d.p.user.next(ctx, d.history)
+}
+
+// stopped reports whether no further turn is to start.
+func (d *dialogue) stopped() bool {
 	select {
 	case <-d.plan.Stop:
-		return false
+		return true
 	default:
+		return false
+	}
+}
+
+// pause waits and reports false if the conversation is to stop.
+func (d *dialogue) pause(ctx context.Context, wait time.Duration) bool {
+	if d.stopped() {
+		return false
 	}
 	if wait <= 0 {
 		return ctx.Err() == nil

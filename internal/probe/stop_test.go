@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -155,6 +156,32 @@ func TestUserEndpoint(t *testing.T) {
 	results, sum = converse(t.Context(), t, o, 2)
 	if _, body := chat.request(3); len(results) != 2 || sum.UserErrors != 1 || !strings.Contains(body, "question 2") {
 		t.Errorf("with the user endpoint down: %d results, %+v; the planned question stands in", len(results), sum)
+	}
+}
+
+// TestStopEndsTheWaitForTheUser stops a conversation while the user endpoint
+// hangs: nothing is in flight then that would be worth waiting for.
+func TestStopEndsTheWaitForTheUser(t *testing.T) {
+	chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
+	stop := make(chan struct{})
+	user := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice the end
+		close(stop)
+		<-r.Context().Done()
+	}))
+	defer user.Close()
+	o := options(chat.addr)
+	o.User = &target.Target{BaseURL: user.URL + "/v1", Model: "user"}
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	pl := plan(2)
+	pl.Stop = stop
+	sum := p.Converse(t.Context(), pl, &recorder{})
+	if sum.Outcome != probe.Canceled || sum.Turns != 1 || sum.UserErrors != 0 {
+		t.Errorf("conversation %+v, want canceled after 1 turn and no error of the user endpoint", sum)
 	}
 }
 
