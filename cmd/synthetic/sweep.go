@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	reports "synthetic/internal/report"
+	"synthetic/internal/report/study"
 	"synthetic/internal/runfile"
 	"synthetic/internal/sweep"
 )
@@ -24,8 +26,9 @@ func addSweep(app *kingpin.Application) command {
 	f := &sweepFlags{}
 	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says.
 
-Every finished level is on disk before it is reported; run.json holds the whole
-sweep for "synthetic report". Ctrl-C ends the sweep and keeps what there is.
+Every finished level is on disk before it is reported; in the end run.json holds
+the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-C
+ends the sweep, and both hold what there is.
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
 deployment was not to be had, 2 when the plan or the directory cannot be used.`)
 	c.Flag("plan.file", "The plan file (see docs/plan.md).").Required().StringVar(&f.planFile)
@@ -58,11 +61,30 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintln(e.stdout, capacityLine(c))
 	}
 	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
+	f.report(e, run)
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)
 		return errInterrupted
 	}
 	return err
+}
+
+// report writes the report beside the run. What cannot be reported is no
+// failure of the sweep: the run is whole, and "synthetic report" can try again.
+func (f *sweepFlags) report(e env, run *runfile.Run) {
+	if len(run.Results) == 0 {
+		return
+	}
+	dir := filepath.Join(f.dir, "report")
+	files, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+	if err == nil {
+		err = reports.Write(dir, files)
+	}
+	if err != nil {
+		e.logger.Warn("The report cannot be written; try synthetic report render", "err", err)
+		return
+	}
+	fmt.Fprintf(e.stdout, "the report is %s\n", filepath.Join(dir, files[0].Name))
 }
 
 // tool describes this binary for the run.

@@ -136,6 +136,9 @@ func TestSweepStops(t *testing.T) {
 	if len(run.Results) != 1 || run.Interrupted == "" {
 		t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, "report", "report.md")); err != nil || !strings.Contains(string(text), "stopped before its end") {
+		t.Errorf("the report of what there is (%v):\n%s", err, text)
+	}
 }
 
 // TestKilledSweepsLoseNothing kills the real program at random moments and

@@ -45,7 +45,10 @@ type Run struct {
 	TargetRPS *float64 `json:"target_rps"`
 	// WarmUpSeconds and MeasurementSeconds are planned, per level; a
 	// measurement of 0 ends by a number of conversations instead.
-	WarmUpSeconds      float64 `json:"warm_up_seconds"`
+	WarmUpSeconds float64 `json:"warm_up_seconds"`
+	// WarmUp says how a warm-up went that was no time of the level's own load
+	// ("10 conversations at 0.5/s, then 15s of rest"); "" otherwise.
+	WarmUp             string  `json:"warm_up,omitempty"`
 	MeasurementSeconds float64 `json:"measurement_seconds"`
 	// Conversations per level, when the measurement ends by their number.
 	Conversations int `json:"conversations,omitempty"`

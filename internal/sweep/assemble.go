@@ -20,6 +20,9 @@ func (s *sweep) blank() *runfile.Run {
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
 		CachePolicy: p.cachePolicy(), Order: string(p.Order), SLOs: p.objectives(),
 	}
+	if w := p.WarmUp; w.Conversations > 0 {
+		r.WarmUp = fmt.Sprintf("%d conversations at %g/s, then %s of rest", w.Conversations, w.Rate, w.Cooldown)
+	}
 	if p.Kind == runfile.Concurrency && p.StartRate > 0 {
 		r.TargetRPS = &p.StartRate
 	}

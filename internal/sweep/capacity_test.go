@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -107,6 +108,37 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		}
 	})
 	return level, seconds
+}
+
+// TestSearchResumes stops a search after its second visit; going on, it comes
+// to the same end without a third visit to the same level.
+func TestSearchResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(10)}
+		defer net.serve(t, "a", simulate.New(o))()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		visits := 0
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: true, Finished: func(runfile.Result) {
+			if visits++; visits == 2 {
+				cancel()
+			}
+		}}
+		run, err := Run(ctx, options)
+		if !errors.Is(err, ErrInterrupted) || len(run.Capacities) != 1 || len(run.Capacities[0].Visited) != 2 {
+			t.Fatalf("error %v, capacities %+v", err, run.Capacities)
+		}
+		options.Resume = true
+		if run, err = Run(t.Context(), options); err != nil {
+			t.Fatal(err)
+		}
+		c := run.Capacities[0]
+		if c.Level == nil || *c.Level != 10 || len(c.Visited) != visits || len(run.Results) != visits {
+			t.Errorf("capacity %+v after %d visits", c, visits)
+		}
+	})
 }
 
 // TestEarlyStopInGrid gives up doomed levels and measures the others in full.

@@ -17,7 +17,7 @@ const (
 )
 
 // goneWords begin the reason of a level that ended because its target died.
-const goneWords = "the target is gone"
+const goneWords = "no turn succeeds any more"
 
 // streak counts the turns that failed in a row as those of a dead target do. A
 // deployment that is busy (429) or slow (timeouts) is not dead: that is what a
@@ -55,6 +55,6 @@ func (s *streak) gone(now time.Time) string {
 	for _, o := range slices.Sorted(maps.Keys(s.outcomes)) {
 		parts = append(parts, fmt.Sprintf("%s %d", o, s.outcomes[o]))
 	}
-	return fmt.Sprintf("%s: the last %d turns in a row failed (%s), the first of them %s ago; the last said: %s",
+	return fmt.Sprintf("%s: the last %d turns failed (%s), the first of them %s ago; the last said: %s",
 		goneWords, s.n, strings.Join(parts, ", "), now.Sub(s.since).Round(time.Second), s.last)
 }

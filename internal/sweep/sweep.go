@@ -163,15 +163,23 @@ func (s *sweep) broken(ctx context.Context, c Cell, err error) error {
 	return fmt.Errorf("before %s: %w", s.Plan.name(c), err)
 }
 
-// keep adds a result to the run.
+// keep adds a result to the run, unless it was interrupted before it saw a
+// turn.
 func (s *sweep) keep(c Cell, rec *record) {
-	if len(rec.Result.Snapshots) > 0 || rec.Result.State != runfile.Interrupted {
+	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
 		s.run.Results = append(s.run.Results, rec.Result)
 	}
 	if rec.Deployment != nil {
 		s.described[s.Plan.Variants[c.Variant].Name] = true
 		s.run.Deployment = append(s.run.Deployment, rec.Deployment...)
 	}
+}
+
+// sawTurns reports whether a turn ended within the snapshots.
+func sawTurns(r runfile.Result) bool {
+	return slices.ContainsFunc(r.Snapshots, func(s runfile.Snapshot) bool {
+		return slices.ContainsFunc(s.Blocks, func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
+	})
 }
 
 // prepare makes the deployment the cell's variant and waits until it answers,
@@ -230,7 +238,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, r *runfile.Result) error {
 	r.Ended = time.Now()
 	if strings.HasPrefix(r.Why, goneWords) {
 		delete(s.ready, c.Variant)
-		s.Logger.Warn("The level ended because the target is gone", "level", s.Plan.name(c), "why", r.Why)
+		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", s.Plan.name(c), "why", r.Why)
 	}
 	return nil
 }

@@ -55,7 +55,11 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	if r.TargetRPS != nil {
 		row("Target RPS", "%.1f conversation starts/s at most", *r.TargetRPS)
 	}
-	row("Warmup", "%gs per level", r.WarmUpSeconds)
+	if r.WarmUp != "" {
+		row("Warmup", "%s, per level", r.WarmUp)
+	} else {
+		row("Warmup", "%gs per level", r.WarmUpSeconds)
+	}
 	if r.MeasurementSeconds > 0 {
 		row("Measurement", "%gs per level (%d snapshots)", r.MeasurementSeconds, r.Snapshots)
 	} else {
