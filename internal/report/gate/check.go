@@ -67,9 +67,8 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 	o.Detail = fmt.Sprintf("capacity %g, limit %g", own.Highest, limit)
 }
 
-// levels looks for the level that is furthest on the wrong side. Without a
-// level in the condition, figures are judged at the levels that meet the
-// report's SLOs' purpose: all of them.
+// levels looks for the level that is furthest on the wrong side, among all or
+// at the one that the condition names.
 func (o *Outcome) levels(s *study.Study, series study.Series) {
 	m, _ := study.MetricOf(o.Figure)
 	seen, worst := false, math.Inf(-1)
