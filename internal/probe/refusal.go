@@ -1,8 +1,8 @@
 package probe
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"synthetic/internal/stream"
 	"synthetic/internal/wire"
 )
 
@@ -64,11 +65,12 @@ func (a *attempt) readWhole(ctx context.Context, resp *http.Response, body *wire
 		a.finish(Canceled, now, "canceled by the prober's own shutdown")
 		return
 	}
+	message, isError := stream.ErrorMessage(text)
 	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
-		a.finish(by, now, fmt.Sprintf("HTTP %d: %s", resp.StatusCode, errorMessage(text)))
+		a.finish(by, now, fmt.Sprintf("HTTP %d: %s", resp.StatusCode, cmp.Or(message, "no further word")))
 		return
 	}
-	switch message, isError := inBandError(text); {
+	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		a.finish(outcome, deadline, a.limits.explain(outcome))
 	case err != nil:
@@ -95,51 +97,6 @@ func outcomeOfStatus(status int) (Outcome, bool) {
 		return HTTP5xx, true
 	}
 	return HTTP4xx, true
-}
-
-// errorMessage finds the message in an error body, or returns the body.
-func errorMessage(body []byte) string {
-	if message, ok := inBandError(body); ok {
-		return message
-	}
-	var flat struct {
-		Message string `json:"message"`
-		Detail  any    `json:"detail"`
-	}
-	if json.Unmarshal(body, &flat) == nil {
-		if flat.Message != "" {
-			return flat.Message
-		}
-		if flat.Detail != nil {
-			return fmt.Sprint(flat.Detail)
-		}
-	}
-	if len(body) == 0 {
-		return "no further word"
-	}
-	return string(body)
-}
-
-// inBandError reports whether body is a JSON object with an "error", and what
-// it says.
-func inBandError(body []byte) (string, bool) {
-	var doc struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if json.Unmarshal(body, &doc) != nil || len(doc.Error) == 0 || string(doc.Error) == "null" {
-		return "", false
-	}
-	var object struct {
-		Message string `json:"message"`
-	}
-	var text string
-	switch {
-	case json.Unmarshal(doc.Error, &text) == nil:
-		return text, true
-	case json.Unmarshal(doc.Error, &object) == nil && object.Message != "":
-		return object.Message, true
-	}
-	return string(doc.Error), true
 }
 
 func isJSON(h http.Header) bool {

@@ -77,13 +77,15 @@ func clip(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), maxMessage)]), "")
 }
 
-// ErrorMessage returns what a JSON error body says, at most 512 bytes of it:
-// its message if it names one, otherwise its start.
-func ErrorMessage(body []byte) string {
+// ErrorMessage returns what the body of a response that is no stream says, at
+// most 512 bytes of it: the message of an error object if it names one,
+// otherwise the body's start. isError says that the body calls itself an error,
+// as an event in a stream would.
+func ErrorMessage(body []byte) (message string, isError bool) {
 	var c chunk
 	body = bytes.TrimSpace(body)
 	if c.scan(body, &prefix{}) {
-		return c.errorMessage(body)
+		return c.errorMessage(body), c.failed || c.isError
 	}
-	return clip(body)
+	return clip(body), false
 }

@@ -54,7 +54,6 @@ type Reader struct {
 	isError  bool // the event is called "error"
 	document bool // the body is one JSON text, not an event stream
 	begun    bool // a line that is not empty was seen
-	comments int
 	prefix   prefix
 }
 
@@ -65,13 +64,6 @@ func NewReader(src Source, o Options) *Reader {
 	}
 	return &Reader{src: src, max: o.MaxEventBytes}
 }
-
-// Comments returns how many comment lines (keep-alive pings) came so far.
-func (r *Reader) Comments() int { return r.comments }
-
-// Last returns the arrival of the last bytes that were read; after io.EOF that
-// is when the stream ended. It is the zero value before the first byte.
-func (r *Reader) Last() Arrival { return r.arrival }
 
 // Next returns the next event. The error is io.EOF at the end of the body, a
 // *TooLargeError for an event over the bound, or that of the source; after a
@@ -169,8 +161,7 @@ func (r *Reader) line(line []byte) (bool, error) {
 	case len(line) == 0:
 		r.isError = r.isError && r.hasData
 		return r.hasData, nil
-	case line[0] == ':':
-		r.comments++
+	case line[0] == ':': // a comment, such as a keep-alive ping
 		return false, nil
 	}
 	return false, r.field(line)
