@@ -96,6 +96,8 @@ func TestOutcomes(t *testing.T) {
 			want{probe.ErrorEvent, "", 0, "worker gone"}},
 		{"JSON error with status 200", jsonResponse("200 OK", `{"error":{"message":"no capacity"}}`), false,
 			want{probe.ErrorEvent, "", 0, "no capacity"}},
+		{"JSON error of the other kind with status 200", jsonResponse("200 OK", `{"object":"error","message":"no capacity"}`), false,
+			want{probe.ErrorEvent, "", 0, "no capacity"}},
 		{"JSON answer instead of a stream", jsonResponse("200 OK", `{"choices":[{"message":{"content":"hi"}}]}`), false,
 			want{probe.Malformed, "", 0, "not an event stream"}},
 		{"data that is no JSON", sseHead + chunk(hello, "data: <html>\n\n") + lastChunk, false,

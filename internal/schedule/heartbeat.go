@@ -17,25 +17,9 @@ const (
 	sinkPatience = 5 * time.Second
 )
 
-// Beat is a job's last sign of life.
-type Beat struct {
-	Target, Workload string
-	At               time.Time
-}
-
-// Beats returns the last sign of life of each wanted job, by name. A job whose
-// sink or turn is stuck gives none.
-func (s *Scheduler) Beats() []Beat {
-	live := *s.live.Load()
-	beats := make([]Beat, len(live))
-	for i, r := range live {
-		beats[i] = Beat{Target: r.key.target, Workload: r.key.workload, At: *r.beaten.Load()}
-	}
-	return beats
-}
-
 // LastBeat returns the last sign of life of a job, or the zero time if the job
-// is not wanted. Unlike Beats it allocates nothing.
+// is not wanted. A job whose sink or turn is stuck gives none. It allocates
+// nothing: each scrape asks for every job.
 func (s *Scheduler) LastBeat(target, workload string) time.Time {
 	live := *s.live.Load()
 	i, found := slices.BinarySearchFunc(live, key{target, workload}, func(r *runner, k key) int { return r.key.compare(k) })

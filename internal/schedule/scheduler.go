@@ -52,7 +52,7 @@ type Scheduler struct {
 	cut  context.CancelFunc
 	// loops are the goroutines of all runners, owned by Run.
 	loops sync.WaitGroup
-	// live is a copy of the wanted runners for Healthy and Beats, which must
+	// live is a copy of the wanted runners for Healthy and LastBeat, which must
 	// answer even while mu is held by something stuck.
 	live  atomic.Pointer[[]*runner]
 	phase atomic.Int32
