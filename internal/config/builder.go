@@ -24,7 +24,7 @@ type builder struct {
 func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
 	jobs := b.traffic(f.Traffic, targets, workloads)
-	return &Config{Targets: targets, Jobs: jobs, SLOs: b.slos(f.SLOs, targets, workloads, jobs)}
+	return &Config{Targets: targets, Jobs: jobs, SLOs: b.slos(f.SLOs, targets, workloads, jobs), Alerting: b.alerting(f.Alerting)}
 }
 
 // mistake reports a wrong key. A key that is absent stands where the nearest

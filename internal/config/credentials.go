@@ -25,23 +25,23 @@ func (b *builder) key(path string, e fileEndpoint) target.Key {
 	}
 }
 
-// tls resolves the TLS settings.
-func (b *builder) tls(path string, e fileEndpoint) target.TLS {
+// tls resolves the TLS settings of the address under the key urlKey.
+func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
 	at := path + ".tls"
-	if b.has(at) && strings.HasPrefix(string(e.BaseURL), "http://") && b.fine(path+".base_url") {
-		b.mistake(at, "", "has no effect on an http address", "write https:// in base_url, or remove tls")
+	if b.has(at) && strings.HasPrefix(url, "http://") && b.fine(path+"."+urlKey) {
+		b.mistake(at, "", "has no effect on an http address", "write https:// in "+urlKey+", or remove tls")
 	}
 	switch {
-	case e.TLS.CertFile != "" && e.TLS.KeyFile == "":
+	case t.CertFile != "" && t.KeyFile == "":
 		b.mistake(at+".key_file", "", "is missing beside cert_file", "write key_file, or remove cert_file")
-	case e.TLS.CertFile == "" && e.TLS.KeyFile != "":
+	case t.CertFile == "" && t.KeyFile != "":
 		b.mistake(at+".cert_file", "", "is missing beside key_file", "write cert_file, or remove key_file")
 	}
 	return target.TLS{
-		CAFile:             b.file(at+".ca_file", e.TLS.CAFile, false),
-		CertFile:           b.file(at+".cert_file", e.TLS.CertFile, false),
-		KeyFile:            b.file(at+".key_file", e.TLS.KeyFile, false),
-		ServerName:         e.TLS.ServerName,
-		InsecureSkipVerify: e.TLS.InsecureSkipVerify,
+		CAFile:             b.file(at+".ca_file", t.CAFile, false),
+		CertFile:           b.file(at+".cert_file", t.CertFile, false),
+		KeyFile:            b.file(at+".key_file", t.KeyFile, false),
+		ServerName:         t.ServerName,
+		InsecureSkipVerify: t.InsecureSkipVerify,
 	}
 }

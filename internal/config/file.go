@@ -21,6 +21,7 @@ type file struct {
 	Workloads []fileWorkload `yaml:"workloads" min:"1" absent:"one workload with every default" examples:"[{name: chat}]" doc:"The kinds of conversation to hold."`
 	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two may be in one entry only."`
 	SLOs      []fileSLO      `yaml:"slos" absent:"TTFT within 1 s for 99 % of turns, TPOT within 60 ms for 99 %, availability 99.5 %" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]" doc:"The service level objectives that turns are judged by. An empty list means none."`
+	Alerting  fileAlerting   `yaml:"alerting" absent:"this process does not page" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}" doc:"Evaluate the alert rules in this process and tell Alertmanagers, without a Prometheus; see [pager.md](pager.md). ~{}~ is enough to see alerts on the page ~/alerts~."`
 }
 
 type fileTarget struct {
@@ -45,7 +46,7 @@ type fileTLS struct {
 	CAFile             string `yaml:"ca_file" absent:"the system's" examples:"ca.pem" doc:"PEM file of the certificate authorities to trust."`
 	CertFile           string `yaml:"cert_file" absent:"none" examples:"client.pem" doc:"PEM file of the client certificate; goes with ~key_file~."`
 	KeyFile            string `yaml:"key_file" absent:"none" examples:"client-key.pem" doc:"PEM file of the client certificate's key; goes with ~cert_file~."`
-	ServerName         string `yaml:"server_name" absent:"the host of ~base_url~" examples:"llm.example.com" doc:"Name that the server's certificate must carry."`
+	ServerName         string `yaml:"server_name" absent:"the host of the address" examples:"llm.example.com" doc:"Name that the server's certificate must carry."`
 	InsecureSkipVerify bool   `yaml:"insecure_skip_verify" default:"false" doc:"Accept any certificate. Only for experiments: whoever sits in between can read the key."`
 }
 

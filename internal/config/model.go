@@ -24,6 +24,8 @@ type Config struct {
 	Jobs []schedule.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
+	// Alerting is nil if the process does not page by itself.
+	Alerting *Alerting
 	// Hash is the SHA-256 of the file's text in hexadecimal. Files that the
 	// configuration names are not part of it.
 	Hash string

@@ -1,0 +1,68 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/target"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAlerting(t *testing.T) {
+	const targets = "targets: [{base_url: http://a:8000}]\n"
+	for name, tc := range map[string]struct {
+		text string
+		want *Alerting
+	}{
+		"absent":   {"", nil},
+		"defaults": {"alerting: {}", &Alerting{Interval: 15 * time.Second, Retention: day, MaxSeries: 50_000}},
+		"every key": {`
+alerting:
+  alertmanagers:
+    - url: http://one:9093/am/
+    - url: https://two:9093
+      timeout: 3s
+      basic_auth: {username: pager, password_file: key.txt}
+      tls: {ca_file: ca.pem, cert_file: cert.pem, key_file: key.txt, server_name: am, insecure_skip_verify: true}
+    - {url: http://three:9093, bearer_token_file: key.txt}
+  external_labels: {cluster: eu-1}
+  external_url: https://synthetic.example.com/
+  runbook_url: https://git.example.com/runbooks
+  dashboard_url: https://grafana.example.com/d
+  interval: 5s
+  retention: 6h
+  max_series: 1000
+  directory: pager
+`, &Alerting{
+			Alertmanagers: []Alertmanager{
+				{URL: "http://one:9093/am", Timeout: 10 * time.Second},
+				{
+					URL: "https://two:9093", Timeout: 3 * time.Second,
+					Username: "pager", PasswordFile: "testdata/good/key.txt",
+					TLS: target.TLS{
+						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
+						ServerName: "am", InsecureSkipVerify: true,
+					},
+				},
+				{URL: "http://three:9093", Timeout: 10 * time.Second, BearerTokenFile: "testdata/good/key.txt"},
+			},
+			ExternalLabels: map[string]string{"cluster": "eu-1"},
+			ExternalURL:    "https://synthetic.example.com",
+			RunbookURL:     "https://git.example.com/runbooks",
+			DashboardURL:   "https://grafana.example.com/d",
+			Interval:       5 * time.Second, Retention: 6 * time.Hour, MaxSeries: 1000,
+			Directory: "testdata/good/pager",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := Parse("synthetic.yml", []byte(targets+tc.text), "testdata/good")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, cfg.Alerting); diff != "" {
+				t.Errorf("alerting (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
