@@ -55,11 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	app.Terminate(func(c int) { panic(exit(c)) })
 	defer func() {
 		if r := recover(); r != nil {
-			c, ok := r.(exit)
-			if !ok {
-				panic(r)
-			}
-			code = int(c)
+			code = afterPanic(stderr, r)
 		}
 	}()
 
@@ -71,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	commands = append(commands, addReport(app)...)
 	chosen, err := app.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "synthetic: %v\nTry \"synthetic --help\".\n", err)
+		fmt.Fprintf(stderr, "synthetic: %v\nTry \"%s\".\n", explain(app, args, err), helpFor(app, args))
 		return exitUsage
 	}
 	e := env{stdout: stdout, stderr: stderr, logger: promslog.New(&logging)}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestUsageErrorsNameTheFlag(t *testing.T) {
+	for args, want := range map[string]string{
+		"demo --seed=x":                              "synthetic: --seed: \"x\" is no whole number from 0\nTry \"synthetic demo --help\".\n",
+		"demo --seed=99999999999999999999":           "synthetic: --seed: \"99999999999999999999\" is too large\nTry \"synthetic demo --help\".\n",
+		"simulate --fault.hang=often":                "synthetic: --fault.hang: \"often\" is no number\nTry \"synthetic simulate --help\".\n",
+		"run --shutdown.timeout=5":                   "synthetic: --shutdown.timeout: time: missing unit in duration \"5\"\nTry \"synthetic run --help\".\n",
+		"probe --base-url=http://x --header=a":       "synthetic: --header: expected KEY=VALUE got 'a'\nTry \"synthetic probe --help\".\n",
+		"probe --base-url=http://x --log.level=loud": "synthetic: --log.level: unrecognized log level loud\nTry \"synthetic probe --help\".\n",
+		"check":         "synthetic: must select a subcommand of 'check'\nTry \"synthetic check --help\".\n",
+		"probe --nope":  "synthetic: unknown long flag '--nope'\nTry \"synthetic probe --help\".\n",
+		"no-such-thing": "synthetic: expected command but got \"no-such-thing\"\nTry \"synthetic --help\".\n",
+	} {
+		var out, errs strings.Builder
+		code := run(t.Context(), strings.Fields(args), &out, &errs)
+		if code != exitUsage || errs.String() != want || out.Len() > 0 {
+			t.Errorf("%q: code %d, output %q, errors\n%q, want\n%q", args, code, out.String(), errs.String(), want)
+		}
+	}
+}
+
+// fullDisk fails as a file on a full disk does.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
+}
+
+func TestHelpThatCannotBeWritten(t *testing.T) {
+	var errs strings.Builder
+	code := run(t.Context(), []string{"--help"}, fullDisk{}, &errs)
+	if want := "synthetic: write /dev/stdout: no space left on device\n"; code != exitFailure || errs.String() != want {
+		t.Errorf("code %d, errors %q, want %d and %q", code, errs.String(), exitFailure, want)
+	}
+}
