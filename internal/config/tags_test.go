@@ -2,10 +2,15 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/target"
 )
 
 // TestTags holds that every key is documented, says what its absence means,
@@ -67,4 +72,39 @@ func count(conditions ...bool) int {
 		}
 	}
 	return n
+}
+
+// TestEnums holds that the values of the file are those of the packages that
+// act on them.
+func TestEnums(t *testing.T) {
+	shapes := map[string]reflect.Type{"file": reflect.TypeFor[file](), "plan": reflect.TypeFor[filePlan]()}
+	want := map[string][]string{
+		"sli":        texts(slo.SLIs()...),
+		"turns":      texts(probe.TurnKinds()...),
+		"connection": texts(target.Reuse, target.PerConversation),
+	}
+	for shape, typ := range shapes {
+		checkEnums(t, shape, typ, want)
+	}
+}
+
+func checkEnums(t *testing.T, path string, typ reflect.Type, want map[string][]string) {
+	t.Helper()
+	for _, f := range fieldsOf(typ) {
+		at, inner := f.inner(path)
+		if values := want[f.name]; f.enum != nil && values != nil && !slices.Equal(f.enum, values) {
+			t.Errorf("%s: the values are %v, want %v", at, f.enum, values)
+		}
+		if inner != nil {
+			checkEnums(t, at, inner, want)
+		}
+	}
+}
+
+func texts[T ~string](values ...T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }

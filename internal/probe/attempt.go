@@ -16,6 +16,9 @@ const (
 	// maxStream bounds the bytes of one answer's stream. It is far above any
 	// real answer and bounds the memory that a babbling server can cost.
 	maxStream = 16 << 20
+	// maxAnswer bounds the text of one answer in bytes, some 200,000 tokens. It
+	// is kept and sent again with every turn that follows.
+	maxAnswer = 1 << 20
 	// drainFor bounds how long a finished stream may take to end its body, so
 	// that its connection can be kept for the next turn.
 	drainFor = 50 * time.Millisecond
@@ -90,6 +93,9 @@ func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 			return
 		}
 		a.take(event)
+		if len(a.seen.answer) > maxAnswer {
+			a.finish(Malformed, event.At, "the answer is longer than 1 MiB")
+		}
 	}
 }
 

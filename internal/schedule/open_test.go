@@ -2,10 +2,12 @@ package schedule
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/metrics"
 	"synthetic/internal/workload"
 )
 
@@ -168,4 +170,13 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSkipReasonsAreCounted holds that the recorder knows every reason: it
+// drops one that it does not.
+func TestSkipReasonsAreCounted(t *testing.T) {
+	ours, counted := []string{SkipMaxConcurrency, SkipBudget, SkipLate}, metrics.SkipReasons()
+	if !slices.Equal(ours, counted) {
+		t.Errorf("the reasons are %v, those that are counted %v", ours, counted)
+	}
 }
