@@ -110,7 +110,10 @@ func lengths(s *study.Study) []string {
 	}
 	var out []string
 	for _, series := range s.Series[1:] {
-		for _, l := range series.Levels {
+		for i, l := range series.Levels {
+			if i > 0 && math.IsNaN(l.Value("output_tokens_per_turn")) {
+				break // derived from throughput, which beyond the lowest level may lag behind arrivals
+			}
 			base, ok := s.Series[0].Level(l.At)
 			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)
 			if ok && math.Abs(b/a-1) > lengthsApart {

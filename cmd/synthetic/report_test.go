@@ -1,0 +1,151 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synthetic/internal/report/reporttest"
+	"synthetic/internal/runfile"
+)
+
+// sweepFile writes a run that was changed and returns its path.
+func sweepFile(t *testing.T, name string, change func(*runfile.Run)) string {
+	t.Helper()
+	r := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80, 100}})
+	if change != nil {
+		change(r)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := runfile.Write(path, r); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// reportOn runs "synthetic report" and returns its exit code and outputs.
+func reportOn(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	out, errs := newBuffer(), newBuffer()
+	code = run(t.Context(), append([]string{"report"}, args...), out, errs)
+	return code, out.String(), errs.String()
+}
+
+func TestReportRender(t *testing.T) {
+	dir := t.TempDir()
+	code, stdout, stderr := reportOn(t, "render", sweepFile(t, "run.json", nil), "--output.dir="+dir)
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for _, name := range []string{"report.md", "report.html", "report.json", "report.csv", "ttft.svg", "tpot.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil || !strings.Contains(stdout, "wrote "+filepath.Join(dir, name)) {
+			t.Errorf("%s: %v, said %q", name, err, stdout)
+		}
+	}
+	// Without a directory, the Markdown is on standard output.
+	code, stdout, _ = reportOn(t, "render", filepath.Dir(sweepFile(t, "run.json", nil)))
+	if code != exitOK || !strings.HasPrefix(stdout, "# A sweep of the model\n") {
+		t.Errorf("exit code %d, output %.60q", code, stdout)
+	}
+}
+
+func TestReportCompare(t *testing.T) {
+	slower := sweepFile(t, "slow.json", func(r *runfile.Run) {
+		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.8}}})
+	})
+	code, stdout, stderr := reportOn(t, "compare", "main="+sweepFile(t, "a.json", nil), slower)
+	if code != exitOK || !strings.Contains(stdout, "# main against slow\n") || !strings.Contains(stdout, "| main | 100 |") || !strings.Contains(stdout, "| slow | 40 |") {
+		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
+	}
+}
+
+func TestReportAverage(t *testing.T) {
+	a := sweepFile(t, "a.json", nil)
+	b := sweepFile(t, "b.json", func(r *runfile.Run) {
+		*r = *reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80, 100}})
+	})
+	code, stdout, stderr := reportOn(t, "average", a, b)
+	if code != exitOK || !strings.Contains(stdout, "# A sweep of the model (2 runs)") || !strings.Contains(stdout, "| 2/2 |") {
+		t.Errorf("exit code %d: %s\n%.900s", code, stderr, stdout)
+	}
+}
+
+func TestReportGate(t *testing.T) {
+	path, dir := sweepFile(t, "a.json", nil), t.TempDir()
+	code, stdout, _ := reportOn(t, "render", path, "--fail-on=ttft_p99@100>100ms", "--output.dir="+dir)
+	if code != exitFailure || !strings.Contains(stdout, "### Performance gate **failed**") || !strings.Contains(stdout, "`ttft_p99@100>100ms`") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "gate.md")); err != nil {
+		t.Error(err)
+	}
+	code, stdout, _ = reportOn(t, "render", path, "--fail-on=ttft_p99@40>1s,capacity<80")
+	if code != exitOK || !strings.Contains(stdout, "### Performance gate passed") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
+// TestReportRefuses: a mistake is exit code 2 and a clear error, and whatever
+// was in the output directory is still there.
+func TestReportRefuses(t *testing.T) {
+	good := sweepFile(t, "good.json", nil)
+	broken := func(name, data string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	whole, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	otherSLO := sweepFile(t, "slo.json", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 })
+	otherWork := sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })
+	otherName := sweepFile(t, "name.json", func(r *runfile.Run) {
+		r.Variants[0] = "eagle3"
+		for i := range r.Results {
+			r.Results[i].Variant = "eagle3"
+		}
+	})
+	for _, tt := range []struct {
+		name, want string
+		args       []string
+	}{
+		{"no file", "no such file", []string{"render", filepath.Join(t.TempDir(), "none.json")}},
+		{"empty file", "the file is empty", []string{"render", broken("empty.json", "")}},
+		{"half a file", "ends in the middle of a value: it was written only in part", []string{"compare", good, broken("half.json", string(whole[:len(whole)/2]))}},
+		{"other SLOs", "cannot be compared: the SLOs differ: ttft (TTFT p99 < 1000ms)", []string{"compare", good, otherSLO}},
+		{"other workload", "cannot be compared: the workloads of", []string{"compare", good, otherWork}},
+		{"average of other workloads", "cannot be pooled: the workloads of", []string{"average", good, otherWork}},
+		{"average of other variants", `the variants differ: "default"`, []string{"average", good, otherName}},
+		{"average of quantiles", "an average of quantiles is no quantile", []string{"average", good, "../../internal/report/study/testdata/000.txt"}},
+		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
+		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},
+		{"a wrong objective", `--slo: "tops<5": want the quantile of a latency`, []string{"render", good, "--slo=tops<5"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			before := filepath.Join(dir, "report.md")
+			if err := os.WriteFile(before, []byte("the report before"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			code, stdout, stderr := reportOn(t, append(tt.args, "--output.dir="+dir)...)
+			if code != exitUsage || !strings.Contains(stderr, tt.want) || stdout != "" {
+				t.Errorf("exit code %d, said %q, want %q", code, stderr, tt.want)
+			}
+			if kept, err := os.ReadFile(before); err != nil || string(kept) != "the report before" {
+				t.Errorf("the report before became %q (%v)", kept, err)
+			}
+		})
+	}
+}
+
+func TestReportForce(t *testing.T) {
+	other := sweepFile(t, "work.json", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" })
+	code, stdout, stderr := reportOn(t, "compare", "--force", sweepFile(t, "a.json", nil), other)
+	if code != exitOK || !strings.Contains(stdout, "Compared with --force although the workloads of") {
+		t.Errorf("exit code %d: %s\n%.600s", code, stderr, stdout)
+	}
+}
