@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -83,7 +84,22 @@ func (h headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	setHeaders(req.Header, h.target, h.key)
 	resp, err := h.next.RoundTrip(req)
 	if err == nil {
-		resp.Body = http.MaxBytesReader(nil, resp.Body, maxUntimed)
+		resp.Body = &boundedBody{resp.Body, maxUntimed}
 	}
 	return resp, err
+}
+
+// boundedBody fails where the body goes on after so many bytes.
+type boundedBody struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer is longer than %d MiB", maxUntimed>>20)
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
 }
