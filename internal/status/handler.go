@@ -44,9 +44,10 @@ type assets struct {
 // turnsShown bounds the turns on one page.
 const turnsShown = 100
 
-// ServeHTTP serves the overview at /, the last turns one by one at /turns, and
-// the overview's figures as JSON at /api/status. The overview and the turns
-// take the parameters target and workload, the turns also conversation and
+// ServeHTTP serves the overview at /, the last turns one by one at /turns, the
+// overview's figures as JSON at /api/status, and what Options.Alerts says at
+// /alerts and as JSON at /api/alerts. The overview and the turns take the
+// parameters target and workload, the turns also conversation and
 // outcome=failed.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
@@ -55,6 +56,8 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", p.serveOverview)
 	mux.HandleFunc("GET /turns", p.serveTurns)
 	mux.HandleFunc("GET /api/status", p.serveJSON)
+	mux.HandleFunc("GET /alerts", p.serveAlerts)
+	mux.HandleFunc("GET /api/alerts", p.serveAlertsJSON)
 	return mux
 }
 

@@ -42,6 +42,7 @@ func full() *Page {
 		}),
 	)
 	p.ConversationSkipped(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
+	p.options.Alerts = someAlerts
 	return p
 }
 
@@ -49,7 +50,7 @@ var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>
 
 func TestPages(t *testing.T) {
 	p := full()
-	for name, path := range map[string]string{"overview": "/", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none"} {
+	for name, path := range map[string]string{"overview": "/", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none", "alerts": "/alerts"} {
 		t.Run(name, func(t *testing.T) {
 			w := get(t, p, path)
 			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {

@@ -21,8 +21,11 @@ type Options struct {
 	// Window is how far back the figures look; default 15 minutes. The last
 	// 512 turns of a job are kept, so a busy job's figures look back less.
 	Window time.Duration
-	// Links head the page; nil means metrics, healthy and ready.
+	// Links head the page; nil means alerts, metrics, healthy and ready.
 	Links []Link
+	// Alerts tells of the rules that this process evaluates; false, or nil,
+	// says that it evaluates none.
+	Alerts func() (Alerts, bool)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -52,7 +55,7 @@ func New(o Options) *Page {
 		o.Now = time.Now
 	}
 	if o.Links == nil {
-		o.Links = []Link{{"metrics", "metrics"}, {"-/healthy", "healthy"}, {"-/ready", "ready"}}
+		o.Links = []Link{{"alerts", "alerts"}, {"metrics", "metrics"}, {"-/healthy", "healthy"}, {"-/ready", "ready"}}
 	}
 	p := &Page{options: o, started: o.Now(), jobs: map[jobKey]*job{}}
 	p.handler = p.routes()

@@ -1,0 +1,70 @@
+package status
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// someAlerts is one alert that fires, one that waits, and a rule that cannot be
+// evaluated.
+func someAlerts() (Alerts, bool) {
+	seconds := func(n int) Duration { return Duration{V: time.Duration(n) * time.Second, OK: true} }
+	return Alerts{
+		Rules: []AlertRule{
+			{
+				Group: "target", Name: "Down", Expr: `up < 1 # ` + hostile, State: "firing", Severity: "page",
+				For: seconds(60), Keep: seconds(0), Evaluated: noon, Labels: map[string]string{"severity": "page"},
+				Alerts: []Alert{{
+					State: "firing", Value: "0.93", ActiveAt: noon.Add(-3 * time.Minute), FiredAt: noon.Add(-2 * time.Minute),
+					Labels: map[string]string{"alertname": "Down", "severity": "page", "target": hostile},
+					Annotations: map[string]string{
+						"summary": hostile, "description": "nine in ten fail",
+						"runbook_url": "https://example.org/Down.md", "dashboard_url": "javascript:alert(1)",
+					},
+				}},
+			},
+			{
+				Group: "slo", Name: "Slow", State: "pending", Severity: "ticket", For: seconds(900), Keep: seconds(300), Evaluated: noon,
+				Labels: map[string]string{"severity": "ticket", "slo": "ttft"},
+				Alerts: []Alert{{State: "pending", Value: "1.4", ActiveAt: noon.Add(-time.Minute), Labels: map[string]string{"alertname": "Slow", "target": "t"}}},
+			},
+			{Group: "slo", Name: "Broken", State: "unknown", Severity: "page", Err: "no such " + hostile},
+		},
+		Receivers: []AlertReceiver{
+			{URL: "http://one:9093", LastOK: noon},
+			{URL: "http://two:9093", Undelivered: 2, Err: "connection refused " + hostile},
+		},
+	}, true
+}
+
+func TestAlertsJSON(t *testing.T) {
+	w := get(t, full(), "/api/alerts")
+	var got struct {
+		Rules []struct {
+			Name   string
+			For    float64 `json:"for_seconds"`
+			Alerts []struct{ State, Value string }
+		}
+		Alertmanagers []struct{ Undelivered int }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatalf("%v in %s", err, w.Body)
+	}
+	if len(got.Rules) != 3 || got.Rules[0].For != 60 || got.Rules[0].Alerts[0].State != "firing" || got.Alertmanagers[1].Undelivered != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestNoAlerts says why there are none, rather than that all is well.
+func TestNoAlerts(t *testing.T) {
+	p := pageAt(noon)
+	for path, want := range map[string]int{"/alerts": http.StatusOK, "/api/alerts": http.StatusNotFound} {
+		w := get(t, p, path)
+		if w.Code != want || !strings.Contains(w.Body.String(), "does not evaluate alert rules") {
+			t.Errorf("%s answers %d: %s", path, w.Code, w.Body)
+		}
+	}
+}
