@@ -95,8 +95,8 @@ func TestCoverage(t *testing.T) {
 				n += float64(e.N)
 			}
 			coverage := covered / known
-			t.Logf("coverage %.1f %%, %.0f intervals of %d, mean width %.1f %%, %.0f turns worth %.0f",
-				100*coverage, known, runs, 100*width/known, n/known, worth/known)
+			t.Logf("%s: coverage %.1f %%, %.0f intervals of %d, mean width %.1f %%, %.0f turns worth %.0f",
+				tt.name, 100*coverage, known, runs, 100*width/known, n/known, worth/known)
 			if coverage < tt.least || coverage > 0.97 || known < 0.9*runs {
 				t.Errorf("coverage %.1f %% of %.0f intervals, want %.0f to 97 %%", 100*coverage, known, 100*tt.least)
 			}
