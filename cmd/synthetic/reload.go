@@ -46,7 +46,7 @@ func (r *reloader) follow(ctx context.Context, signals <-chan os.Signal) error {
 			return nil
 		case <-signals:
 			if err := r.load(); err != nil {
-				r.logger.Error("The configuration has mistakes; the old one stays in force", "file", r.path, "err", err)
+				r.logger.Error("The configuration was not loaded; the old one stays in force", "file", r.path, "err", err)
 			}
 		}
 	}

@@ -25,8 +25,9 @@ const defaultListen = ":9877"
 // not take from the pod: its heap is a few megabytes.
 const gcPercent = 40
 
-// startUp is after how long the sidecar has done what it does only once.
-const startUp = 5 * time.Second
+// startUp is after how long the sidecar has done what it does only once, and
+// settled after how long its first conversations have.
+const startUp, settled = 5 * time.Second, 30 * time.Second
 
 // runFlags are the flags of "synthetic run".
 type runFlags struct {
@@ -57,6 +58,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
+	defer s.closePager()
 	r := &reloader{path: f.configFile, logger: e.logger, apply: s.apply, done: s.recorder.SetReload}
 	if err := r.load(); err != nil {
 		return err
@@ -65,13 +67,19 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if f.lifecycle {
 		reload = r.load
 	}
+	w, err := openWeb(f.web, e.logger)
+	if err != nil {
+		return err
+	}
+	defer w.close()
 	server := newServer(s.handlers(reload))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	trim := time.AfterFunc(startUp, trimResident)
-	defer trim.Stop()
-	return serve(ctx, e.logger, s, r, server, func() error { return web.ListenAndServe(server, f.web, e.logger) })
+	for _, after := range []time.Duration{startUp, settled} {
+		defer time.AfterFunc(after, trimResident).Stop()
+	}
+	return serve(ctx, e.logger, s, r, server, func() error { return w.serve(server) })
 }
 
 // newServer returns a server with the timeouts that keep idle peers cheap.
@@ -89,7 +97,7 @@ func serve(ctx context.Context, logger *slog.Logger, s *sidecar, r *reloader, se
 		ctx, cancel := context.WithCancel(ctx)
 		g.Add(func() error {
 			<-ctx.Done()
-			logger.Info("Stopping: turns in flight may end, new ones do not start")
+			logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
 			return nil
 		}, func(error) { cancel() })
 	}
@@ -100,6 +108,7 @@ func serve(ctx context.Context, logger *slog.Logger, s *sidecar, r *reloader, se
 			return s.scheduler.Run(ctx)
 		}, func(error) { cancel() })
 	}
+	s.addPager(&g, drained)
 	if r != nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		hangups := make(chan os.Signal, 1)

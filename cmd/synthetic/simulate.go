@@ -14,6 +14,9 @@ import (
 	"synthetic/internal/simulate"
 )
 
+// maxSpread and maxTokensPerEvent are beyond what any engine does.
+const maxSpread, maxTokensPerEvent = 5, 64
+
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
 	options simulate.Options
@@ -52,6 +55,11 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	w, err := openWeb(f.web, e.logger)
+	if err != nil {
+		return err
+	}
+	defer w.close()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
 		Handler:           simulate.New(f.options),
@@ -60,25 +68,59 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
-	err := web.ListenAndServe(server, f.web, e.logger)
+	err = w.serve(server)
 	if ctx.Err() != nil {
 		return nil
 	}
 	return fmt.Errorf("serving the simulated deployment: %w", err)
 }
 
-// check refuses shares outside of 0 … 1.
+// check refuses what cannot be simulated: no share, no spread, a time that
+// runs backwards.
 func (f *simulateFlags) check() error {
-	faults := f.options.Faults
-	sum := 0.0
-	for name, share := range map[string]float64{
-		"http-500": faults.HTTP500, "http-429": faults.HTTP429, "hang": faults.Hang,
-		"cut": faults.Cut, "stall": faults.Stall, "in-band-error": faults.InBandError,
-	} {
-		if share < 0 || share > 1 {
-			return usagef("--fault.%s=%v: a share is between 0 and 1", name, share)
+	o := f.options
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"first-token", o.FirstToken.Median}, {"prefill", o.Prefill}, {"inter-token", o.InterToken.Median}} {
+		if d.value < 0 {
+			return usagef("--%s=%v: a delay is 0 or longer", d.name, d.value)
 		}
-		sum += share
+	}
+	for _, s := range []struct {
+		name  string
+		value float64
+	}{{"first-token", o.FirstToken.Sigma}, {"inter-token", o.InterToken.Sigma}, {"answer-tokens", o.Answer.Sigma}} {
+		// Written so that NaN, too, is refused.
+		if !(s.value >= 0 && s.value <= maxSpread) {
+			return usagef("--%s.spread=%v: a spread is between 0 and %d", s.name, s.value, maxSpread)
+		}
+	}
+	switch {
+	case o.Model == "":
+		return usagef("--model is empty: a model has a name")
+	case o.Answer.Median < 1:
+		return usagef("--answer-tokens=%d: an answer has at least 1 token", o.Answer.Median)
+	case !(o.TokensPerEvent >= 1 && o.TokensPerEvent <= maxTokensPerEvent):
+		return usagef("--tokens-per-event=%v: an event carries 1 to %d tokens on average", o.TokensPerEvent, maxTokensPerEvent)
+	}
+	return checkFaults(o.Faults)
+}
+
+// checkFaults refuses shares outside of 0 … 1.
+func checkFaults(faults simulate.Faults) error {
+	sum := 0.0
+	for _, f := range []struct {
+		name  string
+		share float64
+	}{
+		{"http-500", faults.HTTP500}, {"http-429", faults.HTTP429}, {"hang", faults.Hang},
+		{"cut", faults.Cut}, {"stall", faults.Stall}, {"in-band-error", faults.InBandError},
+	} {
+		if !(f.share >= 0 && f.share <= 1) {
+			return usagef("--fault.%s=%v: a share is between 0 and 1", f.name, f.share)
+		}
+		sum += f.share
 	}
 	if sum > 1 {
 		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)

@@ -8,6 +8,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
+// noReload answers POST /-/reload where reloading over HTTP is not enabled.
+const noReload = "reloading over HTTP is not enabled: start synthetic run with --web.enable-lifecycle, or send it SIGHUP"
+
 // handlers returns what the sidecar serves. reload is nil when reloading over
 // HTTP is not enabled.
 func (s *sidecar) handlers(reload func() error) http.Handler {
@@ -23,11 +26,11 @@ func (s *sidecar) handlers(reload func() error) http.Handler {
 	mux.HandleFunc("GET /-/ready", s.ready)
 	mux.HandleFunc("POST /-/reload", func(w http.ResponseWriter, _ *http.Request) {
 		if reload == nil {
-			http.Error(w, "reloading over HTTP is not enabled: start with --web.enable-lifecycle, or send SIGHUP", http.StatusForbidden)
+			http.Error(w, noReload, http.StatusForbidden)
 			return
 		}
 		if err := reload(); err != nil {
-			http.Error(w, fmt.Sprintf("the configuration has mistakes; the old one stays in force:\n%v", err), http.StatusInternalServerError)
+			http.Error(w, fmt.Sprintf("the configuration was not loaded; the old one stays in force:\n%v", err), http.StatusInternalServerError)
 			return
 		}
 		fmt.Fprintln(w, "reloaded")
