@@ -42,16 +42,6 @@ type collector struct {
 	stats               Stats
 }
 
-// span is a snapshot under way: from its start to before its end.
-type span struct {
-	runfile.Snapshot
-	end time.Time
-	// flight is the time that turns were in flight within the span, summed.
-	flight time.Duration
-	// most and last are the largest and the last number of turns in flight.
-	most, last int
-}
-
 // Stats are what a level's measurement has seen so far.
 type Stats struct {
 	// Turns that ended, Failed of them; Early is the mean duration of the first
@@ -86,10 +76,6 @@ func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.
 	defer c.mu.Unlock()
 	c.spans = append(c.spans, newSpan(now, now.Add(never)))
 	c.spans[0].most, c.parts, c.total, c.cut = c.live, parts, total, cut
-}
-
-func newSpan(start, end time.Time) *span {
-	return &span{Snapshot: runfile.Snapshot{Started: start}, end: end}
 }
 
 // finish ends the measurement: later spans vanish, the current one is as long
@@ -186,17 +172,6 @@ func (c *collector) TurnEnded(r probe.Result) {
 	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 }
 
-// overlap of from … to with start … end.
-func overlap(from, to, start, end time.Time) time.Duration {
-	if from.Before(start) {
-		from = start
-	}
-	if to.After(end) {
-		to = end
-	}
-	return max(to.Sub(from), 0)
-}
-
 func (c *collector) conversationStarted(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -267,18 +242,4 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 		return out, nil
 	}
 	return out, &c.tail
-}
-
-// close fills in what is known at the end.
-func (s *span) close(length, block time.Duration) runfile.Snapshot {
-	s.Seconds = length.Seconds()
-	if n := int((length + block - 1) / block); len(s.Blocks) < n {
-		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
-	}
-	for i := range s.Blocks {
-		s.Blocks[i].Seconds = min(block, length-time.Duration(i)*block).Seconds()
-	}
-	mean := s.flight.Seconds() / length.Seconds()
-	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
-	return s.Snapshot
 }

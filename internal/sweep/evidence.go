@@ -90,15 +90,16 @@ type tally struct{ good, bad float64 }
 
 // confidence that the share of bad turns is at most the allowed one: how
 // unlikely it would be to see so few bad turns, were the share just above it
-// (one-sided, exact for independent turns).
+// (one-sided, exact for independent turns). Of a part of a thinned bad turn the
+// whole counts.
 func (e evidence) confidence(good, bad float64) float64 {
-	n := good + bad
-	if n == 0 {
+	n, most := good+bad, math.Ceil(bad)
+	if most >= n {
 		return 0
 	}
 	// P(at most bad of n at the allowed share), summed in logarithms.
 	sum := 0.0
-	for k := 0.0; k <= math.Floor(bad); k++ {
+	for k := 0.0; k <= most; k++ {
 		sum += math.Exp(logChoose(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
 	}
 	return min(max(1-sum, 0), 1)
