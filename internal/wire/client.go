@@ -171,12 +171,27 @@ func refusedTLS(err error) bool {
 func (c *Client) write(conn *conn, r *http.Request) error {
 	w := c.writers.Get().(*bufio.Writer)
 	defer c.writers.Put(w)
-	w.Reset(conn)
+	to := &remembering{Writer: conn}
+	w.Reset(to)
 	defer w.Reset(nil)
-	if err := r.Write(w); err != nil {
-		return err
+	err := r.Write(w)
+	if err == nil {
+		err = w.Flush()
 	}
-	return w.Flush()
+	return cmp.Or(to.err, err)
+}
+
+// remembering keeps the error of its Writer, which Request.Write hides where it
+// comes amid the body.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+func (r *remembering) Write(p []byte) (int, error) {
+	n, err := r.Writer.Write(p)
+	r.err = cmp.Or(r.err, err)
+	return n, err
 }
 
 // readHeaders returns the response without its body, and what was read of the

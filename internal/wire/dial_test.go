@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,4 +157,58 @@ func TestEarlyAnswer(t *testing.T) {
 	client.CloseIdle()
 	l.Close()
 	<-served
+}
+
+// large is more than a socket takes that nobody reads.
+func large(t *testing.T, addr string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+addr, bytes.NewReader(make([]byte, 32<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The answer of a server that hangs up amid a large request is not lost.
+func TestEarlyAnswerToALargeRequest(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.Read(make([]byte, 100))
+		fmt.Fprint(c, "HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge")
+		c.Close() // with unread data, which resets the connection
+	}()
+	defer func() { l.Close(); <-served }()
+	resp, err := newClient(t, Options{}).RoundTrip(large(t, l.Addr().String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("got %d", resp.StatusCode)
+	}
+}
+
+// A server that does not read a large request runs into the deadline.
+func TestWriteDeadline(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() // the connection waits in its backlog
+	r := large(t, l.Addr().String())
+	trace := &Trace{HeaderDeadline: time.Now().Add(100 * time.Millisecond)}
+	_, err = newClient(t, Options{}).RoundTrip(r.WithContext(WithTrace(r.Context(), trace)))
+	var failed *Error
+	if !errors.As(err, &failed) || failed.Step != StepWrite || !failed.Timeout() {
+		t.Errorf("got %v", err)
+	}
 }
