@@ -10,12 +10,17 @@ import (
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
+	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/target"
 	"synthetic/internal/waterfall"
 	"synthetic/internal/workload"
 )
+
+// maxTurns and maxTokens are the limits of a workload, which the configuration
+// has, too: a conversation is planned in memory.
+const maxTurns, maxTokens = 1000, 2_000_000
 
 // probeFlags are the flags of "synthetic probe".
 type probeFlags struct {
@@ -71,7 +76,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	}
 	show := &printer{w: e.stdout, text: f.output == "text"}
 	if show.text {
-		fmt.Fprintf(e.stdout, "%s  model %s  %d turns\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), f.turns)
+		fmt.Fprintf(e.stdout, "%s  model %s  %s\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), count(f.turns, "turn"))
 	}
 	plan := probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}
 	sum := prober.Converse(ctx, plan, show)
@@ -97,19 +102,34 @@ func (f *probeFlags) complete() error {
 		return usagef("--base-url carries a user name or password: use --api-key-file or --header")
 	case u.RawQuery != "" || u.Fragment != "":
 		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
-	case f.turns < 1:
-		return usagef("--turns=%d: a conversation has at least 1 turn", f.turns)
-	case f.spec.PromptTokens < 1:
-		return usagef("--prompt-tokens=%d: a prompt has at least 1 token", f.spec.PromptTokens)
-	case f.spec.MaxOutputTokens < 0:
-		return usagef("--max-output-tokens=%d: give 0 for no limit, or a positive number", f.spec.MaxOutputTokens)
+	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
+		return usagef("--base-url %q names an operation, which is appended by itself: end it with /v1", u.Redacted())
+	case f.turns < 1 || f.turns > maxTurns:
+		return usagef("--turns=%d: a conversation has 1 to %d turns", f.turns, maxTurns)
+	case f.spec.PromptTokens < 1 || f.spec.PromptTokens > maxTokens:
+		return usagef("--prompt-tokens=%d: a prompt has 1 to %d tokens", f.spec.PromptTokens, maxTokens)
+	case f.spec.MaxOutputTokens < 0 || f.spec.MaxOutputTokens > maxTokens:
+		return usagef("--max-output-tokens=%d: give 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
+	case u.Scheme == "http" && (f.target.TLS.CAFile != "" || f.insecure):
+		return usagef("--tls.… has no effect on an http address: write https in --base-url, or leave the flag out")
 	case f.target.Key.File != "" && f.target.Key.Env != "":
 		return usagef("--api-key-file and --api-key-env exclude each other")
 	}
-	for name, d := range map[string]time.Duration{"first-token": f.spec.Timeouts.FirstToken, "stall": f.spec.Timeouts.Stall, "total": f.spec.Timeouts.Total} {
-		if d <= 0 {
-			return usagef("--timeout.%s=%v: a timeout is positive", name, d)
+	for _, t := range []struct {
+		name  string
+		value time.Duration
+	}{{"first-token", f.spec.Timeouts.FirstToken}, {"stall", f.spec.Timeouts.Stall}, {"total", f.spec.Timeouts.Total}} {
+		if t.value <= 0 {
+			return usagef("--timeout.%s=%v: a timeout is positive", t.name, t.value)
 		}
+	}
+	for name, value := range f.headers {
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return usagef("--header %q: a header's name is letters, digits and -, and its value one line of text", name)
+		}
+	}
+	if _, err := f.target.Key.Read(); err != nil {
+		return usageError{err}
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1"
@@ -134,6 +154,6 @@ func (p *printer) TurnStarted(probe.Start) {}
 func (p *printer) TurnEnded(r probe.Result) {
 	p.results = append(p.results, r)
 	if p.text {
-		_ = waterfall.WriteTurn(p.w, r) // a closed stdout must not stop the probe
+		_ = waterfall.WriteTurn(p.w, r) // the exit code speaks of the turns, not of stdout
 	}
 }
