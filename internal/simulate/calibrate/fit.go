@@ -96,69 +96,95 @@ func (p parameter) applies(preset string) bool {
 	return slices.Contains(strings.Fields(p.where), preset)
 }
 
-// fit searches the parameters of a group and prints what it finds.
-func fit(w io.Writer, g group, all []report, seeds, evaluations int) error {
-	var use []series
-	for _, r := range all {
-		for _, name := range g.reports {
-			if r.Name == name {
-				use = append(use, r.Series...)
-			}
-		}
+// search is a fit of a group.
+type search struct {
+	group
+	series  []series
+	configs []cluster.Config
+	seeds   int
+}
+
+// fitGroup searches the parameters of a group and prints what it finds.
+func fitGroup(w io.Writer, name string, seeds, evaluations int) error {
+	f, err := newSearch(name, seeds)
+	if err != nil {
+		return err
 	}
-	configs := make([]cluster.Config, len(use))
-	for i, s := range use {
-		var err error
-		if configs[i], err = cluster.Preset(s.Preset); err != nil {
-			return err
-		}
+	start, steps, err := f.start()
+	if err != nil {
+		return err
 	}
-	var start, steps []float64
-	for _, p := range g.parameters {
-		for i, s := range use {
-			if p.applies(s.Preset) {
-				if v := p.get(configs[i]); v > 0 {
-					start = append(start, math.Log(v))
-					break
-				}
-			}
-		}
-		steps = append(steps, .15)
-	}
-	if len(start) != len(steps) {
-		return fmt.Errorf("group %q: a parameter starts at 0: give it a first value", g.name)
-	}
-	evaluate := func(x []float64) float64 {
-		sums := make([]float64, len(use))
-		counts := make([]int, len(use))
-		both(len(use), func(i int) {
-			config := configs[i]
-			for j, p := range g.parameters {
-				if p.applies(use[i].Preset) {
-					p.set(&config, math.Exp(x[j]))
-				}
-			}
-			model, err := simulate(use[i], config, seeds)
-			if err != nil {
-				sums[i], counts[i] = 1e6, 1
-				return
-			}
-			sums[i], counts[i] = misfit(use[i].Levels, model)
-		})
-		sum, n := 0.0, 0
-		for i := range sums {
-			sum += sums[i]
-			n += counts[i]
-		}
-		return sum / float64(n)
-	}
-	fmt.Fprintf(w, "%s: misfit %.3f\n", g.name, evaluate(start))
-	best, y := minimize(evaluate, start, steps, evaluations)
-	fmt.Fprintf(w, "%s: misfit %.3f with\n", g.name, y)
-	for i, p := range g.parameters {
+	fmt.Fprintf(w, "%s: misfit %.3f\n", name, f.misfit(start))
+	best, y := minimize(f.misfit, start, steps, evaluations)
+	fmt.Fprintf(w, "%s: misfit %.3f with\n", name, y)
+	for i, p := range f.parameters {
 		fmt.Fprintf(w, "  %-14s %-26s %.4g\n", p.name, p.where, math.Exp(best[i]))
 	}
 	return nil
+}
+
+// newSearch collects what a group is fitted on.
+func newSearch(name string, seeds int) (*search, error) {
+	all, err := reports()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(groups(), func(g group) bool { return g.name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("group %q is unknown: give trtllm or vllm", name)
+	}
+	f := &search{group: groups()[i], seeds: seeds}
+	for _, r := range all {
+		if slices.Contains(f.reports, r.Name) {
+			f.series = append(f.series, r.Series...)
+		}
+	}
+	for _, s := range f.series {
+		c, err := cluster.Preset(s.Preset)
+		if err != nil {
+			return nil, err
+		}
+		f.configs = append(f.configs, c)
+	}
+	return f, nil
+}
+
+// start is where the search begins: at the presets' logarithms.
+func (f *search) start() (start, steps []float64, err error) {
+	for _, p := range f.parameters {
+		i := slices.IndexFunc(f.series, func(s series) bool { return p.applies(s.Preset) })
+		v := p.get(f.configs[i])
+		if v <= 0 {
+			return nil, nil, fmt.Errorf("%s of %s is %v: it cannot be searched on a logarithmic scale", p.name, p.where, v)
+		}
+		start, steps = append(start, math.Log(v)), append(steps, .15)
+	}
+	return start, steps, nil
+}
+
+// misfit is the mean misfit of all figures with other parameters.
+func (f *search) misfit(x []float64) float64 {
+	sums, counts := make([]float64, len(f.series)), make([]int, len(f.series))
+	both(len(f.series), func(i int) {
+		config := f.configs[i]
+		for j, p := range f.parameters {
+			if p.applies(f.series[i].Preset) {
+				p.set(&config, math.Exp(x[j]))
+			}
+		}
+		model, err := simulate(f.series[i], config, f.seeds)
+		if err != nil {
+			sums[i], counts[i] = math.Inf(1), 1 // the search went where no deployment is
+			return
+		}
+		sums[i], counts[i] = misfit(f.series[i].Levels, model)
+	})
+	sum, n := 0.0, 0
+	for i := range sums {
+		sum += sums[i]
+		n += counts[i]
+	}
+	return sum / float64(n)
 }
 
 // both calls do for 0 to n-1, two at a time.

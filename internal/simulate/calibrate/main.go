@@ -1,15 +1,16 @@
-// Command calibrate compares the simulated deployments with the benchmarks of
+// Command calibrate lays the simulated deployments beside the benchmarks of
 // the real ones, level by level, and fits their parameters to them.
+//
+// Without flags it prints the tables of docs/simulation.md; with -doc it also
+// writes them there. With -fit it searches better parameters for a group of
+// presets, starting from those in the code, and prints them.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
-
-	"synthetic/internal/simulate/cluster"
 )
 
 func main() {
@@ -19,48 +20,30 @@ func main() {
 	}
 }
 
+// seedsOfDoc is how many runs the document's figures are averaged over.
+const seedsOfDoc = 3
+
 func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
-	fitGroup := flags.String("fit", "", "fit the parameters of a `group` first: trtllm or vllm")
-	evaluations := flags.Int("evaluations", 100, "how many configurations a fit tries")
-	seeds := flags.Int("seeds", 3, "how many runs are averaged")
+	name := flags.String("fit", "", "search parameters for a `group` of presets: trtllm or vllm")
+	evaluations := flags.Int("evaluations", 100, "how many sets of parameters a fit tries")
+	doc := flags.String("doc", "", "bring the tables of this Markdown `file` up to date, too")
+	seeds := flags.Int("seeds", seedsOfDoc, "how many runs are averaged")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	all, err := reports()
+	if *name != "" {
+		return fitGroup(w, *name, *seeds, *evaluations)
+	}
+	runs, err := play(*seeds)
 	if err != nil {
 		return err
 	}
-	if *fitGroup != "" {
-		for _, g := range groups() {
-			if g.name == *fitGroup {
-				return fit(w, g, all, *seeds, *evaluations)
-			}
-		}
-		return fmt.Errorf("group %q is unknown", *fitGroup)
+	for _, s := range sections() {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n", s.name, s.render(runs))
 	}
-	for _, r := range all {
-		for _, s := range r.Series {
-			config, err := cluster.Preset(s.Preset)
-			if err != nil {
-				return err
-			}
-			model, err := simulate(s, config, *seeds)
-			if err != nil {
-				return err
-			}
-			sum, n := misfit(s.Levels, model)
-			fmt.Fprintf(w, "%s %s misfit %.2f\n", r.Name, s.Preset, sum/float64(n))
-			for i, l := range s.Levels {
-				fmt.Fprintf(w, "%5g", l["load"])
-				for _, f := range figures() {
-					if v := l.get(f.name); !math.IsNaN(v) {
-						fmt.Fprintf(w, "  %s %.*f|%.*f", f.name[:min(8, len(f.name))], f.digits, v, f.digits, model[i].get(f.name))
-					}
-				}
-				fmt.Fprintln(w)
-			}
-		}
+	if *doc == "" {
+		return nil
 	}
-	return nil
+	return rewrite(*doc, runs)
 }

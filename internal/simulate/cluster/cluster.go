@@ -73,6 +73,13 @@ func New(config Config) (*Cluster, error) {
 // capacity is a worker's KV memory in tokens.
 func (c *Cluster) capacity() int { return c.engine.KVTokens - c.engine.Speculation.KVTokens }
 
+// MaxTokens is the most that a request's prompt and output may have together:
+// what fits a worker's KV memory.
+func (c *Cluster) MaxTokens() int {
+	size := c.engine.BlockTokens
+	return c.capacity()/size*size - c.engine.Speculation.Draft
+}
+
 // Now is the time up to which the cluster has been advanced.
 func (c *Cluster) Now() time.Duration { return c.now }
 
@@ -102,7 +109,7 @@ func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
 // Submit lets a request start at a time, now or later. It returns ErrTooLong,
 // ErrInFlight or ErrPast; none of them changes anything.
 func (c *Cluster) Submit(at time.Duration, r Request) error {
-	most := c.capacity()/c.engine.BlockTokens*c.engine.BlockTokens - c.engine.Speculation.Draft
+	most := c.MaxTokens()
 	switch {
 	case at < c.now:
 		return fmt.Errorf("submit request %d at %v, now is %v: %w", r.ID, at, c.now, ErrPast)
@@ -127,7 +134,11 @@ func (c *Cluster) start(s *sequence) {
 	if d := c.config.Frontend.Deadline; d > 0 {
 		c.agenda.add(c.now+d, func() { c.abort(s, Expired) })
 	}
-	if d := c.delay(c.config.Frontend.RequestDelay); d > 0 {
+	delay := c.config.Frontend.RequestDelay
+	if spread := c.config.Frontend.Spread; spread > 0 {
+		delay = time.Duration(float64(delay) * (1 + spread*(2*c.rand.Float64()-1)))
+	}
+	if d := c.delay(delay); d > 0 {
 		c.agenda.add(c.now+d, func() { c.route(s) })
 		return
 	}

@@ -80,6 +80,9 @@ type Frontend struct {
 	// from the end of a step to its tokens reaching the client: network,
 	// tokenizer, detokenizer.
 	RequestDelay, ResponseDelay time.Duration
+	// Spread makes request delays differ, evenly, by up to this share of
+	// RequestDelay, so that requests do not march in step with an engine.
+	Spread float64
 	// Deadline ends requests that take longer; 0 means none.
 	Deadline time.Duration
 	// MaxWaiting refuses requests while so many wait for a place in a batch;
@@ -134,7 +137,12 @@ func (c Cost) validate() error {
 }
 
 func (f Frontend) validate() error {
+	var spread error
+	if !(f.Spread >= 0 && f.Spread <= 1) {
+		spread = fmt.Errorf("frontend: spread is %v: give a share from 0 to 1", f.Spread)
+	}
 	return errors.Join(
+		spread,
 		atLeast("frontend: request delay", f.RequestDelay, 0),
 		atLeast("frontend: response delay", f.ResponseDelay, 0),
 		atLeast("frontend: deadline", f.Deadline, 0),

@@ -22,6 +22,7 @@ func TestValidate(t *testing.T) {
 		`router: policy is "sticky": give "round_robin", "random" or "kv_aware"`: func(c *Config) { c.Router.Policy = "sticky" },
 		"router: temperature is -1":                                              func(c *Config) { c.Router.Temperature = -1 },
 		"router: overlap weight is -2":                                           func(c *Config) { c.Router.OverlapWeight = -2 },
+		"frontend: spread is 2: give a share from 0 to 1":                        func(c *Config) { c.Frontend.Spread = 2 },
 		"frontend: deadline: -1s is too small: give at least 0s":                 func(c *Config) { c.Frontend.Deadline = -time.Second },
 		`fault 1 (melt): kind "melt" is unknown`:                                 func(c *Config) { c.Faults = []Fault{{Kind: "melt"}} },
 		"fault 1 (hang): at: -1ns is too small":                                  func(c *Config) { c.Faults = []Fault{{Kind: Hang, At: -1}} },

@@ -30,7 +30,7 @@ func configOf(r *rand.Rand) Config {
 			OverlapWeight: 2 * r.Float64(), Temperature: float64(r.IntN(2)) * r.Float64(),
 		},
 		Frontend: Frontend{
-			RequestDelay: time.Duration(r.IntN(3)) * time.Millisecond, ResponseDelay: time.Duration(r.IntN(30)) * time.Millisecond,
+			RequestDelay: time.Duration(r.IntN(30)) * time.Millisecond, Spread: r.Float64(), ResponseDelay: time.Duration(r.IntN(30)) * time.Millisecond,
 			Deadline: time.Duration(r.IntN(2)*r.IntN(5000)) * time.Millisecond, MaxWaiting: r.IntN(2) * r.IntN(30),
 		},
 		Faults: faultsOf(r),

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+func TestReports(t *testing.T) {
+	all, err := reports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"load": true}
+	for _, f := range figures() {
+		known[f.name] = true
+	}
+	levels := map[string]int{}
+	for _, r := range all {
+		for _, s := range r.Series {
+			if _, err := cluster.Preset(s.Preset); err != nil {
+				t.Errorf("report %q: %v", r.Name, err)
+			}
+			levels[r.Name+" "+s.Preset] = len(s.Levels)
+			for i, l := range s.Levels {
+				if i > 0 && l["load"] <= s.Levels[i-1]["load"] {
+					t.Errorf("report %q, %q: load %v after %v", r.Name, s.Preset, l["load"], s.Levels[i-1]["load"])
+				}
+				for name := range l {
+					if !known[name] {
+						t.Errorf("report %q: figure %q is unknown", r.Name, name)
+					}
+				}
+				if l.get("tpot_p95_ms") < l.get("tpot_p50_ms") || l.get("ttft_p95_ms") < l.get("ttft_p50_ms") {
+					t.Errorf("report %q, %q at %v: a 95th percentile is below the median", r.Name, s.Preset, l["load"])
+				}
+			}
+		}
+	}
+	want := map[string]int{
+		"phase0 phase0": 8, "eagle3 eagle3": 12, "trtllm trtllm-rr": 9, "trtllm trtllm-kv": 9,
+		"trtllm-near-full trtllm-kv": 3, "bench bench-phase0": 8, "bench bench-eagle3": 8,
+	}
+	for name, n := range want {
+		if levels[name] != n {
+			t.Errorf("%s has %d levels, want %d", name, levels[name], n)
+		}
+	}
+}
+
+func TestMinimize(t *testing.T) {
+	calls := 0
+	valley := func(x []float64) float64 {
+		calls++
+		a, b := 1-x[0], x[1]-x[0]*x[0]
+		return a*a + 100*b*b
+	}
+	x, y := minimize(valley, []float64{-1, 2}, []float64{.5, .5}, 400)
+	if math.Abs(x[0]-1) > .01 || math.Abs(x[1]-1) > .01 || y > 1e-4 {
+		t.Errorf("minimum %v at %v, want 0 at (1, 1)", y, x)
+	}
+	if calls > 404 {
+		t.Errorf("%d evaluations, want about 400", calls)
+	}
+}
+
+func TestMisfit(t *testing.T) {
+	r := []level{{"load": 1, "tpot_p50_ms": 50, "ttft_p50_ms": 200, "error_pct": 0}, {"load": 2, "tpot_p50_ms": 60, "error_pct": 30}}
+	if sum, n := misfit(r, r); sum != 0 || n != 2 {
+		t.Errorf("misfit of a report with itself: %v of %d, want 0 of 2: levels with errors do not count", sum, n)
+	}
+	m := []level{{"tpot_p50_ms": 50 * math.Exp(.12), "ttft_p50_ms": 1e6}, {}}
+	if sum, _ := misfit(r, m); math.Abs(sum-4-9) > 1e-9 {
+		t.Errorf("misfit %v, want 4 for two units, and no more than 9", sum)
+	}
+}
+
+func TestJudge(t *testing.T) {
+	p := played{series: series{Preset: "x", Levels: []level{
+		{"load": 10, "ttft_p50_ms": 100}, {"load": 20, "ttft_p50_ms": 100},
+		{"load": 30, "ttft_p50_ms": 100, "error_pct": 5}, {"load": 40, "ttft_p50_ms": 2000},
+	}}, model: []level{{"ttft_p50_ms": 110}, {"ttft_p50_ms": 60}, {"ttft_p50_ms": 900}, {"ttft_p50_ms": 900}}}
+	r, ok := judge(p, target{"ttft_p50_ms", .25, .2, true})
+	if !ok || r.levels != 2 || r.worst != "-40 % at 20" || math.Abs(r.mean-.25) > 1e-9 {
+		t.Errorf("%+v", r)
+	}
+	if got := strings.Join(r.missed, ", "); got != "20 (-40 %), mean (25 %)" {
+		t.Errorf("missed %s", got)
+	}
+	if _, ok := judge(p, target{"tokens_per_s", .12, 0, false}); ok {
+		t.Error("judged a figure that the report does not have")
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	for want, l := range map[string]level{
+		"PASS":             {"ttft_p99_ms": 999, "tpot_p99_ms": 59.9},
+		"FAIL (TTFT)":      {"ttft_p99_ms": 1000, "tpot_p99_ms": 10},
+		"FAIL (TPOT)":      {"ttft_p99_ms": 10, "tpot_p99_ms": 60},
+		"FAIL (TTFT+TPOT)": {},
+	} {
+		if got := verdict(l); got != want {
+			t.Errorf("%v: %s, want %s", l, got, want)
+		}
+	}
+}
+
+func TestCompared(t *testing.T) {
+	r := []level{{"load": 40, "error_pct": 1.5, "hit_pct": 90}, {"load": 50, "hit_pct": 80}}
+	m := []level{{"error_pct": 0, "hit_pct": 92.25}, {"error_pct": 0, "hit_pct": 79}}
+	want := `| load | Errors (%) | model | off | Hit rate (%) | model | off |
+|---:|---:|---:|---:|---:|---:|---:|
+| 40 | 1.5 | 0.0 | -1.5 | 90.0 | 92.2 | +2.3 |
+| 50 | n/a | 0.0 | n/a | 80.0 | 79.0 | -1.0 |
+
+`
+	if got := compared(r, m, "error", "hit"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := compared(r, m, "tpot"); got != "" {
+		t.Errorf("a table of nothing:\n%s", got)
+	}
+}
+
+func TestGroupsFitPresets(t *testing.T) {
+	for _, g := range groups() {
+		f, err := newSearch(g.name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, steps, err := f.start()
+		if err != nil || len(start) != len(g.parameters) || len(steps) != len(start) {
+			t.Errorf("group %q: %d of %d parameters, %v", g.name, len(start), len(g.parameters), err)
+		}
+		for _, p := range g.parameters {
+			c := f.configs[0]
+			before := p.get(c)
+			p.set(&c, 2*before)
+			if after := p.get(c); p.name != "KV tokens" && math.Abs(after/before-2) > 1e-6 {
+				t.Errorf("%s: set to %v, got %v", p.name, 2*before, after)
+			}
+		}
+	}
+	if _, err := newSearch("h100", 1); err == nil {
+		t.Error("no error for an unknown group")
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const document = "../../../docs/simulation.md"
+
+// TestDocIsFresh simulates all that the document shows.
+func TestDocIsFresh(t *testing.T) {
+	runs, err := play(seedsOfDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := splice(string(have), runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) == want {
+		return
+	}
+	was, is := strings.Split(string(have), "\n"), strings.Split(want, "\n")
+	for i := range min(len(was), len(is)) {
+		if was[i] != is[i] {
+			t.Fatalf("%s is stale: run \"make calibrate\"\nline %d has  %s\nit should be %s", document, i+1, was[i], is[i])
+		}
+	}
+	t.Fatalf("%s is stale: run \"make calibrate\"", document)
+}
+
+func TestSpliceNeedsItsMarks(t *testing.T) {
+	if _, err := splice("# nothing\n", nil); err == nil || !strings.Contains(err.Error(), "begin parameters") {
+		t.Errorf("error %v", err)
+	}
+}

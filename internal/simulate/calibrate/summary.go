@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// row is one line of the fit summary.
+type row struct {
+	what, where string
+	levels      int
+	mean        float64 // of the absolute values, as a share
+	worst       string
+	missed      []string
+}
+
+// summarize holds the model against its targets, figure by figure.
+func summarize(runs []played) []row {
+	var rows []row
+	for _, p := range runs {
+		if p.report == "none" {
+			continue
+		}
+		for _, t := range targets() {
+			if r, ok := judge(p, t); ok {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// judge holds one series against one target; false if it says nothing of it.
+func judge(p played, t target) (row, bool) {
+	r := row{what: t.title(), where: fmt.Sprintf("`%s` %s", p.Preset, span(p.Levels))}
+	knee, sum, most := saturation(p.Levels), 0.0, -1.0
+	for i, l := range p.Levels {
+		want := l.get(t.name)
+		if math.IsNaN(want) || l.get("error_pct") > 0 || t.below && i >= knee {
+			continue
+		}
+		d := off(l, p.model[i], t.name)
+		load := number(l["load"], digitsOf(l["load"]))
+		r.levels++
+		sum += math.Abs(d)
+		if math.Abs(d) > most {
+			most, r.worst = math.Abs(d), fmt.Sprintf("%s at %s", percent(d), load)
+		}
+		if math.Abs(d) > t.within {
+			r.missed = append(r.missed, fmt.Sprintf("%s (%s)", load, percent(d)))
+		}
+	}
+	r.mean = sum / float64(r.levels)
+	if t.mean > 0 && r.mean > t.mean {
+		r.missed = append(r.missed, fmt.Sprintf("mean (%.0f %%)", r.mean*100))
+	}
+	return r, r.levels > 0
+}
+
+// span is the range of loads of a series.
+func span(levels []level) string {
+	first, last := levels[0]["load"], levels[len(levels)-1]["load"]
+	return number(first, digitsOf(first)) + "–" + number(last, digitsOf(last))
+}
+
+// summary renders the fit summary.
+func summary(runs []played) string {
+	t := table{{"target", "series", "levels", "mean off", "worst", "missed at"}}
+	for _, r := range summarize(runs) {
+		t = append(t, []string{r.what, r.where, fmt.Sprint(r.levels), fmt.Sprintf("%.1f %%", r.mean*100), r.worst, orNone(r.missed)})
+	}
+	for _, c := range checks(runs) {
+		t = append(t, []string{c.what, c.where, fmt.Sprint(c.levels), "", "", orNone(c.missed)})
+	}
+	return t.String()
+}
+
+func orNone(missed []string) string {
+	if len(missed) == 0 {
+		return "–"
+	}
+	return "**" + strings.Join(missed, ", ") + "**"
+}
+
+// checks are the targets that are not about one figure's distance.
+func checks(runs []played) []row {
+	var rows []row
+	for _, name := range []string{"phase0", "eagle3"} {
+		p := find(runs, name, name)
+		r := row{what: "saturation at the same level or one beside", where: "`" + name + "`", levels: 1}
+		if want, got := saturation(p.Levels), saturation(p.model); want-got > 1 || got-want > 1 || got == len(p.Levels) {
+			r.missed = append(r.missed, fmt.Sprintf("model at level %d, report at %d", got+1, want+1))
+		}
+		rows = append(rows, r)
+	}
+	rows = append(rows, signs(runs)...)
+	return append(rows, spike(runs))
+}
+
+// signs holds the direction in which KV-aware routing changes figures.
+func signs(runs []played) []row {
+	rr, kv := find(runs, "trtllm", "trtllm-rr"), find(runs, "trtllm", "trtllm-kv")
+	var rows []row
+	for _, name := range []string{"tokens_per_s", "tpot_p50_ms", "hit_pct"} {
+		r := row{what: "sign of KV-aware against round-robin: " + title(name), where: "`trtllm-*` " + span(rr.Levels), levels: len(rr.Levels)}
+		for i, l := range rr.Levels {
+			if (kv.Levels[i][name] > l[name]) != (kv.model[i][name] > rr.model[i][name]) {
+				r.missed = append(r.missed, number(l["load"], 0))
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// title is a figure's title.
+func title(name string) string {
+	all := figures()
+	return all[slices.IndexFunc(all, func(f figure) bool { return f.name == name })].title
+}
+
+// spike holds that KV-aware routing lets some turns wait for seconds near
+// workers × batch, and not before.
+func spike(runs []played) row {
+	p := find(runs, "trtllm-near-full", "trtllm-kv")
+	r := row{what: "TTFT p95 over 1 s where the report has it", where: "`trtllm-kv` " + span(p.Levels), levels: len(p.Levels)}
+	for i, l := range p.Levels {
+		if (l["ttft_p95_ms"] > saturated) != (p.model[i]["ttft_p95_ms"] > saturated) {
+			r.missed = append(r.missed, number(l["load"], 0))
+		}
+	}
+	return r
+}

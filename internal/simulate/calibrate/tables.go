@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// seriesTables are the tables of every series, report beside model.
+func seriesTables(runs []played) string {
+	var b strings.Builder
+	for _, p := range runs {
+		if p.report == "none" {
+			continue
+		}
+		fmt.Fprintf(&b, "### %s: `%s`\n\n", p.title, p.Preset)
+		for _, prefixes := range [][]string{{"tpot"}, {"itl"}, {"ttft"}, {"latency"}, {"error", "hit"}, {"turns", "tokens", "max"}} {
+			b.WriteString(compared(p.Levels, p.model, prefixes...))
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// routing compares KV-aware with round-robin routing.
+func routing(runs []played) string {
+	rr, kv := find(runs, "trtllm", "trtllm-rr"), find(runs, "trtllm", "trtllm-kv")
+	t := table{{"load", "TTFT p50", "model", "TTFT p95", "model", "TPOT p50", "model", "tokens/s", "model", "hit rate (points)", "model"}}
+	for i, l := range rr.Levels {
+		row := []string{number(l["load"], 0)}
+		for _, name := range []string{"ttft_p50_ms", "ttft_p95_ms", "tpot_p50_ms", "tokens_per_s", "hit_pct"} {
+			for _, pair := range [][2][]level{{rr.Levels, kv.Levels}, {rr.model, kv.model}} {
+				a, b := pair[0][i][name], pair[1][i][name]
+				if name == "hit_pct" {
+					row = append(row, fmt.Sprintf("%+.1f", b-a))
+					continue
+				}
+				row = append(row, percent(b/a-1))
+			}
+		}
+		t = append(t, row)
+	}
+	return t.String()
+}
+
+// drafting compares the deployment with a drafter with the one without.
+func drafting(runs []played) string {
+	plain, draft := find(runs, "phase0", "phase0"), find(runs, "eagle3", "eagle3")
+	t := table{{"load", "TPOT p50", "model", "TTFT p50", "model"}}
+	for i, l := range plain.Levels {
+		row := []string{number(l["load"], 0)}
+		for _, name := range []string{"tpot_p50_ms", "ttft_p50_ms"} {
+			row = append(row, times(draft.Levels[i][name]/l[name]), times(draft.model[i][name]/plain.model[i][name]))
+		}
+		t = append(t, row)
+	}
+	return t.String() + "\n" + knees(plain, draft)
+}
+
+// times renders a ratio.
+func times(v float64) string { return fmt.Sprintf("× %.3g", v) }
+
+// knees compares the points of saturation.
+func knees(plain, draft played) string {
+	first := func(levels []level, is func(level) bool) string {
+		for _, l := range levels {
+			if is(l) {
+				return number(l["load"], 0)
+			}
+		}
+		return "none"
+	}
+	t := table{{"saturation", "phase0", "model", "eagle3", "model"}}
+	for _, c := range []struct {
+		name string
+		is   func(level) bool
+	}{
+		{"first TTFT p50 > 1 s", func(l level) bool { return l.get("ttft_p50_ms") > saturated }},
+		{"first error above 1 %", func(l level) bool { return l.get("error_pct") > 1 }},
+		{"first above 5 % errors", func(l level) bool { return l.get("error_pct") > 5 }},
+	} {
+		row := []string{c.name}
+		for _, levels := range [][]level{plain.Levels, plain.model, draft.Levels, draft.model} {
+			row = append(row, first(levels, c.is))
+		}
+		t = append(t, row)
+	}
+	last := func(levels []level) string { return number(levels[len(levels)-1]["tpot_p50_ms"], 0) + " ms" }
+	return append(t, []string{"TPOT p50 at the last level", last(plain.Levels), last(plain.model), last(draft.Levels), last(draft.model)}).String()
+}
+
+// sloMatrix is which rates keep TTFT p99 under 1 s and TPOT p99 under 60 ms.
+func sloMatrix(runs []played) string {
+	plain, draft := find(runs, "bench", "bench-phase0"), find(runs, "bench", "bench-eagle3")
+	t := table{{"rate", "bench-phase0", "model", "bench-eagle3", "model"}}
+	all := [][]level{plain.Levels, plain.model, draft.Levels, draft.model}
+	best := []string{"best rate that passes", "none", "none", "none", "none"}
+	for i, l := range plain.Levels {
+		row := []string{number(l["load"], 2)}
+		for j, levels := range all {
+			v := verdict(levels[i])
+			row = append(row, v)
+			if v == "PASS" {
+				best[j+1] = number(l["load"], 2)
+			}
+		}
+		t = append(t, row)
+	}
+	return append(t, best).String()
+}
+
+// verdict judges one rate.
+func verdict(l level) string {
+	var missed []string
+	if !(l.get("ttft_p99_ms") < 1000) {
+		missed = append(missed, "TTFT")
+	}
+	if !(l.get("tpot_p99_ms") < 60) {
+		missed = append(missed, "TPOT")
+	}
+	if len(missed) == 0 {
+		return "PASS"
+	}
+	return "FAIL (" + strings.Join(missed, "+") + ")"
+}
+
+// extrapolation lays the model, fitted below, beside the near-full cluster.
+func extrapolation(runs []played) string {
+	p := find(runs, "trtllm-near-full", "trtllm-kv")
+	rr := find(runs, "none", "trtllm-rr")
+	var b strings.Builder
+	for _, prefixes := range [][]string{{"tpot", "tokens"}, {"ttft"}, {"latency"}, {"hit", "turns"}} {
+		b.WriteString(compared(p.Levels, p.model, prefixes...))
+	}
+	t := table{{"load", "TTFT p95 (ms), KV-aware", "model, KV-aware", "model, round-robin"}}
+	for i, l := range p.Levels {
+		t = append(t, []string{number(l["load"], 0), number(l["ttft_p95_ms"], 0), number(p.model[i]["ttft_p95_ms"], 0), number(rr.model[i]["ttft_p95_ms"], 0)})
+	}
+	return b.String() + t.String()
+}

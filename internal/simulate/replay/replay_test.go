@@ -1,0 +1,146 @@
+package replay
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// newCluster returns a preset's cluster.
+func newCluster(t testing.TB, preset string) *cluster.Cluster {
+	t.Helper()
+	config, err := cluster.Preset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Seed = 1
+	c, err := cluster.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestChatKeepsItsConcurrency(t *testing.T) {
+	turns, err := MultiTurn(1).Run(newCluster(t, "phase0"), []Level{{20, 2 * time.Minute}, {30, 2 * time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Duration]int{time.Second: 10, time.Minute: 20, 3 * time.Minute: 30} {
+		n := 0
+		for i := range turns {
+			if u := &turns[i]; u.Sent <= at && (u.Outcome == cluster.Tokens || u.End > at) {
+				n++
+			}
+		}
+		// Between the end of a conversation and the next start there is a moment.
+		if n > want+1 || n < want-2 {
+			t.Errorf("%d turns in flight at %v, want about %d", n, at, want)
+		}
+	}
+}
+
+func TestConversationsGrow(t *testing.T) {
+	turns, err := MultiTurn(1).Run(newCluster(t, "phase0"), []Level{{40, 10 * time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, n := map[int]float64{}, map[int]float64{}
+	last := map[int]Turn{}
+	for _, u := range turns {
+		sum[u.Index] += float64(u.Prompt)
+		n[u.Index]++
+		if before, ok := last[u.Conversation]; ok && u.Index > 0 {
+			if u.Prompt <= before.Prompt+before.Output || u.Sent != before.End {
+				t.Errorf("turn %+v does not follow %+v", u, before)
+			}
+		}
+		last[u.Conversation] = u
+	}
+	for i, want := range []float64{3590, 4210, 5200, 6190, 7180} {
+		if got := sum[i] / n[i]; math.Abs(got/want-1) > .02 {
+			t.Errorf("turn %d: prompts of %.0f tokens, want about %.0f", i+1, got, want)
+		}
+	}
+	if n[5] != 0 || n[2] < 1.5*n[4] {
+		t.Errorf("turns by index: %v, want 3 to 5 per conversation", n)
+	}
+}
+
+func TestFailedTurnEndsItsConversation(t *testing.T) {
+	c := newCluster(t, "phase0")
+	if err := c.Inject(cluster.Fault{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	turns, err := MultiTurn(1).Run(c, []Level{{20, time.Minute}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := map[int]bool{}
+	for _, u := range turns {
+		if failed[u.Conversation] {
+			t.Errorf("turn %+v after a failed one", u)
+		}
+		failed[u.Conversation] = u.Outcome == cluster.Failed || u.Outcome == cluster.Unavailable
+	}
+	if f := Window(turns, 0, time.Minute); !(f.Errors > .2) {
+		t.Errorf("%v of the turns failed", f.Errors)
+	}
+}
+
+func TestBench(t *testing.T) {
+	o := FixedPrompts(Length{Mean: 100, Spread: 10, Max: 200}, 1)
+	o.Prompts = 60
+	got, err := o.Run(newCluster(t, "bench-phase0"), []float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range got {
+		if f.Errors != 0 || f.MaxConcurrent < 3 || f.MaxConcurrent > 40 {
+			t.Errorf("rate %d: %+v", i+1, f)
+		}
+		// 100 tokens a request, with the last answer's tail.
+		if want := 100 * float64(i+1); f.Tokens > 1.02*want || f.Tokens < .85*want {
+			t.Errorf("rate %d: %.0f tokens/s, want a little less than %.0f", i+1, f.Tokens, want)
+		}
+		if f.Gap.P50 <= 0 || f.Gap.P50 > f.TPOT.P50*1.01 {
+			t.Errorf("rate %d: median gap %v, median time per token %v: steps with prefill are the longer ones", i+1, f.Gap.P50, f.TPOT.P50)
+		}
+	}
+}
+
+func TestReplayIsRepeatable(t *testing.T) {
+	run := func(seed uint64) []Turn {
+		turns, err := MultiTurn(seed).Run(newCluster(t, "trtllm-kv"), []Level{{60, 2 * time.Minute}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turns
+	}
+	if !reflect.DeepEqual(run(1), run(1)) {
+		t.Error("two runs of one seed differ")
+	}
+	if reflect.DeepEqual(run(1), run(2)) {
+		t.Error("two seeds give one run")
+	}
+}
+
+// BenchmarkRealTime measures how much faster than real time one core simulates
+// three workers at concurrency 160.
+func BenchmarkRealTime(b *testing.B) {
+	for _, preset := range []string{"trtllm-rr", "trtllm-kv"} {
+		b.Run(preset, func(b *testing.B) {
+			const simulated = 5 * time.Minute
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := MultiTurn(1).Run(newCluster(b, preset), []Level{{160, simulated}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(simulated.Seconds()*float64(b.N)/b.Elapsed().Seconds(), "×real-time")
+		})
+	}
+}
