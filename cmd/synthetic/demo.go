@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/simulate"
 )
@@ -62,6 +63,9 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
+	defer s.closePager()
+	view := newLive(e.stdout, s.page.Snapshot)
+	s.onAlert = func(c alerting.Change) { view.say(alertLine(c)) }
 	text := bytes.ReplaceAll(demoConfig, []byte("ADDRESS"), []byte(deployment.addr))
 	cfg, err := config.Parse("demo.yml", text, ".")
 	if err != nil {
@@ -72,7 +76,6 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	}
 	s.recorder.SetReload(true, time.Now())
 	f.welcome(e, web.Addr(), deployment.addr)
-	view := newLive(e.stdout, s.page.Snapshot)
 	viewCtx, stopView := context.WithCancel(ctx)
 	shown := make(chan struct{})
 	go func() {
@@ -106,6 +109,7 @@ func (f *demoFlags) welcome(e env, web net.Addr, deployment string) {
 	fmt.Fprintf(e.stdout, `A simulated deployment serves http://%[1]s/v1, and the sidecar probes it.
 
   status page   http://%[2]s/
+  alerts        http://%[2]s/alerts
   metrics       http://%[2]s/metrics
   one by one    synthetic probe --base-url http://%[1]s/v1
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"synthetic/internal/status"
@@ -18,7 +19,9 @@ type live struct {
 	snapshot func() status.Snapshot
 	terminal bool
 	every    time.Duration
-	lines    int // of the block that stands on the screen
+
+	mu    sync.Mutex
+	lines int // of the block that stands on the screen
 }
 
 func newLive(w io.Writer, snapshot func() status.Snapshot) *live {
@@ -45,16 +48,32 @@ func (v *live) follow(ctx context.Context) {
 	}
 }
 
+// say writes a line that stays, above the block of figures.
+func (v *live) say(line string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	_, _ = fmt.Fprintf(v.w, "%s  %s\n\n", time.Now().Format(time.TimeOnly), line)
+}
+
+// erase takes the block off the screen; the next draw puts it back.
+func (v *live) erase() {
+	if v.lines > 0 {
+		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
+		v.lines = 0
+	}
+}
+
 func (v *live) draw() {
 	var b strings.Builder
 	for _, j := range v.snapshot().Jobs {
 		writeJob(&b, j)
 	}
 	text := b.String()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
 	if v.terminal {
-		if v.lines > 0 {
-			fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
-		}
 		v.lines = strings.Count(text, "\n")
 	}
 	_, _ = io.WriteString(v.w, text) // a closed terminal must not stop the demo

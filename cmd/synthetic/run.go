@@ -58,6 +58,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
+	defer s.closePager()
 	r := &reloader{path: f.configFile, logger: e.logger, apply: s.apply, done: s.recorder.SetReload}
 	if err := r.load(); err != nil {
 		return err
@@ -107,6 +108,7 @@ func serve(ctx context.Context, logger *slog.Logger, s *sidecar, r *reloader, se
 			return s.scheduler.Run(ctx)
 		}, func(error) { cancel() })
 	}
+	s.addPager(&g, drained)
 	if r != nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		hangups := make(chan os.Signal, 1)

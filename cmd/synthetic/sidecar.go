@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/common/version"
 
+	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
@@ -29,6 +30,10 @@ type sidecar struct {
 	recorder  *metrics.Recorder
 	page      *status.Page
 	scheduler *schedule.Scheduler
+	// pager is nil unless the first configuration asked for one.
+	pager      *pager
+	configured bool
+	onAlert    func(alerting.Change)
 }
 
 // sidecarOptions are what run and demo choose differently.
@@ -40,14 +45,14 @@ type sidecarOptions struct {
 }
 
 func newSidecar(o sidecarOptions) (*sidecar, error) {
-	s := &sidecar{logger: o.logger, registry: prometheus.NewRegistry()}
+	s := &sidecar{logger: o.logger, registry: prometheus.NewRegistry(), onAlert: logAlert(o.logger)}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build:           build(),
 		TimestampSource: func() string { return source },
 		Heartbeat:       func(target, workload string) time.Time { return s.scheduler.LastBeat(target, workload) },
 	})
-	s.page = status.New(status.Options{})
+	s.page = status.New(status.Options{Alerts: s.alerts})
 	replica, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
@@ -78,6 +83,10 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 
 // apply hands a new configuration down. On an error nothing has changed.
 func (s *sidecar) apply(cfg *config.Config) error {
+	page, err := s.pageFor(cfg)
+	if err != nil {
+		return err
+	}
 	snapshot := metrics.Snapshot{SLOs: cfg.SLOs}
 	for _, t := range cfg.Targets {
 		snapshot.Targets = append(snapshot.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
@@ -89,10 +98,15 @@ func (s *sidecar) apply(cfg *config.Config) error {
 			Deadlines: regression.Deadlines{FirstToken: limits.FirstToken, Stall: limits.Stall, Total: limits.Total},
 		})
 	}
-	return s.scheduler.Apply(cfg.Jobs, func() {
+	err = s.scheduler.Apply(cfg.Jobs, func() {
 		s.recorder.Apply(snapshot)
 		s.page.Apply(cfg.SLOs)
 	})
+	if err != nil {
+		return err
+	}
+	s.configured = true
+	return page()
 }
 
 // build describes this binary.
