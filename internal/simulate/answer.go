@@ -7,6 +7,7 @@ import "math/rand/v2"
 type answer struct {
 	rand     *rand.Rand
 	pending  []byte
+	taken    int // of pending
 	sentence int // words so far
 }
 
@@ -15,13 +16,21 @@ func newAnswer(seed, prompt uint64) *answer {
 	return &answer{rand: rand.New(rand.NewPCG(seed, prompt))}
 }
 
-// next appends the next n tokens to b.
-func (a *answer) next(b []byte, n int) []byte {
-	for len(a.pending) < n*charsPerToken {
+// peek returns the text of the next n tokens, to be read at once.
+func (a *answer) peek(n int) []byte {
+	if a.taken > 1<<16 { // an endless answer takes no endless memory
+		a.pending, a.taken = append(a.pending[:0], a.pending[a.taken:]...), 0
+	}
+	for len(a.pending)-a.taken < n*charsPerToken {
 		a.word()
 	}
-	b = append(b, a.pending[:n*charsPerToken]...)
-	a.pending = append(a.pending[:0], a.pending[n*charsPerToken:]...)
+	return a.pending[a.taken : a.taken+n*charsPerToken]
+}
+
+// next is peek, but takes the tokens away.
+func (a *answer) next(n int) []byte {
+	b := a.peek(n)
+	a.taken += len(b)
 	return b
 }
 

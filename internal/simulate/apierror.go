@@ -24,6 +24,9 @@ func badRequest(param, format string, args ...any) *apiError {
 	}
 }
 
+// Error implements error.
+func (e *apiError) Error() string { return e.message }
+
 // MarshalJSON implements json.Marshaler.
 func (e *apiError) MarshalJSON() ([]byte, error) {
 	var param any
@@ -38,7 +41,7 @@ func (e *apiError) MarshalJSON() ([]byte, error) {
 // write answers a request with the error.
 func (e *apiError) write(w http.ResponseWriter) {
 	switch e.status {
-	case http.StatusTooManyRequests:
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")

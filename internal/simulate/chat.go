@@ -12,15 +12,17 @@ import (
 // turn is one valid chat request while it is served.
 type turn struct {
 	options Options
+	driver  *driver // of the cluster that answers, if one does
 	request chatRequest
 	arrived time.Time
 	id      string
 
-	prompt *chain
-	cached int
-	text   *answer
-	output int    // tokens of the whole answer
-	finish string // why it ends there
+	prompt       *chain
+	promptTokens int
+	cached       int
+	text         *answer
+	output       int    // tokens of the whole answer
+	finish       string // why it ends there
 
 	rand    *rand.Rand
 	fault   fault
@@ -29,20 +31,20 @@ type turn struct {
 	sent int // output tokens so far
 }
 
-// errFault ends a generation at its fault in mid-stream.
-var errFault = errors.New("simulated fault in mid-stream")
+// errCut ends an answer with its connection.
+var errCut = errors.New("simulated cut in mid-stream")
 
 // chat serves /v1/chat/completions.
 func (d *Deployment) chat(w http.ResponseWriter, r *http.Request) {
 	arrived := time.Now()
 	d.meter.requested(r.Header.Get("Traceparent"))
-	o := d.current()
+	o, driver := d.serving()
 	q, refused := readRequest(w, r, o.Model)
 	if refused != nil {
 		refused.write(w)
 		return
 	}
-	t, refused := d.begin(o, q, arrived)
+	t, refused := d.begin(o, driver, q, arrived)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -51,14 +53,15 @@ func (d *Deployment) chat(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin makes all draws of a request but those of its engine.
-func (d *Deployment) begin(o Options, q chatRequest, arrived time.Time) (*turn, *apiError) {
+func (d *Deployment) begin(o Options, driver *driver, q chatRequest, arrived time.Time) (*turn, *apiError) {
 	n := d.number()
 	t := &turn{
-		options: o, request: q, arrived: arrived,
+		options: o, driver: driver, request: q, arrived: arrived,
 		id:     fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n),
-		prompt: newPrompt(q.Messages),
+		prompt: newPrompt(q.Messages, blockSize(driver)),
 		rand:   rand.New(rand.NewPCG(o.Seed, n)),
 	}
+	t.promptTokens = t.prompt.tokens
 	room := o.MaxModelLen - t.prompt.tokens
 	if room < 1 {
 		return nil, badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
@@ -66,7 +69,7 @@ func (d *Deployment) begin(o Options, q chatRequest, arrived time.Time) (*turn, 
 	}
 	t.text = newAnswer(o.Seed, t.prompt.hash)
 	t.output, t.finish = q.answerTokens(o.Answer.draw(t.text.rand), room)
-	t.fault = o.Faults.draw(t.rand)
+	t.fault = o.faults(o.elapsed(d.began)).draw(t.rand)
 	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
 	return t, nil
 }
@@ -94,24 +97,28 @@ func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
 	if t.request.Stream {
 		out = newEvents(w, t)
 	}
-	t.cached = d.cache.use(t.prompt, t.options.CacheBlocks)
 	d.meter.began(t)
-	err := d.generate(r.Context(), t, out)
+	var err error
+	if t.driver != nil {
+		err = d.share(r.Context(), t, out)
+	} else {
+		err = d.generate(r.Context(), t, out)
+	}
+	var failed *apiError
 	switch {
 	case err == nil:
-		d.cache.use(t.prompt, t.options.CacheBlocks)
 		d.meter.ended(t, t.finish)
 		out.end()
-	case !errors.Is(err, errFault):
-		d.meter.ended(t, "abort")
-	case t.fault == inBandError:
+	case errors.As(err, &failed):
 		d.meter.ended(t, "error")
-		out.fail(engineFailed())
-	default:
+		out.fail(failed)
+	case errors.Is(err, errCut):
 		d.meter.ended(t, "error")
 		// net/http closes the connection without the end of the body, and
 		// without a stack trace in the log.
 		panic(http.ErrAbortHandler)
+	default:
+		d.meter.ended(t, "abort")
 	}
 }
 
@@ -135,43 +142,59 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out responder) error
 	if engine == nil {
 		engine = t.options.paced()
 	}
-	work := Work{PromptTokens: t.prompt.tokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
-	var buf []byte
+	t.cached = d.cache.use(t.prompt, t.options.CacheBlocks)
+	d.meter.looked(t)
+	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
+	send := d.sender(ctx, t, out)
+	err := engine.Generate(ctx, work, func(n int) error {
+		t.prompt.text(string(t.text.peek(n)))
+		return send(n)
+	})
+	if err == nil {
+		d.cache.use(t.prompt, t.options.CacheBlocks)
+	}
+	return err
+}
+
+// sender returns what sends the next tokens of an answer.
+func (d *Deployment) sender(ctx context.Context, t *turn, out responder) func(n int) error {
 	last := t.arrived
-	return engine.Generate(ctx, work, func(n int) error {
+	return func(n int) error {
 		now := time.Now()
 		d.meter.generated(t, n, now.Sub(last))
 		last = now
 		reasoning := min(max(t.options.ReasoningTokens-t.sent, 0), n)
-		buf = t.text.next(buf[:0], n)
-		t.prompt.text(string(buf))
+		text := t.text.next(n)
 		t.sent += n
-		if err := out.tokens(buf[:reasoning*charsPerToken], buf[reasoning*charsPerToken:]); err != nil {
+		if err := out.tokens(text[:reasoning*charsPerToken], text[reasoning*charsPerToken:]); err != nil {
 			return err
 		}
 		return t.midStream(ctx)
-	})
+	}
 }
 
-// midStream returns errFault when a fault in mid-stream is due. A stall is
-// that fault's own doing: it ends when the client goes.
+// midStream returns the error of a fault that is due. A stall is that fault's
+// own doing: it ends when the client goes.
 func (t *turn) midStream(ctx context.Context) error {
-	switch {
-	case t.fault == healthy || t.sent < t.faultAt:
+	if t.fault == healthy || t.sent < t.faultAt {
 		return nil
-	case t.fault == stall:
+	}
+	switch t.fault {
+	case stall:
 		<-ctx.Done()
 		return context.Cause(ctx)
+	case inBandError:
+		return engineFailed()
 	}
-	return errFault
+	return errCut
 }
 
 // usage is the token count of what was sent so far.
 func (t *turn) usage() map[string]any {
 	u := map[string]any{
-		"prompt_tokens":     t.prompt.tokens - t.sent,
+		"prompt_tokens":     t.promptTokens,
 		"completion_tokens": t.sent,
-		"total_tokens":      t.prompt.tokens,
+		"total_tokens":      t.promptTokens + t.sent,
 	}
 	if !t.options.Dialect.NoCachedTokens {
 		u["prompt_tokens_details"] = map[string]int{"cached_tokens": t.cached}

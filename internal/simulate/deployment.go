@@ -10,12 +10,16 @@
 package simulate
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // version is what /version says, as vLLM's own endpoint does.
@@ -27,19 +31,29 @@ type Deployment struct {
 	cache *prefixCache
 	meter *meter
 
+	began    time.Time
 	mu       sync.Mutex
-	options  Options // as given, without defaults
-	sequence uint64  // chat requests that were valid so far
+	options  Options         // as given, without defaults
+	sequence uint64          // chat requests that were valid so far
+	driver   *driver         // of the cluster that serves
+	runs     *cluster.Config // what the driver was started for
 }
 
-// New returns a deployment that behaves as the options say.
+// New returns a deployment that behaves as the options say. Its time begins
+// now, so under testing/synctest call it within the bubble. It panics on
+// options that [Options.Validate] refuses.
 func New(o Options) *Deployment {
+	if err := o.Validate(); err != nil {
+		panic(fmt.Sprintf("simulate: %v", err))
+	}
 	d := &Deployment{
+		began:   time.Now(),
 		mux:     http.NewServeMux(),
 		cache:   newPrefixCache(),
 		meter:   newMeter(),
 		options: o,
 	}
+	d.serving() // a cluster's load begins at once
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{d})
 	d.mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
@@ -61,7 +75,9 @@ func (d *Deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.mux.S
 
 // Update changes the behaviour of requests that come from now on; those in
 // flight keep theirs. change gets the options as they were given, so a field
-// that it leaves zero has its default. It must not call the Deployment.
+// that it leaves zero has its default. It must not call the Deployment. A
+// cluster that runs keeps what it was started with, but a new pointer in
+// Cluster starts another one, as a Rollout does.
 func (d *Deployment) Update(change func(*Options)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +121,7 @@ func (d *Deployment) guard(method string, next http.HandlerFunc) http.HandlerFun
 
 // models lists the one model.
 func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
-	o := d.current()
+	o, _ := d.serving()
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{
 		"id": o.Model, "object": "model", "created": 0, "owned_by": "simulated", "root": o.Model,
 		"parent": nil, "max_model_len": o.MaxModelLen,

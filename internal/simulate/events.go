@@ -3,45 +3,50 @@ package simulate
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 )
 
 // events sends an answer as a stream of server-sent events, each flushed on
-// its own.
+// its own. What repeats from chunk to chunk is encoded once.
 type events struct {
 	turn    *turn
 	w       http.ResponseWriter
 	control *http.ResponseController
 	buf     []byte
 	started bool
+
+	prefix, eol string // of an event's line
+	head        string // of a chunk up to its choices
+	before      string // the reasoning of a delta
 }
 
 func newEvents(w http.ResponseWriter, t *turn) *events {
-	return &events{turn: t, w: w, control: http.NewResponseController(w)}
+	d := t.options.Dialect
+	e := &events{turn: t, w: w, control: http.NewResponseController(w), prefix: "data: ", eol: "\n", before: `"reasoning":"`}
+	if d.CRLF {
+		e.eol = "\r\n"
+	}
+	if d.NoSpace {
+		e.prefix = "data:"
+	}
+	if d.Comments {
+		e.prefix = ": ping" + e.eol + e.eol + e.prefix
+	}
+	if d.ReasoningContent {
+		e.before = `"reasoning_content":"`
+	}
+	e.head = `{"id":` + quote(t.id) + `,"object":"chat.completion.chunk","created":` +
+		strconv.FormatInt(t.arrived.Unix(), 10) + `,"model":` + quote(t.options.Model) + `,"choices":[`
+	return e
 }
 
-// delta is what a chunk adds to the message; nil fields are left out.
-type delta struct {
-	Role             string  `json:"role,omitempty"`
-	Content          *string `json:"content,omitempty"`
-	Reasoning        *string `json:"reasoning,omitempty"`
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
-}
-
-type choice struct {
-	Index        int     `json:"index"`
-	Delta        delta   `json:"delta"`
-	Logprobs     *string `json:"logprobs"` // always null
-	FinishReason *string `json:"finish_reason"`
-}
-
-type chunk struct {
-	ID      string   `json:"id"`
-	Object  string   `json:"object"`
-	Created int64    `json:"created"`
-	Model   string   `json:"model"`
-	Choices []choice `json:"choices"`
-	// Usage is left out when nil and not wanted as null.
-	Usage any `json:"usage,omitempty"`
+// quote is a string in JSON.
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string always can be marshaled
+	}
+	return string(b)
 }
 
 // start implements responder.
@@ -64,105 +69,92 @@ func (e *events) open() {
 	h.Set("Cache-Control", "no-cache")
 	e.w.WriteHeader(http.StatusOK)
 	if !e.turn.options.Dialect.RoleWithContent {
-		empty := ""
-		e.chunk(delta{Role: "assistant", Content: &empty}, "")
+		e.delta(`"role":"assistant","content":""`, nil, nil, "null")
 	}
 }
 
 // tokens implements responder.
 func (e *events) tokens(reasoning, content []byte) error {
 	e.open()
-	var d delta
+	role := ""
 	if e.turn.options.Dialect.RoleWithContent {
-		d.Role = "assistant"
+		role = `"role":"assistant",`
 	}
-	if len(reasoning) > 0 {
-		s := string(reasoning)
-		if d.Reasoning = &s; e.turn.options.Dialect.ReasoningContent {
-			d.Reasoning, d.ReasoningContent = nil, &s
-		}
-	}
-	if len(content) > 0 {
-		s := string(content)
-		d.Content = &s
-	}
-	e.chunk(d, "")
+	e.delta(role, reasoning, content, "null")
 	return e.flush()
 }
 
 // end implements responder.
 func (e *events) end() {
-	empty := ""
-	e.chunk(delta{Content: &empty}, e.turn.finish)
+	e.open()
+	e.delta(`"content":""`, nil, nil, `"`+e.turn.finish+`"`)
 	if e.turn.request.StreamOptions.IncludeUsage {
-		c := e.newChunk()
-		c.Choices, c.Usage = []choice{}, e.turn.usage()
-		e.json(c)
+		e.buf = append(append(append(e.buf, e.prefix...), e.head...), ']')
+		e.usage()
+		e.close()
 	}
 	e.done()
 }
 
 // fail implements responder.
 func (e *events) fail(err *apiError) {
-	e.json(err)
+	if !e.started {
+		err.write(e.w)
+		return
+	}
+	b, wrong := json.Marshal(err)
+	if wrong != nil {
+		panic(wrong) // an error always can be marshaled
+	}
+	e.buf = append(append(append(append(e.buf, e.prefix...), b...), e.eol...), e.eol...)
 	e.done()
 }
 
 // done ends the stream.
 func (e *events) done() {
 	if !e.turn.options.Dialect.NoDone {
-		e.data([]byte("[DONE]"))
+		e.buf = append(append(append(append(e.buf, e.prefix...), "[DONE]"...), e.eol...), e.eol...)
 	}
 	// A failed write means that the client is gone: nobody is left to be told.
 	_ = e.flush()
 }
 
-func (e *events) newChunk() chunk {
-	return chunk{
-		ID: e.turn.id, Object: "chat.completion.chunk",
-		Created: e.turn.arrived.Unix(), Model: e.turn.options.Model,
+// delta buffers a chunk with one choice: fields of its delta as they are, then
+// the texts, which need no escaping.
+func (e *events) delta(fields string, reasoning, content []byte, finish string) {
+	b := append(append(append(e.buf, e.prefix...), e.head...), `{"index":0,"delta":{`...)
+	b = append(b, fields...)
+	if len(reasoning) > 0 {
+		b = append(append(append(b, e.before...), reasoning...), '"')
+		if len(content) > 0 {
+			b = append(b, ',')
+		}
 	}
-}
-
-// chunk buffers a chunk with one choice; finish "" is null.
-func (e *events) chunk(d delta, finish string) {
-	c := e.newChunk()
-	c.Choices = []choice{{Delta: d}}
-	if finish != "" {
-		c.Choices[0].FinishReason = &finish
+	if len(content) > 0 {
+		b = append(append(append(b, `"content":"`...), content...), '"')
 	}
+	e.buf = append(append(append(b, `},"logprobs":null,"finish_reason":`...), finish...), `}]`...)
 	switch {
 	case e.turn.request.StreamOptions.ContinuousUsageStats:
-		c.Usage = e.turn.usage()
+		e.usage()
 	case e.turn.options.Dialect.NullUsage:
-		c.Usage = json.RawMessage("null")
+		e.buf = append(e.buf, `,"usage":null`...)
 	}
-	e.json(c)
+	e.close()
 }
 
-// json buffers an event of one value, which always can be marshaled.
-func (e *events) json(v any) {
-	b, err := json.Marshal(v)
+// usage buffers the usage so far.
+func (e *events) usage() {
+	b, err := json.Marshal(e.turn.usage())
 	if err != nil {
-		panic(err)
+		panic(err) // numbers always can be marshaled
 	}
-	e.data(b)
+	e.buf = append(append(e.buf, `,"usage":`...), b...)
 }
 
-// data buffers an event.
-func (e *events) data(payload []byte) {
-	d := e.turn.options.Dialect
-	eol, prefix := "\n", "data: "
-	if d.CRLF {
-		eol = "\r\n"
-	}
-	if d.NoSpace {
-		prefix = "data:"
-	}
-	if d.Comments {
-		e.buf = append(append(e.buf, ": ping"...), eol+eol...)
-	}
-	e.buf = append(append(append(e.buf, prefix...), payload...), eol+eol...)
+// close buffers the end of a chunk.
+func (e *events) close() {
+	e.buf = append(append(append(e.buf, '}'), e.eol...), e.eol...)
 }
 
 // flush sends what is buffered.

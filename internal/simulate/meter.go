@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Stats are a deployment's counts since its start.
@@ -25,36 +23,18 @@ type Stats struct {
 	TraceID string
 }
 
-// meter counts what a deployment does.
+// meter counts what a deployment does. Its histograms are those of a
+// deployment without a cluster.
 type meter struct {
-	ttft, itl, e2e *prometheus.HistogramVec
+	vllmHistograms
 
 	mu    sync.Mutex
 	stats Stats
 	held  int // tokens of the running requests
 }
 
-// labels are those of every vLLM series.
-var labels = []string{"model_name", "engine"}
-
-// engineID is the value of the engine label: there is one engine.
-const engineID = "0"
-
 func newMeter() *meter {
-	histogram := func(name, help string, buckets ...float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-	}
-	// The buckets are vLLM's own, coarse as they are: what reads them should
-	// meet the same resolution here.
-	return &meter{
-		stats: Stats{Finished: map[string]int{}},
-		ttft: histogram("vllm:time_to_first_token_seconds", "Time from arrival to the first token.",
-			.001, .005, .01, .02, .04, .06, .08, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
-		itl: histogram("vllm:inter_token_latency_seconds", "Time between two token events of an answer.",
-			.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
-		e2e: histogram("vllm:e2e_request_latency_seconds", "Time from arrival to the end of the answer.",
-			.3, .5, .8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680),
-	}
+	return &meter{vllmHistograms: newVLLMHistograms(), stats: Stats{Finished: map[string]int{}}}
 }
 
 // read returns a copy of the counts.
@@ -84,24 +64,32 @@ func (m *meter) waiting(n int) {
 	m.stats.Waiting += n
 }
 
-// began counts a turn's prompt.
+// began counts a turn that is being answered.
 func (m *meter) began(t *turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Running++
-	m.stats.PromptTokens += t.prompt.tokens
+	m.held += t.promptTokens
+}
+
+// looked counts a turn's prompt when it is known how much of it was cached.
+func (m *meter) looked(t *turn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stats.PromptTokens += t.promptTokens
 	m.stats.CachedTokens += t.cached
-	m.held += t.prompt.tokens
 }
 
 // generated counts the tokens of an event, and the time since the one before,
 // or since the arrival.
 func (m *meter) generated(t *turn, n int, since time.Duration) {
-	series := m.itl
-	if t.sent == 0 {
-		series = m.ttft
+	if t.driver == nil {
+		series := m.itl
+		if t.sent == 0 {
+			series = m.ttft
+		}
+		series.WithLabelValues(t.options.Model, engineID).Observe(since.Seconds())
 	}
-	series.WithLabelValues(t.options.Model, engineID).Observe(since.Seconds())
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.OutputTokens += n
@@ -110,14 +98,14 @@ func (m *meter) generated(t *turn, n int, since time.Duration) {
 
 // ended counts the end of a turn that began.
 func (m *meter) ended(t *turn, reason string) {
-	if reason == t.finish {
+	if t.driver == nil && reason == t.finish {
 		m.e2e.WithLabelValues(t.options.Model, engineID).Observe(time.Since(t.arrived).Seconds())
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.stats.Running--
 	m.stats.Finished[reason]++
-	m.held -= t.prompt.tokens
+	m.held -= t.promptTokens + t.sent
 }
 
 // traceID returns the trace id of a valid traceparent header.

@@ -1,8 +1,15 @@
 package simulate
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strconv"
 
-// collector gives a deployment's counts under vLLM's names.
+	"github.com/prometheus/client_golang/prometheus"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// collector gives a deployment's counts under the names of real servers:
+// vLLM's, and with a cluster those of Dynamo's frontend as well.
 type collector struct{ *Deployment }
 
 // Describe implements prometheus.Collector. It describes nothing, for the
@@ -11,30 +18,19 @@ func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (d collector) Collect(out chan<- prometheus.Metric) {
-	o := d.current()
+	o, driver := d.serving()
+	if driver != nil {
+		driver.collect(out, o)
+		return
+	}
 	s := d.Stats()
 	d.meter.ttft.Collect(out)
 	d.meter.itl.Collect(out)
 	d.meter.e2e.Collect(out)
-	emit := func(kind prometheus.ValueType, name, help string, v int) {
-		desc := prometheus.NewDesc(name, help, labels, nil)
-		out <- prometheus.MustNewConstMetric(desc, kind, float64(v), o.Model, engineID)
-	}
-	emit(prometheus.GaugeValue, "vllm:num_requests_running", "Requests being answered.", s.Running)
-	emit(prometheus.GaugeValue, "vllm:num_requests_waiting", "Requests that wait for the engine.", s.Waiting)
-	emit(prometheus.CounterValue, "vllm:prompt_tokens_total", "Prompt tokens processed.", s.PromptTokens)
-	emit(prometheus.CounterValue, "vllm:prompt_tokens_cached_total", "Prompt tokens taken from the prefix cache.", s.CachedTokens)
-	emit(prometheus.CounterValue, "vllm:prefix_cache_queries_total", "Tokens looked up in the prefix cache.", s.PromptTokens)
-	emit(prometheus.CounterValue, "vllm:prefix_cache_hits_total", "Tokens found in the prefix cache.", s.CachedTokens)
-	emit(prometheus.CounterValue, "vllm:generation_tokens_total", "Tokens generated.", s.OutputTokens)
-
-	use := prometheus.NewDesc("vllm:kv_cache_usage_perc", "Share of the KV cache that running requests hold; 1 is all of it.", labels, nil)
-	out <- prometheus.MustNewConstMetric(use, prometheus.GaugeValue, d.meter.kvUse(o.CacheBlocks), o.Model, engineID)
-
-	success := prometheus.NewDesc("vllm:request_success_total", "Requests that ended, by reason.", append([]string{"finished_reason"}, labels...), nil)
-	for _, reason := range []string{"stop", "length", "abort", "error"} {
-		out <- prometheus.MustNewConstMetric(success, prometheus.CounterValue, float64(s.Finished[reason]), reason, o.Model, engineID)
-	}
+	p := vllmPage{out, o.Model, engineID}
+	p.load(s.Running, s.Waiting, d.meter.kvUse(o.CacheBlocks))
+	p.tokens(uint64(s.PromptTokens), uint64(s.CachedTokens), uint64(s.OutputTokens))
+	p.finished(func(reason string) float64 { return float64(s.Finished[reason]) })
 }
 
 // kvUse is the share of so many blocks that the running requests hold, at
@@ -46,4 +42,51 @@ func (m *meter) kvUse(blocks int) float64 {
 		return 0
 	}
 	return min(1, float64(m.held)/float64(blocks*blockTokens))
+}
+
+// collect gives the state of a cluster.
+func (d *driver) collect(out chan<- prometheus.Metric, o Options) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.catchUp()
+	d.collectVLLM(out, o.Model)
+	d.collectDynamo(out, o)
+}
+
+func (d *driver) collectVLLM(out chan<- prometheus.Metric, model string) {
+	h := d.tally.vllm
+	for _, v := range []*prometheus.HistogramVec{h.ttft, h.itl, h.tpot, h.e2e} {
+		v.Collect(out)
+	}
+	for id := range d.cluster.Workers() {
+		s := d.cluster.Worker(id)
+		p := vllmPage{out, model, strconv.Itoa(id)}
+		p.load(s.Running, s.Waiting, float64(s.KVUsed)/float64(s.KVBlocks))
+		p.tokens(s.PromptTokens, s.CachedTokens, s.OutputTokens)
+		p.counter("num_preemptions_total", "Times that a sequence lost its KV memory to another.", s.Preemptions)
+		if d.config.Engine.Speculation.Draft > 0 {
+			p.speculation(s)
+		}
+		p.finished(func(reason string) float64 { return float64(d.tally.engines[id].finished[reason]) })
+		p.configuration(d.config.Engine.BlockTokens, s.KVBlocks)
+	}
+}
+
+func (d *driver) collectDynamo(out chan<- prometheus.Metric, o Options) {
+	h := d.tally.dynamo
+	for _, v := range []*prometheus.HistogramVec{h.ttft, h.itl, h.e2e, h.input, h.output, h.cached} {
+		v.Collect(out)
+	}
+	if d.config.Router.Policy == cluster.KVAware {
+		h.hitRate.Collect(out)
+	}
+	p := dynamoPage{out, o.Model}
+	p.front(&d.tally.front)
+	for id := range d.cluster.Workers() {
+		s := d.cluster.Worker(id)
+		p.worker(id, s.KVUsed, s.KVBlocks)
+		if id == 0 {
+			p.engine(d.config.Engine, s.KVBlocks, o.MaxModelLen)
+		}
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // Options say how a deployment behaves. The zero value is a healthy, quick
@@ -32,6 +34,21 @@ type Options struct {
 	// Engine replaces the three delays above by another model of time.
 	Engine Engine
 
+	// Cluster, if set, answers all requests together, in place of delays,
+	// Engine and CacheBlocks: a request's time then depends on the others in
+	// flight. Headers come with the first token, so that what the cluster
+	// refuses has a status of its own.
+	Cluster *cluster.Config
+	// Speed is how much faster than the clock a cluster runs; default 1. Its
+	// metrics tell its own time.
+	Speed float64
+	// Load is what others ask of the cluster.
+	Load Load
+	// Rollouts replace the cluster by others, one after the other.
+	Rollouts []Rollout
+	// Incidents are faults with a schedule.
+	Incidents []Incident
+
 	// Answer is the length of an answer in tokens, before the request's own
 	// limits; default median 120.
 	Answer Length
@@ -45,6 +62,15 @@ type Options struct {
 
 	Faults  Faults
 	Dialect Dialect
+}
+
+// Rollout replaces a deployment's cluster by another, whose cache is cold and
+// whose counters begin at 0. Requests in flight end on the old one; the load
+// moves over.
+type Rollout struct {
+	// At is when, from the deployment's start.
+	At      time.Duration
+	Cluster cluster.Config
 }
 
 // Delay is a log-normal duration. A Sigma of 0 means no spread.
@@ -93,6 +119,8 @@ type Dialect struct {
 	CRLF, NoSpace bool
 	// NoDone ends the stream without "[DONE]".
 	NoDone bool
+	// Busy503 refuses for load with status 503, as Dynamo does, not 429.
+	Busy503 bool
 }
 
 // withDefaults returns the options as they are used.
@@ -104,6 +132,7 @@ func (o Options) withDefaults() Options {
 	o.Answer.Median = cmp.Or(o.Answer.Median, 120)
 	o.MaxModelLen = cmp.Or(o.MaxModelLen, 131072)
 	o.CacheBlocks = cmp.Or(o.CacheBlocks, 65536)
+	o.Speed = cmp.Or(o.Speed, 1)
 	return o
 }
 

@@ -12,21 +12,23 @@ const (
 	charsPerToken = 4
 	roleTokens    = 3
 	endTokens     = 1
-	blockTokens   = 16
+	blockTokens   = 16 // of the cache of a deployment without a cluster
 )
 
 // chain is the running hash of a token sequence, with one entry per full block
-// of 16 tokens. Equal entries mean equal sequences up to that block, so an
+// of so many tokens. Equal entries mean equal sequences up to that block, so an
 // entry is the key of a block in the prefix cache.
 type chain struct {
+	size   int // tokens per block
 	hash   uint64
 	tokens int
 	blocks []uint64
 }
 
-// newPrompt returns the chain of a whole history, ready for an answer.
-func newPrompt(history []message) *chain {
-	c := &chain{hash: fnvOffset}
+// newPrompt returns the chain of a whole history, in blocks of so many tokens,
+// ready for an answer.
+func newPrompt(history []message, size int) *chain {
+	c := &chain{size: size, hash: fnvOffset}
 	for _, m := range history {
 		c.role(m.Role)
 		c.text(m.Content.text)
@@ -73,7 +75,7 @@ func (c *chain) text(s string) {
 func (c *chain) endToken() {
 	// The token's end goes into the hash: "ab"+"cd" is not "abcd".
 	c.hash = (c.hash ^ 0xff00) * fnvPrime
-	if c.tokens++; c.tokens%blockTokens == 0 {
+	if c.tokens++; c.tokens%c.size == 0 {
 		c.blocks = append(c.blocks, c.hash)
 	}
 }

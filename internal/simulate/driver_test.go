@@ -1,0 +1,242 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// preset returns a measured deployment, changed.
+func preset(t *testing.T, name string, change ...func(*cluster.Config)) *cluster.Config {
+	t.Helper()
+	c, err := cluster.Preset(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return &c
+}
+
+// bench runs a test in virtual time against a deployment.
+func bench(t *testing.T, o Options, test func(t *testing.T, d *Deployment, c client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d, c, stop := serveInMemory(o)
+		defer stop()
+		test(t, d, c)
+	})
+}
+
+// long is a question of some tokens.
+func long(name string, tokens int) message {
+	return user(name + strings.Repeat("word", tokens))
+}
+
+func TestClusterAnswersATurn(t *testing.T) {
+	bench(t, Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 50}}, func(t *testing.T, d *Deployment, c client) {
+		history := []message{long("a", 2000)}
+		first := c.say(t, history, "")
+		if first.err != nil || first.finish != "stop" || first.usage.Completion != 50 || len(first.content) != 200 {
+			t.Fatalf("got %+v", first)
+		}
+		if first.usage.Details.Cached != 0 {
+			t.Errorf("%d tokens cached at first", first.usage.Details.Cached)
+		}
+		again := c.say(t, append(history, assistant(first.content), user("and then?")), "")
+		// All of the turn before is cached, prompt and answer, in full blocks;
+		// its last token was never computed as an input.
+		if want := (first.usage.Total - 1) / 16 * 16; again.usage.Details.Cached != want {
+			t.Errorf("%d tokens cached, want %d", again.usage.Details.Cached, want)
+		}
+		// The reply's clock starts with its headers, which come with the first
+		// token; the rest are steps of an engine of its own.
+		if tpot := again.at[len(again.at)-1] / 49; tpot < 20*time.Millisecond || tpot > 25*time.Millisecond {
+			t.Errorf("%v per token of a lone request", tpot)
+		}
+		s := d.Stats()
+		if s.Requests != 2 || s.Running != 0 || s.OutputTokens != 100 || s.CachedTokens != again.usage.Details.Cached {
+			t.Errorf("stats %+v", s)
+		}
+	})
+}
+
+// crowd sends n requests at once and returns how long each took.
+func crowd(t *testing.T, c client, n int) []time.Duration {
+	var wg sync.WaitGroup
+	took := make([]time.Duration, n)
+	for i := range n {
+		wg.Go(func() {
+			began := time.Now()
+			if got := c.say(t, []message{long(fmt.Sprintf("%04d", i), 200)}, ""); got.err != nil || got.finish != "stop" {
+				t.Errorf("request %d: %+v", i, got)
+			}
+			took[i] = time.Since(began)
+		})
+	}
+	wg.Wait()
+	return took
+}
+
+func TestRequestsShareTheCluster(t *testing.T) {
+	small := preset(t, "phase0", func(c *cluster.Config) { c.Engine.MaxSeqs = 8 })
+	bench(t, Options{Cluster: small, Answer: Length{Median: 20}}, func(t *testing.T, _ *Deployment, c client) {
+		alone := crowd(t, c, 1)[0]
+		took := crowd(t, c, 16)
+		slices.Sort(took)
+		if took[0] <= alone {
+			t.Errorf("the first of 16 took %v, one alone %v", took[0], alone)
+		}
+		if took[15] < took[0]*3/2 {
+			t.Errorf("8 places and 16 requests: the last took %v, the first %v", took[15], took[0])
+		}
+	})
+}
+
+func TestSameSeedSameBytesAndTimes(t *testing.T) {
+	play := func() (out []reply) {
+		o := Options{
+			Seed: 3, Cluster: preset(t, "eagle3", func(c *cluster.Config) { c.Engine.Speculation.Acceptance = .6 }),
+			Load: Load{Concurrency: 20}, Answer: Length{Median: 60, Sigma: .3},
+		}
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+			for i := range 4 {
+				out = append(out, c.say(t, []message{long(fmt.Sprint(i), 100*i)}, ""))
+			}
+		})
+		return out
+	}
+	a, b := play(), play()
+	for i := range a {
+		if !slices.Equal(a[i].raw, b[i].raw) || !slices.Equal(a[i].at, b[i].at) {
+			t.Errorf("turn %d differs:\n%v\n%v", i, a[i], b[i])
+		}
+	}
+}
+
+func TestSpeculationPutsSeveralTokensIntoAnEvent(t *testing.T) {
+	o := Options{Cluster: preset(t, "eagle3", func(c *cluster.Config) { c.Engine.Speculation.Acceptance = 1 }), Answer: Length{Median: 81}}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		got := c.say(t, []message{user("hi")}, "")
+		// 1 token of the prefill, then 1 + 3 a step; role, finish, usage, [DONE].
+		if events := len(got.raw) - 4; events != 21 || got.usage.Completion != 81 {
+			t.Errorf("%d events for %d tokens, want 21 for 81", events, got.usage.Completion)
+		}
+	})
+}
+
+func TestClientGoes(t *testing.T) {
+	bench(t, Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 500}}, func(t *testing.T, d *Deployment, c client) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		var other reply
+		var wg sync.WaitGroup
+		wg.Go(func() { other = c.say(t, []message{user("stay")}, "") })
+		if err := c.drain(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the request ended with %v", err)
+		}
+		wg.Wait() // whoever went may have been the one that drove
+		if other.finish != "stop" || other.usage.Completion != 500 {
+			t.Errorf("the other request got %+v", other)
+		}
+		_, driver := d.serving()
+		if n := driver.cluster.Stats().InFlight; n != 0 || len(driver.calls) != 0 {
+			t.Errorf("%d requests in flight, %d calls kept", n, len(driver.calls))
+		}
+		if s := d.Stats(); s.Finished["abort"] != 1 || s.Finished["stop"] != 1 {
+			t.Errorf("stats %+v", s)
+		}
+	})
+}
+
+// status sends a question and returns status and body.
+func (c client) status(t *testing.T) (int, reply) {
+	t.Helper()
+	resp := c.post(t, t.Context(), question+`}`)
+	if resp.StatusCode != http.StatusOK {
+		return resp.StatusCode, reply{}
+	}
+	return resp.StatusCode, parse(t, resp.Body)
+}
+
+func TestDeadline(t *testing.T) {
+	hung := []Incident{{Kind: WorkerHang}}
+	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 6000}, Incidents: hung}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		began := time.Now()
+		if got, _ := c.status(t); got != http.StatusGatewayTimeout || time.Since(began) != 120*time.Second {
+			t.Errorf("status %d after %v, want 504 after the deadline", got, time.Since(began))
+		}
+	})
+	o.Incidents = nil
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		if _, got := c.status(t); got.failure == "" || got.finish != "" || got.content == "" {
+			t.Errorf("over the deadline in mid-stream: finish %q, error %q, %d characters", got.finish, got.failure, len(got.content))
+		}
+	})
+}
+
+func TestFullQueue(t *testing.T) {
+	full := preset(t, "phase0", func(c *cluster.Config) { c.Engine.MaxSeqs, c.Frontend.MaxWaiting = 1, 1 })
+	for want, dialect := range map[int]Dialect{429: {}, 503: {Busy503: true}} {
+		o := Options{Cluster: full, Dialect: dialect, Load: Load{Concurrency: 4, WarmUp: time.Minute}}
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+			if got, _ := c.status(t); got != want {
+				t.Errorf("status %d, want %d", got, want)
+			}
+		})
+	}
+}
+
+func TestLostWorker(t *testing.T) {
+	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 500}}
+	o.Incidents = []Incident{{Kind: WorkerLoss, At: 5 * time.Second, For: 10 * time.Second}}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		if _, got := c.status(t); got.err == nil || got.content == "" || got.finish != "" {
+			t.Errorf("a lost worker's answer ended with %v, finish %q", got.err, got.finish)
+		}
+		if got, _ := c.status(t); got != http.StatusServiceUnavailable {
+			t.Errorf("status %d without a worker, want 503", got)
+		}
+		time.Sleep(10 * time.Second)
+		if got, answer := c.status(t); got != 200 || answer.finish != "stop" {
+			t.Errorf("status %d, finish %q when the worker is back", got, answer.finish)
+		}
+	})
+}
+
+func TestSpeed(t *testing.T) {
+	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 100}}
+	took := func(speed float64) (d time.Duration) {
+		o.Speed = speed
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) { d = crowd(t, c, 1)[0] })
+		return d
+	}
+	if once, tenfold := took(1), took(10); (once - 10*tenfold).Abs() > time.Microsecond {
+		t.Errorf("an answer took %v, and %v at ten times the speed", once, tenfold)
+	}
+}
+
+func TestOverlongPromptIsRefused(t *testing.T) {
+	tiny := preset(t, "phase0", func(c *cluster.Config) { c.Engine.KVTokens = 1600 })
+	bench(t, Options{Cluster: tiny}, func(t *testing.T, _ *Deployment, c client) {
+		if _, page := c.get(t, "/v1/models"); !strings.Contains(page, `"max_model_len":1600`) {
+			t.Errorf("the model's length is not what fits: %s", page)
+		}
+		b := strings.Repeat("word", 1700)
+		resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":"`+b+`"}]}`)
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("status %s, want 400", resp.Status)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// serving returns the options in force, defaults filled in, and the driver of
+// the cluster that serves now: nil without one.
+func (d *Deployment) serving() (Options, *driver) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := d.options.withDefaults()
+	if o.Cluster == nil {
+		return o, nil
+	}
+	d.roll(o)
+	o.MaxModelLen = min(o.MaxModelLen, d.driver.cluster.MaxTokens())
+	return o, d.driver
+}
+
+// roll starts the cluster whose turn it is, unless it runs. Hold mu.
+func (d *Deployment) roll(o Options) {
+	want, born := o.Cluster, time.Duration(0)
+	elapsed := o.elapsed(d.began)
+	for i := range o.Rollouts {
+		if r := &o.Rollouts[i]; r.At <= elapsed {
+			want, born = &r.Cluster, r.At
+		}
+	}
+	if want == d.runs {
+		return
+	}
+	if d.driver != nil {
+		d.driver.mu.Lock()
+		d.driver.catchUp()
+		if d.driver.load != nil {
+			d.driver.load.stopped = true
+		}
+		d.driver.mu.Unlock()
+	}
+	d.driver, d.runs = o.start(*want, d.began, born), want
+}
+
+// elapsed is the deployment's own time since its start.
+func (o Options) elapsed(began time.Time) time.Duration {
+	return clock{start: began, speed: o.Speed}.now()
+}
+
+// start returns a driver of a cluster that is born some time after the
+// deployment's start. It panics on options that Validate refuses.
+func (o Options) start(config cluster.Config, began time.Time, born time.Duration) *driver {
+	warm := o.Load.WarmUp
+	if born > 0 || o.Load.Concurrency == 0 {
+		warm = 0
+	}
+	config.Seed ^= o.Seed
+	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warm))
+	birth := began.Add(time.Duration(float64(born) / o.Speed))
+	d, err := newDriver(config, clock{start: birth, at: warm, speed: o.Speed}, o.Model)
+	if err != nil {
+		panic(fmt.Sprintf("simulate: %v", err))
+	}
+	if o.Load.Concurrency > 0 {
+		o.Load.begin(d, o.Seed)
+	}
+	d.cluster.Advance(warm, d.handle)
+	return d
+}
+
+// Run keeps a deployment with a Load at the clock until ctx is done. Nothing
+// depends on it but the time that the first request after a long silence has
+// to wait for the cluster to catch up.
+func (d *Deployment) Run(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if _, driver := d.serving(); driver != nil {
+			driver.mu.Lock()
+			driver.catchUp()
+			driver.mu.Unlock()
+		}
+	}
+}
