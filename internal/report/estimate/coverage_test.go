@@ -60,20 +60,18 @@ func TestCoverage(t *testing.T) {
 		process             process
 		repetitions, blocks int
 		perBlock, q         float64
-		least               float64 // of the coverage; 97 % at most in any case
 	}{
-		{"independent p50", independent, 1, 30, 20, 0.50, 0.93},
-		{"independent p95", independent, 1, 30, 20, 0.95, 0.93},
-		{"independent p99", independent, 1, 30, 50, 0.99, 0.93},
-		{"independent p50 of 3", independent, 3, 30, 20, 0.50, 0.93},
-		{"independent p99 of 3", independent, 3, 30, 50, 0.99, 0.93},
-		{"memory of 5 turns p50", autocorrelated(0.3, 0.8), 1, 30, 20, 0.50, 0.93},
-		{"memory of 5 turns p95", autocorrelated(0.3, 0.8), 1, 30, 20, 0.95, 0.93},
-		{"memory of 20 turns p50 of 3", autocorrelated(0.5, 0.95), 3, 30, 20, 0.50, 0.93},
-		// Where 600 turns are worth 30, the number of blocks is the limit.
-		{"memory of 20 turns p50", autocorrelated(0.5, 0.95), 1, 30, 20, 0.50, 0.90},
-		{"memory of 20 turns p95 of 3", autocorrelated(0.5, 0.95), 3, 30, 20, 0.95, 0.90},
-		{"memory of 20 turns p99 of 3", autocorrelated(0.5, 0.95), 3, 30, 50, 0.99, 0.90},
+		{"independent p50", independent, 1, 30, 20, 0.50},
+		{"independent p95", independent, 1, 30, 20, 0.95},
+		{"independent p99", independent, 1, 30, 50, 0.99},
+		{"independent p50 of 3", independent, 3, 30, 20, 0.50},
+		{"independent p99 of 3", independent, 3, 30, 50, 0.99},
+		{"memory of 5 turns p50", autocorrelated(0.3, 0.8), 1, 30, 20, 0.50},
+		{"memory of 5 turns p95", autocorrelated(0.3, 0.8), 1, 30, 20, 0.95},
+		{"memory of 20 turns p50 of 3", autocorrelated(0.5, 0.95), 3, 30, 20, 0.50},
+		{"memory of 20 turns p50", autocorrelated(0.5, 0.95), 1, 30, 20, 0.50},
+		{"memory of 20 turns p95 of 3", autocorrelated(0.5, 0.95), 3, 30, 20, 0.95},
+		{"memory of 20 turns p99 of 3", autocorrelated(0.5, 0.95), 3, 30, 50, 0.99},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,8 +95,8 @@ func TestCoverage(t *testing.T) {
 			coverage := covered / known
 			t.Logf("%s: coverage %.1f %%, %.0f intervals of %d, mean width %.1f %%, %.0f turns worth %.0f",
 				tt.name, 100*coverage, known, runs, 100*width/known, n/known, worth/known)
-			if coverage < tt.least || coverage > 0.97 || known < 0.9*runs {
-				t.Errorf("coverage %.1f %% of %.0f intervals, want %.0f to 97 %%", 100*coverage, known, 100*tt.least)
+			if coverage < 0.93 || coverage > 0.97 || known < 0.9*runs {
+				t.Errorf("coverage %.1f %% of %.0f intervals, want 93 to 97 %%", 100*coverage, known)
 			}
 		})
 	}

@@ -83,14 +83,27 @@ func designEffect(all [][]Pair, share float64) (effect, df float64) {
 // leastBlocks is the fewest blocks from which a variance is estimated.
 const leastBlocks = 4
 
-// longRun is the variance of Σ part / Σ whole and its degrees of freedom. Blocks
-// that are next to each other resemble each other: taken as an autoregressive
-// process of the first order, their sum varies (1 + ρ) / (1 − ρ) times as much
-// as that of independent ones, and tells as much as that many times fewer.
+// longRun is the variance of Σ part / Σ whole and its degrees of freedom: the
+// larger of two estimates, since each is blind to what the other sees.
 func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
+	z := make([][]float64, len(all))
+	for i, pairs := range all {
+		z[i] = residuals(pairs, ratio)
+	}
+	variance, df = neighbourly(z)
+	if far, farDF := farther(z); far > variance {
+		variance, df = far, farDF
+	}
+	return variance / square(whole), df
+}
+
+// neighbourly is the variance of a sum of blocks that resemble their
+// neighbours: taken as an autoregressive process of the first order, their sum
+// varies (1 + ρ) / (1 − ρ) times as much as that of independent ones, and
+// tells as much as that many times fewer.
+func neighbourly(series [][]float64) (variance, df float64) {
 	var squares, products, blocks, neighbours float64
-	for _, pairs := range all {
-		z := residuals(pairs, ratio)
+	for _, z := range series {
 		for i := range z {
 			squares += z[i] * z[i]
 			blocks++
@@ -105,9 +118,38 @@ func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 		rho := memory(products/neighbours/(squares/blocks), blocks)
 		longer = (1 + rho) / (1 - rho)
 	}
-	variance = squares * blocks / (blocks - 1) / square(whole)
-	return variance * longer, max(blocks/longer-1, 1)
+	return squares * blocks / (blocks - 1) * longer, max(blocks/longer-1, 1)
 }
+
+// farther is the variance of a sum of blocks with the covariances of those up
+// to a quarter of a measurement apart, which fade by Bartlett's weights.
+func farther(series [][]float64) (variance, df float64) {
+	blocks := 0
+	for _, z := range series {
+		blocks += len(z)
+	}
+	lags := blocks / len(series) / 4
+	weights := 1.0
+	for lag := 1; lag <= lags; lag++ {
+		weights += 2 * square(bartlett(lag, lags))
+	}
+	var total float64
+	for _, z := range series {
+		for i := range z {
+			total += z[i] * z[i]
+			for lag := 1; lag <= min(lags, i); lag++ {
+				total += 2 * bartlett(lag, lags) * z[i] * z[i-lag]
+			}
+		}
+	}
+	b := float64(blocks)
+	if b <= weights {
+		return 0, 1
+	}
+	return total * b / (b - weights), max(b/weights-1, 1)
+}
+
+func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
 
 // memory is the autocorrelation of neighbouring blocks, freed of the bias
 // that short series have (Kendall, "Note on bias in the estimation of

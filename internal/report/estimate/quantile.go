@@ -9,10 +9,12 @@
 //     ends of the share's interval are read off the distribution (Woodruff,
 //     "Confidence intervals for medians and other position measures", JASA
 //     1952).
-//   - The variance of a share is taken between blocks of time, and lengthened
-//     for blocks that resemble their neighbours as an autoregressive process of
-//     the first order does (Box and Jenkins, "Time Series Analysis", 1970). Its
-//     ratio to the variance of independent turns is the design effect; the
+//   - The variance of a share is taken between blocks of time that resemble
+//     each other: as an autoregressive process of the first order (Box and
+//     Jenkins, "Time Series Analysis", 1970), or with the covariances of blocks
+//     farther apart (Newey and West, "A simple, positive semi-definite,
+//     heteroskedasticity and autocorrelation consistent covariance matrix",
+//     Econometrica 1987), whichever is more. Its ratio to the variance of independent turns is the design effect; the
 //     number of turns divided by it is the effective number (Kish, "Survey
 //     Sampling", 1965).
 //   - For the effective number the ends are fractional order statistics

@@ -23,6 +23,9 @@ func levelOf(at float64, results []runfile.Result) Level {
 	l.addServer(valid)
 	l.addLags(results)
 	l.Drift = drift(valid)
+	if text := disagreement(valid); text != "" {
+		l.Warnings = append(l.Warnings, text)
+	}
 	for _, r := range results {
 		l.warn(r)
 	}

@@ -124,6 +124,32 @@ func TestTailFailuresCount(t *testing.T) {
 	}
 }
 
+func TestRepetitionsThatDisagree(t *testing.T) {
+	quick := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Repetitions: 2})
+	if l := study.FromRuns([]*runfile.Run{quick}).Series[0].Levels[0]; len(l.Warnings) > 0 {
+		t.Errorf("equal repetitions: %q", l.Warnings)
+	}
+	slow := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.3}}})
+	l := study.FromRuns([]*runfile.Run{quick, slow}).Series[0].Levels[0]
+	if all := strings.Join(l.Warnings, " "); !strings.Contains(all, "the repetitions disagree: TTFT p50 is") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
+func TestDrift(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
+	if l := study.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {
+		t.Errorf("a steady level drifts by %g", l.Drift)
+	}
+	for i := range run.Results[0].Snapshots {
+		worse := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1 + float64(i)}}})
+		run.Results[0].Snapshots[i] = worse.Results[0].Snapshots[0]
+	}
+	if l := study.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !(l.Drift > 0.5) {
+		t.Errorf("a level that gets three times slower drifts by %g", l.Drift)
+	}
+}
+
 func TestDifference(t *testing.T) {
 	base := func() *runfile.Run { return reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}) }
 	for _, tt := range []struct {

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"math"
 
 	"synthetic/internal/report/estimate"
@@ -123,6 +124,33 @@ func drift(results []runfile.Result) float64 {
 		}
 	}
 	return largest
+}
+
+// disagreement compares the TTFT p50 of repetitions with each other: the
+// largest is named against the smallest when their 95 % intervals are apart
+// and they differ by a tenth; "" otherwise.
+func disagreement(results []runfile.Result) string {
+	of := func(r runfile.Result) estimate.Quantile {
+		return estimate.Of(0.5, timingSeries([]runfile.Result{r}, pick("ttft"), parts()[""]), false)
+	}
+	if len(results) < 2 {
+		return ""
+	}
+	low, high := results[0], results[0]
+	for _, r := range results[1:] {
+		if of(r).Value < of(low).Value {
+			low = r
+		}
+		if of(r).Value > of(high).Value {
+			high = r
+		}
+	}
+	a, b := of(low), of(high)
+	if !a.Known() || !b.Known() || a.High >= b.Low || b.Value < 1.1*a.Value {
+		return ""
+	}
+	return fmt.Sprintf("the repetitions disagree: TTFT p50 is %.0fms in repetition %d and %.0fms in repetition %d, so the level is less certain than its intervals say.",
+		1000*a.Value, low.Repetition, 1000*b.Value, high.Repetition)
 }
 
 // slope fits a line through y at 0, 1, 2, …: its change from end to end over
