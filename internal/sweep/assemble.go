@@ -1,7 +1,11 @@
 package sweep
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -59,7 +63,7 @@ func (p Plan) workload() runfile.Workload {
 	}
 	add("turns", fromTo(w.TurnsMin, w.TurnsMax))
 	if w.ConversationsFile != "" {
-		add("conversations_file", w.ConversationsFile)
+		add("conversations_file", fingerprint(w.ConversationsFile))
 	} else {
 		add("prompt_tokens", strconv.Itoa(w.PromptTokens))
 		add("starters", strconv.Itoa(w.Starters))
@@ -91,6 +95,20 @@ func (p Plan) workload() runfile.Workload {
 	return out
 }
 
+// fingerprint names a file by what is in it, wherever it lies.
+func fingerprint(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return filepath.Base(path) // what reads it will say what is wrong
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return filepath.Base(path)
+	}
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
+}
+
 func (p Plan) arrival() string {
 	if p.Arrival.Burstiness > 0 {
 		return fmt.Sprintf("%s (burstiness=%.1f)", p.Arrival.Process, p.Arrival.Burstiness)
@@ -103,7 +121,7 @@ func (p Plan) summary() string {
 	w := p.Workload
 	switch {
 	case w.ConversationsFile != "":
-		return "Replayed conversations (" + w.ConversationsFile + ")"
+		return "Replayed conversations (" + filepath.Base(w.ConversationsFile) + ")"
 	case w.TurnsMax <= 1:
 		return fmt.Sprintf("Single turns (about %d prompt tokens)", w.PromptTokens)
 	}
