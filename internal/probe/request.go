@@ -19,8 +19,9 @@ import (
 // repeat one of them.
 func encodeBody(model string, spec workload.Spec, history []workload.Message, extra map[string]any) ([]byte, error) {
 	req := openai.ChatCompletionRequest{
-		Model:         model,
-		Messages:      make([]openai.ChatCompletionMessage, len(history)),
+		Model:    model,
+		Messages: make([]openai.ChatCompletionMessage, len(history)),
+		//lint:ignore SA1019 every server knows max_tokens, its successor only some
 		MaxTokens:     spec.MaxOutputTokens,
 		Stream:        true,
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},

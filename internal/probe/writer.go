@@ -51,7 +51,9 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 		return "", err
 	}
 	resp, err := api.CreateChatCompletion(ctx, openai.ChatCompletionRequest{
-		Model: model, Messages: swapRoles(history), MaxTokens: userTokens,
+		Model: model, Messages: swapRoles(history),
+		//lint:ignore SA1019 every server knows max_tokens, its successor only some
+		MaxTokens: userTokens,
 	})
 	if err != nil {
 		return "", fmt.Errorf("asking the user endpoint %q: %s", w.target.BaseURL, scrub.clean(err.Error()))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 )
 
@@ -29,7 +30,7 @@ func Flatten(families []*dto.MetricFamily, keep func(name string) bool) []Sample
 				b.Set(l.GetName(), l.GetValue())
 			}
 			flattenMetric(m, func(suffix, name, value string, v float64) {
-				b.Set(labels.MetricName, f.GetName()+suffix)
+				b.Set(model.MetricNameLabel, f.GetName()+suffix)
 				if name != "" {
 					b.Set(name, value)
 				}
