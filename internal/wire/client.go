@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -137,7 +136,7 @@ func (c *Client) exchange(conn *conn, r *http.Request, trace *Trace) (*http.Resp
 	}
 	// A server that hangs up before it has read the whole request may have
 	// said why: its answer tells more than the failed write.
-	resp, rest, err := c.readHeaders(conn, r)
+	resp, rest, err := c.readHeaders(conn, r, trace.HeaderDeadline)
 	switch {
 	case err != nil && refusedTLS(err):
 		return nil, failure(ctx, StepTLS, err)
@@ -192,61 +191,4 @@ func (r *remembering) Write(p []byte) (int, error) {
 	n, err := r.Writer.Write(p)
 	r.err = cmp.Or(r.err, err)
 	return n, err
-}
-
-// readHeaders returns the response without its body, and what was read of the
-// body. It takes a buffer only for as long as the headers take.
-func (c *Client) readHeaders(conn *conn, r *http.Request) (*http.Response, []byte, error) {
-	br := c.readers.Get().(*bufio.Reader)
-	defer c.readers.Put(br)
-	limited := &headerReader{src: conn, left: c.options.MaxHeaderBytes, limit: c.options.MaxHeaderBytes}
-	br.Reset(limited)
-	defer br.Reset(nil)
-	for range maxInterim + 1 {
-		resp, err := http.ReadResponse(br, r)
-		if err != nil {
-			return nil, nil, limited.explain(err)
-		}
-		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
-			rest, err := br.Peek(br.Buffered())
-			return resp, bytes.Clone(rest), err
-		}
-		limited.left = limited.limit
-	}
-	return nil, nil, fmt.Errorf("the server sent more than %d interim (1xx) responses", maxInterim)
-}
-
-// headerReader bounds the bytes that headers may take.
-type headerReader struct {
-	src         io.Reader
-	left, limit int
-	any         bool
-	err         error
-}
-
-func (h *headerReader) Read(p []byte) (int, error) {
-	if h.left <= 0 {
-		h.err = fmt.Errorf("the response headers are over %d bytes", h.limit)
-		return 0, h.err
-	}
-	n, err := h.src.Read(p[:min(len(p), h.left)])
-	h.left -= n
-	h.any = h.any || n > 0
-	if err != nil {
-		h.err = err
-	}
-	return n, err
-}
-
-// explain prefers what the connection said to what the parser made of it.
-func (h *headerReader) explain(err error) error {
-	switch {
-	case h.err == nil:
-		return err
-	case !errors.Is(h.err, io.EOF):
-		return h.err
-	case !h.any:
-		return fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
-	}
-	return fmt.Errorf("the server closed the connection amid the response headers: %w", io.ErrUnexpectedEOF)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"synthetic/internal/stream"
 )
 
 // pipe returns a Client whose connections are in memory, so that it works
@@ -213,4 +215,46 @@ func TestReadDeadlineIsRearmed(t *testing.T) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
+}
+
+// late is a connection whose reader comes too late: the deadline is over when
+// it first looks, and the bytes came at a time.
+type late struct {
+	net.Conn
+	reads int
+	at    time.Time
+	text  string
+}
+
+func (l *late) Read(p []byte) (int, error) {
+	if l.reads++; l.reads == 1 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	n := copy(p, l.text)
+	l.text = l.text[n:]
+	return n, nil
+}
+
+func (l *late) SetReadDeadline(time.Time) error { return nil }
+func (l *late) arrival() stream.Arrival         { return stream.Arrival{At: l.at, Kernel: true} }
+func (l *late) quiet() bool                     { return false }
+
+// What arrived before the deadline counts, however late it is looked at.
+func TestHeadersThatArrivedInTime(t *testing.T) {
+	deadline := time.Now()
+	for name, test := range map[string]struct {
+		after time.Duration
+		ok    bool
+	}{"before the deadline": {-time.Millisecond, true}, "after it": {time.Millisecond, false}} {
+		t.Run(name, func(t *testing.T) {
+			l := &late{at: deadline.Add(test.after), text: "HTTP/1.1 204 No Content\r\n\r\n"}
+			resp, _, err := New(Options{}).readHeaders(&conn{Conn: l, stamps: l}, &http.Request{}, deadline)
+			if test.ok && (err != nil || resp.StatusCode != http.StatusNoContent) {
+				t.Errorf("got %v and %v", resp, err)
+			}
+			if !test.ok && !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("got %v and %v", resp, err)
+			}
+		})
+	}
 }
