@@ -190,7 +190,7 @@ func rangeLines(series study.Series) []string {
 	for _, key := range []string{"tpot_p50_ms", "tpot_p95_ms", "ttft_p50_ms", "latency_p95_ms"} {
 		m, _ := study.MetricOf(key)
 		x := analysis.Summarize(series.Levels, func(l study.Level) float64 { return l.Value(key) })
-		if x.Levels > 1 {
+		if x.Levels > 1 && x.First.Value > 0 {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title, series.Name,
 				m.Text(x.First.Value), at(x.First.At), m.Text(x.Last.Value), at(x.Last.At), x.Last.Value/x.First.Value))
 		}

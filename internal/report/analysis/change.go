@@ -65,6 +65,9 @@ func verdict(m study.Metric, ratio float64) string {
 // (Zou and Donner, "Construction of confidence limits about effect measures",
 // Statistics in Medicine 2008). Without intervals nothing is called noise.
 func withinNoise(a, b study.Figure) bool {
+	if a.Uncertain() || b.Uncertain() {
+		return true
+	}
 	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
 		return a.Ranged() && b.Ranged() && a.Low <= b.High && b.Low <= a.High
 	}

@@ -71,8 +71,7 @@ type Quantile struct {
 	Needed uint64
 }
 
-// Known reports whether the sample is large enough for the quantile to be
-// told: an interval with both ends exists.
+// Known reports whether the interval has both ends.
 func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High) }
 
 // Of estimates the quantile q, in (0, 1), over the values, or over all turns
@@ -103,7 +102,7 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	n := pooled.size()
 	e := Quantile{Q: q, Value: pooled.quantile(q), Low: math.NaN(), High: math.NaN(), N: n}
 	if n == 0 {
-		e.Needed = leastFor(q)
+		e.Needed = LeastFor(q)
 		return e
 	}
 	// The share at or below the estimate, per block; a value at +∞ has none
@@ -116,7 +115,7 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	effect, df := designEffect(share, total.Part/total.Whole)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
-	e.Needed = uint64(math.Ceil(float64(leastFor(q)) * float64(n) / calibrated))
+	e.Needed = uint64(math.Ceil(float64(LeastFor(q)) * float64(n) / calibrated))
 	low, high := fractions(q, calibrated)
 	// The sketch itself is only as good as its error: no interval is narrower.
 	if low >= 0 {
@@ -204,9 +203,10 @@ func order(q, n, p float64) (k float64, ok bool) {
 	return low, true
 }
 
-// leastFor is how many independent values an interval of the quantile q takes:
-// with fewer, all of them lie on one side of it too often.
-func leastFor(q float64) uint64 {
+// LeastFor is how many independent values an interval of the quantile q takes:
+// with fewer, all of them lie on one side of it too often. The probability of
+// that, q^n for the upper side, has to be at most 2.5 %.
+func LeastFor(q float64) uint64 {
 	return uint64(math.Ceil(math.Log(tail) / math.Log(max(q, 1-q))))
 }
 

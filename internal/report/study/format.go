@@ -30,7 +30,11 @@ func (m Metric) Cell(f Figure) string {
 		m.Decimals = min(m.Decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
 	}
 	text := m.Text(f.Value)
-	if low, high := m.bare(f.Low, f.Value), m.bare(f.High, f.Value); f.Ranged() && low != high {
+	low, high := m.bare(f.Low, f.Value), m.bare(f.High, f.Value)
+	switch {
+	case f.Uncertain() && low == high:
+		text += " (?)"
+	case (f.Ranged() || f.Uncertain()) && low != high:
 		text += fmt.Sprintf(" (%s–%s)", low, high)
 	}
 	return text
@@ -39,6 +43,8 @@ func (m Metric) Cell(f Figure) string {
 // bare is an end of the interval in the unit that its value is printed in.
 func (m Metric) bare(v, beside float64) string {
 	switch {
+	case math.IsNaN(v):
+		return "?"
 	case math.IsInf(v, 1):
 		return "∞"
 	case m.Unit == "ms" && beside >= 10_000:

@@ -65,7 +65,9 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	} else {
 		row("Measurement", "%d conversations per level", r.Conversations)
 	}
-	row("Repetitions", "%d, pooled (runs above %d %% errors are left out of latencies)", r.Repetitions*len(runs), MaxErrorPct)
+	if n := r.Repetitions * len(runs); n > 1 {
+		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
+	}
 	if r.Order != "" {
 		row("Order of variants", "%s", r.Order)
 	}
@@ -74,7 +76,7 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	}
 	row("Workload", "%s", r.Workload.Summary)
 	row("Metric source", "client side: bytes as they arrived at the prober")
-	row("Tool", "%s %s", r.Tool.Name, r.Tool.Version)
+	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
 }
@@ -111,6 +113,9 @@ func seriesOf(variant string, runs []*runfile.Run) Series {
 	for _, r := range runs {
 		for _, result := range r.Results {
 			if result.Variant == variant && len(result.Snapshots) > 0 {
+				if len(runs) > 1 { // each run counts its own from 1
+					result.Repetition = len(byLevel[result.Level]) + 1
+				}
 				byLevel[result.Level] = append(byLevel[result.Level], result)
 			}
 		}

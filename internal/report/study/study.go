@@ -86,6 +86,9 @@ type Figure struct {
 	N uint64
 	// Needed is more than N when there were too few turns to tell the value.
 	Needed uint64
+	// Quantile says that it is one of a measured distribution, of which an
+	// interval is to be expected.
+	Quantile bool
 	// Step is the last digit of a figure that is only known as it was printed;
 	// 0 for others.
 	Step float64
@@ -102,6 +105,10 @@ func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
 
 // Ranged reports whether an interval is known.
 func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.IsNaN(f.High) }
+
+// Uncertain reports a quantile that was measured and has no whole interval:
+// its turns resemble each other too much for one.
+func (f Figure) Uncertain() bool { return f.Known() && f.Quantile && !f.Ranged() }
 
 // Figure returns a figure by its key; Unknown when there is none.
 func (l Level) Figure(key string) Figure {

@@ -64,13 +64,15 @@ func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfi
 }
 
 // addTiming adds a quantile in ms. One that has no samples at all is left out;
-// one that has too few says how many it needs.
+// one that has too few, even if they were independent, says how many it needs.
+// One whose turns resemble each other too much is told without the end of the
+// interval that they do not support.
 func (l *Level) addTiming(key string, e estimate.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
 	}
-	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N}
-	if !e.Known() {
+	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N, Quantile: true}
+	if e.N < estimate.LeastFor(e.Q) {
 		f.Needed = max(e.Needed, e.N+1)
 	}
 	l.Figures[key] = f
