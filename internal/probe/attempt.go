@@ -61,8 +61,8 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 		a.finish(Malformed, time.Now(), "the response has no body")
 		return
 	}
-	if resp.StatusCode/100 != 2 || isJSON(resp.Header) {
-		a.readWhole(ctx, resp, body)
+	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
+		a.readRefusal(ctx, by, body)
 		return
 	}
 	a.readStream(ctx, body)
@@ -127,7 +127,7 @@ func (a *attempt) take(e stream.Event) {
 	case stream.Error:
 		a.finish(ErrorEvent, e.At, "the stream carried an error: "+e.Message)
 	case stream.Malformed:
-		a.finish(Malformed, e.At, "the stream carried data that is no JSON object: "+e.Message)
+		a.finish(Malformed, e.At, "bad data in the stream: "+e.Message)
 	case stream.Done:
 		a.seen.add(e)
 		a.conclude(e.At, true)

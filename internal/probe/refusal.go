@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
@@ -54,32 +52,17 @@ func lost(err error) bool {
 		errors.Is(err, net.ErrClosed) || errors.As(err, &op) || errors.As(err, &errno)
 }
 
-// readWhole ends a turn whose response is no event stream: an error status, or
-// a JSON document with status 200.
-func (a *attempt) readWhole(ctx context.Context, resp *http.Response, body *wire.Body) {
-	deadline, outcome := a.limits.next(time.Time{})
+// readRefusal ends a turn whose status is an error with what the body says of
+// it, as far as it comes in time.
+func (a *attempt) readRefusal(ctx context.Context, by Outcome, body *wire.Body) {
+	deadline, _ := a.limits.next(time.Time{})
 	_ = body.SetReadDeadline(deadline)
-	text, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
-	now := time.Now()
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody))
 	if ctx.Err() != nil {
-		a.finish(Canceled, now, "canceled by the prober's own shutdown")
+		a.finish(Canceled, time.Now(), "canceled by the prober's own shutdown")
 		return
 	}
-	message, isError := stream.ErrorMessage(text)
-	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
-		a.finish(by, now, fmt.Sprintf("HTTP %d: %s", resp.StatusCode, cmp.Or(message, "no further word")))
-		return
-	}
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		a.finish(outcome, deadline, a.limits.explain(outcome))
-	case err != nil:
-		a.finish(Truncated, now, "the connection broke in the body: "+err.Error())
-	case isError:
-		a.finish(ErrorEvent, now, "the response is an error in spite of its status: "+message)
-	default:
-		a.finish(Malformed, now, "the response is a JSON document, not an event stream; does the server support \"stream\": true? It begins: "+string(text[:min(len(text), 100)]))
-	}
+	a.finish(by, time.Now(), fmt.Sprintf("HTTP %d: %s", a.status, cmp.Or(stream.ErrorMessage(text), "no further word")))
 }
 
 // statusOverloaded is 529, which no standard knows and with which some
@@ -97,9 +80,4 @@ func outcomeOfStatus(status int) (Outcome, bool) {
 		return HTTP5xx, true
 	}
 	return HTTP4xx, true
-}
-
-func isJSON(h http.Header) bool {
-	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
 }

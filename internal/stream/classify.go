@@ -77,15 +77,14 @@ func clip(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), maxMessage)]), "")
 }
 
-// ErrorMessage returns what the body of a response that is no stream says, at
-// most 512 bytes of it: the message of an error object if it names one,
-// otherwise the body's start. isError says that the body calls itself an error,
-// as an event in a stream would.
-func ErrorMessage(body []byte) (message string, isError bool) {
+// ErrorMessage returns what the body of an error response says, at most 512
+// bytes of it: the message of an error object if it names one, otherwise the
+// body's start.
+func ErrorMessage(body []byte) string {
 	var c chunk
 	body = bytes.TrimSpace(body)
 	if c.scan(body, &prefix{}) {
-		return c.errorMessage(body), c.failed || c.isError
+		return c.errorMessage(body)
 	}
-	return clip(body), false
+	return clip(body)
 }

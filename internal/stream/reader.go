@@ -151,9 +151,7 @@ func (r *Reader) line(line []byte) (bool, error) {
 	}
 	if !r.begun && len(line) > 0 {
 		r.begun = true
-		// No field begins with a brace: this is what a server sends that
-		// answers 200 and means an error, or does not know how to stream.
-		r.document = line[0] == '{'
+		r.document = beginsJSON(line)
 	}
 	switch {
 	case r.document:
@@ -165,6 +163,14 @@ func (r *Reader) line(line []byte) (bool, error) {
 		return false, nil
 	}
 	return false, r.field(line)
+}
+
+// beginsJSON reports whether the first line of a body begins a JSON object or
+// array. No field does: this is what a server sends that answers 200 and means
+// an error, or does not know how to stream.
+func beginsJSON(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
 }
 
 func (r *Reader) field(line []byte) error {

@@ -115,6 +115,8 @@ func TestReaderOddities(t *testing.T) {
 		"an event called error, empty":  {[]string{"event: error\n\n" + a}, []seen{token("a", 1)}},
 		"a JSON error body":             {[]string{`{"error":`, `{"message":"no such model"}}`}, []seen{{Kind: Error, Message: "no such model", At: 2}}},
 		"a JSON error body in lines":    {[]string{"\n{\n  \"error\": {\n\n\"message\": \"boom\"}\n}\n"}, []seen{{Kind: Error, Message: "boom", At: 1}}},
+		"a JSON error, indented":        {[]string{"\n  {\"error\":\n\"e\"}\n"}, []seen{{Kind: Error, Message: "e", At: 1}}},
+		"a JSON array":                  {[]string{`[{"error":"e"}]`}, []seen{{Kind: Malformed, Message: `not an event stream but one JSON text: [{"error":"e"}]`, At: 1}}},
 		"a JSON answer":                 {[]string{`{"choices":[{"message":{"content":"hi"}}]}`}, []seen{{Kind: Malformed, Message: `not an event stream but one JSON text: {"choices":[{"message":{"content":"hi"}}]}`, At: 1}}},
 		"an HTML page":                  {[]string{"<html>\n<body>\n\n</html>"}, nil},
 	} {
