@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"syscall"
 	"time"
 
@@ -111,11 +112,11 @@ func (f *demoFlags) welcome(e env, web net.Addr, deployment string) {
   status page   http://%[2]s/
   alerts        http://%[2]s/alerts
   metrics       http://%[2]s/metrics
-  one by one    synthetic probe --base-url http://%[1]s/v1
+  by hand       %[3]s probe --base-url http://%[1]s/v1
 
 Ctrl-C ends the demo. The first figures come within seconds.
 
-`, deployment, web)
+`, deployment, web, os.Args[0])
 }
 
 // quiet drops what is below a warning: the demo's terminal shows figures.

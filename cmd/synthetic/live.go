@@ -12,6 +12,10 @@ import (
 	"synthetic/internal/status"
 )
 
+// noWrap and wrap switch a terminal's line wrapping: what a narrow one wraps
+// would be more lines than erase knows of.
+const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
+
 // live shows the jobs' figures in a terminal: a block that is redrawn in
 // place, or, where the output is no terminal, a block now and then.
 type live struct {
@@ -26,7 +30,7 @@ type live struct {
 
 func newLive(w io.Writer, snapshot func() status.Snapshot) *live {
 	v := &live{w: w, snapshot: snapshot, every: 5 * time.Second}
-	if f, ok := w.(*os.File); ok {
+	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			v.terminal, v.every = true, time.Second
 		}
@@ -75,8 +79,9 @@ func (v *live) draw() {
 	v.erase()
 	if v.terminal {
 		v.lines = strings.Count(text, "\n")
+		text = noWrap + text + wrap
 	}
-	_, _ = io.WriteString(v.w, text) // a closed terminal must not stop the demo
+	_, _ = io.WriteString(v.w, text) // what reads it may go; the demo goes on
 }
 
 // writeJob writes a job's figures of the last minutes.

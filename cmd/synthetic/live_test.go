@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"synthetic/internal/status"
+)
+
+// TestLiveRedrawsInPlace: each block erases exactly the lines of the one
+// before, and a line that stays takes the block's place.
+func TestLiveRedrawsInPlace(t *testing.T) {
+	var out strings.Builder
+	v := newLive(&out, func() status.Snapshot {
+		return status.Snapshot{Jobs: []status.Job{{Target: "demo", Workload: "chat"}}}
+	})
+	v.draw()
+	plain := out.String()
+	if strings.Contains(plain, "\x1b") || !strings.HasPrefix(plain, "demo/chat  0 turns") {
+		t.Fatalf("what is no terminal is shown %q", plain)
+	}
+	v.terminal = true
+	out.Reset()
+	v.draw()
+	if want := noWrap + plain + wrap; out.String() != want {
+		t.Errorf("the first block is %q, want %q", out.String(), want)
+	}
+	out.Reset()
+	v.draw()
+	lines := strings.Count(plain, "\n")
+	if want := fmt.Sprintf("\x1b[%dA\x1b[J", lines) + noWrap + plain + wrap; out.String() != want {
+		t.Errorf("the second block is %q, want %q", out.String(), want)
+	}
+	v.say("an alert")
+	out.Reset()
+	v.draw()
+	if want := noWrap + plain + wrap; out.String() != want {
+		t.Errorf("the block after a line that stays is %q, want %q", out.String(), want)
+	}
+}
+
+// TestDemo follows what the demo prints, as a newcomer does.
+func TestDemo(t *testing.T) {
+	p := start(t, "demo", "--web.listen-address=127.0.0.1:0")
+	p.base = strings.TrimSuffix(p.out.find(t, `status page +(\S+)`), "/")
+	if _, err := url.Parse(p.base); err != nil {
+		t.Fatal(err)
+	}
+	p.until("turns", func(s map[string]float64) bool {
+		n, _ := sum(s, "synthetic_turns_total")
+		return n >= 5
+	})
+	for _, path := range []string{"/", "/alerts", "/metrics", "/-/ready"} {
+		if code, body := p.get(path); code != http.StatusOK {
+			t.Errorf("GET %s: %d %s", path, code, body)
+		}
+	}
+	p.out.find(t, `(?m)^  first turns .* ms .*\d$`)
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
+	}
+}
