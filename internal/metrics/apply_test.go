@@ -27,7 +27,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	for _, name := range g.of("target=a") {
 		known := []string{
 			TargetInfo, TrafficRate, SchedulerHeartbeat, TailLimit, Baseline, BaselineYoung,
-			BaselineNoise, CusumLimit, Excess, CachedBaseline,
+			BaselineNoise, CusumLimit, CusumAllowance, Excess, CachedBaseline,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
 			t.Errorf("%s = %v at the start", name, got)

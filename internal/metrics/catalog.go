@@ -79,6 +79,7 @@ const (
 	BaselineNoise      = "synthetic_baseline_level_noise"
 	Cusum              = "synthetic_regression_cusum"
 	CusumLimit         = "synthetic_regression_cusum_limit"
+	CusumAllowance     = "synthetic_regression_cusum_allowance"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
@@ -171,8 +172,9 @@ func Catalog() []Metric {
 		{BaselineYoung, Gauge, "", "Whether there is no baseline yet (1), so that the threshold of the SLO stands in for it, or there is one (0).", signal},
 		{BaselineTurns, Gauge, "turns", "Turns that the baseline stands on.", signal},
 		{BaselineNoise, Gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
-		{Cusum, Gauge, "", "Cumulative sum of ln(value / baseline) - 0.4, in log minutes, never below 0. At or above synthetic_regression_cusum_limit the signal has regressed.", signal},
+		{Cusum, Gauge, "", "Cumulative sum of ln(value / baseline) less an allowance, in log minutes, never below 0. At or above synthetic_regression_cusum_limit the signal has regressed.", signal},
 		{CusumLimit, Gauge, "", "Limit of synthetic_regression_cusum; higher where turns are few or vary much.", signal},
+		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
 

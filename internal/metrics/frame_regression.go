@@ -54,6 +54,7 @@ func (f *frame) addSignal(l labels, s *signalFrame) {
 	f.gauge(BaselineNoise, l, &v.Noise)
 	f.gauge(Cusum, l, &v.Cusum)
 	f.gauge(CusumLimit, l, &v.Limit)
+	f.gauge(CusumAllowance, l, &v.Allowance)
 }
 
 // fill takes the job's state; its lock must be held.

@@ -6,15 +6,17 @@ import "math"
 // allowance, per minute, and never falls below 0. Thresholds were chosen by
 // replay; docs/alert-quality.md has the figures.
 const (
-	// allowance is the log ratio that is let pass for ever: e^0.40 is 1.49.
-	allowance = 0.40
+	// maxAllowance is the log ratio that is let pass for ever: e^0.40 is 1.49.
+	// A steady signal is allowed less, noiseAllowance times the noise of its
+	// level, but at least minAllowance.
+	maxAllowance, minAllowance, noiseAllowance = 0.40, 0.15, 7
 	// baseLimit is the limit in log·minutes where turns are plenty: 3 times the
 	// baseline reaches it in 1.9 minutes, 2 times in 4.4.
 	baseLimit = 1.3
 	// noiseLimit scales the limit where turns are few or noisy. A random walk
 	// of variance v per minute under an allowance a exceeds h with a chance of
-	// about e^(−2ah/v) each time it leaves 0; this makes it e^−14.
-	noiseLimit = 14 / (2 * allowance)
+	// about e^(−2ah/v) each time it leaves 0; h = 7v/a makes it e^−14.
+	noiseLimit = 14.0 / 2
 	// overshoot caps the sum, in limits, so that it falls back soon after the
 	// fault has ended.
 	overshoot = 1.5
@@ -35,15 +37,19 @@ type cusum struct {
 	gap float64
 }
 
+// bounds are the allowance and the limit of a CUSUM.
+type bounds struct{ allowance, limit float64 }
+
 // add takes a turn with a log ratio, minutes after the turn before it.
-func (c *cusum) add(x, minutes, limit float64) {
+func (c *cusum) add(x, minutes float64, b bounds) {
 	c.elapse(minutes)
 	x = min(max(x, -clip), clip)
-	c.sum = min(max(0, c.sum+c.gap*(x-allowance)), overshoot*limit)
+	c.sum = min(max(0, c.sum+c.gap*(x-b.allowance)), overshoot*b.limit)
 }
 
 // elapse updates the time between turns. A pause of the prober says nothing of
-// the deployment, so it does not count in full.
+// the deployment, so it does not count in full; a minute does, or turns that
+// end together would make the average vanish.
 func (c *cusum) elapse(minutes float64) {
 	switch {
 	case minutes < 0 || math.IsNaN(minutes):
@@ -51,11 +57,13 @@ func (c *cusum) elapse(minutes float64) {
 	case c.gap == 0:
 		c.gap = min(minutes, 1)
 	default:
-		c.gap += (min(minutes, gapJump*c.gap) - c.gap) / gapSmoothing
+		c.gap += (min(minutes, max(1, gapJump*c.gap)) - c.gap) / gapSmoothing
 	}
 }
 
-// limit is the limit for turns with a standard deviation of the logarithm.
-func (c *cusum) limit(spread float64) float64 {
-	return max(baseLimit, noiseLimit*spread*spread*c.gap)
+// bounds are those for turns whose logarithm has a standard deviation spread
+// around a level with the standard deviation noise.
+func (c *cusum) bounds(spread, noise float64) bounds {
+	a := min(max(minAllowance, noiseAllowance*noise), maxAllowance)
+	return bounds{a, max(baseLimit, noiseLimit*spread*spread*c.gap/a)}
 }

@@ -1,23 +1,27 @@
 package regression
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // derive computes what follows from the entries. A half hour's own level is
 // believed as far as the days agree on it: it is drawn towards the overall
 // level by the share of its variance that chance explains.
 func (b *baseline) derive() {
 	var d derived
-	var sum, variance, weight float64
+	var variance, weight float64
+	levels := make([]float64, 0, fullBlocks)
 	for i := range b.slots {
 		for _, e := range b.slots[i].all() {
 			d.blocks++
 			d.samples += int(e.N)
-			sum += float64(e.Mean)
+			levels = append(levels, float64(e.Mean))
 			variance += float64(e.Variance) * float64(e.N)
 			weight += float64(e.N)
 		}
 	}
-	grand := sum / float64(d.blocks)
+	grand := median(levels)
 	d.spread = math.Sqrt(variance / weight)
 	b.findSeason(&d, grand)
 	d.noise = b.residual(&d, grand)
@@ -63,14 +67,27 @@ func (b *baseline) findSeason(d *derived, grand float64) {
 	}
 }
 
-// residual is the standard deviation of the entries around their level.
+// residual is the standard deviation of the entries around their level, taken
+// from those below it: a fault that got in only raises entries, and must not
+// make the next one look like noise.
 func (b *baseline) residual(d *derived, grand float64) float64 {
-	sum := 0.0
+	sum, n := 0.0, 0
 	for i := range b.slots {
 		for _, e := range b.slots[i].all() {
-			r := float64(e.Mean) - grand - float64(d.season[i])
-			sum += r * r
+			if r := float64(e.Mean) - grand - float64(d.season[i]); r <= 0 {
+				sum += r * r
+				n++
+			}
 		}
 	}
-	return math.Sqrt(sum / float64(max(1, d.blocks-1)))
+	return math.Sqrt(sum / float64(max(1, n)))
+}
+
+// median sorts the values; it is 0 of none.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	if n := len(values); n > 0 {
+		return (values[(n-1)/2] + values[n/2]) / 2
+	}
+	return 0
 }

@@ -85,7 +85,7 @@ func (j *Job) forget() {
 // calm says that no signal of a kind of turn is on its way to its limit.
 func (j *Job) calm(kind int) bool {
 	for s := range j.series[kind] {
-		if c := &j.series[kind][s]; c.cusum.sum > c.limit()/4 {
+		if c := &j.series[kind][s]; c.cusum.sum > c.bounds().limit/4 {
 			return false
 		}
 	}

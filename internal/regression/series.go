@@ -8,12 +8,15 @@ import (
 const (
 	// slowFloor and slowNoise define the slow regression: a 30-minute mean of
 	// the log ratio above slowNoise times the level's noise, at least slowFloor.
-	slowFloor, slowNoise = 0.182, 3.5 // e^0.182 is 1.2
+	slowFloor, slowNoise = 0.182, 3.6 // e^0.182 is 1.2
+	// learnNoise is how many times the level's noise a half hour may lie above
+	// the baseline to enter it.
+	learnNoise = 2
 	// tailFloor and tailSpread define the tail: a turn beyond tailSpread
 	// standard deviations of single turns, at least e^tailFloor (2.5) times.
-	tailFloor, tailSpread = 0.916, 3.0
-	// youngSpread stands in for the spread of a baseline that has none.
-	youngSpread = 0.5
+	tailFloor, tailSpread = 0.916, 2.5
+	// youngSpread and youngNoise stand in for those of a baseline that has none.
+	youngSpread, youngNoise = 0.5, 0.1
 )
 
 // SlowFloor is the smallest ratio to the baseline that is a slow regression,
@@ -57,7 +60,7 @@ func (s *series) observe(ln float64, failed, changing bool, now, at time.Time) {
 	} else {
 		b.add(ln)
 	}
-	b.unsuitable = b.unsuitable || changing || s.cusum.sum >= s.limit()
+	b.unsuitable = b.unsuitable || changing || s.cusum.sum >= s.bounds().limit
 }
 
 // accumulate adds a turn to the CUSUM.
@@ -68,18 +71,17 @@ func (s *series) accumulate(x float64, known bool, now time.Time) {
 	}
 	s.last = now
 	if known {
-		s.cusum.add(x, minutes, s.limit())
+		s.cusum.add(x, minutes, s.bounds())
 	} else {
 		s.cusum.elapse(minutes)
 	}
 }
 
-// mayLearn refuses blocks of a regression that the CUSUM is too coarse for.
+// mayLearn refuses blocks that are higher than noise usually makes them. That
+// is far below what alerts: a regression too small for those, or one that comes
+// back every day, would raise the baseline and hide itself.
 func (s *series) mayLearn(b *block) bool {
-	if !s.baseline.mature() {
-		return true
-	}
-	return b.mean-s.baseline.at(b.start) <= max(slowFloor, slowNoise*s.baseline.noise)
+	return !s.baseline.mature() || b.mean-s.baseline.at(b.start) <= learnNoise*s.baseline.noise
 }
 
 // reference is the logarithm of what a turn is compared with: a benchmark, the
@@ -108,7 +110,18 @@ func (s *series) spread() float64 {
 	return s.baseline.spread
 }
 
-func (s *series) limit() float64 { return s.cusum.limit(s.spread()) }
+// noise is the standard deviation of the level.
+func (s *series) noise() float64 {
+	switch {
+	case s.benchmark.Noise > 0:
+		return s.benchmark.Noise
+	case s.baseline == nil || !s.baseline.mature():
+		return youngNoise
+	}
+	return s.baseline.noise
+}
+
+func (s *series) bounds() bounds { return s.cusum.bounds(s.spread(), s.noise()) }
 
 // tail is the log ratio beyond which a turn is in the tail.
 func (s *series) tail() float64 { return max(tailFloor, tailSpread*s.spread()) }
@@ -127,6 +140,8 @@ type View struct {
 	Noise   float64
 	// Cusum is in log·minutes; from Limit on the signal has regressed.
 	Cusum, Limit float64
+	// Allowance is the log ratio that the CUSUM lets pass.
+	Allowance float64
 	// Tail limit: a turn beyond so many seconds is in the tail; NaN if unknown.
 	TailSeconds float64
 }
@@ -134,8 +149,10 @@ type View struct {
 func (s *series) view(at time.Time) View {
 	v := View{
 		Moments: s.moments, Baseline: math.NaN(), TailSeconds: math.NaN(), Noise: math.NaN(),
-		Young: s.young(), Cusum: s.cusum.sum, Limit: s.limit(),
+		Young: s.young(), Cusum: s.cusum.sum,
 	}
+	bounds := s.bounds()
+	v.Limit, v.Allowance = bounds.limit, bounds.allowance
 	if ln, ok := s.reference(at); ok {
 		v.Baseline = math.Exp(ln)
 		if !v.Young {
@@ -144,15 +161,12 @@ func (s *series) view(at time.Time) View {
 	}
 	if s.baseline != nil {
 		v.Samples = float64(s.baseline.samples)
-		if s.baseline.mature() {
-			v.Noise = s.baseline.noise
-		}
 	}
 	if s.benchmark.Typical > 0 {
 		v.Samples = float64(s.benchmark.Samples)
-		if s.benchmark.Noise > 0 {
-			v.Noise = s.benchmark.Noise
-		}
+	}
+	if s.benchmark.Noise > 0 || s.baseline != nil && s.baseline.mature() {
+		v.Noise = s.noise()
 	}
 	return v
 }

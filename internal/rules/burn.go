@@ -15,6 +15,15 @@ import (
 // end, in the middle of the fault.
 const keepBurn = 15 * time.Minute
 
+// keepFilled is the same where turns are plenty. It still outlasts the hand-over:
+// the windows themselves hold for minutes after their data have ended.
+const keepFilled = 5 * time.Minute
+
+// lasting is the window that says whether a fault still lasts where turns are
+// plenty, so that a page ends within minutes and not only when the half hour
+// of a tier's short window has forgotten.
+const lasting = 5 * time.Minute
+
 // burnAlerts raises one alert per group of jobs. It has no waiting time: the
 // long window is one, and the short window ends it.
 func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
@@ -35,8 +44,8 @@ func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
 
 func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {
 	a := alert{
-		name: AlertSLOFastBurn, severity: s, keep: keepBurn,
-		expr:    f.burning(fit.matchers, tiers),
+		name: AlertSLOFastBurn, severity: s, keep: f.keep(fit, s, tiers),
+		expr:    f.burning(fit, tiers),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 		description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
 			f.statement(), slo.Short(f.Window)),
@@ -51,23 +60,48 @@ func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {
 
 // burning is true while any tier is; its value is the burn rate in the long
 // window of the first that is.
-func (f objective) burning(jobs matchers, tiers []slo.Tier) string {
+func (f objective) burning(fit fit, tiers []slo.Tier) string {
 	parts := make([]string, len(tiers))
 	for i, t := range tiers {
-		parts[i] = "(\n" + indent(f.tier(jobs, t)) + "\n)"
+		parts[i] = "(\n" + indent(f.tier(fit, t)) + "\n)"
 	}
 	return strings.Join(parts, "\nor\n")
 }
 
-func (f objective) tier(jobs matchers, t slo.Tier) string {
-	self := f.self().with(jobs...)
+func (f objective) tier(fit fit, t slo.Tier) string {
+	self := f.self().with(fit.matchers...)
 	budget, burn := num(f.Budget()), num(t.Burn)
-	return strings.Join([]string{
+	conditions := []string{
 		fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(t.Long)), budget, burn),
 		fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(t.Short)), budget, burn),
 		fmt.Sprintf("%s >= %d", self.on(RecordViolations(t.Long)), t.MinBadLong),
 		fmt.Sprintf("%s >= %d", self.on(RecordViolations(t.Short)), t.MinBadShort),
-	}, "\nand\n")
+	}
+	if t.Severity == slo.Page && t.Short > lasting && f.filled(fit, t) {
+		conditions = append(conditions, fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(lasting)), budget, num(t.Burn/2)))
+	}
+	return strings.Join(conditions, "\nand\n")
+}
+
+// filled says that a fault which just crosses the threshold brings enough bad
+// turns for the window that says whether it lasts.
+func (f objective) filled(fit fit, t slo.Tier) bool {
+	for _, j := range fit.jobs {
+		if j.judgedPerMinute(f.Objective)*lasting.Minutes()*t.Burn*f.Budget() < 2*float64(t.MinBadLong) {
+			return false
+		}
+	}
+	return true
+}
+
+// keep is how long a burn alert fires on.
+func (f objective) keep(fit fit, s slo.Severity, tiers []slo.Tier) time.Duration {
+	for _, t := range tiers {
+		if s != slo.Page || !f.filled(fit, t) {
+			return keepBurn
+		}
+	}
+	return keepFilled
 }
 
 // explain says when an alert fires, and how that differs from the usual.

@@ -21,6 +21,11 @@ const (
 	AlertConversationsSkipped = "SyntheticConversationsSkipped"
 	AlertUsageMissing         = "SyntheticUsageMissing"
 	AlertRulesOutdated        = "SyntheticRulesOutdated"
+	AlertFastRegression       = "SyntheticFastRegression"
+	AlertSlowRegression       = "SyntheticSlowRegression"
+	AlertTailRegression       = "SyntheticTailRegression"
+	AlertCachedRatioDrop      = "SyntheticCachedRatioDrop"
+	AlertBudgetExhausted      = "SyntheticErrorBudgetExhausted"
 )
 
 // Alerts lists the name of every alert that Generate may emit.
@@ -31,6 +36,8 @@ func Alerts() []string {
 		AlertProberSilent, AlertProberLagging, AlertSchedulerStuck,
 		AlertConfigReloadFailed, AlertConversationsSkipped,
 		AlertUsageMissing, AlertRulesOutdated,
+		AlertFastRegression, AlertSlowRegression, AlertTailRegression,
+		AlertCachedRatioDrop, AlertBudgetExhausted,
 	}
 }
 
@@ -61,6 +68,28 @@ func RecordViolations(window time.Duration) string {
 // RecordTTFT names the quantiles of the time to first token, by target,
 // workload, turn and quantile, in seconds, of turns that got a first token.
 const RecordTTFT = "synthetic:ttft_seconds:quantile30m"
+
+// Names of recorded series of the regression alerts. Their labels are target,
+// workload and turn, and signal but for RecordCachedRatio.
+const (
+	// RecordSlowThreshold is the ratio to the baseline from which on a level is
+	// no noise any more.
+	RecordSlowThreshold = "synthetic:signal_ratio:slow_threshold"
+	// RecordCachedRatio is the share of prompt tokens that came from the prefix
+	// cache.
+	RecordCachedRatio = "synthetic:cached_ratio:rate30m"
+)
+
+// RecordGeomean names the geometric mean, over window, of the ratio of a signal
+// to its baseline.
+func RecordGeomean(window time.Duration) string {
+	return "synthetic:signal_ratio:geomean" + slo.Short(window)
+}
+
+// RecordTailShare names the share of turns in the tail, over window.
+func RecordTailShare(window time.Duration) string {
+	return "synthetic:tail_share:rate" + slo.Short(window)
+}
 
 // Labels that the rules put on what they record and raise.
 const (

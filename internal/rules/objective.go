@@ -89,7 +89,7 @@ func (f objective) fastRules() []rulefmt.Rule {
 
 // fastWindows are the windows of the pages, and the hour of the burn rate.
 func (f objective) fastWindows() []time.Duration {
-	fast := append(f.windows(slo.Page), time.Hour)
+	fast := append(f.windows(slo.Page), lasting, time.Hour)
 	slices.Sort(fast)
 	return slices.Compact(fast)
 }
@@ -102,6 +102,7 @@ func (f objective) slowRules() []rulefmt.Rule {
 	})
 	rules := append(f.recordWindows(slow), f.recordBudget()...)
 	rules = append(rules, f.burnAlerts(slo.Ticket)...)
+	rules = append(rules, f.in.rule(f.budgetExhausted()))
 	return append(rules, f.noSamples()...)
 }
 

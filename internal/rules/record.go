@@ -57,3 +57,18 @@ func latencyRules() []rulefmt.Rule {
 	}
 	return rules
 }
+
+// budgetExhausted is a ticket: what spent the budget paged when it did. The
+// remaining budget is that of the history there is; a short one weighs as much
+// as it is of the window, so that a bad first hour does not spend a month.
+func (f objective) budgetExhausted() alert {
+	self, steps := f.self(), num(float64(f.Window/slowInterval))
+	return alert{
+		name: AlertBudgetExhausted, severity: slo.Ticket, wait: 15 * time.Minute,
+		expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
+			self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(f.Window), steps),
+		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
+		description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
+		dashboard:   dashboardTarget,
+	}
+}

@@ -12,26 +12,14 @@ import (
 	"synthetic/internal/slo"
 )
 
-// hardFailures are the outcomes that say the deployment cannot be used at all:
-// neither busy, nor answering with the wrong words.
-func hardFailures() []string {
-	var reasons []string
-	for _, o := range probe.Failures() {
-		if !o.Busy() && o != probe.ContentMismatch {
-			reasons = append(reasons, string(o))
-		}
-	}
-	return reasons
-}
-
 // minTurns is the fewest turns from which a share of turns means something.
 const minTurns = 3
 
 // targetRules are the alerts on a deployment that hold without any SLO.
 func (in Input) targetRules() []rulefmt.Rule {
 	var rules []rulefmt.Rule
-	for _, g := range in.byWindow(5 * time.Minute) {
-		rules = append(rules, in.rule(in.down(g)))
+	for _, a := range in.outages() {
+		rules = append(rules, in.rule(a))
 	}
 	for _, g := range in.byWindow(15 * time.Minute) {
 		rules = append(rules, in.rule(in.busy(g)))
@@ -57,21 +45,6 @@ func (in Input) byWindow(base time.Duration) []windowed {
 		out = append(out, windowed{g, window(g.jobs[0])})
 	}
 	return out
-}
-
-// down fires when practically every turn fails hard. Nine in ten, because the
-// last good turns of conversations that began before the fault still count.
-func (in Input) down(g windowed) alert {
-	failed := g.matchers.with(oneOf(metrics.LabelReason, hardFailures())).
-		increase(perJob(), metrics.TurnFailures, g.window)
-	ended := g.matchers.increase(perJob(), metrics.Turns, g.window)
-	return alert{
-		name: AlertTargetDown, severity: slo.Page, wait: time.Minute, keep: 5 * time.Minute,
-		expr:        fmt.Sprintf("%s >= 0.9\nand\n%s >= %d", ratio(failed, ended), failed, minTurns),
-		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns fail",
-		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s failed for reasons other than load (HTTP 429).", slo.Short(g.window)),
-		dashboard:   dashboardTarget,
-	}
 }
 
 // busy fires when the deployment refuses a good part of the turns for load.

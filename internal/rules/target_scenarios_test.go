@@ -32,10 +32,10 @@ func targetScenarios() []scenario {
 		}},
 		{name: "down and up again", steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(failing(probe.ConnectError)), after: 5 * time.Minute},
+			{do: behaving(failing(probe.ConnectError)), after: time.Minute},
 			{after: 2 * time.Minute, want: []string{down}},
 			{do: behaving(ok), after: 5 * time.Minute, want: []string{down}},
-			{after: 3 * time.Minute},
+			{after: 2 * time.Minute},
 		}},
 		{name: "two failures after a restart are no outage", steps: []step{
 			{do: func(h *house) {

@@ -50,7 +50,7 @@ func trafficScenarios() []scenario {
 		}},
 		{name: "an outage seen by a rare probe", in: withJobs(rare), steps: []step{
 			{after: day},
-			{do: behaving(failing(probe.ConnectError)), after: 40 * time.Minute},
+			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute},
 			{after: 2 * time.Hour, want: []string{fastBurn, slowBurn, down}},
 			{do: behaving(ok), after: 8 * time.Hour, want: []string{slowBurn}},
 		}},

@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/regression"
+	"synthetic/internal/slo"
+)
+
+// Windows and limits of the regression alerts. They were chosen by replay;
+// docs/alert-quality.md has the figures.
+const (
+	// slowWindow averages what a slow regression is judged by, shortWindow says
+	// whether it lasts, and slowHold is for how long both must hold.
+	slowWindow, shortWindow, slowHold = 30 * time.Minute, 5 * time.Minute, 10 * time.Minute
+	// stillSlow is the part of the threshold, on the log scale, that the short
+	// window must be above.
+	stillSlow = 0.4
+	// minSlow turns make a geometric mean.
+	minSlow = 15
+
+	// tailShare of the turns in the tail page, stillTail of them in the short
+	// window keep it, and minTail turns are evidence.
+	tailShare, stillTail, minTail = 0.06, 0.04, 10
+
+	// cachedDrop is the part of the usual cached ratio below which it has
+	// dropped; a usual ratio below minCached is nothing to lose.
+	cachedDrop, minCached = 0.5, 0.1
+
+	// keepRegression bridges a restart of the prober.
+	keepRegression = 4 * time.Minute
+)
+
+// perSignal are the labels of the regression alerts.
+func perSignal() []string { return append(perTurn(), metrics.LabelSignal) }
+
+func perTurn() []string { return append(perJob(), metrics.LabelTurn) }
+
+// regressionRules compare the turns with their own baseline.
+func (in Input) regressionRules() []rulefmt.Rule {
+	rules := []rulefmt.Rule{
+		record(RecordGeomean(slowWindow), geomean(slowWindow, minSlow)),
+		record(RecordGeomean(shortWindow), geomean(shortWindow, 1)),
+		record(RecordSlowThreshold, slowThreshold()),
+		record(RecordCachedRatio, ratio(
+			matchers{}.increase(perTurn(), metrics.CachedPromptTokens, slowWindow),
+			matchers{}.increase(perTurn(), metrics.CacheKnownPrompt, slowWindow))),
+	}
+	tails := in.tails()
+	seen := map[time.Duration]bool{}
+	for _, g := range tails {
+		for _, w := range []time.Duration{g.window, g.short()} {
+			if !seen[w] {
+				rules = append(rules, record(RecordTailShare(w), tailRatio(w)))
+			}
+			seen[w] = true
+		}
+	}
+	rules = append(rules, in.rule(fastRegression()), in.rule(slowRegression()))
+	for _, g := range tails {
+		rules = append(rules, in.rule(g.alert()))
+	}
+	return append(rules, in.rule(cachedRatioDrop()))
+}
+
+// geomean is the geometric mean of the ratio to the baseline, exact from the
+// counters of logarithms, where there were at least so many turns.
+func geomean(window time.Duration, least int) string {
+	sum := func(metric string) string { return matchers{}.increase(perSignal(), metric, window) }
+	return fmt.Sprintf("2 ^ (\n  (\n    %s\n    -\n    %s\n  )\n  /\n  (%s >= %d)\n)",
+		sum(metrics.SignalLog2), sum(metrics.SignalBaselineLog2), sum(metrics.SignalTurns), least)
+}
+
+// slowThreshold is the ratio from which on a level is no noise any more. A
+// young baseline has no noise: the floor stands.
+func slowThreshold() string {
+	by := sumBy(perSignal())[len("sum"):]
+	return fmt.Sprintf("clamp_min(exp(%s * (\n  max%s(%s) >= 0\n  or\n  max%s(%s == 1) * 0\n)), %s)",
+		num(regression.SlowNoise()), by, metrics.BaselineNoise, by, metrics.BaselineYoung, "1.2")
+}
+
+func tailRatio(window time.Duration) string {
+	return ratio(matchers{}.rate(perSignal(), metrics.SignalTail, window), matchers{}.rate(perSignal(), metrics.SignalTurns, window))
+}
+
+// maxBy is the highest value over the replicas.
+func maxBy(labels []string, expr string) string {
+	return "max by (" + strings.Join(labels, ", ") + ") (" + expr + ")"
+}
+
+// beyondLimit is true while the CUSUM of any replica is at its limit or over.
+func beyondLimit() string {
+	return maxBy(perSignal(), metrics.Cusum+" >= "+metrics.CusumLimit)
+}
+
+func fastRegression() alert {
+	return alert{
+		name: AlertFastRegression, severity: slo.Page, keep: keepRegression,
+		expr:        beyondLimit(),
+		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns jumped to " + times(shortWindow) + " its baseline",
+		description: "The cumulative sum of ln({{ $labels.signal }} / baseline) is {{ $value | printf \"%.2f\" }} log minutes, its limit " + limit() + ". " + comparison(shortWindow) + " " + likelyPart(),
+		windows:     "Fires when the sum of the log ratio, less an allowance of at most 0.4, reaches its limit: 3 times the baseline takes 2 minutes, 2 times 5 minutes. Less than 1.5 times never does; SyntheticSlowRegression is for that.",
+		dashboard:   dashboardTarget,
+	}
+}
+
+// slowRegression leaves to fastRegression what that says already. It waits for
+// min_over_time and not for a "for", which a single low value would start anew
+// after the short window has already held it back.
+func slowRegression() alert {
+	hold := slo.Short(slowHold)
+	return alert{
+		name: AlertSlowRegression, severity: slo.Page, keep: keepRegression,
+		expr: fmt.Sprintf("(\n  min_over_time(%s[%s]) > %s\n  and\n  min_over_time(%s[%s]) > %s ^ %s\n)\nunless\n%s",
+			RecordGeomean(slowWindow), hold, RecordSlowThreshold,
+			RecordGeomean(shortWindow), hold, RecordSlowThreshold, num(stillSlow), beyondLimit()),
+		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns is {{ $value | printf \"%.2f\" }} times its baseline",
+		description: "The geometric mean over 30m is at least {{ $value | printf \"%.2f\" }} times the baseline for " + hold +
+			"; the threshold, which follows the noise of the level, is " + threshold() + ". " + comparison(slowWindow) + " " + likelyPart(),
+		windows:   "Fires when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise()) + " × level noise)) times the baseline for " + hold + ".",
+		dashboard: dashboardTarget,
+	}
+}
+
+// tail is a group of jobs whose tails are judged over the same window.
+type tail struct {
+	group
+	window time.Duration
+	in     Input
+}
+
+// short says whether the fault lasts.
+func (t tail) short() time.Duration { return t.window / 6 }
+
+// tails groups the jobs by the window in which a share of tailShare brings
+// minTail turns.
+func (in Input) tails() []tail {
+	window := func(j Job) time.Duration {
+		if j.outagePerMinute() <= 0 {
+			return slowWindow
+		}
+		minutes := min(minTail/(tailShare*j.outagePerMinute()), 24*60)
+		return slo.WindowAtLeast(max(slowWindow, time.Duration(minutes*float64(time.Minute))))
+	}
+	var out []tail
+	for _, g := range partition(in.Jobs, func(j Job) string { return window(j).String() }) {
+		out = append(out, tail{g, window(g.jobs[0]), in})
+	}
+	return out
+}
+
+func (t tail) alert() alert {
+	return alert{
+		name: AlertTailRegression, severity: slo.Page, keep: keepRegression,
+		expr: fmt.Sprintf("(\n  %s > %s\n  and\n  %s > %s\n  and\n  %s >= %d\n)\nunless\n%s",
+			t.matchers.on(RecordTailShare(t.window)), num(tailShare),
+			t.matchers.on(RecordTailShare(t.short())), num(stillTail),
+			t.matchers.increase(perSignal(), metrics.SignalTail, t.window), minTail, beyondLimit()),
+		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of {{ $labels.turn }} turns have a {{ $labels.signal }} far above the usual",
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s took longer than %ss, which hardly any turn does. ",
+			slo.Short(t.window), one(metrics.TailLimit, "%.3g")) + comparison(slowWindow) + " " + likelyPart(),
+		windows:   fmt.Sprintf("Fires at %s %% of turns over %s and %s %% over %s, at least %d turns.", percent(tailShare), slo.Short(t.window), percent(stillTail), slo.Short(t.short()), minTail),
+		dashboard: dashboardTarget,
+	}
+}
+
+// cachedRatioDrop is a ticket: what it costs a user shows in the TTFT.
+func cachedRatioDrop() alert {
+	return alert{
+		name: AlertCachedRatioDrop, severity: slo.Ticket, wait: 10 * time.Minute, keep: 15 * time.Minute,
+		expr: fmt.Sprintf("%s\n<\n%s * %s\nand\n%s >= %d", RecordCachedRatio, num(cachedDrop),
+			maxBy(perTurn(), metrics.CachedBaseline+" > "+num(minCached)),
+			matchers{}.increase(perTurn(), metrics.Turns, slowWindow), minSlow),
+		summary: "{{ $labels.target }}/{{ $labels.workload }}: only {{ $value | humanizePercentage }} of the prompt tokens of {{ $labels.turn }} turns are cached",
+		description: "The prefix cache served {{ $value | humanizePercentage }} of the prompt tokens of the last 30m; at this time of day " +
+			queried(fmt.Sprintf("max(%s{%s})", metrics.CachedBaseline, same(perTurn())), "value | humanizePercentage") + " is usual.",
+		dashboard: dashboardTarget,
+	}
+}

@@ -1,0 +1,3 @@
+package rules_test
+
+func regressionScenarios() []scenario { return nil }
