@@ -21,6 +21,9 @@ type builder struct {
 // Build writes a study down: one configuration by itself, several side by
 // side and against the first.
 func Build(s *study.Study) (Document, error) {
+	if len(s.Series) == 0 {
+		return Document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
+	}
 	b := &builder{s: s, capacity: analysis.Capacities(s)}
 	b.doc.Title = s.Title
 	if !s.Generated.IsZero() {

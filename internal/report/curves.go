@@ -12,19 +12,40 @@ import (
 // curves adds the picture of a latency: its quantiles over the levels, the SLO
 // and the knee.
 func (b *builder) curves(s *Section, key string) {
-	quantiles := study.Quantiles()
-	if len(b.s.Series) > 1 {
-		quantiles = quantiles[:2] // more lines than that cannot be told apart
-	}
 	var keys []string
-	for _, q := range quantiles {
-		keys = append(keys, study.TimingKey(key, "", q))
+	for _, q := range study.Quantiles() {
+		if k := study.TimingKey(key, "", q); b.drawable(k) {
+			keys = append(keys, k)
+		}
+	}
+	if b.compares() && len(keys) > 2 {
+		keys = keys[:2] // more lines than that cannot be told apart
 	}
 	title := strings.ToUpper(strings.ReplaceAll(key, "_", " "))
 	if key == "latency" {
 		title = "Turn latency"
 	}
+	if len(keys) == 1 {
+		m, _ := study.MetricOf(keys[0])
+		title = m.Title
+	}
 	b.draw(s, key, title, "ms", keys)
+}
+
+// drawable reports whether a figure is known at two levels of a series or more.
+func (b *builder) drawable(key string) bool {
+	for _, series := range b.s.Series {
+		known := 0
+		for _, l := range series.Levels {
+			if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				known++
+			}
+		}
+		if known > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // picture adds the picture of a single metric.
@@ -40,18 +61,16 @@ func (b *builder) picture(s *Section, key string) {
 // draw adds a picture unless there are too few points for a curve.
 func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
 	c := picture.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit}
-	points := 0
 	for i, series := range b.s.Series {
 		for j, key := range keys {
-			if l := line(series, key); l.Points != nil {
+			if l := line(series, key); l.Points != nil && b.drawable(key) {
 				l.Color, l.Dash = i, j
 				l.Name = b.lineName(series, key, len(keys))
 				c.Lines = append(c.Lines, l)
-				points = max(points, len(l.Points))
 			}
 		}
 	}
-	if points < 2 {
+	if len(c.Lines) == 0 {
 		return
 	}
 	c.Marks = b.marks(keys)

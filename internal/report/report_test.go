@@ -210,6 +210,14 @@ func TestFilesAreWholeAndLinked(t *testing.T) {
 	}
 }
 
+func TestNothingMeasured(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1})
+	run.Results, run.Interrupted = nil, "by a signal"
+	if _, err := report.Files(study.FromRuns([]*runfile.Run{run})); err == nil || !strings.Contains(err.Error(), "no level was measured") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestWinnerAndTies(t *testing.T) {
 	variants := func(slowdowns ...float64) *study.Study {
 		var all []reporttest.Variant

@@ -49,9 +49,9 @@ type Mark struct {
 // The size in points. A phone shows it at about its own width, so the text is
 // large for the picture.
 const (
-	width, height    = 420, 270
+	width, height    = 420, 256
 	titleAt, keysAt  = 17, 36
-	top              = 50
+	top, keyRow      = 36, 14
 	textSize, ledger = 10.5, 9.5
 )
 
@@ -78,25 +78,46 @@ func (c Chart) SVG() ([]byte, error) {
 	}
 	// Only now: everything that is added widens the axes.
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = span.left, span.right, span.low, span.high
-	canvas := vgsvg.New(width, height)
+	keys := c.keys()
+	high := height + keyRow*vg.Length(keys[len(keys)-1].row+1)
+	canvas := vgsvg.New(width, high)
 	whole := draw.New(canvas)
-	p.Draw(draw.Crop(whole, 4, -10, 4, -top))
-	c.heading(whole)
-	return finish(canvas, c.Title)
+	p.Draw(draw.Crop(whole, 4, -10, 4, height-high-top))
+	c.heading(whole, high, keys)
+	return finish(canvas, c.Title, int(high))
+}
+
+// key is a line's place in the key above the plot.
+type key struct {
+	line Line
+	x    vg.Length
+	row  int
+}
+
+// keys lays the key out in as many rows as it takes.
+func (c Chart) keys() []key {
+	var all []key
+	x, row := vg.Length(10), 0
+	for _, l := range c.Lines {
+		wide := 36 + style(ledger, ink()).Width(l.Name)
+		if x+wide > width && x > 10 {
+			x, row = 10, row+1
+		}
+		all = append(all, key{l, x, row})
+		x += wide
+	}
+	return all
 }
 
 // heading writes the title and the key above the plot, where no curve runs.
-func (c Chart) heading(canvas draw.Canvas) {
+func (c Chart) heading(canvas draw.Canvas, high vg.Length, keys []key) {
 	title := style(12, ink())
 	title.Font.Weight = xfont.WeightBold
-	canvas.FillText(title, vg.Point{X: 8, Y: height - titleAt}, c.Title)
-	x := vg.Length(10)
-	text := style(ledger, ink())
-	for _, l := range c.Lines {
-		y := vg.Length(height - keysAt)
-		canvas.StrokeLine2(lineStyle(l.Color, l.Dash), x, y+3, x+20, y+3)
-		canvas.FillText(text, vg.Point{X: x + 24, Y: y}, l.Name)
-		x += 36 + text.Width(l.Name)
+	canvas.FillText(title, vg.Point{X: 8, Y: high - titleAt}, c.Title)
+	for _, k := range keys {
+		y := high - keysAt - keyRow*vg.Length(k.row)
+		canvas.StrokeLine2(lineStyle(k.line.Color, k.line.Dash), k.x, y+3, k.x+20, y+3)
+		canvas.FillText(style(ledger, ink()), vg.Point{X: k.x + 24, Y: y}, k.line.Name)
 	}
 }
 

@@ -63,6 +63,26 @@ func TestSVGIsWellFormed(t *testing.T) {
 	}
 }
 
+// TestLongNamesWrap: a key that does not fit in one row takes more.
+func TestLongNamesWrap(t *testing.T) {
+	c := chart(1, 2)
+	for i := range 4 {
+		l := c.Lines[0]
+		l.Name = strings.Repeat("long name ", 2) + strings.Repeat("x", i)
+		c.Lines = append(c.Lines, l)
+	}
+	rows := 0
+	for _, k := range c.keys() {
+		if k.x+24+style(ledger, ink()).Width(k.line.Name) > width {
+			t.Errorf("%q ends beyond the picture", k.line.Name)
+		}
+		rows = max(rows, k.row)
+	}
+	if rows == 0 {
+		t.Error("five long names are in one row")
+	}
+}
+
 func TestNothingToDraw(t *testing.T) {
 	if _, err := chart(math.NaN()).SVG(); err == nil || !strings.Contains(err.Error(), "no level has a value") {
 		t.Errorf("error %v", err)

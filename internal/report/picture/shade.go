@@ -75,7 +75,7 @@ var (
 
 // finish turns the library's file into one that scales with its place, says
 // what it shows, uses the reader's fonts and follows the reader's colors.
-func finish(canvas *vgsvg.Canvas, title string) ([]byte, error) {
+func finish(canvas *vgsvg.Canvas, title string, height int) ([]byte, error) {
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, err
