@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"synthetic/internal/report/study"
+	"synthetic/internal/runfile"
+)
+
+// server prints what the deployment said of itself, per source.
+func (b *builder) server() {
+	type key struct{ source, name string }
+	var keys []key
+	families := map[string][]string{}
+	for _, s := range b.s.Series {
+		for _, l := range s.Levels {
+			for _, f := range l.Server {
+				if k := (key{f.Source, f.Name}); !slices.Contains(keys, k) {
+					keys = append(keys, k)
+				}
+			}
+			maps.Copy(families, l.Families)
+		}
+	}
+	if len(families) == 0 {
+		return
+	}
+	s := b.section("Server Metrics")
+	for _, source := range slices.Sorted(maps.Keys(families)) {
+		var columns []column
+		for _, k := range keys {
+			if k.source == source {
+				columns = append(columns, serverColumn(k.source, k.name))
+			}
+		}
+		found := "no known family of metrics was found"
+		if len(families[source]) > 0 {
+			found = "found " + strings.Join(families[source], ", ")
+		}
+		s.paragraph(fmt.Sprintf("From `%s`: %s. What is not listed was not there.", source, found))
+		s.table(b.byLevel(columns...))
+	}
+}
+
+func serverColumn(source, name string) column {
+	title, scale, unit, decimals := serverTitle(name)
+	return column{title, func(l study.Level) string {
+		for _, f := range l.Server {
+			if f.Source == source && f.Name == name {
+				return fmt.Sprintf("%.*f%s", decimals, f.Value*scale, unit)
+			}
+		}
+		return "n/a"
+	}}
+}
+
+// serverTitle is how a server figure is printed.
+func serverTitle(name string) (title string, scale float64, unit string, decimals int) {
+	for _, t := range []struct {
+		name, title string
+		scale       float64
+		unit        string
+		decimals    int
+	}{
+		{runfile.ServerKVHitRatio, "KV hit", 100, "%", 1},
+		{runfile.ServerKVUsageMean, "KV use mean", 100, "%", 1},
+		{runfile.ServerKVUsageMax, "KV use max", 100, "%", 1},
+		{runfile.ServerQueueMean, "Waiting mean", 1, "", 1},
+		{runfile.ServerQueueMax, "Waiting max", 1, "", 0},
+		{runfile.ServerRunningMean, "Running mean", 1, "", 1},
+		{runfile.ServerRunningMax, "Running max", 1, "", 0},
+		{runfile.ServerSpecDrafted, "Drafted tokens", 1, "", 0},
+		{runfile.ServerSpecAccepted, "Accepted tokens", 1, "", 0},
+		{runfile.ServerSpecAcceptance, "Acceptance", 100, "%", 2},
+		{runfile.ServerOutputPerSecond, "Output tokens/s", 1, "", 1},
+		{runfile.ServerPromptPerSecond, "Prompt tokens/s", 1, "", 1},
+		{runfile.ServerTTFTP50, "TTFT p50", 1000, "ms", 0},
+		{runfile.ServerTTFTP95, "TTFT p95", 1000, "ms", 0},
+		{runfile.ServerITLP50, "ITL p50", 1000, "ms", 1},
+		{runfile.ServerITLP95, "ITL p95", 1000, "ms", 1},
+	} {
+		if t.name == name {
+			return t.title, t.scale, t.unit, t.decimals
+		}
+	}
+	return name, 1, "", 3
+}
