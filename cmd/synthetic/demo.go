@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -28,8 +27,9 @@ const demoListen = "127.0.0.1:9877"
 
 // demoFlags are the flags of "synthetic demo".
 type demoFlags struct {
-	listen string
-	seed   uint64
+	listen   string
+	seed     uint64
+	scenario string
 }
 
 func addDemo(app *kingpin.Application) command {
@@ -40,6 +40,8 @@ Starts a simulated deployment on loopback and the sidecar against it, prints
 where to look, and runs until Ctrl-C.`)
 	c.Flag("web.listen-address", "Address of the status page and of /metrics (default "+demoListen+", or any free port if that is taken).").StringVar(&f.listen)
 	c.Flag("seed", "Makes the simulated deployment's texts and delays repeatable.").Default("1").Uint64Var(&f.seed)
+	c.Flag("scenario", "What happens: healthy; regression (prefill slows down); eagle3 (a drafter is switched on); outage (workers hang and are lost); kv-vs-rr (two routers side by side).").
+		Default("healthy").EnumVar(&f.scenario, scenarioNames()...)
 	return command{c, f.run}
 }
 
@@ -49,17 +51,16 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer web.Close()
-	deployment, err := startDeployment(simulate.Options{
-		Model: "simulated-70b", Seed: f.seed,
-		FirstToken: simulate.Delay{Median: 120 * time.Millisecond, Sigma: 0.25},
-		Prefill:    120 * time.Microsecond,
-		InterToken: simulate.Delay{Median: 15 * time.Millisecond, Sigma: 0.15},
-		Answer:     simulate.Length{Median: 80, Sigma: 0.3},
-	})
+	show, err := scenarioNamed(f.scenario, f.seed)
 	if err != nil {
 		return err
 	}
-	defer deployment.close()
+	began := time.Now()
+	deployments, err := startDeployments(show.targets)
+	if err != nil {
+		return err
+	}
+	defer closeAll(deployments)
 	s, err := newSidecar(sidecarOptions{logger: quiet(e.logger), drainTimeout: 2 * time.Second})
 	if err != nil {
 		return err
@@ -67,8 +68,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	defer s.closePager()
 	view := newLive(e.stdout, s.page.Snapshot)
 	s.onAlert = func(c alerting.Change) { view.say(alertLine(c)) }
-	text := bytes.ReplaceAll(demoConfig, []byte("ADDRESS"), []byte(deployment.addr))
-	cfg, err := config.Parse("demo.yml", text, ".")
+	cfg, err := config.Parse("demo.yml", demoConfigFor(show.targets, deployments), ".")
 	if err != nil {
 		return err
 	}
@@ -76,17 +76,24 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	s.recorder.SetReload(true, time.Now())
-	f.welcome(e, web.Addr(), deployment.addr)
+	f.welcome(e, web.Addr(), deployments)
+	fmt.Fprint(e.stdout, show.plan())
 	viewCtx, stopView := context.WithCancel(ctx)
 	shown := make(chan struct{})
 	go func() {
 		defer close(shown)
 		view.follow(viewCtx)
 	}()
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		show.tell(viewCtx, began, view.say)
+	}()
 	server := newServer(s.handlers(nil))
 	err = serve(ctx, quiet(e.logger), s, nil, server, func() error { return server.Serve(web) })
 	stopView()
 	<-shown
+	<-told
 	return err
 }
 
@@ -106,9 +113,11 @@ func (f *demoFlags) webListener() (net.Listener, error) {
 	return l, nil
 }
 
-func (f *demoFlags) welcome(e env, web net.Addr, deployment string) {
-	fmt.Fprintf(e.stdout, `A simulated deployment serves http://%[1]s/v1, and the sidecar probes it.
-
+func (f *demoFlags) welcome(e env, web net.Addr, deployments []*deployment) {
+	for _, d := range deployments {
+		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1, and the sidecar probes it.\n", d.addr)
+	}
+	fmt.Fprintf(e.stdout, `
   status page   http://%[2]s/
   alerts        http://%[2]s/alerts
   metrics       http://%[2]s/metrics
@@ -116,7 +125,7 @@ func (f *demoFlags) welcome(e env, web net.Addr, deployment string) {
 
 Ctrl-C ends the demo. The first figures come within seconds.
 
-`, deployment, web, os.Args[0])
+`, deployments[0].addr, web, os.Args[0])
 }
 
 // quiet drops what is below a warning: the demo's terminal shows figures.
