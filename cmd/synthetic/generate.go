@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -31,10 +32,10 @@ func addGenerate(app *kingpin.Application) command {
 	f := &generateFlags{}
 	c := app.Command("generate", "Write alert rules or dashboards from the SLOs and the traffic of a configuration.")
 	what := c.Arg("what", "rules (a Prometheus rule file and a PrometheusRule resource) or dashboards (Grafana JSON).").Required().Enum("rules", "dashboards")
-	c.Flag("config.file", "The configuration file.").Required().StringVar(&f.configFile)
-	c.Flag("output.dir", "Directory to write to; it is made if need be.").Required().StringVar(&f.outputDir)
-	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the path within the repository.").StringVar(&f.runbookURL)
-	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID (https://grafana.example.org/d), put into the alerts.").StringVar(&f.dashboardURL)
+	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
+	c.Flag("output.dir", "Directory to write to; it is made if need be.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
+	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the path within the repository.").PlaceHolder("URL").StringVar(&f.runbookURL)
+	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID (https://grafana.example.org/d), put into the alerts.").PlaceHolder("URL").StringVar(&f.dashboardURL)
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, *what) }}
 }
@@ -42,6 +43,12 @@ func addGenerate(app *kingpin.Application) command {
 func (f *generateFlags) run(e env, what string) error {
 	if f.replicas < 1 {
 		return usagef("--replicas=%d: at least one sidecar probes", f.replicas)
+	}
+	for _, a := range []struct{ name, value string }{{"runbook-url", f.runbookURL}, {"dashboard-url", f.dashboardURL}} {
+		u, err := url.Parse(a.value)
+		if a.value != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			return usagef("--%s=%s is no http(s) address: an alert carries it for people to follow", a.name, a.value)
+		}
 	}
 	cfg, err := config.Load(f.configFile)
 	if err != nil {
@@ -110,12 +117,12 @@ func dashboards(cfg *config.Config) ([]output, error) {
 // writeAll writes the files, each under its final name only once it is whole.
 func writeAll(e env, dir string, files []output) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("making the output directory: %w", err)
+		return fmt.Errorf("making the output directory: %w; choose another --output.dir", err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if err := writeFile(path, f.data); err != nil {
-			return fmt.Errorf("writing %q: %w", path, err)
+			return fmt.Errorf("writing %q: %w; choose another --output.dir", path, err)
 		}
 		fmt.Fprintf(e.stdout, "wrote %s\n", path)
 	}

@@ -42,12 +42,12 @@ vLLM's names. Rates are shares of requests, from 0 to 1.`)
 	c.Flag("tokens-per-event", "Tokens per event on average, as with speculative decoding.").Default("1").Float64Var(&o.TokensPerEvent)
 	c.Flag("answer-tokens", "Median length of an answer in tokens.").Default("120").IntVar(&o.Answer.Median)
 	c.Flag("answer-tokens.spread", "Spread of that length: sigma of its logarithm.").Default("0.2").Float64Var(&o.Answer.Sigma)
-	c.Flag("fault.http-500", "Share of requests answered with status 500.").Float64Var(&o.Faults.HTTP500)
-	c.Flag("fault.http-429", "Share of requests answered with status 429.").Float64Var(&o.Faults.HTTP429)
-	c.Flag("fault.hang", "Share of requests never answered.").Float64Var(&o.Faults.Hang)
-	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").Float64Var(&o.Faults.Cut)
-	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").Float64Var(&o.Faults.Stall)
-	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").Float64Var(&o.Faults.InBandError)
+	c.Flag("fault.http-500", "Share of requests answered with status 500.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP500)
+	c.Flag("fault.http-429", "Share of requests answered with status 429.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP429)
+	c.Flag("fault.hang", "Share of requests never answered.").PlaceHolder("SHARE").Float64Var(&o.Faults.Hang)
+	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
+	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
+	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
 	return command{c, f.run}
 }
 

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestGenerateRefuses(t *testing.T) {
+	dir := t.TempDir()
+	config := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"nonsense"}, exitUsage, "enum value must be one of rules,dashboards, got 'nonsense'"},
+		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: at least one sidecar probes"},
+		{[]string{"rules", "--runbook-url=runbooks"}, exitUsage, "--runbook-url=runbooks is no http(s) address"},
+		{[]string{"rules", "--dashboard-url=https:///d"}, exitUsage, "--dashboard-url=https:///d is no http(s) address"},
+		{[]string{"rules", "--output.dir=" + file}, exitFailure, "not a directory; choose another --output.dir"},
+		{[]string{"dashboards", "--config.file=" + dir}, exitUsage, "is a directory"},
+	} {
+		args := append([]string{"generate"}, c.args...)
+		for _, usual := range []string{"--config.file=" + config, "--output.dir=" + dir} {
+			if name, _, _ := strings.Cut(usual, "="); !strings.Contains(strings.Join(c.args, " "), name) {
+				args = append(args, usual)
+			}
+		}
+		var out, errs strings.Builder
+		code := run(t.Context(), args, &out, &errs)
+		if code != c.code || !strings.Contains(errs.String(), c.want) || out.Len() > 0 {
+			t.Errorf("%q: code %d, output %q, errors %q, want %d and %q", c.args, code, out.String(), errs.String(), c.code, c.want)
+		}
+	}
+}
+
+func TestGenerateWrites(t *testing.T) {
+	config := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
+	dir := filepath.Join(t.TempDir(), "new", "deep")
+	for what, files := range map[string][]string{
+		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
+		"dashboards": {"slo-overview.json", "target-detail.json", "prober-health.json"},
+	} {
+		var out, errs strings.Builder
+		if code := run(t.Context(), []string{"generate", what, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {
+			t.Fatalf("%s: code %d, errors %s", what, code, errs.String())
+		}
+		for _, name := range files {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err != nil || info.Size() == 0 || !strings.Contains(out.String(), "wrote "+path+"\n") {
+				t.Errorf("%s: %v; output:\n%s", path, err, out.String())
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".synthetic-*")); len(left) > 0 {
+		t.Errorf("%v were left behind", left)
+	}
+}
