@@ -161,6 +161,7 @@ func (a *attempt) report(r *Result) {
 	r.Outcome, r.Status, r.Err = a.outcome, a.status, a.err
 	r.Phases = phases(a.trace, a.seen.sent)
 	a.seen.fill(r)
+	r.FinishReason = a.scrub.hide(r.FinishReason)
 }
 
 func phases(t wire.Trace, sent time.Time) Phases {

@@ -49,8 +49,8 @@ func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (s
 		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
 	}
 	model := list.Models[0].ID
-	if model == "" || len(model) > maxModelName || strings.ContainsFunc(model, unicode.IsControl) {
-		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, model)
+	if shown := scrub.hide(model); model == "" || len(model) > maxModelName || shown != model || strings.ContainsFunc(model, unicode.IsControl) {
+		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, shown)
 	}
 	return model, nil
 }

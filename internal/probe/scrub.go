@@ -64,12 +64,20 @@ func printable(r rune) rune {
 	return r
 }
 
+// hide removes the secrets from a short text that was not cut.
+func (s scrubber) hide(text string) string {
+	for _, secret := range s {
+		text = strings.ReplaceAll(text, secret, redacted)
+	}
+	return text
+}
+
 // clean removes the secrets, then cuts the text to maxErr bytes. A text that
 // was cut within a secret before it came here loses that rest, too.
 func (s scrubber) clean(text string) string {
 	text = strings.Map(printable, unescape(strings.ToValidUTF8(text, "?")))
+	text = s.hide(text)
 	for _, secret := range s {
-		text = strings.ReplaceAll(text, secret, redacted)
 		text = dropPartial(text, secret)
 	}
 	text = strings.Join(strings.Fields(text), " ")

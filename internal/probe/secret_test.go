@@ -34,6 +34,7 @@ func TestKeyNeverComesBack(t *testing.T) {
 		"status line":        key + "\r\n\r\n",
 		"escaped slashes":    jsonResponse("401 No", `{"error":{"code":"`+strings.ReplaceAll(echo, "/", `\/`)+`"}}`),
 		"escaped signs":      jsonResponse("401 No", `{"error":{"code":"`+strings.NewReplacer("+", `\u002b`, "=", `\u003D`).Replace(echo)+`"}}`),
+		"finish reason":      sseHead + chunk(hello, fmt.Sprintf("data: {\"choices\":[{\"delta\":{},\"finish_reason\":%q}]}\n\n", echo), done) + lastChunk,
 		"a JSON document":    jsonResponse("200 OK", fmt.Sprintf(`{"x":%q}`, echo)),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,5 +78,24 @@ func TestNoControlCharacters(t *testing.T) {
 	r := once(t, options(s.addr))
 	if strings.ContainsFunc(r.Err, unicode.IsControl) || !strings.HasSuffix(r.Err, "hi") {
 		t.Errorf("the error reads %q", r.Err)
+	}
+}
+
+// TestKeyIsNoModel lets a server give the key as the name of its model, which
+// would become a label.
+func TestKeyIsNoModel(t *testing.T) {
+	const key = "sk-very-secret-0123456789"
+	s := play(t, &scripted{steps: []step{{0, jsonResponse("200 OK", `{"data":[{"id":"for `+key+`"}]}`)}}})
+	t.Setenv("PROBE_TEST_KEY", key)
+	o := options(s.addr)
+	o.Target.Model, o.Target.Key = "", target.Key{Env: "PROBE_TEST_KEY"}
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	model, err := p.Model(t.Context())
+	if err == nil || model != "" || strings.Contains(err.Error(), key) {
+		t.Errorf("model %q, error %v", model, err)
 	}
 }
