@@ -1,0 +1,348 @@
+package alerting
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// bench is a desk that runs in virtual time, with alerts that are moved by
+// hand and evaluated as the rule manager does.
+type bench struct {
+	t      *testing.T
+	box    *inbox
+	ledger *ledger
+	clock  *clock
+	alerts []ruleAlert
+	stop   func()
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, box: &inbox{}, clock: newClock(time.Now, time.Time{})}
+	var c *courier
+	b.ledger, c = newDesk(b.clock, b.box, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.run(ctx)
+	}()
+	b.stop = func() {
+		cancel()
+		<-done
+	}
+	return b
+}
+
+// fire begins a new spell of an alert, unless it fires.
+func (b *bench) fire(name string) {
+	for _, a := range b.alerts {
+		if a.name == name && a.resolved.IsZero() {
+			return
+		}
+	}
+	b.alerts = append(b.alerts, ruleAlert{name: name, fired: b.clock.now()})
+}
+
+// resolve ends the spell of an alert that fires.
+func (b *bench) resolve(name string) {
+	for i := range b.alerts {
+		if b.alerts[i].name == name && b.alerts[i].resolved.IsZero() {
+			b.alerts[i].resolved = b.clock.now()
+		}
+	}
+}
+
+// pass lets time pass, with an evaluation at each interval.
+func (b *bench) pass(d time.Duration) {
+	for ; d > 0; d -= evaluateEvery {
+		b.evaluate()
+		time.Sleep(min(d, evaluateEvery))
+		b.ledger.expire()
+		synctest.Wait()
+	}
+}
+
+func (b *bench) evaluate() {
+	now := b.clock.now()
+	// A rule knows one alert by each set of labels: the newest spell.
+	latest := map[string]ruleAlert{}
+	for _, a := range b.alerts {
+		latest[a.name] = a
+	}
+	for _, a := range latest {
+		if a.resolved.IsZero() || now.Sub(a.resolved) < 15*time.Minute {
+			b.ledger.notify(b.t.Context(), "", a.at(now))
+		}
+	}
+	synctest.Wait()
+}
+
+// told lists what was told of an alert: + for firing, - for over.
+func (b *bench) told(name string) (signs string, at []time.Time) {
+	for _, p := range b.box.all() {
+		if p.Labels["alertname"] != name {
+			continue
+		}
+		if p.firing() {
+			signs += "+"
+		} else {
+			signs += "-"
+		}
+		at = append(at, p.at)
+	}
+	return signs, at
+}
+
+func TestDelivery(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		run  func(b *bench)
+		want string
+	}{
+		{"fires and resolves", func(b *bench) {
+			b.fire("a")
+			b.pass(30 * time.Second)
+			b.resolve("a")
+			b.pass(15 * time.Second)
+		}, "+-"},
+		{"is reminded", func(b *bench) {
+			b.fire("a")
+			b.pass(5*time.Minute + time.Second)
+		}, "++++++"},
+		{"its end is repeated for 15 minutes", func(b *bench) {
+			b.fire("a")
+			b.pass(30 * time.Second)
+			b.resolve("a")
+			b.pass(time.Hour)
+		}, "+---------------"},
+		{"fires while away", func(b *bench) {
+			b.box.answers(always(http.StatusBadGateway))
+			b.fire("a")
+			b.pass(10 * time.Minute)
+			b.box.answers(nil)
+			b.pass(45 * time.Second)
+		}, "+"},
+		{"comes and goes while away: held for six minutes", func(b *bench) {
+			b.box.answers(always(0))
+			b.fire("a")
+			b.pass(3 * time.Minute)
+			b.resolve("a")
+			b.pass(30 * time.Minute)
+			b.box.answers(nil)
+			b.pass(7 * time.Minute)
+		}, "++++++-"},
+		{"came and went too long ago", func(b *bench) {
+			b.box.answers(always(http.StatusInternalServerError))
+			b.fire("a")
+			b.pass(time.Minute)
+			b.resolve("a")
+			b.pass(90 * time.Minute)
+			b.box.answers(nil)
+			b.pass(10 * time.Minute)
+		}, ""},
+		{"resolves while away", func(b *bench) {
+			b.fire("a")
+			b.pass(30 * time.Second)
+			b.box.answers(always(http.StatusServiceUnavailable))
+			b.resolve("a")
+			b.pass(20 * time.Minute)
+			b.box.answers(nil)
+			b.pass(45 * time.Second)
+		}, "+-"},
+		{"fires anew after its end", func(b *bench) {
+			b.fire("a")
+			b.pass(30 * time.Second)
+			b.resolve("a")
+			b.pass(30 * time.Second)
+			b.fire("a")
+			b.pass(30 * time.Second)
+		}, "+-+"},
+		{"a second spell comes and goes while away", func(b *bench) {
+			b.fire("a")
+			b.pass(30 * time.Second)
+			b.resolve("a")
+			b.pass(30 * time.Second)
+			b.box.answers(always(http.StatusUnauthorized))
+			b.fire("a")
+			b.pass(time.Minute)
+			b.resolve("a")
+			b.pass(time.Minute)
+			b.box.answers(nil)
+			b.pass(30 * time.Second)
+		}, "+-+"},
+		{"its rule is gone", func(b *bench) {
+			b.fire("a")
+			b.pass(15 * time.Second)
+			b.alerts = nil
+			b.pass(75 * time.Second)
+		}, "++-"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				tc.run(b)
+				b.stop()
+				if got, _ := b.told("a"); got != tc.want {
+					t.Errorf("was told %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedAlert keeps one alert that an Alertmanager refuses from holding
+// back the others.
+func TestRefusedAlert(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.box.answers(func(alerts []posted) int {
+			for _, a := range alerts {
+				if a.Labels["alertname"] == "bad" {
+					return http.StatusBadRequest
+				}
+			}
+			return http.StatusOK
+		})
+		b.fire("bad")
+		b.fire("good")
+		b.pass(30 * time.Second)
+		b.stop()
+		if got, _ := b.told("good"); got != "+" {
+			t.Errorf("the good alert was told %q, want once", got)
+		}
+		if b.box.requests > 5 {
+			t.Errorf("%d requests for two alerts", b.box.requests)
+		}
+	})
+}
+
+// TestStopDelivers tries what is new once more when it stops, but not for
+// long.
+func TestStopDelivers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.box.answers(always(http.StatusBadGateway))
+		b.fire("a")
+		b.pass(5 * time.Minute)
+		b.box.answers(nil)
+		b.stop()
+		if got, _ := b.told("a"); got != "+" {
+			t.Errorf("was told %q at the end, want it to fire", got)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.box.answers(always(0))
+		b.fire("a")
+		b.pass(time.Minute)
+		began := time.Now()
+		b.stop()
+		if took := time.Since(began); took > farewell {
+			t.Errorf("stopping took %v beside an Alertmanager that hangs", took)
+		}
+	})
+}
+
+// TestNoAlertIsLost lets alerts come and go at random while an Alertmanager
+// comes and goes at random. Whatever fired must have been told as firing, long
+// enough to be notified if it was over by then, and nothing may fire forever.
+func TestNoAlertIsLost(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { randomOutages(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func randomOutages(t *testing.T, rnd *rand.Rand) {
+	b := newBench(t)
+	names := []string{"a", "b", "c", "d", "e"}
+	failures := []func([]posted) int{always(0), always(http.StatusInternalServerError), always(http.StatusTooManyRequests), nil, nil}
+	for range 40 {
+		name := names[rnd.IntN(len(names))]
+		switch rnd.IntN(4) {
+		case 0, 1:
+			b.fire(name)
+		case 2:
+			b.resolve(name)
+		case 3:
+			b.box.answers(failures[rnd.IntN(len(failures))])
+		}
+		b.pass(time.Duration(rnd.IntN(6*60)) * time.Second)
+	}
+	b.box.answers(nil)
+	b.pass(time.Minute)
+	for _, name := range names {
+		b.resolve(name)
+	}
+	b.pass(30 * time.Minute)
+	b.stop()
+	for _, a := range b.alerts {
+		b.check(a)
+	}
+	if n := len(b.ledger.records); n != 0 {
+		t.Errorf("the ledger still holds %d alerts, half an hour after the last one", n)
+	}
+}
+
+// check wants that a spell was told.
+func (b *bench) check(a ruleAlert) {
+	signs, at := b.told(a.name)
+	if signs == "" || signs[len(signs)-1] != '-' {
+		b.t.Fatalf("%s: its end was not told last: %q", a.name, signs)
+	}
+	if a.resolved.Sub(a.fired) < evaluateEvery {
+		return // perhaps no evaluation saw it
+	}
+	first := -1
+	for i := range at {
+		if signs[i] == '+' && !at[i].Before(a.fired) {
+			first = i
+			break
+		}
+	}
+	if first < 0 {
+		if b.outlived(a) {
+			return
+		}
+		b.t.Errorf("%s fired from %v to %v and was never told", a.name, a.fired, a.resolved)
+		return
+	}
+	if at[first].After(a.resolved) && !b.anew(a, at[first]) {
+		for i := first; i < len(at); i++ {
+			if signs[i] == '-' && at[i].Sub(at[first]) < hold-rounds {
+				b.t.Errorf("%s was over when it was told, and held only for %v", a.name, at[i].Sub(at[first]))
+			}
+			if signs[i] == '-' {
+				break
+			}
+		}
+	}
+}
+
+// anew reports whether a later spell of the same alert had begun by a time: what
+// was told then, it was told of that one.
+func (b *bench) anew(a ruleAlert, by time.Time) bool {
+	for _, later := range b.alerts {
+		if later.name == a.name && later.fired.After(a.fired) && !later.fired.After(by) {
+			return true
+		}
+	}
+	return false
+}
+
+// outlived reports whether the Alertmanager was away for longer than a spell
+// that is over is worth a page.
+func (b *bench) outlived(a ruleAlert) bool {
+	for _, p := range b.box.all() {
+		if p.at.After(a.resolved) && p.at.Sub(a.resolved) < missedWithin {
+			return false
+		}
+	}
+	return true
+}
