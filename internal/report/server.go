@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,6 +29,9 @@ func (b *builder) server() {
 	if len(families) == 0 {
 		return
 	}
+	slices.SortFunc(keys, func(x, y key) int {
+		return cmp.Or(cmp.Compare(serverOrder(x.name), serverOrder(y.name)), cmp.Compare(x.name, y.name))
+	})
 	s := b.section("Server Metrics")
 	for _, source := range slices.Sorted(maps.Keys(families)) {
 		var columns []column
@@ -46,25 +50,31 @@ func (b *builder) server() {
 }
 
 func serverColumn(source, name string) column {
-	title, scale, unit, decimals := serverTitle(name)
-	return column{title, func(l study.Level) string {
+	shown := serverFigure{name: name, title: name, scale: 1, decimals: 3}
+	if i := serverOrder(name); i < len(serverFigures()) {
+		shown = serverFigures()[i]
+	}
+	return column{shown.title, func(l study.Level) string {
 		for _, f := range l.Server {
 			if f.Source == source && f.Name == name {
-				return fmt.Sprintf("%.*f%s", decimals, f.Value*scale, unit)
+				return fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)
 			}
 		}
 		return "n/a"
 	}}
 }
 
-// serverTitle is how a server figure is printed.
-func serverTitle(name string) (title string, scale float64, unit string, decimals int) {
-	for _, t := range []struct {
-		name, title string
-		scale       float64
-		unit        string
-		decimals    int
-	}{
+// serverFigure is how a server figure is printed.
+type serverFigure struct {
+	name, title string
+	scale       float64
+	unit        string
+	decimals    int
+}
+
+// serverFigures that have a title, in the order of their columns.
+func serverFigures() []serverFigure {
+	return []serverFigure{
 		{runfile.ServerKVHitRatio, "KV hit", 100, "%", 1},
 		{runfile.ServerKVUsageMean, "KV use mean", 100, "%", 1},
 		{runfile.ServerKVUsageMax, "KV use max", 100, "%", 1},
@@ -81,10 +91,14 @@ func serverTitle(name string) (title string, scale float64, unit string, decimal
 		{runfile.ServerTTFTP95, "TTFT p95", 1000, "ms", 0},
 		{runfile.ServerITLP50, "ITL p50", 1000, "ms", 1},
 		{runfile.ServerITLP95, "ITL p95", 1000, "ms", 1},
-	} {
-		if t.name == name {
-			return t.title, t.scale, t.unit, t.decimals
-		}
 	}
-	return name, 1, "", 3
+}
+
+// serverOrder is a figure's place among them; others come last.
+func serverOrder(name string) int {
+	all := serverFigures()
+	if i := slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name }); i >= 0 {
+		return i
+	}
+	return len(all)
 }

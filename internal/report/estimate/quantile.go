@@ -26,6 +26,8 @@
 //     (Korn and Graubard, "Confidence intervals for proportions with small
 //     expected number of positive counts estimated from survey data", Survey
 //     Methodology 1998).
+//   - Where even that leaves no interval, though there are turns enough, the
+//     quantiles of batches of blocks give one (see batched).
 package estimate
 
 import (
@@ -117,13 +119,20 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	calibrated := e.Effective / square(studentRatio(df))
 	e.Needed = uint64(math.Ceil(float64(LeastFor(q)) * float64(n) / calibrated))
 	low, high := fractions(q, calibrated)
-	// The sketch itself is only as good as its error: no interval is narrower.
 	if low >= 0 {
-		e.Low = min(pooled.at(low*float64(n)), e.Value*(1-sketch.Error))
+		e.Low = pooled.at(low * float64(n))
 	}
 	if high >= 0 {
-		e.High = max(pooled.at(high*float64(n)), e.Value*(1+sketch.Error))
+		e.High = pooled.at(high * float64(n))
 	}
+	if !e.Known() && n >= LeastFor(q) {
+		if low, high, ok := batched(q, e.Value, all, failures); ok {
+			e.Low, e.High = low, high
+		}
+	}
+	// The sketch itself is only as good as its error: no interval is narrower.
+	// NaN stays NaN.
+	e.Low, e.High = min(e.Low, e.Value*(1-sketch.Error)), max(e.High, e.Value*(1+sketch.Error))
 	return e
 }
 

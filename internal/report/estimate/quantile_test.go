@@ -81,6 +81,28 @@ func TestNoFailureIsNoCertainty(t *testing.T) {
 	}
 }
 
+// TestStaircase: a deployment that takes 42 ms for minutes and then 43 ms for
+// minutes has a median that is known well, though no order statistic bounds it.
+func TestStaircase(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	series := Series{}
+	for i := range 30 {
+		b := Block{Values: &sketch.Sketch{}}
+		for range 40 {
+			b.Values.Add(0.042 + 0.001*float64(i/6%2) + 1e-5*rng.Float64())
+		}
+		series = append(series, b)
+	}
+	e := Of(0.5, []Series{series}, false)
+	if !e.Known() || e.Low < 0.038 || e.High > 0.047 || e.Low > 0.042 || e.High < 0.043 {
+		t.Errorf("median %.4f (%.4f to %.4f), want about 0.0425 within some ms", e.Value, e.Low, e.High)
+	}
+	few := Of(0.99, []Series{series[:8]}, false)
+	if few.Known() {
+		t.Errorf("p99 of %d turns in steps: %+v, want no interval", few.N, few)
+	}
+}
+
 // TestOrderOfBlocks: the same turns say less when they come in a drift than
 // when they are shuffled.
 func TestOrderOfBlocks(t *testing.T) {

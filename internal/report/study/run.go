@@ -68,7 +68,7 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	if n := r.Repetitions * len(runs); n > 1 {
 		row("Repetitions", "%d, pooled (those above %d %% errors are left out of latencies)", n, MaxErrorPct)
 	}
-	if r.Order != "" {
+	if r.Order != "" && len(r.Variants) > 1 {
 		row("Order of variants", "%s", r.Order)
 	}
 	if r.CachePolicy != "" {
