@@ -20,6 +20,7 @@ const maxSpread, maxTokensPerEvent = 5, 64
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
 	options simulate.Options
+	preset  presetFlags
 	web     *web.FlagConfig
 }
 
@@ -30,7 +31,9 @@ func addSimulate(app *kingpin.Application) command {
 
 It answers /v1/models and /v1/chat/completions (streamed or not) with invented
 text at the pace that the flags say, and describes itself under /metrics with
-vLLM's names. Rates are shares of requests, from 0 to 1.`)
+vLLM's names. With --preset it answers as a measured deployment did, in which
+requests share queue, batch and cache, and has Dynamo's names, too. Rates are
+shares of requests, from 0 to 1.`)
 	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
 	c.Flag("model", "Name of the one model.").Default("simulated-chat").StringVar(&o.Model)
 	c.Flag("seed", "Makes texts, delays and faults repeatable.").Default("1").Uint64Var(&o.Seed)
@@ -48,6 +51,7 @@ vLLM's names. Rates are shares of requests, from 0 to 1.`)
 	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
 	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
 	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
+	f.preset.add(c)
 	return command{c, f.run}
 }
 
@@ -55,14 +59,28 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := f.preset.apply(&f.options); err != nil {
+		return err
+	}
 	w, err := openWeb(f.web, e.logger)
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	deployment := simulate.New(f.options)
+	keep, stopKeeping := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		deployment.Run(keep)
+	}()
+	defer func() {
+		stopKeeping()
+		<-kept
+	}()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
-		Handler:           simulate.New(f.options),
+		Handler:           deployment,
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}

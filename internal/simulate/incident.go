@@ -76,7 +76,7 @@ type Incident struct {
 	Share float64
 }
 
-// String says what happens, as in "prefill takes 4 times as long for 5m0s".
+// String says what happens, as in "prefill takes 4 times as long for 5m".
 func (i Incident) String() string {
 	words := incidentWords()[i.Kind]
 	switch {
@@ -91,9 +91,21 @@ func (i Incident) String() string {
 		words = fmt.Sprintf(words, i.where())
 	}
 	if i.For > 0 {
-		words += " for " + i.For.String()
+		words += " for " + short(i.For)
 	}
 	return words
+}
+
+// short is a duration without zeros at its end: 5m, not 5m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 // where names the workers.

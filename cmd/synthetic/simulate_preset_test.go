@@ -1,0 +1,49 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPresetIsServed(t *testing.T) {
+	p := start(t, "simulate", "--preset=eagle3", "--preset.speed=100", "--preset.load=20", "--web.listen-address=127.0.0.1:0",
+		"--incident=http_500,at=1000h,share=1")
+	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
+	s := p.until("tokens of the load", func(s map[string]float64) bool {
+		n, _ := sum(s, "vllm:generation_tokens_total")
+		return n > 10_000
+	})
+	if n, _ := sum(s, "dynamo_frontend_model_max_num_seqs"); n != 64 {
+		t.Errorf("max_num_seqs is %v, want 64", n)
+	}
+	probed := start(t, "probe", "--base-url", p.base+"/v1", "--turns=2")
+	<-probed.done
+	if probed.code != exitOK {
+		t.Errorf("a probe of the preset ended with %d:\n%s%s", probed.code, probed.out, probed.err)
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
+	}
+}
+
+func TestPresetFlagsAreChecked(t *testing.T) {
+	for args, want := range map[string]string{
+		"--preset=nothing":                                 "phase0",
+		"--preset=phase0 --first-token=1s":                 "--first-token goes with fixed delays, and --preset=phase0 works out its own: leave one of them out",
+		"--preset=phase0 --tokens-per-event=2":             "--tokens-per-event goes with fixed delays",
+		"--preset=phase0 --preset.speed=0":                 "--preset.speed=0: give a factor above 0",
+		"--preset=phase0 --preset.speed=NaN":               "--preset.speed=NaN: give a factor above 0",
+		"--preset=phase0 --preset.load=-1":                 "concurrency -1",
+		"--preset.load=3":                                  "--preset.load=3: only a preset has a load: add --preset",
+		"--preset.speed=3":                                 "--preset.speed=3: only a preset has a speed: add --preset",
+		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [acceptance`,
+		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it befalls a cluster: set one",
+		"--preset=phase0 --incident=worker_loss,workers=1": "worker 1 is not there",
+	} {
+		out, errs := newBuffer(), newBuffer()
+		code := run(t.Context(), append([]string{"simulate", "--web.listen-address=127.0.0.1:0"}, strings.Fields(args)...), out, errs)
+		if code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, %q; want %d and %q", args, code, errs, exitUsage, want)
+		}
+	}
+}
