@@ -39,6 +39,8 @@ type attempt struct {
 	outcome Outcome
 	end     time.Time
 	err     string
+	// drained is how long the body took to end once the answer was over.
+	drained time.Duration
 }
 
 // run sends the request and follows its answer to the end. Sent is stamped
@@ -179,6 +181,8 @@ func (a *attempt) conclude(at time.Time, anyEvent bool) {
 // drain reads what may follow [DONE], so that the connection can be kept. The
 // turn is over: nothing here can change it.
 func (a *attempt) drain(body *wire.Body) {
+	begin := time.Now()
+	defer func() { a.drained = time.Since(begin) }()
 	if body.SetReadDeadline(time.Now().Add(drainFor)) == nil {
 		_, _ = io.CopyN(io.Discard, body, 64<<10)
 	}

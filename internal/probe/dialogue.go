@@ -16,6 +16,8 @@ type dialogue struct {
 	client  *wire.Client
 	history []workload.Message
 	lastEnd time.Time
+	// drained is how long the last turn's body took to end after its answer.
+	drained time.Duration
 	sum     Conversation
 }
 
@@ -37,9 +39,11 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 // the turn is due, and false if the conversation is to stop here.
 func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 	due := d.lastEnd
+	think := d.drained // a connection that is not free yet is no lateness of ours
 	if i := n - 2; i < len(d.plan.Conversation.Think) {
-		due = due.Add(d.plan.Conversation.Think[i])
+		think = max(think, d.plan.Conversation.Think[i])
 	}
+	due = due.Add(think)
 	text, late, ok := d.question(ctx, n)
 	if !ok || !d.pause(ctx, time.Until(due)) {
 		return due, false
@@ -148,6 +152,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	a := attempt{client: d.client, scrub: scrub}
 	a.run(req, d.p.limits)
 	a.report(r)
+	d.drained = a.drained
 	if r.Outcome == Success {
 		if err := d.p.accept(r.Answer); err != nil {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())

@@ -212,3 +212,16 @@ func TestModelDiscovery(t *testing.T) {
 		})
 	}
 }
+
+// TestLingeringBodyIsNoLag lets the server keep the body open after [DONE]: the
+// next turn waits for the connection, and that wait is no lateness of ours.
+func TestLingeringBodyIsNoLag(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, sseHead + chunk(hello, finish, done)}, {20 * time.Millisecond, lastChunk}}})
+	results, sum := converse(t.Context(), t, options(s.addr), 2)
+	if len(results) != 2 || sum.Outcome != probe.Success {
+		t.Fatalf("%d results, %+v", len(results), sum)
+	}
+	if wait := results[1].Scheduled.Sub(results[0].End); wait < 15*time.Millisecond {
+		t.Errorf("the second turn was due %v after the first ended, before the connection was free", wait)
+	}
+}
