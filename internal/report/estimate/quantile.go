@@ -107,14 +107,7 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 		e.Needed = LeastFor(q)
 		return e
 	}
-	// The share at or below the estimate, per block; a value at +∞ has none
-	// above it, so the threshold is then "did not fail".
-	share := make([][]Pair, 0, len(all))
-	for _, series := range all {
-		share = append(share, below(series, e.Value, failures))
-	}
-	total, _ := sum(share)
-	effect, df := designEffect(share, total.Part/total.Whole)
+	effect, df := effectAt(e.Value, all, failures)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
 	e.Needed = uint64(math.Ceil(float64(LeastFor(q)) * float64(n) / calibrated))
@@ -134,6 +127,25 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	// NaN stays NaN.
 	e.Low, e.High = min(e.Low, e.Value*(1-sketch.Error)), max(e.High, e.Value*(1+sketch.Error))
 	return e
+}
+
+// effectAt is the design effect of the share of turns at or below a value, per
+// block; a value at +∞ has none above it, so that is the share that did not
+// fail. Many turns of one length fall into one bin of the sketch, which the
+// estimate then cuts in two: the bin's ends are tried as well, and the largest
+// effect counts.
+func effectAt(v float64, all []Series, failures bool) (effect, df float64) {
+	for _, at := range []float64{v, v * (1 - sketch.Error), v * (1 + sketch.Error)} {
+		share := make([][]Pair, 0, len(all))
+		for _, series := range all {
+			share = append(share, below(series, at, failures))
+		}
+		total, _ := sum(share)
+		if x, xdf := designEffect(share, total.Part/total.Whole); x > effect {
+			effect, df = x, xdf
+		}
+	}
+	return effect, df
 }
 
 func (b Block) size() uint64 {
