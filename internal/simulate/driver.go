@@ -70,7 +70,8 @@ func (d *driver) handle(e cluster.Event) {
 	if c == nil {
 		return
 	}
-	d.tally.observe(c, e)
+	routed, made := d.cluster.AtWorker()
+	d.tally.observe(c, e, made-routed)
 	if e.Kind != cluster.Tokens {
 		delete(d.calls, e.ID)
 	}

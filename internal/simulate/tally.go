@@ -18,8 +18,6 @@ type tally struct {
 	engines []engineTally
 	front   frontendTally
 	routed  bool // by what is cached: hit rates are observed
-	delays  cluster.Frontend
-	slow    []cluster.Fault // of the network
 }
 
 // engineTally is what one worker did.
@@ -39,13 +37,8 @@ type frontendTally struct {
 func newTally(config cluster.Config, model string) *tally {
 	t := &tally{
 		vllm: newVLLMHistograms(), dynamo: newDynamoHistograms(),
-		routed: config.Router.Policy == cluster.KVAware, delays: config.Frontend,
-		front: frontendTally{ended: make(map[cluster.Kind]uint64)},
-	}
-	for _, f := range config.Faults {
-		if f.Kind == cluster.SlowNetwork {
-			t.slow = append(t.slow, f)
-		}
+		routed: config.Router.Policy == cluster.KVAware,
+		front:  frontendTally{ended: make(map[cluster.Kind]uint64)},
 	}
 	for id := range config.Workers {
 		engine := strconv.Itoa(id)
@@ -71,10 +64,12 @@ func (t *tally) began() {
 	t.front.queued++
 }
 
-// observe brings tally and call up to date with an event.
-func (t *tally) observe(c *call, e cluster.Event) {
+// observe brings tally and call up to date with an event, which came after the
+// request had been at its engine for some time: an engine's histograms do not
+// see what the frontend and the network take.
+func (t *tally) observe(c *call, e cluster.Event, atEngine time.Duration) {
 	if e.Kind == cluster.Tokens {
-		t.tokens(c, e)
+		t.tokens(c, e, atEngine)
 		return
 	}
 	f := &t.front
@@ -87,19 +82,19 @@ func (t *tally) observe(c *call, e cluster.Event) {
 	}
 	f.e2e.Observe((e.At - c.sent).Seconds())
 	if e.Worker >= 0 {
-		t.engines[e.Worker].ended(c, e, t.engineTime(c, e.At))
+		t.engines[e.Worker].ended(c, e, atEngine)
 	}
 }
 
 // tokens observes new tokens of an answer.
-func (t *tally) tokens(c *call, e cluster.Event) {
+func (t *tally) tokens(c *call, e cluster.Event, atEngine time.Duration) {
 	f, w := &t.front, &t.engines[e.Worker]
 	if c.output == 0 {
 		f.queued--
 		f.ttft.Observe((e.At - c.sent).Seconds())
 		f.input.Observe(float64(c.prompt))
 		f.cached.Observe(float64(e.Cached))
-		w.ttft.Observe(t.engineTime(c, e.At))
+		w.ttft.Observe(atEngine.Seconds())
 		if t.routed {
 			t.dynamo.hitRate.Observe(float64(e.Cached) / float64(c.prompt))
 		}
@@ -114,13 +109,12 @@ func (t *tally) tokens(c *call, e cluster.Event) {
 	f.tokens += uint64(e.Tokens)
 }
 
-// ended observes the end of a request that was routed to the engine, which
-// took so many seconds there.
-func (w *engineTally) ended(c *call, e cluster.Event, took float64) {
+// ended observes the end of a request that was at the engine for so long.
+func (w *engineTally) ended(c *call, e cluster.Event, took time.Duration) {
 	switch e.Kind {
 	case cluster.Done:
 		w.finished[c.finish]++
-		w.e2e.Observe(took)
+		w.e2e.Observe(took.Seconds())
 		if more := c.output - c.burst; more > 0 {
 			w.tpot.Observe((c.last - c.first).Seconds() / float64(more))
 		}
@@ -129,22 +123,4 @@ func (w *engineTally) ended(c *call, e cluster.Event, took float64) {
 	default:
 		w.finished["error"]++
 	}
-}
-
-// engineTime is the time in seconds from a request's arrival at its engine to
-// an event there: an engine's histograms do not see what the frontend and the
-// network take.
-func (t *tally) engineTime(c *call, at time.Duration) float64 {
-	delay := t.slowed(t.delays.RequestDelay, c.sent) + t.slowed(t.delays.ResponseDelay, at)
-	return max(0, at-c.sent-delay).Seconds()
-}
-
-// slowed is what a delay of the frontend was at a time.
-func (t *tally) slowed(d time.Duration, at time.Duration) time.Duration {
-	for _, f := range t.slow {
-		if at >= f.At && (f.For == 0 || at < f.At+f.For) {
-			d = time.Duration(float64(d) * f.Factor)
-		}
-	}
-	return d
 }

@@ -23,6 +23,8 @@ type Cluster struct {
 	spares [][]note    // used slices of notes
 	handle func(Event) // during Advance
 
+	routed, made time.Duration // of the event that is handed out
+
 	turn  uint64    // of the round-robin
 	live  []*worker // scratch of pick
 	costs []float64 // scratch of cheapest
@@ -35,6 +37,7 @@ type note struct {
 	*sequence
 	kind   Kind
 	tokens int
+	made   time.Duration
 }
 
 // Errors of Submit.
@@ -91,6 +94,11 @@ func (c *Cluster) Next() (at time.Duration, ok bool) {
 	}
 	return c.agenda.heap[0].at, true
 }
+
+// AtWorker says of the event that Advance hands out just now when its request
+// was routed, 0 before that, and when the worker had what the event tells. What
+// frontend and network take lies before the one and after the other.
+func (c *Cluster) AtWorker() (routed, made time.Duration) { return c.routed, c.made }
 
 // Advance moves time to the given one, which is ignored if it has passed, and
 // hands out all events on the way, in order of time. handle may be nil, and
@@ -159,7 +167,7 @@ func (c *Cluster) route(s *sequence) {
 		c.close(s, Unavailable)
 		return
 	}
-	s.worker = w
+	s.worker, s.routed = w, c.now
 	hits, _ := w.pool.match(s.Chain, s.Prompt/w.pool.tokens)
 	w.demand.add(s, hits*w.pool.tokens)
 	w.enqueue(s)
@@ -186,11 +194,11 @@ func (c *Cluster) abort(s *sequence, k Kind) {
 }
 
 // close hands out a request's last event.
-func (c *Cluster) close(s *sequence, k Kind) { c.deliver(note{s, k, 0}) }
+func (c *Cluster) close(s *sequence, k Kind) { c.deliver(note{s, k, 0, c.now}) }
 
 // tell puts an event of a worker among those of the step that ends now.
 func (c *Cluster) tell(s *sequence, k Kind, tokens int) {
-	c.told = append(c.told, note{s, k, tokens})
+	c.told = append(c.told, note{s, k, tokens, c.now})
 }
 
 // flush sends off what a step has to tell.
@@ -235,6 +243,7 @@ func (c *Cluster) deliver(n note) {
 	if c.handle == nil {
 		return
 	}
+	c.routed, c.made = s.routed, n.made
 	e := Event{At: c.now, ID: s.ID, Kind: n.kind, Tokens: n.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
 		e.Worker = s.worker.id

@@ -59,6 +59,7 @@ type Event struct {
 type sequence struct {
 	Request
 	worker *worker // nil before it is routed
+	routed time.Duration
 	blocks []int32 // KV blocks held, in order
 	// computed tokens have their KV in blocks; hashed blocks are in the cache's
 	// index or passed over.

@@ -1,0 +1,255 @@
+package simulate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+// page is a scraped exposition.
+type page map[string]*dto.MetricFamily
+
+// scrape reads /metrics as Prometheus does.
+func (c client) scrape(t *testing.T) page {
+	t.Helper()
+	_, text := c.get(t, "/metrics")
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("the exposition cannot be parsed: %v", err)
+	}
+	return families
+}
+
+// sum adds up the series of a family; of histograms the sums.
+func (p page) sum(t *testing.T, name string) (sum float64) {
+	t.Helper()
+	f := p[name]
+	if f == nil {
+		t.Fatalf("no family %s", name)
+	}
+	for _, m := range f.Metric {
+		sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetHistogram().GetSampleSum()
+	}
+	return sum
+}
+
+// count adds up the counts of a histogram's series.
+func (p page) count(t *testing.T, name string) (n float64) {
+	t.Helper()
+	f := p[name]
+	if f == nil {
+		t.Fatalf("no family %s", name)
+	}
+	for _, m := range f.Metric {
+		n += float64(m.GetHistogram().GetSampleCount())
+	}
+	return n
+}
+
+// known gives a preset a frontend of known delays.
+func known(c *cluster.Config) {
+	c.Frontend = cluster.Frontend{RequestDelay: 40 * time.Millisecond, ResponseDelay: 10 * time.Millisecond}
+}
+
+func TestMetricsOfOneTurn(t *testing.T) {
+	o := Options{Answer: Length{Median: 41}, Cluster: preset(t, "eagle3", known, func(c *cluster.Config) {
+		c.Engine.Speculation = cluster.Speculation{Draft: 3, Acceptance: 1, KVTokens: 24_000}
+		c.Engine.KVTokens = 348_000
+	})}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		history := []message{long("a", 993)}
+		first := c.say(t, history, "")
+		c.say(t, append(history, assistant(first.content), user("more")), "")
+		p := c.scrape(t)
+		prompts := float64(first.usage.Prompt) + float64(first.usage.Total) + 9 // marks, "more", marks
+		for name, want := range map[string]float64{
+			"vllm:num_requests_running":                  0,
+			"vllm:num_requests_waiting":                  0,
+			"vllm:kv_cache_usage_perc":                   0,
+			"vllm:prompt_tokens_total":                   prompts,
+			"vllm:prompt_tokens_cached_total":            1040,
+			"vllm:prefix_cache_queries_total":            prompts,
+			"vllm:prefix_cache_hits_total":               1040,
+			"vllm:generation_tokens_total":               82,
+			"vllm:spec_decode_num_drafts_total":          20,
+			"vllm:spec_decode_num_draft_tokens_total":    60,
+			"vllm:spec_decode_num_accepted_tokens_total": 60,
+			"vllm:num_preemptions_total":                 0,
+			"vllm:request_success_total":                 2,
+			"vllm:cache_config_info":                     1,
+			"dynamo_frontend_inflight_requests":          0,
+			"dynamo_frontend_queued_requests":            0,
+			"dynamo_frontend_requests_total":             2,
+			"dynamo_frontend_input_sequence_tokens":      prompts,
+			"dynamo_frontend_cached_tokens":              1040,
+			"dynamo_frontend_output_sequence_tokens":     82,
+			"dynamo_frontend_output_tokens_total":        82,
+			"dynamo_frontend_model_total_kv_blocks":      (348_000 - 24_000) / 16,
+			"dynamo_frontend_model_kv_cache_block_size":  16,
+			"dynamo_frontend_model_max_num_seqs":         64,
+		} {
+			if got := p.sum(t, name); got != want {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		}
+		for name, want := range map[string]float64{
+			"vllm:time_to_first_token_seconds":            2,
+			"vllm:inter_token_latency_seconds":            20,
+			"vllm:request_time_per_output_token_seconds":  2,
+			"vllm:e2e_request_latency_seconds":            2,
+			"dynamo_frontend_time_to_first_token_seconds": 2,
+			"dynamo_frontend_inter_token_latency_seconds": 20,
+			"dynamo_frontend_request_duration_seconds":    2,
+		} {
+			if got := p.count(t, name); got != want {
+				t.Errorf("%s has %v samples, want %v", name, got, want)
+			}
+		}
+		// The engine does not see the frontend's 40 and 10 ms, twice.
+		engine, front := p.sum(t, "vllm:time_to_first_token_seconds"), p.sum(t, "dynamo_frontend_time_to_first_token_seconds")
+		if got := front - engine; math.Abs(got-.1) > 1e-9 {
+			t.Errorf("the frontend's TTFT is %v s more than the engine's, want 0.1", got)
+		}
+		if p["dynamo_component_router_kv_hit_rate"] != nil {
+			t.Error("a router that does not look at the cache has hit rates")
+		}
+	})
+}
+
+func TestMetricsDoNotLookThroughTheNetwork(t *testing.T) {
+	ttft := func(incidents ...Incident) (engine, front float64) {
+		o := Options{Cluster: preset(t, "phase0", known), Answer: Length{Median: 5}, Incidents: incidents}
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+			c.say(t, []message{user("hi")}, "")
+			p := c.scrape(t)
+			engine, front = p.sum(t, "vllm:time_to_first_token_seconds"), p.sum(t, "dynamo_frontend_time_to_first_token_seconds")
+		})
+		return engine, front
+	}
+	engine, front := ttft()
+	slowEngine, slowFront := ttft(Incident{Kind: SlowNetwork, Factor: 10})
+	if math.Abs(slowEngine-engine) > 1e-9 || math.Abs(slowFront-front-9*.05) > 1e-9 {
+		t.Errorf("ten times the network: engine %v s then %v s, frontend %v s then %v s", engine, slowEngine, front, slowFront)
+	}
+}
+
+// figures are what a preset's metrics say of a busy stretch of time.
+type figures struct{ running, waiting, ttft, itl, hits float64 }
+
+// busyFigures lets a preset run under a load and scrapes it twice.
+func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
+	t.Helper()
+	o := Options{Seed: 1, Cluster: preset(t, name), Load: Load{Concurrency: concurrency, WarmUp: 2 * time.Minute}}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		before := c.scrape(t)
+		time.Sleep(5 * time.Minute)
+		after := c.scrape(t)
+		growth := func(name string, get func(page, *testing.T, string) float64) float64 {
+			return get(after, t, name) - get(before, t, name)
+		}
+		mean := func(name string) float64 { return growth(name, page.sum) / growth(name, page.count) }
+		f = figures{
+			running: after.sum(t, "vllm:num_requests_running"), waiting: after.sum(t, "vllm:num_requests_waiting"),
+			ttft: mean("dynamo_frontend_time_to_first_token_seconds"), itl: mean("vllm:inter_token_latency_seconds"),
+			hits: growth("vllm:prompt_tokens_cached_total", page.sum) / growth("vllm:prompt_tokens_total", page.sum),
+		}
+		if front := growth("dynamo_frontend_cached_tokens", page.sum) / growth("dynamo_frontend_input_sequence_tokens", page.sum); math.Abs(front-f.hits) > .02 {
+			t.Errorf("%s: the frontend says that %v of the prompts was cached, the engines %v", name, front, f.hits)
+		}
+		t.Logf("%s at %d: %+v", name, concurrency, f)
+	})
+	return f
+}
+
+func TestPresetsDifferAsMeasured(t *testing.T) {
+	plain, drafting := busyFigures(t, "phase0", 60), busyFigures(t, "eagle3", 60)
+	if drafting.itl < plain.itl*1.1 {
+		t.Errorf("with a drafter that drafts in vain %v s per event, without %v s", drafting.itl, plain.itl)
+	}
+	over := busyFigures(t, "eagle3", 80)
+	if over.running > 64 || over.waiting < 8 || over.ttft < 1 || drafting.ttft > 1 {
+		t.Errorf("80 conversations and 64 places: %+v; 60: %+v", over, drafting)
+	}
+	turn, kv := busyFigures(t, "trtllm-rr", 60), busyFigures(t, "trtllm-kv", 60)
+	if kv.hits < turn.hits+.05 || kv.itl > turn.itl {
+		t.Errorf("round-robin %+v, KV-aware %+v", turn, kv)
+	}
+}
+
+func TestRouterHitRate(t *testing.T) {
+	o := Options{Cluster: preset(t, "trtllm-kv"), Load: Load{Concurrency: 6, WarmUp: time.Minute}}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		p := c.scrape(t)
+		n, sum := p.count(t, "dynamo_component_router_kv_hit_rate"), p.sum(t, "dynamo_component_router_kv_hit_rate")
+		if n != p.count(t, "vllm:time_to_first_token_seconds") || sum <= 0 || sum > n {
+			t.Errorf("%v hit rates that add up to %v", n, sum)
+		}
+		if got := len(p["vllm:num_requests_running"].Metric); got != 3 {
+			t.Errorf("%d engines, want 3", got)
+		}
+		// What the workers hold is what the frontend has in flight, in blocks.
+		if used := p.sum(t, "dynamo_frontend_worker_active_decode_blocks"); used < 6*3600/16 {
+			t.Errorf("6 conversations of 3,600 tokens and more hold %v blocks", used)
+		}
+	})
+}
+
+func TestRollout(t *testing.T) {
+	o := Options{
+		Cluster: preset(t, "phase0"), Load: Load{Concurrency: 10, WarmUp: time.Minute}, Answer: Length{Median: 300},
+		Rollouts:  []Rollout{{At: 10 * time.Second, Cluster: *preset(t, "eagle3")}},
+		Incidents: []Incident{{Kind: SlowDecode, Factor: 2, At: 5 * time.Second, For: 25 * time.Second}},
+	}
+	bench(t, o, func(t *testing.T, d *Deployment, c client) {
+		time.Sleep(9 * time.Second)
+		done := make(chan reply)
+		go func() { done <- c.say(t, []message{user("hi")}, "") }()
+		time.Sleep(2 * time.Second)
+		p := c.scrape(t)
+		if n := p.sum(t, "dynamo_frontend_model_max_num_seqs"); n != 64 {
+			t.Errorf("max_num_seqs is %v after the rollout, want 64", n)
+		}
+		if n := p.sum(t, "vllm:generation_tokens_total"); n == 0 || n > 2000 {
+			t.Errorf("%v tokens in the first second of the new cluster", n)
+		}
+		if got := <-done; got.finish != "stop" || got.usage.Completion != 300 {
+			t.Errorf("the request in flight got %+v", got)
+		}
+		// The slow-down goes over with its end.
+		slow, quick := c.pace(t), time.Duration(0)
+		if time.Since(d.began) > 30*time.Second {
+			t.Fatalf("too late to see the slow-down: %v", time.Since(d.began))
+		}
+		time.Sleep(time.Until(d.began.Add(31 * time.Second)))
+		quick = c.pace(t)
+		if slow < quick*3/2 {
+			t.Errorf("%v per event during the slow-down, %v after it", slow, quick)
+		}
+	})
+}
+
+// pace is the time per event of a short answer.
+func (c client) pace(t *testing.T) time.Duration {
+	t.Helper()
+	got := c.say(t, []message{user("hi")}, `,"max_tokens":21,"ignore_eos":true`)
+	if got.usage == nil {
+		t.Fatalf("got %+v", got)
+	}
+	return got.at[len(got.at)-1] / time.Duration(got.usage.Completion-1)
+}
+
+func TestLogBuckets(t *testing.T) {
+	const want = "[0.001 0.0022 0.0046 0.01 0.022 0.046 0.1]"
+	if got := fmt.Sprint(logBuckets(.001, .1, 7)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
