@@ -206,7 +206,7 @@ func TestRunRefuses(t *testing.T) {
 		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
 		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "no http(s) URL"},
 		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "user name or password"},
-		"probe no turns":    {[]string{"probe", "--base-url=http://x/v1", "--turns=0"}, 2, "at least 1 turn"},
+		"probe no turns":    {[]string{"probe", "--base-url=http://x/v1", "--turns=0"}, 2, "1 to 1000 turns"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := newBuffer(), newBuffer()
