@@ -1,0 +1,137 @@
+package simulate
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate/cluster"
+)
+
+func TestIncidentAsText(t *testing.T) {
+	for text, want := range map[string]string{
+		"slow_prefill,at=1m,for=5m,factor=4": "prefill takes 4 times as long for 5m",
+		"slow_decode,factor=1.5,workers=2":   "decoding takes 1.5 times as long on worker 2",
+		"slow_network,factor=10,for=1h":      "the network takes 10 times as long for 1h",
+		"acceptance,factor=0":                "drafts are accepted 0 times as often",
+		"hang,workers=0+2":                   "nothing comes from workers 0, 2, though requests go there",
+		"worker_loss,for=90s":                "all that was on all workers is lost, and nothing goes there for 1m30s",
+		"cold_cache,at=2s":                   "the prefix cache of all workers is emptied",
+		"http_500,share=0.2":                 "20 % of the requests get status 500",
+		"http_429,share=1":                   "100 % of the requests get status 429",
+		"no_answer,share=0.5":                "50 % of the requests are never answered",
+		"cut,share=0.5":                      "50 % of the answers are cut off",
+		"stall,share=0.5":                    "50 % of the answers stop in mid-stream",
+		"error_event,share=0.015":            "1.5 % of the answers end with an error event",
+		"worker_loss,workers=1,at=1s,for=2s": "all that was on worker 1 is lost, and nothing goes there for 2s",
+		"nothing":                            `there is no kind "nothing"; give one of [acceptance cold_cache cut error_event hang http_429 http_500 no_answer slow_decode slow_network slow_prefill stall worker_loss]`,
+		"slow_prefill":                       "it lacks a factor: add for example factor=4",
+		"cut":                                "it lacks a share of the requests: add for example share=0.2",
+		"hang,factor=3":                      "factor goes with a slow-down, share with what befalls requests",
+		"slow_decode,factor=3,share=1":       "factor goes with a slow-down, share with what befalls requests",
+		"cut,share=much":                     "share=much: that is no value for it; write for example at=1m, factor=4 or share=0.2",
+		"cut,share":                          "share: that is no value for it",
+		"hang,workers=1,2":                   `2: there is no "2"; give at, for, workers, factor or share`,
+		"hang,workers=a":                     "workers=a: workers are numbers from 0, as in workers=0+2",
+		"slow_prefill,since=3s,factor=4":     `since=3s: there is no "since"; give at, for, workers, factor or share`,
+	} {
+		i, err := ParseIncident(text)
+		got := i.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if err == nil && got != want || !strings.HasSuffix(got, want) && !strings.Contains(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	phase0 := preset(t, "phase0")
+	for name, test := range map[string]struct {
+		o    Options
+		want string // "" is valid
+	}{
+		"zero":               {Options{}, ""},
+		"cluster":            {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
+		"shares need none":   {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
+		"slow without":       {Options{Incidents: []Incident{{Kind: SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it befalls a cluster: set one"},
+		"load without":       {Options{Load: Load{Concurrency: 1}}, "rollouts, load and speed are about a cluster: set one"},
+		"unknown kind":       {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
+		"share":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
+		"workers of a share": {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
+		"past":               {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
+		"no such worker":     {Options{Cluster: phase0, Incidents: []Incident{{Kind: WorkerLoss, Workers: []int{1}}}}, "worker 1 is not there"},
+		"bad cluster":        {Options{Cluster: &cluster.Config{}}, "workers: 0 is too small"},
+		"bad rollout":        {Options{Cluster: phase0, Rollouts: []Rollout{{At: 1}}}, "rollout 1: "},
+		"rollout order":      {Options{Cluster: phase0, Rollouts: []Rollout{{2, *phase0}, {1, *phase0}}}, "rollout 2 comes at 1ns: give times above 0, in order"},
+		"speed":              {Options{Cluster: phase0, Speed: -1}, "speed is -1"},
+		"load":               {Options{Cluster: phase0, Load: Load{Concurrency: -1}}, "load has concurrency -1"},
+	} {
+		err := test.o.Validate()
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "speed is -1") {
+			t.Errorf("New on invalid options: %q", got)
+		}
+	}()
+	New(Options{Cluster: phase0, Speed: -1})
+}
+
+func TestSharesComeAndGo(t *testing.T) {
+	o := Options{Answer: Length{Median: 3}, Incidents: []Incident{
+		{Kind: ErrorStatus, Share: 1, At: 10 * time.Second, For: 10 * time.Second},
+		{Kind: BusyStatus, Share: 1, At: 20 * time.Second, For: 5 * time.Second},
+		{Kind: BusyStatus, Share: .5, At: time.Hour},
+	}}
+	bench(t, o, func(t *testing.T, d *Deployment, c client) {
+		for at, want := range []int{200, 200, 500, 500, 429, 200, 200} {
+			time.Sleep(time.Until(d.began.Add(time.Duration(at) * 5 * time.Second)))
+			if got, _ := c.status(t); got != want {
+				t.Errorf("after %v: status %d, want %d", time.Duration(at)*5*time.Second, got, want)
+			}
+		}
+		time.Sleep(time.Hour)
+		seen := map[int]int{}
+		for range 100 {
+			got, _ := c.status(t)
+			seen[got]++
+		}
+		if seen[http.StatusTooManyRequests] < 30 || seen[http.StatusOK] < 30 {
+			t.Errorf("half of the requests refused: %v", seen)
+		}
+	})
+}
+
+func TestSlowPrefillAndColdCache(t *testing.T) {
+	ttft := func(incidents ...Incident) (first, again time.Duration) {
+		o := Options{Cluster: preset(t, "phase0", known), Answer: Length{Median: 2}, Incidents: incidents}
+		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+			ask := func() time.Duration {
+				began := time.Now()
+				got := c.say(t, []message{long("a", 4000)}, "")
+				return time.Since(began) - got.at[len(got.at)-1] // the clock of a reply begins with its headers
+			}
+			first = ask()
+			time.Sleep(time.Minute)
+			again = ask()
+		})
+		return first, again
+	}
+	first, again := ttft()
+	if first < again+100*time.Millisecond {
+		t.Errorf("cold %v, cached %v", first, again)
+	}
+	slow, slowAgain := ttft(Incident{Kind: SlowPrefill, Factor: 4, For: 30 * time.Second})
+	if slow < 2*first || slowAgain != again {
+		t.Errorf("with slow prefill %v, after it %v; without %v and %v", slow, slowAgain, first, again)
+	}
+	if _, cold := ttft(Incident{Kind: ColdCache, At: 30 * time.Second}); cold != first {
+		t.Errorf("with an emptied cache %v, cold %v", cold, first)
+	}
+}
