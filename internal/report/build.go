@@ -228,7 +228,7 @@ func (b *builder) warnings() {
 func (b *builder) notes() {
 	s := b.section("How to Read This")
 	s.list(append([]string{
-		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is not given: “n/a (212 of 368 turns)” says how many there are and how many it takes. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
+		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is not given: “n/a (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
 		"TPOT is the time per output token after the first; ITL is the time between events that carry tokens, which with speculative decoding hold several.",
 		"Latencies are over turns that gave one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster among its survivors.",
 		fmt.Sprintf("“n/a” is unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", study.MaxErrorPct),

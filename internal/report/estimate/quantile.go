@@ -69,8 +69,6 @@ type Quantile struct {
 	// N turns were seen, worth Effective independent ones.
 	N         uint64
 	Effective float64
-	// Needed is how many turns like these an interval takes.
-	Needed uint64
 }
 
 // Known reports whether the interval has both ends.
@@ -104,13 +102,11 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	n := pooled.size()
 	e := Quantile{Q: q, Value: pooled.quantile(q), Low: math.NaN(), High: math.NaN(), N: n}
 	if n == 0 {
-		e.Needed = LeastFor(q)
 		return e
 	}
 	effect, df := effectAt(e.Value, all, failures)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
-	e.Needed = uint64(math.Ceil(float64(LeastFor(q)) * float64(n) / calibrated))
 	low, high := fractions(q, calibrated)
 	if low >= 0 {
 		e.Low = pooled.at(low * float64(n))
@@ -120,13 +116,24 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	}
 	if !e.Known() && n >= LeastFor(q) {
 		if low, high, ok := batched(q, e.Value, all, failures); ok {
-			e.Low, e.High = low, high
+			e.Low, e.High = within(q, pooled, low, high)
 		}
 	}
 	// The sketch itself is only as good as its error: no interval is narrower.
 	// NaN stays NaN.
 	e.Low, e.High = min(e.Low, e.Value*(1-sketch.Error)), max(e.High, e.Value*(1+sketch.Error))
 	return e
+}
+
+// within keeps an interval to what was seen. That the quantile lies below every
+// value is all but impossible, and for the lower half above every value too; an
+// upper quantile may well lie above them, so an end up there is unknown.
+func within(q float64, seen Block, low, high float64) (float64, float64) {
+	most := seen.Values.Max()
+	if high > most && q > 0.5 {
+		return max(low, seen.Values.Min()), math.NaN()
+	}
+	return max(low, seen.Values.Min()), min(high, most)
 }
 
 // effectAt is the design effect of the share of turns at or below a value, per

@@ -23,8 +23,8 @@ func TestNoQuantileFromTooFew(t *testing.T) {
 		needed uint64
 	}{{0.5, 6, 6}, {0.95, 72, 72}, {0.99, 368, 368}} {
 		few := Of(tt.q, []Series{{{Values: values(tt.least - 1)}}}, false)
-		if few.Known() || few.Needed != tt.needed {
-			t.Errorf("q = %g of %d values: known %v, %d needed; want unknown, %d", tt.q, tt.least-1, few.Known(), few.Needed, tt.needed)
+		if few.Known() || LeastFor(tt.q) != tt.needed {
+			t.Errorf("q = %g of %d values: known %v, %d needed; want unknown, %d", tt.q, tt.least-1, few.Known(), LeastFor(tt.q), tt.needed)
 		}
 		if enough := Of(tt.q, []Series{{{Values: values(tt.least)}}}, false); !enough.Known() {
 			t.Errorf("q = %g of %d values is not known: %+v", tt.q, tt.least, enough)
@@ -60,7 +60,7 @@ func TestFailuresAtInfinity(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	e := Of(0.99, nil, true)
-	if !math.IsNaN(e.Value) || e.Known() || e.Needed != 368 {
+	if !math.IsNaN(e.Value) || e.Known() || e.N != 0 {
 		t.Errorf("of nothing: %+v", e)
 	}
 	if r := OfRatio(nil); !math.IsNaN(r.Value) || !math.IsNaN(r.Low) {

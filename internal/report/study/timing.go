@@ -64,7 +64,7 @@ func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfi
 }
 
 // addTiming adds a quantile in ms. One that has no samples at all is left out;
-// one that has too few, even if they were independent, says how many it needs.
+// one that has too few, even if they were independent, says how many it takes.
 // One whose turns resemble each other too much is told without the end of the
 // interval that they do not support.
 func (l *Level) addTiming(key string, e estimate.Quantile) {
@@ -72,8 +72,8 @@ func (l *Level) addTiming(key string, e estimate.Quantile) {
 		return
 	}
 	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N, Quantile: true}
-	if e.N < estimate.LeastFor(e.Q) {
-		f.Needed = max(e.Needed, e.N+1)
+	if least := estimate.LeastFor(e.Q); e.N < least {
+		f.Needed = least
 	}
 	l.Figures[key] = f
 }
