@@ -2,14 +2,24 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
 
 const document = "../../../docs/simulation.md"
 
-// TestDocIsFresh simulates all that the document shows.
+// TestDocIsFresh simulates all that the document shows: ten hours of it, in
+// some ten seconds of CPU.
 func TestDocIsFresh(t *testing.T) {
+	switch {
+	case runtime.GOARCH != "amd64":
+		// Others fuse a multiplication with an addition. That moves a step by a
+		// nanosecond, and a full queue by whatever follows.
+		t.Skip("the document was written on amd64")
+	case raceEnabled || testing.Short():
+		t.Skip("takes long")
+	}
 	runs, err := play(seedsOfDoc)
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,10 @@ type block struct {
 // blocks ordered by when they were freed. The oldest is taken first, and what
 // it cached is lost only then.
 type pool struct {
-	tokens      int              // per block
-	blocks      []block          // blocks[0] is the list's ring head, never used
-	index       map[uint64]int32 // cached blocks by hash
-	free        int              // length of the list
-	promptsOnly bool             // generated tokens are not cached
+	tokens int              // per block
+	blocks []block          // blocks[0] is the list's ring head, never used
+	index  map[uint64]int32 // cached blocks by hash
+	free   int              // length of the list
 }
 
 func newPool(capacityTokens, blockTokens int) *pool {
@@ -111,11 +110,7 @@ func (p *pool) forget(i int32) {
 // store caches the blocks of a sequence that are full by now. A text that is
 // cached already stays where it is.
 func (p *pool) store(s *sequence) {
-	known := s.computed
-	if p.promptsOnly {
-		known = min(known, s.Prompt)
-	}
-	full := min(known/p.tokens, len(s.Chain))
+	full := min(s.computed/p.tokens, len(s.Chain))
 	for ; s.hashed < full; s.hashed++ {
 		h := s.Chain[s.hashed]
 		if _, ok := p.index[h]; ok {

@@ -104,14 +104,3 @@ func TestPoolKeepsOneOfTwins(t *testing.T) {
 		t.Errorf("%d hits in an emptied cache", hits)
 	}
 }
-
-func TestPromptsOnly(t *testing.T) {
-	p := newPool(160, 16)
-	p.promptsOnly = true
-	s := &sequence{Request: Request{Prompt: 40, Output: 100, Chain: []uint64{1, 2, 3, 4}}, computed: 64}
-	p.grow(s, 64)
-	p.store(s)
-	if hits, _ := p.match(s.Chain, 4); hits != 2 {
-		t.Errorf("%d hits, want the 2 blocks of the prompt", hits)
-	}
-}

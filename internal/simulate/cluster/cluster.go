@@ -61,7 +61,6 @@ func New(config Config) (*Cluster, error) {
 	}
 	for i := range config.Workers {
 		w := &worker{cluster: c, id: i, pool: newPool(c.capacity(), c.engine.BlockTokens)}
-		w.pool.promptsOnly = c.engine.PromptsOnly
 		if config.Router.Policy == KVAware {
 			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
 		}

@@ -26,9 +26,6 @@ type Engine struct {
 	// BlockTokens is the size of a KV block, KVTokens the capacity of the KV
 	// memory before the drafter has taken its part.
 	BlockTokens, KVTokens int
-	// PromptsOnly leaves generated blocks out of the prefix cache: the answer,
-	// when it comes back as history, has other tokens than those generated.
-	PromptsOnly bool
 	// Lookahead is how many steps are already planned when a request arrives
 	// at a busy worker, so that it cannot join them: 1 with asynchronous
 	// scheduling.

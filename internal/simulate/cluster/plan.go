@@ -12,7 +12,7 @@ func (w *worker) plan() load {
 	preempted := false
 	for i := 0; i < len(w.running) && budget > 0; i++ {
 		s := w.running[i]
-		tokens, decode := w.wanted(s, budget)
+		tokens, decode := w.wanted(s, s.computed, budget)
 		for !w.pool.grow(s, s.computed+tokens) {
 			preempted = true
 			if w.preempt() == s {
@@ -28,16 +28,16 @@ func (w *worker) plan() load {
 		if s.joins > w.steps+1 || !w.admit(s, budget) {
 			break
 		}
-		tokens, decode := w.wanted(s, budget)
+		tokens, decode := w.wanted(s, s.computed, budget)
 		budget -= w.add(&l, s, tokens, decode)
 	}
 	return l
 }
 
-// wanted is how many tokens a sequence computes within a budget, and whether
-// it decodes.
-func (w *worker) wanted(s *sequence, budget int) (tokens int, decode bool) {
-	missing := s.known() - s.computed
+// wanted is how many tokens a sequence computes within a budget when some are
+// computed already, and whether it decodes.
+func (w *worker) wanted(s *sequence, computed, budget int) (tokens int, decode bool) {
+	missing := s.known() - computed
 	if missing == 1 && s.out > 0 {
 		return min(1+w.cluster.engine.Speculation.Draft, budget), true
 	}
@@ -63,9 +63,9 @@ func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
 func (w *worker) admit(s *sequence, budget int) bool {
 	// The last token is always computed: without it there is nothing to sample.
 	hits, free := w.pool.match(s.Chain, (s.known()-1)/w.pool.tokens)
-	tokens := min(s.known(), hits*w.pool.tokens+budget)
-	need := (tokens+w.pool.tokens-1)/w.pool.tokens - hits
-	if need > w.pool.free-free {
+	tokens, _ := w.wanted(s, hits*w.pool.tokens, budget)
+	tokens += hits * w.pool.tokens
+	if w.pool.missing(s, tokens)-hits > w.pool.free-free {
 		return false
 	}
 	w.pool.share(s, hits)

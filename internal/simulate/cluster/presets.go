@@ -10,7 +10,8 @@ import (
 // The values were fitted to the reports in docs/simulation.md, where the
 // bounds that physics sets them are, too.
 const (
-	// prefillToken is 78 % of the GPU's peak in FP8, pairOfTokens is attention.
+	// prefillToken is arithmetic at 67 % of the peak in FP8, pairOfTokens is
+	// attention in prefill.
 	prefillToken = 106e-6
 	pairOfTokens = 5e-9
 	// kvTokenFP8 is 163,840 bytes of an FP8 token at 81 % of the peak.
@@ -58,9 +59,9 @@ func phase0() Config {
 		Workers: 1,
 		Engine: Engine{
 			MaxSeqs: 128, MaxBatchedTokens: 8192, BlockTokens: 16,
-			// Fitted: the report does not say how the KV memory is stored. 16
-			// bits would make 197,000 tokens, 8 bits 394,000.
-			KVTokens:  258_000,
+			// Fitted: the report does not say how much KV memory there is. 16 bits
+			// a value would make 197,000 tokens, 8 bits 394,000.
+			KVTokens:  268_000,
 			Lookahead: 1, Graphs: graphsOfVLLM(), Padding: true,
 			Cost: Cost{Base: 22.5e-3, Token: .13e-3, KVToken: 62e-9, Prefill: prefillToken, Pair: pairOfTokens},
 		},
@@ -104,7 +105,7 @@ func trtllm(policy Policy) Config {
 	c := phase0()
 	c.Workers = 3
 	c.Router = Router{Policy: policy, OverlapWeight: 1}
-	c.Frontend.RequestDelay = 22 * time.Millisecond
+	c.Frontend.RequestDelay = 30 * time.Millisecond
 	e := &c.Engine
 	e.MaxSeqs = 64
 	e.KVTokens = 400_000 // 90 % of what the weights leave, in FP8: never full
@@ -112,7 +113,7 @@ func trtllm(policy Policy) Config {
 	e.Graphs, e.Padding = graphsOfTRTLLM(), false
 	e.Cost = Cost{
 		Base: 18.8e-3, Token: .1118e-3, KVToken: kvTokenFP8,
-		Prefill: prefillToken, Pair: pairOfTokens, Eager: 42e-3,
+		Prefill: prefillToken, Pair: pairOfTokens, Eager: 41.5e-3,
 	}
 	return c
 }

@@ -12,8 +12,8 @@ import (
 func configOf(r *rand.Rand) Config {
 	e := Engine{
 		MaxSeqs: 1 + r.IntN(20), BlockTokens: 1 + r.IntN(20), Lookahead: r.IntN(4),
-		Padding: r.IntN(2) == 0, PromptsOnly: r.IntN(4) == 0,
-		Cost: Cost{Base: .001 + .02*r.Float64(), Token: 1e-4 * r.Float64(), KVToken: 1e-7, Prefill: 1e-4, Pair: 1e-8, Eager: .001, Draft: .001},
+		Padding: r.IntN(2) == 0,
+		Cost:    Cost{Base: .001 + .02*r.Float64(), Token: 1e-4 * r.Float64(), KVToken: 1e-7, Prefill: 1e-4, Pair: 1e-8, Eager: .001, Draft: .001},
 	}
 	if r.IntN(2) == 0 {
 		e.Speculation = Speculation{Draft: 1 + r.IntN(5), Acceptance: r.Float64(), KVTokens: r.IntN(50)}

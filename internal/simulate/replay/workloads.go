@@ -34,7 +34,7 @@ func starters() []int {
 // from throughput over rate.
 func FixedPrompts(output Length, seed uint64) Bench {
 	return Bench{
-		Prompts: 300, Conversations: 105,
+		Prompts: 300, Conversations: 120,
 		Starters: starters(), Rest: Length{Mean: 2216, Spread: 1400, Max: 5000}, Output: output,
 		WarmUp: 10, WarmUpRate: .5, Cooldown: 15 * time.Second, Pause: 30 * time.Second,
 		Seed: seed,

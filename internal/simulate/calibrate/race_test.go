@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// raceEnabled tells that the race detector slows all down.
+const raceEnabled = true
