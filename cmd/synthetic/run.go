@@ -54,7 +54,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if f.shutdown < 0 {
 		return usagef("--shutdown.timeout=%v: it cannot be negative", f.shutdown)
 	}
-	s, err := newSidecar(sidecarOptions{logger: e.logger, drainTimeout: f.shutdown})
+	s, err := newSidecar(sidecarOptions{logger: e.logger, events: e.logger, drainTimeout: f.shutdown})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -38,7 +39,10 @@ type sidecar struct {
 
 // sidecarOptions are what run and demo choose differently.
 type sidecarOptions struct {
-	logger       *slog.Logger
+	logger *slog.Logger
+	// events gets a line when a job begins to fail or is well again; nil for
+	// none.
+	events       *slog.Logger
 	drainTimeout time.Duration
 	// dial opens the connections to targets; nil means TCP.
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -57,8 +61,9 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
 	}
+	journal := newJournal(cmp.Or(o.events, slog.New(slog.DiscardHandler)))
 	s.scheduler = schedule.New(schedule.Options{
-		Sink:         tee{s.recorder, s.page},
+		Sink:         tee{s.recorder, s.page, journal},
 		Logger:       o.logger,
 		Replica:      replica,
 		DrainTimeout: o.drainTimeout,
@@ -72,6 +77,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		OnRemoved: func(target, workload string) {
 			s.recorder.Forget(target, workload)
 			s.page.Forget(target, workload)
+			journal.forget(target, workload)
 		},
 	})
 	s.registry.MustRegister(
