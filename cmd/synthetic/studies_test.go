@@ -112,6 +112,9 @@ func TestCapacities(t *testing.T) {
 			}
 			plan.Repetitions = 1
 			grid, search := inVirtualTime(t, "grid", plan, false), inVirtualTime(t, "search", plan, true)
+			for _, r := range search.Results {
+				t.Log(finishedLine(r))
+			}
 			for _, c := range search.Capacities {
 				level, seconds := gridCapacity(grid, c.Variant)
 				found := 0.0

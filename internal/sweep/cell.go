@@ -162,7 +162,7 @@ func (s *sweep) level(c Cell) (l *level, done func(), err error) {
 			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
 				judge: j, losers: s.Plan.EarlyStop || s.FindCapacity, winners: s.FindCapacity,
-				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.clock.measured(c.Level),
+				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
 			},
 			phase: s.phase,
 			look:  s.tell,

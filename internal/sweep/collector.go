@@ -156,7 +156,9 @@ func (c *collector) TurnEnded(r probe.Result) {
 		s.flight += overlap(r.Sent, r.End, s.Started, s.end)
 	}
 	s := c.find(r.End)
-	if s == nil {
+	if s == nil || r.Outcome == probe.Canceled {
+		// Our own end cut it: it ended after the measurement, be it at the same
+		// moment.
 		c.tail.Observe(r, c.objectives)
 		c.lose(r)
 		return
@@ -208,6 +210,14 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.spans = append(c.spans, next)
 	c.at = len(c.spans) - 1
 	c.cut(now)
+}
+
+// counted returns which share of its conversations has ended, and whether the
+// measurement is one that counts them.
+func (c *collector) counted() (share float64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return float64(c.ended) / float64(max(c.total, 1)), c.total > 0
 }
 
 // read returns the measurement's counts so far.

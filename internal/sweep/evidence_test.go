@@ -130,10 +130,13 @@ func TestVerdicts(t *testing.T) {
 	if v := j.measured(ballot{"ttft": blocks(10, 99, 1)}); v.Met {
 		t.Errorf("an objective that nothing was judged by is met: %+v", v)
 	}
-	if v := j.lost(ballot{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}); v == nil || v.Met || v.Lost[0] != "ttft" {
+	if v := j.lost(ballot{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
 		t.Errorf("half of the turns are bad: %+v", v)
 	}
-	if v := j.lost(ballot{"ttft": blocks(2, 0, 100), "tpot": nil}); v != nil {
+	if v := j.lost(ballot{"ttft": blocks(10, 9, 1), "tpot": blocks(10, 10, 0)}, 12); v != nil {
+		t.Errorf("10 bad turns of 1,200 that may come: %+v", v)
+	}
+	if v := j.lost(ballot{"ttft": blocks(2, 0, 100), "tpot": nil}, 1); v != nil {
 		t.Errorf("decided by the first two blocks: %+v", v)
 	}
 	if v := j.met(ballot{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 50, 0)}); v == nil || !v.Met {

@@ -45,11 +45,12 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 	}
 	stats := c.read()
 	w.history = append(w.history, pulse{stats.InFlight, stats.Turns})
-	if now.Sub(w.began) < time.Duration(leastShare*float64(w.planned)) || len(w.objectives) == 0 {
+	share := w.share(now, c)
+	if share < leastLost || len(w.objectives) == 0 {
 		return nil
 	}
 	if w.losers {
-		if v := w.lost(c.ballot()); v != nil {
+		if v := w.lost(c.ballot(), spare/share); v != nil {
 			why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 			return &ending{runfile.EndedEarly, why, v}
 		}
@@ -57,12 +58,21 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 			return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
 		}
 	}
-	if w.winners {
+	if w.winners && share >= leastMet {
 		if v := w.met(c.ballot()); v != nil {
 			return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
 		}
 	}
 	return nil
+}
+
+// share of the measurement that is done, above 0: of its time, or of its
+// conversations.
+func (w *watcher) share(now time.Time, c *collector) float64 {
+	if done, counted := c.counted(); counted {
+		return done
+	}
+	return float64(now.Sub(w.began)) / float64(w.planned)
 }
 
 // condemned is the verdict of a level that failed for another reason than its

@@ -12,8 +12,12 @@ const (
 	// leastTurns and leastBlocks have to be judged before a level may be
 	// decided early: the first moments are no fair sample of a level.
 	leastTurns, leastBlocks = 20, 3
-	// leastShare of the planned time likewise.
-	leastShare = 0.1
+	// leastLost and leastMet shares of the planned time likewise. A level that
+	// is lost has used up what it may have of bad turns, whatever still comes;
+	// one that meets its objectives may yet fill its queue or cache.
+	leastLost, leastMet = 0.1, 0.25
+	// spare is by how much more turns may still come than came so far.
+	spare = 1.2
 )
 
 // ballot has, for each objective by name, the judged turns block by block.
@@ -48,12 +52,18 @@ func (j judge) certainty(o slo.Objective, blocks []tally) float64 {
 }
 
 // lost is the verdict of a level that cannot meet its objectives, nil while
-// that is open. The allowed error is shared between the objectives, since one
-// of them is enough.
-func (j judge) lost(b ballot) *runfile.Verdict {
+// that is open: an objective would be missed if every turn to come was good,
+// up to so many times the turns that came; and that is no bad luck of a level
+// that could. The allowed error is shared between the objectives, since one of
+// them is enough.
+func (j judge) lost(b ballot, times float64) *runfile.Verdict {
 	limit := math.Log(float64(len(j.objectives)) / (1 - j.confidence))
 	var names []string
 	for _, o := range j.objectives {
+		good, bad, _ := count(b[o.Name])
+		if bad <= (1-o.Objective)*(good+bad)*max(times, 1) {
+			continue
+		}
 		if good, bad, ok := enough(b[o.Name]); ok && (evidence{1 - o.Objective}).against(good, bad) >= limit {
 			names = append(names, o.Name)
 		}
