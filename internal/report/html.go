@@ -18,6 +18,7 @@ var (
 	styleElement = regexp.MustCompile(`(?s)<style>.*?</style>`)
 	bold         = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 	code         = regexp.MustCompile("`([^`]+)`")
+	notPlain     = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
 // HTML is the document as one page that needs nothing beside it: pictures are
@@ -52,7 +53,7 @@ func embedded(p *Picture) template.HTML {
 
 // anchor is a section's address within the page.
 func anchor(title string) string {
-	return strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(title), "-"), "-")
+	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }
 
 // verdictClass colors the cells that carry a judgement.

@@ -56,7 +56,7 @@ func scan(text string) document {
 		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
 			t := table{heading: heading, header: cells(line)}
 			for i += 2; i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|"); i++ {
-				t.rows = append(t.rows, cells(lines[i]))
+				t.rows = append(t.rows, fit(cells(lines[i]), len(t.header)))
 			}
 			i--
 			d.tables = append(d.tables, t)
@@ -96,6 +96,14 @@ func cells(line string) []string {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
 	return parts
+}
+
+// fit gives a row as many cells as its table has columns.
+func fit(row []string, columns int) []string {
+	for len(row) < columns {
+		row = append(row, "")
+	}
+	return row[:columns]
 }
 
 // parseMarkdown reads the tables of a report, and its JSON block where it has

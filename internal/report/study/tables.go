@@ -54,7 +54,11 @@ func (s *Study) addParameters(t table) {
 	}
 }
 
-var targetCell = regexp.MustCompile(`^(TTFT|TPOT|ITL) p(\d+)$`)
+var (
+	timingTitle = regexp.MustCompile(`^(ttft|tpot|itl|latency) (p\d+)`)
+	rateHeading = regexp.MustCompile(`\(([\d.]+) RPS\)`)
+	targetCell  = regexp.MustCompile(`^(TTFT|TPOT|ITL) p(\d+)$`)
+)
 
 // addTargets reads "| TTFT p99 | < 1000ms |".
 func (s *Study) addTargets(t table) {
@@ -74,7 +78,7 @@ func (s *Study) addTargets(t table) {
 // columnKey is the key of a column's title; "" when it is no figure.
 func columnKey(title string) string {
 	title = strings.ToLower(title)
-	if m := regexp.MustCompile(`^(ttft|tpot|itl|latency) (p\d+)`).FindStringSubmatch(title); m != nil {
+	if m := timingTitle.FindStringSubmatch(title); m != nil {
 		return m[1] + "_" + m[2] + "_ms"
 	}
 	for prefix, key := range map[string]string{
@@ -160,7 +164,7 @@ func (s *Study) addLevels(t table, mode string, variants bool) {
 
 // addDetail reads the metrics of one level.
 func (s *Study) addDetail(t table) {
-	m := regexp.MustCompile(`\(([\d.]+) RPS\)`).FindStringSubmatch(t.heading)
+	m := rateHeading.FindStringSubmatch(t.heading)
 	if m == nil {
 		return
 	}
