@@ -142,7 +142,7 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 		injections = Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
 	}
 	sim := NewSimulation(SimulationOptions{
-		Model: k.model, Seed: seed, SLOs: c.SLOs, Injections: injections,
+		Model: k.model, Seed: seed, SLOs: append(slices.Clone(c.SLOs), relative(k.model)), Injections: injections,
 		Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval,
 	})
 	sim.WarmUp(warm)
@@ -167,4 +167,23 @@ func incidents(injections []Injection) []Incident {
 		out = append(out, Incident{Name: i.Fault.Name, From: epoch().Add(i.From), To: epoch().Add(i.To), Within: i.Fault.within()})
 	}
 	return slices.Clip(out)
+}
+
+// Settings say in words how the scores of the campaign are made.
+func (c Campaign) Settings() []string {
+	scrape := c.ScrapeInterval
+	if scrape == 0 {
+		scrape = 15 * time.Second
+	}
+	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults, on which false pages are counted, and %d days with faults, after %d days in which baselines are learned",
+		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp)}
+	lines = append(lines, fmt.Sprintf("scraped every %s, rules evaluated every %s", scrape, c.Files[0].Interval))
+	for _, m := range c.Models {
+		lines = append(lines, fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns, SD %g %% of the 30-minute level",
+			m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma, m.LevelSD*100))
+	}
+	for _, f := range c.Faults {
+		lines = append(lines, fmt.Sprintf("%s: lasts %s, found if paged within %s", f.Name, f.Length, f.within()))
+	}
+	return lines
 }

@@ -62,7 +62,7 @@ func (l level) bursts(m Model, rng *rand.Rand) {
 		if int(at) >= len(l) {
 			return
 		}
-		steps := min(rng.ExpFloat64(), 3) * m.BurstLength.Seconds() / levelStep.Seconds()
+		steps := min(rng.ExpFloat64(), 2) * m.BurstLength.Seconds() / levelStep.Seconds()
 		size := m.BurstMin + rng.Float64()*(m.BurstMax-m.BurstMin)
 		for i := int(at); i < min(len(l), int(at+steps)+1); i++ {
 			l[i] += float32(size)

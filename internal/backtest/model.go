@@ -35,7 +35,7 @@ type Model struct {
 	Daily  float64 `json:"daily"`
 	Weekly float64 `json:"weekly"`
 	// Bursts come BurstsPerDay times at random, last BurstLength on average
-	// (exponential, at most three times that) and raise the log level by a
+	// (exponential, at most twice that) and raise the log level by a
 	// uniform amount between BurstMin and BurstMax.
 	BurstsPerDay float64       `json:"bursts_per_day"`
 	BurstLength  time.Duration `json:"burst_length"`
@@ -61,7 +61,7 @@ func Quiet() Model {
 		FirstTTFT: 250 * time.Millisecond, FollowupTTFT: 150 * time.Millisecond,
 		TPOT: 20 * time.Millisecond, Output: 48, FirstToken: 30 * time.Second,
 		Sigma: 0.3, PaceSigma: 0.1, LevelSD: 0.054, LevelTime: time.Hour,
-		BurstsPerDay: 4, BurstLength: 90 * time.Second, BurstMin: 0.2, BurstMax: 0.7,
+		BurstsPerDay: 4, BurstLength: 90 * time.Second, BurstMin: 0.2, BurstMax: 0.55,
 		Outliers: 0.003, OutlierMin: 3, OutlierMax: 10, Failures: 0.0003,
 	}
 }

@@ -48,9 +48,11 @@ type Span struct {
 // replay is one run of several rule sets over one source.
 type replay struct {
 	sets   []*RuleSet
-	store  *Store
+	store  *Store // what was scraped
 	engine *promql.Engine
 	spans  []*spans // by set
+	// recorded holds what each set records.
+	recorded []*Store
 	// present are the series that a recording rule gave at its last step, for
 	// their staleness markers.
 	present map[*rule]map[uint64]*Series
@@ -70,6 +72,9 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 	wanted, keep := map[string]bool{}, staleAfter
 	for _, s := range sets {
 		r.spans = append(r.spans, newSpans())
+		own := NewStore()
+		own.base = r.store
+		r.recorded = append(r.recorded, own)
 		keep = max(keep, s.Lookback())
 		for _, name := range s.Reads() {
 			wanted[name] = true
@@ -86,7 +91,9 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		if err := r.evaluate(ctx, at, end); err != nil {
 			return nil, err
 		}
-		r.store.Trim(end.Add(-keep))
+		for _, store := range append(r.recorded, r.store) {
+			store.Trim(end.Add(-keep))
+		}
 		at = end
 	}
 	out := make([][]Span, len(sets))
@@ -104,12 +111,12 @@ func (r *replay) evaluate(ctx context.Context, from, to time.Time) error {
 			if !ok {
 				continue
 			}
-			matrix, err := r.query(ctx, one, start, end)
+			matrix, err := r.query(ctx, r.recorded[i], one, start, end)
 			if err != nil {
 				return fmt.Errorf("rules %q, %s, from %s: %w", set.Name, one.name, start.UTC(), err)
 			}
 			if one.records {
-				err = r.record(one, matrix, start, end)
+				err = r.record(r.recorded[i], one, matrix, start, end)
 			} else {
 				err = r.alert(ctx, one, matrix, start, end, r.spans[i])
 			}
@@ -137,8 +144,8 @@ func steps(interval time.Duration, from, to time.Time) (start, end time.Time, ok
 	return start, start.Add(n * interval), true
 }
 
-func (r *replay) query(ctx context.Context, one *rule, start, end time.Time) (promql.Matrix, error) {
-	q, err := r.engine.NewRangeQuery(ctx, r.store, nil, one.expr, start, end, one.interval)
+func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end time.Time) (promql.Matrix, error) {
+	q, err := r.engine.NewRangeQuery(ctx, store, nil, one.expr, start, end, one.interval)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +168,7 @@ func (r *replay) query(ctx context.Context, one *rule, start, end time.Time) (pr
 
 // record stores what a recording rule gave, with a staleness marker where a
 // series ends, as a rule group does.
-func (r *replay) record(one *rule, matrix promql.Matrix, start, end time.Time) error {
+func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, end time.Time) error {
 	first, last, step := timestamp.FromTime(start), timestamp.FromTime(end), one.interval.Milliseconds()
 	stale := math.Float64frombits(value.StaleNaN)
 	now, seen := map[uint64]*Series{}, map[uint64]bool{}
@@ -178,7 +185,7 @@ func (r *replay) record(one *rule, matrix promql.Matrix, start, end time.Time) e
 			return promrules.ErrDuplicateRecordingLabelSet
 		}
 		seen[h] = true
-		to := r.store.Series(l)
+		to := store.Series(l)
 		expected := first
 		if r.present[one][h] == nil && len(s.Floats) > 0 {
 			expected = s.Floats[0].T // nothing ended before

@@ -32,6 +32,9 @@ func (s *Series) Append(at int64, v float64) {
 // Store is a storage in memory that holds what a replay still needs. It is not
 // safe for concurrent use, which the replay does not make of it.
 type Store struct {
+	// base, if set, holds more series to be read: rule sets share what was
+	// scraped, and must not see what others record.
+	base   *Store
 	byHash map[uint64]*Series
 	byName map[string][]*Series
 }
@@ -95,13 +98,21 @@ func (q *querier) Select(_ context.Context, sorted bool, _ *storage.SelectHints,
 
 // candidates are the series of the name, if a matcher says one.
 func (q *querier) candidates(ms []*labels.Matcher) []*Series {
+	var all []*Series
+	for s := q.store; s != nil; s = s.base {
+		all = append(all, s.candidates(ms)...)
+	}
+	return all
+}
+
+func (s *Store) candidates(ms []*labels.Matcher) []*Series {
 	for _, m := range ms {
 		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
-			return q.store.byName[m.Value]
+			return s.byName[m.Value]
 		}
 	}
 	var all []*Series
-	for _, some := range q.store.byName {
+	for _, some := range s.byName {
 		all = append(all, some...)
 	}
 	return all

@@ -27,6 +27,11 @@ type Rules struct {
 // a recorded value, one missed evaluation included.
 const slowInterval = 2 * time.Minute
 
+// burnInterval is how often the windows of the pages on a burn rate are
+// evaluated. They are hours long and dear to read, and minutes do not matter to
+// them; what must be quick is in other groups.
+const burnInterval = time.Minute
+
 // Generate makes the rules. It fails, naming the objective and the remedy,
 // when an objective cannot have an alert that pages.
 func Generate(in Input) (Rules, error) {
@@ -39,7 +44,7 @@ func Generate(in Input) (Rules, error) {
 		if err != nil {
 			return Rules{}, err
 		}
-		r.add("synthetic-slo-"+o.Name, 0, f.fastRules(), f.comments(slo.Page)...)
+		r.add("synthetic-slo-"+o.Name, burnInterval, f.fastRules(), f.comments(slo.Page)...)
 		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules(), f.comments(slo.Ticket)...)
 	}
 	r.add("synthetic-latency", 0, latencyRules())

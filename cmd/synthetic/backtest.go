@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/config"
+	"synthetic/internal/rules"
+)
+
+// backtestFlags are the flags of "synthetic backtest".
+type backtestFlags struct {
+	configFile  string
+	ruleFiles   []string
+	comparisons bool
+	severities  []string
+	evaluation  time.Duration
+	scrape      time.Duration
+	outputDir   string
+
+	models                  []string
+	faults                  []string
+	seed                    uint64
+	seeds, days, warm, jobs int
+
+	recorded recordedFlags
+}
+
+func addBacktest(app *kingpin.Application) command {
+	f := &backtestFlags{}
+	c := app.Command("backtest", `Score alert rules: replay probe series through Prometheus's rule engine.
+
+Without a recording, deployments are simulated, healthy ones and ones with
+faults of known size and time, and the rules are scored as a pager: what they
+find, how soon, and how often they page for nothing. With --tsdb.path or
+--prometheus.url recorded series are replayed instead.
+docs/alert-quality.md says how to read the tables.`)
+	c.Flag("config.file", "Score the rules that are generated from this configuration; default: from SLOs that suit the simulated deployment.").StringVar(&f.configFile)
+	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
+	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)
+	c.Flag("severity", "Which alerts count as pages, by their label severity; may be repeated.").Default("page").StringsVar(&f.severities)
+	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
+	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
+	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("model", "A noise model to simulate ("+strings.Join(modelNames(), ", ")+"); may be repeated.").Default("quiet", "typical").StringsVar(&f.models)
+	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
+	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
+	c.Flag("seeds", "How many seeds, each with a healthy run and one with faults.").Default("12").IntVar(&f.seeds)
+	c.Flag("days", "Length of a run.").Default("30").IntVar(&f.days)
+	c.Flag("warm-up", "Days before a run in which baselines are learned.").Default("7").IntVar(&f.warm)
+	c.Flag("workers", "How many runs at the same time.").Default("1").IntVar(&f.jobs)
+	f.recorded.add(c)
+	return command{c, f.run}
+}
+
+func modelNames() []string {
+	var names []string
+	for _, m := range backtest.Models() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+func (f *backtestFlags) run(ctx context.Context, e env) error {
+	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 {
+		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up not negative")
+	}
+	files, err := f.files()
+	if err != nil {
+		return err
+	}
+	report, err := f.score(ctx, e, files)
+	if err != nil {
+		return err
+	}
+	if f.outputDir == "" {
+		return report.WriteMarkdown(e.stdout)
+	}
+	return writeScores(e, f.outputDir, report)
+}
+
+// files are the rule files to score.
+func (f *backtestFlags) files() ([]backtest.RuleFile, error) {
+	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities}
+	var files []backtest.RuleFile
+	if len(f.ruleFiles) == 0 || f.configFile != "" {
+		text, err := f.generated()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, backtest.RuleFile{Name: "synthetic", Text: text, RuleOptions: o})
+	}
+	for _, arg := range f.ruleFiles {
+		name, path, named := strings.Cut(arg, "=")
+		if !named {
+			name, path = filepath.Base(arg), arg
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usagef("--rules.file=%s: %w", arg, err)
+		}
+		files = append(files, backtest.RuleFile{Name: name, Text: text, RuleOptions: o})
+	}
+	if f.comparisons && !f.recorded.given() {
+		others, err := backtest.Comparisons(o)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, others...)
+	}
+	return files, nil
+}
+
+// generated are the rules of the configuration, or of the simulated deployment.
+func (f *backtestFlags) generated() ([]byte, error) {
+	in := rules.Input{SLOs: backtest.Objectives()}
+	if f.configFile != "" {
+		cfg, err := config.Load(f.configFile)
+		if err != nil {
+			return nil, err
+		}
+		in.SLOs = cfg.SLOs
+		for _, j := range cfg.Jobs {
+			in.Jobs = append(in.Jobs, ruleJob(j, 1))
+		}
+	} else {
+		m, err := backtest.ModelNamed(f.models[0])
+		if err != nil {
+			return nil, usageError{err}
+		}
+		in.Jobs = []rules.Job{simulatedJob(m)}
+	}
+	generated, err := rules.Generate(in)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return generated.PrometheusYAML()
+}
+
+// simulatedJob is what the rules know of a simulated job.
+func simulatedJob(m backtest.Model) rules.Job {
+	turns := float64(m.TurnsMin+m.TurnsMax) / 2
+	return rules.Job{
+		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
+		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
+	}
+}
+
+func (f *backtestFlags) score(ctx context.Context, e env, files []backtest.RuleFile) (backtest.Report, error) {
+	if f.recorded.given() {
+		return f.recorded.score(ctx, files, f.scrape)
+	}
+	c, err := f.campaign(files)
+	if err != nil {
+		return backtest.Report{}, err
+	}
+	c.Progress = func(done, all int) { fmt.Fprintf(e.stderr, "\r%d of %d runs", done, all) }
+	scores, err := c.Run(ctx)
+	fmt.Fprintln(e.stderr)
+	return backtest.Report{Settings: c.Settings(), Scores: scores}, err
+}
+
+// campaign is what is to be simulated.
+func (f *backtestFlags) campaign(files []backtest.RuleFile) (backtest.Campaign, error) {
+	c := backtest.Campaign{
+		Files: files, SLOs: backtest.Objectives(), Days: f.days, WarmUp: f.warm,
+		ScrapeInterval: f.scrape, Workers: f.jobs,
+	}
+	rate := 0.0
+	for _, name := range f.models {
+		m, err := backtest.ModelNamed(name)
+		if err != nil {
+			return c, usageError{err}
+		}
+		if rate != 0 && rate != m.ConversationsPerMinute {
+			return c, usagef("--model=%s: it is probed at another rate than the models before, for which other rules are generated; run it apart", name)
+		}
+		rate = m.ConversationsPerMinute
+		c.Models = append(c.Models, m)
+	}
+	for _, fault := range backtest.Faults() {
+		if len(f.faults) == 0 || containsAny(fault.Name, f.faults) {
+			c.Faults = append(c.Faults, fault)
+		}
+	}
+	if len(c.Faults) == 0 {
+		return c, usagef("--fault: no fault has a name with %q", f.faults)
+	}
+	for i := range f.seeds {
+		c.Seeds = append(c.Seeds, f.seed+uint64(i))
+	}
+	return c, nil
+}
+
+func containsAny(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeScores writes the report in every form.
+func writeScores(e env, dir string, r backtest.Report) error {
+	var md, js strings.Builder
+	if err := errors.Join(r.WriteMarkdown(&md), r.WriteJSON(&js)); err != nil {
+		return err
+	}
+	files := []output{{"scores.md", []byte(md.String())}, {"scores.json", []byte(js.String())}}
+	for _, model := range r.Models() {
+		var svg strings.Builder
+		if err := r.WritePicture(&svg, model); err != nil {
+			return err
+		}
+		files = append(files, output{"time-to-page-" + strings.ReplaceAll(model, "/", "-per-") + ".svg", []byte(svg.String())})
+	}
+	return writeAll(e, dir, files)
+}

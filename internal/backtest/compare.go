@@ -1,0 +1,52 @@
+package backtest
+
+import (
+	"embed"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"synthetic/internal/slo"
+)
+
+//go:embed compare/*.yml
+var compared embed.FS
+
+// Comparisons are rule files as others write them, over the same names.
+func Comparisons(o RuleOptions) ([]RuleFile, error) {
+	entries, err := compared.ReadDir("compare")
+	if err != nil {
+		return nil, fmt.Errorf("reading the rules for comparison: %w", err)
+	}
+	var files []RuleFile
+	for _, e := range entries {
+		text, err := compared.ReadFile("compare/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("reading the rules for comparison: %w", err)
+		}
+		files = append(files, RuleFile{strings.TrimSuffix(e.Name(), ".yml"), text, o})
+	}
+	return files, nil
+}
+
+// Objectives are the SLOs of the simulated deployment: those that rules are
+// generated from.
+func Objectives() []slo.Objective {
+	const month = 30 * 24 * time.Hour
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: month},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: month},
+		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: month},
+	}
+}
+
+// relative is the objective that relative-burn.yml is about: 1.25 times the
+// p95 of first turns.
+func relative(m Model) slo.Objective {
+	p95 := m.FirstTTFT.Seconds() * math.Exp(1.645*m.Sigma)
+	return slo.Objective{
+		Name: "relative", SLI: slo.TTFT, Threshold: time.Duration(1.25 * p95 * float64(time.Second)),
+		Objective: 0.99, Window: 30 * 24 * time.Hour,
+	}
+}

@@ -1,0 +1,143 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/timestamp"
+	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
+)
+
+// Blocks replays the directory of a Prometheus TSDB, read only. Native
+// histograms are left out.
+type Blocks struct {
+	db      *tsdb.DBReadOnly
+	sandbox string
+	from    time.Time
+}
+
+// OpenBlocks opens a data directory. What comes from before from is history
+// that the rules may look back at. Close it after use.
+func OpenBlocks(dir string, from time.Time) (*Blocks, error) {
+	sandbox, err := os.MkdirTemp("", "synthetic-backtest")
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for the write-ahead log: %w", err)
+	}
+	db, err := tsdb.OpenDBReadOnly(dir, sandbox, slog.New(slog.DiscardHandler))
+	if err != nil {
+		_ = os.RemoveAll(sandbox)
+		return nil, fmt.Errorf("opening the TSDB in %q: %w; name the directory that --storage.tsdb.path of Prometheus names", dir, err)
+	}
+	return &Blocks{db, sandbox, from}, nil
+}
+
+// Close lets go of the directory.
+func (b *Blocks) Close() error {
+	defer os.RemoveAll(b.sandbox)
+	return b.db.Close()
+}
+
+// Advance implements Source.
+func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+	q, err := b.db.Querier(timestamp.FromTime(b.from), timestamp.FromTime(to))
+	if err != nil {
+		return fmt.Errorf("reading the TSDB: %w", err)
+	}
+	defer q.Close()
+	for _, name := range sortedNames(wanted) {
+		set := q.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, name))
+		for set.Next() {
+			into := store.Series(set.At().Labels())
+			it := set.At().Iterator(nil)
+			for kind := it.Next(); kind != chunkenc.ValNone; kind = it.Next() {
+				if kind == chunkenc.ValFloat {
+					into.Append(it.At())
+				}
+			}
+			if err := it.Err(); err != nil {
+				return fmt.Errorf("reading %q from the TSDB: %w", name, err)
+			}
+		}
+		if err := set.Err(); err != nil {
+			return fmt.Errorf("reading %q from the TSDB: %w", name, err)
+		}
+	}
+	b.from = to
+	return nil
+}
+
+// Remote replays what a Prometheus server answers to query_range. A series that
+// ended shows its last value for five minutes more than the rules saw it.
+type Remote struct {
+	api  promv1.API
+	step time.Duration
+	from time.Time
+}
+
+// NewRemote reads from a Prometheus at a URL in steps of the scrape interval.
+func NewRemote(url string, step time.Duration, from time.Time) (*Remote, error) {
+	client, err := api.NewClient(api.Config{Address: url})
+	if err != nil {
+		return nil, fmt.Errorf("the address of Prometheus %q: %w", url, err)
+	}
+	return &Remote{promv1.NewAPI(client), step, from}, nil
+}
+
+// rangePoints is how many points one query asks for; Prometheus gives at most
+// 11,000.
+const rangePoints = 10_000
+
+// Advance implements Source.
+func (r *Remote) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+	for r.from.Before(to) {
+		end := r.from.Add(rangePoints * r.step)
+		if end.After(to) {
+			end = to
+		}
+		for _, name := range sortedNames(wanted) {
+			span := promv1.Range{Start: r.from, End: end.Add(-time.Millisecond), Step: r.step}
+			v, _, _, err := r.api.QueryRange(ctx, name, span)
+			if err != nil {
+				return fmt.Errorf("asking Prometheus for %q from %s: %w", name, r.from.UTC().Format(time.RFC3339), err)
+			}
+			matrix, ok := v.(model.Matrix)
+			if !ok {
+				return fmt.Errorf("asking Prometheus for %q: the answer is a %s, not a matrix", name, v.Type())
+			}
+			appendMatrix(store, matrix)
+		}
+		r.from = end
+	}
+	return nil
+}
+
+func appendMatrix(store *Store, matrix model.Matrix) {
+	for _, s := range matrix {
+		b := labels.NewBuilder(labels.EmptyLabels())
+		for name, v := range s.Metric {
+			b.Set(string(name), string(v))
+		}
+		into := store.Series(b.Labels())
+		for _, p := range s.Values {
+			into.Append(int64(p.Timestamp), float64(p.Value))
+		}
+	}
+}
+
+func sortedNames(wanted map[string]bool) []string {
+	var names []string
+	for name := range wanted {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
