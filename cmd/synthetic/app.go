@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := []command{
-		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app),
+		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app), addBacktest(app),
 	}
 	commands = append(commands, addReport(app)...)
 	chosen, err := app.Parse(args)
