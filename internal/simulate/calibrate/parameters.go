@@ -14,7 +14,7 @@ func parameters() string {
 	for _, name := range cluster.Presets() {
 		c, err := cluster.Preset(name)
 		if err != nil {
-			panic(err) // Presets lists what Preset knows
+			panic(err) // cannot be: Presets lists what Preset knows
 		}
 		t[0] = append(t[0], "`"+name+"`")
 		configs = append(configs, c)

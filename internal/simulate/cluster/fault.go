@@ -173,3 +173,8 @@ func (c *Cluster) each(ids []int, do func(*worker)) {
 		}
 	}
 }
+
+// delay returns d as the network has it now.
+func (c *Cluster) delay(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * c.state.factor(SlowNetwork, -1))
+}

@@ -178,8 +178,3 @@ func (w *worker) die() {
 	w.pool.clear()
 	w.cluster.flush(w)
 }
-
-// delay returns d as the network has it now.
-func (c *Cluster) delay(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * c.state.factor(SlowNetwork, -1))
-}

@@ -29,9 +29,25 @@ type Bench struct {
 	Seed            uint64
 }
 
+// validate returns what is wrong with the benchmark at these rates.
+func (o Bench) validate(rates []float64) error {
+	if o.Conversations < 1 || len(o.Starters) == 0 {
+		return fmt.Errorf("bench: %d conversations from %d starters: give at least one of each", o.Conversations, len(o.Starters))
+	}
+	for _, r := range append(slices.Clone(rates), o.WarmUpRate) {
+		if !(r > 0) {
+			return fmt.Errorf("bench: rate is %v: give more than 0 requests per second", r)
+		}
+	}
+	return nil
+}
+
 // Run goes through rates, in requests per second, and returns what each
 // measured.
 func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) {
+	if err := o.validate(rates); err != nil {
+		return nil, err
+	}
 	l := &benchLoop{Bench: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x62656e6368))}
 	starters := openings(o.Starters)
 	for i := range o.Conversations {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -34,9 +35,25 @@ type Level struct {
 	For         time.Duration
 }
 
+// validate returns what is wrong with the chat.
+func (o Chat) validate() error {
+	switch {
+	case !(o.Rate > 0):
+		return fmt.Errorf("chat: rate is %v: give more than 0 conversations per second", o.Rate)
+	case o.MinTurns < 1 || o.MaxTurns < o.MinTurns:
+		return fmt.Errorf("chat: %d to %d turns: give at least 1, and no fewer at most than at least", o.MinTurns, o.MaxTurns)
+	case len(o.Starters) == 0:
+		return errors.New("chat: no starters: give the length of at least one")
+	}
+	return nil
+}
+
 // Run lets the chat go through levels and returns its turns in the order in
 // which they ended, the unfinished last.
 func (o Chat) Run(c *cluster.Cluster, levels []Level) ([]Turn, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
 	l := &chatLoop{Chat: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x63686174)), starters: openings(o.Starters)}
 	until := c.Now()
 	for _, level := range levels {

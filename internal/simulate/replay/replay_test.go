@@ -3,6 +3,7 @@ package replay
 import (
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +109,22 @@ func TestBench(t *testing.T) {
 		}
 		if f.Gap.P50 <= 0 || f.Gap.P50 > f.TPOT.P50*1.01 {
 			t.Errorf("rate %d: median gap %v, median time per token %v: steps with prefill are the longer ones", i+1, f.Gap.P50, f.TPOT.P50)
+		}
+	}
+}
+
+func TestReplayRefuses(t *testing.T) {
+	chat, bench := MultiTurn(1), FixedPrompts(Length{Mean: 1, Max: 1}, 1)
+	still, mute, blank := chat, chat, bench
+	still.Rate, mute.MaxTurns, blank.Starters = 0, 2, nil
+	for want, run := range map[string]func(*cluster.Cluster) error{
+		"chat: rate is 0":                      func(c *cluster.Cluster) error { _, err := still.Run(c, nil); return err },
+		"chat: 3 to 2 turns":                   func(c *cluster.Cluster) error { _, err := mute.Run(c, nil); return err },
+		"bench: 120 conversations from 0 star": func(c *cluster.Cluster) error { _, err := blank.Run(c, nil); return err },
+		"bench: rate is -1":                    func(c *cluster.Cluster) error { _, err := bench.Run(c, []float64{-1}); return err },
+	} {
+		if err := run(newCluster(t, "phase0")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v lacks %q", err, want)
 		}
 	}
 }
