@@ -177,3 +177,45 @@ func TestDifference(t *testing.T) {
 		})
 	}
 }
+
+func TestJoinTellsSeriesApart(t *testing.T) {
+	variants := []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}
+	of := func(name string, v []reporttest.Variant) *study.Study {
+		s := study.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v})})
+		s.Name = name
+		return s
+	}
+	for _, tt := range []struct {
+		name, want string
+		studies    []*study.Study
+	}{
+		{"one variant each", "old|new", []*study.Study{of("old", variants[:1]), of("new", variants[:1])}},
+		{"the same variants", "old rr|old kv|new rr|new kv", []*study.Study{of("old", variants), of("new", variants)}},
+		{"one beside two", "old|rr|kv", []*study.Study{of("old", []reporttest.Variant{{Name: "x", Slowdown: 1}}), of("new", variants)}},
+		{"alone", "rr|kv", []*study.Study{of("old", variants)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var names []string
+			for _, s := range study.Join(tt.studies).Series {
+				names = append(names, s.Name)
+			}
+			if got := strings.Join(names, "|"); got != tt.want {
+				t.Errorf("series %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestQuantilesAreWithinAHundredth(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
+	l := study.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	// Log-normal with σ = 0.04 about a mean of 36 ms: the p95 is 5.5 % … 7 %
+	// above the median, and the sketch may be off by 1 % at either.
+	tpot := 36.0 * math.Exp(-0.04*0.04/2)
+	for key, want := range map[string]float64{"tpot_p50_ms": tpot, "tpot_p95_ms": tpot * math.Exp(1.645*0.04), "tpot_p99_ms": tpot * math.Exp(2.326*0.04)} {
+		f := l.Figure(key)
+		if math.Abs(f.Value-want) > 0.012*want || f.Low > want || f.High < want {
+			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", key, f.Value, f.Low, f.High, want)
+		}
+	}
+}
