@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -51,16 +52,14 @@ func (b *builder) drawable(key string) bool {
 // picture adds the picture of a single metric.
 func (b *builder) picture(s *Section, key string) {
 	m, _ := study.MetricOf(key)
-	unit := m.Unit
-	if unit == "" {
-		unit = m.Title
-	}
-	b.draw(s, key, m.Title, unit, []string{key})
+	unit := map[string]string{"tops": "output tokens/s", "goodput_per_s": "turns/s"}[key]
+	title, _, _ := strings.Cut(m.Title, " (")
+	b.draw(s, key, title, cmp.Or(unit, m.Unit), []string{key})
 }
 
 // draw adds a picture unless there are too few points for a curve.
 func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
-	c := picture.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit}
+	c := picture.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit, Linear: unit != "ms"}
 	for i, series := range b.s.Series {
 		for j, key := range keys {
 			if l := line(series, key); l.Points != nil && b.drawable(key) {

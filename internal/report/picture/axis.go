@@ -48,7 +48,7 @@ func (c Chart) span() (span, bool) {
 			s.high = max(s.high, 1.05*m.Y)
 		}
 	}
-	s.log = positive && s.high/s.low > wide
+	s.log = positive && !c.Linear && s.high/s.low > wide
 	s.pad()
 	return s, true
 }

@@ -20,6 +20,9 @@ type Chart struct {
 	Title string
 	// X names the levels, Unit is that of the values.
 	X, Unit string
+	// Linear keeps the axis linear however far values are apart: what is
+	// better when higher is compared by its height.
+	Linear bool
 	Lines   []Line
 	// Marks are values and levels to be pointed out.
 	Marks []Mark
