@@ -240,3 +240,57 @@ func TestOverlongPromptIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestManyComeAndGo lets clients over TCP come, stay or go in the middle, and
+// counts that nothing of them is left. It is for the race detector, too.
+func TestManyComeAndGo(t *testing.T) {
+	d, c := serve(t, Options{
+		Cluster: preset(t, "trtllm-kv"), Speed: 20, Load: Load{Concurrency: 10}, Answer: Length{Median: 20, Sigma: .5},
+	})
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for n := range 10 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if (i+n)%3 == 0 {
+					cancel = stopAfter(cancel, time.Duration(n)*2*time.Millisecond)
+				}
+				_ = c.drain(ctx) // some were given up
+				cancel()
+			}
+		})
+	}
+	for range 20 {
+		c.scrape(t)
+	}
+	wg.Wait()
+	c.CloseIdleConnections()
+	for deadline := time.Now().Add(10 * time.Second); d.Stats().Running > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	s := d.Stats()
+	ended := 0
+	for _, n := range s.Finished {
+		ended += n
+	}
+	// A request may be given up before it reaches the server.
+	if s.Running != 0 || ended != s.Requests || ended > 160 || s.Finished["stop"] < 80 {
+		t.Errorf("%d requests: %+v", s.Requests, s)
+	}
+	_, driver := d.serving()
+	driver.mu.Lock()
+	defer driver.mu.Unlock()
+	driver.catchUp()
+	if n := len(driver.calls); n != 10 {
+		t.Errorf("%d calls beside a load of 10", n-10)
+	}
+}
+
+// stopAfter calls stop some time from now, and at once when it is called.
+func stopAfter(stop func(), after time.Duration) func() {
+	timer := time.AfterFunc(after, stop)
+	return func() {
+		timer.Stop()
+		stop()
+	}
+}

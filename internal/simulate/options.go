@@ -40,7 +40,8 @@ type Options struct {
 	// refuses has a status of its own.
 	Cluster *cluster.Config
 	// Speed is how much faster than the clock a cluster runs; default 1. Its
-	// metrics tell its own time.
+	// metrics tell its own time. A speed that the machine cannot compute, some
+	// hundreds for a busy cluster, makes it fall behind.
 	Speed float64
 	// Load is what others ask of the cluster.
 	Load Load
