@@ -34,6 +34,7 @@ type runFlags struct {
 	configFile string
 	lifecycle  bool
 	shutdown   time.Duration
+	stateFile  string
 	web        *web.FlagConfig
 }
 
@@ -46,6 +47,7 @@ SIGHUP reloads the configuration file; a file with mistakes changes nothing.
 	c.Flag("config.file", "The configuration file (see docs/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
 	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
+	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts; its directory must exist and be writable. Without it a restart learns them anew, which takes a day.").StringVar(&f.stateFile)
 	f.web = webflag.AddFlags(c, defaultListen)
 	return command{c, f.run}
 }
@@ -59,6 +61,11 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer s.closePager()
+	saved, err := keepBaselines(f.stateFile, s.recorder, e.logger)
+	if err != nil {
+		return err
+	}
+	defer saved()
 	r := &reloader{path: f.configFile, logger: e.logger, apply: s.apply, done: s.recorder.SetReload}
 	if err := r.load(); err != nil {
 		return err
