@@ -103,6 +103,9 @@ func against(i int, c, base analysis.Capacity) string {
 	case base.Highest == 0:
 		return "the baseline has none"
 	}
+	if c.Highest == base.Highest {
+		return "0%"
+	}
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
 }
 

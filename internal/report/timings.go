@@ -62,13 +62,15 @@ func (b *builder) sameAnswers() bool {
 
 // parts are the tables of first and follow-up turns, and with failures.
 func (b *builder) parts(key string) {
+	m, _ := study.MetricOf(study.TimingKey(key, "", 0.5))
+	name := strings.TrimSuffix(m.Title, " p50")
 	if key != "itl" && key != "answer_ttft" {
 		var columns []column
 		for _, q := range study.Quantiles() {
 			columns = append(columns, b.known(study.TimingKey(key, "first", q), study.TimingKey(key, "followup", q))...)
 		}
 		if len(columns) > 0 {
-			b.sub("First and Follow-up Turns: " + strings.ToUpper(key)).table(b.byLevel(columns...))
+			b.sub("First and Follow-up Turns: " + name).table(b.byLevel(columns...))
 		}
 	}
 	if !b.failed() {
@@ -79,7 +81,7 @@ func (b *builder) parts(key string) {
 		columns = append(columns, b.known(study.TimingKey(key, "with_failures", q))...)
 	}
 	if len(columns) > 0 {
-		b.sub("With Failures at +∞: " + strings.ToUpper(key)).table(b.byLevel(columns...))
+		b.sub("With Failures at +∞: " + name).table(b.byLevel(columns...))
 	}
 }
 

@@ -23,7 +23,7 @@ type Chart struct {
 	// Linear keeps the axis linear however far values are apart: what is
 	// better when higher is compared by its height.
 	Linear bool
-	Lines   []Line
+	Lines  []Line
 	// Marks are values and levels to be pointed out.
 	Marks []Mark
 }
