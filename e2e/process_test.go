@@ -139,3 +139,10 @@ func freeAddress(t *testing.T) (host string, port int) {
 	port = l.Addr().(*net.TCPAddr).Port
 	return fmt.Sprintf("127.0.0.1:%d", port), port
 }
+
+// command runs a program to its end and returns what it wrote.
+func command(t *testing.T, path string, args ...string) (string, error) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,145 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// alertmanager is an Alertmanager with the configuration that is shipped
+// as an example, but for its waiting times and addresses.
+type alertmanager struct {
+	*process
+	address, root string
+	argv          []string
+	pager         *webhook
+}
+
+func startAlertmanager(t *testing.T) *alertmanager {
+	t.Helper()
+	example, err := os.ReadFile("../examples/alertmanager/alertmanager.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &alertmanager{pager: newWebhook(t)}
+	text := string(example)
+	for from, to := range map[string]string{
+		"http://127.0.0.1:9099": a.pager.url, "group_wait: 30s": "group_wait: 1s", "group_interval: 5m": "group_interval: 2s",
+	} {
+		if !strings.Contains(text, from) {
+			t.Fatalf("examples/alertmanager/alertmanager.yml has no %q", from)
+		}
+		text = strings.ReplaceAll(text, from, to)
+	}
+	dir := t.TempDir()
+	config := filepath.Join(dir, "alertmanager.yml")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.address, _ = freeAddress(t)
+	a.root = "http://" + a.address
+	a.argv = []string{
+		cached(t, "alertmanager", "alertmanager"),
+		"--config.file=" + config, "--storage.path=" + filepath.Join(dir, "data"),
+		"--web.listen-address=" + a.address, "--cluster.listen-address=", "--log.level=warn",
+	}
+	a.restart(t)
+	return a
+}
+
+// restart starts it, again if it was killed.
+func (a *alertmanager) restart(t *testing.T) {
+	t.Helper()
+	a.process = start(t, "alertmanager", nil, a.argv...)
+	await(t, 30*time.Second, "Alertmanager to be ready", func() error {
+		_, err := get(t.Context(), a.root+"/-/ready")
+		return err
+	}, a.process)
+}
+
+// amAlert is an alert as Alertmanager's API shows it.
+type amAlert struct {
+	Labels map[string]string
+	Status struct{ InhibitedBy []string }
+}
+
+func (a *alertmanager) alerts(t *testing.T) []amAlert {
+	t.Helper()
+	body, err := get(t.Context(), a.root+"/api/v2/alerts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []amAlert
+	if err := json.Unmarshal(body, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// notification is what Alertmanager posts to a webhook.
+type notification struct {
+	Status      string
+	GroupLabels map[string]string
+	Alerts      []struct {
+		Status              string
+		Labels, Annotations map[string]string
+	}
+	path string
+}
+
+// webhook is the pager that Alertmanager calls.
+type webhook struct {
+	url string
+	mu  sync.Mutex
+	got []notification
+}
+
+func newWebhook(t *testing.T) *webhook {
+	w := &webhook{}
+	s := httptest.NewServer(w)
+	t.Cleanup(s.Close)
+	w.url = s.URL
+	return w
+}
+
+func (w *webhook) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	n := notification{path: r.URL.Path}
+	if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
+		panic(http.ErrAbortHandler) // Alertmanager would try again
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.got = append(w.got, n)
+}
+
+// await waits until an alert was notified with a status, and returns the
+// notification.
+func (w *webhook) await(t *testing.T, limit time.Duration, status, alertname string, needed ...*process) notification {
+	t.Helper()
+	began := time.Now()
+	var found notification
+	await(t, limit, fmt.Sprintf("a notification that %s is %s", alertname, status), func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, n := range w.got {
+			for _, a := range n.Alerts {
+				if a.Status == status && a.Labels["alertname"] == alertname {
+					found = n
+					return nil
+				}
+			}
+		}
+		return fmt.Errorf("notified so far: %+v", w.got)
+	}, needed...)
+	t.Logf("%s: notified as %s after another %.1f s", alertname, status, time.Since(began).Seconds())
+	return found
+}

@@ -1,0 +1,226 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// deployment is "synthetic simulate" on an address that outlives it.
+type deployment struct {
+	*process
+	address string
+}
+
+func startDeployment(t *testing.T) *deployment {
+	t.Helper()
+	d := &deployment{}
+	d.address, _ = freeAddress(t)
+	d.restart(t)
+	return d
+}
+
+func (d *deployment) restart(t *testing.T) {
+	t.Helper()
+	d.process = start(t, "simulate", nil, binary(t), "simulate", "--web.listen-address="+d.address)
+	await(t, 20*time.Second, "the simulated deployment", func() error {
+		_, err := get(t.Context(), "http://"+d.address+"/v1/models")
+		return err
+	}, d.process)
+}
+
+func (d *deployment) api() string { return "http://" + d.address + "/v1" }
+
+// startWith starts a sidecar with the text of a configuration.
+func startWith(t *testing.T, text string) *sidecar {
+	t.Helper()
+	address, _ := freeAddress(t)
+	s := &sidecar{address: address, config: filepath.Join(t.TempDir(), "synthetic.yml")}
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)
+	await(t, 20*time.Second, "synthetic to be ready", func() error {
+		_, err := get(t.Context(), "http://"+address+"/-/ready")
+		return err
+	}, s.process)
+	return s
+}
+
+// paged is what the sidecar's pager says of its alerts.
+type paged struct {
+	Rules []struct {
+		Name, Error string
+		Alerts      []struct {
+			State  string
+			Labels map[string]string
+		}
+	}
+	Alertmanagers []struct {
+		Undelivered int
+		Error       string
+	}
+}
+
+func (s *sidecar) paged(t *testing.T) paged {
+	t.Helper()
+	body, err := get(t.Context(), "http://"+s.address+"/api/alerts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p paged
+	if err := json.Unmarshal(body, &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Rules {
+		if r.Error != "" {
+			t.Errorf("the rule %s cannot be evaluated: %s", r.Name, r.Error)
+		}
+	}
+	return p
+}
+
+// firing lists what fires, each as its identifying labels.
+func (p paged) firing() []string {
+	var out []string
+	for _, r := range p.Rules {
+		for _, a := range r.Alerts {
+			if a.State == "firing" {
+				out = append(out, identity(a.Labels))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// identity is what tells alerts apart, but for the labels of the prober.
+func identity(labels map[string]string) string {
+	var parts []string
+	for _, name := range []string{"alertname", "severity", "target", "workload", "slo", "turn"} {
+		if v := labels[name]; v != "" {
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// TestPagerAndAlertmanager breaks a deployment while Alertmanager is down. The
+// page must arrive once it is back; the outage must inhibit what follows from
+// it; and the repair must be told, too.
+func TestPagerAndAlertmanager(t *testing.T) {
+	t.Parallel()
+	d, am := startDeployment(t), startAlertmanager(t)
+	text := fmt.Sprintf(configuration, d.api()) + fmt.Sprintf(`
+alerting:
+  interval: 1s
+  alertmanagers: [{url: %q}]
+  external_labels: {cluster: e2e}
+  external_url: https://synthetic.example.com
+`, am.root)
+	s := startWith(t, text)
+	s.awaitTurns(t, 20)
+	if firing := s.paged(t).firing(); len(firing) != 0 {
+		t.Errorf("alerts fire although all is well: %v", firing)
+	}
+
+	am.kill()
+	d.kill()
+	await(t, 2*time.Minute, "an alert that cannot be delivered", func() error {
+		p := s.paged(t)
+		if len(p.firing()) == 0 || p.Alertmanagers[0].Undelivered == 0 || p.Alertmanagers[0].Error == "" {
+			return fmt.Errorf("firing %v, Alertmanager %+v", p.firing(), p.Alertmanagers)
+		}
+		return nil
+	}, s.process)
+	am.restart(t)
+	page := am.pager.await(t, time.Minute, "firing", "SyntheticSLOFastBurn", s.process, am.process)
+	if page.path != "/pages" || page.GroupLabels["target"] != "dynamo" {
+		t.Errorf("the page came to %s, grouped by %v", page.path, page.GroupLabels)
+	}
+	if l := page.Alerts[0].Labels; l["cluster"] != "e2e" || page.Alerts[0].Annotations["summary"] == "" {
+		t.Errorf("the page lacks the external label or its summary: %+v", page.Alerts[0])
+	}
+
+	am.pager.await(t, 3*time.Minute, "firing", "SyntheticTargetDown", s.process, am.process)
+	await(t, 30*time.Second, "the outage to inhibit the burn", func() error {
+		var loud []string
+		for _, a := range am.alerts(t) {
+			if strings.HasPrefix(a.Labels["alertname"], "SyntheticSLO") && len(a.Status.InhibitedBy) == 0 {
+				loud = append(loud, identity(a.Labels))
+			}
+		}
+		if len(loud) > 0 {
+			return fmt.Errorf("not inhibited: %v", loud)
+		}
+		return nil
+	}, am.process)
+
+	d.restart(t)
+	am.pager.await(t, 9*time.Minute, "resolved", "SyntheticTargetDown", s.process, am.process)
+}
+
+// TestPagerFiresAsPrometheus runs the shipped example under a real Prometheus
+// with the shipped rules, breaks one of its two deployments, and wants the
+// same alerts of Prometheus and of the sidecar's own pager.
+func TestPagerFiresAsPrometheus(t *testing.T) {
+	t.Parallel()
+	broken, healthy := startDeployment(t), startDeployment(t)
+	example, err := os.ReadFile("../examples/synthetic.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer("127.0.0.1:8000", broken.address, "127.0.0.1:8001", healthy.address).Replace(string(example))
+	s := startWith(t, text+"\nalerting: {interval: 1s}\n")
+	rules, err := filepath.Abs("../alerts/synthetic-*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := startPrometheus(t, s.address, rules)
+	s.awaitTurns(t, 10)
+
+	broken.kill()
+	var before []string
+	await(t, 4*time.Minute, "the same alerts in Prometheus and in the pager", func() error {
+		theirs := []string{}
+		firing, err := p.tryFiring(t)
+		if err != nil {
+			return err
+		}
+		for _, labels := range firing {
+			theirs = append(theirs, identity(labels))
+		}
+		slices.Sort(theirs)
+		ours := s.paged(t).firing()
+		switch {
+		case len(ours) == 0:
+			return errors.New("nothing fires")
+		case !slices.Equal(ours, theirs):
+			return fmt.Errorf("the pager fires %v, Prometheus %v", ours, theirs)
+		}
+		before = ours
+		return nil
+	}, s.process, p.process)
+	t.Logf("both fire %v", before)
+	for _, a := range before {
+		if strings.Contains(a, "canary") {
+			t.Errorf("%q fires although that deployment is well", a)
+		}
+	}
+}
+
+// TestShippedRules has promtool read the shipped rules.
+func TestShippedRules(t *testing.T) {
+	out, err := command(t, cached(t, "prometheus", "usr", "bin", "promtool"), "check", "rules", "../alerts/synthetic-rules.yml")
+	if err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
+	}
+}

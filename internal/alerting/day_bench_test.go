@@ -1,0 +1,248 @@
+//go:build unix
+
+package alerting_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/regression"
+	"synthetic/internal/rules"
+	"synthetic/internal/slo"
+)
+
+// The benchmark's fleet: as many targets as the figures are given for, each
+// with the default traffic of twelve conversations of four turns a minute.
+const (
+	fleetTargets = 50
+	interval     = 15 * time.Second
+	history      = 24 * time.Hour
+	perMinute    = 48 // turns
+)
+
+// fleet is a recorder of many jobs in a time of its own.
+type fleet struct {
+	recorder *metrics.Recorder
+	now      time.Time
+	began    time.Time
+	random   *rand.Rand
+	names    []string
+}
+
+func fleetObjectives() []slo.Objective {
+	month := 30 * 24 * time.Hour
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: month},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: month},
+		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: month},
+	}
+}
+
+func newFleet() *fleet {
+	f := &fleet{now: time.Now().Add(-history), random: rand.New(rand.NewPCG(1, 2))}
+	f.began = f.now
+	f.recorder = metrics.NewRecorder(metrics.Options{
+		Now: func() time.Time { return f.now }, Build: metrics.Build{Version: "1"},
+		TimestampSource: func() string { return "kernel" },
+		Heartbeat:       func(string, string) time.Time { return f.now },
+	})
+	s := metrics.Snapshot{SLOs: fleetObjectives()}
+	for i := range fleetTargets {
+		name := "target-" + strconv.Itoa(i)
+		f.names = append(f.names, name)
+		s.Targets = append(s.Targets, metrics.Target{Name: name, Model: "m", Connection: "per_conversation"})
+		s.Jobs = append(s.Jobs, metrics.Job{
+			Target: name, Workload: "chat", Rate: 0.2,
+			Deadlines: regression.Deadlines{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
+		})
+	}
+	f.recorder.Apply(s)
+	f.recorder.SetReload(true, f.now)
+	return f
+}
+
+// rules are those that the commands generate.
+func (f *fleet) rules(b *testing.B) []alerting.RuleFile {
+	in := rules.Input{SLOs: fleetObjectives()}
+	for _, name := range f.names {
+		in.Jobs = append(in.Jobs, rules.Job{
+			Target: name, Workload: "chat", ConversationsPerMinute: 12, TurnsPerMinute: perMinute, TurnTimeout: 2 * time.Minute,
+		})
+	}
+	generated, err := rules.Generate(in)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := generated.PrometheusYAML()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return []alerting.RuleFile{{Name: "synthetic", Data: text}}
+}
+
+// pass lets an interval pass with its turns; a few of them are bad.
+func (f *fleet) pass() {
+	f.now = f.now.Add(interval)
+	for _, name := range f.names {
+		for range perMinute / 4 {
+			f.turn(name)
+		}
+	}
+}
+
+func (f *fleet) turn(target string) {
+	kind := probe.Followup
+	if f.random.IntN(4) == 0 {
+		kind = probe.First
+	}
+	ttft := time.Duration(0.3 * math.Exp(0.3*f.random.NormFloat64()) * float64(time.Second))
+	gap := time.Duration(0.02 * math.Exp(0.2*f.random.NormFloat64()) * float64(time.Second))
+	sent := f.now.Add(-5 * time.Second)
+	r := probe.Result{
+		Target: target, Workload: "chat", Model: "m", Conversation: "c", Turn: 1, Kind: kind,
+		TraceID: fmt.Sprintf("%032x", f.random.Uint64()), Scheduled: sent, Sent: sent, End: sent.Add(ttft + 10*gap),
+		Outcome: probe.Success, Status: 200,
+		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(gap),
+		PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(11),
+		Gaps: []time.Duration{gap, gap, gap}, Events: 11, Kernel: true,
+	}
+	if f.random.IntN(500) == 0 {
+		r.Outcome, r.Status = probe.HTTP5xx, 500
+		r.TTFT, r.AnswerTTFT, r.TPOT = probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
+	}
+	f.recorder.TurnStarted(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	f.recorder.TurnEnded(r)
+}
+
+// BenchmarkDay50 is one round of a pager of 50 targets that has seen a day:
+// reading the metrics, storing them, and evaluating every rule that is due.
+// It prepares for minutes and reports CPU beside time; cpu-%-of-core is the CPU
+// at a round each 15 s.
+func BenchmarkDay50(b *testing.B) {
+	f := newFleet()
+	began := time.Now()
+	// The pager's clock runs by itself, too: what preparation takes is not part
+	// of the day.
+	wall := func() time.Time { return f.now.Add(time.Since(began)) }
+	before := heap()
+	dir := b.TempDir()
+	p, err := alerting.New(alerting.Options{
+		Gatherer: f.recorder.Gatherer(), RuleFiles: f.rules(b), Interval: interval, Retention: history,
+		Dir: dir, Instance: "bench", Now: wall,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	h, err := alerting.NewHand(p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := h.End(); err != nil {
+			b.Error(err)
+		}
+	}()
+	round := func(evaluate bool) {
+		f.pass()
+		if err := h.Round(b.Context(), evaluate); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range int(history / interval) {
+		round(i%4 == 0)
+		if i%120 == 0 {
+			if err := h.Compact(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for _, err := range h.Failures() {
+		b.Error(err)
+	}
+	var used time.Duration
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		f.pass()
+		b.StartTimer()
+		start := cpuTime(b)
+		if err := h.Round(b.Context(), true); err != nil {
+			b.Fatal(err)
+		}
+		used += cpuTime(b) - start
+		n++
+	}
+	perRound := used.Seconds() / float64(n)
+	b.ReportMetric(perRound*1e3, "cpu-ms/op")
+	b.ReportMetric(perRound/interval.Seconds()*100, "cpu-%-of-core")
+	b.ReportMetric(float64(heap()-before)/1e6, "MB-heap")
+	b.ReportMetric(float64(resident(b))/1e6, "MB-resident")
+	b.ReportMetric(float64(diskUse(b, dir))/1e6, "MB-disk")
+	b.ReportMetric(float64(h.HeadSeries()), "series")
+	b.ReportMetric(float64(p.View().Series), "series-gathered")
+	runtime.KeepAlive(f)
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// resident is the memory of the process, the mapped files of the storage
+// included; 0 where it is not known.
+func resident(b *testing.B) int {
+	b.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kb, err := strconv.Atoi(fields[1])
+			if err != nil {
+				b.Fatal(err)
+			}
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func diskUse(b *testing.B, dir string) int64 {
+	var sum int64
+	err := filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		sum += info.Size()
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return sum
+}

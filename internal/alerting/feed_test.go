@@ -1,0 +1,242 @@
+package alerting
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/prometheus/promql"
+)
+
+// rig is a pager that is moved by hand, with a clock that can be stepped.
+type rig struct {
+	*Hand
+	t    *testing.T
+	now  time.Time
+	logs *bytes.Buffer
+}
+
+// newRig returns a rig with rules that read all of what the registry has.
+func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*Options)) *rig {
+	t.Helper()
+	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), logs: &bytes.Buffer{}}
+	o := Options{
+		Gatherer: prometheus.ToTransactionalGatherer(g), RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}},
+		Instance: "here", Now: func() time.Time { return r.now }, Logger: slog.New(slog.NewTextHandler(r.logs, nil)),
+	}
+	if change != nil {
+		change(&o)
+	}
+	h, err := NewHand(mustNew(t, o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Hand = h
+	t.Cleanup(func() {
+		if err := h.End(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// round lets one interval pass on both clocks.
+func (r *rig) round() {
+	r.t.Helper()
+	r.now = r.now.Add(r.options.Interval)
+	if err := r.Round(r.t.Context(), true); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// query evaluates an expression now, as text.
+func (r *rig) query(expr string) map[string]float64 {
+	r.t.Helper()
+	q, err := r.engine.NewInstantQuery(context.Background(), r.store, nil, expr, r.clock.now())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer q.Close()
+	result := q.Exec(context.Background())
+	if result.Err != nil {
+		r.t.Fatal(result.Err)
+	}
+	out := map[string]float64{}
+	switch v := result.Value.(type) {
+	case promql.Vector:
+		for _, s := range v {
+			out[s.Metric.String()] = s.F
+		}
+	case promql.Scalar:
+		out[""] = v.V
+	}
+	return out
+}
+
+func (r *rig) want(expr string, want map[string]float64) {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.query(expr)); diff != "" {
+		r.t.Errorf("%s (-want +got):\n%s", expr, diff)
+	}
+}
+
+// reading makes rules that read the named series and never fire.
+func reading(exprs ...string) string {
+	var b strings.Builder
+	b.WriteString("groups:\n  - name: g\n    rules:\n")
+	for _, e := range exprs {
+		b.WriteString("      - {alert: A, expr: '" + e + " < -1'}\n")
+	}
+	return b.String()
+}
+
+func TestFeedStoresWhatRulesRead(t *testing.T) {
+	g := newGauge(t)
+	other := prometheus.NewGauge(prometheus.GaugeOpts{Name: "test_unread", Help: "Not read."})
+	g.registry.MustRegister(other)
+	g.set(3)
+	r := newRig(t, g.registry, reading("test_up"), nil)
+	r.round()
+	r.want(`{__name__=~"test_.*"}`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 3})
+	groups, err := r.files.parse([]RuleFile{{"rules.yml", []byte(reading("test_up", "test_unread"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := selected(r.files.syntax, groups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.feed.take(more)
+	r.round()
+	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
+}
+
+// TestFeedHistograms stores the native form where rules read it, and buckets
+// where they do not or where there is no native form.
+func TestFeedHistograms(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	both := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "both", Help: "Both.", Buckets: []float64{1, 2}, NativeHistogramBucketFactor: 1.1})
+	classic := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "classic", Help: "Classic.", Buckets: []float64{1, 2}})
+	registry.MustRegister(both, classic)
+	observe := func() {
+		for range 10 {
+			both.Observe(1.5)
+			classic.Observe(1.5)
+		}
+	}
+	r := newRig(t, registry, reading("both", "both_bucket", "classic", "classic_bucket", "classic_sum"), nil)
+	observe()
+	r.round()
+	observe()
+	r.round()
+	r.want(`count by (__name__) ({job="synthetic"})`, map[string]float64{
+		`{__name__="both"}`: 1, `{__name__="classic_bucket"}`: 3, `{__name__="classic_sum"}`: 1,
+	})
+	r.want(`histogram_count(both)`, map[string]float64{`{instance="here", job="synthetic"}`: 20})
+	for _, expr := range []string{`histogram_quantile(0.5, rate(both[1m]))`, `histogram_quantile(0.5, rate(classic_bucket[1m]))`} {
+		for _, v := range r.query(expr) {
+			if math.Abs(v-1.5) > 0.1 {
+				t.Errorf("%s is %v, want about 1.5", expr, v)
+			}
+		}
+	}
+	registry.Unregister(both)
+	r.round()
+	r.want(`both`, map[string]float64{})
+}
+
+// TestFeedStale lets a series vanish at once, not after five minutes.
+func TestFeedStale(t *testing.T) {
+	g := newGauge(t)
+	g.set(1)
+	r := newRig(t, g.registry, reading("test_up"), nil)
+	r.round()
+	g.up.Reset()
+	r.round()
+	r.want(`test_up`, map[string]float64{})
+	g.set(2)
+	r.round()
+	r.want(`test_up`, map[string]float64{`{__name__="test_up", instance="here", job="synthetic", target="a"}`: 2})
+}
+
+func TestFeedIsBounded(t *testing.T) {
+	g := newGauge(t)
+	r := newRig(t, g.registry, reading("test_up"), func(o *Options) { o.MaxSeries = 2 })
+	for _, target := range []string{"a", "b", "c", "d"} {
+		g.up.WithLabelValues(target).Set(1)
+	}
+	r.round()
+	r.round()
+	if v := r.View(); v.Series != 2 || v.Refused != 4 {
+		t.Errorf("%d series are stored and %d samples refused, want 2 and 4", v.Series, v.Refused)
+	}
+	if n := strings.Count(r.logs.String(), "stores no more series"); n != 1 {
+		t.Errorf("it was said %d times that there are too many:\n%s", n, r.logs)
+	}
+	g.up.Reset()
+	g.set(1)
+	r.round()
+	r.round()
+	if v := r.View(); v.Series != 1 || !strings.Contains(r.logs.String(), "all series again") {
+		t.Errorf("%d series are stored, want 1:\n%s", v.Series, r.logs)
+	}
+}
+
+// TestClockStep steps the wall clock both ways. Nothing that rules see
+// changes, and what Alertmanagers hear is of the wall clock.
+func TestClockStep(t *testing.T) {
+	const step = 3 * time.Hour
+	g := newGauge(t)
+	for name, by := range map[string]time.Duration{"forwards": step, "backwards": -step} {
+		t.Run(name, func(t *testing.T) {
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(g.up)
+			var r *rig
+			registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "seen_timestamp_seconds", Help: "Time."}, func() float64 {
+				return float64(r.now.UnixMilli()) / 1e3
+			}))
+			g.set(1)
+			r = newRig(t, registry, `
+groups:
+  - name: g
+    rules:
+      - {alert: Waits, expr: test_up > 0, for: 2m}
+      - {alert: Old, expr: time() - seen_timestamp_seconds > 60 or time() - seen_timestamp_seconds < -60}
+`, nil)
+			for range 4 { // a minute
+				r.round()
+			}
+			r.now = r.now.Add(by)
+			for range 3 { // less than another
+				r.round()
+			}
+			rules := r.View().Groups[0].Rules
+			for _, rule := range rules {
+				want := map[string]string{"Waits": "pending", "Old": "inactive"}[rule.Name]
+				if rule.State != want {
+					t.Errorf("%s is %s after the step, want %s: %v", rule.Name, rule.State, want, r.query("time() - seen_timestamp_seconds"))
+				}
+			}
+			for range 4 {
+				r.round()
+			}
+			if n := len(r.ledger.records); n != 1 {
+				t.Fatalf("%d alerts fire, want 1", n)
+			}
+			for _, m := range r.ledger.due("nobody", 10, false) {
+				if ahead := m.message.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
+					t.Errorf("an Alertmanager believes in the alert until %v from now, want about %v", ahead, validFor)
+				}
+			}
+			if r.View().Refused != 0 {
+				t.Errorf("%d samples were refused", r.View().Refused)
+			}
+		})
+	}
+}
