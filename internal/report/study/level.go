@@ -204,8 +204,14 @@ func (l *Level) addServer(results []runfile.Result) {
 	}
 }
 
+// decided reports a result that ended early because its verdict was clear: as
+// planned, and no reason to warn.
+func decided(r runfile.Result) bool {
+	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided == runfile.DecidedEarly
+}
+
 func (l *Level) warn(r runfile.Result) {
-	if r.State != runfile.Complete {
+	if r.State != runfile.Complete && !decided(r) {
 		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
 	}
 	l.Warnings = append(l.Warnings, r.Warnings...)

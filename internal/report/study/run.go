@@ -35,6 +35,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		}
 	}
 	for _, r := range runs {
+		s.Notes = append(s.Notes, early(r)...)
 		if r.Interrupted != "" {
 			s.Warnings = append(s.Warnings, "The sweep was stopped before its end: "+r.Interrupted)
 		}
@@ -42,6 +43,18 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Capacities = append(s.Capacities, r.Capacities...)
 	}
 	return s
+}
+
+// early says which levels were decided before their planned time: their figures
+// stand on fewer turns.
+func early(r *runfile.Run) []string {
+	var out []string
+	for _, result := range r.Results {
+		if decided(result) {
+			out = append(out, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
+		}
+	}
+	return out
 }
 
 // method is the table of how it was measured.
