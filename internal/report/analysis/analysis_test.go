@@ -54,6 +54,10 @@ func TestJudge(t *testing.T) {
 		{"fewer errors", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50, "error_pct": 0.5})},
 		{"a run left out", "FAIL (ERRORS)", false, study.Level{Runs: 3, Valid: 2, Figures: map[string]study.Figure{
 			"ttft_p99_ms": study.Plain(1), "tpot_p99_ms": study.Plain(1)}}},
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, study.Level{GivenUp: true, Figures: map[string]study.Figure{
+			"ttft_p99_ms": study.Plain(1), "tpot_p99_ms": study.Plain(1)}}},
+		{"given up for an objective", "FAIL (TTFT)", false, study.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[string]study.Figure{
+			"ttft_p99_ms": study.Plain(1), "tpot_p99_ms": study.Plain(1)}}},
 		{"counted turns decide, not the quantile", "FAIL (TTFT)", false, study.Level{
 			Figures: map[string]study.Figure{"ttft_p99_ms": study.Plain(1), "tpot_p99_ms": study.Plain(1)},
 			Judged:  map[string]study.Figure{"ttft": between(98, 97, 98.9)}}},

@@ -23,8 +23,13 @@ type Verdict struct {
 	Unsure bool
 }
 
-// ErrorsLabel stands in the matrix where errors alone break an objective.
-const ErrorsLabel = "ERRORS"
+// Labels of the matrix beside those of the objectives.
+const (
+	// ErrorsLabel: errors alone break an objective.
+	ErrorsLabel = "ERRORS"
+	// GivenUpLabel: the sweep gave the level up before an objective was missed.
+	GivenUpLabel = "GIVEN UP"
+)
 
 // Pass reports whether every objective was judged and met.
 func (v Verdict) Pass() bool { return v.Judged && len(v.Failed) == 0 }
@@ -43,19 +48,23 @@ func (v Verdict) String() string {
 // Judge applies the objectives to a level. Good and bad turns decide where
 // they were counted; otherwise the quantile does, and as failed turns are
 // worse than any threshold, a share of errors above what the objective leaves
-// fails it too. A level of which runs were left out for their errors fails.
+// fails it too. A level of which runs were left out for their errors fails, and
+// so does one that the sweep gave up.
 func Judge(objectives []study.Objective, l study.Level) Verdict {
 	v := Verdict{Judged: len(objectives) > 0}
 	for _, o := range objectives {
 		met, known, unsure := judge(o, l)
 		v.Judged = v.Judged && known
 		v.Unsure = v.Unsure || unsure
-		if known && !met && !slices.Contains(v.Failed, o.Label) {
+		if (known && !met || slices.Contains(l.Lost, o.Name)) && !slices.Contains(v.Failed, o.Label) {
 			v.Failed = append(v.Failed, o.Label)
 		}
 	}
 	if len(objectives) > 0 && len(v.Failed) == 0 && tooManyErrors(objectives, l) {
 		v.Failed = append(v.Failed, ErrorsLabel)
+	}
+	if len(v.Failed) == 0 && l.GivenUp {
+		v.Failed = append(v.Failed, GivenUpLabel)
 	}
 	return v
 }

@@ -27,6 +27,10 @@ func levelOf(at float64, results []runfile.Result) Level {
 	}
 	for _, r := range results {
 		l.warn(r)
+		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met {
+			l.GivenUp = true
+			l.Lost = append(l.Lost, r.Verdict.Lost...)
+		}
 	}
 	return l
 }

@@ -141,9 +141,13 @@ func TestDecidedEarlyIsNoWarning(t *testing.T) {
 	run.Results[0].State, run.Results[0].Why = runfile.EndedEarly, "every objective is met"
 	run.Results[0].Verdict = &runfile.Verdict{Met: true, Decided: runfile.DecidedEarly}
 	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
+	run.Results[1].Verdict = &runfile.Verdict{Decided: runfile.DecidedMeasured}
 	s := study.FromRuns([]*runfile.Run{run})
 	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
 		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
+	}
+	if s.Series[0].Levels[0].GivenUp || !s.Series[0].Levels[1].GivenUp {
+		t.Error("a level that was decided is given up, or one that was given up is not")
 	}
 	if all := strings.Join(s.Series[0].Levels[1].Warnings, " "); !strings.Contains(all, "did not run to its end: the target is gone") {
 		t.Errorf("warnings %q", all)

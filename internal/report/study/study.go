@@ -59,6 +59,11 @@ type Level struct {
 	Runs, Valid int
 	// Excluded says of each other run why.
 	Excluded []string
+	// GivenUp says that the sweep gave the level up as failed: a queue that
+	// grew, a target that was gone, an objective that could not be met any more.
+	// Lost names the objectives that it called missed.
+	GivenUp bool
+	Lost    []string
 	// Judged is the share of good turns in percent, by the objective's name.
 	Judged map[string]Figure
 	Server []ServerFigure
