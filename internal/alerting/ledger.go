@@ -215,14 +215,15 @@ type message struct {
 
 func (l *ledger) message(r *record, s step, now time.Time) message {
 	m := message{Labels: r.labels, Annotations: r.annotations, StartsAt: l.clock.toWall(r.startsAt)}
-	ends := now.Add(validFor)
-	if s == tellOver {
-		// Not before it fired: an alert that was held is over only now.
-		ends = r.endsAt
-		if now.Sub(ends) > resend {
-			ends = now
-		}
+	if s == tellFiring {
+		m.EndsAt = l.clock.toWall(now.Add(validFor))
+		return m
 	}
-	m.EndsAt = l.clock.toWall(ends)
+	// An alert that was held is over only now. The end must not lie ahead, not
+	// by a millisecond: it would be believed to fire.
+	m.EndsAt = l.clock.wall()
+	if ended := l.clock.toWall(r.endsAt); ended.Before(m.EndsAt) && now.Sub(r.endsAt) <= resend {
+		m.EndsAt = ended
+	}
 	return m
 }

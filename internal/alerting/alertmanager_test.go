@@ -1,0 +1,101 @@
+package alerting
+
+import (
+	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestClient speaks to a server as its settings say.
+func TestClient(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	secret := write("secret", "hunter2\n")
+	for _, tc := range []struct {
+		name      string
+		configure func(*Alertmanager, *httptest.Server)
+		tls       bool
+		accept    func(*http.Request) int
+		want      string // part of the error, "" for none
+	}{
+		{"plain", nil, false, nil, ""},
+		{"basic", func(a *Alertmanager, _ *httptest.Server) { a.Username, a.PasswordFile = "pager", secret }, false, func(r *http.Request) int {
+			if user, password, _ := r.BasicAuth(); user != "pager" || password != "hunter2" {
+				return http.StatusUnauthorized
+			}
+			return 0
+		}, ""},
+		{"bearer", func(a *Alertmanager, _ *httptest.Server) { a.BearerTokenFile = secret }, false, func(r *http.Request) int {
+			if r.Header.Get("Authorization") != "Bearer hunter2" {
+				return http.StatusUnauthorized
+			}
+			return 0
+		}, ""},
+		{"unauthorized", nil, false, func(*http.Request) int { return http.StatusUnauthorized }, "401"},
+		{"redirect is no success", nil, false, func(*http.Request) int { return http.StatusFound }, "302"},
+		{"authority", func(a *Alertmanager, s *httptest.Server) {
+			a.TLS.CAFile = write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+		}, true, nil, ""},
+		{"unknown authority", nil, true, nil, "certificate"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newReceiver()
+			if tc.accept != nil {
+				r.failing(func(req *http.Request, _ []posted) int { return tc.accept(req) })
+			}
+			s := httptest.NewUnstartedServer(r)
+			if tc.tls {
+				s.StartTLS()
+			} else {
+				s.Start()
+			}
+			defer s.Close()
+			a := Alertmanager{URL: s.URL + "/prefix"}
+			if tc.configure != nil {
+				tc.configure(&a, s)
+			}
+			c, err := newClient(a, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.close()
+			err = c.send(t.Context(), []message{{StartsAt: time.Now(), EndsAt: time.Now().Add(time.Minute)}})
+			switch {
+			case tc.want == "" && err != nil:
+				t.Errorf("got %v", err)
+			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+				t.Errorf("got %v, want %q in it", err, tc.want)
+			case err != nil && strings.Contains(err.Error(), "hunter2"):
+				t.Errorf("the error shows a secret: %v", err)
+			}
+		})
+	}
+}
+
+// TestClientGivesUp does not wait for a server that hangs.
+func TestClientGivesUp(t *testing.T) {
+	release := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer s.Close()
+	defer close(release)
+	c, err := newClient(Alertmanager{URL: s.URL, Timeout: time.Millisecond}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if err := c.send(context.Background(), []message{{}}); err == nil || !strings.Contains(err.Error(), "deadline") {
+		t.Errorf("got %v, want the deadline", err)
+	}
+}
