@@ -136,7 +136,7 @@ func BenchmarkDay50(b *testing.B) {
 	// The pager's clock runs by itself, too: what preparation takes is not part
 	// of the day.
 	wall := func() time.Time { return f.now.Add(time.Since(began)) }
-	before := heap()
+	before, residentBefore := heap(), resident(b)
 	dir := b.TempDir()
 	p, err := alerting.New(alerting.Options{
 		Gatherer: f.recorder.Gatherer(), RuleFiles: f.rules(b), Interval: interval, Retention: history,
@@ -188,7 +188,7 @@ func BenchmarkDay50(b *testing.B) {
 	b.ReportMetric(perRound*1e3, "cpu-ms/op")
 	b.ReportMetric(perRound/interval.Seconds()*100, "cpu-%-of-core")
 	b.ReportMetric(float64(heap()-before)/1e6, "MB-heap")
-	b.ReportMetric(float64(resident(b))/1e6, "MB-resident")
+	b.ReportMetric(float64(resident(b)-residentBefore)/1e6, "MB-resident")
 	b.ReportMetric(float64(diskUse(b, dir))/1e6, "MB-disk")
 	b.ReportMetric(float64(h.HeadSeries()), "series")
 	b.ReportMetric(float64(p.View().Series), "series-gathered")
@@ -203,8 +203,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// resident is the memory of the process, the mapped files of the storage
-// included; 0 where it is not known.
+// resident is the memory of the process in bytes, the mapped files of the
+// storage included; 0 where it is not known.
 func resident(b *testing.B) int {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")

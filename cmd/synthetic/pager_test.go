@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/simulate"
+	"synthetic/internal/status"
+)
+
+// withAlerting appends a section to a configuration file.
+func withAlerting(t *testing.T, path, section string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(text, section...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRunPages breaks a deployment and wants the page at an Alertmanager, on
+// the page of alerts and in the log.
+func TestRunPages(t *testing.T) {
+	told := make(chan map[string]string, 100)
+	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var alerts []struct{ Labels map[string]string }
+		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
+			t.Errorf("the Alertmanager cannot read the alerts: %v", err)
+		}
+		for _, a := range alerts {
+			select {
+			case told <- a.Labels:
+			default: // the test has seen enough
+			}
+		}
+	}))
+	defer am.Close()
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	file := configFor(t, "/v1", map[string]string{"a": server.URL})
+	plain, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	withAlerting(t, file, "alerting: {interval: 1s, alertmanagers: [{url: \""+am.URL+"\"}], external_labels: {cluster: x}}\n")
+	p := sidecarRun(t, file, "--web.enable-lifecycle")
+	select {
+	case labels := <-told:
+		if labels["severity"] != "page" || labels["target"] != "a" || labels["cluster"] != "x" {
+			t.Errorf("paged with %v", labels)
+		}
+	case <-time.After(60 * time.Second):
+		t.Fatalf("nothing was paged; log:\n%s", p.err)
+	}
+	p.err.find(t, `(msg="An alert fires" alert=Synthetic\w+ severity=page)`)
+	if code, page := p.get("/alerts"); code != http.StatusOK || !strings.Contains(page, "firing for") {
+		t.Errorf("/alerts answers %d and does not show the alert:\n%s", code, page)
+	}
+	var shown struct {
+		Rules []struct{ Name, State string }
+	}
+	if _, body := p.get("/api/alerts"); json.Unmarshal([]byte(body), &shown) != nil || len(shown.Rules) == 0 {
+		t.Errorf("/api/alerts shows no rules: %s", body)
+	}
+
+	// A reload may change the rules, but neither stop nor start the pager.
+	withAlerting(t, file, "# the same\n")
+	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
+		t.Errorf("reloading the same configuration answers %d: %s", code, body)
+	}
+	if err := os.WriteFile(file, plain, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusInternalServerError || !strings.Contains(body, "restart it, or undo the change") {
+		t.Errorf("reloading without the pager answers %d: %s", code, body)
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
+	}
+}
+
+// TestRunWithoutPager says so on the page, and opens no storage.
+func TestRunWithoutPager(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	_, server := fastDeployment(t)
+	p := sidecarRun(t, configFor(t, "/v1", map[string]string{"a": server.URL}))
+	if _, page := p.get("/alerts"); !strings.Contains(page, "does not evaluate alert rules") {
+		t.Errorf("/alerts says %s", page)
+	}
+	entries, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil || len(entries) > 0 {
+		t.Errorf("there are %d temporary files (%v)", len(entries), err)
+	}
+}
+
+// TestLiveSays keeps alerts on the screen, above the figures that are redrawn.
+func TestLiveSays(t *testing.T) {
+	var out bytes.Buffer
+	v := newLive(&out, func() status.Snapshot { return status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}} })
+	v.terminal = true
+	v.draw()
+	lines := v.lines
+	v.say(alertLine(alerting.Change{
+		Firing: true, Labels: map[string]string{"alertname": "Down", "severity": "page"}, Annotations: map[string]string{"summary": "all turns fail"},
+	}))
+	if lines == 0 || v.lines != 0 || !strings.Contains(out.String(), "\x1b[J") {
+		t.Errorf("the block of %d lines was not taken off the screen first: %q", lines, out.String())
+	}
+	if !strings.HasSuffix(out.String(), "  FIRING PAGE Down – all turns fail\n\n") {
+		t.Errorf("got %q", out.String())
+	}
+}
