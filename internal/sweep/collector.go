@@ -33,7 +33,6 @@ type collector struct {
 	// live counts the turns in flight, at is the span that was current at the
 	// last change.
 	live, at int
-	peak     int
 	streak   streak
 	// parts and total are snapshots and conversations of a measurement that is
 	// counted, 0 of one that is timed; ended counts its conversations.
