@@ -18,6 +18,7 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	if r.Outcome == probe.Canceled {
 		return
 	}
+	b.TurnSeconds += r.Duration().Seconds()
 	b.judge(r, objectives)
 	b.Tokens.observe(r)
 	kind := &b.First

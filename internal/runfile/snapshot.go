@@ -39,6 +39,9 @@ type Block struct {
 	// ended within it.
 	TurnsStarted uint64                   `json:"turns_started"`
 	Outcomes     map[probe.Outcome]uint64 `json:"outcomes"`
+	// TurnSeconds are the durations of all turns that ended, failed ones too,
+	// which were in flight as well.
+	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts turns that met every objective that judged them, and that
 	// were judged at all: the numerator of goodput.
 	Good uint64 `json:"good"`

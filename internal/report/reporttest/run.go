@@ -128,7 +128,8 @@ func turn(rng *rand.Rand, v Variant, level float64) probe.Result {
 	}
 	r := probe.Result{Kind: kind, Outcome: probe.Success, Scheduled: Noon(), Sent: Noon(), Model: "model-70b"}
 	if v.Limit > 0 && level > v.Limit && rng.IntN(5) == 0 {
-		r.Outcome, r.End = probe.HTTP429, r.Sent.Add(time.Millisecond)
+		// Refused after a wait as long as an answer: it was in flight, too.
+		r.Outcome, r.End = probe.HTTP429, r.Sent.Add(time.Duration(latency(v, level)*float64(time.Second)))
 		return r
 	}
 	spread := func(mean, sigma float64) time.Duration {

@@ -24,6 +24,11 @@ func (l *Level) addRates(results []runfile.Result) {
 		return n
 	}
 	rate("actual_rps", ended)
+	if time := ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
+		return estimate.Pair{Part: 1000 * b.TurnSeconds, Whole: ended(b)}
+	})); time.Value > 0 {
+		l.Figures["turn_time_mean_ms"] = time // for Little's law: failed turns were in flight, too
+	}
 	rate("goodput_per_s", func(b runfile.Block) float64 { return float64(b.Good) })
 	rate("tops", func(b runfile.Block) float64 { return float64(b.Tokens.Output) })
 	rate("prompt_tokens_per_s", func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) })
