@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
@@ -190,5 +191,5 @@ func (b *batch) labels(m *dto.Metric, s sample) labels.Labels {
 	if s.extra != "" {
 		lb.Set(s.extra, s.extraValue)
 	}
-	return lb.Set(labels.MetricName, s.name).Labels()
+	return lb.Set(model.MetricNameLabel, s.name).Labels()
 }

@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -37,7 +38,7 @@ func selected(syntax parser.Parser, groups []*rulefmt.RuleGroups) (selection, er
 
 func (s *selection) add(matchers []*labels.Matcher) {
 	for _, m := range matchers {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			s.names[m.Value] = true
 			return
 		}
