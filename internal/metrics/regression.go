@@ -47,8 +47,8 @@ func (r *Recorder) Baselines() regression.File {
 	return f
 }
 
-// RestoreBaselines takes over what an earlier process knew: call it before the
-// first Apply. A job takes its part when a snapshot first names it.
+// RestoreBaselines takes over what an earlier process knew. A job that no
+// snapshot has named yet takes its part when one does.
 func (r *Recorder) RestoreBaselines(f regression.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,9 +56,15 @@ func (r *Recorder) RestoreBaselines(f regression.File) {
 	for _, j := range f.Jobs {
 		r.restored[jobKey{j.Target, j.Workload}] = j
 	}
+	for _, j := range r.jobs {
+		j.mu.Lock()
+		r.restore(j)
+		j.mu.Unlock()
+	}
 }
 
-// restore gives a new job its part; the recorder's lock must be held.
+// restore gives a new job its part; the recorder's lock must be held, and the
+// job's unless nobody else has it yet.
 func (r *Recorder) restore(j *job) {
 	if st, ok := r.restored[j.key]; ok {
 		j.regression.Restore(st)

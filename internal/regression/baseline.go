@@ -10,9 +10,9 @@ const (
 	BlockLength = 30 * time.Minute
 	slots       = 48 // of a day
 	days        = 7
-	// matureBlocks make a baseline: a day of them. From fullBlocks on, a week,
+	// matureBlocks make a baseline: a day of them. From fullBlocks on, six days,
 	// the level may rise no further than drift above the lowest it ever had.
-	matureBlocks, fullBlocks = slots, slots * days
+	matureBlocks, fullBlocks = slots, slots * (days - 1)
 	drift                    = 0.05
 	// seasonDays of the same hour tell a daily season from noise.
 	seasonDays = 3
@@ -124,8 +124,9 @@ func (b *baseline) roll(at time.Time, keep func(*block) bool) {
 	b.block = block{start: start}
 }
 
-// mature says that there is a baseline.
+// mature says that there is a baseline, full that it has seen a week.
 func (b *baseline) mature() bool { return b.blocks >= matureBlocks }
+func (b *baseline) full() bool   { return b.blocks >= fullBlocks }
 
 // at is the usual level at a time.
 func (b *baseline) at(t time.Time) float64 { return b.level + float64(b.season[slotOf(t)]) }

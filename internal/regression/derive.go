@@ -1,27 +1,23 @@
 package regression
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // derive computes what follows from the entries. A half hour's own level is
 // believed as far as the days agree on it: it is drawn towards the overall
 // level by the share of its variance that chance explains.
 func (b *baseline) derive() {
 	var d derived
-	var variance, weight float64
-	levels := make([]float64, 0, fullBlocks)
+	var sum, variance, weight float64
 	for i := range b.slots {
 		for _, e := range b.slots[i].all() {
 			d.blocks++
 			d.samples += int(e.N)
-			levels = append(levels, float64(e.Mean))
+			sum += float64(e.Mean)
 			variance += float64(e.Variance) * float64(e.N)
 			weight += float64(e.N)
 		}
 	}
-	grand := median(levels)
+	grand := sum / float64(d.blocks)
 	d.spread = math.Sqrt(variance / weight)
 	b.findSeason(&d, grand)
 	d.noise = b.residual(&d, grand)
@@ -81,13 +77,4 @@ func (b *baseline) residual(d *derived, grand float64) float64 {
 		}
 	}
 	return math.Sqrt(sum / float64(max(1, n)))
-}
-
-// median sorts the values; it is 0 of none.
-func median(values []float64) float64 {
-	slices.Sort(values)
-	if n := len(values); n > 0 {
-		return (values[(n-1)/2] + values[n/2]) / 2
-	}
-	return 0
 }

@@ -10,7 +10,7 @@ const (
 	// the log ratio above slowNoise times the level's noise, at least slowFloor.
 	slowFloor, slowNoise = 0.182, 3.6 // e^0.182 is 1.2
 	// learnNoise is how many times the level's noise a half hour may lie above
-	// the baseline to enter it.
+	// a full baseline to enter it.
 	learnNoise = 2
 	// tailFloor and tailSpread define the tail: a turn beyond tailSpread
 	// standard deviations of single turns, at least e^tailFloor (2.5) times.
@@ -77,11 +77,20 @@ func (s *series) accumulate(x float64, known bool, now time.Time) {
 	}
 }
 
-// mayLearn refuses blocks that are higher than noise usually makes them. That
-// is far below what alerts: a regression too small for those, or one that comes
-// back every day, would raise the baseline and hide itself.
+// mayLearn refuses blocks that are higher than noise usually makes them: once
+// the baseline is full, far below what alerts, for a regression too small for
+// that, or one that comes back every day, would raise the baseline and hide
+// itself. Before, only what alerts: the hours of a season that is not known yet
+// look like noise.
 func (s *series) mayLearn(b *block) bool {
-	return !s.baseline.mature() || b.mean-s.baseline.at(b.start) <= learnNoise*s.baseline.noise
+	excess := b.mean - s.baseline.at(b.start)
+	switch {
+	case !s.baseline.mature():
+		return true
+	case s.baseline.full():
+		return excess <= learnNoise*s.baseline.noise
+	}
+	return excess <= max(slowFloor, slowNoise*s.baseline.noise)
 }
 
 // reference is the logarithm of what a turn is compared with: a benchmark, the

@@ -26,7 +26,10 @@ type scenario struct {
 	// it they may fire beside the others, as a fault that others are about often
 	// is a regression as well.
 	regressions bool
-	steps       []step
+	// recorded: the rules are evaluated all the time, for those that read what
+	// they record over hours.
+	recorded bool
+	steps    []step
 }
 
 // step is a part of a script: something happens, time passes, and then exactly
@@ -108,6 +111,10 @@ func TestAlerts(t *testing.T) {
 			for i, step := range s.steps {
 				if step.do != nil {
 					step.do(h)
+				}
+				watched := watched
+				if s.recorded {
+					watched = step.after
 				}
 				h.scrapes(max(0, step.after-watched))
 				h.run(min(step.after, watched))

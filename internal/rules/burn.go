@@ -17,7 +17,7 @@ const keepBurn = 15 * time.Minute
 
 // keepFilled is the same where turns are plenty. It still outlasts the hand-over:
 // the windows themselves hold for minutes after their data have ended.
-const keepFilled = 5 * time.Minute
+const keepFilled = 4 * time.Minute
 
 // lasting is the window that says whether a fault still lasts where turns are
 // plenty, so that a page ends within minutes and not only when the half hour
@@ -87,7 +87,7 @@ func (f objective) tier(fit fit, t slo.Tier) string {
 // turns for the window that says whether it lasts.
 func (f objective) filled(fit fit, t slo.Tier) bool {
 	for _, j := range fit.jobs {
-		if j.judgedPerMinute(f.Objective)*lasting.Minutes()*t.Burn*f.Budget() < 2*float64(t.MinBadLong) {
+		if j.judgedPerMinute(f.Objective)*lasting.Minutes()*t.Burn*f.Budget() < float64(t.MinBadLong) {
 			return false
 		}
 	}
