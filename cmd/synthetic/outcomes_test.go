@@ -28,7 +28,7 @@ traffic:
 `
 
 // TestIncidentsShowAsOutcomes lets the real sidecar probe a simulated cluster in
-// virtual time: an incident of ten minutes shows as its reason, while it lasts,
+// virtual time: an incident of four minutes shows as its reason, while it lasts,
 // and all is well before and after.
 func TestIncidentsShowAsOutcomes(t *testing.T) {
 	for _, tc := range []struct {
@@ -53,8 +53,8 @@ func TestIncidentsShowAsOutcomes(t *testing.T) {
 		{"slow_prefill,factor=500", nil, "timeout_first_token"},
 	} {
 		t.Run(tc.incident+" "+tc.reason, func(t *testing.T) {
-			const before, during, after = 5 * time.Minute, 10 * time.Minute, 5 * time.Minute
-			incident, err := simulate.ParseIncident(tc.incident + ",at=5m,for=10m")
+			const before, during, after = 2 * time.Minute, 4 * time.Minute, 2 * time.Minute
+			incident, err := simulate.ParseIncident(tc.incident + ",at=2m,for=4m")
 			if err != nil {
 				t.Fatal(err)
 			}

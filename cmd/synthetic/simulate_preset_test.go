@@ -6,7 +6,7 @@ import (
 )
 
 func TestPresetIsServed(t *testing.T) {
-	p := start(t, "simulate", "--preset=eagle3", "--preset.speed=100", "--preset.load=20", "--web.listen-address=127.0.0.1:0",
+	p := start(t, "simulate", "--preset=eagle3", "--preset.speed=10", "--preset.load=20", "--answer-tokens=20", "--web.listen-address=127.0.0.1:0",
 		"--incident=http_500,at=1000h,share=1")
 	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
 	s := p.until("tokens of the load", func(s map[string]float64) bool {

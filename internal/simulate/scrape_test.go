@@ -148,10 +148,10 @@ type figures struct{ running, waiting, ttft, itl, hits float64 }
 // busyFigures lets a preset run under a load and scrapes it twice.
 func busyFigures(t *testing.T, name string, concurrency int) (f figures) {
 	t.Helper()
-	o := Options{Seed: 1, Cluster: preset(t, name), Load: Load{Concurrency: concurrency, WarmUp: 2 * time.Minute}}
+	o := Options{Seed: 1, Cluster: preset(t, name), Load: Load{Concurrency: concurrency, WarmUp: time.Minute}}
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		before := c.scrape(t)
-		time.Sleep(5 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		after := c.scrape(t)
 		growth := func(name string, get func(page, *testing.T, string) float64) float64 {
 			return get(after, t, name) - get(before, t, name)
