@@ -186,13 +186,22 @@ func BenchmarkDay50(b *testing.B) {
 	}
 	perRound := used.Seconds() / float64(n)
 	b.ReportMetric(perRound*1e3, "cpu-ms/op")
-	b.ReportMetric(perRound/interval.Seconds()*100, "cpu-%-of-core")
-	b.ReportMetric(float64(heap()-before)/1e6, "MB-heap")
-	b.ReportMetric(float64(resident(b)-residentBefore)/1e6, "MB-resident")
+	bounded(b, perRound/interval.Seconds()*100, 5, "cpu-%-of-core")
+	bounded(b, float64(resident(b)-residentBefore)/1e6, 256, "MB-resident")
+	bounded(b, float64(heap()-before)/1e6, 64, "MB-heap")
 	b.ReportMetric(float64(diskUse(b, dir))/1e6, "MB-disk")
 	b.ReportMetric(float64(h.HeadSeries()), "series")
 	b.ReportMetric(float64(p.View().Series), "series-gathered")
 	runtime.KeepAlive(f)
+}
+
+// bounded reports a figure, and fails above its bound.
+func bounded(b *testing.B, v, most float64, unit string) {
+	b.Helper()
+	b.ReportMetric(v, unit)
+	if v > most {
+		b.Errorf("%.1f %s, more than %v", v, unit, most)
+	}
 }
 
 func heap() int64 {
