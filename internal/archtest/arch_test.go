@@ -53,7 +53,8 @@ func allowed() map[string][]string {
 		"internal/serverside": {"internal/runfile", "internal/target"},
 		"internal/sweep":      {"internal/probe", "internal/runfile", "internal/serverside", "internal/slo", "internal/target", "internal/workload"},
 		"internal/status":     {"internal/probe", "internal/slo", "internal/waterfall"},
-		"internal/rules":      {"internal/slo", "internal/metrics", "internal/probe"},
+		"internal/rules":      {"internal/slo", "internal/metrics", "internal/probe", "internal/regression"},
+		"internal/backtest":   {"internal/metrics", "internal/probe", "internal/regression", "internal/rules", "internal/slo"},
 		"internal/dashboard":  {"internal/slo", "internal/metrics", "internal/probe", "internal/workload"},
 		// Tests alone import it.
 		"internal/dashboard/dashboardtest": {"internal/dashboard"},
