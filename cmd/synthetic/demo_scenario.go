@@ -9,6 +9,7 @@ import (
 
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/slo"
 )
 
 // scenario is what "synthetic demo" shows.
@@ -144,21 +145,12 @@ func (s scenario) plan() string {
 	var b strings.Builder
 	b.WriteString(s.about + "\n\n")
 	for _, step := range s.steps {
-		fmt.Fprintf(&b, "  after %-8s %s\n", short(step.at), step.text)
+		fmt.Fprintf(&b, "  after %-8s %s\n", slo.Short(step.at), step.text)
 	}
 	if len(s.steps) > 0 {
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-// short is a duration without its zeros at the end.
-func short(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
 }
 
 // overText ends an incident.
@@ -174,7 +166,7 @@ func (s scenario) tell(ctx context.Context, began time.Time, say func(string)) {
 			if !until(ctx, began.Add(step.at-notice)) {
 				return
 			}
-			say(fmt.Sprintf("in %v: %s", notice, step.text))
+			say(fmt.Sprintf("in %s: %s", slo.Short(notice), step.text))
 		}
 		if !until(ctx, began.Add(step.at)) {
 			return

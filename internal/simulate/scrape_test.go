@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -252,4 +253,30 @@ func TestLogBuckets(t *testing.T) {
 	if got := fmt.Sprint(logBuckets(.001, .1, 7)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// TestUpdateToAnotherCluster pins that a deployment can be changed by hand, too.
+func TestUpdateToAnotherCluster(t *testing.T) {
+	bench(t, Options{Answer: Length{Median: 5}}, func(t *testing.T, d *Deployment, c client) {
+		if got, _ := c.status(t); got != http.StatusOK {
+			t.Errorf("status %d without a cluster", got)
+		}
+		if p := c.scrape(t); p["dynamo_frontend_inflight_requests"] != nil {
+			t.Error("without a cluster there is a frontend")
+		}
+		for _, name := range []string{"phase0", "trtllm-kv"} {
+			next := preset(t, name)
+			d.Update(func(o *Options) { o.Cluster = next })
+			if got, _ := c.status(t); got != http.StatusOK {
+				t.Errorf("%s: status %d", name, got)
+			}
+			p := c.scrape(t)
+			if got := len(p["vllm:num_requests_running"].Metric); got != next.Workers {
+				t.Errorf("%s: %d engines, want %d", name, got, next.Workers)
+			}
+			if got := p.sum(t, "dynamo_frontend_requests_total"); got != 1 {
+				t.Errorf("%s: %v requests, want 1", name, got)
+			}
+		}
+	})
 }
