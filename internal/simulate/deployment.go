@@ -1,12 +1,15 @@
 // Package simulate is a simulated OpenAI-compatible deployment: an
-// http.Handler that answers chat completions with invented text at a
-// configured pace, caches prefixes, counts tokens, fails in the ways real
-// deployments fail, and says of itself what vLLM says under /metrics.
+// http.Handler that answers chat completions with invented text, caches
+// prefixes, counts tokens, fails in the ways real deployments fail, and says of
+// itself under /metrics what vLLM says. How long an answer takes is either
+// configured, each request for itself, or worked out by the model of a cluster
+// (package cluster), in which requests share queue, batch and cache.
 //
-// It starts no goroutine and waits only on timers and request contexts, so it
-// runs in any server, on loopback or over in-memory connections, and under
-// testing/synctest. Requests that hang end when their client goes: close the
-// clients, or the server's connections, before waiting for a server to end.
+// It starts no goroutine and waits only on timers, request contexts and other
+// requests, so it runs in any server, on loopback or over in-memory
+// connections, and under testing/synctest. Requests that hang end when their
+// client goes: close the clients, or the server's connections, before waiting
+// for a server to end.
 package simulate
 
 import (
