@@ -1,0 +1,136 @@
+package backtest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/rules"
+)
+
+// generated are the rules that are made for the simulated job.
+func generated(t *testing.T, m backtest.Model) backtest.RuleFile {
+	t.Helper()
+	turns := float64(m.TurnsMin+m.TurnsMax) / 2
+	r, err := rules.Generate(rules.Input{SLOs: backtest.Objectives(), Jobs: []rules.Job{{
+		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
+		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := r.PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return backtest.RuleFile{Name: "synthetic", Text: text, RuleOptions: pages()}
+}
+
+func pages() backtest.RuleOptions {
+	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}}
+}
+
+// TestAlertQuality is a small part of what docs/alert-quality.md holds: one seed,
+// four days with faults and three without, at the bounds that are promised.
+func TestAlertQuality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("replays nine days")
+	}
+	c := backtest.Campaign{
+		Models: []backtest.Model{backtest.Quiet()}, Faults: backtest.Faults(),
+		Files: []backtest.RuleFile{generated(t, backtest.Quiet())}, SLOs: backtest.Objectives(),
+		Seeds: []uint64{5001}, Days: 4, WarmUp: 2, Workers: 2,
+	}
+	scores, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := scores[0]
+	if set.HealthyPages > 1 || set.HealthyDays != 4 {
+		t.Errorf("%d pages on %v healthy days", set.HealthyPages, set.HealthyDays)
+	}
+	most := map[string]float64{ // minutes
+		"TTFT ×3": 4, "TTFT ×2": 12, "TTFT ×1.5": 45, "TTFT ×1.3": 150,
+		"TTFT ×4 of 15 % of turns": 40, "TPOT ×1.5": 12, "outage": 2.5, "hang": 2.5,
+	}
+	for _, f := range set.Faults {
+		if f.MedianToPage == nil || *f.MedianToPage > most[f.Fault]*60 {
+			t.Errorf("%s: median to page %v s of %d, want at most %v min", f.Fault, f.MedianToPage, f.Incidents, most[f.Fault])
+		}
+	}
+	if len(set.Faults) < 6 {
+		t.Errorf("only %d kinds of faults in four days", len(set.Faults))
+	}
+	checkReport(t, backtest.Report{Settings: c.Settings(), Scores: scores})
+}
+
+// checkReport reads the report in each form.
+func checkReport(t *testing.T, r backtest.Report) {
+	t.Helper()
+	var md, js, svg bytes.Buffer
+	if err := r.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteJSON(&js); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WritePicture(&svg, "quiet"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticFastRegression |"} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("the tables have no %q:\n%s", want, md.String())
+		}
+	}
+	var back backtest.Report
+	if err := json.Unmarshal(js.Bytes(), &back); err != nil || len(back.Scores) != len(r.Scores) {
+		t.Errorf("the JSON gives %d scores, %v", len(back.Scores), err)
+	}
+	if !strings.Contains(svg.String(), "<svg") || !strings.Contains(svg.String(), "hang") {
+		t.Error("the picture shows no faults")
+	}
+}
+
+// TestSameSeedSameScores: a table can be repeated.
+func TestSameSeedSameScores(t *testing.T) {
+	c := backtest.Campaign{
+		Models: []backtest.Model{backtest.Typical()}, Faults: backtest.Faults()[:1],
+		Files: []backtest.RuleFile{generated(t, backtest.Typical())}, SLOs: backtest.Objectives(),
+		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
+	}
+	var texts [2]string
+	for i := range texts {
+		c.Workers = i + 1
+		scores, err := c.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(scores)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = string(text)
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("two runs differ:\n%s\n%s", texts[0], texts[1])
+	}
+}
+
+func TestComparisonsLoad(t *testing.T) {
+	files, err := backtest.Comparisons(pages())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		set, err := backtest.LoadRules(f.Name, f.Text, f.RuleOptions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(set.Alerts()) != 1 || len(set.Reads()) == 0 {
+			t.Errorf("%s has the alerts %v and reads %v", f.Name, set.Alerts(), set.Reads())
+		}
+	}
+}
