@@ -95,7 +95,7 @@ fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
 .PHONY: bench
 bench: ## Run the benchmarks of docs/performance.md
 	$(GO) run ./internal/wirebench
-	$(GO) test ./internal/metrics ./internal/stream -run '^$$' -bench . -benchmem
+	$(GO) test ./internal/metrics ./internal/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 CONTAINER ?= docker
 .PHONY: image
