@@ -1,9 +1,11 @@
 package backtest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
 )
 
@@ -50,6 +52,8 @@ func (s *spans) finish(at time.Time) []Span {
 			s.done = append(s.done, *span)
 		}
 	}
-	slices.SortFunc(s.done, func(a, b Span) int { return a.From.Compare(b.From) })
+	slices.SortFunc(s.done, func(a, b Span) int {
+		return cmp.Or(a.From.Compare(b.From), labels.Compare(a.Labels, b.Labels))
+	})
 	return s.done
 }

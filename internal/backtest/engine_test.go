@@ -1,0 +1,146 @@
+package backtest
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	promrules "github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/util/teststorage"
+)
+
+// stepRules use what a replay has to get right: a series that ends, a recorded
+// one that goes stale, waiting, keeping, and a rule that reads another.
+const stepRules = `
+groups:
+  - name: one
+    interval: 1m
+    rules:
+      - record: failing
+        expr: sum by (target) (rate(synthetic_turn_failures_total{reason="http_5xx"}[5m])) > 0.01
+      - record: ratio
+        expr: |-
+          2 ^ ((sum by (target, turn) (increase(synthetic_signal_log2_total{signal="ttft"}[10m])) - sum by (target, turn) (increase(synthetic_signal_baseline_log2_total{signal="ttft"}[10m])))
+          / sum by (target, turn) (increase(synthetic_signal_turns_total{signal="ttft"}[10m])))
+        labels: {kind: recorded}
+      - alert: Failing
+        expr: failing
+        for: 3m
+        keep_firing_for: 4m
+      - alert: Gone
+        expr: absent(failing)
+        for: 1h
+      - alert: Worse
+        expr: ratio{kind="recorded"} > 1.5
+        labels: {severity: page}
+`
+
+// TestReplayIsStepByStep holds the replay, which asks the engine once for many
+// steps, to what rule groups of a Prometheus do at each step.
+func TestReplayIsStepByStep(t *testing.T) {
+	const day = 24 * time.Hour
+	length := 2*day + 14*time.Hour
+	o := SimulationOptions{
+		Model: Quiet(), Seed: 3, SLOs: Objectives(), Start: epoch(), Length: length, ScrapeInterval: 30 * time.Second,
+		Injections: []Injection{
+			{Fault{Kind: Outage}, 2*day + 2*time.Hour, 2*day + 2*time.Hour + 10*time.Minute},
+			{Fault{Kind: Slow, Size: 3}, 2*day + 7*time.Hour, 2*day + 8*time.Hour},
+		},
+	}
+	from, to := epoch().Add(2*day), epoch().Add(length)
+	set, err := LoadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := NewSimulation(o)
+	sim.WarmUp(2 * day)
+	got, err := Run(t.Context(), sim, []*RuleSet{set}, from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim = NewSimulation(o)
+	sim.WarmUp(2 * day)
+	want := stepByStep(t, sim, set.Reads(), from, to)
+	show := func(spans []Span) (out []string) {
+		for _, s := range spans {
+			out = append(out, s.Labels.String()+" "+s.From.Format(time.TimeOnly)+" "+s.To.Format(time.TimeOnly))
+		}
+		return out
+	}
+	if diff := cmp.Diff(show(want), show(got[0])); diff != "" {
+		t.Errorf("rule groups and the replay differ (-groups +replay):\n%s", diff)
+	}
+	if len(got[0]) < 4 {
+		t.Errorf("only %v fired", show(got[0]))
+	}
+}
+
+// stepByStep runs the rules in groups of Prometheus, on its own storage.
+func stepByStep(t *testing.T, sim *Simulation, reads []string, from, to time.Time) []Span {
+	t.Helper()
+	storage := teststorage.New(t)
+	syntax := parser.NewParser(parser.Options{})
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute, Parser: syntax, LookbackDelta: staleAfter})
+	t.Cleanup(func() { _ = engine.Close() })
+	path := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(path, []byte(stepRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	manager := promrules.NewManager(&promrules.ManagerOptions{
+		QueryFunc: promrules.EngineQueryFunc(engine, storage), Appendable: storage, Queryable: storage, Context: t.Context(),
+		NotifyFunc: func(context.Context, string, ...*promrules.Alert) {}, Logger: slog.New(slog.DiscardHandler), Parser: syntax,
+	})
+	groups, errs := manager.LoadGroups(time.Minute, labels.EmptyLabels(), "", nil, false, path)
+	if errs != nil {
+		t.Fatal(errs)
+	}
+	wanted := map[string]bool{}
+	for _, name := range reads {
+		wanted[name] = true
+	}
+	store, seen := NewStore(), newSpans()
+	states := map[*promrules.AlertingRule]*rule{}
+	for at := from; at.Before(to); at = at.Add(30 * time.Second) {
+		if err := sim.Advance(t.Context(), store, at, wanted); err != nil {
+			t.Fatal(err)
+		}
+		app := storage.Appender(t.Context())
+		for _, s := range store.byHash {
+			if last := s.points[len(s.points)-1]; last.t == at.UnixMilli() {
+				if _, err := app.Append(0, s.labels, last.t, last.v); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := app.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if at.Truncate(time.Minute).Equal(at) {
+			continue // groups run at half a minute past
+		}
+		for _, g := range groups {
+			for _, r := range g.Rules() {
+				if a, ok := r.(*promrules.AlertingRule); ok {
+					a.SetRestored(true)
+				}
+			}
+			g.Eval(t.Context(), at)
+			for _, r := range g.Rules() {
+				if a, ok := r.(*promrules.AlertingRule); ok {
+					if states[a] == nil {
+						states[a] = &rule{name: a.Name(), alert: a}
+					}
+					seen.observe(states[a], at)
+				}
+			}
+		}
+	}
+	return seen.finish(to)
+}

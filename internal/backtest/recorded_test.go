@@ -1,0 +1,146 @@
+package backtest
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/util/testutil"
+)
+
+// recording is a gauge that is 1 for an hour from the second hour on, sampled
+// every 30 s for six hours.
+func recording(each func(at time.Time, v float64)) {
+	for t := time.Duration(0); t < 6*time.Hour; t += 30 * time.Second {
+		v := 0.0
+		if t >= 2*time.Hour && t < 3*time.Hour {
+			v = 1
+		}
+		each(epoch().Add(t), v)
+	}
+}
+
+const broken = `
+groups:
+  - name: g
+    rules:
+      - {alert: Broken, expr: 'max_over_time(broken[2m]) > 0', labels: {severity: page}}
+`
+
+// scoreRecording scores the last five hours.
+func scoreRecording(t *testing.T, src Source) Score {
+	t.Helper()
+	incident := Incident{Name: "broken", From: epoch().Add(2 * time.Hour), To: epoch().Add(3 * time.Hour), Within: time.Hour}
+	scores, err := ScoreRecording(t.Context(), src, []RuleFile{{"r", []byte(broken), RuleOptions{Interval: time.Minute}}},
+		[]Incident{incident}, epoch().Add(time.Hour), epoch().Add(6*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scores[0]
+}
+
+func checkRecording(t *testing.T, s Score) {
+	t.Helper()
+	if len(s.Faults) != 1 || s.FalsePages != 0 || s.TruePages != 1 {
+		t.Fatalf("score %+v: want the one incident paged once", s)
+	}
+	f := s.Faults[0]
+	if f.Recall != 1 || f.MedianToPage == nil || *f.MedianToPage > 90 || *f.MedianToResolve > 240 {
+		page, _ := json.Marshal(f)
+		t.Errorf("found %s; want a page within 90 s, resolved within 4 min", page)
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	dir := t.TempDir()
+	db, err := tsdb.Open(dir, nil, nil, tsdb.DefaultOptions(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := db.Appender(t.Context())
+	recording(func(at time.Time, v float64) {
+		if _, err := app.Append(0, labels.FromStrings(labels.MetricName, "broken", "target", "a"), at.UnixMilli(), v); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := app.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := testutil.DirHash(t, dir)
+	src, err := OpenBlocks(dir, epoch())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRecording(t, scoreRecording(t, src))
+	if err := src.Close(); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, testutil.DirHash(t, dir)); diff != "" {
+		t.Error("the replay changed the recording")
+	}
+	if _, err := OpenBlocks(dir+"/none", epoch()); err == nil {
+		t.Error("no error for a directory that does not exist")
+	}
+}
+
+func TestRemote(t *testing.T) {
+	queries := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		queries++
+		if err := r.ParseForm(); err != nil {
+			t.Error(err)
+		}
+		bound := func(name string) time.Time {
+			s, err := strconv.ParseFloat(r.Form.Get(name), 64)
+			if err != nil {
+				t.Errorf("%s=%q: %v", name, r.Form.Get(name), err)
+			}
+			return time.UnixMilli(int64(math.Round(s * 1000)))
+		}
+		var values [][]any
+		recording(func(at time.Time, v float64) {
+			if !at.Before(bound("start")) && !at.After(bound("end")) {
+				values = append(values, []any{float64(at.UnixMilli()) / 1000, strconv.FormatFloat(v, 'g', -1, 64)})
+			}
+		})
+		result := []any{}
+		if r.Form.Get("query") == "broken" && len(values) > 0 {
+			result = append(result, map[string]any{"metric": map[string]string{"__name__": "broken", "target": "a"}, "values": values})
+		}
+		if err := json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}}); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer server.Close()
+	src, err := NewRemote(server.URL, 30*time.Second, epoch())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRecording(t, scoreRecording(t, src))
+	if queries == 0 {
+		t.Error("Prometheus was not asked")
+	}
+}
+
+func TestRemoteSaysWhatWentWrong(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	src, err := NewRemote(server.URL, 30*time.Second, epoch())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ScoreRecording(t.Context(), src, []RuleFile{{"r", []byte(broken), RuleOptions{Interval: time.Minute}}}, nil, epoch(), epoch().Add(time.Hour))
+	if err == nil {
+		t.Error("no error from a server that knows nothing")
+	}
+}
