@@ -98,6 +98,12 @@ bench: ## Run the benchmarks of docs/performance.md
 	$(GO) test ./internal/metrics ./internal/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 CONTAINER ?= docker
+.PHONY: alert-quality
+alert-quality: build ## Score the alert rules by replay, about 20 minutes of CPU; see docs/alert-quality.md
+	./$(BIN) backtest --seed=1 --seeds=12 --workers=2 --output.dir=docs/alert-quality/main
+	./$(BIN) backtest --seed=1 --seeds=4 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/alert-quality/few-turns
+	./$(BIN) backtest --seed=1 --seeds=4 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/alert-quality/moving
+
 .PHONY: image
 image: ## Build the container image (needs docker or a look-alike)
 	$(CONTAINER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg BRANCH=$(BRANCH) \

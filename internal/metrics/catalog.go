@@ -83,6 +83,12 @@ const (
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
+	PrefillTurns    = "synthetic_prefill_turns_total"
+	PrefillUncached = "synthetic_prefill_uncached_tokens_total"
+	PrefillSquared  = "synthetic_prefill_uncached_tokens_squared_total"
+	PrefillTime     = "synthetic_prefill_ttft_sum_total"
+	PrefillProduct  = "synthetic_prefill_ttft_uncached_product_total"
+
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
 	SLOObjective  = "synthetic_slo_objective_ratio"
@@ -177,6 +183,11 @@ func Catalog() []Metric {
 		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
+		{PrefillTurns, Counter, "turns", "Turns that got a first token and whose usage said how many prompt tokens were cached: those of the line through the TTFT over the uncached tokens.", turn},
+		{PrefillUncached, Counter, "tokens", "Sum of the uncached prompt tokens of those turns.", turn},
+		{PrefillSquared, Counter, "", "Sum of the squares of the uncached prompt tokens of those turns.", turn},
+		{PrefillTime, Counter, "", "Sum of the TTFT of those turns, in seconds.", turn},
+		{PrefillProduct, Counter, "", "Sum of TTFT times uncached prompt tokens of those turns, in second tokens.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO, at its exact threshold.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},

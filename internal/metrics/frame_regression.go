@@ -18,6 +18,7 @@ type regressionFrame struct {
 	signals [kinds][signals]signalFrame
 	excess  [kinds][parts]float64
 	cached  [kinds]float64
+	prefill [kinds]regression.Prefill
 }
 
 // signalFrame shows one signal of one kind of turn.
@@ -37,6 +38,7 @@ func (f *frame) addRegression(jf *jobFrame) {
 			f.gauge(Excess, l.with(part), &rf.excess[k][i])
 		}
 		f.gauge(CachedBaseline, l, &rf.cached[k])
+		f.addPrefill(l, &rf.prefill[k])
 	}
 }
 
@@ -57,6 +59,14 @@ func (f *frame) addSignal(l labels, s *signalFrame) {
 	f.gauge(CusumAllowance, l, &v.Allowance)
 }
 
+func (f *frame) addPrefill(l labels, p *regression.Prefill) {
+	f.counter(PrefillTurns, l, &p.Turns)
+	f.counter(PrefillUncached, l, &p.Uncached)
+	f.counter(PrefillSquared, l, &p.Squared)
+	f.counter(PrefillTime, l, &p.Seconds)
+	f.counter(PrefillProduct, l, &p.Product)
+}
+
 // fill takes the job's state; its lock must be held.
 func (rf *regressionFrame) fill(j *regression.Job, now time.Time) {
 	for k := range rf.signals {
@@ -70,5 +80,6 @@ func (rf *regressionFrame) fill(j *regression.Job, now time.Time) {
 		}
 		rf.excess[k] = j.Parts(k)
 		rf.cached[k] = j.CachedBaseline(k, now)
+		rf.prefill[k] = j.Prefill(k)
 	}
 }

@@ -18,6 +18,7 @@ type Job struct {
 	relearned time.Time
 	parts     [kinds]parts
 	cached    [kinds]cached
+	prefill   [kinds]Prefill
 }
 
 // NewJob returns a Job without history.
@@ -53,6 +54,7 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 		}
 	}
 	j.parts[k].observe(r, now, j.calm(k))
+	j.prefill[k].observe(r)
 	j.cached[k].observe(r, at, changing || !j.calm(k))
 }
 
@@ -101,6 +103,10 @@ func (j *Job) View(kind, signal int, now time.Time) View {
 // Parts shows where the time of a kind of turn goes that it takes longer than
 // usual, in seconds, by index of Parts.
 func (j *Job) Parts(kind int) [partCount]float64 { return j.parts[kind].excess() }
+
+// Prefill are the sums of the line through the times to first token of a kind of
+// turn.
+func (j *Job) Prefill(kind int) Prefill { return j.prefill[kind] }
 
 // CachedBaseline is the usual share of prompt tokens that come from the prefix
 // cache; NaN when it is not known.

@@ -51,5 +51,14 @@ func comparison(window time.Duration) string {
 func likelyPart() string {
 	query := fmt.Sprintf("topk(1, max by (part) (%s{%s} > 0))", metrics.Excess, same(perTurn()))
 	return "Likely part: " + queried(query, "label \"part\"") + " (" +
-		queried(fmt.Sprintf("max(%s{%s} > 0)", metrics.Excess, same(perTurn())), "value | printf \"+%.3g s a turn\"") + ")."
+		queried(fmt.Sprintf("max(%s{%s} > 0)", metrics.Excess, same(perTurn())), "value | printf \"+%.3g s a turn\"") + ")." + line()
+}
+
+// line splits the TTFT into queue and prefill, where the prompts differ enough
+// to tell.
+func line() string {
+	at := func(record string) string { return fmt.Sprintf("%s{%s}", record, same(perTurn())) }
+	return fmt.Sprintf("{{ with printf `%s`%s | query }} Over 30m a turn waits %s s and %s s more per 1000 uncached prompt tokens.{{ end }}",
+		at(RecordQueue), " $labels."+strings.Join(perTurn(), " $labels."),
+		"{{ . | first | value | printf \"%.3g\" }}", queried("1000 * "+at(RecordPrefill), "value | printf \"%.3g\""))
 }

@@ -70,7 +70,7 @@ func RecordViolations(window time.Duration) string {
 const RecordTTFT = "synthetic:ttft_seconds:quantile30m"
 
 // Names of recorded series of the regression alerts. Their labels are target,
-// workload and turn, and signal but for RecordCachedRatio.
+// workload and turn, and signal where they are about one.
 const (
 	// RecordSlowThreshold is the ratio to the baseline from which on a level is
 	// no noise any more.
@@ -78,6 +78,10 @@ const (
 	// RecordCachedRatio is the share of prompt tokens that came from the prefix
 	// cache.
 	RecordCachedRatio = "synthetic:cached_ratio:rate30m"
+	// RecordPrefill is the slope of the TTFT over the uncached prompt tokens, in
+	// seconds per token, and RecordQueue its value at none, in seconds.
+	RecordPrefill = "synthetic:prefill_seconds_per_token:line30m"
+	RecordQueue   = "synthetic:queue_seconds:line30m"
 )
 
 // RecordGeomean names the geometric mean, over window, of the ratio of a signal
@@ -96,6 +100,8 @@ const (
 	labelQuantile = "quantile"
 	labelSeverity = "severity"
 	labelLag      = "lag"
+	// labelScope tells rules of one alert apart: what of it is concerned.
+	labelScope = "scope"
 	// labelInstance is the scraped process, as Prometheus names it.
 	labelInstance = "instance"
 )

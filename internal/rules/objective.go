@@ -84,7 +84,20 @@ func (f objective) fastRules() []rulefmt.Rule {
 	rules := f.recordWindows(fast)
 	rules = append(rules, record(RecordBurnRate,
 		fmt.Sprintf("%s / %s", f.self().on(RecordErrorRatio(time.Hour)), num(f.Budget()))))
-	return append(rules, f.burnAlerts(slo.Page)...)
+	return f.labelled(append(rules, f.burnAlerts(slo.Page)...))
+}
+
+// labelled puts the SLO's name on each rule, where its series have it already:
+// rules of several SLOs share their names, and a linter cannot tell from their
+// expressions that they never meet.
+func (f objective) labelled(rules []rulefmt.Rule) []rulefmt.Rule {
+	for i := range rules {
+		if rules[i].Labels == nil {
+			rules[i].Labels = map[string]string{}
+		}
+		rules[i].Labels[metrics.LabelSLO] = f.Name
+	}
+	return rules
 }
 
 // fastWindows are the windows of the pages, and the hour of the burn rate.
@@ -103,7 +116,7 @@ func (f objective) slowRules() []rulefmt.Rule {
 	rules := append(f.recordWindows(slow), f.recordBudget()...)
 	rules = append(rules, f.burnAlerts(slo.Ticket)...)
 	rules = append(rules, f.in.rule(f.budgetExhausted()))
-	return append(rules, f.noSamples()...)
+	return f.labelled(append(rules, f.noSamples()...))
 }
 
 // comments say what the SLO is, and how its windows differ from the usual.

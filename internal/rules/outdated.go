@@ -16,7 +16,7 @@ import (
 func (in Input) outdated() []alert {
 	var alerts []alert
 	for _, o := range in.SLOs {
-		alerts = append(alerts, stale(differs(o),
+		alerts = append(alerts, stale("numbers of "+o.Name, differs(o),
 			"SLO {{ $labels.slo }}: the probers run with other numbers than the rules",
 			"The prober's objective, threshold or window of this SLO is {{ $value }}, which is not what the rules were generated from."))
 	}
@@ -24,7 +24,7 @@ func (in Input) outdated() []alert {
 	for i, o := range in.SLOs {
 		names[i] = o.Name
 	}
-	alerts = append(alerts, stale(unknown(metrics.SLOObjective, metrics.LabelSLO, names),
+	alerts = append(alerts, stale("slo", unknown(metrics.SLOObjective, metrics.LabelSLO, names),
 		"SLO {{ $labels.slo }} has no rules",
 		"The probers judge turns by this SLO and no alert was generated for it."))
 	targets := make([]string, len(in.Jobs))
@@ -32,14 +32,14 @@ func (in Input) outdated() []alert {
 		targets[i] = j.Target
 	}
 	slices.Sort(targets)
-	return append(alerts, stale(unknown(metrics.SchedulerHeartbeat, metrics.LabelTarget, slices.Compact(targets)),
+	return append(alerts, stale("target", unknown(metrics.SchedulerHeartbeat, metrics.LabelTarget, slices.Compact(targets)),
 		"Target {{ $labels.target }} has no rules",
 		"The probers send traffic to this target and no alert would notice if that stopped."))
 }
 
-func stale(expr, summary, description string) alert {
+func stale(scope, expr, summary, description string) alert {
 	return alert{
-		name: AlertRulesOutdated, severity: slo.Ticket,
+		name: AlertRulesOutdated, severity: slo.Ticket, labels: map[string]string{labelScope: scope},
 		// A rollout of prober and rules is over by then.
 		wait: 15 * time.Minute,
 		expr: expr, summary: summary,

@@ -39,6 +39,7 @@ const handover = 10 * time.Minute
 func gone() alert {
 	return alert{
 		name: AlertProberSilent, severity: slo.Page, wait: 5 * time.Minute, keep: handover,
+		labels:      map[string]string{labelScope: "fleet"},
 		expr:        fmt.Sprintf("absent(%s)", metrics.BuildInfo),
 		summary:     "No synthetic prober is scraped",
 		description: "Prometheus has had no sample of any synthetic process for 5m. No deployment is watched; every other alert of synthetic is blind.",
@@ -53,6 +54,7 @@ func (in Input) silent() []alert {
 		limit := g.jobs[0].silence()
 		alerts = append(alerts, alert{
 			name: AlertProberSilent, severity: slo.Page, wait: 2 * time.Minute, keep: handover,
+			labels:      map[string]string{labelScope: "job"},
 			expr:        age(perJob(), g.matchers, limit),
 			summary:     "{{ $labels.target }}/{{ $labels.workload }}: no turn ended for {{ $value | humanizeDuration }}",
 			description: fmt.Sprintf("The last turn ended {{ $value | humanizeDuration }} ago; at the configured rate, silence of more than %s is a fault of the prober.", slo.Short(limit)),

@@ -50,6 +50,8 @@ func (in Input) regressionRules() []rulefmt.Rule {
 		record(RecordCachedRatio, ratio(
 			matchers{}.increase(perTurn(), metrics.CachedPromptTokens, slowWindow),
 			matchers{}.increase(perTurn(), metrics.CacheKnownPrompt, slowWindow))),
+		record(RecordPrefill, prefill()),
+		record(RecordQueue, queue()),
 	}
 	tails := in.tails()
 	seen := map[time.Duration]bool{}
