@@ -54,7 +54,7 @@ func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 	}
 	defer q.Close()
 	for _, name := range sortedNames(wanted) {
-		set := q.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, name))
+		set := q.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchEqual, model.MetricNameLabel, name))
 		for set.Next() {
 			into := store.Series(set.At().Labels())
 			it := set.At().Iterator(nil)

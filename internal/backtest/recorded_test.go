@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/tsdb"
 	"github.com/prometheus/prometheus/util/testutil"
@@ -66,7 +67,7 @@ func TestBlocks(t *testing.T) {
 	}
 	app := db.Appender(t.Context())
 	recording(func(at time.Time, v float64) {
-		if _, err := app.Append(0, labels.FromStrings(labels.MetricName, "broken", "target", "a"), at.UnixMilli(), v); err != nil {
+		if _, err := app.Append(0, labels.FromStrings(model.MetricNameLabel, "broken", "target", "a"), at.UnixMilli(), v); err != nil {
 			t.Fatal(err)
 		}
 	})

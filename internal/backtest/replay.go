@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 	"github.com/prometheus/prometheus/model/value"
@@ -175,7 +176,7 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 	b := labels.NewBuilder(labels.EmptyLabels())
 	for _, s := range matrix {
 		b.Reset(s.Metric)
-		b.Set(labels.MetricName, one.name)
+		b.Set(model.MetricNameLabel, one.name)
 		for name, v := range one.labels {
 			b.Set(name, v)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
@@ -134,7 +135,7 @@ func (s *Simulation) series(store *Store, wanted map[string]bool, name string, m
 	if label != "" {
 		b.Set(label, labelValue)
 	}
-	b.Set(labels.MetricName, name).Set("instance", "prober").Set("job", "synthetic")
+	b.Set(model.MetricNameLabel, name).Set("instance", "prober").Set("job", "synthetic")
 	return store.Series(b.Labels())
 }
 

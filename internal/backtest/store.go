@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 	"github.com/prometheus/prometheus/storage"
@@ -52,7 +53,7 @@ func (s *Store) Series(l labels.Labels) *Series {
 	}
 	one := &Series{labels: l}
 	s.byHash[h] = one
-	name := l.Get(labels.MetricName)
+	name := l.Get(model.MetricNameLabel)
 	s.byName[name] = append(s.byName[name], one)
 	return one
 }
@@ -107,7 +108,7 @@ func (q *querier) candidates(ms []*labels.Matcher) []*Series {
 
 func (s *Store) candidates(ms []*labels.Matcher) []*Series {
 	for _, m := range ms {
-		if m.Name == labels.MetricName && m.Type == labels.MatchEqual {
+		if m.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 			return s.byName[m.Value]
 		}
 	}

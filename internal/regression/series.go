@@ -8,7 +8,8 @@ import (
 const (
 	// slowFloor and slowNoise define the slow regression: a 30-minute mean of
 	// the log ratio above slowNoise times the level's noise, at least slowFloor.
-	slowFloor, slowNoise = 0.182, 3.6 // e^0.182 is 1.2
+	slowFloor, slowNoise = 0.1823, 3.6
+	slowRatio            = 1.2 // e^slowFloor
 	// learnNoise is how many times the level's noise a half hour may lie above
 	// a full baseline to enter it.
 	learnNoise = 2
@@ -21,7 +22,7 @@ const (
 
 // SlowFloor is the smallest ratio to the baseline that is a slow regression,
 // SlowNoise the number of standard deviations of the level.
-func SlowFloor() float64 { return math.Exp(slowFloor) }
+func SlowFloor() float64 { return slowRatio }
 
 // SlowNoise is how many standard deviations of the level, on the log scale, a
 // slow regression is above the baseline.

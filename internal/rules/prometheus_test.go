@@ -14,6 +14,7 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -143,7 +144,7 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 			b.Set(l.GetName(), l.GetValue())
 		}
 		b.Set("instance", instance).Set("job", "synthetic")
-		series := func(name string) labels.Labels { return b.Set(labels.MetricName, name).Labels() }
+		series := func(name string) labels.Labels { return b.Set(model.MetricNameLabel, name).Labels() }
 		switch {
 		case m.Counter != nil:
 			add(series(name), m.Counter.GetValue())

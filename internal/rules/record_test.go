@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
@@ -85,7 +86,7 @@ func TestRecordedQuantiles(t *testing.T) {
 // no classic buckets.
 func TestQuantilesOfNativeHistograms(t *testing.T) {
 	h := newHouse(t, usual(), 1)
-	series := labels.FromStrings(labels.MetricName, metrics.TTFT, "target", "n", "workload", "chat", "turn", "first", "instance", "x")
+	series := labels.FromStrings(model.MetricNameLabel, metrics.TTFT, "target", "n", "workload", "chat", "turn", "first", "instance", "x")
 	for i := range 60 {
 		h.run(scrapeInterval)
 		app := h.store.Appender(t.Context())

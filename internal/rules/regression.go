@@ -83,7 +83,7 @@ func geomean(window time.Duration, least int) string {
 func slowThreshold() string {
 	by := sumBy(perSignal())[len("sum"):]
 	return fmt.Sprintf("clamp_min(exp(%s * (\n  max%s(%s) >= 0\n  or\n  max%s(%s == 1) * 0\n)), %s)",
-		num(regression.SlowNoise()), by, metrics.BaselineNoise, by, metrics.BaselineYoung, "1.2")
+		num(regression.SlowNoise()), by, metrics.BaselineNoise, by, metrics.BaselineYoung, num(regression.SlowFloor()))
 }
 
 func tailRatio(window time.Duration) string {
