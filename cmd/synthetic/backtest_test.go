@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBacktest scores a day of one fault, and a rule file of one's own.
+func TestBacktest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := filepath.Join(dir, "own.yml")
+	rule := "groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]"
+	if err := os.WriteFile(own, []byte(rule), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--rules.file=mine=" + own, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0", "--output.dir=" + dir}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	tables, err := os.ReadFile(filepath.Join(dir, "scores.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| mine | 0.00 (0 in 1 days) | 100 % |", "| outage |", "| mine | Down |"} {
+		if !strings.Contains(string(tables), want) {
+			t.Errorf("the tables have no %q:\n%s", want, tables)
+		}
+	}
+	for _, name := range []string{"scores.json", "time-to-page-quiet.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBacktestMistakes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
+		"rates":     {[]string{"--model=quiet", "--model=quiet-1/min"}, "run it apart"},
+		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
+		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
+		"rule file": {[]string{"--rules.file=none.yml"}, "--rules.file=none.yml"},
+		"two":       {[]string{"--tsdb.path=a", "--prometheus.url=b"}, "replay one of them"},
+		"from":      {[]string{"--tsdb.path=a", "--from=monday"}, "write for example 2026-01-05T00:00:00Z"},
+		"to":        {[]string{"--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-04T00:00:00Z"}, "must be after"},
+		"incidents": {[]string{"--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--incidents=none.csv"}, "--incidents"},
+	} {
+		out, errs := newBuffer(), newBuffer()
+		code := run(t.Context(), append([]string{"backtest"}, tt.args...), out, errs)
+		if code != exitUsage || !strings.Contains(errs.String(), tt.want) {
+			t.Errorf("%s: exit code %d, %s; want %q", name, code, errs, tt.want)
+		}
+	}
+}
