@@ -17,6 +17,9 @@ const (
 	// of variance v per minute under an allowance a exceeds h with a chance of
 	// about e^(−2ah/v) each time it leaves 0; h = 7v/a makes it e^−14.
 	noiseLimit = 14.0 / 2
+	// outlierLimit is how many turns at the clip do not reach the limit: one
+	// outlier is no regression, nor are two where turns are few.
+	outlierLimit = 2.5
 	// overshoot caps the sum, in limits, so that it falls back soon after the
 	// fault has ended.
 	overshoot = 1.5
@@ -65,5 +68,5 @@ func (c *cusum) elapse(minutes float64) {
 // around a level with the standard deviation noise.
 func (c *cusum) bounds(spread, noise float64) bounds {
 	a := min(max(minAllowance, noiseAllowance*noise), maxAllowance)
-	return bounds{a, max(baseLimit, noiseLimit*spread*spread*c.gap/a)}
+	return bounds{a, max(baseLimit, noiseLimit*spread*spread*c.gap/a, outlierLimit*(clip-a)*c.gap)}
 }

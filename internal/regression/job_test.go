@@ -290,6 +290,22 @@ func TestTogetherIsOnce(t *testing.T) {
 	}
 }
 
+// TestOutliersAreNoRegression: where turns are few, two in a row are not.
+func TestOutliersAreNoRegression(t *testing.T) {
+	for _, perMinute := range []float64{12, 1, 0.2} {
+		var c cusum
+		for range 200 {
+			c.elapse(1 / perMinute)
+		}
+		for range 2 {
+			c.add(math.Log(100), 1/perMinute, c.bounds(0.3, 0.05))
+		}
+		if b := c.bounds(0.3, 0.05); c.sum >= b.limit {
+			t.Errorf("at %v turns a minute two outliers are %v log minutes, the limit is %v", perMinute, c.sum, b.limit)
+		}
+	}
+}
+
 func TestParts(t *testing.T) {
 	f := newFeed(Options{})
 	turn := func(connect, ttft, tpot time.Duration) {
