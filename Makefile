@@ -35,7 +35,7 @@ test: ## Run all tests; needs nothing but Go
 
 .PHONY: race
 race: ## Run all tests under the race detector (needs a C compiler)
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/e2e.md)
