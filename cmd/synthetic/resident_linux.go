@@ -13,7 +13,7 @@ import (
 // touched and that a running sidecar does not need, and asks the kernel to map
 // single pages from then on rather than the neighbourhood of each. The pages
 // are read-only and backed by the file: one that is needed again is mapped
-// again, at the cost of a page fault. It takes about a third off the resident
+// again, at the cost of a page fault. It takes up to a third off the resident
 // memory of an idle sidecar, which matters where one runs in every pod. It is
 // a courtesy: where it fails, nothing is lost but the saving.
 func trimResident() {
