@@ -8,7 +8,7 @@ import (
 const (
 	// slowFloor and slowNoise define the slow regression: a 30-minute mean of
 	// the log ratio above slowNoise times the level's noise, at least slowFloor.
-	slowFloor, slowNoise = 0.1823, 3.6
+	slowFloor, slowNoise = 0.1823, 3.9
 	slowRatio            = 1.2 // e^slowFloor
 	// learnNoise is how many times the level's noise a half hour may lie above
 	// a full baseline to enter it.
