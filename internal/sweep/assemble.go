@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"synthetic/internal/runfile"
 )
@@ -52,47 +51,6 @@ func (p Plan) cachePolicy() string {
 		return fmt.Sprintf("%s with %d conversations", Prime, p.Cache.Conversations)
 	}
 	return string(p.Cache.Policy)
-}
-
-// workload is what decides whether two runs said the same.
-func (p Plan) workload() runfile.Workload {
-	w := p.Workload
-	out := runfile.Workload{Name: w.Name, Summary: p.summary()}
-	add := func(name, value string) {
-		out.Parameters = append(out.Parameters, runfile.Parameter{Name: name, Value: value})
-	}
-	add("turns", fromTo(w.TurnsMin, w.TurnsMax))
-	if w.ConversationsFile != "" {
-		add("conversations_file", fingerprint(w.ConversationsFile))
-	} else {
-		add("prompt_tokens", strconv.Itoa(w.PromptTokens))
-		add("starters", strconv.Itoa(w.Starters))
-		add("followup_tokens", strconv.Itoa(w.FollowupTokens))
-		for i, text := range w.Followups {
-			add(fmt.Sprintf("followups[%d]", i), text)
-		}
-	}
-	if p.User != nil {
-		add("user", p.User.BaseURL)
-	}
-	if w.System != "" {
-		add("system", w.System)
-	}
-	add("max_output_tokens", strconv.Itoa(w.MaxOutputTokens))
-	if w.Temperature != nil {
-		add("temperature", strconv.FormatFloat(*w.Temperature, 'g', -1, 64))
-	}
-	add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
-	for _, t := range []struct {
-		name string
-		d    time.Duration
-	}{{"first_token", w.Timeouts.FirstToken}, {"stall", w.Timeouts.Stall}, {"total", w.Timeouts.Total}} {
-		add("timeout_"+t.name, t.d.String())
-	}
-	if p.Kind == runfile.Rate {
-		add("arrival", p.arrival())
-	}
-	return out
 }
 
 // fingerprint names a file by what is in it, wherever it lies.

@@ -15,6 +15,7 @@ func levelOf(at float64, results []runfile.Result) Level {
 	l := Level{At: at, Figures: map[string]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{}, Runs: len(results)}
 	valid := l.valid(results)
 	l.addTimings(valid)
+	l.addTypical(valid)
 	l.addErrors(results)
 	l.addRates(valid)
 	l.addJudged(results)

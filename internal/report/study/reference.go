@@ -87,12 +87,19 @@ func (s *Study) addReference(fields map[string]json.RawMessage, mode string, nam
 	return nil
 }
 
-// figures are the fields that are known metrics with a number.
+// figures are the fields that are known metrics with a number, and how many
+// turns are behind them where the report says so under "turns".
 func figures(fields map[string]json.RawMessage) map[string]Figure {
+	var turns map[string]uint64
+	if raw := fields["turns"]; raw != nil && json.Unmarshal(raw, &turns) != nil {
+		turns = nil // another tool's key of that name
+	}
 	found := map[string]Figure{}
 	for _, m := range Metrics() {
 		if v, ok := number(fields[m.Key]); ok {
-			found[m.Key] = Plain(v)
+			f := Plain(v)
+			f.N = turns[m.Key]
+			found[m.Key] = f
 		}
 	}
 	return found

@@ -52,6 +52,9 @@ type Level struct {
 	At float64
 	// Figures by key; see Metrics.
 	Figures map[string]Figure
+	// Typical are the geometric means of latencies in ms, by TypicalKey. They are
+	// what live turns are compared with, and not printed; nil for reports.
+	Typical map[string]Figure
 	// Errors counts failed turns by outcome; nil when unknown.
 	Errors map[string]uint64
 	// Runs were measured, of which Valid had few enough errors to stand for
