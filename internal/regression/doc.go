@@ -54,30 +54,6 @@ type Options struct {
 	Changes []Change
 }
 
-// Benchmarks are by index of probe.TurnKinds and of Signals.
-type Benchmarks [kinds][signals]Benchmark
-
-// Benchmark is a baseline taken from a benchmark run instead of being learned.
-// The zero value is none.
-type Benchmark struct {
-	// Typical is the geometric mean of the signal; Samples how many turns it
-	// stands on.
-	Typical time.Duration
-	Samples int
-	// Noise is the standard deviation of the logarithm of the 30-minute level;
-	// 0 leaves it to be learned.
-	Noise float64
-}
-
-// Change is a declared change window: what is measured in [From, To) does not
-// enter the baseline.
-type Change struct {
-	From, To time.Time
-	// Relearn says that the level is meant to be another one afterwards: the
-	// baseline starts anew at To.
-	Relearn bool
-}
-
 func kindIndex(k probe.TurnKind) int {
 	if k == probe.Followup {
 		return 1

@@ -58,32 +58,6 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	j.cached[k].observe(r, at, changing || !j.calm(k))
 }
 
-// change reports whether a change window is open, and starts the baselines
-// anew when one that asks for it has ended.
-func (j *Job) change(at time.Time) bool {
-	open := false
-	for _, c := range j.changes {
-		if c.Relearn && !at.Before(c.To) && c.To.After(j.relearned) && c.To.After(j.clock.start) {
-			j.relearned = c.To
-			j.forget()
-		}
-		open = open || !at.Before(c.From) && at.Before(c.To)
-	}
-	return open
-}
-
-// forget starts every baseline anew.
-func (j *Job) forget() {
-	for k := range j.series {
-		for s := range j.series[k] {
-			j.series[k][s].baseline = nil
-			j.series[k][s].cusum.sum = 0
-		}
-		j.parts[k].usual = means{}
-		j.cached[k] = cached{}
-	}
-}
-
 // calm says that no signal of a kind of turn is on its way to its limit.
 func (j *Job) calm(kind int) bool {
 	for s := range j.series[kind] {
