@@ -57,7 +57,7 @@ func (s *sidecar) pageFor(cfg *config.Config) (commit func() error, err error) {
 	return func() error {
 		p, err := alerting.New(s.pagerOptions(cfg.Alerting, files))
 		if err != nil {
-			return err
+			return usagef("alerting: %w", err)
 		}
 		s.pager = &pager{p, cfg.Alerting}
 		return nil
@@ -95,7 +95,7 @@ func (s *sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		Gatherer: s.recorder.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
-		OnChange: s.onAlert, Logger: s.logger, EngineLogger: quiet(s.logger),
+		OnChange: s.onAlert, Dial: s.options.dial, Logger: s.logger, EngineLogger: quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{

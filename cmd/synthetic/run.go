@@ -61,15 +61,15 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer s.closePager()
-	saved, err := keepBaselines(f.stateFile, s.recorder, e.logger)
-	if err != nil {
+	if err := restoreBaselines(f.stateFile, s.recorder); err != nil {
 		return err
 	}
-	defer saved()
 	r := &reloader{path: f.configFile, logger: e.logger, apply: s.apply, done: s.recorder.SetReload}
 	if err := r.load(); err != nil {
 		return err
 	}
+	// Only now: before, the recorder knows no job, and would save that.
+	defer keepBaselines(f.stateFile, s.recorder, e.logger)()
 	var reload func() error
 	if f.lifecycle {
 		reload = r.load

@@ -26,6 +26,7 @@ import (
 // sidecar holds the parts of a running prober together. Data flows one way:
 // configuration → scheduler → prober → result → recorder and page.
 type sidecar struct {
+	options   sidecarOptions
 	logger    *slog.Logger
 	registry  *prometheus.Registry // Go and process collectors; the recorder has its own way
 	recorder  *metrics.Recorder
@@ -44,12 +45,15 @@ type sidecarOptions struct {
 	// none.
 	events       *slog.Logger
 	drainTimeout time.Duration
-	// dial opens the connections to targets; nil means TCP.
+	// replica spreads the schedules of processes that probe the same; "" means
+	// the host's name.
+	replica string
+	// dial opens the connections to targets and Alertmanagers; nil means TCP.
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
 func newSidecar(o sidecarOptions) (*sidecar, error) {
-	s := &sidecar{logger: o.logger, registry: prometheus.NewRegistry(), onAlert: logAlert(o.logger)}
+	s := &sidecar{options: o, logger: o.logger, registry: prometheus.NewRegistry(), onAlert: logAlert(o.logger)}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build:           build(),
@@ -57,9 +61,9 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		Heartbeat:       func(target, workload string) time.Time { return s.scheduler.LastBeat(target, workload) },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
-	replica, err := os.Hostname()
+	replica, err := o.replicaName()
 	if err != nil {
-		return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
+		return nil, err
 	}
 	journal := newJournal(cmp.Or(o.events, slog.New(slog.DiscardHandler)))
 	s.scheduler = schedule.New(schedule.Options{
@@ -85,6 +89,17 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return s, nil
+}
+
+func (o sidecarOptions) replicaName() (string, error) {
+	if o.replica != "" {
+		return o.replica, nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
+	}
+	return name, nil
 }
 
 // apply hands a new configuration down. On an error nothing has changed.

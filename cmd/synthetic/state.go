@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"synthetic/internal/metrics"
@@ -13,18 +17,35 @@ import (
 // crash can lose.
 const saveEvery = time.Minute
 
-// keepBaselines reads a state file into the recorder, before its first
-// snapshot, and saves to it from then on. The returned function saves a last
-// time. An empty path keeps nothing.
-func keepBaselines(path string, recorder *metrics.Recorder, logger *slog.Logger) (stop func(), err error) {
+// restoreBaselines reads a state file into the recorder, and makes sure that it
+// can be replaced. A file that cannot be used is left as it is: it may hold
+// what took a week to learn. An empty path keeps nothing.
+func restoreBaselines(path string, recorder *metrics.Recorder) error {
 	if path == "" {
-		return func() {}, nil
+		return nil
 	}
 	f, err := regression.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return usagef("--state.file: %w", err)
+	}
+	beside, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return usagef("--state.file=%s: nothing can be saved there: %w; its directory must exist and be writable", path, err)
+	}
+	if err := errors.Join(beside.Close(), os.Remove(beside.Name())); err != nil {
+		return fmt.Errorf("--state.file=%s: removing what was written to try: %w", path, err)
 	}
 	recorder.RestoreBaselines(f)
+	return nil
+}
+
+// keepBaselines saves the recorder's baselines from now on. The returned
+// function saves a last time. The recorder must have its configuration: what it
+// does not name is forgotten. An empty path keeps nothing.
+func keepBaselines(path string, recorder *metrics.Recorder, logger *slog.Logger) (stop func()) {
+	if path == "" {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -34,7 +55,7 @@ func keepBaselines(path string, recorder *metrics.Recorder, logger *slog.Logger)
 	return func() {
 		cancel()
 		<-done
-	}, nil
+	}
 }
 
 // saveBaselines saves once a minute and when ctx is done. A file that cannot be

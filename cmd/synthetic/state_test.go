@@ -9,8 +9,7 @@ import (
 	"synthetic/internal/regression"
 )
 
-// TestStateFile: a stopped sidecar has saved what it knows, and a damaged file
-// is refused rather than overwritten.
+// TestStateFile: a stopped sidecar has saved what it knows.
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	_, server := fastDeployment(t)
@@ -27,12 +26,45 @@ func TestStateFile(t *testing.T) {
 	if len(f.Jobs) != 1 || f.Jobs[0].Target != "a" || len(f.Jobs[0].Series) == 0 {
 		t.Errorf("saved %+v, want the series of target a", f.Jobs)
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+}
+
+// TestStateFileRefused: what cannot be used ends the program before it begins,
+// and is left as it is.
+func TestStateFileRefused(t *testing.T) {
+	t.Parallel()
+	whole := `{"version": 1, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	good := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
+	bad := filepath.Join(t.TempDir(), "bad.yml")
+	if err := os.WriteFile(bad, []byte("targets: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for name, tt := range map[string]struct{ config, text, want string }{
+		"empty":                {good, "", "delete the file to learn anew"},
+		"cut off":              {good, whole[:len(whole)/2], "delete the file to learn anew"},
+		"not JSON":             {good, "\x00\x01", "delete the file to learn anew"},
+		"with something after": {good, whole + "}", "delete the file to learn anew"},
+		"of a later version":   {good, `{"version": 2}`, "are of version 2, this binary reads 1"},
+		"whole, but the configuration has mistakes": {bad, whole, "targets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "baselines.json")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, errs := newBuffer(), newBuffer()
+			code := run(t.Context(), []string{"run", "--config.file=" + tt.config, "--state.file=" + path, "--web.listen-address=127.0.0.1:0"}, out, errs)
+			if code != exitUsage || !strings.Contains(errs.String(), tt.want) {
+				t.Errorf("exit code %d, want %d and %q:\n%s", code, exitUsage, tt.want, errs)
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != tt.text {
+				t.Errorf("the file holds %q now (%v), want %q", text, err, tt.text)
+			}
+		})
+	}
+	missing := filepath.Join(t.TempDir(), "none", "baselines.json")
 	out, errs := newBuffer(), newBuffer()
-	code := run(t.Context(), []string{"run", "--config.file=" + configFor(t, "", map[string]string{"a": server.URL}), "--state.file=" + path, "--web.listen-address=127.0.0.1:0"}, out, errs)
-	if code != exitFailure || !strings.Contains(errs.String(), "delete the file to learn anew") {
-		t.Errorf("a damaged file: exit code %d, %s", code, errs)
+	code := run(t.Context(), []string{"run", "--config.file=" + good, "--state.file=" + missing, "--web.listen-address=127.0.0.1:0"}, out, errs)
+	if code != exitUsage || !strings.Contains(errs.String(), "its directory must exist and be writable") {
+		t.Errorf("a directory that does not exist: exit code %d, want %d:\n%s", code, exitUsage, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,12 +49,19 @@ type client struct {
 	generator     string
 }
 
-func newClient(a Alertmanager, generator string) (*client, error) {
+// dialer opens connections; nil means TCP.
+type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
+
+func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	u, err := url.Parse(a.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
 		return nil, fmt.Errorf("alertmanager %q: not an http or https address without user information; write for example http://alertmanager:9093", u.Redacted())
 	}
-	h, err := promconfig.NewClientFromConfig(a.http(), "alertmanager")
+	var options []promconfig.HTTPClientOption
+	if dial != nil {
+		options = append(options, promconfig.WithDialContextFunc(promconfig.DialContextFunc(dial)))
+	}
+	h, err := promconfig.NewClientFromConfig(a.http(), "alertmanager", options...)
 	if err != nil {
 		return nil, fmt.Errorf("alertmanager %q: %w", a.URL, err)
 	}

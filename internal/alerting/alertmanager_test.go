@@ -66,7 +66,7 @@ func TestClient(t *testing.T) {
 			if tc.configure != nil {
 				tc.configure(&a, s)
 			}
-			c, err := newClient(a, "")
+			c, err := newClient(a, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestClientGivesUp(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	defer s.Close()
 	defer close(release)
-	c, err := newClient(Alertmanager{URL: s.URL, Timeout: time.Millisecond}, "")
+	c, err := newClient(Alertmanager{URL: s.URL, Timeout: time.Millisecond}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

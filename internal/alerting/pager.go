@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -55,6 +56,8 @@ type Options struct {
 	// OnChange is called when an alert begins to fire or is over, from the
 	// goroutine that evaluates: it must be quick.
 	OnChange func(Change)
+	// Dial opens the connections to Alertmanagers; nil means TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Logger is told what the pager does, EngineLogger what the storage and the
 	// rule manager say; nil drops it.
 	Logger, EngineLogger *slog.Logger
@@ -119,7 +122,7 @@ func New(o Options) (*Pager, error) {
 	}
 	var urls []string
 	for _, a := range o.Alertmanagers {
-		c, err := newClient(a, p.page())
+		c, err := newClient(a, p.page(), o.Dial)
 		if err != nil {
 			return nil, err
 		}
