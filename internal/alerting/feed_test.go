@@ -117,6 +117,28 @@ func TestFeedStoresWhatRulesRead(t *testing.T) {
 	r.want(`test_unread`, map[string]float64{`{__name__="test_unread", instance="here", job="synthetic"}`: 0})
 }
 
+// TestFeedStoresWhatTemplatesQuery: an annotation may read what no expression
+// does.
+func TestFeedStoresWhatTemplatesQuery(t *testing.T) {
+	g := newGauge(t)
+	for _, name := range []string{"test_queried", "test_unread"} {
+		g.registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "Not in any expression."}))
+	}
+	g.set(3)
+	r := newRig(t, g.registry, `
+groups:
+  - name: g
+    rules:
+      - alert: A
+        expr: test_up < -1
+        annotations:
+          description: '{{ with printf `+"`max(test_queried{target=%q})`"+` $labels.target | query }}{{ . | first | value }}{{ end }}'
+          summary: test_unread is only a word here
+`, nil)
+	r.round()
+	r.want(`count by (__name__) ({__name__=~"test_.*"})`, map[string]float64{`{__name__="test_up"}`: 1, `{__name__="test_queried"}`: 1})
+}
+
 // TestFeedHistograms stores the native form where rules read it, and buckets
 // where they do not or where there is no native form.
 func TestFeedHistograms(t *testing.T) {
