@@ -24,6 +24,7 @@ const (
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
 	LabelPart     = "part"
+	LabelTraceID  = "trace_id"
 )
 
 // Names of metrics.
@@ -66,6 +67,7 @@ const (
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
 	ConsecutiveFailed = "synthetic_consecutive_failed_turns"
+	BadTurn           = "synthetic_bad_turn_timestamp_seconds"
 
 	SignalTurns        = "synthetic_signal_turns_total"
 	SignalLog2         = "synthetic_signal_log2_total"
@@ -167,6 +169,7 @@ func Catalog() []Metric {
 		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
 
 		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong words (content_mismatch, which ends it).", job},
+		{BadTurn, Gauge, "seconds", "Unix time of the end of a bad turn, one of each kind: it failed (the reason says how), missed an SLO or was far above the usual (the reason is the SLI). The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
 
 		{SignalTurns, Counter, "turns", "Turns that a signal is known of; a turn without its value enters as its deadline, or as what it waited if that is longer.", signal},
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over those turns. Its rate over that of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},

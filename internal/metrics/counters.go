@@ -83,17 +83,18 @@ func (c *turnCounters) usage(r *probe.Result) {
 	c.coalesced += float64(r.Coalesced)
 }
 
-// judge counts the verdict of the objective, if it has one.
-func (c *sloCounters) judge(r *probe.Result) {
+// judge counts the verdict of the objective, if it has one, and returns it.
+func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 	v := c.objective.Judge(*r)
 	if v == slo.NotJudged {
-		return
+		return v
 	}
 	k := kindIndex(r.Kind)
 	c.turns[k]++
 	if v == slo.Bad {
 		c.violations[k]++
 	}
+	return v
 }
 
 // countFailed counts turns that fail hard in a row. A refusal for load and our

@@ -44,6 +44,9 @@ type documentValues struct {
 	Phases           []string
 	Buckets          []documentBuckets
 	ExemplarInterval time.Duration
+	BadTurnInterval  string
+	BadTurnKept      string
+	BadTurnsPerHour  int
 }
 
 type documentBuckets struct {
@@ -58,6 +61,8 @@ func documentData() documentValues {
 		Catalog: Catalog(), Lines: judged, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
 		ExemplarInterval: exemplarEvery,
+		BadTurnInterval:  slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
+		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
 		Buckets: []documentBuckets{
 			{[]string{TTFT, AnswerTTFT}, tokenBuckets()},
 			{[]string{TPOT, ITL}, paceBuckets()},
@@ -76,7 +81,7 @@ func documentData() documentValues {
 }
 
 // lines counts the lines of text that each family takes for one job in which
-// every phase has happened.
+// every phase and bad turns of both kinds have happened.
 func lines(objectives []slo.Objective) map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
@@ -87,8 +92,12 @@ func lines(objectives []slo.Objective) map[string]int {
 		Targets: []Target{{Name: "t"}}, SLOs: objectives,
 		Jobs: []Job{{Target: "t", Workload: "w", Rate: 1}},
 	})
-	for _, h := range r.jobs[jobKey{"t", "w"}].phase {
+	j := r.jobs[jobKey{"t", "w"}]
+	for _, h := range j.phase {
 		h.observe(time.Millisecond)
+	}
+	for k := range j.badTurns {
+		j.badTurns[k] = badTurn{trace: "t", seen: r.options.Now()}
 	}
 	f := r.newFrame()
 	f.fill(r)

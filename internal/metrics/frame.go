@@ -59,12 +59,13 @@ func (f *frame) addFamily(m Metric) {
 // series agree with each other.
 func (f *frame) fill(r *Recorder) {
 	now := r.options.Now()
-	phases := f.families[PhaseDuration]
-	phases.Metric = phases.Metric[:0]
+	phases, badTurns := f.families[PhaseDuration], f.families[BadTurn]
+	phases.Metric, badTurns.Metric = phases.Metric[:0], badTurns.Metric[:0]
 	for _, j := range f.jobs {
 		j.fill(now, &f.scratch)
 		j.beat(r.options.Heartbeat)
 		phases.Metric = j.appendPhases(phases.Metric)
+		badTurns.Metric = j.appendBadTurns(badTurns.Metric)
 	}
 	r.mu.RLock()
 	f.reload = r.reload

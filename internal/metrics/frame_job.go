@@ -19,6 +19,7 @@ type jobFrame struct {
 	phases     [phases]*histogramFrame
 	windows    []*windowFrame
 	regression regressionFrame
+	badTurns   [kinds]badTurnFrame
 }
 
 // sloFrame shows the counters of one objective.
@@ -47,6 +48,7 @@ func (f *frame) addJob(j *job) {
 	}
 	f.addSLOs(jf)
 	f.addRegression(jf)
+	f.layOutBadTurns(jf)
 }
 
 func (f *frame) addTurnCounters(l labels, c *turnCounters) {
@@ -142,6 +144,9 @@ func (jf *jobFrame) fill(now time.Time, scratch *sketch.Sketch) {
 		w.fill(now, scratch)
 	}
 	jf.regression.fill(j.regression, now)
+	for k := range jf.badTurns {
+		jf.badTurns[k].fill(&j.badTurns[k], now)
+	}
 }
 
 // appendPhases adds the phases that ever happened: a target without TLS has no

@@ -26,6 +26,7 @@ type job struct {
 	lag, readLag *histogram
 	slos         []*sloCounters
 	regression   *regression.Job
+	badTurns     [kinds]badTurn
 	// retired says that no snapshot names the job any more: it goes once its
 	// last conversation has ended.
 	retired bool
@@ -107,8 +108,14 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
 	}
+	var violated slo.SLI
 	for _, s := range j.slos {
-		s.judge(r)
+		if s.judge(r) == slo.Bad && violated == "" {
+			violated = s.objective.SLI
+		}
+	}
+	if why := j.whyBad(r, violated, now); why != "" {
+		j.badTurns[kindIndex(r.Kind)].take(r, why, now)
 	}
 	j.spread[kindIndex(r.Kind)].observe(r, now)
 	j.observePhases(&r.Phases)
