@@ -23,6 +23,9 @@ type alert struct {
 	// labels are put on the alert beside those of the expression.
 	labels               map[string]string
 	summary, description string
+	// turns are the labels by which the alert's description names a bad turn;
+	// none where the alert is not about turns.
+	turns []string
 	// windows says in words when the alert fires; "" for none.
 	windows string
 	// dashboard is the UID of the dashboard to look at.
@@ -37,6 +40,9 @@ func (in Input) rule(a alert) rulefmt.Rule {
 		annotationSummary:     a.summary,
 		annotationDescription: a.description,
 		annotationRunbook:     in.runbook(a.name),
+	}
+	if len(a.turns) > 0 {
+		annotations[annotationDescription] += " " + badTurnText(a.turns)
 	}
 	if a.windows != "" {
 		annotations[annotationWindows] = a.windows

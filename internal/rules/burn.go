@@ -49,6 +49,7 @@ func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 		description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
 			f.statement(), slo.Short(f.Window)),
+		turns:     f.turnLabels(),
 		windows:   explain(fit, tiers),
 		dashboard: dashboardTarget,
 	}

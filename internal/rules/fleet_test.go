@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"fmt"
 	"time"
 
 	"synthetic/internal/metrics"
@@ -145,6 +146,7 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	r := p.behave(p.turns[j], kind)
 	p.turns[j]++
 	r.Target, r.Workload, r.Kind = j.Target, j.Workload, kind
+	r.TraceID = fmt.Sprintf("%s-%d", p.instance, p.turns[j])
 	r.Scheduled = p.clock.Add(-p.lag)
 	r.Sent, r.End = *p.clock, *p.clock
 	p.recorder.TurnStarted(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})

@@ -61,6 +61,11 @@ func (f objective) labels() []string {
 	return by
 }
 
+// turnLabels are those of its labels that single turns have.
+func (f objective) turnLabels() []string {
+	return slices.DeleteFunc(f.labels(), func(l string) bool { return l == metrics.LabelSLO })
+}
+
 // self matches the SLO.
 func (f objective) self() matchers { return matchers{equals(metrics.LabelSLO, f.Name)} }
 

@@ -36,6 +36,7 @@ func down(g group, least int) alert {
 			g.matchers.on(metrics.ConsecutiveFailed), least),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the last {{ $value }} turns failed",
 		description: "The last {{ $value }} turns failed in a row, for reasons other than load (HTTP 429). No turn has succeeded since.",
+		turns:       perJob(),
 		dashboard:   dashboardTarget,
 	}
 }

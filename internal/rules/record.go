@@ -69,6 +69,7 @@ func (f objective) budgetExhausted() alert {
 			self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(f.Window), steps),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
+		turns:       f.turnLabels(),
 		dashboard:   dashboardTarget,
 	}
 }

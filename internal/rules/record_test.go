@@ -173,7 +173,7 @@ func TestWhatAPageSays(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"summary":       "a/chat: the last 40 turns failed",
-		"description":   "The last 40 turns failed in a row, for reasons other than load (HTTP 429). No turn has succeeded since.",
+		"description":   "The last 40 turns failed in a row, for reasons other than load (HTTP 429). No turn has succeeded since. Latest bad turn: trace prober-0-5781 (first turn, connect_error, ended 2027-01-15 16:06:00 +0000 UTC).",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
 		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
 	} {

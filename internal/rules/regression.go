@@ -106,6 +106,7 @@ func fastRegression() alert {
 		expr:        beyondLimit(),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns jumped to " + times(shortWindow) + " its baseline",
 		description: "The cumulative sum of ln({{ $labels.signal }} / baseline) is {{ $value | printf \"%.2f\" }} log minutes, its limit " + limit() + ". " + comparison(shortWindow) + " " + likelyPart(),
+		turns:       perTurn(),
 		windows:     "Fires when the sum of the log ratio, less an allowance of at most 0.4, reaches its limit: 3 times the baseline takes 2 minutes, 2 times 5 minutes. Less than 1.5 times never does; SyntheticSlowRegression is for that.",
 		dashboard:   dashboardTarget,
 	}
@@ -124,6 +125,7 @@ func slowRegression() alert {
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns is {{ $value | printf \"%.2f\" }} times its baseline",
 		description: "The geometric mean over 30m is at least {{ $value | printf \"%.2f\" }} times the baseline for " + hold +
 			"; the threshold, which follows the noise of the level, is " + threshold() + ". " + comparison(slowWindow) + " " + likelyPart(),
+		turns:     perTurn(),
 		windows:   "Fires when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise()) + " × level noise)) times the baseline for " + hold + ".",
 		dashboard: dashboardTarget,
 	}
@@ -166,6 +168,7 @@ func (t tail) alert() alert {
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of {{ $labels.turn }} turns have a {{ $labels.signal }} far above the usual",
 		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s took longer than %ss, which hardly any turn does. ",
 			slo.Short(t.window), one(metrics.TailLimit, "%.3g")) + comparison(slowWindow) + " " + likelyPart(),
+		turns:     perTurn(),
 		windows:   fmt.Sprintf("Fires at %s %% of turns over %s and %s %% over %s, at least %d turns.", percent(tailShare), slo.Short(t.window), percent(stillTail), slo.Short(t.short()), minTail),
 		dashboard: dashboardTarget,
 	}
@@ -181,6 +184,7 @@ func cachedRatioDrop() alert {
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: only {{ $value | humanizePercentage }} of the prompt tokens of {{ $labels.turn }} turns are cached",
 		description: "The prefix cache served {{ $value | humanizePercentage }} of the prompt tokens of the last 30m; at this time of day " +
 			queried(fmt.Sprintf("max(%s{%s})", metrics.CachedBaseline, same(perTurn())), "value | humanizePercentage") + " is usual.",
+		turns:     perTurn(),
 		dashboard: dashboardTarget,
 	}
 }

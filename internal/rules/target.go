@@ -57,6 +57,7 @@ func (in Input) busy(g windowed) alert {
 		expr:        fmt.Sprintf("%s > 0.1\nand\n%s >= %d", ratio(refused, ended), refused, minTurns),
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns are refused for load",
 		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s got HTTP 429: the deployment is up and has no room.", slo.Short(g.window)),
+		turns:       perJob(),
 		dashboard:   dashboardTarget,
 	}
 }
