@@ -9,6 +9,11 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
+// instant passes between the arrival of a request and its start: all that
+// arrive at one moment of virtual time then start together, in the order of
+// their ranks and not of the goroutines that brought them.
+const instant = time.Nanosecond
+
 // driver lets the requests of a deployment share one cluster. It has no
 // goroutine of its own: of the requests that wait, whichever holds the one
 // token of lead moves the cluster's time, sleeps until something happens next,
@@ -106,7 +111,7 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	c := &call{finish: finish, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	d.catchUp()
-	err := d.submit(d.clock.now(), r, c)
+	err := d.submit(d.clock.now()+instant, r, c)
 	id := d.ids
 	d.mu.Unlock()
 	if err != nil {

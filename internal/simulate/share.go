@@ -21,7 +21,7 @@ func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
 	// The cluster caches the answer as it grows, so it has to know its blocks
 	// before. What comes back as history has the same ones.
 	t.prompt.text(string(t.text.peek(t.output)))
-	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks}
+	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks, Rank: t.prompt.hash}
 	send := d.sender(ctx, t, out)
 	return t.driver.serve(ctx, work, t.finish, func(e cluster.Event) error {
 		if e.Kind != cluster.Tokens {

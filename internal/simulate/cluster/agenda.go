@@ -5,7 +5,8 @@ import "time"
 // entry is something that will happen.
 type entry struct {
 	at    time.Duration
-	order uint64 // of entries at one time: first in, first out
+	rank  uint64 // of entries at one time: the lowest first
+	order uint64 // of entries of one rank: first in, first out
 	do    func()
 }
 
@@ -15,10 +16,14 @@ type agenda struct {
 	count uint64
 }
 
-// add puts something on the agenda.
-func (a *agenda) add(at time.Duration, do func()) {
+// add puts something on the agenda, before all that has a rank.
+func (a *agenda) add(at time.Duration, do func()) { a.addRanked(at, 0, do) }
+
+// addRanked puts something on the agenda whose place among what is due at the
+// same time does not depend on when it was added.
+func (a *agenda) addRanked(at time.Duration, rank uint64, do func()) {
 	a.count++
-	a.heap = append(a.heap, entry{at, a.count, do})
+	a.heap = append(a.heap, entry{at, rank, a.count, do})
 	for i := len(a.heap) - 1; i > 0; {
 		parent := (i - 1) / 2
 		if !a.less(i, parent) {
@@ -54,5 +59,8 @@ func (a *agenda) next() entry {
 
 func (a *agenda) less(i, j int) bool {
 	x, y := &a.heap[i], &a.heap[j]
-	return x.at < y.at || x.at == y.at && x.order < y.order
+	if x.at != y.at {
+		return x.at < y.at
+	}
+	return x.rank < y.rank || x.rank == y.rank && x.order < y.order
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,13 +12,14 @@ func TestAgendaIsInOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var a agenda
 	type happening struct {
-		at time.Duration
-		n  int
+		at   time.Duration
+		rank uint64
+		n    int
 	}
 	var got []happening
 	for n := range 1000 {
-		h := happening{time.Duration(r.IntN(100)), n}
-		a.add(h.at, func() { got = append(got, h) })
+		h := happening{time.Duration(r.IntN(100)), r.Uint64N(3), n}
+		a.addRanked(h.at, h.rank, func() { got = append(got, h) })
 		if r.IntN(3) == 0 {
 			a.next()
 		}
@@ -25,12 +27,10 @@ func TestAgendaIsInOrder(t *testing.T) {
 	for len(a.heap) > 0 {
 		a.next().do()
 	}
-	// At one time, what was added first comes first.
+	// At one time the lowest rank comes first, and of one rank what was added
+	// first.
 	sorted := slices.IsSortedFunc(got, func(x, y happening) int {
-		if x.at != y.at {
-			return int(x.at - y.at)
-		}
-		return x.n - y.n
+		return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.rank, y.rank), cmp.Compare(x.n, y.n))
 	})
 	if !sorted || len(got) < 500 {
 		t.Errorf("%d happenings, in order: %v", len(got), sorted)

@@ -129,7 +129,7 @@ func (c *Cluster) Submit(at time.Duration, r Request) error {
 	}
 	s := &sequence{Request: r, cached: -1}
 	c.flying[r.ID] = s
-	c.agenda.add(at, func() { c.start(s) })
+	c.agenda.addRanked(at, r.Rank, func() { c.start(s) })
 	return nil
 }
 

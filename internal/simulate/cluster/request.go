@@ -13,6 +13,9 @@ type Request struct {
 	// block. Blocks without an entry are not cached. It must not change while
 	// the request is in flight.
 	Chain []uint64
+	// Rank orders requests that start at the same time, the lowest first,
+	// whichever was submitted first; equal ranks in the order of submission.
+	Rank uint64
 }
 
 // Kind says what an Event tells.
