@@ -33,7 +33,7 @@ func targetDetail(objectives []slo.Objective) board {
 }
 
 func trafficPanels(s scope) []panel {
-	return []panel{turnRate(s), outcomes(s), conversationsInFlight(s), skipped(s)}
+	return []panel{turnRate(s), outcomes(s), conversationsInFlight(s), skipped(s), badTurns(s)}
 }
 
 func turnRate(s scope) panel {

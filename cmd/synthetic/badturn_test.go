@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate"
+)
+
+// traces remembers the trace ids of the requests that came to a server.
+type traces struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// before remembers a request and hands it on.
+func (s *traces) before(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if parts := strings.Split(r.Header.Get("Traceparent"), "-"); len(parts) == 4 {
+			s.mu.Lock()
+			s.seen[parts[1]] = true
+			s.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *traces) has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen[id]
+}
+
+// TestPagesNameATraceOfTheServer follows a trace id from the header that the
+// server got over /metrics into what an Alertmanager is told.
+func TestPagesNameATraceOfTheServer(t *testing.T) {
+	came := &traces{seen: map[string]bool{}}
+	d := simulate.New(simulate.Options{Seed: 1, Faults: simulate.Faults{HTTP500: 1}})
+	server := httptest.NewServer(came.before(d))
+	defer server.Close()
+	told := make(chan string, 100)
+	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var alerts []struct{ Annotations map[string]string }
+		if err := json.NewDecoder(r.Body).Decode(&alerts); err != nil {
+			t.Errorf("the Alertmanager cannot read the alerts: %v", err)
+		}
+		for _, a := range alerts {
+			select {
+			case told <- a.Annotations["description"]:
+			default: // the test has seen enough
+			}
+		}
+	}))
+	defer am.Close()
+	file := configFor(t, "/v1", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, alertmanagers: [{url: \""+am.URL+"\"}]}\n")
+	p := sidecarRun(t, file)
+
+	exported := ""
+	p.until("a bad turn", func(s map[string]float64) bool {
+		for name := range s {
+			if strings.HasPrefix(name, "synthetic_bad_turn_timestamp_seconds{") {
+				exported = name
+			}
+		}
+		return exported != ""
+	})
+	id := regexp.MustCompile(`trace_id="([0-9a-f]{32})"`).FindStringSubmatch(exported)
+	if id == nil || !came.has(id[1]) || !strings.Contains(exported, `reason="http_5xx"`) {
+		t.Errorf("%s is exported, and no request carried that trace", exported)
+	}
+	named := regexp.MustCompile(`Latest bad turn: trace ([0-9a-f]{32}) \((first|followup) turn, http_5xx, ended `)
+	for timeout := time.After(60 * time.Second); ; {
+		select {
+		case text := <-told:
+			if m := named.FindStringSubmatch(text); m != nil && came.has(m[1]) {
+				return
+			}
+			t.Logf("a page without a trace: %s", text)
+		case <-timeout:
+			t.Fatalf("no page named a trace that the server knows; log:\n%s", p.err)
+		}
+	}
+}
