@@ -31,8 +31,11 @@ type Job struct {
 	Deadlines regression.Deadlines
 	// Changes are the declared change windows of its target.
 	Changes []regression.Change
-	// Benchmarks stand in for learned baselines, by kind of turn and signal.
+	// Benchmarks stand in for learned baselines, by kind of turn and signal, and
+	// are shown beside the live figures.
 	Benchmarks regression.Benchmarks
+	// Benchmark says where they are from; the zero value exports none of them.
+	Benchmark Benchmark
 }
 
 // reload is what is known of the last load of the configuration.
@@ -54,9 +57,13 @@ func (r *Recorder) Apply(s Snapshot) {
 	r.targets = r.withKnownModels(s.Targets)
 	r.slos = slices.Clone(s.SLOs)
 	r.rates = make(map[jobKey]float64, len(s.Jobs))
+	r.benchmarks = make(map[jobKey]benchmarked)
 	for _, info := range s.Jobs {
 		key := jobKey{info.Target, info.Workload}
 		r.rates[key] = info.Rate
+		if info.Benchmark != (Benchmark{}) {
+			r.benchmarks[key] = benchmarked{info.Benchmark, info.Benchmarks}
+		}
 		if r.jobs[key] == nil {
 			r.jobs[key] = newJob(key, r.layouts)
 			r.restore(r.jobs[key])

@@ -24,7 +24,9 @@ const (
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
 	LabelPart     = "part"
-	LabelTraceID  = "trace_id"
+	// LabelStatistic says which figure of a benchmark it is.
+	LabelStatistic = "statistic"
+	LabelTraceID   = "trace_id"
 )
 
 // Names of metrics.
@@ -84,6 +86,10 @@ const (
 	CusumAllowance     = "synthetic_regression_cusum_allowance"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
+
+	Expected      = "synthetic_expected_seconds"
+	ExpectedTurns = "synthetic_expected_turns"
+	ExpectedInfo  = "synthetic_expected_info"
 
 	PrefillTurns    = "synthetic_prefill_turns_total"
 	PrefillUncached = "synthetic_prefill_uncached_tokens_total"
@@ -186,6 +192,9 @@ func Catalog() []Metric {
 		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
+		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},
+		{ExpectedTurns, Gauge, "turns", "Turns of the benchmark that synthetic_expected_seconds stands on; absent where it does not say.", signal},
+		{ExpectedInfo, Gauge, "", "Which level of which benchmark a job is compared with; always 1. The label turns is pooled where the file does not tell first from follow-up turns: its figures are then shown and not compared with.", with(job, "run", "variant", "level", "turns")},
 		{PrefillTurns, Counter, "turns", "Turns that got a first token and whose usage said how many prompt tokens were cached: those of the line through the TTFT over the uncached tokens.", turn},
 		{PrefillUncached, Counter, "tokens", "Sum of the uncached prompt tokens of those turns.", turn},
 		{PrefillSquared, Counter, "", "Sum of the squares of the uncached prompt tokens of those turns.", turn},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 	"synthetic/internal/slo"
 )
 
@@ -43,9 +44,22 @@ func snapshot(targets ...string) Snapshot {
 	s := Snapshot{SLOs: objectives()}
 	for _, t := range targets {
 		s.Targets = append(s.Targets, Target{Name: t, Model: "m-8b", Connection: "reuse"})
-		s.Jobs = append(s.Jobs, Job{Target: t, Workload: "chat", Rate: 0.25})
+		j := Job{Target: t, Workload: "chat", Rate: 0.25}
+		if t == "east" {
+			j.Benchmark, j.Benchmarks = Benchmark{Run: "nightly", Variant: "kv_aware", Level: "20"}, benchmarks()
+		}
+		s.Jobs = append(s.Jobs, j)
 	}
 	return s
+}
+
+// benchmarks know the TTFT of first turns.
+func benchmarks() (b regression.Benchmarks) {
+	b[0][0] = regression.Benchmark{
+		Typical: 400 * time.Millisecond, Samples: 300,
+		Quantiles: [3]time.Duration{390 * time.Millisecond, 700 * time.Millisecond, 0},
+	}
+	return b
 }
 
 // turn is a successful turn of n gaps of the given length.

@@ -117,6 +117,9 @@ func (f *frame) addConfigured(r *Recorder, key jobKey, j *jobFrame) {
 	if rate := r.rates[key]; rate > 0 {
 		f.constant(TrafficRate, j.labels, rate)
 	}
+	if b, ok := r.benchmarks[key]; ok {
+		f.addBenchmark(j.labels, b)
+	}
 	if r.options.Heartbeat != nil {
 		f.gauge(SchedulerHeartbeat, j.labels, &j.counters.heartbeat)
 	}

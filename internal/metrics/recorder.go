@@ -40,12 +40,14 @@ type Recorder struct {
 	options Options
 	layouts *layouts
 
-	mu      sync.RWMutex
-	jobs    map[jobKey]*job
-	rates   map[jobKey]float64
-	targets []Target
-	slos    []slo.Objective
-	reload  reload
+	mu    sync.RWMutex
+	jobs  map[jobKey]*job
+	rates map[jobKey]float64
+	// benchmarks are those of the jobs that have one.
+	benchmarks map[jobKey]benchmarked
+	targets    []Target
+	slos       []slo.Objective
+	reload     reload
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
 	restored map[jobKey]regression.JobState
