@@ -1,7 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,5 +110,45 @@ func goesOn(t *testing.T, alerts map[string][]told, by, well time.Time) {
 		if ends != 1 || letters[len(letters)-1].firing() {
 			t.Errorf("%s: told of %d ends, want 1 and nothing after it", which, ends)
 		}
+	}
+}
+
+// TestKilledProcess kills the real program, which pages over TCP, and starts it
+// again: the alert goes on with the beginning that it had.
+func TestKilledProcess(t *testing.T) {
+	t.Parallel()
+	box := &letterbox{told: make(chan told, 1000)}
+	am := httptest.NewServer(box)
+	defer am.Close()
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	file := configFor(t, "/v1", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: pager, alertmanagers: [{url: \""+am.URL+"\"}]}\n")
+	ledger := filepath.Join(filepath.Dir(file), "pager", "alerts.json")
+	begin := func() (kill func(), log fmt.Stringer) {
+		cmd, _, errs := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait() // its error is that it was killed
+		}, errs
+	}
+	kill, log := begin()
+	first := box.await(t, func(told) bool { return true })
+	saved := eventually(func() bool {
+		text, err := os.ReadFile(ledger)
+		return err == nil && strings.Contains(string(text), first.Labels["alertname"])
+	})
+	kill()
+	if first.Labels == nil || !saved {
+		t.Fatalf("nothing was paged and saved:\n%s", log)
+	}
+	box.drain()
+	kill, log = begin()
+	again := box.await(t, func(a told) bool { return maps.Equal(a.Labels, first.Labels) })
+	kill()
+	if !again.firing() || !again.StartsAt.Equal(first.StartsAt) {
+		t.Errorf("after the kill the Alertmanager is told %+v, before it %+v\n%s", again, first, log)
 	}
 }

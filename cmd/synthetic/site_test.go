@@ -25,6 +25,8 @@ type letterbox struct {
 	mu   sync.Mutex
 	dead bool // what comes now is of a process that was killed
 	got  []told
+	// told gets what comes, if it has room; nil in virtual time.
+	told chan told
 }
 
 type told struct {
@@ -44,8 +46,13 @@ func (b *letterbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	defer b.mu.Unlock()
 	for _, a := range alerts {
 		a.at = time.Now()
-		if !b.dead {
-			b.got = append(b.got, a)
+		if b.dead {
+			continue
+		}
+		b.got = append(b.got, a)
+		select {
+		case b.told <- a:
+		default:
 		}
 	}
 }
@@ -68,6 +75,40 @@ func (b *letterbox) of(name string) map[string][]told {
 		}
 	}
 	return out
+}
+
+// await waits for something that was told; nothing comes in two minutes if that
+// is zero.
+func (b *letterbox) await(t *testing.T, ok func(told) bool) told {
+	t.Helper()
+	for timeout := time.After(2 * time.Minute); ; {
+		select {
+		case a := <-b.told:
+			if ok(a) {
+				return a
+			}
+		case <-timeout:
+			t.Error("the Alertmanager was not told within two minutes")
+			return told{}
+		}
+	}
+}
+
+// drain forgets what nobody awaited.
+func (b *letterbox) drain() {
+	for len(b.told) > 0 {
+		<-b.told
+	}
+}
+
+// eventually polls a condition of the outside world for half a minute.
+func eventually(ok func() bool) bool {
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // lapses is how long an Alertmanager that was told this believed the alert to
