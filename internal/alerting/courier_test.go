@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,8 +22,11 @@ type bench struct {
 	stop   func()
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{t: t, box: &inbox{}, clock: newClock(time.Now, time.Time{})}
+func newBench(t *testing.T) *bench { return newBenchAt(t, time.Now) }
+
+// newBenchAt is a bench with a wall clock.
+func newBenchAt(t *testing.T, wall func() time.Time) *bench {
+	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, time.Time{})}
 	var c *courier
 	b.ledger, c = newDesk(b.clock, b.box, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -345,4 +349,40 @@ func (b *bench) outlived(a ruleAlert) bool {
 		}
 	}
 	return true
+}
+
+// TestClockStepIsToldAtOnce: an Alertmanager on a clock that is set along with
+// the pager's believes in an alert until it hears the new time, or takes it for
+// over; it hears within one round.
+func TestClockStepIsToldAtOnce(t *testing.T) {
+	for name, by := range map[string]time.Duration{"forwards": time.Hour, "backwards": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var step atomic.Int64
+				wall := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+				b := newBenchAt(t, wall)
+				defer b.stop()
+				b.fire("a")
+				b.pass(10*time.Minute + 20*time.Second) // between two reminders
+				before := b.box.all()
+				step.Store(int64(by))
+				b.pass(rounds)
+				after := b.box.all()[len(before):]
+				if len(after) != 1 {
+					t.Fatalf("told %d times within a round of the step, want once", len(after))
+				}
+				a := after[0]
+				if left := a.EndsAt.Sub(wall()); left <= 0 || left > validFor {
+					t.Errorf("believed for %v from now, want up to %v", left, validFor)
+				}
+				if moved := a.StartsAt.Sub(before[0].StartsAt); (moved - by).Abs() > time.Second {
+					t.Errorf("its beginning moved by %v along with a step of %v", moved, by)
+				}
+				b.pass(3 * time.Minute)
+				if n := len(b.box.all()) - len(before); n != 4 {
+					t.Errorf("told %d times until three minutes later, want 4", n)
+				}
+			})
+		})
+	}
 }

@@ -50,13 +50,25 @@ func (l *ledger) save(dir string) error {
 		return fmt.Errorf("encoding the alerts: %w", err)
 	}
 	path := filepath.Join(dir, ledgerFile)
-	if err := os.WriteFile(path+".tmp", data, 0o600); err != nil {
-		return fmt.Errorf("saving the alerts: %w", err)
+	err = writeSynced(path+".tmp", data)
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
 	}
-	if err := os.Rename(path+".tmp", path); err != nil {
+	if err != nil {
 		return fmt.Errorf("saving the alerts: %w", err)
 	}
 	return nil
+}
+
+// writeSynced writes a file that is on the disk when it returns: one that takes
+// the place of a good one must not be empty after a power cut.
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (l *ledger) keep() keptLedger {
@@ -116,7 +128,7 @@ func (l *ledger) restore(k keptRecord) *record {
 		delivered: map[string]delivery{},
 	}
 	for url, d := range k.Delivered {
-		r.delivered[url] = delivery{c.fromWall(d.At), c.fromWall(d.FiringAt), d.Over}
+		r.delivered[url] = delivery{at: c.fromWall(d.At), firingAt: c.fromWall(d.FiringAt), over: d.Over}
 	}
 	return r
 }

@@ -153,6 +153,7 @@ type letter struct {
 	id      uint64
 	step    step
 	asOf    time.Time
+	ahead   time.Duration // of the wall clock
 	message message
 }
 
@@ -161,16 +162,16 @@ type letter struct {
 func (l *ledger) due(url string, limit int, onlyUrgent bool) []letter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.clock.now()
+	now, ahead := l.clock.now(), l.clock.step()
 	var urgent, reminders []letter
 	for id, r := range l.records {
-		s, isUrgent := r.next(r.delivered[url], now)
+		s, isUrgent := r.next(r.delivered[url], now, ahead)
 		switch {
 		case s == nothing:
 		case isUrgent:
-			urgent = append(urgent, letter{id, s, now, l.message(r, s, now)})
+			urgent = append(urgent, letter{id, s, now, ahead, l.message(r, s, now)})
 		case !onlyUrgent:
-			reminders = append(reminders, letter{id, s, now, l.message(r, s, now)})
+			reminders = append(reminders, letter{id, s, now, ahead, l.message(r, s, now)})
 		}
 	}
 	// The order is that of the beginnings, so that tests and logs repeat.
@@ -192,7 +193,7 @@ func (l *ledger) told(url string, letters []letter) {
 	defer l.mu.Unlock()
 	for _, t := range letters {
 		if r := l.records[t.id]; r != nil {
-			r.tell(url, t.step, t.asOf)
+			r.tell(url, t.step, t.asOf, t.ahead)
 		}
 	}
 }

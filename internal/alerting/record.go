@@ -34,6 +34,9 @@ type delivery struct {
 	firingAt time.Time
 	// over says that it was told last that the alert is over.
 	over bool
+	// ahead is how far the wall clock was ahead of the pager's then. It is not
+	// kept over a restart: a reminder too many harms nobody.
+	ahead time.Duration
 }
 
 func (r *record) firing() bool { return r.endsAt.IsZero() }
@@ -84,10 +87,12 @@ const (
 	tellOver
 )
 
-// next decides what the Alertmanager of d is told now. urgent is false for
-// reminders.
-func (r *record) next(d delivery, now time.Time) (s step, urgent bool) {
-	remind := now.Sub(d.at) >= resend
+// next decides what the Alertmanager of d is told now, with the wall clock so
+// far ahead. urgent is false for reminders, which are due at once after a step
+// of the wall clock: an Alertmanager whose clock was set forward with it takes
+// an alert for over that it was told of before.
+func (r *record) next(d delivery, now time.Time, ahead time.Duration) (s step, urgent bool) {
+	remind := now.Sub(d.at) >= resend || (ahead-d.ahead).Abs() >= tolerated
 	switch {
 	case r.firing():
 		return sayIf(tellFiring, !r.knownBy(d) || d.over, remind)
@@ -128,10 +133,11 @@ func (r *record) done(urls []string, now time.Time) bool {
 	return true
 }
 
-// tell notes that an Alertmanager was told s, as of a time.
-func (r *record) tell(url string, s step, asOf time.Time) {
+// tell notes that an Alertmanager was told s, as of a time, with the wall clock
+// so far ahead.
+func (r *record) tell(url string, s step, asOf time.Time, ahead time.Duration) {
 	d := r.delivered[url]
-	d.at, d.over = asOf, s == tellOver
+	d.at, d.over, d.ahead = asOf, s == tellOver, ahead
 	if s == tellFiring && !r.knownBy(d) {
 		d.firingAt = asOf
 	}
