@@ -4,22 +4,25 @@ package serverside
 type role string
 
 const (
-	promptTokens  role = "prompt tokens"
-	cachedTokens  role = "cached prompt tokens"
-	cacheHits     role = "prefix cache hits"
-	cacheQueries  role = "prefix cache queries"
-	hitRate       role = "prefix cache hit rate"
-	hitRates      role = "prefix cache hit rate per request"
-	waiting       role = "requests waiting"
-	running       role = "requests running"
-	kvUsage       role = "KV cache usage"
-	drafted       role = "tokens drafted"
-	accepted      role = "drafted tokens accepted"
-	acceptance    role = "acceptance rate"
-	outputTokens  role = "output tokens"
-	ttft          role = "time to first token"
-	itl           role = "inter-token latency"
-	configuration role = "configuration"
+	promptTokens role = "prompt tokens"
+	cachedTokens role = "cached prompt tokens"
+	cacheHits    role = "prefix cache hits"
+	cacheQueries role = "prefix cache queries"
+	hitRate      role = "prefix cache hit rate"
+	hitRates     role = "prefix cache hit rate per request"
+	waiting      role = "requests waiting"
+	running      role = "requests running"
+	kvUsage      role = "KV cache usage"
+	drafted      role = "tokens drafted"
+	accepted     role = "drafted tokens accepted"
+	acceptance   role = "acceptance rate"
+	// acceptedLength counts the tokens of a step, the one that is not drafted
+	// included.
+	acceptedLength role = "tokens accepted at once"
+	outputTokens   role = "output tokens"
+	ttft           role = "time to first token"
+	itl            role = "inter-token latency"
+	configuration  role = "configuration"
 )
 
 // reading says which number of a family's series counts.
@@ -84,6 +87,7 @@ func engines() []engine {
 			family{"num_running_reqs", running, level},
 			family{"token_usage", kvUsage, share},
 			family{"spec_accept_rate", acceptance, share},
+			family{"spec_accept_length", acceptedLength, level},
 			family{"generation_tokens_total", outputTokens, counts},
 			family{"time_to_first_token_seconds", ttft, histogram},
 			family{"inter_token_latency_seconds", itl, histogram},

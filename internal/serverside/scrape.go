@@ -33,7 +33,7 @@ const (
 // Client asks the side doors of a deployment. Use NewClient; Close it.
 type Client struct {
 	target target.Target
-	host   string // of the target
+	base   *url.URL // of the target
 	http   *http.Client
 }
 
@@ -48,7 +48,7 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 	if err != nil {
 		return nil, err
 	}
-	return &Client{target: t, host: base.Host, http: &http.Client{
+	return &Client{target: t, base: base, http: &http.Client{
 		Transport:     &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -84,9 +84,10 @@ func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
 	return body, nil
 }
 
-// authorise adds key and headers, but only for the target's own host.
+// authorise adds key and headers, but only for the target's own host, and never
+// in the clear where the target is asked over TLS.
 func (c *Client) authorise(req *http.Request) error {
-	if req.URL.Host != c.host {
+	if req.URL.Host != c.base.Host || req.URL.Scheme != c.base.Scheme {
 		return nil
 	}
 	key, err := c.target.Key.Read()
