@@ -19,6 +19,8 @@ type Snapshot struct {
 // what SetModel said last; Connection is how long its connections live.
 type Target struct {
 	Name, Model, Connection string
+	// ServerMetrics says that its own metrics are read, for ServerRead.
+	ServerMetrics bool
 }
 
 // Job is one workload sent to one target, at Rate conversations per
@@ -55,6 +57,7 @@ func (r *Recorder) Apply(s Snapshot) {
 	r.generation++
 	r.spare = nil
 	r.targets = r.withKnownModels(s.Targets)
+	r.keepServers(s.Targets)
 	r.slos = slices.Clone(s.SLOs)
 	r.rates = make(map[jobKey]float64, len(s.Jobs))
 	r.benchmarks = make(map[jobKey]benchmarked)

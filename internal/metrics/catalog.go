@@ -103,6 +103,11 @@ const (
 	SLOThreshold  = "synthetic_slo_threshold_seconds"
 	SLOWindow     = "synthetic_slo_window_seconds"
 
+	ServerMetricsUp  = "synthetic_server_metrics_up"
+	ServerDrafted    = "synthetic_server_spec_draft_tokens_total"
+	ServerAccepted   = "synthetic_server_spec_accepted_tokens_total"
+	ServerAcceptance = "synthetic_server_spec_acceptance_ratio"
+
 	TargetInfo          = "synthetic_target_info"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
 	TimestampSourceInfo = "synthetic_timestamp_source_info"
@@ -206,6 +211,11 @@ func Catalog() []Metric {
 		{SLOObjective, Gauge, "ratio", "Wanted share of good turns of an SLO.", []string{LabelSLO}},
 		{SLOThreshold, Gauge, "seconds", "Highest good value of an SLO; absent for availability.", []string{LabelSLO}},
 		{SLOWindow, Gauge, "seconds", "Period of an SLO's error budget.", []string{LabelSLO}},
+
+		{ServerMetricsUp, Gauge, "", "Whether all pages of a target's own metrics were read last time (1) or not (0); absent where none are configured.", []string{LabelTarget}},
+		{ServerDrafted, Counter, "tokens", "Tokens that a target's drafter proposed while we looked, by its own count; absent where it does not count them.", []string{LabelTarget}},
+		{ServerAccepted, Counter, "tokens", "Drafted tokens that were accepted while we looked, by the target's own count; absent where it does not count them.", []string{LabelTarget}},
+		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
 		{TargetInfo, Gauge, "", "A target's model and connection mode; always 1.", []string{LabelTarget, "model", "connection"}},
 		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},

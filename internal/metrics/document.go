@@ -90,9 +90,10 @@ func lines(objectives []slo.Objective) map[string]int {
 		Heartbeat:       func(string, string) time.Time { return time.Time{} },
 	})
 	r.Apply(Snapshot{
-		Targets: []Target{{Name: "t"}}, SLOs: objectives,
+		Targets: []Target{{Name: "t", ServerMetrics: true}}, SLOs: objectives,
 		Jobs: []Job{{Target: "t", Workload: "w", Rate: 1, Benchmark: Benchmark{Run: "r"}, Benchmarks: known()}},
 	})
+	r.ServerRead("t", ServerReading{Complete: true, Counted: true, Gauged: true})
 	j := r.jobs[jobKey{"t", "w"}]
 	for _, h := range j.phase {
 		h.observe(time.Millisecond)

@@ -90,6 +90,8 @@ func scripted() *Recorder {
 	r.ConversationStarted(probe.ConversationStart{Target: "west", Workload: "chat"})
 	r.TurnStarted(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
 	r.ConversationSkipped(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
+	r.ServerRead("east", ServerReading{Complete: true, Counted: true, Drafted: 1200, Accepted: 300})
+	r.ServerRead("west", ServerReading{Gauged: true, Acceptance: 0.75})
 	return r
 }
 

@@ -43,7 +43,7 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 func snapshot(targets ...string) Snapshot {
 	s := Snapshot{SLOs: objectives()}
 	for _, t := range targets {
-		s.Targets = append(s.Targets, Target{Name: t, Model: "m-8b", Connection: "reuse"})
+		s.Targets = append(s.Targets, Target{Name: t, Model: "m-8b", Connection: "reuse", ServerMetrics: true})
 		j := Job{Target: t, Workload: "chat", Rate: 0.25}
 		if t == "east" {
 			j.Benchmark, j.Benchmarks = Benchmark{Run: "nightly", Variant: "kv_aware", Level: "20"}, benchmarks()

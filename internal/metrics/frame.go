@@ -18,6 +18,7 @@ type frame struct {
 	families   map[string]*dto.MetricFamily
 	sorted     []*dto.MetricFamily
 	jobs       []*jobFrame
+	servers    []*serverFrame
 	reload     reload
 	words      *vocabulary
 	scratch    sketch.Sketch
@@ -42,6 +43,7 @@ func (r *Recorder) newFrame() *frame {
 	}
 	f.addObjectives(r)
 	f.addProcess(r)
+	f.layOutServers(r)
 	return f
 }
 
@@ -69,6 +71,7 @@ func (f *frame) fill(r *Recorder) {
 	}
 	r.mu.RLock()
 	f.reload = r.reload
+	f.fillServers()
 	r.mu.RUnlock()
 	f.setSource(r.options.TimestampSource)
 }

@@ -51,6 +51,8 @@ type Recorder struct {
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
 	restored map[jobKey]regression.JobState
+	// servers are the targets whose own metrics are read, by name.
+	servers map[string]*server
 	// generation counts the changes of what series there are; a frame of an
 	// older generation is stale.
 	generation uint64
