@@ -12,10 +12,14 @@ type clock struct {
 	start time.Time // has a monotonic reading
 }
 
-// newClock starts at the wall clock's time, or at notBefore if that is later:
-// stored samples may come from before a step backwards.
-func newClock(wall func() time.Time, notBefore time.Time) *clock {
+// newClock goes on with the clock of an earlier process, so that a restart after
+// a step opens no gap either, or starts at the wall clock's time. It starts at
+// notBefore if that is later: no sample may be older than what is stored.
+func newClock(wall func() time.Time, before keptLedger, notBefore time.Time) *clock {
 	base := wall()
+	if at, known := before.resumed(base); known {
+		base = at
+	}
 	if notBefore.After(base) {
 		base = notBefore
 	}

@@ -22,6 +22,16 @@ type inbox struct {
 	// answer is the status of a request; 0 hangs until the client gives up.
 	answer   func([]posted) int
 	requests int
+	// wall is the clock of the machine that it and the pager run on; nil means
+	// time.Now.
+	wall func() time.Time
+}
+
+func (b *inbox) now() time.Time {
+	if b.wall == nil {
+		return time.Now()
+	}
+	return b.wall()
 }
 
 func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,7 +47,7 @@ func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if code == http.StatusOK {
 		for _, a := range alerts {
-			a.at = time.Now()
+			a.at = b.now()
 			b.got = append(b.got, a)
 		}
 	}

@@ -18,12 +18,25 @@ const ledgerFile = "alerts.json"
 // outage is how long a process may have been away for its alerts to go on.
 const outage = time.Hour
 
-// keptLedger is the ledger as a file. Its times are of the wall clock: the
-// pager's own begins anew with each process.
+// keptLedger is the ledger as a file. Its times are of the wall clock, but for
+// Clock: that is what the pager's own showed at SavedAt, and what the stored
+// samples carry.
 type keptLedger struct {
 	Version int          `json:"version"`
 	SavedAt time.Time    `json:"saved_at"`
+	Clock   time.Time    `json:"clock,omitzero"`
 	Alerts  []keptRecord `json:"alerts"`
+}
+
+// resumed is what the pager's clock would show now if it had run on. It is
+// unknown if it stood for longer than alerts go on, or if the wall clock shows
+// an earlier time than it did then.
+func (k keptLedger) resumed(wall time.Time) (at time.Time, known bool) {
+	away := wall.Sub(k.SavedAt)
+	if k.Clock.IsZero() || away < 0 || away > outage {
+		return time.Time{}, false
+	}
+	return k.Clock.Add(away), true
 }
 
 type keptRecord struct {
@@ -75,7 +88,7 @@ func (l *ledger) keep() keptLedger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.clock
-	out := keptLedger{Version: keptVersion, SavedAt: c.wall(), Alerts: []keptRecord{}}
+	out := keptLedger{Version: keptVersion, SavedAt: c.wall(), Clock: c.now(), Alerts: []keptRecord{}}
 	for _, r := range l.records {
 		k := keptRecord{
 			Labels: r.labels, Annotations: r.annotations,
@@ -90,24 +103,33 @@ func (l *ledger) keep() keptLedger {
 	return out
 }
 
-// load reads the ledger of an earlier process, if there is one. patience says
-// how long an alert may wait for its rule to speak of it again.
-func (l *ledger) load(dir string, patience func(alert string) (patience, bool)) error {
+// readLedger reads the ledger of an earlier process; it is empty if there is
+// none, or no directory.
+func readLedger(dir string) (keptLedger, error) {
+	if dir == "" {
+		return keptLedger{}, nil
+	}
 	path := filepath.Join(dir, ledgerFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return keptLedger{}, nil
 	}
 	if err != nil {
-		return fmt.Errorf("reading the alerts of before: %w", err)
+		return keptLedger{}, fmt.Errorf("reading the alerts of before: %w", err)
 	}
 	var kept keptLedger
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return fmt.Errorf("reading the alerts of before in %q: %w; remove the file to start without them", path, err)
+		return keptLedger{}, fmt.Errorf("reading the alerts of before in %q: %w; remove the file to start without them", path, err)
 	}
 	if kept.Version != keptVersion {
-		return fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, kept.Version, keptVersion)
+		return keptLedger{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, kept.Version, keptVersion)
 	}
+	return kept, nil
+}
+
+// goOn goes on with the alerts of an earlier process. patience says how long an
+// alert may wait for its rule to speak of it again.
+func (l *ledger) goOn(kept keptLedger, patience func(alert string) (patience, bool)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range kept.Alerts {
@@ -117,7 +139,6 @@ func (l *ledger) load(dir string, patience func(alert string) (patience, bool)) 
 		}
 		l.records[r.labels.Hash()] = r
 	}
-	return nil
 }
 
 func (l *ledger) restore(k keptRecord) *record {

@@ -138,7 +138,11 @@ func New(o Options) (*Pager, error) {
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,
 	})
 	p.close = sync.OnceValue(func() error { return errors.Join(p.engine.Close(), p.store.close()) })
-	p.clock = newClock(o.Now, p.store.newest().Add(time.Millisecond))
+	kept, err := readLedger(o.Dir)
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	p.clock = newClock(o.Now, kept, p.store.newest().Add(time.Millisecond))
 	p.feed = &feed{
 		gatherer: o.Gatherer, storage: p.store, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
@@ -151,11 +155,7 @@ func New(o Options) (*Pager, error) {
 	if err := p.Reload(o.RuleFiles); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	if o.Dir != "" {
-		if err := p.ledger.load(o.Dir, p.files.patience); err != nil {
-			return nil, errors.Join(err, p.close())
-		}
-	}
+	p.ledger.goOn(kept, p.files.patience)
 	return p, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,6 +30,7 @@ func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time
 	p := mustNew(t, Options{
 		Gatherer: g.gatherer(), RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}}, Dir: dir,
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
+		Now: box.now,
 	})
 	p.couriers[0].client.http = &http.Client{Transport: box}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -84,6 +86,9 @@ func TestRestart(t *testing.T) {
 			t.Errorf("the alert that is kept was told %q after the restart", got)
 		}
 		// Eight minutes of ten had passed before the minute's absence.
+		for _, p := range box.all() {
+			t.Log(p.Labels["alertname"], p.at, p.StartsAt, p.EndsAt)
+		}
 		if got := box.signs("Waits", from); !strings.HasPrefix(got, "+") {
 			t.Errorf("the alert that waits was told %q within five minutes of the restart", got)
 		}
@@ -102,6 +107,49 @@ func TestRestart(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRestartAfterClockStep sets the wall clock by hours before a restart: what
+// fires goes on, and what waits waits on.
+func TestRestartAfterClockStep(t *testing.T) {
+	for name, by := range map[string]time.Duration{"forwards": 3 * time.Hour, "backwards": -3 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var step atomic.Int64
+				dir, g := t.TempDir(), newGauge(t)
+				box := &inbox{wall: func() time.Time { return time.Now().Add(time.Duration(step.Load())) }}
+				for _, target := range []string{"waits", "fires"} {
+					g.up.WithLabelValues(target).Set(1)
+				}
+				lives(t, dir, slow, g, box, 5*time.Minute, func(*Pager) {
+					step.Store(int64(by))
+					time.Sleep(3 * time.Minute)
+				})
+				from := len(box.all())
+				time.Sleep(time.Minute)
+				lives(t, dir, slow, g, box, 5*time.Minute, nil)
+				if got := box.signs("Fires", 0); strings.Contains(got, "-") {
+					t.Errorf("the alert that fires was told %q", got)
+				}
+				// It waits for ten minutes, and a minute was nobody there.
+				for name, want := range map[string]time.Duration{"Fires": 14 * time.Minute, "Waits": 3 * time.Minute} {
+					told := false
+					for _, p := range box.all()[from:] {
+						if p.Labels["alertname"] != name {
+							continue
+						}
+						told = true
+						if ago := box.now().Sub(p.StartsAt); (ago - want).Abs() > time.Minute {
+							t.Errorf("%s began %v ago, want %v", name, ago, want)
+						}
+					}
+					if !told {
+						t.Errorf("%s was not told after the restart", name)
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestRestartWhileAway keeps what an Alertmanager does not know over a
