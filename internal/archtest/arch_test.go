@@ -49,17 +49,19 @@ func allowed() map[string][]string {
 		"internal/report/picture":    nil,
 		"internal/report/gate":       {"internal/report/study", "internal/report/analysis"},
 
+		"internal/expected": {"internal/probe", "internal/regression", "internal/runfile", "internal/report/study"},
+
 		"internal/schedule":   {"internal/probe", "internal/target", "internal/workload"},
 		"internal/serverside": {"internal/runfile", "internal/target"},
 		"internal/sweep":      {"internal/probe", "internal/runfile", "internal/serverside", "internal/slo", "internal/target", "internal/workload"},
 		"internal/status":     {"internal/probe", "internal/slo", "internal/waterfall"},
 		"internal/rules":      {"internal/slo", "internal/metrics", "internal/probe", "internal/regression"},
 		"internal/backtest":   {"internal/metrics", "internal/probe", "internal/regression", "internal/rules", "internal/slo"},
-		"internal/dashboard":  {"internal/slo", "internal/metrics", "internal/probe", "internal/workload"},
+		"internal/dashboard":  {"internal/slo", "internal/metrics", "internal/probe", "internal/regression", "internal/workload"},
 		// Tests alone import it.
 		"internal/dashboard/dashboardtest": {"internal/dashboard"},
 
-		"internal/config": {"internal/runfile", "internal/sweep", "internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
+		"internal/config": {"internal/expected", "internal/regression", "internal/runfile", "internal/sweep", "internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"synthetic/internal/dashboard/dashboardtest"
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 )
 
 const (
@@ -38,11 +39,24 @@ func newScript(start time.Time) *script {
 	})
 	s.recorder.Apply(metrics.Snapshot{
 		Targets: []metrics.Target{{Name: "vllm", Model: "m", Connection: "reuse"}, {Name: "proxy", Model: "m", Connection: "per_conversation"}},
-		Jobs:    []metrics.Job{{Target: "vllm", Workload: "chat", Rate: 0.1}, {Target: "proxy", Workload: "chat", Rate: 0.1}},
-		SLOs:    example().SLOs,
+		Jobs: []metrics.Job{
+			{Target: "vllm", Workload: "chat", Rate: 0.1, Benchmark: metrics.Benchmark{Run: "nightly"}, Benchmarks: benchmarks()},
+			{Target: "proxy", Workload: "chat", Rate: 0.1},
+		},
+		SLOs: example().SLOs,
 	})
 	s.recorder.SetReload(true, start)
 	return s
+}
+
+// benchmarks are known of every kind of turn.
+func benchmarks() (all regression.Benchmarks) {
+	for k := range all {
+		for i := range all[k] {
+			all[k][i] = regression.Benchmark{Quantiles: [3]time.Duration{time.Second, time.Second, time.Second}}
+		}
+	}
+	return all
 }
 
 // handler serves the recorder with the Go and process collectors, as the

@@ -10,10 +10,11 @@ import (
 )
 
 // Legends of lines that are no measurements start so and are drawn dashed:
-// limits in red, plans in blue.
+// limits in red, plans in blue, what a benchmark measured in purple.
 const (
-	limitPrefix   = "SLO "
-	plannedPrefix = "configured "
+	limitPrefix    = "SLO "
+	plannedPrefix  = "configured "
+	expectedPrefix = "expected "
 )
 
 // graph draws lines over time.
@@ -76,6 +77,9 @@ func (g graph) draw(p panel) (dashboard.Panel, error) {
 	}
 	if p.draws(plannedPrefix) {
 		b.WithOverride(byRegexp("/^"+plannedPrefix+"/"), dashed(blue))
+	}
+	if p.draws(expectedPrefix) {
+		b.WithOverride(byRegexp("/^"+expectedPrefix+"/"), dashed(purple))
 	}
 	return b.Build()
 }

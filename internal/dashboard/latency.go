@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/regression"
 	"synthetic/internal/slo"
 )
 
@@ -18,6 +19,8 @@ type latency struct {
 	// sli is the SLI whose thresholds are drawn.
 	sli   slo.SLI
 	about about
+	// signal is that of the benchmark that is drawn; "" where there is none.
+	signal regression.Signal
 }
 
 // quantiles lists what is drawn of each distribution.
@@ -57,6 +60,13 @@ func (l latency) panel(s scope, objectives []slo.Objective, kind probe.TurnKind)
 			exemplars: q.name == "p99",
 		})
 	}
+	if l.signal != "" {
+		p.queries = append(p.queries, query{
+			expr: s.gauge(append(perJob(), metrics.LabelStatistic), metrics.Expected,
+				turnIs(kind), equal(metrics.LabelSignal, string(l.signal)), oneOf(metrics.LabelStatistic, shownStatistics())),
+			legend: expectedPrefix + jobLegend + " {{" + metrics.LabelStatistic + "}}",
+		})
+	}
 	if names := covering(objectives, l.sli, kind); len(names) > 0 {
 		p.queries = append(p.queries, query{
 			expr:   s.gauge([]string{metrics.LabelSLO}, metrics.SLOThreshold, oneOf(metrics.LabelSLO, names)),
@@ -64,6 +74,15 @@ func (l latency) panel(s scope, objectives []slo.Objective, kind probe.TurnKind)
 		})
 	}
 	return p
+}
+
+// shownStatistics are those of a benchmark that stand beside the quantiles.
+func shownStatistics() []string {
+	var out []string
+	for _, q := range quantiles() {
+		out = append(out, metrics.Statistic(q.q))
+	}
+	return out
 }
 
 // jobLegend names a series by its target and workload.
@@ -92,22 +111,22 @@ func covering(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) []st
 func latencies() []latency {
 	return []latency{
 		ttft(),
-		{metrics.AnswerTTFT, "Answer TTFT", slo.AnswerTTFT, about{
+		{metric: metrics.AnswerTTFT, short: "Answer TTFT", sli: slo.AnswerTTFT, about: about{
 			"Time from sending a turn to the first piece of the answer itself; of reasoning models that is later than the TTFT.",
 			"The distance to the TTFT is the time spent thinking. The two are equal for models that do not reason.",
 			"When only this one rises, the model thinks longer: look at its version, its template and the reasoning effort.",
 		}},
-		{metrics.TPOT, "TPOT", slo.TPOT, about{
+		{metric: metrics.TPOT, short: "TPOT", sli: slo.TPOT, signal: regression.TPOT, about: about{
 			"Time per output token of each turn, after its first token.",
-			"It is the pace of reading: 0.05 s is 20 tokens a second. It grows with the engine's batch, not with the prompt.",
+			"It is the pace of reading: 0.05 s is 20 tokens a second. It grows with the engine's batch, not with the prompt. Dashed lines in purple are what a benchmark measured, where the configuration names one.",
 			"Compare with the load on the deployment. A step up at the same load points to the engine: a lost drafter, a smaller batch, a slower GPU.",
 		}},
-		{metrics.ITL, "ITL", slo.ITL, about{
+		{metric: metrics.ITL, short: "ITL", sli: slo.ITL, about: about{
 			"Gaps between consecutive events that carry tokens, over all gaps of all turns.",
 			"A p50 near the TPOT with a high p99 is a stuttering stream. With speculative decoding one event carries several tokens, so it exceeds the TPOT.",
 			"A high p99 alone points to prefills that interrupt decoding, or to a proxy that buffers: see the share of coalesced events in the prober health.",
 		}},
-		{metrics.TurnDuration, "Turn duration", slo.TurnDuration, about{
+		{metric: metrics.TurnDuration, short: "Turn duration", sli: slo.TurnDuration, about: about{
 			"Time from sending a turn to the end of its stream, of successful turns.",
 			"It follows TTFT + TPOT × output tokens, so a longer answer takes longer without being worse.",
 			"When it rises and neither TTFT nor TPOT does, the answers have become longer: see the output tokens.",
@@ -116,9 +135,9 @@ func latencies() []latency {
 }
 
 func ttft() latency {
-	return latency{metrics.TTFT, "TTFT", slo.TTFT, about{
+	return latency{metric: metrics.TTFT, short: "TTFT", sli: slo.TTFT, signal: regression.TTFT, about: about{
 		"Time from sending a turn to its first token, with DNS, connect and TLS, within each target and workload.",
-		"The dashed line is the SLO's threshold. Quantiles are interpolated within buckets, the objectives above judge each turn exactly. A gap means that no turn got a token in the window, not that it took no time. Turns that never got one are missing here and count as failures.",
+		"The dashed line in red is the SLO's threshold; those in purple are what a benchmark measured, where the configuration names one. Quantiles are interpolated within buckets, the objectives above judge each turn exactly. A gap means that no turn got a token in the window, not that it took no time. Turns that never got one are missing here and count as failures.",
 		"When first turns rise and follow-ups do not, look at prefill and queueing; when follow-ups rise alone, look at the prefix cache and the routing. The phases in the target detail show whether the network is to blame.",
 	}}
 }
