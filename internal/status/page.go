@@ -46,6 +46,7 @@ type Page struct {
 	mu         sync.Mutex
 	jobs       map[jobKey]*job
 	objectives []slo.Objective
+	expected   []Expected
 }
 
 // New returns a page without any job.

@@ -40,7 +40,9 @@ type Job struct {
 	// Last is the last turn that ended, nil before the first.
 	Last   *Last  `json:"last"`
 	Recent Recent `json:"recent"`
-	SLOs   []SLO  `json:"slos"`
+	// Expected is nil for a job without a benchmark.
+	Expected *Expected `json:"expected,omitempty"`
+	SLOs     []SLO     `json:"slos"`
 	// Points are the recent turns, oldest first.
 	Points []Point `json:"points"`
 }
@@ -121,12 +123,14 @@ type Point struct {
 func (p *Page) Snapshot() Snapshot {
 	p.mu.Lock()
 	jobs := maps.Clone(p.jobs)
-	objectives := p.objectives
+	objectives, expected := p.objectives, p.expected
 	p.mu.Unlock()
 
 	s := Snapshot{At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(p.options.Window)), Jobs: []Job{}}
 	for key, j := range jobs {
-		s.Jobs = append(s.Jobs, j.snapshot(key, s.At, p.options.Window, objectives))
+		one := j.snapshot(key, s.At, p.options.Window, objectives)
+		one.Expected = expectedOf(expected, key)
+		s.Jobs = append(s.Jobs, one)
 	}
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))

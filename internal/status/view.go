@@ -45,21 +45,26 @@ type row struct {
 }
 
 // rows lists the quantiles of a job's recent turns. The TTFT with failures has
-// a row only where it differs.
-func rows(r Recent) []row {
+// a row only where it differs, what is expected where there is a benchmark.
+func rows(r Recent, e *Expected) []row {
+	if e == nil {
+		e = &Expected{}
+	}
 	var out []row
-	for _, k := range []struct {
-		name string
-		Kind
-	}{{"first turn", r.First}, {"follow-up", r.Followup}} {
-		out = append(out, row{Name: "TTFT, " + k.name, Quantiles: k.TTFT})
-		if k.TTFTAll.Count != k.TTFT.Count {
-			out = append(out, row{"… with failures as ∞", k.TTFTAll, true})
+	add := func(name string, q, all, expected Quantiles) {
+		out = append(out, row{Name: name, Quantiles: q})
+		if all.Count != q.Count {
+			out = append(out, row{"… with failures as ∞", all, true})
+		}
+		if line, ok := expectedRow(expected); ok {
+			out = append(out, line)
 		}
 	}
-	return append(out,
-		row{Name: "TPOT, first turn", Quantiles: r.First.TPOT},
-		row{Name: "TPOT, follow-up", Quantiles: r.Followup.TPOT})
+	add("TTFT, first turn", r.First.TTFT, r.First.TTFTAll, e.First.TTFT)
+	add("TTFT, follow-up", r.Followup.TTFT, r.Followup.TTFTAll, e.Followup.TTFT)
+	add("TPOT, first turn", r.First.TPOT, r.First.TPOT, e.First.TPOT)
+	add("TPOT, follow-up", r.Followup.TPOT, r.Followup.TPOT, e.Followup.TPOT)
+	return out
 }
 
 // state is how a job stands, in a word for the reader and a class for colour.
@@ -70,7 +75,7 @@ func newOverview(s Snapshot, query url.Values) overview {
 	var o overview
 	o.Snapshot = s
 	for _, j := range s.Jobs {
-		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent)}
+		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent, j.Expected)}
 		if len(s.Jobs) > 1 {
 			o.Table = append(o.Table, c)
 		}
