@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -29,7 +30,20 @@ func addCheck(app *kingpin.Application) command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s)\n", *file, count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO"))
+		fmt.Fprintf(e.stdout, "%s: ok (%s)\n", *file, strings.Join(contents(cfg), ", "))
 		return nil
 	}}
+}
+
+// contents counts what a configuration holds; what few have is named only where
+// it is there.
+func contents(cfg *config.Config) []string {
+	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
+	for _, b := range cfg.Baselines {
+		out = append(out, fmt.Sprintf("%s to %s compared with %s", b.Workload, b.Target, sourceOf(b)))
+	}
+	if n := len(cfg.Changes); n > 0 {
+		out = append(out, count(n, "change window"))
+	}
+	return out
 }

@@ -17,7 +17,6 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
 	"synthetic/internal/schedule"
 	"synthetic/internal/status"
 	"synthetic/internal/wire"
@@ -108,20 +107,11 @@ func (s *sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	snapshot := metrics.Snapshot{SLOs: cfg.SLOs}
-	for _, t := range cfg.Targets {
-		snapshot.Targets = append(snapshot.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
-	}
-	for _, j := range cfg.Jobs {
-		limits := j.Workload.Timeouts
-		snapshot.Jobs = append(snapshot.Jobs, metrics.Job{
-			Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,
-			Deadlines: regression.Deadlines{FirstToken: limits.FirstToken, Stall: limits.Stall, Total: limits.Total},
-		})
-	}
+	snapshot, expected := snapshotOf(cfg), expectedOf(cfg)
 	err = s.scheduler.Apply(cfg.Jobs, func() {
 		s.recorder.Apply(snapshot)
 		s.page.Apply(cfg.SLOs)
+		s.page.Expect(expected)
 	})
 	if err != nil {
 		return err

@@ -19,12 +19,17 @@ type builder struct {
 	// known says that the jobs are all there: nothing that selects targets and
 	// workloads was wrong.
 	known bool
+	// baselines of the jobs so far.
+	baselines []Baseline
 }
 
 func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
 	jobs := b.traffic(f.Traffic, targets, workloads)
-	return &Config{Targets: targets, Jobs: jobs, SLOs: b.slos(f.SLOs, targets, workloads, jobs), Alerting: b.alerting(f.Alerting)}
+	return &Config{
+		Targets: targets, Jobs: jobs, SLOs: b.slos(f.SLOs, targets, workloads, jobs),
+		Baselines: b.baselines, Changes: b.changes(f.Changes, targets), Alerting: b.alerting(f.Alerting),
+	}
 }
 
 // mistake reports a wrong key. A key that is absent stands where the nearest

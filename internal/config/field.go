@@ -76,7 +76,7 @@ func (f field) inner(path string) (string, reflect.Type) {
 	if t.Kind() == reflect.Slice {
 		t, at = t.Elem(), at+"[]"
 	}
-	if t.Kind() != reflect.Struct {
+	if _, single := reflect.New(t).Interface().(scalar); single || t.Kind() != reflect.Struct {
 		return at, nil
 	}
 	return at, t

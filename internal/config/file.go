@@ -21,6 +21,7 @@ type file struct {
 	Workloads []fileWorkload `yaml:"workloads" min:"1" absent:"one workload with every default" examples:"[{name: chat}]" doc:"The kinds of conversation to hold."`
 	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two may be in one entry only."`
 	SLOs      []fileSLO      `yaml:"slos" absent:"TTFT within 1 s for 99 % of turns, TPOT within 60 ms for 99 %, availability 99.5 %" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]" doc:"The service level objectives that turns are judged by. An empty list means none."`
+	Changes   []fileChange   `yaml:"changes" min:"1" absent:"none" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]" doc:"Declared change windows: what is measured within them does not enter the usual level that the regression alerts compare with. They silence no alert. See [alerting.md](alerting.md#a-level-that-is-meant-to-stay)."`
 	Alerting  fileAlerting   `yaml:"alerting" absent:"this process does not page" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}" doc:"Evaluate the alert rules in this process and tell Alertmanagers, without a Prometheus; see [pager.md](pager.md). ~{}~ is enough to see alerts on the page ~/alerts~."`
 }
 
@@ -99,6 +100,9 @@ type fileTraffic struct {
 	Arrival         fileArrival `yaml:"arrival" absent:"poisson, 0.2 conversations a second" examples:"{process: poisson, rate: 0.2}" doc:"When conversations start."`
 	MaxConcurrency  int         `yaml:"max_concurrency" default:"32" min:"0" max:"100000" doc:"Most conversations in flight for each target. A start over it is skipped and counted, never delayed. 0 means no limit. Not for ~closed~ arrival."`
 	TokensPerMinute int         `yaml:"tokens_per_minute" min:"1" absent:"no budget" examples:"200000" doc:"Budget of prompt and output tokens for each target. A start over it is skipped and counted."`
+	BaselineFile    string      `yaml:"baseline_file" absent:"the usual level is learned" examples:"benchmark/run.json" doc:"A ~run.json~ of ~synthetic sweep~, or the JSON of a report: one of its levels is what turns are expected to take. It is exported beside the live figures, and the regression alerts compare with it instead of a learned level. The workload must be that of the sweep. It is read again at each reload. See [alerting.md](alerting.md#a-benchmark-as-the-baseline)."`
+	BaselineVariant string      `yaml:"baseline_variant" absent:"the only variant, or that called as the target" examples:"kv_aware" doc:"Variant of ~baseline_file~ to compare with."`
+	BaselineLevel   float64     `yaml:"baseline_level" above:"0" absent:"the only level, or that of this entry's own ~concurrency~ or ~rate~" examples:"20" doc:"Level of ~baseline_file~ to compare with: the conversations in flight, or starts per second, that the deployment is expected to carry."`
 }
 
 type fileArrival struct {

@@ -24,6 +24,10 @@ type Config struct {
 	Jobs []schedule.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
+	// Baselines are the benchmarks that jobs are compared with, at most one each.
+	Baselines []Baseline
+	// Changes are the declared change windows in the order of the file.
+	Changes []Change
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
 	// Hash is the SHA-256 of the file's text in hexadecimal. Files that the

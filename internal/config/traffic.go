@@ -25,6 +25,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			continue
 		}
 		b.budget(path, settings, w)
+		benchmark := b.benchmark(path, t)
 		for _, n := range chosen {
 			pair := index(w.path, n)
 			if first := owner[pair]; first != "" {
@@ -32,7 +33,9 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 				continue
 			}
 			owner[pair] = path
-			jobs = append(jobs, schedule.Job{Target: targets[n], Workload: w.Spec, Traffic: settings, User: w.user})
+			j := schedule.Job{Target: targets[n], Workload: w.Spec, Traffic: settings, User: w.user}
+			b.baseline(path, t, benchmark, j)
+			jobs = append(jobs, j)
 		}
 	}
 	if b.known = b.jobsKnown(len(in)) && b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)); b.known {

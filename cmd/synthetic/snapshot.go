@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
+	"synthetic/internal/regression"
+	"synthetic/internal/schedule"
+	"synthetic/internal/status"
+)
+
+// snapshotOf is what the recorder needs to know of a configuration.
+func snapshotOf(cfg *config.Config) metrics.Snapshot {
+	s := metrics.Snapshot{SLOs: cfg.SLOs}
+	for _, t := range cfg.Targets {
+		s.Targets = append(s.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
+	}
+	for _, j := range cfg.Jobs {
+		s.Jobs = append(s.Jobs, jobOf(cfg, j))
+	}
+	return s
+}
+
+func jobOf(cfg *config.Config, j schedule.Job) metrics.Job {
+	limits := j.Workload.Timeouts
+	out := metrics.Job{
+		Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,
+		Deadlines: regression.Deadlines{FirstToken: limits.FirstToken, Stall: limits.Stall, Total: limits.Total},
+		Changes:   cfg.ChangesOf(j.Target.Name),
+	}
+	if b, ok := cfg.BaselineOf(j.Target.Name, j.Workload.Name); ok {
+		out.Benchmarks = b.Expected.Benchmarks
+		out.Benchmark = metrics.Benchmark{
+			Run: b.Run, Variant: b.Variant, Level: strconv.FormatFloat(b.Level, 'g', -1, 64), Pooled: b.Expected.Pooled,
+		}
+	}
+	return out
+}
+
+// expectedOf is what the page shows of the benchmarks.
+func expectedOf(cfg *config.Config) []status.Expected {
+	var out []status.Expected
+	for _, b := range cfg.Baselines {
+		e := status.Expected{Target: b.Target, Workload: b.Workload, Pooled: b.Expected.Pooled, Source: sourceOf(b)}
+		for k, kind := range []*status.ExpectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
+			of := b.Expected.Benchmarks[k]
+			kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as regression.Signals
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// sourceOf says where a benchmark was measured.
+func sourceOf(b config.Baseline) string {
+	return fmt.Sprintf("%s of %s at %s %g", b.Variant, b.Run, b.Kind, b.Level)
+}
+
+func quantilesOf(b regression.Benchmark) status.Quantiles {
+	known := func(d time.Duration) status.Duration {
+		return status.Duration(probe.Opt[time.Duration]{V: d, OK: d > 0})
+	}
+	return status.Quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
+}

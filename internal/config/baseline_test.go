@@ -1,0 +1,89 @@
+package config
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/regression"
+	"synthetic/internal/runfile"
+)
+
+// TestBaseline chooses a level of a benchmark in every way that is clear.
+func TestBaseline(t *testing.T) {
+	const file = "../expected/testdata/run.json"
+	for name, tc := range map[string]struct {
+		target, keys string
+		variant      string
+		level        float64
+	}{
+		"both written":         {"a", "baseline_variant: kv_aware, baseline_level: 20", "kv_aware", 20},
+		"called as the target": {"round_robin", "baseline_level: 10", "round_robin", 10},
+		"its own load":         {"round_robin", "arrival: {process: closed, concurrency: 20}", "round_robin", 20},
+		"written, not its own": {"round_robin", "baseline_level: 10, arrival: {process: closed, concurrency: 20}", "round_robin", 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := fmt.Sprintf("targets: [{name: %s, base_url: http://a}]\ntraffic: [{baseline_file: %s, %s}]\n", tc.target, file, tc.keys)
+			cfg, err := Parse("synthetic.yml", []byte(text), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := cfg.BaselineOf(tc.target, "chat")
+			if !ok || len(cfg.Baselines) != 1 {
+				t.Fatalf("%d baselines, that of the job: %v", len(cfg.Baselines), ok)
+			}
+			if got.Variant != tc.variant || got.Level != tc.level || got.Run != "testdata" || got.Kind != runfile.Concurrency {
+				t.Errorf("got %q of %q at %s %g, want %q at %g", got.Variant, got.Run, got.Kind, got.Level, tc.variant, tc.level)
+			}
+			if b := got.Expected.Benchmarks[0][0]; b.Typical == 0 || b.Samples != 100 {
+				t.Errorf("TTFT of first turns: %+v, want a typical value of 100 turns", b)
+			}
+		})
+	}
+}
+
+// TestBaselineOfSeveralTargets: each job of an entry has its own.
+func TestBaselineOfSeveralTargets(t *testing.T) {
+	cfg, err := Parse("synthetic.yml", []byte(`
+targets: [{name: round_robin, base_url: "http://a"}, {name: kv_aware, base_url: "http://b"}]
+traffic: [{baseline_file: ../expected/testdata/run.json, baseline_level: 20}]
+`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"round_robin", "kv_aware"} {
+		if b, ok := cfg.BaselineOf(target, "chat"); !ok || b.Variant != target {
+			t.Errorf("%s is compared with %q", target, b.Variant)
+		}
+	}
+	if _, ok := cfg.BaselineOf("kv_aware", "other"); ok {
+		t.Error("a job that does not exist has a baseline")
+	}
+}
+
+func TestChanges(t *testing.T) {
+	cfg, err := Parse("synthetic.yml", []byte(`
+targets: [{name: a, base_url: "http://a"}, {name: b, base_url: "http://b"}]
+changes:
+  - {targets: [a], start: 2026-12-01T10:00:00Z, end: "2026-12-01T12:30:00+01:00", relearn: true}
+  - weekly: {day: tuesday, start: "23:30", length: 2h}
+`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := regression.Change{
+		From: time.Date(2026, 12, 1, 10, 0, 0, 0, time.UTC), To: time.Date(2026, 12, 1, 11, 30, 0, 0, time.UTC), Relearn: true,
+	}
+	from := time.Date(1970, 1, 6, 23, 30, 0, 0, time.UTC)
+	weekly := regression.Change{From: from, To: from.Add(2 * time.Hour), Weekly: true}
+	if from.Weekday() != time.Tuesday {
+		t.Fatalf("the sixth of January 1970 was a %s", from.Weekday())
+	}
+	for target, want := range map[string][]regression.Change{"a": {once, weekly}, "b": {weekly}} {
+		if diff := cmp.Diff(want, cfg.ChangesOf(target)); diff != "" {
+			t.Errorf("windows of %s (-want +got):\n%s", target, diff)
+		}
+	}
+}
