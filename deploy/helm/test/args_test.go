@@ -17,7 +17,7 @@ func TestTheSidecarKnowsItsArguments(t *testing.T) {
 		args := pod.Containers[0].Args
 		dir := t.TempDir()
 		for i, arg := range args {
-			args[i] = strings.ReplaceAll(arg, "/etc/synthetic", dir)
+			args[i] = strings.NewReplacer("/etc/synthetic", dir, "/var/lib/synthetic", dir).Replace(arg)
 		}
 		out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), args...).CombinedOutput()
 		if want := dir + "/synthetic.yml: cannot be read"; err == nil || !strings.Contains(string(out), want) {

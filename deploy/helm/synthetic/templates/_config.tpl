@@ -42,6 +42,7 @@ synthetic.yml: |2
 {{- else if .Values.files -}}
 {{- fail "\n\nfiles go into the chart's own ConfigMap, and existingConfigMap replaces it: put the files there.\n" -}}
 {{- end -}}
+{{- include "synthetic.validateState" . -}}
 {{- if hasKey (default dict .Values.files) "synthetic.yml" -}}
 {{- fail "\n\nfiles cannot hold synthetic.yml: that is config or configFile.\n" -}}
 {{- end -}}
@@ -50,5 +51,27 @@ synthetic.yml: |2
 {{- end -}}
 {{- if and .Values.serviceMonitor.enabled (not .Values.service.enabled) -}}
 {{- fail "\n\nserviceMonitor needs the Service: set service.enabled, or use podMonitor.\n" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether what should outlive a restart has a disk, of its own. */}}
+{{- define "synthetic.validateState" -}}
+{{- $state := .Values.state -}}
+{{- if and $state.existingClaim (not $state.enabled) -}}
+{{- fail "\n\nstate.existingClaim is not mounted without state.enabled: set it to true.\n" -}}
+{{- end -}}
+{{- if $state.existingClaim -}}
+{{- if gt (int .Values.replicaCount) 1 -}}
+{{- fail "\n\nstate.existingClaim serves one pod, whose state it holds: set replicaCount to 1, or leave existingClaim out.\n" -}}
+{{- end -}}
+{{- if ne (default "" .Values.strategy.type) "Recreate" -}}
+{{- fail "\n\nstate.existingClaim serves one pod at a time, and a new pod would wait for the old one's disk: set\n  --set strategy.type=Recreate --set strategy.rollingUpdate=null\n" -}}
+{{- end -}}
+{{- end -}}
+{{- if not (or .Values.existingConfigMap $state.enabled .Values.extraVolumeMounts) -}}
+{{- $alerting := (include "synthetic.configText" . | fromYaml).alerting -}}
+{{- if and (not (kindIs "invalid" $alerting)) (dig "readOnlyRootFilesystem" false .Values.securityContext) -}}
+{{- fail "\n\nThe pager of alerting needs a disk, and the root file system is read-only: set state.enabled, and in the configuration\n  alerting: {directory: /var/lib/synthetic/pager}\n" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

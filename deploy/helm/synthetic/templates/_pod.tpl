@@ -29,6 +29,9 @@ httpGet:
 {{- if .Values.webConfig.existingSecret }}
 - --web.config.file=/etc/synthetic-web/web-config.yml
 {{- end }}
+{{- if .Values.state.enabled }}
+- --state.file=/var/lib/synthetic/baselines.json
+{{- end }}
 {{- if .Values.enableLifecycle }}
 - --web.enable-lifecycle
 {{- end }}
@@ -51,6 +54,10 @@ httpGet:
   mountPath: /etc/synthetic-web
   readOnly: true
 {{- end }}
+{{- if .Values.state.enabled }}
+- name: state
+  mountPath: /var/lib/synthetic
+{{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
 {{- end }}
@@ -72,6 +79,16 @@ httpGet:
   secret:
     secretName: {{ . }}
     defaultMode: 0440
+{{- end }}
+{{- if .Values.state.enabled }}
+- name: state
+  {{- if .Values.state.existingClaim }}
+  persistentVolumeClaim:
+    claimName: {{ .Values.state.existingClaim }}
+  {{- else }}
+  emptyDir:
+    sizeLimit: {{ .Values.state.sizeLimit }}
+  {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
