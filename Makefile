@@ -88,6 +88,10 @@ helm-schema: ## Copy the schema of the configuration into the chart's values.sch
 studies: ## Run the plans of plans/ in virtual time and write docs/studies/
 	$(GO) test ./cmd/synthetic -run TestStudies -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
 
+.PHONY: demo-baselines
+demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
+	$(GO) test ./cmd/synthetic -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/cmd/synthetic/demo_baselines.json
+
 .PHONY: fuzz
 fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
 	$(GO) test ./internal/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)

@@ -66,6 +66,9 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer s.closePager()
+	if err := startUsual(s.recorder, show.targets); err != nil {
+		return err
+	}
 	view := newLive(e.stdout, s.page.Snapshot)
 	s.onAlert = func(c alerting.Change) { view.say(alertLine(c)) }
 	cfg, err := config.Parse("demo.yml", demoConfigFor(show.targets, deployments), ".")

@@ -19,10 +19,11 @@ type scenario struct {
 	steps       []step
 }
 
-// demoTarget is a simulated deployment that the demo probes.
+// demoTarget is a simulated deployment that the demo probes. While all is well
+// it is as the one whose baseline demo_baselines.json has under usual.
 type demoTarget struct {
-	name    string
-	options simulate.Options
+	name, usual string
+	options     simulate.Options
 }
 
 // step is something that happens, in words.
@@ -65,13 +66,13 @@ func scenarioNamed(name string, seed uint64) (scenario, error) {
 }
 
 // busy is a simulated deployment with other clients' conversations on it.
-func busy(preset string, conversations int) simulate.Options {
+func busy(name, preset string, conversations int) demoTarget {
 	config := mustPreset(preset)
-	return simulate.Options{
+	return demoTarget{name, fmt.Sprintf("%s-%d", preset, conversations), simulate.Options{
 		Model: "simulated-70b", Cluster: &config,
 		Answer: simulate.Length{Median: 80, Sigma: 0.3},
 		Load:   simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute},
-	}
+	}}
 }
 
 // mustPreset returns a preset that is known to exist.
@@ -86,24 +87,24 @@ func mustPreset(name string) cluster.Config {
 func healthy() scenario {
 	return scenario{
 		name: "healthy", about: "One GPU with a 70B model answers some 50 conversations, and all is well.",
-		targets: []demoTarget{{"demo", busy("phase0", 40)}},
+		targets: []demoTarget{busy("demo", "phase0", 40)},
 	}
 }
 
 func slowed() scenario {
 	s := scenario{
 		name: "regression", about: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
-		targets: []demoTarget{{"demo", busy("phase0", 40)}},
+		targets: []demoTarget{busy("demo", "phase0", 40)},
 	}
 	return s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 6, At: demoPause, For: 10 * time.Minute})
 }
 
 func drafter() scenario {
-	o := busy("phase0", 44)
-	o.Rollouts = []simulate.Rollout{{At: demoPause, Cluster: mustPreset("eagle3")}}
+	t := busy("demo", "phase0", 40)
+	t.options.Rollouts = []simulate.Rollout{{At: demoPause, Cluster: mustPreset("eagle3")}}
 	return scenario{
 		name: "eagle3", about: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",
-		targets: []demoTarget{{"demo", o}},
+		targets: []demoTarget{t},
 		steps:   []step{{demoPause, "speculative decoding is rolled out: a drafter, at most 64 sequences at once, a cold cache"}},
 	}
 }
@@ -111,7 +112,7 @@ func drafter() scenario {
 func outage() scenario {
 	s := scenario{
 		name: "outage", about: "Three workers behind a round-robin router. One hangs, is lost and comes back; then errors come.",
-		targets: []demoTarget{{"demo", busy("trtllm-rr", 60)}},
+		targets: []demoTarget{busy("demo", "trtllm-rr", 60)},
 	}
 	return s.with(
 		simulate.Incident{Kind: simulate.WorkerHang, Workers: []int{1}, At: demoPause, For: 90 * time.Second},
@@ -123,7 +124,7 @@ func outage() scenario {
 func routers() scenario {
 	return scenario{
 		name: "kv-vs-rr", about: "Two deployments of three workers each under the same load. One routes by what is cached, one in turn.",
-		targets: []demoTarget{{"kv-aware", busy("trtllm-kv", 80)}, {"round-robin", busy("trtllm-rr", 80)}},
+		targets: []demoTarget{busy("kv-aware", "trtllm-kv", 80), busy("round-robin", "trtllm-rr", 80)},
 	}
 }
 

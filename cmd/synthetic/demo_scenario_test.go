@@ -3,125 +3,64 @@ package main
 import (
 	"bytes"
 	"context"
-	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/config"
 	"synthetic/internal/simulate"
 	"synthetic/internal/status"
 )
 
-// watched is what a scenario showed.
-type watched struct {
-	began  time.Time
-	firing map[time.Time][]string
-	jobs   map[string]status.Job // at the end, by target
+// TestScenarios pins what a newcomer is promised: nothing fires while all is
+// well, and what is wrong pages within minutes, with the part that it is.
+func TestScenarios(t *testing.T) {
+	for name, want := range map[string]page{
+		"healthy":    {},
+		"kv-vs-rr":   {},
+		"regression": {alert: "SyntheticFastRegression", signal: "ttft", turn: "first", part: "queue_prefill"},
+		"eagle3":     {alert: "SyntheticFastRegression", signal: "tpot", turn: "followup", part: "decode"},
+		"outage":     {alert: "SyntheticSLOFastBurn", slo: "availability"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := stageOf(t, name, 1, 10*time.Minute).play(t)
+			pages := p.pages(t)
+			if name == "kv-vs-rr" {
+				routersDiffer(t, p.jobs)
+			}
+			found := slices.IndexFunc(pages, func(g page) bool {
+				return g.alert == want.alert && g.signal == want.signal && g.turn == want.turn && g.slo == want.slo && g.part == want.part
+			})
+			for _, g := range pages {
+				if want.alert == "" || g.first < demoPause {
+					t.Errorf("while all is well, %s", g)
+				}
+			}
+			if want.alert == "" {
+				return
+			}
+			if found < 0 {
+				t.Fatalf("want %s among %v", want, pages)
+			}
+			t.Logf("%v after it began, of %v", pages[found].first-demoPause, pages)
+		})
+	}
 }
 
-// watch plays a scenario with the demo's own configuration in virtual time,
-// and evaluates the rules that the demo's pager has.
-func watch(t *testing.T, s scenario, length time.Duration) watched {
+// stageOf is a scenario of the demo, with the baselines that it starts with.
+func stageOf(t *testing.T, name string, seed uint64, length time.Duration) stage {
 	t.Helper()
-	var cfg *config.Config
-	var scrapes []scrape
-	w := watched{jobs: map[string]status.Job{}}
-	synctest.Test(t, func(t *testing.T) {
-		w.began = time.Now()
-		var stops []func()
-		wires := map[string]*pipes{}
-		var at []*deployment
-		for _, target := range s.targets {
-			wire := newPipes()
-			wires[target.name+":80"] = wire
-			at = append(at, &deployment{addr: target.name})
-			server := newServer(simulate.New(target.options))
-			served := make(chan error, 1)
-			go func() { served <- server.Serve(wire) }()
-			stops = append(stops, func() { _ = server.Close(); <-served })
-		}
-		var err error
-		if cfg, err = config.Parse("demo.yml", demoConfigFor(s.targets, at), "."); err != nil {
-			t.Fatal(err)
-		}
-		pages := cfg.Alerting
-		cfg.Alerting = nil // its storage has no virtual time
-		dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return wires[addr].dial(ctx, network, addr)
-		}
-		sidecar, err := newSidecar(sidecarOptions{logger: slog.New(slog.DiscardHandler), drainTimeout: time.Second, dial: dial})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sidecar.apply(cfg); err != nil {
-			t.Fatal(err)
-		}
-		cfg.Alerting = pages
-		sidecar.recorder.SetReload(true, time.Now())
-		ctx, cancel := context.WithCancel(t.Context())
-		ran := make(chan error, 1)
-		go func() { ran <- sidecar.scheduler.Run(ctx) }()
-		for time.Since(w.began) < length {
-			time.Sleep(scrapeEvery)
-			scrapes = append(scrapes, scrape{time.Now(), sidecar.samples(t)})
-		}
-		for _, j := range sidecar.page.Snapshot().Jobs {
-			w.jobs[j.Target] = j
-		}
-		cancel()
-		if err := <-ran; err != nil {
-			t.Error(err)
-		}
-		for _, stop := range stops {
-			stop()
-		}
-	})
-	files, err := pagerRules(cfg)
+	s, err := scenarioNamed(name, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.firing = evaluate(t, files[0].Data, scrapes)
-	return w
-}
-
-// TestScenarios pins what a newcomer is promised: nothing fires while all is
-// well, and what is wrong fires within minutes.
-func TestScenarios(t *testing.T) {
-	for name, want := range map[string]string{
-		"healthy":    "",
-		"kv-vs-rr":   "",
-		"regression": "SyntheticSLOFastBurn demo chat ttft",
-		"eagle3":     "SyntheticSLOFastBurn demo chat tpot",
-		"outage":     "SyntheticSLOFastBurn demo chat availability",
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, err := scenarioNamed(name, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w := watch(t, s, 4*time.Minute)
-			for at, names := range w.firing {
-				if len(names) > 0 && (want == "" || at.Sub(w.began) < demoPause) {
-					t.Errorf("%v after the start, while all is well: %v", at.Sub(w.began), names)
-				}
-			}
-			if name == "kv-vs-rr" {
-				routersDiffer(t, w.jobs)
-			}
-			if want == "" {
-				return
-			}
-			first, _ := spell(w.firing, want)
-			if first.IsZero() {
-				t.Fatalf("%q did not fire; fired: %s", want, everFired(w.firing))
-			}
-			t.Logf("%q fired %v after the start; all: %s", want, first.Sub(w.began), everFired(w.firing))
-		})
+	usual, err := usualOf(s.targets, demoBaselines)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return stage{targets: s.targets, baselines: usual, length: length}
 }
 
 // routersDiffer checks what the side by side shows.

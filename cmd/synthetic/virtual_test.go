@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
 	once  sync.Once
+	slow  atomic.Int64 // how long each connection takes, in nanoseconds
 }
 
 func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
@@ -43,6 +45,11 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
+	select {
+	case <-time.After(time.Duration(p.slow.Load())):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	select {
 	case p.conns <- server:
 		return client, nil

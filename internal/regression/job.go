@@ -48,12 +48,13 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	at := j.clock.at(now)
 	changing := j.change(at)
 	k := kindIndex(r.Kind)
-	for i, v := range j.deadlines.valuesOf(r) {
+	values := j.deadlines.valuesOf(r)
+	for i, v := range values {
 		if v.OK {
 			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, now, at)
 		}
 	}
-	j.parts[k].observe(r, now, j.calm(k))
+	j.parts[k].observe(r, values, now, j.calm(k))
 	j.prefill[k].observe(r)
 	j.cached[k].observe(r, at, changing || !j.calm(k))
 }

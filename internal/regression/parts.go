@@ -44,29 +44,28 @@ type means struct {
 
 // add moves the means by a weight in (0, 1] towards a turn; at first they are
 // plain means.
-func (m *means) add(r *probe.Result, weight float64) {
+func (m *means) add(t took, weight float64) {
 	m.Turns++
 	weight = max(weight, 1/m.Turns)
 	towards := func(mean *float64, v float64) { *mean += weight * (v - *mean) }
-	p := r.Phases
-	towards(&m.Connect, (p.DNS.V + p.Connect.V + p.TLS.V).Seconds())
-	towards(&m.TTFT, r.TTFT.V.Seconds())
-	if r.TPOT.OK && r.OutputTokens.OK {
-		towards(&m.TPOT, r.TPOT.V.Seconds())
-		towards(&m.Output, float64(r.OutputTokens.V))
+	towards(&m.Connect, t.connect)
+	towards(&m.TTFT, t.ttft)
+	if t.output > 0 {
+		towards(&m.TPOT, t.tpot)
+		towards(&m.Output, t.output)
 	}
 }
 
 // parts compares the recent turns with the usual ones. It names the likely
-// cause of a regression that others detect, so it is simple: means, and only
-// of turns that got a first token.
+// cause of a regression that others detect, so it is simple: means.
 type parts struct {
 	recent, usual means
 	last          time.Time
 }
 
-func (p *parts) observe(r *probe.Result, now time.Time, calm bool) {
-	if !r.TTFT.OK {
+func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
+	t, ok := tookOf(r, v, p.usual.Output)
+	if !ok {
 		return
 	}
 	elapsed := time.Duration(0)
@@ -74,9 +73,9 @@ func (p *parts) observe(r *probe.Result, now time.Time, calm bool) {
 		elapsed = max(0, now.Sub(p.last))
 	}
 	p.last = now
-	p.recent.add(r, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
-	if calm && (p.usual.Turns < minUsual || p.recent.TTFT < strange*p.usual.TTFT && p.recent.TPOT < strange*p.usual.TPOT) {
-		p.usual.add(r, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
+	p.recent.add(t, 1-math.Exp(-elapsed.Minutes()/recentSpan.Minutes()))
+	if calm && !r.Outcome.Failed() && (p.usual.Turns < minUsual || p.recent.TTFT < strange*p.usual.TTFT && p.recent.TPOT < strange*p.usual.TPOT) {
+		p.usual.add(t, 1-math.Exp(-elapsed.Minutes()/usualSpan.Minutes()))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/metrics"
+	"synthetic/internal/regression"
 )
 
 // same matches the labels of the alert, in the template of an annotation.
@@ -47,11 +48,44 @@ func comparison(window time.Duration) string {
 		times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"), young, labels)
 }
 
-// likelyPart names the part of a turn that takes most of the excess.
+// minExcess is the least part of the baseline that the wait for the first token
+// must be longer for one of its parts to be named: less is noise.
+const minExcess = 0.2
+
+// likelyPart names the part of a turn that has become slow. Decode is named
+// where the TPOT has risen more than the TTFT, in relation to its baseline: a
+// prompt that takes twice as long delays the tokens of all others, too, and in
+// seconds that can be more. Of the TTFT it is the larger of its two parts.
 func likelyPart() string {
-	query := fmt.Sprintf("topk(1, max by (part) (%s{%s} > 0))", metrics.Excess, same(perTurn()))
-	return "Likely part: " + queried(query, "label \"part\"") + " (" +
-		queried(fmt.Sprintf("max(%s{%s} > 0)", metrics.Excess, same(perTurn())), "value | printf \"+%.3g s a turn\"") + ")." + line()
+	return "Likely part: {{ with printf `" + likelyPartQuery() + "`" + labelsOf(perTurn(), likelyPartQuery()) +
+		" | query }}{{ . | first | label \"part\" }} ({{ . | first | value | printf \"+%.3g s a turn\" }}){{ else }}unknown{{ end }}." + line()
+}
+
+// likelyPartQuery has one result or none: the excess of the likely part.
+func likelyPartQuery() string {
+	with := func(metric, label, value string) string {
+		return fmt.Sprintf("%s{%s,%s=%q}", metric, same(perTurn()), label, value)
+	}
+	ratio := func(s regression.Signal) string {
+		return "max(" + with(RecordGeomean(shortWindow), metrics.LabelSignal, string(s)) + ")"
+	}
+	excess := func(p regression.Part) string {
+		return "max by (" + metrics.LabelPart + ") (" + with(metrics.Excess, metrics.LabelPart, string(p)) + ")"
+	}
+	decodes := ratio(regression.TPOT) + " > " + ratio(regression.TTFT)
+	waits := fmt.Sprintf("%s * max(%s)", num(minExcess), with(metrics.Baseline, metrics.LabelSignal, string(regression.TTFT)))
+	return fmt.Sprintf("(%s > 0 and on () (%s)) or topk(1, (%s or %s) > on () group_left () (%s) unless on () (%s))",
+		excess(regression.Decode), decodes, excess(regression.Connect), excess(regression.QueuePrefill), waits, decodes)
+}
+
+// labelsOf are the arguments for the places of a query that stand for labels,
+// which repeat in their order.
+func labelsOf(labels []string, query string) string {
+	args := ""
+	for i := range strings.Count(query, "%q") {
+		args += " $labels." + labels[i%len(labels)]
+	}
+	return args
 }
 
 // line splits the TTFT into queue and prefill, where the prompts differ enough
