@@ -255,3 +255,42 @@ func TestNewRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedLog cuts the log of samples off, as a crash of the machine does,
+// and spoils it: the pager starts on what can be read, and its alerts go on.
+func TestDamagedLog(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"cut off": func(log []byte) []byte { return log[:len(log)-10] },
+		"spoiled": func(log []byte) []byte {
+			for i := len(log) / 2; i < len(log)/2+100; i++ {
+				log[i] = 0xff
+			}
+			return log
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				dir, g, box := t.TempDir(), newGauge(t), &inbox{}
+				g.up.WithLabelValues("fires").Set(1)
+				lives(t, dir, slow, g, box, 5*time.Minute, nil)
+				logs, err := filepath.Glob(filepath.Join(dir, "tsdb", "wal", "0*"))
+				if err != nil || len(logs) == 0 {
+					t.Fatalf("no log of samples: %v", err)
+				}
+				newest := logs[len(logs)-1]
+				text, err := os.ReadFile(newest)
+				if err != nil || len(text) < 1000 {
+					t.Fatalf("%d bytes of %s (%v)", len(text), newest, err)
+				}
+				if err := os.WriteFile(newest, damage(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				from := len(box.all())
+				lives(t, dir, slow, g, box, 5*time.Minute, nil)
+				if got := box.signs("Fires", from); strings.Contains(got, "-") || got == "" {
+					t.Errorf("the alert that fires was told %q", got)
+				}
+			})
+		})
+	}
+}
