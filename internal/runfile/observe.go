@@ -46,6 +46,9 @@ func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
 		case slo.Bad:
 			judged, good = true, false
 			count.Bad++
+			if r.Outcome.Failed() {
+				count.Failed++
+			}
 		}
 		b.SLOs[o.Name] = count
 	}

@@ -166,7 +166,7 @@ func TestObserve(t *testing.T) {
 	if b.Good != 1 {
 		t.Errorf("%d good turns, want 1", b.Good)
 	}
-	want := map[string]Judged{"ttft": {Good: 2, Bad: 2}, "tpot": {Good: 2, Bad: 2}}
+	want := map[string]Judged{"ttft": {Good: 2, Bad: 2, Failed: 1}, "tpot": {Good: 2, Bad: 2, Failed: 2}}
 	if diff := cmp.Diff(want, b.SLOs); diff != "" {
 		t.Errorf("judged (-want +got):\n%s", diff)
 	}

@@ -57,12 +57,6 @@ type Block struct {
 	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
 }
 
-// Judged counts the turns that an objective called good or bad.
-type Judged struct {
-	Good uint64 `json:"good"`
-	Bad  uint64 `json:"bad"`
-}
-
 // Tokens are the server's counts, summed over the turns that ended.
 type Tokens struct {
 	// Prompt and Output are over the turns that said so; of the Output,

@@ -1,9 +1,7 @@
 package runfile
 
 // Verdict says whether a level met its objectives, as the sweep decided while
-// it measured. It judges the turns of the snapshots and the failed ones of the
-// tail: a hang counts at its deadline, also when that lies behind the
-// measurement.
+// it measured, by what Result.Judged counts.
 type Verdict struct {
 	// Met says that every objective was met.
 	Met bool `json:"met"`

@@ -28,8 +28,6 @@ type collector struct {
 	mu    sync.Mutex
 	spans []*span
 	tail  runfile.Block
-	// lost counts the tail's failed turns by the objective that they missed.
-	lost map[string]uint64
 	// live counts the turns in flight, at is the span that was current at the
 	// last change.
 	live, at int
@@ -159,7 +157,6 @@ func (c *collector) TurnEnded(r probe.Result) {
 		// Our own end cut it: it ended after the measurement, be it at the same
 		// moment.
 		c.tail.Observe(r, c.objectives)
-		c.lose(r)
 		return
 	}
 	c.blockAt(s, r.End).Observe(r, c.objectives)

@@ -3,7 +3,6 @@ package sweep
 import (
 	"math"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/runfile"
 	"synthetic/internal/slo"
 )
@@ -113,36 +112,26 @@ func count(blocks []tally) (good, bad float64, n int) {
 	return good, bad, n
 }
 
-// ballot counts what was judged until now. Failures of the tail count as a
-// block of their own; its good turns, which saw a falling load, do not.
+// ballot counts what was judged until now. The turns lost in the tail are a
+// block of their own.
 func (c *collector) ballot() ballot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	level := runfile.Result{Tail: &c.tail}
+	for _, s := range c.spans {
+		level.Snapshots = append(level.Snapshots, s.Snapshot)
+	}
 	out := ballot{}
 	for _, o := range c.objectives {
+		judged, lost := level.Judged(o.Name)
 		var blocks []tally
-		for _, s := range c.spans {
-			for _, b := range s.Blocks {
-				n := b.SLOs[o.Name]
-				blocks = append(blocks, tally{float64(n.Good), float64(n.Bad)})
-			}
+		for _, n := range judged {
+			blocks = append(blocks, tally{float64(n.Good), float64(n.Bad)})
 		}
-		if n := c.lost[o.Name]; n > 0 {
-			blocks = append(blocks, tally{bad: float64(n)})
+		if lost > 0 {
+			blocks = append(blocks, tally{bad: float64(lost)})
 		}
 		out[o.Name] = blocks
 	}
 	return out
-}
-
-// lose counts a failed turn of the tail. The caller holds mu.
-func (c *collector) lose(r probe.Result) {
-	for _, o := range c.objectives {
-		if r.Outcome.Failed() && o.Judge(r) == slo.Bad {
-			if c.lost == nil {
-				c.lost = map[string]uint64{}
-			}
-			c.lost[o.Name]++
-		}
-	}
 }

@@ -165,21 +165,33 @@ func (l *Level) addJudged(results []runfile.Result) {
 				names[name] = true
 			}
 		}
-	}
-	for name := range names {
-		judged := pairs(results, func(b runfile.Block) estimate.Pair {
-			j := b.SLOs[name]
-			return estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)}
-		})
-		for _, r := range results {
-			// A turn of the tail that was slow under a falling load says
-			// nothing of the level; one that failed does.
-			if failed := tailFailures(r); failed > 0 {
-				judged = append(judged, []estimate.Pair{{Whole: float64(min(failed, r.Tail.SLOs[name].Bad))}})
+		if r.Tail != nil { // perhaps nothing was judged before
+			for name, j := range r.Tail.SLOs {
+				names[name] = names[name] || j.Failed > 0
 			}
 		}
-		l.Judged[name] = shareFigure(judged)
 	}
+	maps.DeleteFunc(names, func(_ string, judged bool) bool { return !judged })
+	for name := range names {
+		l.Judged[name] = shareFigure(judgedBy(name, results))
+	}
+}
+
+// judgedBy are the good turns of an objective among those it judged.
+func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
+	var all [][]estimate.Pair
+	for _, r := range results {
+		blocks, lost := r.Judged(name)
+		var series []estimate.Pair
+		for _, j := range blocks {
+			series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
+		}
+		all = append(all, series)
+		if lost > 0 { // they ended after the blocks, and in no time of their own
+			all = append(all, []estimate.Pair{{Whole: float64(lost)}})
+		}
+	}
+	return all
 }
 
 // addServer averages each figure over the snapshots that have it.
