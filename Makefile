@@ -46,15 +46,16 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	$(GO) test ./internal/config ./internal/metrics -run 'Doc|Schema|Reference|Golden' -update
+	$(GO) run ./internal/workload/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema
 
 .PHONY: check-generated
 check-generated: generate ## Fail if a generated file is stale
-	@git diff --exit-code --stat -- alerts dashboards docs deploy/helm || \
+	@git diff --exit-code --stat -- alerts dashboards docs deploy/helm plans || \
 		{ echo 'Generated files are stale: run "make generate" and commit the result.'; exit 1; }
-	@test -z "$$(git status --porcelain -- alerts dashboards docs deploy/helm)" || \
-		{ git status --porcelain -- alerts dashboards docs deploy/helm; echo 'Generated files are not committed.'; exit 1; }
+	@test -z "$$(git status --porcelain -- alerts dashboards docs deploy/helm plans)" || \
+		{ git status --porcelain -- alerts dashboards docs deploy/helm plans; echo 'Generated files are not committed.'; exit 1; }
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
@@ -85,8 +86,8 @@ helm-schema: ## Copy the schema of the configuration into the chart's values.sch
 	cd deploy/helm/test && $(GO) test . -run SchemaKnowsTheConfiguration -update
 
 .PHONY: studies
-studies: ## Run the plans of plans/ in virtual time and write docs/studies/
-	$(GO) test ./cmd/synthetic -run TestStudies -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
+studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STUDY=003-bench runs that one
+	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
 
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes

@@ -25,6 +25,7 @@ func allowed() map[string][]string {
 		"internal/promtest": nil,
 		"internal/alerting": nil,
 
+		"internal/workload/prompts":   {"internal/workload"},
 		"internal/simulate/cluster":   nil,
 		"internal/simulate/replay":    {"internal/simulate/cluster"},
 		"internal/simulate/calibrate": {"internal/simulate/cluster", "internal/simulate/replay"},
