@@ -82,6 +82,9 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 		}
 	}
 	expects(series, "20", 0.4)
+	if log := p.err.String(); strings.Contains(log, "does not say everything") {
+		t.Errorf("a benchmark of both kinds of turn is warned of: %s", log)
+	}
 	if _, page := p.get("/"); !strings.Contains(page, "expected: kv_aware of nightly at concurrency 20") || !strings.Contains(page, "… expected") {
 		t.Error("the status page does not show what is expected")
 	}
@@ -107,6 +110,11 @@ func TestBenchmarkIsChecked(t *testing.T) {
 	var out, log bytes.Buffer
 	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "chat to a compared with kv_aware of nightly at concurrency 20, 1 change window)") {
 		t.Errorf("checking: %d %s%s", code, out.String(), log.String())
+	}
+	overwrite(t, runFile, []byte(`{"levels": [{"concurrency": 20, "kv_aware": {"ttft_p50_ms": 250}}]}`))
+	out.Reset()
+	if code := run(context.Background(), []string{"check", "config", configFile}, &out, &log); code != 0 || !strings.Contains(out.String(), "note: chat to a: the usual level of first turns is learned and not that of kv_aware of nightly at concurrency 20, since the file does not tell") {
+		t.Errorf("checking a pooled report: %d %s%s", code, out.String(), log.String())
 	}
 	overwrite(t, runFile, nil)
 	for _, args := range [][]string{{"check", "config", configFile}, {"run", "--config.file=" + configFile, "--web.listen-address=127.0.0.1:0"}} {

@@ -31,6 +31,9 @@ func addCheck(app *kingpin.Application) command {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "%s: ok (%s)\n", *file, strings.Join(contents(cfg), ", "))
+		for _, caution := range cautions(cfg) {
+			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
+		}
 		return nil
 	}}
 }

@@ -34,6 +34,9 @@ func (r *reloader) load() error {
 	if err != nil {
 		return err
 	}
+	for _, caution := range cautions(cfg) {
+		r.logger.Warn("A benchmark does not say everything", "file", r.path, "about", caution)
+	}
 	r.logger.Info("Loaded the configuration", "file", r.path, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs))
 	return nil
 }

@@ -55,6 +55,21 @@ func expectedOf(cfg *config.Config) []status.Expected {
 	return out
 }
 
+// cautions say of the benchmarks what they cannot be compared with.
+func cautions(cfg *config.Config) []string {
+	var out []string
+	for _, b := range cfg.Baselines {
+		for _, kind := range b.Learned {
+			why := "too few of them were measured"
+			if b.Expected.Pooled {
+				why = "the file does not tell the kinds of turn apart"
+			}
+			out = append(out, fmt.Sprintf("%s to %s: the usual level of %s turns is learned and not that of %s, since %s", b.Workload, b.Target, kind, sourceOf(b), why))
+		}
+	}
+	return out
+}
+
 // sourceOf says where a benchmark was measured.
 func sourceOf(b config.Baseline) string {
 	return fmt.Sprintf("%s of %s at %s %g", b.Variant, b.Run, b.Kind, b.Level)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synthetic/internal/expected"
+	"synthetic/internal/probe"
 	"synthetic/internal/runfile"
 	"synthetic/internal/schedule"
 	"synthetic/internal/sweep"
@@ -24,6 +25,9 @@ type Baseline struct {
 	Kind         runfile.LevelKind
 	// Expected is what was measured there.
 	Expected expected.Level
+	// Learned are the kinds of turn of the job that are not compared with it,
+	// since the level has too few of them or does not tell them apart.
+	Learned []probe.TurnKind
 }
 
 // BaselineOf returns the baseline of a job, and whether it has one.
@@ -84,8 +88,20 @@ func (b *builder) baseline(path string, t fileTraffic, f *expected.File, j sched
 	}
 	b.baselines = append(b.baselines, Baseline{
 		Target: j.Target.Name, Workload: j.Workload.Name,
-		Run: f.Name, Variant: variant, Level: level, Kind: f.Kind, Expected: e,
+		Run: f.Name, Variant: variant, Level: level, Kind: f.Kind, Expected: e, Learned: learned(e, j.Workload),
 	})
+}
+
+// learned lists the kinds of turn that a workload has and that a level has no
+// TTFT to compare with.
+func learned(l expected.Level, w workload.Spec) []probe.TurnKind {
+	var out []probe.TurnKind
+	for k, kind := range probe.TurnKinds() {
+		if l.Benchmarks[k][0].Typical == 0 && (kind == probe.First || w.TurnsMax != 1) {
+			out = append(out, kind)
+		}
+	}
+	return out
 }
 
 // baselineVariant is the one that was written, the only one there is, or that

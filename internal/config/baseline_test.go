@@ -2,11 +2,15 @@ package config
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/regression"
 	"synthetic/internal/runfile"
 )
@@ -41,6 +45,31 @@ func TestBaseline(t *testing.T) {
 				t.Errorf("TTFT of first turns: %+v, want a typical value of 100 turns", b)
 			}
 		})
+	}
+}
+
+// TestLearned: kinds of turn without a level of their own are named.
+func TestLearned(t *testing.T) {
+	pooled := filepath.Join(t.TempDir(), "old.json")
+	if err := os.WriteFile(pooled, []byte(`{"levels": [{"concurrency": 5, "mode": "x", "ttft_p50_ms": 250}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	both := []probe.TurnKind{probe.First, probe.Followup}
+	for name, tc := range map[string]struct {
+		keys string
+		want []probe.TurnKind
+	}{
+		"a run":                   {"traffic: [{baseline_file: ../expected/testdata/run.json, baseline_variant: kv_aware, baseline_level: 20}]", nil},
+		"a report":                {"traffic: [{baseline_file: " + pooled + "}]", both},
+		"a report, turns are one": {"workloads: [{turns: {max: 1}}]\ntraffic: [{baseline_file: " + pooled + "}]", both[:1]},
+	} {
+		cfg, err := Parse("synthetic.yml", []byte("targets: [{base_url: http://a}]\n"+tc.keys), "")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := cfg.Baselines[0].Learned; !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q are learned, want %q", name, got, tc.want)
+		}
 	}
 }
 
