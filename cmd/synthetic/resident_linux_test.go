@@ -1,9 +1,12 @@
 package main
 
 import (
+	"hash/crc32"
 	"os"
 	"strings"
 	"testing"
+
+	"synthetic/internal/report/picture"
 )
 
 func TestOwnReadOnly(t *testing.T) {
@@ -46,10 +49,33 @@ func TestTrimResident(t *testing.T) {
 	if !found {
 		t.Error("no read-only mapping of the program was found")
 	}
+	sum := func() (h uint64) {
+		for _, font := range picture.Fonts() {
+			h = h*31 + uint64(crc32.ChecksumIEEE(font))
+		}
+		return h
+	}
+	before := sum()
 	for range 3 {
 		trimResident()
 	}
+	if after := sum(); after != before {
+		t.Error("the fonts are others after the trim")
+	}
 	if out := newBuffer(); run(t.Context(), []string{"--version"}, out, out) != 0 || !strings.Contains(out.String(), "synthetic") {
 		t.Errorf("after the trim: %q", out)
+	}
+}
+
+// TestUnmapBytes: whatever the place and the length, the bytes stay the same,
+// and what is shorter than a page is left alone.
+func TestUnmapBytes(t *testing.T) {
+	font := picture.Fonts()[0]
+	for _, part := range [][]byte{nil, font[:1], font[1:4096], font[:4096], font[4095:12289], font[len(font)-8191:], font} {
+		before := crc32.ChecksumIEEE(part)
+		unmapBytes(part)
+		if after := crc32.ChecksumIEEE(part); after != before {
+			t.Errorf("%d bytes are others after they were unmapped", len(part))
+		}
 	}
 }
