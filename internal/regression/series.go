@@ -175,7 +175,7 @@ func (s *series) view(at time.Time) View {
 	if s.benchmark.Typical > 0 {
 		v.Samples = float64(s.benchmark.Samples)
 	}
-	if s.benchmark.Noise > 0 || s.baseline != nil && s.baseline.mature() {
+	if !v.Young {
 		v.Noise = s.noise()
 	}
 	return v
