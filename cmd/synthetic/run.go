@@ -117,6 +117,7 @@ func serve(ctx context.Context, logger *slog.Logger, s *sidecar, r *reloader, se
 		}, func(error) { cancel() })
 	}
 	s.addPager(&g, drained)
+	s.addServers(&g)
 	if r != nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		hangups := make(chan os.Signal, 1)

@@ -18,6 +18,7 @@ import (
 	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
 	"synthetic/internal/schedule"
+	"synthetic/internal/serverside"
 	"synthetic/internal/status"
 	"synthetic/internal/wire"
 )
@@ -31,6 +32,7 @@ type sidecar struct {
 	recorder  *metrics.Recorder
 	page      *status.Page
 	scheduler *schedule.Scheduler
+	servers   *serverside.Watcher
 	// pager is nil unless the first configuration asked for one.
 	pager      *pager
 	configured bool
@@ -83,6 +85,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 			journal.forget(target, workload)
 		},
 	})
+	s.servers = newServers(o, s.recorder)
 	s.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -107,6 +110,10 @@ func (s *sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	servers, err := s.serversFor(cfg)
+	if err != nil {
+		return err
+	}
 	snapshot, expected := snapshotOf(cfg), expectedOf(cfg)
 	err = s.scheduler.Apply(cfg.Jobs, func() {
 		s.recorder.Apply(snapshot)
@@ -116,6 +123,7 @@ func (s *sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	servers()
 	s.configured = true
 	return page()
 }

@@ -15,10 +15,7 @@ import (
 
 // snapshotOf is what the recorder needs to know of a configuration.
 func snapshotOf(cfg *config.Config) metrics.Snapshot {
-	s := metrics.Snapshot{SLOs: cfg.SLOs}
-	for _, t := range cfg.Targets {
-		s.Targets = append(s.Targets, metrics.Target{Name: t.Name, Model: t.Model, Connection: string(t.Connection)})
-	}
+	s := metrics.Snapshot{SLOs: cfg.SLOs, Targets: snapshotTargets(cfg)}
 	for _, j := range cfg.Jobs {
 		s.Jobs = append(s.Jobs, jobOf(cfg, j))
 	}

@@ -27,7 +27,8 @@ func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
 	jobs := b.traffic(f.Traffic, targets, workloads)
 	return &Config{
-		Targets: targets, Jobs: jobs, SLOs: b.slos(f.SLOs, targets, workloads, jobs),
+		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), Jobs: jobs,
+		SLOs:      b.slos(f.SLOs, targets, workloads, jobs),
 		Baselines: b.baselines, Changes: b.changes(f.Changes, targets), Alerting: b.alerting(f.Alerting),
 	}
 }

@@ -28,8 +28,9 @@ type file struct {
 type fileTarget struct {
 	Name string `yaml:"name" absent:"host and port of ~base_url~" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
 	fileEndpoint
-	Connection string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
-	ExtraBody  map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
+	Connection    string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
+	ExtraBody     map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
+	ServerMetrics fileServer     `yaml:"server_metrics" absent:"they are not read" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}" doc:"Read the server's own metrics for what no client sees: how much of speculative decoding is accepted. ~{}~ is enough where they are at ~/metrics~ on the host of ~base_url~."`
 }
 
 // fileEndpoint is how to reach an API.

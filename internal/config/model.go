@@ -20,6 +20,8 @@ import (
 type Config struct {
 	// Targets in the order of the file.
 	Targets []target.Target
+	// ServerMetrics are the targets whose own metrics are to be read.
+	ServerMetrics []ServerMetrics
 	// Jobs are the traffic entries resolved: targets × workload.
 	Jobs []schedule.Job
 	// SLOs in the order of the file.

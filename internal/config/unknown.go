@@ -16,6 +16,10 @@ func (d *decoder) unknownKey(key string, fields []field) mistake {
 	if d.shape == nil {
 		return mistake{"", "unknown key", suggest(key, known, "keys here")}
 	}
+	if slices.Contains(known, key+"s") {
+		// A plural here is meant sooner than a namesake elsewhere.
+		return mistake{"", "unknown key", suggest(key, []string{key + "s"}, "keys here")}
+	}
 	if homes := homesOf(key, "", d.shape); len(homes) == 1 {
 		return mistake{"", "unknown key", fmt.Sprintf("write it under %s", homes[0])}
 	}

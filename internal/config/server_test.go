@@ -1,0 +1,44 @@
+package config
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/target"
+)
+
+func TestServerMetrics(t *testing.T) {
+	plain := minimalTarget("a-8000")
+	tls := minimalTarget("s")
+	tls.BaseURL, tls.Key, tls.TLS = "https://s/v1", target.Key{Env: "S_KEY"}, target.TLS{ServerName: "inner"}
+	for name, tt := range map[string]struct {
+		text string
+		want []ServerMetrics
+	}{
+		"off by default": {"targets: [{base_url: http://a:8000}]", nil},
+		"every default": {
+			"targets: [{base_url: http://a:8000, server_metrics: {}}]",
+			[]ServerMetrics{{plain, []string{"http://a:8000/metrics"}, 30 * time.Second}},
+		},
+		"several workers": {
+			`targets: [{base_url: http://a:8000, server_metrics: {interval: 1m, urls: ["http://b:9090/metrics/", "http://c:9090/metrics"]}}]`,
+			[]ServerMetrics{{plain, []string{"http://b:9090/metrics", "http://c:9090/metrics"}, time.Minute}},
+		},
+		"the target's key and TLS": {
+			`targets: [{base_url: http://a:8000}, {name: s, base_url: "https://s/v1", api_key_env: S_KEY, tls: {server_name: inner}, server_metrics: {}}]`,
+			[]ServerMetrics{{tls, []string{"https://s/metrics"}, 30 * time.Second}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := Parse("test.yml", []byte(tt.text), ".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, cfg.ServerMetrics); diff != "" {
+				t.Errorf("server metrics (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
