@@ -61,12 +61,12 @@ func (in Input) runbook(alert string) string {
 	return strings.TrimSuffix(cmp.Or(in.RunbookURL, "docs/runbooks"), "/") + "/" + alert + ".md"
 }
 
-// dashboard links to a dashboard; the target's detail opens on the target and
-// workload of the alert.
+// dashboard links to a dashboard; the target's detail opens on the target of the
+// alert, and on its workload if it has one.
 func (in Input) dashboard(uid string) string {
 	url := strings.TrimSuffix(in.DashboardURL, "/") + "/" + uid
 	if uid == dashboardTarget {
-		url += "?var-target={{ $labels.target | urlquery }}&var-workload={{ $labels.workload | urlquery }}"
+		url += "?var-target={{ $labels.target | urlquery }}{{ with $labels.workload }}&var-workload={{ . | urlquery }}{{ end }}"
 	}
 	return url
 }

@@ -96,6 +96,7 @@ func scenarios() []scenario {
 	s = append(s, sampleScenarios()...)
 	s = append(s, proberScenarios()...)
 	s = append(s, regressionScenarios()...)
+	s = append(s, speculationScenarios()...)
 	return append(s, ruleScenarios()...)
 }
 

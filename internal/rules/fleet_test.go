@@ -82,6 +82,8 @@ type prober struct {
 	skipEvery int
 	// started counts conversations that were due.
 	started int
+	// server, if set, is what the server's own metrics say, minute by minute.
+	server func() metrics.ServerReading
 	// lag is how late each turn is sent.
 	lag time.Duration
 }
@@ -105,6 +107,11 @@ func (p *prober) minute() {
 		return
 	}
 	p.beat = *p.clock
+	if p.server != nil {
+		for _, t := range p.snapshot.Targets {
+			p.recorder.ServerRead(t.Name, p.server())
+		}
+	}
 	if p.silent {
 		return
 	}

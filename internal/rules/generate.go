@@ -49,6 +49,7 @@ func Generate(in Input) (Rules, error) {
 	}
 	r.add("synthetic-latency", 0, latencyRules())
 	r.add("synthetic-regression", 0, in.regressionRules())
+	r.add("synthetic-speculation", slowInterval, in.speculationRules())
 	r.add("synthetic-target", 0, in.targetRules())
 	r.add("synthetic-prober", 0, in.proberRules())
 	if err := r.validate(); err != nil {

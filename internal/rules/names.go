@@ -26,6 +26,9 @@ const (
 	AlertTailRegression       = "SyntheticTailRegression"
 	AlertCachedRatioDrop      = "SyntheticCachedRatioDrop"
 	AlertBudgetExhausted      = "SyntheticErrorBudgetExhausted"
+	AlertAcceptanceCollapse   = "SyntheticAcceptanceCollapse"
+
+	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 
 // Alerts lists the name of every alert that Generate may emit.
@@ -38,6 +41,7 @@ func Alerts() []string {
 		AlertUsageMissing, AlertRulesOutdated,
 		AlertFastRegression, AlertSlowRegression, AlertTailRegression,
 		AlertCachedRatioDrop, AlertBudgetExhausted,
+		AlertAcceptanceCollapse, AlertServerMetricsUnreadable,
 	}
 }
 
@@ -82,6 +86,15 @@ const (
 	// seconds per token, and RecordQueue its value at none, in seconds.
 	RecordPrefill = "synthetic:prefill_seconds_per_token:line30m"
 	RecordQueue   = "synthetic:queue_seconds:line30m"
+)
+
+// Names of recorded series on speculative decoding, by target.
+const (
+	// RecordAcceptance is the share of drafted tokens that were accepted, where
+	// enough were drafted to tell.
+	RecordAcceptance = "synthetic:spec_acceptance:ratio15m"
+	// RecordUsualAcceptance is what is usual of it.
+	RecordUsualAcceptance = "synthetic:spec_acceptance:usual7d"
 )
 
 // RecordGeomean names the geometric mean, over window, of the ratio of a signal

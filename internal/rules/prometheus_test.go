@@ -261,7 +261,7 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 func snapshot(in rules.Input) metrics.Snapshot {
 	s := metrics.Snapshot{SLOs: in.SLOs}
 	for _, j := range in.Jobs {
-		s.Targets = append(s.Targets, metrics.Target{Name: j.Target, Model: "m", Connection: "reuse"})
+		s.Targets = append(s.Targets, metrics.Target{Name: j.Target, Model: "m", Connection: "reuse", ServerMetrics: true})
 		s.Jobs = append(s.Jobs, metrics.Job{Target: j.Target, Workload: j.Workload, Rate: j.ConversationsPerMinute / 60})
 	}
 	return s
