@@ -38,7 +38,10 @@ func newScript(start time.Time) *script {
 		Heartbeat:       func(string, string) time.Time { return s.now },
 	})
 	s.recorder.Apply(metrics.Snapshot{
-		Targets: []metrics.Target{{Name: "vllm", Model: "m", Connection: "reuse"}, {Name: "proxy", Model: "m", Connection: "per_conversation"}},
+		Targets: []metrics.Target{
+			{Name: "vllm", Model: "m", Connection: "reuse", ServerMetrics: true},
+			{Name: "proxy", Model: "m", Connection: "per_conversation", ServerMetrics: true},
+		},
 		Jobs: []metrics.Job{
 			{Target: "vllm", Workload: "chat", Rate: 0.1, Benchmark: metrics.Benchmark{Run: "nightly"}, Benchmarks: benchmarks()},
 			{Target: "proxy", Workload: "chat", Rate: 0.1},
@@ -118,6 +121,8 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time) time.Time {
 		s.now = s.now.Add(scrapeEvery)
 		s.conversation("vllm")
 		s.conversation("proxy")
+		s.recorder.ServerRead("vllm", metrics.ServerReading{Complete: true, Counted: true, Drafted: 100, Accepted: 60})
+		s.recorder.ServerRead("proxy", metrics.ServerReading{Complete: true, Gauged: true, Acceptance: 0.7})
 		s.recorder.ConversationSkipped(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)

@@ -32,7 +32,7 @@ func perProber() []string { return []string{labelInstance} }
 const proberLegend = "{{instance}}"
 
 func lifePanels(s scope) []panel {
-	return []panel{heartbeat(s), reload(s), reloadAge(s), lastTurns(s)}
+	return []panel{heartbeat(s), reload(s), reloadAge(s), lastTurns(s), serverMetrics(s)}
 }
 
 func heartbeat(s scope) panel {

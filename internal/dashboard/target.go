@@ -27,6 +27,7 @@ func targetDetail(objectives []slo.Objective) board {
 			{title: "Latency", panels: latency},
 			{title: "Parts of a turn", panels: phasePanels(s)},
 			{title: "Tokens and cache", panels: tokenPanels(s)},
+			{title: "Speculative decoding", panels: speculationPanels(s)},
 			{title: "Distribution of the TTFT: $" + varTarget, repeat: varTarget, panels: heatPanels(s)},
 		},
 	}

@@ -31,9 +31,12 @@ func (q Query) String() string {
 // MayBeEmpty are the panels, by title, that are empty for a good reason.
 func MayBeEmpty() map[string]string {
 	return map[string]string{
-		"Bad turns":     "there are none when all is well",
-		"Active alerts": "nothing fires when all is well",
-		"Read lag":      "it is unknown where the kernel gives no timestamps",
+		"Acceptance of speculative decoding": "few deployments speculate, and fewer say how well",
+		"Drafted tokens per second":          "few deployments speculate",
+		"Metrics of the servers":             "no target need have server_metrics",
+		"Bad turns":                          "there are none when all is well",
+		"Active alerts":                      "nothing fires when all is well",
+		"Read lag":                           "it is unknown where the kernel gives no timestamps",
 	}
 }
 
