@@ -87,7 +87,11 @@ func TestSeeds(t *testing.T) {
 		}
 		return made.String()
 	}
-	if of("-seed=1") != of("-seed=1") || of("-seed=1") == of("-seed=2") {
-		t.Error("sets do not follow their seed")
+	one, again, other := of("-seed=1"), of("-seed=1"), of("-seed=2")
+	if one != again {
+		t.Error("one seed makes two sets")
+	}
+	if one == other {
+		t.Error("two seeds make one set")
 	}
 }
