@@ -60,7 +60,7 @@ func (s *sidecar) pageFor(cfg *config.Config) (commit func() error, err error) {
 			return usagef("alerting: %w", err)
 		}
 		s.pager = &pager{p, cfg.Alerting}
-		return nil
+		return s.registry.Register(newPagerCollector(p.Health))
 	}, nil
 }
 

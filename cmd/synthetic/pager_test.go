@@ -71,6 +71,12 @@ func TestRunPages(t *testing.T) {
 		t.Errorf("/api/alerts shows no rules: %s", body)
 	}
 
+	p.until("the delivery on /metrics", func(s map[string]float64) bool {
+		sent, _ := sum(s, "synthetic_pager_notifications_total", `alertmanager="`+strings.TrimPrefix(am.URL, "http://")+`"`)
+		firing, _ := sum(s, "synthetic_pager_alerts", `state="firing"`)
+		return sent > 0 && firing > 0
+	})
+
 	// A reload may change the rules, but neither stop nor start the pager.
 	withAlerting(t, file, "# the same\n")
 	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
@@ -92,6 +98,9 @@ func TestRunWithoutPager(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, server := fastDeployment(t)
 	p := sidecarRun(t, configFor(t, "/v1", map[string]string{"a": server.URL}))
+	if _, found := sum(p.series(), "synthetic_pager_alerts"); found {
+		t.Error("a pager that is not there exports its alerts")
+	}
 	if _, page := p.get("/alerts"); !strings.Contains(page, "does not evaluate alert rules") {
 		t.Errorf("/alerts says %s", page)
 	}

@@ -92,7 +92,9 @@ type Pager struct {
 	ledger   *ledger
 	couriers []*courier
 	external labels.Labels
-	close    func() error // once
+	// evaluations are those of all groups.
+	evaluations evaluations
+	close       func() error // once
 
 	mu      sync.Mutex
 	manager *rules.Manager // nil until Run
@@ -199,7 +201,9 @@ func (p *Pager) Reload(files []RuleFile) error {
 // update hands the files to the rule manager.
 func (p *Pager) update() error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
-		rules.DefaultEvalIterationFunc(ctx, g, p.clock.now())
+		before, now := g.GetLastEvalTimestamp(), p.clock.now()
+		rules.DefaultEvalIterationFunc(ctx, g, now)
+		p.evaluations.note(g, before, now)
 	}
 	return p.manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
 }

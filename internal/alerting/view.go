@@ -56,14 +56,25 @@ type Receiver struct {
 	Undelivered int
 	// LastOK is when it last took alerts; Err is why it did not the last time,
 	// "" if it did.
-	LastOK                 time.Time
-	Err                    string
+	LastOK time.Time
+	Err    string
+	// Sent and Failed count requests, Rejected the alerts that it refused.
 	Sent, Failed, Rejected uint64
 }
 
 // View returns rules, alerts and the state of deliveries.
 func (p *Pager) View() View {
-	v := View{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load()}
+	v := View{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load(), Alertmanagers: p.receivers()}
+	for _, g := range p.groups() {
+		if g.HasAlertingRules() {
+			v.Groups = append(v.Groups, p.group(g))
+		}
+	}
+	return v
+}
+
+func (p *Pager) receivers() []Receiver {
+	var out []Receiver
 	for _, c := range p.couriers {
 		n := c.status()
 		r := Receiver{
@@ -73,20 +84,9 @@ func (p *Pager) View() View {
 		if n.lastErr != nil {
 			r.Err = n.lastErr.Error()
 		}
-		v.Alertmanagers = append(v.Alertmanagers, r)
+		out = append(out, r)
 	}
-	p.mu.Lock()
-	manager := p.manager
-	p.mu.Unlock()
-	if manager == nil {
-		return v
-	}
-	for _, g := range manager.RuleGroups() {
-		if g.HasAlertingRules() {
-			v.Groups = append(v.Groups, p.group(g))
-		}
-	}
-	return v
+	return out
 }
 
 func (p *Pager) group(g *rules.Group) Group {

@@ -37,7 +37,7 @@ func Document() ([]byte, error) {
 
 // documentValues are what the template shows.
 type documentValues struct {
-	Catalog          []Metric
+	Catalog, Pager   []Metric
 	Lines            map[string]int
 	PerJob, PerSLO   int
 	Failures         []string
@@ -59,7 +59,7 @@ func documentData() documentValues {
 	plain, judged := lines(nil), lines([]slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}})
 	perSLO := judged[SLOTurns] + judged[SLOViolations]
 	v := documentValues{
-		Catalog: Catalog(), Lines: judged, PerSLO: perSLO,
+		Catalog: Catalog(), Pager: PagerCatalog(), Lines: judged, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
 		ExemplarInterval: exemplarEvery,
 		BadTurnInterval:  slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),

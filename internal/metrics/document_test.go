@@ -18,7 +18,7 @@ func TestDocumentNamesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range Catalog() {
+	for _, m := range append(Catalog(), PagerCatalog()...) {
 		if !strings.Contains(string(doc), "| `"+m.Name+"` | "+string(m.Kind)) {
 			t.Errorf("%s is not documented", m.Name)
 		}
