@@ -22,9 +22,8 @@ import (
 const defaultListen = ":9877"
 
 // gcPercent trades CPU that a sidecar has plenty of for memory that it should
-// not take from the pod: its heap is a few megabytes, collected every ten
-// seconds.
-const gcPercent = 20
+// not take from the pod: its heap is a few megabytes.
+const gcPercent = 40
 
 // startUp is after how long the sidecar has done what it does only once, and
 // settled after how long its first conversations have.
