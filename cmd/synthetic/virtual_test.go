@@ -91,8 +91,9 @@ func play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 	}
 	s.recorder.SetReload(true, time.Now())
 	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
+	ran := make(chan error, 2)
 	go func() { ran <- s.scheduler.Run(ctx) }()
+	go func() { ran <- s.servers.Run(ctx) }()
 
 	begin := time.Now()
 	var out []scrape
@@ -105,8 +106,10 @@ func play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 		out = append(out, scrape{time.Now(), s.samples(t)})
 	}
 	cancel()
-	if err := <-ran; err != nil {
-		t.Error(err)
+	for range cap(ran) {
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
 	}
 	_ = server.Close()
 	<-served
