@@ -31,7 +31,7 @@ func closeAll(all []*deployment) {
 func demoConfigFor(targets []demoTarget, at []*deployment) []byte {
 	var lines []string
 	for i, t := range targets {
-		lines = append(lines, fmt.Sprintf("{name: %s, base_url: 'http://%s/v1'}", t.name, at[i].addr))
+		lines = append(lines, fmt.Sprintf("{name: %s, base_url: 'http://%s/v1', server_metrics: {interval: 5s}}", t.name, at[i].addr))
 	}
 	return bytes.Replace(demoConfig, []byte("TARGETS"), []byte("["+strings.Join(lines, ", ")+"]"), 1)
 }

@@ -25,13 +25,14 @@ func TestKeyAppearsNowhere(t *testing.T) {
 	}
 	_, good := fastDeployment(t, func(o *simulate.Options) { o.APIKey = key })
 	_, bad := fastDeployment(t, func(o *simulate.Options) { o.APIKey = "another" })
-	extra := ", model: simulated-chat, api_key_file: " + keyFile + ", headers: {x-tenant: " + header + "}"
+	extra := ", model: simulated-chat, api_key_file: " + keyFile + ", headers: {x-tenant: " + header + "}, server_metrics: {}"
 	file := configFor(t, extra, map[string]string{"good": good.URL, "bad": bad.URL})
 	p := sidecarRun(t, file, "--web.enable-lifecycle", "--log.level=debug")
 	p.until("turns of both targets", func(s map[string]float64) bool {
 		g, _ := sum(s, "synthetic_turn_duration_seconds_count", `target="good"`)
 		b, _ := sum(s, "synthetic_turn_failures_total", `target="bad"`, "http_4xx")
-		return g > 5 && b > 5
+		_, read := sum(s, "synthetic_server_metrics_up", `target="bad"`)
+		return g > 5 && b > 5 && read
 	})
 	seen := map[string]string{}
 	for _, path := range []string{"/", "/metrics", "/api/status", "/-/ready", "/-/healthy"} {

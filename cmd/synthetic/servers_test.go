@@ -1,0 +1,77 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestServersFollowTheConfiguration: a reload begins to read a server's metrics,
+// goes on to while they cannot be read, and stops.
+func TestServersFollowTheConfiguration(t *testing.T) {
+	_, deployment := fastDeployment(t)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/metrics" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte("vllm:spec_decode_num_draft_tokens_total 900\nvllm:spec_decode_num_accepted_tokens_total 300\n"))
+	}))
+	defer page.Close()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	targets := func(extra string) { writeConfig(t, file, extra, map[string]string{"a": deployment.URL}) }
+	targets("")
+	p := sidecarRun(t, file, "--web.enable-lifecycle")
+	if series := p.series(); strings.Contains(strings.Join(keys(series), " "), "synthetic_server_") {
+		t.Errorf("without server_metrics there are series of it: %v", keys(series))
+	}
+	reload := func() {
+		t.Helper()
+		if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
+			t.Fatalf("reloading answers %d: %s", code, body)
+		}
+	}
+	up := func(want float64) func(map[string]float64) bool {
+		return func(s map[string]float64) bool {
+			v, ok := sum(s, "synthetic_server_metrics_up", `target="a"`)
+			return ok && v == want
+		}
+	}
+	targets(", server_metrics: {urls: ['" + page.URL + "/metrics']}")
+	reload()
+	series := p.until("metrics that were read", up(1))
+	for _, name := range []string{"synthetic_server_spec_draft_tokens_total", "synthetic_server_spec_accepted_tokens_total"} {
+		if v, ok := sum(series, name, `target="a"`); !ok || v != 0 {
+			t.Errorf("%s begins at %v (there: %v), want 0", name, v, ok)
+		}
+	}
+	targets(", server_metrics: {urls: ['" + page.URL + "/moved']}")
+	reload()
+	p.until("metrics that could not be read", up(0))
+	p.err.find(t, `(The server's metrics cannot be read.*/moved)`)
+
+	if err := os.WriteFile(file, []byte("targets: [{base_url: http://x, server_metrics: {urls: [x]}}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := p.do(http.MethodPost, "/-/reload"); code == http.StatusOK {
+		t.Error("a page that is no address was accepted")
+	}
+	p.until("the series of before", up(0))
+	targets("")
+	reload()
+	p.until("no series of the server", func(s map[string]float64) bool {
+		_, ok := sum(s, "synthetic_server_metrics_up")
+		return !ok
+	})
+}
+
+func keys(m map[string]float64) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
