@@ -17,8 +17,7 @@ import (
 )
 
 var (
-	studies    = flag.String("studies", "", "directory for the reports of plans/, each measured in full")
-	capacities = flag.Bool("capacities", false, "compare the search for the capacity with the full grid, on every plan")
+	studies = flag.String("studies", "", "directory for the reports of plans/, each measured in full")
 )
 
 // TestStudies runs the plans of plans/ in virtual time: the real sweep engine,
@@ -95,63 +94,4 @@ func inVirtualTime(t *testing.T, name string, plan sweep.Plan, search bool) *run
 	})
 	t.Logf("%s of real time", time.Since(began).Round(time.Millisecond))
 	return run
-}
-
-// TestCapacities compares the search with the full grid on every plan: the
-// same capacity, in at most a third of the measured time. It measures for
-// minutes, so it has to be asked for.
-func TestCapacities(t *testing.T) {
-	if !*capacities {
-		t.Skip("measures every plan twice; ask for it with -capacities")
-	}
-	files, err := filepath.Glob("../../plans/*.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
-			t.Parallel()
-			plan, err := config.LoadPlan(file, presetNames())
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan.Repetitions = 1
-			grid, search := inVirtualTime(t, "grid", plan, false), inVirtualTime(t, "search", plan, true)
-			for _, r := range search.Results {
-				t.Log(finishedLine(r))
-			}
-			for _, c := range search.Capacities {
-				level, seconds := gridCapacity(grid, c.Variant)
-				found := 0.0
-				if c.Level != nil {
-					found = *c.Level
-				}
-				t.Logf("%s: the search finds %g in %.0f s (%v), the grid %g in %.0f s", c.Variant, found, c.MeasuredSeconds, c.Visited, level, seconds)
-				if found != level {
-					t.Errorf("%s: the search finds %g, the grid %g", c.Variant, found, level)
-				}
-				if c.MeasuredSeconds > seconds/3 {
-					t.Errorf("%s: the search measured %.0f s, more than a third of the grid's %.0f s", c.Variant, c.MeasuredSeconds, seconds)
-				}
-			}
-		})
-	}
-}
-
-// gridCapacity is the highest level below the first that missed its SLOs, 0 for
-// none, and the measured time of all.
-func gridCapacity(run *runfile.Run, variant string) (level, seconds float64) {
-	missed := false
-	for _, r := range run.Results { // one variant's levels rise
-		if r.Variant != variant {
-			continue
-		}
-		for _, s := range r.Snapshots {
-			seconds += s.Seconds
-		}
-		if missed = missed || !r.Verdict.Met; !missed {
-			level = r.Level
-		}
-	}
-	return level, seconds
 }

@@ -34,7 +34,7 @@ deployment was not to be had, 2 when the plan or the directory cannot be used.`)
 	c.Flag("plan.file", "The plan file (see docs/plan.md).").Required().StringVar(&f.planFile)
 	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume.").Required().StringVar(&f.dir)
 	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
-	c.Flag("find-capacity", "Search for the highest level that meets the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	c.Flag("find-capacity", "Search for the highest level that is proven to meet the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)
 	return command{c, f.run}
 }
 
@@ -58,7 +58,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return usageError{err}
 	}
 	for _, c := range run.Capacities {
-		fmt.Fprintln(e.stdout, capacityLine(c))
+		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
 	f.report(e, run)
@@ -92,19 +92,11 @@ func tool() runfile.Tool {
 	return runfile.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
 }
 
-// capacityLine says the outcome of a search.
-func capacityLine(c runfile.Capacity) string {
+// capacityLine says how far a variant scales.
+func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
 	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(" of the grid's %.0f s", *c.GridSeconds)
+		cost += fmt.Sprintf(", all levels take %.0f s", *c.GridSeconds)
 	}
-	switch {
-	case len(c.Visited) == 0:
-		return fmt.Sprintf("capacity of %s: not known, no level was measured", c.Variant)
-	case c.Level == nil:
-		return fmt.Sprintf("capacity of %s: none, not even level %g meets the SLOs (%s)", c.Variant, c.Visited[len(c.Visited)-1], cost)
-	case c.Confidence < c.Wanted:
-		return fmt.Sprintf("capacity of %s: level %g; it met the SLOs, with a confidence of %.3g below the wanted %.3g: measure longer to be sure (%s)", c.Variant, *c.Level, c.Confidence, c.Wanted, cost)
-	}
-	return fmt.Sprintf("capacity of %s: level %g, which meets the SLOs with a confidence of %.3g (%s)", c.Variant, *c.Level, c.Confidence, cost)
+	return fmt.Sprintf("capacity of %s: %s (%s)", c.Variant, c.Sentence(string(kind)), cost)
 }

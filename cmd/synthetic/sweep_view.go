@@ -98,15 +98,26 @@ func finishedLine(r runfile.Result) string {
 	if seconds > 0 {
 		line += fmt.Sprintf(", %.2f turns/s, %.0f output tokens/s", float64(turns)/seconds, float64(output)/seconds)
 	}
-	switch v := r.Verdict; {
-	case v == nil:
-	case v.Met:
-		line += ", SLOs met"
-	default:
-		line += ", SLOs missed: " + strings.Join(v.Lost, ", ")
+	if r.Verdict != nil {
+		line += ", " + verdictWords(*r.Verdict)
 	}
 	if r.Why != "" {
 		line += "; ended early, " + r.Why
 	}
 	return line
+}
+
+// verdictWords says what a level proved, and how it looks where it proved
+// nothing.
+func verdictWords(v runfile.Verdict) string {
+	lost := strings.Join(v.Lost, ", ")
+	switch {
+	case v.Standing == runfile.Met:
+		return "SLOs met"
+	case v.Standing == runfile.Missed:
+		return "SLOs missed: " + lost
+	case v.Met:
+		return "SLOs undecided, seemingly met"
+	}
+	return "SLOs undecided, seemingly missed: " + lost
 }

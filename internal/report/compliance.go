@@ -68,18 +68,14 @@ func (b *builder) winner() {
 	if b.compares() {
 		s.paragraph(b.verdict())
 	}
-	b.search(s)
+	b.capacities(s)
 }
 
-// search prints what a search for the capacity found.
-func (b *builder) search(s *Section) {
+// capacities prints what the sweep proved of each variant.
+func (b *builder) capacities(s *Section) {
 	var found []string
 	for _, c := range b.s.Capacities {
-		level := "not even the lowest level meets the SLOs"
-		if c.Level != nil {
-			level = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.1f%% (wanted %.1f%%)", b.s.LevelName(), *c.Level, 100*c.Confidence, 100*c.Wanted)
-		}
-		found = append(found, fmt.Sprintf("%s: %s, found by measuring %d levels for %.0f s.", c.Variant, level, len(c.Visited), c.MeasuredSeconds))
+		found = append(found, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
 	}
 	s.list(found)
 }

@@ -70,7 +70,7 @@ type Run struct {
 	Interrupted string `json:"interrupted,omitempty"`
 	// Warnings concern the sweep as a whole.
 	Warnings []string `json:"warnings,omitempty"`
-	// Capacities were searched for, one per variant; absent for a grid.
+	// Capacities of the variants, in their order; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
 }
 

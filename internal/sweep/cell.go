@@ -14,7 +14,7 @@ import (
 )
 
 // visit returns the result of a cell: from disk, or measured now and put there.
-func (s *sweep) visit(ctx context.Context, c Cell) (*runfile.Result, error) {
+func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
@@ -29,7 +29,7 @@ func (s *sweep) visit(ctx context.Context, c Cell) (*runfile.Result, error) {
 	if !s.described[s.Plan.Variants[c.Variant].Name] {
 		rec.Deployment = s.describe(ctx, c.Variant)
 	}
-	if err := s.measure(ctx, c, &rec.Result); err != nil {
+	if err := s.measure(ctx, c, a, &rec.Result); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -95,6 +95,9 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 			return err
 		}
 		s.ready[c.Variant] = model
+		if err := s.acclimatise(ctx, c.Variant); err != nil {
+			return err
+		}
 	}
 	if !first {
 		s.phase(PhasePause)
@@ -116,8 +119,8 @@ func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
 }
 
 // measure runs one level.
-func (s *sweep) measure(ctx context.Context, c Cell, r *runfile.Result) error {
-	l, done, err := s.level(c)
+func (s *sweep) measure(ctx context.Context, c Cell, a aim, r *runfile.Result) error {
+	l, done, err := s.level(c, a)
 	if err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, r *runfile.Result) error {
 }
 
 // level puts together what a cell needs; done frees it.
-func (s *sweep) level(c Cell) (l *level, done func(), err error) {
+func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
 	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
 	if err != nil {
@@ -154,14 +157,13 @@ func (s *sweep) level(c Cell) (l *level, done func(), err error) {
 		return nil, nil, err
 	}
 	name := s.Plan.name(c)
-	j := judge{s.Plan.SLOs, s.Plan.Confidence}
 	return &level{
 			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
 			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
 			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
 			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
-				judge: j, losers: s.Plan.EarlyStop || s.FindCapacity, winners: s.FindCapacity,
+				judge: s.Plan.judge(), aim: a,
 				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
 			},
 			phase: s.phase,

@@ -93,16 +93,27 @@ type tally struct{ good, bad float64 }
 // (one-sided, exact for independent turns). Of a part of a thinned bad turn the
 // whole counts.
 func (e evidence) confidence(good, bad float64) float64 {
-	n, most := good+bad, math.Ceil(bad)
-	if most >= n {
+	if math.Ceil(bad) >= good+bad {
 		return 0
 	}
-	// P(at most bad of n at the allowed share), summed in logarithms.
+	return max(1-e.atMost(math.Ceil(bad), good+bad), 0)
+}
+
+// doubt is the confidence that the share is above the allowed one: how unlikely
+// it would be to see so many bad turns, were the share just the allowed one. Of
+// a part of a thinned bad turn nothing counts.
+func (e evidence) doubt(good, bad float64) float64 {
+	return e.atMost(math.Floor(bad)-1, good+bad)
+}
+
+// atMost is the chance of at most so many bad turns of n at the allowed share,
+// summed in logarithms.
+func (e evidence) atMost(most, n float64) float64 {
 	sum := 0.0
 	for k := 0.0; k <= most; k++ {
 		sum += math.Exp(logChoose(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
 	}
-	return min(max(1-sum, 0), 1)
+	return min(sum, 1)
 }
 
 // logChoose is ln(n over k), also for n that are not whole.

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"synthetic/internal/slo"
 )
 
 // TestEvidenceErrs draws levels exactly at the allowed share, looks after every
@@ -90,6 +88,27 @@ func TestConfidence(t *testing.T) {
 	}
 }
 
+// TestDoubt compares with sums worked out by hand, and holds that nothing can
+// be proven both ways.
+func TestDoubt(t *testing.T) {
+	e := evidence{0.01}
+	for _, c := range []struct{ good, bad, want float64 }{
+		{0, 0, 0},
+		{300, 0, 0},
+		{99, 1, math.Pow(0.99, 100)},
+		{98, 2, math.Pow(0.99, 100) + math.Pow(0.99, 99)},
+		{98, 1.9, math.Pow(0.99, 99.9)}, // of a part nothing counts
+		{0, 100, 1},
+	} {
+		if got := e.doubt(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
+		}
+		if sum := e.doubt(c.good, c.bad) + e.confidence(c.good, c.bad); sum > 1+1e-9 {
+			t.Errorf("%g good, %g bad: confidence and doubt are %g together", c.good, c.bad, sum)
+		}
+	}
+}
+
 func TestThin(t *testing.T) {
 	even, bursts := []tally{}, []tally{}
 	for i := range 20 {
@@ -109,40 +128,5 @@ func TestThin(t *testing.T) {
 	}
 	if got := thin([]tally{{5, 0}}); got != 1 {
 		t.Errorf("one block is thinned by %g", got)
-	}
-}
-
-func TestVerdicts(t *testing.T) {
-	j := judge{objectives: []slo.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, confidence: 0.95}
-	blocks := func(n int, good, bad float64) []tally {
-		var out []tally
-		for range n {
-			out = append(out, tally{good, bad})
-		}
-		return out
-	}
-	if v := j.measured(ballot{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
-		t.Errorf("measured %+v, want tpot lost", v)
-	}
-	if v := j.measured(ballot{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
-		t.Errorf("measured at the limit: %+v, want met with little confidence", v)
-	}
-	if v := j.measured(ballot{"ttft": blocks(10, 99, 1)}); v.Met {
-		t.Errorf("an objective that nothing was judged by is met: %+v", v)
-	}
-	if v := j.lost(ballot{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
-		t.Errorf("half of the turns are bad: %+v", v)
-	}
-	if v := j.lost(ballot{"ttft": blocks(10, 9, 1), "tpot": blocks(10, 10, 0)}, 12); v != nil {
-		t.Errorf("10 bad turns of 1,200 that may come: %+v", v)
-	}
-	if v := j.lost(ballot{"ttft": blocks(2, 0, 100), "tpot": nil}, 1); v != nil {
-		t.Errorf("decided by the first two blocks: %+v", v)
-	}
-	if v := j.met(ballot{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 50, 0)}); v == nil || !v.Met {
-		t.Errorf("500 good turns: %+v", v)
-	}
-	if v := j.met(ballot{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 1, 0)}); v != nil {
-		t.Errorf("met with 10 turns of an objective: %+v", v)
 	}
 }

@@ -96,7 +96,7 @@ func TestHangsCount(t *testing.T) {
 		d := simulate.New(quick())
 		defer net.serve(t, "a", d)()
 		go func() {
-			time.Sleep(15 * time.Second)
+			time.Sleep(31 * time.Second) // just before the end of the second warm-up
 			d.Update(func(o *simulate.Options) { o.Faults.Hang = 1 })
 		}()
 		plan := small()
@@ -151,7 +151,7 @@ func TestResume(t *testing.T) {
 		if run, err = Run(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took > 75*time.Second {
+		if took := time.Since(began); took > 85*time.Second {
 			t.Errorf("going on took %s, more than one level", took)
 		}
 		after, err := os.ReadFile(path)

@@ -13,9 +13,7 @@ import (
 // in going on.
 type watcher struct {
 	judge
-	// losers are given up, winners too: a grid wants whole curves, a search
-	// wants decisions.
-	losers, winners bool
+	aim aim
 	// open says that the load does not wait for answers, so that a queue can
 	// grow without bound; turns is the most turns of a conversation.
 	open    bool
@@ -24,6 +22,20 @@ type watcher struct {
 	planned time.Duration
 	history []pulse
 }
+
+// aim is what a level is measured for.
+type aim uint8
+
+const (
+	// curve wants the whole level, whatever it shows.
+	curve aim = iota
+	// survivors gives up doomed levels.
+	survivors
+	// passage decides on which side of the level to search on.
+	passage
+	// answer decides whether the level is the capacity.
+	answer
+)
 
 // pulse is a measurement at one look.
 type pulse struct {
@@ -46,22 +58,40 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 	stats := c.read()
 	w.history = append(w.history, pulse{stats.InFlight, stats.Turns})
 	share := w.share(now, c)
-	if share < leastLost || len(w.objectives) == 0 {
+	if share < leastLost || len(w.objectives) == 0 || w.aim == curve {
 		return nil
 	}
-	if w.losers {
-		if v := w.lost(c.ballot(), spare/share); v != nil {
-			why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
-			return &ending{runfile.EndedEarly, why, v}
-		}
-		if why := w.growing(stats); w.open && why != "" {
-			return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
-		}
+	b := c.ballot()
+	times := 1 + spare*(1-share)/share // of the turns so far, in all
+	if v := w.lost(b, times); v != nil {
+		why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
+		return &ending{runfile.EndedEarly, why, v}
 	}
-	if w.winners && share >= leastMet {
-		if v := w.met(c.ballot()); v != nil {
-			return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
-		}
+	if why := w.growing(stats); w.open && why != "" {
+		return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
+	}
+	return w.settled(b, share, times)
+}
+
+// settled returns why a search knows enough of a level that is not doomed.
+func (w *watcher) settled(b ballot, share, times float64) *ending {
+	if w.aim == survivors {
+		return nil
+	}
+	if names := w.vain(b, times); share >= leastVain && names != nil {
+		v := w.measured(b)
+		v.Decided = runfile.DecidedEarly
+		why := fmt.Sprintf("undecided: the level cannot be proven to meet %s any more", strings.Join(names, ", "))
+		return &ending{runfile.EndedEarly, why, v}
+	}
+	v := w.met(b)
+	switch {
+	case v == nil:
+	case share >= leastMet:
+		return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
+	case w.aim == passage && share >= leastLikely:
+		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
+		return &ending{runfile.EndedEarly, "every objective seems to be met, and the search goes on above", v}
 	}
 	return nil
 }
@@ -79,14 +109,14 @@ func (w *watcher) share(now time.Time, c *collector) float64 {
 // judged turns.
 func (w *watcher) condemned(c *collector) *runfile.Verdict {
 	v := w.measured(c.ballot())
-	v.Met, v.Confidence = false, 0
+	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
 }
 
 const (
-	// settled conversations after its start an open loop is as full as it gets
+	// filled conversations after its start an open loop is as full as it gets
 	// if the deployment keeps up.
-	settled = 3
+	filled = 3
 	// growth of the turns in flight between the half and the whole of the time,
 	// and by how many standard deviations of a random number of turns, are a
 	// queue that grows.
@@ -99,7 +129,7 @@ const (
 // the whole of the time.
 func (w *watcher) growing(s Stats) string {
 	half := len(w.history) / 2
-	if s.Turns < earlyTurns || time.Duration(half)*lookEvery < settled*s.Early*time.Duration(max(w.turns, 1)) {
+	if s.Turns < earlyTurns || time.Duration(half)*lookEvery < filled*s.Early*time.Duration(max(w.turns, 1)) {
 		return ""
 	}
 	then, now := w.around(half), w.around(len(w.history))

@@ -101,6 +101,10 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 // grid measures every cell.
 func (s *sweep) grid(ctx context.Context) error {
 	cells := s.Plan.Cells()
+	wanted := curve
+	if s.Plan.EarlyStop {
+		wanted = survivors
+	}
 	s.progress.Total = len(cells)
 	for i, c := range cells {
 		s.progress.Number = i + 1
@@ -108,7 +112,7 @@ func (s *sweep) grid(ctx context.Context) error {
 		for _, c := range cells[i:] {
 			s.coming = append(s.coming, c.Level)
 		}
-		if _, err := s.visit(ctx, c); err != nil {
+		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
 	}
@@ -135,5 +139,6 @@ func (s *sweep) tell(stats Stats) {
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
+	s.run.Capacities = s.Plan.capacities(s.run.Results)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }

@@ -11,11 +11,17 @@ const (
 	// leastTurns and leastBlocks have to be judged before a level may be
 	// decided early: the first moments are no fair sample of a level.
 	leastTurns, leastBlocks = 20, 3
-	// leastLost and leastMet shares of the planned time likewise. A level that
-	// is lost has used up what it may have of bad turns, whatever still comes;
-	// one that meets its objectives may yet fill its queue or cache.
-	leastLost, leastMet = 0.1, 0.25
-	// spare is by how much more turns may still come than came so far.
+	// leastLost of the planned time likewise: a level that is lost has used up
+	// what it may have of bad turns, whatever still comes.
+	leastLost = 0.1
+	// A level that meets its objectives may yet fill its queue or cache. To
+	// search on above it takes leastLikely of its time, to call it the capacity
+	// leastMet.
+	leastLikely, leastMet = 0.25, 0.8
+	// leastVain is how long a level that can no longer be proven to meet its
+	// objectives is still given to prove that it misses them.
+	leastVain = 0.5
+	// spare is by how much denser turns may still come than they came so far.
 	spare = 1.2
 )
 
@@ -32,22 +38,40 @@ type judge struct {
 // the share of good turns is at least the wanted one. Without a judged turn it
 // is not.
 func (j judge) measured(b ballot) *runfile.Verdict {
-	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured, Confidence: 1}
+	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured}
 	for _, o := range j.objectives {
 		good, bad, _ := count(b[o.Name])
 		if n := good + bad; n == 0 || good/n < o.Objective {
 			v.Met, v.Lost = false, append(v.Lost, o.Name)
 		}
-		v.Confidence = min(v.Confidence, j.certainty(o, b[o.Name]))
 	}
+	v.Standing, v.Confidence = j.weigh(b)
 	return v
 }
 
-// certainty that an objective is met.
-func (j judge) certainty(o slo.Objective, blocks []tally) float64 {
-	good, bad, _ := count(blocks)
-	by := thin(blocks)
-	return evidence{1 - o.Objective}.confidence(good/by, bad/by)
+// weigh says what measurements of one level prove together, and with which
+// confidence every objective is met. To be proven met takes each objective, and
+// each may use the whole of the allowed error; to be proven missed takes one of
+// them, and they share it.
+func (j judge) weigh(measured ...ballot) (runfile.Standing, float64) {
+	met, missed := 1.0, 0.0
+	for _, o := range j.objectives {
+		var good, bad float64
+		for _, b := range measured {
+			g, n, _ := count(b[o.Name])
+			by := thin(b[o.Name])
+			good, bad = good+g/by, bad+n/by
+		}
+		e := evidence{1 - o.Objective}
+		met, missed = min(met, e.confidence(good, bad)), max(missed, e.doubt(good, bad))
+	}
+	switch {
+	case met >= j.confidence:
+		return runfile.Met, met
+	case missed >= 1-(1-j.confidence)/float64(len(j.objectives)):
+		return runfile.Missed, met
+	}
+	return runfile.Undecided, met
 }
 
 // lost is the verdict of a level that cannot meet its objectives, nil while
@@ -71,8 +95,22 @@ func (j judge) lost(b ballot, times float64) *runfile.Verdict {
 		return nil
 	}
 	v := j.measured(b)
-	v.Met, v.Lost, v.Decided, v.Error = false, names, runfile.DecidedEarly, 1-j.confidence
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = false, runfile.Missed, names, runfile.DecidedEarly, 1-j.confidence
 	return v
+}
+
+// vain names the objectives that the whole level could no longer be proven to
+// meet, were every turn to come good and worth a turn of its own.
+func (j judge) vain(b ballot, times float64) []string {
+	var names []string
+	for _, o := range j.objectives {
+		good, bad, _ := count(b[o.Name])
+		all := (good + bad) * max(times, 1)
+		if bad > 0 && (evidence{1 - o.Objective}).confidence(all-bad, bad) < j.confidence {
+			names = append(names, o.Name)
+		}
+	}
+	return names
 }
 
 // met is the verdict of a level that meets its objectives beyond doubt, nil
@@ -86,7 +124,7 @@ func (j judge) met(b ballot) *runfile.Verdict {
 		}
 	}
 	v := j.measured(b)
-	v.Met, v.Lost, v.Decided, v.Error = true, nil, runfile.DecidedEarly, 1-j.confidence
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = true, runfile.Met, nil, runfile.DecidedEarly, 1-j.confidence
 	return v
 }
 
@@ -112,8 +150,7 @@ func count(blocks []tally) (good, bad float64, n int) {
 	return good, bad, n
 }
 
-// ballot counts what was judged until now. The turns lost in the tail are a
-// block of their own.
+// ballot counts what was judged until now.
 func (c *collector) ballot() ballot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +158,14 @@ func (c *collector) ballot() ballot {
 	for _, s := range c.spans {
 		level.Snapshots = append(level.Snapshots, s.Snapshot)
 	}
+	return ballotOf(level, c.objectives)
+}
+
+// ballotOf counts what was judged of a level. The turns lost in the tail are a
+// block of their own.
+func ballotOf(level runfile.Result, objectives []slo.Objective) ballot {
 	out := ballot{}
-	for _, o := range c.objectives {
+	for _, o := range objectives {
 		judged, lost := level.Judged(o.Name)
 		var blocks []tally
 		for _, n := range judged {

@@ -28,7 +28,7 @@ func levelOf(at float64, results []runfile.Result) Level {
 	}
 	for _, r := range results {
 		l.warn(r)
-		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met {
+		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
 			l.Lost = append(l.Lost, r.Verdict.Lost...)
 		}
@@ -224,7 +224,7 @@ func (l *Level) addServer(results []runfile.Result) {
 // decided reports a result that ended early because its verdict was clear: as
 // planned, and no reason to warn.
 func decided(r runfile.Result) bool {
-	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided == runfile.DecidedEarly
+	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
 }
 
 func (l *Level) warn(r runfile.Result) {

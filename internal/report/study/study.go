@@ -35,7 +35,7 @@ type Study struct {
 	Notes []string
 	// Warnings concern the measurement as a whole.
 	Warnings []string
-	// Capacities were searched for by the sweep.
+	// Capacities are what the sweep proved of each variant.
 	Capacities []runfile.Capacity
 }
 

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/runfile"
+	"synthetic/internal/sweep"
+)
+
+var (
+	capacities    = flag.Bool("capacities", false, "compare the search for the capacity with the full grid on every plan, at full length")
+	capacitySeeds = flag.Int("capacity-seeds", 1, "how many seeds -capacities goes through, from 1")
+)
+
+// TestCapacities compares the search with the full grid: the same capacity, in
+// at most a third of the measured time. With -capacities it does so on every
+// plan of plans/ at its full length, which takes minutes per seed, and prints
+// the rows of the table in docs/sweeps.md; otherwise on one that is made short.
+func TestCapacities(t *testing.T) {
+	if !*capacities {
+		plan := loadPlan(t, "../../plans/002-kv-high.yml")
+		compareCapacities(t, "short", short(plan))
+		return
+	}
+	files, err := filepath.Glob("../../plans/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no plans (%v)", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yml")
+		for seed := range *capacitySeeds {
+			t.Run(fmt.Sprintf("%s/%d", name, seed+1), func(t *testing.T) {
+				plan := loadPlan(t, file)
+				plan.Repetitions, plan.Seed = 1, uint64(seed+1)
+				compareCapacities(t, name, plan)
+			})
+		}
+	}
+}
+
+func loadPlan(t *testing.T, file string) sweep.Plan {
+	t.Helper()
+	plan, err := config.LoadPlan(file, presetNames())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// short makes a plan one of four levels for two minutes, in which looser
+// objectives can be proven. The search passes the second level, sees the third
+// miss, and comes back to prove the second.
+func short(p sweep.Plan) sweep.Plan {
+	p.Levels = []float64{60, 120, 200, 220}
+	p.Measure.Snapshot = 40 * time.Second
+	for i := range p.SLOs {
+		p.SLOs[i].Objective = 0.95
+	}
+	return p
+}
+
+// compareCapacities measures a plan both ways.
+func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
+	t.Helper()
+	grid, search := inVirtualTime(t, "grid", plan, false), inVirtualTime(t, "search", plan, true)
+	for _, r := range search.Results {
+		t.Log(finishedLine(r))
+	}
+	for i, found := range search.Capacities {
+		want := grid.Capacities[i]
+		share := found.MeasuredSeconds / want.MeasuredSeconds
+		t.Logf("| %s | %s | %d | %s | %s | %.0f s | %.0f s | %.0f %% |", name, found.Variant, plan.Seed,
+			bounds(want), bounds(found), want.MeasuredSeconds, found.MeasuredSeconds, 100*share)
+		if levelOf(found) != levelOf(want) {
+			t.Errorf("%s: the search says %s; the grid says %s", found.Variant, found.Sentence("level"), want.Sentence("level"))
+		}
+		if share > 1./3 {
+			t.Errorf("%s: the search measured %.0f s, more than a third of the grid's %.0f s", found.Variant, found.MeasuredSeconds, want.MeasuredSeconds)
+		}
+	}
+}
+
+// levelOf is the level that is proven to meet the objectives, 0 for none.
+func levelOf(c runfile.Capacity) float64 {
+	if c.Level == nil {
+		return 0
+	}
+	return *c.Level
+}
+
+// bounds writes the capacity and the lowest level that is missed: "70 – 80".
+func bounds(c runfile.Capacity) string {
+	low, high := "none", "none"
+	if c.Level != nil {
+		low = fmt.Sprintf("%g", *c.Level)
+	}
+	if c.Missed != nil {
+		high = fmt.Sprintf("%g", *c.Missed)
+	}
+	return low + " – " + high
+}
