@@ -69,9 +69,9 @@ func acceptanceCollapse() alert {
 		expr: fmt.Sprintf("%s\n<\n%s * (%s >= %s)\nor\n%s < %s",
 			RecordAcceptance, num(acceptanceDrop), RecordUsualAcceptance, num(minAcceptance), RecordAcceptance, num(wasted)),
 		summary: "{{ $labels.target }}: only {{ $value | humanizePercentage }} of the drafted tokens are accepted",
-		description: fmt.Sprintf("Of what the drafter of this deployment proposed in the last %s, {{ $value | humanizePercentage }} was accepted; ", slo.Short(speculationWindow)) +
+		description: fmt.Sprintf("Of what the drafter of this deployment proposed in the last %s, {{ $value | humanizePercentage }} was accepted; what is usual: ", slo.Short(speculationWindow)) +
 			queried(fmt.Sprintf("max(%s{%s})", RecordUsualAcceptance, same(perTarget())), "value | humanizePercentage") +
-			" is usual. Each draft costs a part of a step whether it is accepted or not: tokens come slower, and the batch has less room.",
+			". Each draft costs a part of a step whether it is accepted or not: tokens come slower, and the batch has less room.",
 		windows: fmt.Sprintf("Fires below %s %% of what was usual over the last %s, if that was at least %s %%, or below %s %% outright.",
 			percent(acceptanceDrop), slo.Short(acceptanceHistory), percent(minAcceptance), percent(wasted)),
 		dashboard: dashboardTarget,

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,5 +150,37 @@ func TestAcceptanceIsNeverNaN(t *testing.T) {
 	}
 	if got := h.firing(); len(got) > 0 {
 		t.Errorf("%v fire on them", got)
+	}
+}
+
+// TestWhatACollapseSays reads the ticket with a history and without.
+func TestWhatACollapseSays(t *testing.T) {
+	for name, tt := range map[string]struct {
+		healthy time.Duration
+		want    string
+	}{
+		"with a history":    {3 * time.Hour, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted; what is usual: 60%. Each draft"},
+		"without a history": {0, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted; what is usual: unknown. Each draft"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t, usual(), 1)
+			accepting(2000, 0.6)(h)
+			h.run(tt.healthy)
+			accepting(2000, 0.02)(h)
+			h.run(30 * time.Minute)
+			alerts := h.alerts()
+			if len(alerts) != 1 {
+				t.Fatalf("%v fire, want one alert", h.firing())
+			}
+			for key, want := range map[string]string{
+				"summary":       "a: only 2% of the drafted tokens are accepted",
+				"description":   tt.want,
+				"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a",
+			} {
+				if got := alerts[0].Annotations.Get(key); got != want && (key != "description" || !strings.HasPrefix(got, want)) {
+					t.Errorf("%s reads %q, want %q", key, got, want)
+				}
+			}
+		})
 	}
 }
