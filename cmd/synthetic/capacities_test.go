@@ -32,9 +32,9 @@ func TestCapacities(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no plans (%v)", err)
 	}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".yml")
-		for seed := range *capacitySeeds {
+	for seed := range *capacitySeeds {
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".yml")
 			t.Run(fmt.Sprintf("%s/%d", name, seed+1), func(t *testing.T) {
 				plan := loadPlan(t, file)
 				plan.Repetitions, plan.Seed = 1, uint64(seed+1)

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"math"
+	"slices"
 
 	"synthetic/internal/runfile"
 	"synthetic/internal/slo"
@@ -100,13 +101,16 @@ func (j judge) lost(b ballot, times float64) *runfile.Verdict {
 }
 
 // vain names the objectives that the whole level could no longer be proven to
-// meet, were every turn to come good and worth a turn of its own.
+// meet, were every turn to come good, up to so many times the turns that came.
 func (j judge) vain(b ballot, times float64) []string {
 	var names []string
 	for _, o := range j.objectives {
-		good, bad, _ := count(b[o.Name])
-		all := (good + bad) * max(times, 1)
-		if bad > 0 && (evidence{1 - o.Objective}).confidence(all-bad, bad) < j.confidence {
+		good, bad, n := count(b[o.Name])
+		if bad == 0 {
+			continue
+		}
+		toCome := slices.Repeat([]tally{{good: (good + bad) / float64(n)}}, int(math.Ceil(float64(n)*(times-1))))
+		if _, met := (judge{[]slo.Objective{o}, j.confidence}).weigh(ballot{o.Name: slices.Concat(b[o.Name], toCome)}); met < j.confidence {
 			names = append(names, o.Name)
 		}
 	}

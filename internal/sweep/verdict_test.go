@@ -81,18 +81,19 @@ func TestWeigh(t *testing.T) {
 func TestVain(t *testing.T) {
 	j := judge{objectives: []slo.Objective{{Name: "ttft", Objective: 0.99}}, confidence: 0.95}
 	for _, c := range []struct {
-		name      string
-		good, bad float64
-		times     float64
-		want      bool
+		name   string
+		blocks []tally
+		times  float64
+		want   bool
 	}{
-		{"no bad turn, though too few", 100, 0, 1, false},
-		{"one of 400", 200, 0, 2, false},
-		{"one, and 474 in all", 236, 1, 2, false},
-		{"one, and 470 in all", 234, 1, 2, true},
-		{"13 of 1,000", 987, 13, 1, true},
+		{"no bad turn, though too few", blocks(10, 10, 0), 2, false},
+		{"one, and 474 in all", []tally{{236, 1}}, 2, false},
+		{"one, and 470 in all", []tally{{234, 1}}, 2, true},
+		{"13 of 1,000", []tally{{987, 13}}, 1, true},
+		{"6 of 1,200, here and there", slices.Repeat([]tally{{50, 0}, {49, 1}}, 6), 2, false},
+		{"6 of 1,200, in one burst", append(blocks(11, 50, 0), tally{44, 6}), 2, true},
 	} {
-		if got := j.vain(ballot{"ttft": {{c.good, c.bad}}}, c.times); (got != nil) != c.want {
+		if got := j.vain(ballot{"ttft": c.blocks}, c.times); (got != nil) != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
