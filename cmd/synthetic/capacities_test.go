@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	reports "synthetic/internal/report"
+	"synthetic/internal/report/study"
 	"synthetic/internal/runfile"
 	"synthetic/internal/sweep"
 )
@@ -72,6 +75,8 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	for _, r := range search.Results {
 		t.Log(finishedLine(r))
 	}
+	reportsCapacities(t, grid)
+	reportsCapacities(t, search)
 	for i, found := range search.Capacities {
 		want := grid.Capacities[i]
 		share := found.MeasuredSeconds / want.MeasuredSeconds
@@ -82,6 +87,20 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 		}
 		if share > 1./3 {
 			t.Errorf("%s: the search measured %.0f s, more than a third of the grid's %.0f s", found.Variant, found.MeasuredSeconds, want.MeasuredSeconds)
+		}
+	}
+}
+
+// reportsCapacities looks for the capacities in the report of a run.
+func reportsCapacities(t *testing.T, run *runfile.Run) {
+	t.Helper()
+	pages, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range run.Capacities {
+		if want := c.Variant + ": " + c.Sentence(string(run.LevelKind)); !bytes.Contains(pages[0].Data, []byte(want)) {
+			t.Errorf("%s lacks %q", pages[0].Name, want)
 		}
 	}
 }

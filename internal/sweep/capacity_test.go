@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -101,6 +103,51 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		seconds = c.MeasuredSeconds
 	})
 	return level, seconds
+}
+
+// edge is an engine that is slow for every so many-th request while more than
+// four run, and for every second one while more than eight do.
+type edge struct{ running, served atomic.Int64 }
+
+func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	running, served := e.running.Add(1), e.served.Add(1)
+	defer e.running.Add(-1)
+	first := 800 * time.Millisecond
+	if running > 8 && served%2 == 0 || running > 4 && served%100 == 0 {
+		first = 1500 * time.Millisecond
+	}
+	if !pause(ctx, first) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
+
+// TestUndecided measures a level that is exactly at its edge: grid and search
+// say that it is undecided, and the search does not wait for its end.
+func TestUndecided(t *testing.T) {
+	for _, search := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var net network
+			o := quick()
+			o.Engine = &edge{}
+			defer net.serve(t, "a", simulate.New(o))()
+			plan := ladder()
+			plan.Levels = []float64{4, 8, 12}
+			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := run.Capacities[0]
+			if c.Level == nil || *c.Level != 4 || !slices.Equal(c.Undecided, []float64{8}) || c.Missed == nil || *c.Missed != 12 {
+				t.Errorf("search %t: %s", search, c.Sentence("level"))
+			}
+			i := slices.IndexFunc(run.Results, func(r runfile.Result) bool { return r.Level == 8 })
+			r := run.Results[i]
+			if early := r.State == runfile.EndedEarly; early != search || search && !strings.Contains(r.Why, "cannot be proven to meet ttft") {
+				t.Errorf("search %t: the level at the edge is %s (%s)", search, r.State, r.Why)
+			}
+		})
+	}
 }
 
 // TestSearchResumes stops a search after its second visit; going on, it comes

@@ -62,7 +62,7 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 		return nil
 	}
 	b := c.ballot()
-	times := 1 + spare*(1-share)/share // of the turns so far, in all
+	times := 1 + spare*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
 		why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 		return &ending{runfile.EndedEarly, why, v}
@@ -78,11 +78,13 @@ func (w *watcher) settled(b ballot, share, times float64) *ending {
 	if w.aim == survivors {
 		return nil
 	}
-	if names := w.vain(b, times); share >= leastVain && names != nil {
-		v := w.measured(b)
-		v.Decided = runfile.DecidedEarly
-		why := fmt.Sprintf("undecided: the level cannot be proven to meet %s any more", strings.Join(names, ", "))
-		return &ending{runfile.EndedEarly, why, v}
+	if share >= leastVain {
+		if names := w.vain(b, times); names != nil {
+			v := w.measured(b)
+			v.Decided = runfile.DecidedEarly
+			why := fmt.Sprintf("the level cannot be proven to meet %s any more", strings.Join(names, ", "))
+			return &ending{runfile.EndedEarly, why, v}
+		}
 	}
 	v := w.met(b)
 	switch {

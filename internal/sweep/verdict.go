@@ -77,7 +77,7 @@ func (j judge) weigh(measured ...ballot) (runfile.Standing, float64) {
 
 // lost is the verdict of a level that cannot meet its objectives, nil while
 // that is open: an objective would be missed if every turn to come was good,
-// up to so many times the turns that came; and that is no bad luck of a level
+// up to so many times the turns that came, at least 1; and that is no bad luck of a level
 // that could. The allowed error is shared between the objectives, since one of
 // them is enough.
 func (j judge) lost(b ballot, times float64) *runfile.Verdict {
@@ -85,7 +85,7 @@ func (j judge) lost(b ballot, times float64) *runfile.Verdict {
 	var names []string
 	for _, o := range j.objectives {
 		good, bad, _ := count(b[o.Name])
-		if bad <= (1-o.Objective)*(good+bad)*max(times, 1) {
+		if bad <= (1-o.Objective)*(good+bad)*times {
 			continue
 		}
 		if good, bad, ok := enough(b[o.Name]); ok && (evidence{1 - o.Objective}).against(good, bad) >= limit {
