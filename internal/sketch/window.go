@@ -1,6 +1,9 @@
 package sketch
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Window is made of cells, each of which holds the values of one step of
 // time and is dropped as a whole.
@@ -19,12 +22,15 @@ type Window struct {
 	cells [cells]Sketch
 	// steps says which step of time each cell holds.
 	steps [cells]int64
+	// origin is the first time that was seen. Steps are counted from it, so that
+	// times with a monotonic reading go on when the wall clock is set.
+	origin time.Time
 }
 
 // Add adds a value at the time now.
 func (w *Window) Add(now time.Time, v float64) {
-	step := stepOf(now)
-	i := step % cells
+	step := w.stepOf(now)
+	i := ((step % cells) + cells) % cells
 	if w.steps[i] != step {
 		w.cells[i].Reset()
 		w.steps[i] = step
@@ -37,9 +43,9 @@ func (w *Window) Add(now time.Time, v float64) {
 // memory once it was looked at.
 func (w *Window) Collect(now time.Time, into *Sketch) {
 	into.Reset()
-	step := stepOf(now)
+	step := w.stepOf(now)
 	for i := range w.cells {
-		if w.steps[i] <= step-cells || w.steps[i] > step { // the latter after the clock was set back
+		if w.steps[i] <= step-cells || w.steps[i] > step { // the latter if time itself went back
 			w.cells[i].Free()
 			continue
 		}
@@ -56,4 +62,10 @@ func (w *Window) Bytes() int {
 	return n
 }
 
-func stepOf(now time.Time) int64 { return now.UnixNano() / int64(Step) }
+// stepOf numbers the steps so that no cell of an empty window is in use.
+func (w *Window) stepOf(now time.Time) int64 {
+	if w.origin.IsZero() {
+		w.origin = now
+	}
+	return cells + int64(math.Floor(float64(now.Sub(w.origin))/float64(Step)))
+}

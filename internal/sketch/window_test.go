@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -60,7 +61,7 @@ func TestWindowMatchesItsValues(t *testing.T) {
 		if rng.IntN(10) > 0 {
 			continue
 		}
-		oldest := now.Truncate(Step).Add(-(cells - 1) * Step)
+		oldest := all[0].time.Add(now.Sub(all[0].time).Truncate(Step) - (cells-1)*Step)
 		var want Sketch
 		for _, a := range slices.DeleteFunc(slices.Clone(all), func(a at) bool { return a.time.Before(oldest) }) {
 			want.Add(a.value)
@@ -71,6 +72,26 @@ func TestWindowMatchesItsValues(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Fatalf("only %d comparisons", seen)
+	}
+}
+
+// TestWindowGoesOnWhenTheClockIsSet adds a value before and one after a step of
+// the wall clock, which moves the wall part of a time alone: the seconds in the
+// upper bits of its first word.
+func TestWindowGoesOnWhenTheClockIsSet(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		var w Window
+		var s Sketch
+		now := time.Now() // with a monotonic reading
+		w.Add(now, 1)
+		*(*uint64)(unsafe.Pointer(&now)) += uint64(by/time.Second) << 30
+		w.Add(now.Add(Step), 2)
+		if w.Collect(now.Add(Span-1), &s); s.Count() != 2 {
+			t.Errorf("%d values after a step by %v, want both", s.Count(), by)
+		}
+		if w.Collect(now.Add(Span), &s); s.Count() != 1 {
+			t.Errorf("%d values a minute after the first, want the second alone", s.Count())
+		}
 	}
 }
 
