@@ -68,8 +68,15 @@ func TestDemoBaselinesAreThose(t *testing.T) {
 func usualFor(t *testing.T, target demoTarget, hours time.Duration) regression.File {
 	t.Helper()
 	target.options.Incidents, target.options.Rollouts, target.options.Seed = nil, nil, learnSeed
-	p := stage{targets: []demoTarget{target}, length: hours*time.Hour + 2*time.Minute, every: 10 * time.Minute, unseen: true}.play(t)
-	state := &p.learned.Jobs[0]
+	g := stage{targets: []demoTarget{target}, length: hours*time.Hour + 2*time.Minute, every: 10 * time.Minute, unseen: true}
+	g.baselines = asDay(g.play(t).learned)
+	g.length = 10 * time.Minute // in which the usual parts are learned even where the SLO is missed as a rule
+	return asDay(g.play(t).learned)
+}
+
+// asDay lays the half hours of the one job of a file out as a day.
+func asDay(f regression.File) regression.File {
+	state := &f.Jobs[0]
 	for i := range state.Series {
 		s := &state.Series[i]
 		s.Cusum, s.Slots = 0, wholeDay(s.Slots) // the sum is of the moment
@@ -79,7 +86,7 @@ func usualFor(t *testing.T, target demoTarget, hours time.Duration) regression.F
 		cached = append(cached, wholeDay(slices.DeleteFunc(slices.Clone(state.Cached), func(s regression.SlotState) bool { return s.Kind != kind }))...)
 	}
 	state.Cached = cached
-	return p.learned
+	return f
 }
 
 // wholeDay repeats half hours until they make a day.

@@ -105,3 +105,33 @@ func (p played) ratios(from, to time.Duration) map[string]float64 {
 	}
 	return ratios
 }
+
+// turns is how many turns ended.
+func (p played) turns() float64 {
+	sum := 0.0
+	for _, s := range p.scrapes[len(p.scrapes)-1].samples {
+		if s.Labels.Get(model.MetricNameLabel) == metrics.Turns {
+			sum += s.Value
+		}
+	}
+	return sum
+}
+
+// failed is the share of the turns that failed from a time on.
+func (p played) failed(from time.Duration) float64 {
+	read := func(s scrape) (failed, all float64) {
+		for _, one := range s.samples {
+			switch one.Labels.Get(model.MetricNameLabel) {
+			case metrics.TurnFailures:
+				failed += one.Value
+			case metrics.Turns:
+				all += one.Value
+			}
+		}
+		return failed, all
+	}
+	i := slices.IndexFunc(p.scrapes, func(s scrape) bool { return s.at.Sub(p.began) >= from })
+	failedBefore, before := read(p.scrapes[i])
+	failed, all := read(p.scrapes[len(p.scrapes)-1])
+	return (failed - failedBefore) / max(1, all-before)
+}

@@ -86,21 +86,21 @@ func mustPreset(name string) cluster.Config {
 
 func healthy() scenario {
 	return scenario{
-		name: "healthy", about: "One GPU with a 70B model answers some 50 conversations, and all is well.",
-		targets: []demoTarget{busy("demo", "phase0", 40)},
+		name: "healthy", about: "One GPU with a 70B model answers some 45 conversations, and all is well.",
+		targets: []demoTarget{busy("demo", "phase0", 34)},
 	}
 }
 
 func slowed() scenario {
 	s := scenario{
 		name: "regression", about: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
-		targets: []demoTarget{busy("demo", "phase0", 40)},
+		targets: []demoTarget{busy("demo", "phase0", 34)},
 	}
 	return s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 6, At: demoPause, For: 10 * time.Minute})
 }
 
 func drafter() scenario {
-	t := busy("demo", "phase0", 40)
+	t := busy("demo", "phase0", 34)
 	t.options.Rollouts = []simulate.Rollout{{At: demoPause, Cluster: mustPreset("eagle3")}}
 	return scenario{
 		name: "eagle3", about: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",

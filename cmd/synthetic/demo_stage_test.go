@@ -76,16 +76,19 @@ func (g stage) playNow(t *testing.T, p *played) {
 	p.cfg.Alerting = pages
 	sidecar.recorder.SetReload(true, time.Now())
 	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
+	ran := make(chan error, 2)
 	go func() { ran <- sidecar.scheduler.Run(ctx) }()
+	go func() { ran <- sidecar.servers.Run(ctx) }()
 	g.watch(t, sidecar, h, p)
 	for _, j := range sidecar.page.Snapshot().Jobs {
 		p.jobs[j.Target] = j
 	}
 	p.learned = sidecar.recorder.Baselines()
 	cancel()
-	if err := <-ran; err != nil {
-		t.Error(err)
+	for range cap(ran) {
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

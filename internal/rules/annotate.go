@@ -48,14 +48,21 @@ func comparison(window time.Duration) string {
 		times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"), young, labels)
 }
 
-// minExcess is the least part of the baseline that the wait for the first token
-// must be longer for one of its parts to be named: less is noise.
-const minExcess = 0.2
+const (
+	// minExcess is the least part of the baseline that the wait for the first
+	// token must be longer for one of its parts to be named: less is noise.
+	minExcess = 0.2
+	// decodeShare is by how much the TPOT must have risen in relation to the
+	// TTFT, both on the log scale, for decode to be named. It is below 1 because
+	// a turn spends most of its time there.
+	decodeShare = 0.67
+)
 
-// likelyPart names the part of a turn that has become slow. Decode is named
-// where the TPOT has risen more than the TTFT, in relation to its baseline: a
-// prompt that takes twice as long delays the tokens of all others, too, and in
-// seconds that can be more. Of the TTFT it is the larger of its two parts.
+// likelyPart names the part of a turn that has become slow. It is not the one
+// with most seconds: a prompt that takes twice as long delays the tokens of all
+// others, too, and over an answer that can be more than its own wait. So decode
+// is named where the TPOT has risen nearly as much as the TTFT, in relation to
+// their baselines. Of the TTFT it is the larger of its two parts.
 func likelyPart() string {
 	return "Likely part: {{ with printf `" + likelyPartQuery() + "`" + labelsOf(perTurn(), likelyPartQuery()) +
 		" | query }}{{ . | first | label \"part\" }} ({{ . | first | value | printf \"+%.3g s a turn\" }}){{ else }}unknown{{ end }}." + line()
@@ -72,7 +79,7 @@ func likelyPartQuery() string {
 	excess := func(p regression.Part) string {
 		return "max by (" + metrics.LabelPart + ") (" + with(metrics.Excess, metrics.LabelPart, string(p)) + ")"
 	}
-	decodes := ratio(regression.TPOT) + " > " + ratio(regression.TTFT)
+	decodes := ratio(regression.TPOT) + " > " + ratio(regression.TTFT) + " ^ " + num(decodeShare)
 	waits := fmt.Sprintf("%s * max(%s)", num(minExcess), with(metrics.Baseline, metrics.LabelSignal, string(regression.TTFT)))
 	return fmt.Sprintf("(%s > 0 and on () (%s)) or topk(1, (%s or %s) > on () group_left () (%s) unless on () (%s))",
 		excess(regression.Decode), decodes, excess(regression.Connect), excess(regression.QueuePrefill), waits, decodes)
