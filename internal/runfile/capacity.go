@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (c Capacity) Sentence(level string) string {
 	}
 	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", level, 100*c.Wanted)}
 	if c.Level != nil {
-		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, 100*c.Confidence, 100*c.Wanted)
+		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, percent(c.Confidence), 100*c.Wanted)
 	}
 	if len(c.Undecided) > 0 {
 		parts = append(parts, fmt.Sprintf("%s is undecided", list(level, c.Undecided)))
@@ -46,6 +47,11 @@ func (c Capacity) Sentence(level string) string {
 		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// percent of a confidence, rounded down to a tenth: 100 % is never reached.
+func percent(confidence float64) float64 {
+	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
 }
 
 // list is "concurrency 80 or 90".
