@@ -98,7 +98,8 @@ func TestEveryKey(t *testing.T) {
 	constant := workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 0.2}}
 
 	want := &Config{
-		Targets: []target.Target{gateway, direct},
+		Targets:       []target.Target{gateway, direct},
+		ServerMetrics: []ServerMetrics{{gateway, []string{"https://worker.example.com:9090/metrics"}, time.Minute}},
 		Jobs: []schedule.Job{
 			{Target: gateway, Workload: full, Traffic: limited},
 			{Target: direct, Workload: full, Traffic: limited},
