@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"html/template"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,8 +13,6 @@ import (
 
 //go:embed assets/alerts.html
 var alertsHTML string
-
-var alertsTemplate = template.Must(template.Must(template.New("frame").Parse(frameHTML)).Parse(alertsHTML))
 
 // Alerts are the rules that this process evaluates, and where alerts go.
 type Alerts struct {
@@ -83,7 +80,7 @@ func (p *Page) serveAlerts(w http.ResponseWriter, _ *http.Request) {
 	if page.Alerts, page.On = p.alerts(); page.On {
 		page.Active = page.active(page.Now)
 	}
-	render(w, alertsTemplate, page)
+	render(w, alertsHTML, page)
 }
 
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {

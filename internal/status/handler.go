@@ -30,11 +30,6 @@ var overviewHTML string
 //go:embed assets/turns.html
 var turnsHTML string
 
-var (
-	overviewTemplate = template.Must(template.Must(template.New("frame").Parse(frameHTML)).Parse(overviewHTML))
-	turnsTemplate    = template.Must(template.Must(template.New("frame").Parse(frameHTML)).Parse(turnsHTML))
-)
-
 // assets stand in the page itself, so that a saved page is complete.
 type assets struct {
 	Style  template.CSS
@@ -64,7 +59,7 @@ func (p *Page) routes() http.Handler {
 func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
 	o := newOverview(p.Snapshot(), r.URL.Query())
 	o.head = p.head("synthetic")
-	render(w, overviewTemplate, o)
+	render(w, overviewHTML, o)
 }
 
 func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +71,7 @@ func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
 	for _, turn := range p.turns(q) {
 		t.Turns = append(t.Turns, turnRow{turn, bars(turn)})
 	}
-	render(w, turnsTemplate, t)
+	render(w, turnsHTML, t)
 }
 
 func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
@@ -127,10 +122,19 @@ func (p *Page) turns(q url.Values) []probe.Result {
 }
 
 // render answers with a page. It is rendered in full first, so that a mistake
-// cannot leave half a page that looks whole.
-func render(w http.ResponseWriter, t *template.Template, data any) {
+// cannot leave half a page that looks whole. Templates are parsed for each: that
+// takes a tenth of a millisecond, and most sidecars are never looked at, so that
+// they need not hold them.
+func render(w http.ResponseWriter, page string, data any) {
 	var b bytes.Buffer
-	if err := t.Execute(&b, data); err != nil {
+	t, err := template.New("frame").Parse(frameHTML)
+	if err == nil {
+		t, err = t.Parse(page)
+	}
+	if err == nil {
+		err = t.Execute(&b, data)
+	}
+	if err != nil {
 		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
