@@ -89,6 +89,11 @@ helm-schema: ## Copy the schema of the configuration into the chart's values.sch
 studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STUDY=003-bench runs that one
 	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
 
+.PHONY: demo-quality
+demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/demo-quality.md
+	$(GO) test ./cmd/synthetic -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
+		-args -quality=$(CURDIR)/docs/demo-quality.md -quality.seeds=200
+
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
 	$(GO) test ./cmd/synthetic -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/cmd/synthetic/demo_baselines.json

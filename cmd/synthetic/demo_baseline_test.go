@@ -78,8 +78,8 @@ func usualFor(t *testing.T, target demoTarget, hours time.Duration) regression.F
 func asDay(f regression.File) regression.File {
 	state := &f.Jobs[0]
 	for i := range state.Series {
-		s := &state.Series[i]
-		s.Cusum, s.Slots = 0, wholeDay(s.Slots) // the sum is of the moment
+		s := &state.Series[i] // without its sums, which are of the moment
+		*s = regression.SeriesState{Kind: s.Kind, Signal: s.Signal, Gap: s.Gap, Slots: wholeDay(s.Slots)}
 	}
 	var cached []regression.SlotState
 	for kind := range len(probe.TurnKinds()) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"testing"
 	"time"
 
 	"synthetic/internal/simulate"
@@ -52,5 +53,23 @@ func (c change) drafted() trial {
 	return trial{
 		name: fmt.Sprint(c.level), target: target, learns: true, lasts: lasts,
 		wants: []want{{alert: "SyntheticFastRegression|SyntheticSlowRegression", part: c.part}},
+	}
+}
+
+// TestDrafterOffPagesNever goes the other way: what makes turns faster is no
+// regression, though the cache is cold.
+func TestDrafterOffPagesNever(t *testing.T) {
+	if *quality == "" {
+		t.Skip("takes long: make demo-quality")
+	}
+	target := busy("demo", "eagle3", 10)
+	target.options.Rollouts = []simulate.Rollout{{At: demoPause, Cluster: mustPreset("phase0")}}
+	c := trial{name: "drafter off", target: target, learns: true, lasts: 35 * time.Minute}
+	v := c.judge(t, trialSeeds)
+	if tpot := v.ratios["first tpot"]; tpot > 0.95 {
+		t.Errorf("the time per token is %v times what it was, which is no improvement", tpot)
+	}
+	if len(v.paged) > 0 {
+		t.Errorf("an improvement pages: %v", v.paged)
 	}
 }

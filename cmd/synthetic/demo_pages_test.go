@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -11,9 +12,12 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/metrics"
+	"synthetic/internal/probe"
 	"synthetic/internal/promtest"
+	"synthetic/internal/regression"
 )
 
 // page is an alert that fired in a stage.
@@ -21,8 +25,8 @@ type page struct {
 	alert, severity string
 	// signal, turn and slo are labels; "" where the alert has none.
 	signal, turn, slo string
-	// first and last are when it fired, from the start.
-	first, last time.Duration
+	// first is when it fired first, from the start.
+	first time.Duration
 	// part is the likely part that its text named first; "" where it names none.
 	part string
 	text string
@@ -36,6 +40,18 @@ func (g page) String() string {
 
 var namedPart = regexp.MustCompile(`Likely part: (\w+)`)
 
+func newPage(a *promrules.Alert, after time.Duration) page {
+	g := page{
+		alert: a.Labels.Get("alertname"), severity: a.Labels.Get("severity"),
+		signal: a.Labels.Get("signal"), turn: a.Labels.Get("turn"), slo: a.Labels.Get("slo"),
+		first: after, text: a.Annotations.Get("description"),
+	}
+	if m := namedPart.FindStringSubmatch(g.text); m != nil {
+		g.part = m[1]
+	}
+	return g
+}
+
 // pages evaluates the rules of the demo's pager at each scrape and returns what
 // fired, in the order of time.
 func (p played) pages(t *testing.T) []page {
@@ -45,93 +61,69 @@ func (p played) pages(t *testing.T) []page {
 		t.Fatal(err)
 	}
 	server := promtest.New(t, files[0].Data, demoTick)
-	seen := map[string]*page{}
+	seen := map[string]page{}
 	for _, s := range p.scrapes {
 		server.Scrape(s.at, "prober", s.samples)
 		server.Evaluate(s.at)
 		for _, a := range server.Alerts() {
-			key := a.Labels.String()
-			if seen[key] == nil {
-				seen[key] = &page{
-					alert: a.Labels.Get("alertname"), severity: a.Labels.Get("severity"),
-					signal: a.Labels.Get("signal"), turn: a.Labels.Get("turn"), slo: a.Labels.Get("slo"),
-					first: s.at.Sub(p.began), text: a.Annotations.Get("description"),
-				}
-				if m := namedPart.FindStringSubmatch(seen[key].text); m != nil {
-					seen[key].part = m[1]
-				}
+			if key := a.Labels.String(); seen[key].alert == "" {
+				seen[key] = newPage(a, s.at.Sub(p.began))
 			}
-			seen[key].last = s.at.Sub(p.began)
 		}
 	}
-	var out []page
-	for _, one := range seen {
-		out = append(out, *one)
-	}
-	slices.SortFunc(out, func(a, b page) int {
-		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.alert+a.signal+a.turn+a.slo, b.alert+b.signal+b.turn+b.slo))
+	return slices.SortedFunc(maps.Values(seen), func(a, b page) int {
+		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.String(), b.String()))
 	})
-	return out
 }
 
 // ratios are the geometric means of a span of the stage in relation to the
-// baseline, by turn and signal, as in "first ttft".
+// baseline, by turn and signal, as in "first ttft". What had no turns is left
+// out.
 func (p played) ratios(from, to time.Duration) map[string]float64 {
-	type sums struct{ log2, baseline, turns float64 }
-	read := func(at time.Duration) map[string]*sums {
-		out := map[string]*sums{}
-		i := slices.IndexFunc(p.scrapes, func(s scrape) bool { return s.at.Sub(p.began) >= at })
-		for _, s := range p.scrapes[i].samples {
-			key := s.Labels.Get("turn") + " " + s.Labels.Get("signal")
-			if out[key] == nil {
-				out[key] = &sums{}
+	before, after, out := p.at(from), p.at(to), map[string]float64{}
+	for _, kind := range probe.TurnKinds() {
+		for _, signal := range regression.Signals() {
+			grown := func(metric string) float64 {
+				of := []string{metrics.LabelTurn, string(kind), metrics.LabelSignal, string(signal)}
+				return after.sum(metric, of...) - before.sum(metric, of...)
 			}
-			switch s.Labels.Get(model.MetricNameLabel) {
-			case metrics.SignalLog2:
-				out[key].log2 += s.Value
-			case metrics.SignalBaselineLog2:
-				out[key].baseline += s.Value
-			case metrics.SignalTurns:
-				out[key].turns += s.Value
+			if turns := grown(metrics.SignalTurns); turns > 0 {
+				ratio := math.Exp2((grown(metrics.SignalLog2) - grown(metrics.SignalBaselineLog2)) / turns)
+				out[fmt.Sprint(kind, " ", signal)] = ratio
 			}
 		}
-		return out
 	}
-	before, ratios := read(from), map[string]float64{}
-	for key, now := range read(to) {
-		if was := before[key]; was != nil && now.turns > was.turns {
-			ratios[key] = math.Exp2((now.log2 - was.log2 - now.baseline + was.baseline) / (now.turns - was.turns))
-		}
-	}
-	return ratios
+	return out
 }
 
 // turns is how many turns ended.
-func (p played) turns() float64 {
-	sum := 0.0
-	for _, s := range p.scrapes[len(p.scrapes)-1].samples {
-		if s.Labels.Get(model.MetricNameLabel) == metrics.Turns {
-			sum += s.Value
-		}
-	}
-	return sum
-}
+func (p played) turns() float64 { return p.scrapes[len(p.scrapes)-1].sum(metrics.Turns) }
 
 // failed is the share of the turns that failed from a time on.
 func (p played) failed(from time.Duration) float64 {
-	read := func(s scrape) (failed, all float64) {
-		for _, one := range s.samples {
-			switch one.Labels.Get(model.MetricNameLabel) {
-			case metrics.TurnFailures:
-				failed += one.Value
-			case metrics.Turns:
-				all += one.Value
-			}
+	before, after := p.at(from), p.scrapes[len(p.scrapes)-1]
+	grown := func(metric string) float64 { return after.sum(metric) - before.sum(metric) }
+	return grown(metrics.TurnFailures) / max(1, grown(metrics.Turns))
+}
+
+// at is the first scrape from a time on.
+func (p played) at(after time.Duration) scrape {
+	i := slices.IndexFunc(p.scrapes, func(s scrape) bool { return s.at.Sub(p.began) >= after })
+	return p.scrapes[i]
+}
+
+// sum adds up the series of a metric that have some labels, given as names and
+// values.
+func (s scrape) sum(metric string, of ...string) float64 {
+	total := 0.0
+	for _, one := range s.samples {
+		matches := one.Labels.Get(model.MetricNameLabel) == metric
+		for i := 0; i < len(of); i += 2 {
+			matches = matches && one.Labels.Get(of[i]) == of[i+1]
 		}
-		return failed, all
+		if matches {
+			total += one.Value
+		}
 	}
-	i := slices.IndexFunc(p.scrapes, func(s scrape) bool { return s.at.Sub(p.began) >= from })
-	failedBefore, before := read(p.scrapes[i])
-	failed, all := read(p.scrapes[len(p.scrapes)-1])
-	return (failed - failedBefore) / max(1, all-before)
+	return total
 }

@@ -111,9 +111,7 @@ func (c trial) play(t *testing.T, usual regression.File, seed uint64) played {
 // check returns the first alert that is wanted.
 func (w want) check(t *testing.T, pages []page, bound time.Duration) page {
 	t.Helper()
-	if w.within > 0 {
-		bound = w.within
-	}
+	bound = w.bound(bound)
 	i := slices.IndexFunc(pages, w.is)
 	switch {
 	case i < 0:
@@ -125,6 +123,14 @@ func (w want) check(t *testing.T, pages []page, bound time.Duration) page {
 		t.Errorf("%s, %v after it began, want within %v", pages[i], pages[i].first-demoPause, bound)
 	}
 	return pages[i]
+}
+
+// bound is within which time the alert has to come, where the change has a bound.
+func (w want) bound(ofChange time.Duration) time.Duration {
+	if w.within > 0 {
+		return w.within
+	}
+	return ofChange
 }
 
 // is says that an alert is the wanted one.
