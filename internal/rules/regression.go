@@ -114,14 +114,16 @@ func fastRegression() alert {
 
 // slowRegression leaves to fastRegression what that says already. It waits for
 // min_over_time and not for a "for", which a single low value would start anew
-// after the short window has already held it back.
+// after the short window has already held it back. The minimum of the seconds
+// that a new process has is no minimum of the hold, so the level must have been
+// known at its beginning.
 func slowRegression() alert {
 	hold := slo.Short(slowHold)
 	return alert{
 		name: AlertSlowRegression, severity: slo.Page, keep: keepRegression,
-		expr: fmt.Sprintf("(\n  min_over_time(%s[%s]) > %s\n  and\n  min_over_time(%s[%s]) > %s ^ %s\n)\nunless\n%s",
+		expr: fmt.Sprintf("(\n  min_over_time(%s[%s]) > %s\n  and\n  min_over_time(%s[%s]) > %s ^ %s\n  and\n  %s offset %s\n)\nunless\n%s",
 			RecordGeomean(slowWindow), hold, RecordSlowThreshold,
-			RecordGeomean(shortWindow), hold, RecordSlowThreshold, num(stillSlow), beyondLimit()),
+			RecordGeomean(shortWindow), hold, RecordSlowThreshold, num(stillSlow), RecordGeomean(slowWindow), hold, beyondLimit()),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns is {{ $value | printf \"%.2f\" }} times its baseline",
 		description: "The geometric mean over 30m is at least {{ $value | printf \"%.2f\" }} times the baseline for " + hold +
 			"; the threshold, which follows the noise of the level, is " + threshold() + ". " + comparison(slowWindow) + " " + likelyPart(),
