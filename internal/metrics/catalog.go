@@ -84,6 +84,7 @@ const (
 	Cusum              = "synthetic_regression_cusum"
 	CusumLimit         = "synthetic_regression_cusum_limit"
 	CusumAllowance     = "synthetic_regression_cusum_allowance"
+	Step               = "synthetic_regression_step_ratio"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
@@ -195,6 +196,7 @@ func Catalog() []Metric {
 		{Cusum, Gauge, "", "Cumulative sum of ln(value / baseline) less an allowance, in log minutes, never below 0. At or above synthetic_regression_cusum_limit the signal has regressed.", signal},
 		{CusumLimit, Gauge, "", "Limit of synthetic_regression_cusum; higher where turns are few or vary much.", signal},
 		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
+		{Step, Gauge, "ratio", "Cumulative sum of the rise of ln(value / baseline) above the recent level, less an allowance, over its limit. At 1 or above the signal took a step too small for synthetic_regression_cusum; 0 while the baseline is young.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
 		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},

@@ -57,6 +57,7 @@ func (f *frame) addSignal(l labels, s *signalFrame) {
 	f.gauge(Cusum, l, &v.Cusum)
 	f.gauge(CusumLimit, l, &v.Limit)
 	f.gauge(CusumAllowance, l, &v.Allowance)
+	f.gauge(Step, l, &v.Step)
 }
 
 func (f *frame) addPrefill(l labels, p *regression.Prefill) {

@@ -20,6 +20,12 @@ const (
 	minBlock = 8
 	// maxFailed is the largest share of failed turns in an entry.
 	maxFailed = 0.05
+	// noiseDays is over how long the noise of the level is averaged once the
+	// baseline is full, and noiseUncertain over the root of their number what
+	// few half hours may be off by: half hours resemble their neighbours, so it
+	// takes three or four of them to say what one of its own would.
+	noiseDays      = 30
+	noiseUncertain = 0.8
 )
 
 // Entry is a half hour that was taken into a baseline.
@@ -63,6 +69,9 @@ type baseline struct {
 	// anchor is the lowest overall level since the baseline was full, +Inf
 	// before.
 	anchor float64
+	// below are the deviations of the half hours taken in since the baseline was
+	// full, and of those it was then full of.
+	below deviations
 	derived
 }
 
@@ -118,6 +127,7 @@ func (b *baseline) roll(at time.Time, keep func(*block) bool) {
 		return
 	}
 	if done := b.block; !done.start.IsZero() && done.fit() && keep(&done) {
+		b.below.follow(done.mean - b.at(done.start))
 		b.slots[slotOf(done.start)].add(done.entry())
 		b.derive()
 	}

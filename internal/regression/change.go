@@ -48,6 +48,7 @@ func (j *Job) forget() {
 		for s := range j.series[k] {
 			j.series[k][s].baseline = nil
 			j.series[k][s].cusum.sum = 0
+			j.series[k][s].step = step{}
 		}
 		j.parts[k].usual = means{}
 		j.cached[k] = cached{}

@@ -20,7 +20,7 @@ func (b *baseline) derive() {
 	grand := sum / float64(d.blocks)
 	d.spread = math.Sqrt(variance / weight)
 	b.findSeason(&d, grand)
-	d.noise = b.residual(&d, grand)
+	d.noise = b.noiseOf(&d, grand)
 	d.level = b.anchored(grand, d.blocks)
 	b.derived = d
 }
@@ -63,18 +63,60 @@ func (b *baseline) findSeason(d *derived, grand float64) {
 	}
 }
 
-// residual is the standard deviation of the entries around their level, taken
-// from those below it: a fault that got in only raises entries, and must not
-// make the next one look like noise.
-func (b *baseline) residual(d *derived, grand float64) float64 {
-	sum, n := 0.0, 0
+// noiseOf is the standard deviation of the half hours around their level: of
+// those that stand in the baseline or, once it has seen a week, of many more.
+// It is an upper estimate, for what was measured in few half hours may be more.
+func (b *baseline) noiseOf(d *derived, grand float64) float64 {
+	below := b.residuals(d, grand)
+	if d.blocks < fullBlocks {
+		b.below = deviations{}
+	} else if b.below.N == 0 {
+		b.below = below
+	}
+	if b.below.N > below.N {
+		below = b.below
+	}
+	return below.upper()
+}
+
+// residuals are the deviations of the entries from their level.
+func (b *baseline) residuals(d *derived, grand float64) (below deviations) {
 	for i := range b.slots {
 		for _, e := range b.slots[i].all() {
-			if r := float64(e.Mean) - grand - float64(d.season[i]); r <= 0 {
-				sum += r * r
-				n++
-			}
+			below.add(float64(e.Mean) - grand - float64(d.season[i]))
 		}
 	}
-	return math.Sqrt(sum / float64(max(1, n)))
+	return below
+}
+
+// deviations are those of half hours below their level: a fault that got in only
+// raises half hours, and must not make the next one look like noise.
+type deviations struct {
+	N       float64 `json:"n"`
+	Squares float64 `json:"squares"`
+}
+
+func (d *deviations) add(residual float64) {
+	if residual <= 0 {
+		d.N++
+		d.Squares += residual * residual
+	}
+}
+
+// follow adds the deviation of a half hour that was just taken in, and forgets
+// those of longer than noiseDays ago by degrees.
+func (d *deviations) follow(residual float64) {
+	if d.N == 0 || residual > 0 {
+		return
+	}
+	keep := 1 - 1/(noiseDays*slots/2.0)
+	d.N, d.Squares = keep*d.N, keep*d.Squares
+	// An improvement is no noise.
+	d.add(max(residual, -3*math.Sqrt(d.Squares/d.N)))
+}
+
+// upper is the standard deviation, and more where it stands on few half hours.
+func (d *deviations) upper() float64 {
+	n := max(1, d.N)
+	return math.Sqrt(d.Squares/n) * (1 + noiseUncertain/math.Sqrt(n))
 }

@@ -32,6 +32,7 @@ func SlowNoise() float64 { return slowNoise }
 type series struct {
 	moments  Moments
 	cusum    cusum
+	step     step
 	baseline *baseline
 	// last is when the turn before came, in monotonic time.
 	last time.Time
@@ -61,10 +62,16 @@ func (s *series) observe(ln float64, failed, changing bool, now, at time.Time) {
 	} else {
 		b.add(ln)
 	}
-	b.unsuitable = b.unsuitable || changing || s.cusum.sum >= s.bounds().limit
+	b.unsuitable = b.unsuitable || changing || s.regressed()
 }
 
-// accumulate adds a turn to the CUSUM.
+// regressed says that one of the sums is at its limit.
+func (s *series) regressed() bool {
+	return s.cusum.sum >= s.bounds().limit || s.step.up
+}
+
+// accumulate adds a turn to the CUSUM and, where there is a baseline to compare
+// with, to that of steps.
 func (s *series) accumulate(x float64, known bool, now time.Time) {
 	minutes := math.NaN() // the first turn comes after nothing
 	if !s.last.IsZero() {
@@ -75,6 +82,9 @@ func (s *series) accumulate(x float64, known bool, now time.Time) {
 		s.cusum.add(x, minutes, s.bounds())
 	} else {
 		s.cusum.elapse(minutes)
+	}
+	if known && !s.young() {
+		s.step.add(x, minutes, s.stepBounds())
 	}
 }
 
@@ -133,6 +143,8 @@ func (s *series) noise() float64 {
 
 func (s *series) bounds() bounds { return s.cusum.bounds(s.spread(), s.noise()) }
 
+func (s *series) stepBounds() bounds { return s.step.bounds(s.spread(), s.noise()) }
+
 // tail is the log ratio beyond which a turn is in the tail.
 func (s *series) tail() float64 { return max(tailFloor, tailSpread*s.spread()) }
 
@@ -150,6 +162,9 @@ type View struct {
 	Noise   float64
 	// Cusum is in log·minutes; from Limit on the signal has regressed.
 	Cusum, Limit float64
+	// Step is the sum of the rise above the recent level, in its limits: from 1
+	// on there was a step.
+	Step float64
 	// Allowance is the log ratio that the CUSUM lets pass.
 	Allowance float64
 	// Tail limit: a turn beyond so many seconds is in the tail; NaN if unknown.
@@ -163,6 +178,7 @@ func (s *series) view(at time.Time) View {
 	}
 	bounds := s.bounds()
 	v.Limit, v.Allowance = bounds.limit, bounds.allowance
+	v.Step = s.step.ratio(s.stepBounds())
 	if ln, ok := s.reference(at); ok {
 		v.Baseline = math.Exp(ln)
 		if !v.Young {

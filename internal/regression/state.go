@@ -34,10 +34,13 @@ type JobState struct {
 // SeriesState is one signal of one kind of turn, both by index. Counters are
 // not kept: they start at 0 in a new process, as those of all programs do.
 type SeriesState struct {
-	Kind   int         `json:"kind"`
-	Signal int         `json:"signal"`
-	Cusum  float64     `json:"cusum"`
-	Gap    float64     `json:"gap_minutes"`
+	Kind   int       `json:"kind"`
+	Signal int       `json:"signal"`
+	Cusum  float64   `json:"cusum"`
+	Gap    float64   `json:"gap_minutes"`
+	Step   StepState `json:"step"`
+	// Below are the deviations that the noise of the level is taken from.
+	Below  deviations  `json:"below"`
 	Anchor *float64    `json:"anchor,omitempty"`
 	Slots  []SlotState `json:"slots"`
 }
@@ -59,7 +62,8 @@ func (j *Job) State(target, workload string) JobState {
 			if s.baseline == nil {
 				continue
 			}
-			one := SeriesState{Kind: k, Signal: i, Cusum: s.cusum.sum, Gap: s.cusum.gap, Slots: s.baseline.state(0)}
+			one := SeriesState{Kind: k, Signal: i, Cusum: s.cusum.sum, Gap: s.cusum.gap,
+				Step: s.step.state(), Below: s.baseline.below, Slots: s.baseline.state(0)}
 			if a := s.baseline.anchor; !math.IsInf(a, 1) {
 				one.Anchor = &a
 			}
@@ -85,10 +89,14 @@ func (j *Job) Restore(st JobState) {
 		if one.Anchor != nil {
 			s.baseline.anchor = *one.Anchor
 		}
+		if one.Below.N > 0 {
+			s.baseline.below = one.Below
+		}
 		if s.baseline.blocks > 0 {
 			s.baseline.derive() // with the anchor
 		}
 		s.cusum = cusum{sum: max(0, one.Cusum), gap: max(0, one.Gap)}
+		s.step = one.Step.restored()
 	}
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k]

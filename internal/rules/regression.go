@@ -112,25 +112,36 @@ func fastRegression() alert {
 	}
 }
 
-// slowRegression leaves to fastRegression what that says already. It waits for
-// min_over_time and not for a "for", which a single low value would start anew
-// after the short window has already held it back. The minimum of the seconds
-// that a new process has is no minimum of the hold, so the level must have been
-// known at its beginning.
+// slowRegression leaves to fastRegression what that says already. It comes in
+// two ways: at once, as a step above the recent level, or by degrees.
 func slowRegression() alert {
-	hold := slo.Short(slowHold)
 	return alert{
 		name: AlertSlowRegression, severity: slo.Page, keep: keepRegression,
-		expr: fmt.Sprintf("(\n  min_over_time(%s[%s]) > %s\n  and\n  min_over_time(%s[%s]) > %s ^ %s\n  and\n  %s offset %s\n)\nunless\n%s",
-			RecordGeomean(slowWindow), hold, RecordSlowThreshold,
-			RecordGeomean(shortWindow), hold, RecordSlowThreshold, num(stillSlow), RecordGeomean(slowWindow), hold, beyondLimit()),
+		expr:    fmt.Sprintf("(\n%s\n  or\n%s\n)\nunless\n%s", lastingLevel(), stepped(), beyondLimit()),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns is {{ $value | printf \"%.2f\" }} times its baseline",
-		description: "The geometric mean over 30m is at least {{ $value | printf \"%.2f\" }} times the baseline for " + hold +
-			"; the threshold, which follows the noise of the level, is " + threshold() + ". " + comparison(slowWindow) + " " + likelyPart(),
+		description: "The level is {{ $value | printf \"%.2f\" }} times the baseline, which its noise does not explain. The rise above the recent level is at " +
+			one(metrics.Step, "%.2f") + " of its limit; the geometric mean over 30m is " + times(slowWindow) + " the baseline, its threshold " + threshold() + " times. " +
+			comparison(shortWindow) + " " + likelyPart(),
 		turns:     perTurn(),
-		windows:   "Fires when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise()) + " × level noise)) times the baseline for " + hold + ".",
+		windows:   "Fires when the sum of the rise above the level of the last quarter of an hour reaches its limit, or when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise()) + " × level noise)) times the baseline for " + slo.Short(slowHold) + ".",
 		dashboard: dashboardTarget,
 	}
+}
+
+// lastingLevel waits for min_over_time and not for a "for", which a single low
+// value would start anew after the short window has already held it back. The
+// minimum of the seconds that a new process has is no minimum of the hold, so
+// the level must have been known at its beginning.
+func lastingLevel() string {
+	hold := slo.Short(slowHold)
+	return fmt.Sprintf("  min_over_time(%s[%s]) > %s\n  and\n  min_over_time(%s[%s]) > %s ^ %s\n  and\n  %s offset %s",
+		RecordGeomean(slowWindow), hold, RecordSlowThreshold,
+		RecordGeomean(shortWindow), hold, RecordSlowThreshold, num(stillSlow), RecordGeomean(slowWindow), hold)
+}
+
+// stepped shows the level of what took a step.
+func stepped() string {
+	return fmt.Sprintf("  %s\n  and\n  %s", RecordGeomean(shortWindow), maxBy(perSignal(), metrics.Step+" >= 1"))
 }
 
 // tail is a group of jobs whose tails are judged over the same window.
