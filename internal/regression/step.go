@@ -16,12 +16,12 @@ const (
 	followMinutes, fadeMinutes = 12.0, 60.0
 	// stepNoise times the noise of the level is the rise that is let pass, at
 	// least stepFloor.
-	stepNoise, stepFloor = 1.95, 0.15
+	stepNoise, stepFloor = 1.88, 0.15
 	// levelLimit times the noise of the level is the limit in log·minutes, at
 	// least leastLimit: a burst of two minutes is no regression. turnLimit does
 	// for the noise of turns what noiseLimit does for the CUSUM, and allows for
 	// that of the recent level.
-	levelLimit, leastLimit, turnLimit = 18.0, 1.6, 35.0
+	levelLimit, leastLimit, turnLimit = 16.0, 1.6, 35.0
 	// stepSmoothing is over how many turns the time between them is averaged.
 	stepSmoothing = 200.0
 	// stepOver is the part of the limit below which a step is over: a level that
