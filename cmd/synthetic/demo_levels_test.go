@@ -20,9 +20,10 @@ type change struct {
 }
 
 // ownTurns are how many turns of the demo's are in flight by Little's law: two a
-// second, of 80 tokens. With other clients' conversations they make a level.
+// second, of 80 tokens. They become ten when tokens take half as long again. With
+// other clients' conversations they make a level.
 func (c change) ownTurns() int {
-	return int(math.Round(2 * (c.ttftBefore + 80*c.tpotBefore) / 1000))
+	return max(10, int(math.Round(2*(c.ttftBefore+80*c.tpotBefore)/1000)))
 }
 
 // changes are the levels that both reports have. Above them 001 has nothing,
