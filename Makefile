@@ -109,10 +109,11 @@ bench: ## Run the benchmarks of docs/performance.md
 
 CONTAINER ?= docker
 .PHONY: alert-quality
-alert-quality: build ## Score the alert rules by replay, about 20 minutes of CPU; see docs/alert-quality.md
+alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU; see docs/alert-quality.md
 	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/alert-quality/main
-	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/alert-quality/few-turns
+	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/alert-quality/few
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/alert-quality/moving
+	$(GO) run ./internal/backtest/page
 
 .PHONY: image
 image: ## Build the container image (needs docker or a look-alike)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"synthetic/internal/splice"
 )
 
 const document = "../../../docs/simulation.md"
@@ -28,7 +30,7 @@ func TestDocIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := splice(string(have), runs)
+	want, err := splice.Replace(string(have), tool, parts(runs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +44,4 @@ func TestDocIsFresh(t *testing.T) {
 		}
 	}
 	t.Fatalf("%s is stale: run \"make calibrate\"", document)
-}
-
-func TestSpliceNeedsItsMarks(t *testing.T) {
-	if _, err := splice("# nothing\n", nil); err == nil || !strings.Contains(err.Error(), "begin parameters") {
-		t.Errorf("error %v", err)
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"synthetic/internal/splice"
 )
 
 func main() {
@@ -45,5 +47,5 @@ func run(args []string, w io.Writer) error {
 	if *doc == "" {
 		return nil
 	}
-	return rewrite(*doc, runs)
+	return splice.File(*doc, tool, parts(runs))
 }

@@ -1,0 +1,45 @@
+// Package splice replaces the generated parts of a document that people write.
+// A part stands between "<!-- begin NAME: written by TOOL -->" and
+// "<!-- end NAME -->", each on a line of its own.
+package splice
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Part is a generated part of a document.
+type Part struct {
+	Name, Text string
+}
+
+// Replace returns doc with its parts as given. It fails if one has no place.
+func Replace(doc, tool string, parts []Part) (string, error) {
+	for _, p := range parts {
+		begin, end := fmt.Sprintf("<!-- begin %s: written by %s -->\n", p.Name, tool), fmt.Sprintf("<!-- end %s -->", p.Name)
+		before, rest, ok := strings.Cut(doc, begin)
+		_, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			return "", fmt.Errorf("the document lacks %q and %q", strings.TrimSpace(begin), end)
+		}
+		doc = before + begin + "\n" + strings.TrimSpace(p.Text) + "\n\n" + end + after
+	}
+	return doc, nil
+}
+
+// File brings the parts of a document up to date.
+func File(name, tool string, parts []Part) error {
+	doc, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("reading the document: %w", err)
+	}
+	fresh, err := Replace(string(doc), tool, parts)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := os.WriteFile(name, []byte(fresh), 0o644); err != nil {
+		return fmt.Errorf("writing the document: %w", err)
+	}
+	return nil
+}
