@@ -71,7 +71,9 @@ func (s *series) regressed() bool {
 }
 
 // accumulate adds a turn to the CUSUM and, where there is a baseline to compare
-// with, to that of steps.
+// with, to that of steps. A sum that a reload left without what it compared with
+// is over: it would stay where it was, and keep the half hours from being
+// learned that could end it.
 func (s *series) accumulate(x float64, known bool, now time.Time) {
 	minutes := math.NaN() // the first turn comes after nothing
 	if !s.last.IsZero() {
@@ -82,8 +84,11 @@ func (s *series) accumulate(x float64, known bool, now time.Time) {
 		s.cusum.add(x, minutes, s.bounds())
 	} else {
 		s.cusum.elapse(minutes)
+		s.cusum.sum = 0
 	}
-	if known && !s.young() {
+	if s.young() {
+		s.step = step{}
+	} else {
 		s.step.add(x, minutes, s.stepBounds())
 	}
 }
