@@ -73,6 +73,7 @@ func Join(studies []*Study) *Study {
 	joined := *studies[0]
 	joined.Title = ""
 	joined.Series, joined.Method, joined.Deployment, joined.Notes, joined.Warnings = nil, nil, nil, nil, nil
+	joined.Capacities = nil
 	var titles []string
 	for _, s := range studies {
 		titles = append(titles, s.Name)
@@ -83,8 +84,12 @@ func Join(studies []*Study) *Study {
 		if len(joined.Objectives) == 0 {
 			joined.Objectives = s.Objectives
 		}
-		joined.Method = append(joined.Method, prefixed(s.Name, s.Method)...)
-		joined.Deployment = append(joined.Deployment, prefixed(s.Name, s.Deployment)...)
+		joined.Method = append(joined.Method, prefixed(s, s.Method, studies)...)
+		joined.Deployment = append(joined.Deployment, prefixed(s, s.Deployment, studies)...)
+		for _, c := range s.Capacities {
+			c.Variant = variantName(s, c.Variant, studies)
+			joined.Capacities = append(joined.Capacities, c)
+		}
 		for _, n := range s.Notes {
 			joined.Notes = append(joined.Notes, s.Name+": "+n)
 		}
@@ -128,13 +133,24 @@ func seriesName(s *Study, series Series, all []*Study) string {
 	return series.Name
 }
 
+// variantName is what a variant of a study is called beside other studies: as
+// its series is. What holds for the whole study ("") carries the study's name.
+func variantName(s *Study, variant string, all []*Study) string {
+	i := slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == variant })
+	switch {
+	case i >= 0:
+		return seriesName(s, s.Series[i], all)
+	case variant == "":
+		return s.Name
+	}
+	return s.Name + " " + variant // nothing was measured of it
+}
+
 // prefixed marks whose the parameters are.
-func prefixed(name string, list []runfile.Parameter) []runfile.Parameter {
+func prefixed(s *Study, list []runfile.Parameter, all []*Study) []runfile.Parameter {
 	out := slices.Clone(list)
 	for i := range out {
-		if out[i].Variant == "" {
-			out[i].Variant = name
-		}
+		out[i].Variant = variantName(s, out[i].Variant, all)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -221,6 +222,31 @@ func TestJoinTellsSeriesApart(t *testing.T) {
 				t.Errorf("series %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestJoinKeepsWhoseThingsAre: what was proven and what was deployed carry the
+// name of the column that they belong to.
+func TestJoinKeepsWhoseThingsAre(t *testing.T) {
+	of := func(name string, level float64) *study.Study {
+		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
+		run.Deployment = []runfile.Parameter{{Name: "GPU", Value: "3x"}, {Name: "router", Value: "kv", Variant: "kv"}}
+		run.Capacities = []runfile.Capacity{{Variant: "rr", Level: &level}, {Variant: "kv", Level: &level}}
+		s := study.FromRuns([]*runfile.Run{run})
+		s.Name = name
+		return s
+	}
+	joined := study.Join([]*study.Study{of("old", 40), of("new", 60)})
+	var got []string
+	for _, c := range joined.Capacities {
+		got = append(got, fmt.Sprintf("%s %g", c.Variant, *c.Level))
+	}
+	for _, p := range joined.Deployment {
+		got = append(got, p.Name+" of "+p.Variant)
+	}
+	want := "old rr 40, old kv 40, new rr 60, new kv 60, GPU of old, router of old kv, GPU of new, router of new kv"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("joined %s, want %s", strings.Join(got, ", "), want)
 	}
 }
 
