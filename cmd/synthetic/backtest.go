@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/backtest"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
+	"synthetic/internal/slo"
 )
 
 // backtestFlags are the flags of "synthetic backtest".
@@ -43,7 +44,7 @@ faults of known size and time, and the rules are scored as a pager: what they
 find, how soon, and how often they page for nothing. With --tsdb.path or
 --prometheus.url recorded series are replayed instead.
 docs/alert-quality.md says how to read the tables.`)
-	c.Flag("config.file", "Score the rules that are generated from this configuration; default: from SLOs that suit the simulated deployment.").StringVar(&f.configFile)
+	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)
 	c.Flag("severity", "Which alerts count as pages, by their label severity; may be repeated.").Default("page").StringsVar(&f.severities)
@@ -73,11 +74,15 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 {
 		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up not negative")
 	}
-	files, err := f.files()
+	in, err := f.input()
 	if err != nil {
 		return err
 	}
-	report, err := f.score(ctx, e, files)
+	files, err := f.files(in)
+	if err != nil {
+		return err
+	}
+	report, err := f.score(ctx, e, in.SLOs, files)
 	if err != nil {
 		return err
 	}
@@ -88,11 +93,11 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 }
 
 // files are the rule files to score.
-func (f *backtestFlags) files() ([]backtest.RuleFile, error) {
+func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities}
 	var files []backtest.RuleFile
 	if len(f.ruleFiles) == 0 || f.configFile != "" {
-		text, err := f.generated()
+		text, err := generatedFrom(in)
 		if err != nil {
 			return nil, err
 		}
@@ -119,25 +124,40 @@ func (f *backtestFlags) files() ([]backtest.RuleFile, error) {
 	return files, nil
 }
 
-// generated are the rules of the configuration, or of the simulated deployment.
-func (f *backtestFlags) generated() ([]byte, error) {
+// input is what rules are generated from: the SLOs and the traffic of the
+// configuration. Simulated series are those of a deployment of their own. It gets
+// the SLOs, whatever targets they are for, and is the only traffic: of any other
+// the rules would see nothing but that it is not there.
+func (f *backtestFlags) input() (rules.Input, error) {
 	in := rules.Input{SLOs: backtest.Objectives()}
 	if f.configFile != "" {
 		cfg, err := config.Load(f.configFile)
 		if err != nil {
-			return nil, err
+			return in, err
 		}
 		in.SLOs = cfg.SLOs
 		for _, j := range cfg.Jobs {
 			in.Jobs = append(in.Jobs, ruleJob(j, 1))
 		}
-	} else {
-		m, err := backtest.ModelNamed(f.models[0])
-		if err != nil {
-			return nil, usageError{err}
-		}
-		in.Jobs = []rules.Job{simulatedJob(m)}
 	}
+	if f.recorded.given() {
+		if f.configFile == "" && len(f.ruleFiles) == 0 {
+			return in, usagef("no rules for the recording: name the configuration of its prober with --config.file, from which they are generated, or a file with --rules.file")
+		}
+		return in, nil
+	}
+	m, err := backtest.ModelNamed(f.models[0])
+	if err != nil {
+		return in, usageError{err}
+	}
+	in.Jobs = []rules.Job{simulatedJob(m)}
+	for i := range in.SLOs {
+		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
+	}
+	return in, nil
+}
+
+func generatedFrom(in rules.Input) ([]byte, error) {
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, usageError{err}
@@ -154,11 +174,11 @@ func simulatedJob(m backtest.Model) rules.Job {
 	}
 }
 
-func (f *backtestFlags) score(ctx context.Context, e env, files []backtest.RuleFile) (backtest.Report, error) {
+func (f *backtestFlags) score(ctx context.Context, e env, slos []slo.Objective, files []backtest.RuleFile) (backtest.Report, error) {
 	if f.recorded.given() {
 		return f.recorded.score(ctx, files, f.scrape)
 	}
-	c, err := f.campaign(files)
+	c, err := f.campaign(slos, files)
 	if err != nil {
 		return backtest.Report{}, err
 	}
@@ -169,9 +189,9 @@ func (f *backtestFlags) score(ctx context.Context, e env, files []backtest.RuleF
 }
 
 // campaign is what is to be simulated.
-func (f *backtestFlags) campaign(files []backtest.RuleFile) (backtest.Campaign, error) {
+func (f *backtestFlags) campaign(slos []slo.Objective, files []backtest.RuleFile) (backtest.Campaign, error) {
 	c := backtest.Campaign{
-		Files: files, SLOs: backtest.Objectives(), Days: f.days, WarmUp: f.warm,
+		Files: files, SLOs: slos, Days: f.days, WarmUp: f.warm,
 		ScrapeInterval: f.scrape, Workers: f.jobs,
 	}
 	rate := 0.0

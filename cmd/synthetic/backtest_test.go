@@ -37,8 +37,38 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
+// TestBacktestOfAConfiguration: its SLOs judge the simulated deployment, and
+// none of its targets is missed there.
+func TestBacktestOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	text := `
+targets: [{name: prod, base_url: "http://127.0.0.1:8000/v1"}]
+slos:
+  - {name: up, sli: availability, objective: 0.999, window: 30d, targets: [prod]}
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--config.file=" + file, "--no-compare", "--model=quiet", "--fault=outage", "--seeds=1", "--days=1", "--warm-up=0"}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	for _, want := range []string{
+		"| synthetic | 0.00 (0 in 1 days) | 100 % |",
+		"| synthetic | SyntheticSLOFastBurn | 0.00 | 100 %",
+		"| synthetic | SyntheticTargetNoSamples | 0.00 | – |",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the tables have no %q:\n%s", want, out)
+		}
+	}
+}
+
 func TestBacktestMistakes(t *testing.T) {
 	t.Parallel()
+	const rules = "--rules.file=../../alerts/synthetic-rules.yml"
 	for name, tt := range map[string]struct {
 		args []string
 		want string
@@ -48,10 +78,11 @@ func TestBacktestMistakes(t *testing.T) {
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
 		"rule file": {[]string{"--rules.file=none.yml"}, "--rules.file=none.yml"},
-		"two":       {[]string{"--tsdb.path=a", "--prometheus.url=b"}, "replay one of them"},
-		"from":      {[]string{"--tsdb.path=a", "--from=monday"}, "write for example 2026-01-05T00:00:00Z"},
-		"to":        {[]string{"--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-04T00:00:00Z"}, "must be after"},
-		"incidents": {[]string{"--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--incidents=none.csv"}, "--incidents"},
+		"no rules":  {[]string{"--tsdb.path=a"}, "name the configuration of its prober with --config.file"},
+		"two":       {[]string{rules, "--tsdb.path=a", "--prometheus.url=b"}, "replay one of them"},
+		"from":      {[]string{rules, "--tsdb.path=a", "--from=monday"}, "write for example 2026-01-05T00:00:00Z"},
+		"to":        {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-04T00:00:00Z"}, "must be after"},
+		"incidents": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--incidents=none.csv"}, "--incidents"},
 	} {
 		out, errs := newBuffer(), newBuffer()
 		code := run(t.Context(), append([]string{"backtest"}, tt.args...), out, errs)
