@@ -96,10 +96,11 @@ func against(i int, c, base analysis.Capacity) string {
 		return "—"
 	case !c.Judged || !base.Judged:
 		return "n/a"
+	case c.Unmeasured:
+		return "not known"
 	case base.Highest == 0:
 		return "the baseline has none"
-	}
-	if c.Highest == base.Highest {
+	case c.Highest == base.Highest:
 		return "0%"
 	}
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
@@ -123,6 +124,8 @@ func (b *builder) verdict() string {
 	switch {
 	case judged < 2:
 		return "**No winner: the SLOs could not be judged for at least two configurations.**"
+	case len(winners) == 0 && b.untold() != "":
+		return b.untold()
 	case len(winners) == 0 && len(level) > 0:
 		return fmt.Sprintf("**None improved over the baseline; %s ties with it.**", strings.Join(level, " and "))
 	case len(winners) == 0:
@@ -131,4 +134,15 @@ func (b *builder) verdict() string {
 		return fmt.Sprintf("**Tie: %s reach the same level.**", strings.Join(winners, " and "))
 	}
 	return fmt.Sprintf("**%s improves over the baseline.**", winners[0])
+}
+
+// untold says why a configuration that was seen to meet higher levels than the
+// baseline is not called better, or "".
+func (b *builder) untold() string {
+	for _, c := range b.capacity {
+		if base := b.capacity[0]; c.Unmeasured && c.Highest > base.Highest {
+			return fmt.Sprintf("**No winner: %s meets %s %s, and how %s does there is not known.**", c.Series, b.s.LevelName(), at(c.Highest), base.Series)
+		}
+	}
+	return ""
 }

@@ -96,6 +96,31 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
+// TestCapacitiesRankWhatWasMeasured: a baseline that passes wherever it was
+// measured is not known to be worse than one that was measured further.
+func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
+	const good, bad = 500, 5000
+	unknown := math.NaN()
+	for _, tt := range []struct {
+		name               string
+		base, other        []float64
+		winner, unmeasured bool
+	}{
+		{"better", []float64{good, bad}, []float64{good, good}, true, false},
+		{"worse", []float64{good, good}, []float64{good, bad}, false, false},
+		{"equal at the highest level", []float64{good, good}, []float64{good, good}, false, false},
+		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, true},
+		{"the other was stopped", []float64{good, good}, []float64{good}, false, true},
+		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, true},
+		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
+	} {
+		s := &study.Study{Objectives: slos()[:1], Series: []study.Series{series("ttft_p99_ms", tt.base...), series("ttft_p99_ms", tt.other...)}}
+		if c := Capacities(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
+			t.Errorf("%s: winner %v, unmeasured %v", tt.name, c.Winner, c.Unmeasured)
+		}
+	}
+}
+
 func TestBetween(t *testing.T) {
 	tpot, _ := study.MetricOf("tpot_p50_ms")
 	tops, _ := study.MetricOf("tops")

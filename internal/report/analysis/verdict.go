@@ -100,6 +100,9 @@ type Compliance struct {
 	Highest float64
 	// At is that level's figures.
 	At study.Level
+	// Missed is the lowest level that fails; 0 when none that was measured does,
+	// so that the series may scale further.
+	Missed float64
 	// Beyond are levels above the first failure that pass again: noise, or a
 	// deployment that sheds load.
 	Beyond []float64
@@ -116,6 +119,9 @@ func Comply(s *study.Study) []Compliance {
 		for _, l := range series.Levels {
 			v := Judge(s.Objectives, l)
 			c.Judged = c.Judged || v.Judged || len(v.Failed) > 0
+			if c.Missed == 0 && len(v.Failed) > 0 {
+				c.Missed = l.At
+			}
 			switch {
 			case !v.Pass():
 				failed = true
@@ -130,29 +136,44 @@ func Comply(s *study.Study) []Compliance {
 	return all
 }
 
+// Below reports whether o is known to scale further: c fails at a level up to
+// the one that o meets. Of a series that passes wherever it was measured, as in
+// a sweep that was stopped, that is not known.
+func (c Compliance) Below(o Compliance) bool {
+	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Highest
+}
+
 // Capacity is a series' highest compliant level against the baseline's.
 type Capacity struct {
 	Compliance
 	// ChangePct against the baseline, in percent; meaningless without one.
 	ChangePct float64
-	Winner    bool
+	// Unmeasured says that the series and the baseline cannot be ranked: the
+	// lower of the two was not measured up to where it fails.
+	Unmeasured bool
+	Winner     bool
 }
 
 // Capacities ranks the series against the first. A winner is one whose highest
 // compliant level is above the baseline's and no other's is higher; several
-// may share that place. When none is above the baseline there is none.
+// may share that place. When none is known to be above the baseline there is
+// none.
 func Capacities(s *study.Study) []Capacity {
 	comply := Comply(s)
 	var all []Capacity
 	best := 0.0
 	for i, c := range comply {
-		all = append(all, Capacity{Compliance: c, ChangePct: 100 * (c.Highest/comply[0].Highest - 1)})
+		base := comply[0]
+		all = append(all, Capacity{
+			Compliance: c, ChangePct: 100 * (c.Highest/base.Highest - 1),
+			Unmeasured: c.Highest != base.Highest && !c.Below(base) && !base.Below(c),
+		})
 		if i > 0 {
 			best = max(best, c.Highest)
 		}
 	}
 	for i := range all {
-		all[i].Winner = i > 0 && all[i].Highest == best && best > all[0].Highest
+		all[i].Winner = i > 0 && all[i].Highest == best && comply[0].Below(comply[i])
 	}
 	return all
 }
