@@ -77,7 +77,11 @@ func TestHealthyDemoPagesNever(t *testing.T) {
 				t.Errorf("only %v turns ended within %v", turns, length)
 			}
 			for _, one := range p.pages(t) {
-				t.Errorf("while all is well, %s: %s", one, one.text)
+				say := t.Errorf
+				if one.severity == "ticket" { // five turns over an objective are, while there is little history
+					say = t.Logf
+				}
+				say("while all is well, %s: %s", one, one.text)
 			}
 		})
 	}
