@@ -71,8 +71,9 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 }
 
 // unusual says that a value, in seconds, is in the tail or, while its signal
-// has regressed, above what the CUSUM lets pass.
+// has jumped or taken a step, above what the CUSUM lets pass.
 func unusual(value float64, v regression.View) bool {
+	regressed := v.Cusum >= v.Limit || v.Step >= 1
 	// Comparisons with NaN, for want of a baseline, are false.
-	return value >= v.TailSeconds || v.Cusum >= v.Limit && value > v.Baseline*math.Exp(v.Allowance)
+	return value >= v.TailSeconds || regressed && value > v.Baseline*math.Exp(v.Allowance)
 }

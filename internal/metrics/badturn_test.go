@@ -109,6 +109,30 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	}
 }
 
+// TestASlowTurnOfAStepIsBad: a step is too small for the CUSUM and brings no turn
+// into the tail, and whoever it pages wants a trace all the same.
+func TestASlowTurnOfAStepIsBad(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c)
+	s := snapshot("a")
+	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}
+	s.SLOs = nil
+	r.Apply(s)
+	step := func(trace string, ttft time.Duration) []string {
+		c.now = c.now.Add(5 * time.Second)
+		run(r, badly(c.now, trace, probe.Success, ttft))
+		return badTurns(t, r)
+	}
+	for range 720 {
+		if got := step("level", 135*millisecond); got != nil {
+			t.Fatalf("a turn at the level of the step is shown: %v", got)
+		}
+	}
+	if diff := cmp.Diff([]string{"first ttft slower"}, step("slower", 150*millisecond)); diff != "" {
+		t.Errorf("a turn above the level of the step (-want +got):\n%s", diff)
+	}
+}
+
 // TestBadTurnsAreReplaced rarely, by a failure at once, and end.
 func TestBadTurnsAreReplaced(t *testing.T) {
 	c := &clock{start}
