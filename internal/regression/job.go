@@ -59,10 +59,11 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	j.cached[k].observe(r, at, changing || !j.calm(k))
 }
 
-// calm says that no signal of a kind of turn is on its way to its limit.
+// calm says that no signal of a kind of turn has taken a step, or is on its way
+// to the limit of its CUSUM.
 func (j *Job) calm(kind int) bool {
 	for s := range j.series[kind] {
-		if c := &j.series[kind][s]; c.cusum.sum > c.bounds().limit/4 {
+		if c := &j.series[kind][s]; c.step.up || c.cusum.sum > c.bounds().limit/4 {
 			return false
 		}
 	}

@@ -165,3 +165,12 @@ func TestNoiseIsRemembered(t *testing.T) {
 		t.Errorf("one half hour far below changed the noise from %v to %v", before, got)
 	}
 }
+
+// TestAStepIsNoCalm: what is learned beside the baselines waits for its end, too.
+func TestAStepIsNoCalm(t *testing.T) {
+	j := NewJob(Options{})
+	j.series[1][0].step.up = true
+	if !j.calm(0) || j.calm(1) {
+		t.Errorf("with a step of follow-up turns calm says %v of first turns and %v of those", j.calm(0), j.calm(1))
+	}
+}
