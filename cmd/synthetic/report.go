@@ -107,14 +107,15 @@ func (f *reportFlags) objectives(s *study.Study) error {
 	if len(f.slos) == 0 {
 		return nil
 	}
-	s.Objectives = nil
+	var wanted []study.Objective
 	for _, text := range f.slos {
 		o, err := gate.Objective(text)
 		if err != nil {
 			return usagef("--slo: %w", err)
 		}
-		s.Objectives = append(s.Objectives, o)
+		wanted = append(wanted, o)
 	}
+	s.JudgeBy(wanted)
 	return nil
 }
 

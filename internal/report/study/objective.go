@@ -29,6 +29,20 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
+// JudgeBy replaces the objectives. What was decided by the former ones goes with
+// them: the capacities that the sweep proved, the objectives that it called
+// missed, and goodput, which counts the turns that met them. A level that it gave
+// up stays given up: it was not measured to its end.
+func (s *Study) JudgeBy(objectives []Objective) {
+	s.Objectives, s.Capacities = objectives, nil
+	for _, series := range s.Series {
+		for i := range series.Levels {
+			series.Levels[i].Lost = nil
+			delete(series.Levels[i].Figures, "goodput_per_s")
+		}
+	}
+}
+
 func objectiveOf(o runfile.Objective) Objective {
 	timing, label := string(o.SLI), strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " "))
 	if o.SLI == slo.TurnDuration {

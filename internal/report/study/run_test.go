@@ -225,6 +225,22 @@ func TestJoinTellsSeriesApart(t *testing.T) {
 	}
 }
 
+// TestJudgeBy: nothing that the run's own objectives decided stands beside
+// others.
+func TestJudgeBy(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	run.Capacities = []runfile.Capacity{{Variant: "default"}}
+	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.Verdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
+	s := study.FromRuns([]*runfile.Run{run})
+	if l := s.Series[0].Levels[0]; !s.Has("goodput_per_s") || len(l.Lost) != 1 || len(s.Capacities) != 1 {
+		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)
+	}
+	s.JudgeBy([]study.Objective{{Name: "other", Key: "ttft_p95_ms", Threshold: 1}})
+	if l := s.Series[0].Levels[0]; s.Has("goodput_per_s") || len(l.Lost) != 0 || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
+		t.Errorf("judged anew: %+v, level %+v", s, l)
+	}
+}
+
 // TestJoinKeepsWhoseThingsAre: what was proven and what was deployed carry the
 // name of the column that they belong to.
 func TestJoinKeepsWhoseThingsAre(t *testing.T) {
