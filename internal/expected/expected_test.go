@@ -115,6 +115,9 @@ func TestReport(t *testing.T) {
 	if _, err := f.At("kv_aware", 40); err == nil {
 		t.Error("a level of survivors was taken from a report")
 	}
+	if _, err := f.At("kv_aware", 60); err == nil || !strings.Contains(err.Error(), "gave it up") {
+		t.Errorf("a level that was given up, from a report: %v", err)
+	}
 }
 
 // TestPooled: a report that does not tell the kinds of turn apart is shown and

@@ -204,6 +204,9 @@ func levelJSON(s *study.Study, l study.Level) object {
 		o.add("runs", l.Runs)
 		o.add("valid_runs", l.Valid)
 	}
+	if l.GivenUp {
+		o.add("given_up", true)
+	}
 	if len(s.Objectives) > 0 {
 		o.add("slo", analysis.Judge(s.Objectives, l).String())
 	}

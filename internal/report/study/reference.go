@@ -69,7 +69,7 @@ func (s *Study) addReference(fields map[string]json.RawMessage, mode string, nam
 		return fmt.Errorf("a level of %g: it must be above 0", at)
 	}
 	if flat := figures(fields); len(flat) > 0 {
-		s.put(mode, Level{At: at, Figures: flat})
+		s.put(mode, Level{At: at, Figures: flat, GivenUp: givenUp(fields)})
 		return nil
 	}
 	for name, raw := range fields {
@@ -81,7 +81,7 @@ func (s *Study) addReference(fields map[string]json.RawMessage, mode string, nam
 			if !slices.Contains(*names, name) {
 				*names = append(*names, name)
 			}
-			s.put(name, Level{At: at, Figures: values})
+			s.put(name, Level{At: at, Figures: values, GivenUp: givenUp(inner)})
 		}
 	}
 	return nil
@@ -103,6 +103,12 @@ func figures(fields map[string]json.RawMessage) map[string]Figure {
 		}
 	}
 	return found
+}
+
+// givenUp reports that the sweep behind a report gave the level up.
+func givenUp(fields map[string]json.RawMessage) bool {
+	var yes bool
+	return json.Unmarshal(fields["given_up"], &yes) == nil && yes
 }
 
 func number(raw json.RawMessage) (float64, bool) {
@@ -185,6 +191,7 @@ func (l *Level) absorb(o Level) {
 			l.Figures[key] = f
 		}
 	}
+	l.GivenUp = l.GivenUp || o.GivenUp
 	if o.Runs > 0 {
 		l.Runs, l.Valid = o.Runs, o.Valid
 	}
