@@ -127,7 +127,7 @@ func (b *builder) verdict() string {
 	case len(winners) == 0 && b.untold() != "":
 		return b.untold()
 	case len(winners) == 0 && len(level) > 0:
-		return fmt.Sprintf("**None improved over the baseline; %s ties with it.**", strings.Join(level, " and "))
+		return fmt.Sprintf("**None improved over the baseline; %s %s with it.**", strings.Join(level, " and "), []string{"ties", "tie"}[min(len(level)-1, 1)])
 	case len(winners) == 0:
 		return "**None improved over the baseline.**"
 	case len(winners) > 1:

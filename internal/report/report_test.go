@@ -233,6 +233,7 @@ func TestWinnerAndTies(t *testing.T) {
 		{"better", "**b improves over the baseline.**", variants(2.2, 1)},
 		{"worse", "**None improved over the baseline.**", variants(1, 2.2)},
 		{"equal", "**None improved over the baseline; b ties with it.**", variants(1, 1)},
+		{"two equal", "**None improved over the baseline; b and c tie with it.**", variants(1, 1, 1)},
 		{"stopped before the baseline's turn", "**No winner: b meets concurrency 100, and how a does there is not known.**", stopped(variants(1, 1))},
 		{"two better", "**Tie: b and c reach the same level.**", variants(2.2, 1, 1)},
 	} {

@@ -37,7 +37,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 	for _, r := range runs {
 		s.Notes = append(s.Notes, early(r)...)
 		if r.Interrupted != "" {
-			s.Warnings = append(s.Warnings, "The sweep was stopped before its end: "+r.Interrupted)
+			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
 		s.Warnings = append(s.Warnings, r.Warnings...)
 		s.Capacities = append(s.Capacities, r.Capacities...)
