@@ -112,6 +112,9 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 		if err != nil {
 			return nil, usagef("--rules.file=%s: %w", arg, err)
 		}
+		if _, err := backtest.LoadRules(name, text, o); err != nil {
+			return nil, usagef("--rules.file=%s: %w", arg, err)
+		}
 		files = append(files, backtest.RuleFile{Name: name, Text: text, RuleOptions: o})
 	}
 	if f.comparisons && !f.recorded.given() {

@@ -78,6 +78,8 @@ func TestBacktestMistakes(t *testing.T) {
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
 		"rule file": {[]string{"--rules.file=none.yml"}, "--rules.file=none.yml"},
+		"no pages":  {[]string{rules, "--severity=critical"}, `no alert has the label severity at ["critical"], which are the pages; the alerts there are have it at ["page" "ticket"]`},
+		"damaged":   {[]string{"--rules.file=backtest.go"}, "--rules.file=backtest.go: reading the rules"},
 		"no rules":  {[]string{"--tsdb.path=a"}, "name the configuration of its prober with --config.file"},
 		"two":       {[]string{rules, "--tsdb.path=a", "--prometheus.url=b"}, "replay one of them"},
 		"from":      {[]string{rules, "--tsdb.path=a", "--from=monday"}, "write for example 2026-01-05T00:00:00Z"},

@@ -62,6 +62,9 @@ func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 			all = append(all, one)
 		}
 	}
+	if err := anyPages(all, o.Severities); err != nil {
+		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
+	}
 	sorted, err := sortRules(needed(all, o.Severities))
 	if err != nil {
 		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
@@ -111,6 +114,29 @@ func lookback(expr parser.Expr) time.Duration {
 	return max(staleAfter, at.Sub(time.UnixMilli(oldest)))
 }
 
+// labelSeverity says which alerts count as pages.
+const labelSeverity = "severity"
+
+// anyPages refuses rules of which no alert has one of the severities: they would
+// be scored as a pager that never pages.
+func anyPages(all []*rule, severities []string) error {
+	if len(severities) == 0 {
+		return nil // every alert is one
+	}
+	var others []string
+	for _, r := range all {
+		if r.records {
+			continue
+		}
+		if slices.Contains(severities, r.labels[labelSeverity]) {
+			return nil
+		}
+		others = append(others, r.labels[labelSeverity])
+	}
+	slices.Sort(others)
+	return fmt.Errorf("no alert has the label %s at %q, which are the pages; the alerts there are have it at %q: choose of those, or set the label", labelSeverity, severities, slices.Compact(others))
+}
+
 // needed leaves out alerts of other severities, and what only they read.
 func needed(all []*rule, severities []string) []*rule {
 	if len(severities) == 0 {
@@ -120,7 +146,7 @@ func needed(all []*rule, severities []string) []*rule {
 	for more := true; more; {
 		more = false
 		for _, r := range all {
-			wanted := r.records && read[r.name] || !r.records && slices.Contains(severities, r.labels["severity"])
+			wanted := r.records && read[r.name] || !r.records && slices.Contains(severities, r.labels[labelSeverity])
 			if !wanted || keep[r] {
 				continue
 			}
