@@ -123,6 +123,35 @@ func TestCollectorCounts(t *testing.T) {
 	})
 }
 
+// TestCollectorCutsLate hears of the end of a snapshot when a turn has begun in
+// the block behind it: the turn is counted, and no block has a length that a run
+// file may not have.
+func TestCollectorCutsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCollector(nil, time.Second)
+		start := time.Now()
+		c.beginCounted(start, 2, 2, func(time.Time) {})
+		time.Sleep(time.Second + time.Millisecond)
+		c.TurnStarted(probe.Start{})
+		c.conversationEnded(probe.Conversation{End: start.Add(time.Second - time.Millisecond)})
+		time.Sleep(time.Second)
+		c.finish(time.Now())
+		snapshots, _ := c.snapshots()
+		started := uint64(0)
+		for i, s := range snapshots {
+			for j, b := range s.Blocks {
+				started += b.TurnsStarted
+				if b.Seconds <= 0 {
+					t.Errorf("snapshot %d, block %d: %g s", i, j, b.Seconds)
+				}
+			}
+		}
+		if len(snapshots) != 2 || started != 1 {
+			t.Errorf("%d snapshots with %d turns started, want 2 with 1", len(snapshots), started)
+		}
+	})
+}
+
 // TestStreak tells a dead target from a busy or slow one.
 func TestStreak(t *testing.T) {
 	start := time.Now()

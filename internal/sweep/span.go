@@ -27,7 +27,9 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
 	}
 	for i := range s.Blocks {
-		s.Blocks[i].Seconds = min(block, length-time.Duration(i)*block).Seconds()
+		// An end is told a moment after it, by when a turn may have opened the
+		// block behind it: that one took no time, but it is there.
+		s.Blocks[i].Seconds = max(min(block, length-time.Duration(i)*block), time.Nanosecond).Seconds()
 	}
 	mean := s.flight.Seconds() / length.Seconds()
 	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
