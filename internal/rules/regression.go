@@ -107,7 +107,7 @@ func fastRegression() alert {
 		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $labels.signal }} of {{ $labels.turn }} turns jumped to " + times(shortWindow) + " its baseline",
 		description: "The cumulative sum of ln({{ $labels.signal }} / baseline) is {{ $value | printf \"%.2f\" }} log minutes, its limit " + limit() + ". " + comparison(shortWindow) + " " + likelyPart(),
 		turns:       perTurn(),
-		windows:     "Fires when the sum of the log ratio, less an allowance of at most 0.4, reaches its limit: 3 times the baseline takes 2 minutes, 2 times 5 minutes. Less than 1.5 times never does; SyntheticSlowRegression is for that.",
+		windows:     "Fires when the sum of the log ratio, less an allowance of at most 0.4, reaches its limit: 3 times the baseline takes 2 minutes, 2 times 5 minutes. Less than 1.5 times does only where the level is steady; elsewhere SyntheticSlowRegression is for that.",
 		dashboard:   dashboardTarget,
 	}
 }
