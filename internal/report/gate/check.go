@@ -72,13 +72,15 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 func (o *Outcome) levels(s *study.Study, series study.Series) {
 	m, _ := study.MetricOf(o.Figure)
 	seen, worst := false, math.Inf(-1)
+	var unseen []string
 	for _, l := range series.Levels {
-		f := l.Figure(o.Figure)
-		if o.At > 0 && l.At != o.At || !f.Known() {
+		if o.At > 0 && l.At != o.At {
 			continue
 		}
+		f := l.Figure(o.Figure)
 		limit, ok := o.limit(s, l.At)
-		if !ok {
+		if !ok || !f.Known() {
+			unseen = append(unseen, fmt.Sprintf("%g", l.At))
 			continue
 		}
 		seen = true
@@ -94,8 +96,11 @@ func (o *Outcome) levels(s *study.Study, series study.Series) {
 		o.Noise = f.Ranged() && f.Low <= limit && limit <= f.High
 		o.Detail = fmt.Sprintf("%s at %s %g, limit %s", m.Cell(f), s.LevelName(), l.At, m.Text(limit))
 	}
-	if !seen {
+	switch {
+	case !seen:
 		o.unknown("no level has the figure%s", o.missing())
+	case unseen != nil:
+		o.Detail += fmt.Sprintf("; not known at %s", strings.Join(unseen, ", "))
 	}
 }
 

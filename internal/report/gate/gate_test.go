@@ -115,6 +115,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestUnknownLevelsAreNamed: a gate that opens says which levels it did not see.
+func TestUnknownLevelsAreNamed(t *testing.T) {
+	s := slower()
+	delete(s.Series[1].Levels[2].Figures, "ttft_p50_ms")
+	conditions, err := Parse("ttft_p50>10s,ttft_p50>baseline*9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range Check(s, conditions) {
+		if o.Failed || !strings.HasSuffix(o.Detail, "; not known at 100") {
+			t.Errorf("%s: failed %v, %q", o.Text, o.Failed, o.Detail)
+		}
+	}
+}
+
 func TestAloneThereIsNoBaseline(t *testing.T) {
 	s := study.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})})
 	conditions, err := Parse("capacity<baseline,ttft_p99>1s,tops<baseline")
