@@ -34,13 +34,18 @@ func FromRuns(runs []*runfile.Run) *Study {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for _, r := range runs {
+	for i, r := range runs {
 		s.Notes = append(s.Notes, early(r)...)
 		if r.Interrupted != "" {
 			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
 		s.Warnings = append(s.Warnings, r.Warnings...)
-		s.Capacities = append(s.Capacities, r.Capacities...)
+		for _, c := range r.Capacities {
+			if len(runs) > 1 { // each run proved its own
+				c.Variant += fmt.Sprintf(", run %d", i+1)
+			}
+			s.Capacities = append(s.Capacities, c)
+		}
 	}
 	return s
 }

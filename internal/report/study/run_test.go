@@ -225,6 +225,26 @@ func TestJoinTellsSeriesApart(t *testing.T) {
 	}
 }
 
+// TestEachRunProvedItsOwn: pooled runs do not prove anything together, and say
+// which proved what.
+func TestEachRunProvedItsOwn(t *testing.T) {
+	of := func(seed uint64) *runfile.Run {
+		run := reporttest.Run(reporttest.Options{Seed: seed, Levels: []float64{40}})
+		run.Capacities = []runfile.Capacity{{Variant: "default"}}
+		return run
+	}
+	var got []string
+	for _, c := range study.FromRuns([]*runfile.Run{of(1), of(2)}).Capacities {
+		got = append(got, c.Variant)
+	}
+	if want := "default, run 1|default, run 2"; strings.Join(got, "|") != want {
+		t.Errorf("capacities of %q, want %q", got, want)
+	}
+	if c := study.FromRuns([]*runfile.Run{of(1)}).Capacities[0]; c.Variant != "default" {
+		t.Errorf("the only run's is called %q", c.Variant)
+	}
+}
+
 // TestJudgeBy: nothing that the run's own objectives decided stands beside
 // others.
 func TestJudgeBy(t *testing.T) {
