@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, erro
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
-		s.keep(c, rec)
+		s.keep(rec)
 		return &rec.Result, nil
 	}
 	s.clock.started = time.Now()
@@ -33,14 +34,14 @@ func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, erro
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
-		s.keep(c, rec)
+		s.keep(rec)
 		return nil, ErrInterrupted
 	}
 	if err := s.store.save(rec); err != nil {
 		return nil, err
 	}
 	s.clock.ended(c.Level, time.Now())
-	s.keep(c, rec)
+	s.keep(rec)
 	if s.Finished != nil {
 		s.Finished(rec.Result)
 	}
@@ -57,13 +58,24 @@ func (s *sweep) broken(ctx context.Context, c Cell, err error) error {
 
 // keep adds a result to the run, unless it was interrupted before it saw a
 // turn.
-func (s *sweep) keep(c Cell, rec *record) {
+func (s *sweep) keep(rec *record) {
+	s.kept[rec] = true
 	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
 		s.run.Results = append(s.run.Results, rec.Result)
 	}
 	if rec.Deployment != nil {
-		s.described[s.Plan.Variants[c.Variant].Name] = true
+		s.described[rec.Result.Variant] = true
 		s.run.Deployment = append(s.run.Deployment, rec.Deployment...)
+	}
+}
+
+// unvisited keeps the finished cells that the sweep did not come to this time:
+// it was stopped on its way to an earlier one, whose file had been removed.
+func (s *sweep) unvisited() {
+	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
+		if rec := s.store.records[name]; !s.kept[rec] {
+			s.keep(rec)
+		}
 	}
 }
 

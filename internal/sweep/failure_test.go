@@ -170,6 +170,32 @@ func TestResume(t *testing.T) {
 	})
 }
 
+// TestStoppedBeforeWhatIsFinished removes the first level's file, so that it is
+// measured again, and stops at once: the second level is in the run all the same.
+func TestStoppedBeforeWhatIsFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(quick()))()
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial}
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(o.Dir, "levels", "a-c2-r1.json")); err != nil {
+			t.Fatal(err)
+		}
+		stopped, cancel := context.WithCancel(t.Context())
+		cancel()
+		o.Resume = true
+		run, err := Run(stopped, o)
+		if !errors.Is(err, ErrInterrupted) {
+			t.Fatalf("error %v", err)
+		}
+		if len(run.Results) != 1 || run.Results[0].Level != 4 || run.Results[0].State != runfile.Complete {
+			t.Errorf("results %+v, want the finished level", run.Results)
+		}
+	})
+}
+
 // TestDirectories refuses what is not this sweep's, and touches nothing.
 func TestDirectories(t *testing.T) {
 	plan := small()

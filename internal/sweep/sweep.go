@@ -56,6 +56,8 @@ type sweep struct {
 	// holds the models of those that took a turn since they were switched to.
 	current int
 	ready   map[int]string
+	// kept has the records that are in the run.
+	kept map[*record]bool
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
@@ -80,7 +82,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	defer st.close()
 	s := &sweep{
 		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, described: map[string]bool{},
+		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
 	}
 	s.run = s.blank()
 	if o.FindCapacity {
@@ -91,6 +93,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if err != nil {
 		s.run.Interrupted = err.Error()
 	}
+	s.unvisited()
 	s.complete()
 	if w := runfile.Write(st.path("run.json"), s.run); w != nil {
 		return s.run, errors.Join(err, w)
