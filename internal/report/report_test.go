@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -79,6 +80,10 @@ func TestDataReadsBack(t *testing.T) {
 					a, b := l.Value(key), back.Series[i].Levels[j].Value(key)
 					if diff := a - b; diff > 1e-6 || diff < -1e-6 || (a == a) != (b == b) {
 						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, key, a, b)
+					}
+					was, is := l.Figure(key), back.Series[i].Levels[j].Figure(key)
+					if was.Known() && (was.N != is.N || was.Uncertain() != is.Uncertain() || was.Ranged() != is.Ranged() || was.Ranged() && math.Abs(was.High-is.High) > 1e-6) {
+						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, key, was, is)
 					}
 				}
 			}

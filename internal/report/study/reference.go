@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"synthetic/internal/runfile"
@@ -69,7 +71,7 @@ func (s *Study) addReference(fields map[string]json.RawMessage, mode string, nam
 		return fmt.Errorf("a level of %g: it must be above 0", at)
 	}
 	if flat := figures(fields); len(flat) > 0 {
-		s.put(mode, Level{At: at, Figures: flat, GivenUp: givenUp(fields)})
+		s.put(mode, Level{At: at, Figures: flat, GivenUp: optional[bool](fields["given_up"])})
 		return nil
 	}
 	for name, raw := range fields {
@@ -81,34 +83,54 @@ func (s *Study) addReference(fields map[string]json.RawMessage, mode string, nam
 			if !slices.Contains(*names, name) {
 				*names = append(*names, name)
 			}
-			s.put(name, Level{At: at, Figures: values, GivenUp: givenUp(inner)})
+			s.put(name, Level{At: at, Figures: values, GivenUp: optional[bool](inner["given_up"])})
 		}
 	}
 	return nil
 }
 
-// figures are the fields that are known metrics with a number, and how many
-// turns are behind them where the report says so under "turns".
+// figures are the fields that are known metrics with a number, how many turns
+// are behind them and their intervals, where the report says so under "turns"
+// and "intervals".
 func figures(fields map[string]json.RawMessage) map[string]Figure {
-	var turns map[string]uint64
-	if raw := fields["turns"]; raw != nil && json.Unmarshal(raw, &turns) != nil {
-		turns = nil // another tool's key of that name
-	}
+	turns := optional[map[string]uint64](fields["turns"])
+	intervals := optional[map[string][2]*float64](fields["intervals"])
 	found := map[string]Figure{}
 	for _, m := range Metrics() {
 		if v, ok := number(fields[m.Key]); ok {
 			f := Plain(v)
 			f.N = turns[m.Key]
+			f.Quantile = f.N > 0 && isTiming(m.Key)
+			if ends, ok := intervals[m.Key]; ok {
+				f.Low, f.High = end(ends[0]), end(ends[1])
+			}
 			found[m.Key] = f
 		}
 	}
 	return found
 }
 
-// givenUp reports that the sweep behind a report gave the level up.
-func givenUp(fields map[string]json.RawMessage) bool {
-	var yes bool
-	return json.Unmarshal(fields["given_up"], &yes) == nil && yes
+// optional reads a field; the zero value if it is absent, or another tool's of
+// that name.
+func optional[T any](raw json.RawMessage) T {
+	var v, none T
+	if raw == nil || json.Unmarshal(raw, &v) != nil {
+		return none
+	}
+	return v
+}
+
+// end of an interval: JSON has no +∞, so it is null there.
+func end(v *float64) float64 {
+	if v == nil {
+		return math.Inf(1)
+	}
+	return *v
+}
+
+// isTiming reports a figure of a latency.
+func isTiming(key string) bool {
+	return slices.ContainsFunc(Timings(), func(t Metric) bool { return strings.HasPrefix(key, t.Key+"_") })
 }
 
 func number(raw json.RawMessage) (float64, bool) {
