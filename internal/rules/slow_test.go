@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -34,5 +36,50 @@ func TestFirstSecondsAreNoLastingLevel(t *testing.T) {
 	}
 	if fired < slowHold || fired > slowHold+time.Minute {
 		t.Errorf("a level that is there from the start fires after %v, want after %v", fired, slowHold)
+	}
+}
+
+// TestStepIsSlow: a step fires at once and shows the level, unless the fast alert
+// has it already; without turns there is no level to show.
+func TestStepIsSlow(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	record := fmt.Sprintf("groups: [{name: g, rules: [{record: %q, expr: %q}]}]", RecordGeomean(shortWindow), maxBy(perSignal(), "level"))
+	for name, tt := range map[string]struct {
+		step, cusum, level float64 // level 0 is none
+		want               bool
+	}{
+		"a step":                       {1, 0.2, 1.3, true},
+		"not yet":                      {0.999, 0.2, 1.3, false},
+		"the fast alert says so":       {1.2, 1.3, 1.3, false},
+		"no turn in the last minutes":  {1, 0.2, 0, false},
+		"a sum that is not a number":   {math.NaN(), 0.2, 1.3, false},
+		"a level that is not a number": {1, 0.2, math.NaN(), true}, // the level decides nothing here
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := promtest.New(t, []byte(record), time.Minute)
+			samples := []promtest.Sample{}
+			add := func(metric string, v float64) {
+				samples = append(samples, promtest.Sample{Value: v, Labels: labels.FromStrings(
+					model.MetricNameLabel, metric, metrics.LabelTarget, "a", metrics.LabelWorkload, "chat",
+					metrics.LabelTurn, "first", metrics.LabelSignal, "ttft")})
+			}
+			add(metrics.Step, tt.step)
+			add(metrics.Cusum, tt.cusum)
+			add(metrics.CusumLimit, 1.3)
+			if tt.level != 0 {
+				add("level", tt.level)
+			}
+			server.Scrape(at, "prober", samples)
+			server.Evaluate(at)
+			got := server.Query(slowRegression().expr, at)
+			if (len(got) == 1) != tt.want {
+				t.Fatalf("fires: %v, want %v", got, tt.want)
+			}
+			for _, v := range got {
+				if v != tt.level && !math.IsNaN(tt.level) {
+					t.Errorf("the value is %v, want the level", v)
+				}
+			}
+		})
 	}
 }
