@@ -60,6 +60,10 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 	case o.Baseline && (!compares || !base.Judged):
 		o.unknown("there is no baseline to compare with")
 		return
+	case o.Baseline && base.Missed == 0 && own.Missed > base.Highest:
+		// As where its sweep was stopped: it may scale to any level.
+		o.unknown("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
+		return
 	case o.Baseline:
 		limit *= base.Highest
 	}

@@ -115,6 +115,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestStoppedBaseline: a baseline that was stopped below the level at which the
+// other fails says nothing of its capacity; above it, it does.
+func TestStoppedBaseline(t *testing.T) {
+	for levels, unknown := range map[int]bool{1: true, 2: false} {
+		s := slower()
+		s.Series[0].Levels = s.Series[0].Levels[:levels]
+		conditions, err := Parse("capacity<baseline*0.3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := Check(s, conditions)[0]; o.Unknown != unknown || o.Failed != unknown {
+			t.Errorf("baseline of %d levels: %+v", levels, o)
+		}
+	}
+}
+
 // TestUnknownLevelsAreNamed: a gate that opens says which levels it did not see.
 func TestUnknownLevelsAreNamed(t *testing.T) {
 	s := slower()
