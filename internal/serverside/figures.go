@@ -37,11 +37,20 @@ type summary struct {
 }
 
 // growth of a counter over the interval; false when it is not there at both
-// ends, or fell because the server restarted.
+// ends, or fell on the way because the server restarted, be it higher again at
+// the end.
 func (s *summary) growth(r role) (float64, bool) {
 	before, ok := s.first.values[r]
 	after, still := s.last.values[r]
-	return after - before, ok && still && after >= before
+	highest := before
+	for _, sample := range s.all {
+		v, there := sample.values[r]
+		if there && v < highest {
+			return 0, false
+		}
+		highest = max(highest, v)
+	}
+	return after - before, ok && still
 }
 
 // quotient of two growths, where the divisor grew.

@@ -136,6 +136,12 @@ dynamo_component_gpu_cache_usage_percent 60
 `}, map[string]float64{
 			runfile.ServerKVHitRatio: 0.8, runfile.ServerKVUsageMean: 0.5, runfile.ServerKVUsageMax: 0.6,
 		}},
+		"a restart in between": {[]string{
+			"vllm:generation_tokens_total 500\n", "vllm:generation_tokens_total 20\n", "vllm:generation_tokens_total 900\n",
+		}, map[string]float64{}},
+		"a page that lacks it in between": {[]string{
+			"vllm:generation_tokens_total 500\n", "vllm:prompt_tokens_total 1\n", "vllm:generation_tokens_total 900\n",
+		}, map[string]float64{runfile.ServerOutputPerSecond: 20}},
 		"a restart": {[]string{
 			"vllm:generation_tokens_total 500\nvllm:prompt_tokens_total 500\n",
 			"vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 600\n",
