@@ -76,10 +76,10 @@ func (j judge) weigh(measured ...ballot) (runfile.Standing, float64) {
 }
 
 // lost is the verdict of a level that cannot meet its objectives, nil while
-// that is open: an objective would be missed if every turn to come was good,
-// up to so many times the turns that came, at least 1; and that is no bad luck of a level
-// that could. The allowed error is shared between the objectives, since one of
-// them is enough.
+// that is open: an objective would be missed if every turn to come was good, up
+// to so many times the turns that came (at least 1) in all; and that is no bad
+// luck of a level that could. The allowed error is shared between the
+// objectives, since one of them is enough.
 func (j judge) lost(b ballot, times float64) *runfile.Verdict {
 	limit := math.Log(float64(len(j.objectives)) / (1 - j.confidence))
 	var names []string
