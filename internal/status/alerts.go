@@ -120,8 +120,29 @@ func (a Alerts) active(now time.Time) []activeAlert {
 	return out
 }
 
-// Badge is the state with its colour.
-func (r AlertRule) Badge() state { return badge(r.State, r.Severity) }
+// firing names the alerts that fire, each once, pages before tickets.
+func (a Alerts) firing() []string {
+	var pages, tickets []string
+	for _, r := range a.Rules {
+		switch {
+		case r.State != "firing" || slices.Contains(pages, r.Name) || slices.Contains(tickets, r.Name):
+		case r.Severity == "page":
+			pages = append(pages, r.Name)
+		default:
+			tickets = append(tickets, r.Name)
+		}
+	}
+	return append(pages, tickets...)
+}
+
+// Badge is the state with its colour. A rule that cannot be evaluated is not
+// well, whatever it said before.
+func (r AlertRule) Badge() state {
+	if r.Err != "" && len(r.Alerts) == 0 {
+		return state{"warn", "evaluation failed"}
+	}
+	return badge(r.State, r.Severity)
+}
 
 // Badge is the state with its colour.
 func (a activeAlert) Badge() state { return badge(a.State, a.Rule.Severity) }
@@ -135,7 +156,7 @@ func badge(s, severity string) state {
 	case s == "inactive":
 		return state{"good", s}
 	}
-	return state{"unknown", s}
+	return state{"unknown", "not yet evaluated"}
 }
 
 // Since is how long the alert fires, or waits.
@@ -147,11 +168,20 @@ func (a activeAlert) Since() string {
 }
 
 // Links are the annotations that lead somewhere.
-func (a activeAlert) Links() []Link {
+func (a activeAlert) Links() []Link { return a.addresses(true) }
+
+// Files are those that would, had an address been configured: paths within the
+// repository. They are shown as text.
+func (a activeAlert) Files() []Link { return a.addresses(false) }
+
+// addresses lists the annotations that end in _url, those of the web or the
+// others.
+func (a activeAlert) addresses(web bool) []Link {
 	var out []Link
 	for _, name := range slices.Sorted(maps.Keys(a.Annotations)) {
 		text, isURL := strings.CutSuffix(name, "_url")
-		if v := a.Annotations[name]; isURL && (strings.HasPrefix(v, "https://") || strings.HasPrefix(v, "http://")) {
+		v := a.Annotations[name]
+		if isURL && web == (strings.HasPrefix(v, "https://") || strings.HasPrefix(v, "http://")) {
 			out = append(out, Link{v, text})
 		}
 	}

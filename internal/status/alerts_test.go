@@ -68,3 +68,65 @@ func TestNoAlerts(t *testing.T) {
 		}
 	}
 }
+
+// TestFiringIsSaidOnTheOverview names what fires above the figures, each rule
+// once, and nothing that waits.
+func TestFiringIsSaidOnTheOverview(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rules []AlertRule
+		want  string
+	}{
+		"nothing fires": {[]AlertRule{{Name: "Slow", State: "pending"}, {Name: "Down", State: "inactive"}}, ""},
+		"pages first, each once": {
+			[]AlertRule{
+				{Name: "Full", State: "firing", Severity: "ticket"},
+				{Name: "Slow", State: "pending", Severity: "page"},
+				{Name: "Down", State: "firing", Severity: "page"},
+				{Name: "Down", State: "firing", Severity: "page"},
+			},
+			`firing: <a href="alerts">Down</a>, <a href="alerts">Full</a>`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Rules: tt.rules}, true }})
+			body := get(t, p, "/").Body.String()
+			if tt.want == "" && strings.Contains(body, `class="firing"`) {
+				t.Errorf("the overview says that something fires: %s", body)
+			}
+			if !strings.Contains(body, tt.want) {
+				t.Errorf("the overview does not say %q: %s", tt.want, body)
+			}
+		})
+	}
+}
+
+// TestRuleBadges tells a rule that cannot be evaluated from one that is well.
+func TestRuleBadges(t *testing.T) {
+	for _, tt := range []struct {
+		rule AlertRule
+		want state
+	}{
+		{AlertRule{State: "unknown"}, state{"unknown", "not yet evaluated"}},
+		{AlertRule{State: "inactive"}, state{"good", "inactive"}},
+		{AlertRule{State: "inactive", Err: "many-to-many"}, state{"warn", "evaluation failed"}},
+		{AlertRule{State: "firing", Severity: "page", Err: "many-to-many", Alerts: []Alert{{}}}, state{"bad", "firing"}},
+	} {
+		if got := tt.rule.Badge(); got != tt.want {
+			t.Errorf("%+v has the badge %v, want %v", tt.rule, got, tt.want)
+		}
+	}
+}
+
+// TestRunbookWithoutAddress shows the path of a runbook whose address nobody
+// configured, as text: a link would lead nowhere.
+func TestRunbookWithoutAddress(t *testing.T) {
+	a := activeAlert{Alert: Alert{Annotations: map[string]string{
+		"runbook_url": "docs/runbooks/Down.md", "dashboard_url": "https://example.org/d/1", "summary": "down",
+	}}}
+	if got := a.Files(); len(got) != 1 || got[0] != (Link{"docs/runbooks/Down.md", "runbook"}) {
+		t.Errorf("files %v", got)
+	}
+	if got := a.Links(); len(got) != 1 || got[0] != (Link{"https://example.org/d/1", "dashboard"}) {
+		t.Errorf("links %v", got)
+	}
+}

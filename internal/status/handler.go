@@ -59,6 +59,9 @@ func (p *Page) routes() http.Handler {
 func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
 	o := newOverview(p.Snapshot(), r.URL.Query())
 	o.head = p.head("synthetic")
+	if alerts, on := p.alerts(); on {
+		o.Firing = alerts.firing()
+	}
 	render(w, overviewHTML, o)
 }
 

@@ -168,7 +168,7 @@ func TestManyJobsAreAListOnly(t *testing.T) {
 func TestStates(t *testing.T) {
 	for want, turns := range map[string][]probe.Result{
 		"ok":                          {turn(2*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute), turn(0)},
-		"below quick":                 {turn(0, ttft(time.Minute))},
+		"misses quick":                {turn(0, ttft(time.Minute))},
 		"no turn for 20 min":          {turn(20 * time.Minute)},
 		"last turn failed: stall":     {turn(time.Minute), turn(0, failing(probe.Stall, "x"))},
 		"last turn refused: http_429": {turn(0, failing(probe.HTTP429, "x"))},

@@ -57,7 +57,7 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	if f.Turns != 4 || f.TTFT.Count != 3 || f.TTFT.P50.String() != "100 ms" || f.TTFTAll.Count != 4 || f.TTFTAll.P99.String() != "∞" {
 		t.Errorf("follow-up turns: %+v", f)
 	}
-	if j.Last == nil || j.Last.Outcome != probe.Truncated || j.Last.Age.String() != "60.0 s" || j.Last.Err != "cut" {
+	if j.Last == nil || j.Last.Outcome != probe.Truncated || j.Last.Age.String() != "60 s" || j.Last.Err != "cut" {
 		t.Errorf("last turn: %+v", j.Last)
 	}
 	if len(j.Points) != 5 {

@@ -52,8 +52,10 @@ func short(d time.Duration) string {
 		return fmt.Sprintf("%.0f ms", s*1e3)
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.2f s", s)
-	case d < 2*time.Minute:
+	case d < 100*time.Second && d%time.Second != 0:
 		return fmt.Sprintf("%.1f s", s)
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", s)
 	case d < 2*time.Hour:
 		return fmt.Sprintf("%.0f min", d.Minutes())
 	}

@@ -19,6 +19,8 @@ type overview struct {
 	Cards    []card
 	// Table says that there is more than one job: a list of all comes first.
 	Table []card
+	// Firing names the alerts that fire, if this process evaluates rules.
+	Firing []string
 }
 
 // head is what every page's frame gets.
@@ -119,9 +121,9 @@ func stateOf(j Job) state {
 	case 0:
 		return state{"good", "ok"}
 	case 1:
-		return state{"warn", "below " + missed[0]}
+		return state{"warn", "misses " + missed[0]}
 	}
-	return state{"warn", fmt.Sprintf("below %s and %d more", missed[0], len(missed)-1)}
+	return state{"warn", fmt.Sprintf("misses %s and %d more", missed[0], len(missed)-1)}
 }
 
 // Statement says what the objective wants, in words.
