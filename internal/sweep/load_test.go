@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -143,6 +145,42 @@ func TestCachePolicies(t *testing.T) {
 		// starters stay what they are.
 		if len(distinct) != want {
 			t.Errorf("%s: %d distinct openings in two levels of five starters, want %d", policy, len(distinct), want)
+		}
+	}
+}
+
+// TestResumedLevelIsNewToTheCache stops a level in its middle and measures it
+// anew: no text of it is what the cache heard before.
+func TestResumedLevelIsNewToTheCache(t *testing.T) {
+	plan := counted()
+	plan.Levels, plan.Cache.Policy, plan.WarmUp = []float64{4}, Bust, WarmUp{}
+	l := &listener{Handler: simulate.New(quick())}
+	heard := map[string]bool{}
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", l)()
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := Run(ctx, o); !errors.Is(err, ErrInterrupted) {
+			t.Fatalf("error %v", err)
+		}
+		synctest.Wait()
+		for _, text := range l.openings {
+			heard[text] = true
+		}
+		l.openings = nil
+		o.Resume = true
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if len(heard) == 0 || len(l.openings) != 60 {
+		t.Fatalf("%d openings were heard before, %d after, want some and 60", len(heard), len(l.openings))
+	}
+	for _, text := range l.openings {
+		if heard[text] {
+			t.Fatalf("heard twice: %.60q", text)
 		}
 	}
 }

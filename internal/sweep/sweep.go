@@ -46,7 +46,7 @@ type Options struct {
 // sweep is a sweep under way.
 type sweep struct {
 	Options
-	id     string
+	id     string // marks the texts that are to be new to every cache
 	store  *store
 	lesson lesson
 	clock  clock
@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	defer st.close()
 	s := &sweep{
-		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, id: o.marks(st.header.ID), store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
 	}
 	s.run = s.blank()
@@ -99,6 +99,15 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return s.run, errors.Join(err, w)
 	}
 	return s.run, err
+}
+
+// marks is the ID that marks texts: the sweep's own, and a new one where it goes
+// on, because the level that was under way has been heard already.
+func (o Options) marks(sweep string) string {
+	if o.Resume {
+		return newID()
+	}
+	return sweep
 }
 
 // grid measures every cell.
