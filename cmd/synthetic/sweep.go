@@ -84,7 +84,7 @@ func (f *sweepFlags) report(e env, run *runfile.Run) {
 		e.logger.Warn("The report cannot be written; try synthetic report render", "err", err)
 		return
 	}
-	fmt.Fprintf(e.stdout, "the report is %s\n", filepath.Join(dir, files[0].Name))
+	fmt.Fprintf(e.stdout, "the report is %s, and as a page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
 
 // tool describes this binary for the run.

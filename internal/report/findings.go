@@ -37,5 +37,20 @@ func (b *builder) finding(c analysis.Capacity) string {
 	case c.Highest == 0:
 		return fmt.Sprintf("%s meets its SLOs at no %s that was measured.", c.Series, b.s.LevelName())
 	}
-	return fmt.Sprintf("%s meets its SLOs up to %s %s.", c.Series, b.s.LevelName(), at(c.Highest))
+	return fmt.Sprintf("%s meets its SLOs up to %s %s%s.", c.Series, b.s.LevelName(), at(c.Highest), b.unproven(c))
+}
+
+// unproven says how much of a capacity that was seen is proven, where that is
+// less: a few good turns meet any objective.
+func (b *builder) unproven(c analysis.Capacity) string {
+	for _, p := range b.s.Capacities {
+		switch {
+		case p.Variant != c.Series:
+		case p.Level == nil:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven of no %s", 100*p.Wanted, b.s.LevelName())
+		case *p.Level < c.Highest:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, at(*p.Level))
+		}
+	}
+	return ""
 }
