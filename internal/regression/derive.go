@@ -94,6 +94,8 @@ func (b *baseline) residuals(d *derived, grand float64) (below deviations) {
 type deviations struct {
 	N       float64 `json:"n"`
 	Squares float64 `json:"squares"`
+	// Lean is the mean deviation of about the last day, above and below.
+	Lean float64 `json:"lean,omitzero"`
 }
 
 func (d *deviations) add(residual float64) {
@@ -104,15 +106,23 @@ func (d *deviations) add(residual float64) {
 }
 
 // follow adds the deviation of a half hour that was just taken in, and forgets
-// those of longer than noiseDays ago by degrees.
+// those of longer than noiseDays ago by degrees. An improvement is no noise:
+// while a day is lower as a whole, by more than single half hours wander,
+// nothing is added, until the baseline has come after it. Otherwise each of its
+// half hours would raise the noise, and what that allows the next one, and for
+// weeks no regression would be found.
 func (d *deviations) follow(residual float64) {
-	if d.N == 0 || residual > 0 {
+	if d.N == 0 {
+		return
+	}
+	sd := math.Sqrt(d.Squares / d.N)
+	d.Lean += (residual - d.Lean) / slots
+	if residual > 0 || d.Lean < -sd {
 		return
 	}
 	keep := 1 - 1/(noiseDays*slots/2.0)
 	d.N, d.Squares = keep*d.N, keep*d.Squares
-	// An improvement is no noise.
-	d.add(max(residual, -3*math.Sqrt(d.Squares/d.N)))
+	d.add(max(residual, -3*sd))
 }
 
 // upper is the standard deviation, and more where it stands on few half hours.

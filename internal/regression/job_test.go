@@ -154,6 +154,29 @@ func TestImprovementIsLearned(t *testing.T) {
 	near(t, "baseline after the old level came back", f.view().Baseline, 0.1, 0.007)
 }
 
+// TestImprovementIsNoNoise: a deployment that becomes faster for good stays as
+// well watched as it was.
+func TestImprovementIsNoNoise(t *testing.T) {
+	for _, faster := range []time.Duration{100 * time.Millisecond, 150 * time.Millisecond, 180 * time.Millisecond} {
+		f := newFeed(Options{})
+		wander := func(d, median time.Duration) {
+			for end := f.now.Add(d); f.now.Before(end); {
+				f.median = time.Duration(float64(median) * math.Exp(0.05*f.rng.NormFloat64()))
+				f.run(BlockLength)
+			}
+		}
+		wander(14*day, 200*time.Millisecond)
+		before := f.view().Noise
+		for range 10 {
+			wander(day, faster)
+			if got := f.view().Noise; got > 1.35*before {
+				t.Fatalf("from 200 ms to %v: the noise of the level went from %.3f to %.3f", faster, before, got)
+			}
+		}
+		near(t, "baseline", f.view().Baseline/faster.Seconds(), 1, 0.02)
+	}
+}
+
 func TestChangeWindow(t *testing.T) {
 	f := newFeed(Options{})
 	f.run(2 * day)
