@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/metrics"
 	"synthetic/internal/regression"
+	"synthetic/internal/slo"
 )
 
 // same matches the labels of the alert, in the template of an annotation.
@@ -44,8 +45,8 @@ func times(window time.Duration) string { return one(RecordGeomean(window), "%.2
 func comparison(window time.Duration) string {
 	young := fmt.Sprintf("max(%s{%s}) == 1", metrics.BaselineYoung, same(perSignal()))
 	labels := " $labels." + strings.Join(perSignal(), " $labels.")
-	return fmt.Sprintf("Now it is %s the baseline of %s s (%s turns){{ with printf `%s`%s | query }}, which is the threshold of the SLO: the learned baseline is still young{{ end }}.",
-		times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"), young, labels)
+	return fmt.Sprintf("The geometric mean of the last %s is %s the baseline of %s s (%s turns){{ with printf `%s`%s | query }}, which is the threshold of the SLO: the learned baseline is still young{{ end }}.",
+		slo.Short(window), times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"), young, labels)
 }
 
 const (

@@ -179,7 +179,7 @@ func (t tail) alert() alert {
 			t.matchers.on(RecordTailShare(t.short())), num(stillTail),
 			t.matchers.increase(perSignal(), metrics.SignalTail, t.window), minTail, beyondLimit()),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of {{ $labels.turn }} turns have a {{ $labels.signal }} far above the usual",
-		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s took longer than %ss, which hardly any turn does. ",
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s took longer than %s s, which hardly any turn does. ",
 			slo.Short(t.window), one(metrics.TailLimit, "%.3g")) + comparison(slowWindow) + " " + likelyPart(),
 		turns:     perTurn(),
 		windows:   fmt.Sprintf("Fires at %s %% of turns over %s and %s %% over %s, at least %d turns.", percent(tailShare), slo.Short(t.window), percent(stillTail), slo.Short(t.short()), minTail),
