@@ -30,11 +30,32 @@ func syntaxProblem(file string, data []byte, err error) Problem {
 		p.Message, p.Remedy = "is an alias, which is not supported", "write the value out, or put text that begins with * in quotes"
 		return p
 	}
+	if text == "found character that cannot start any token" || strings.HasPrefix(text, "found a tab") {
+		if line, column := tabNear(data, p.Line); column > 0 {
+			p.Line, p.Column = line, column
+			p.Message, p.Remedy = "is a tab, which YAML does not take for indentation", "write spaces"
+			return p
+		}
+	}
 	if strings.HasPrefix(text, "did not find expected") {
 		p.Line = brokenLine(data)
 	}
 	p.Message, p.Remedy = "is not YAML ("+text+")", "check the indentation, quotes and brackets around this line"
 	return p
+}
+
+// tabNear finds the first tab in the indentation of a line or of the one below,
+// since the library counts some lines from 0. Without one the column is 0.
+func tabNear(data []byte, line int) (at, column int) {
+	lines := bytes.Split(data, []byte("\n"))
+	for n := line; n <= min(line+1, len(lines)); n++ {
+		text := lines[n-1]
+		indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]
+		if i := bytes.IndexByte(indent, '\t'); i >= 0 {
+			return n, i + 1
+		}
+	}
+	return line, 0
 }
 
 // placeOf finds the line and column of a text, for the one mistake that the
