@@ -35,20 +35,21 @@ func strictest(objectives []slo.Objective, sli slo.SLI, key jobKey, kind probe.T
 
 // Baselines returns what must survive a restart, for regression.File.WriteFile.
 func (r *Recorder) Baselines() regression.File {
+	now := r.options.Now()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var f regression.File
 	for _, key := range sortedKeys(r.jobs) {
 		j := r.jobs[key]
 		j.mu.Lock()
-		f.Jobs = append(f.Jobs, j.regression.State(key.target, key.workload))
+		f.Jobs = append(f.Jobs, j.regression.State(key.target, key.workload, now))
 		j.mu.Unlock()
 	}
 	return f
 }
 
 // RestoreBaselines takes over what an earlier process knew. A job that no
-// snapshot has named yet takes its part when one does.
+// snapshot has named yet takes its part when one does, as old as it is then.
 func (r *Recorder) RestoreBaselines(f regression.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,7 +68,7 @@ func (r *Recorder) RestoreBaselines(f regression.File) {
 // job's unless nobody else has it yet.
 func (r *Recorder) restore(j *job) {
 	if st, ok := r.restored[j.key]; ok {
-		j.regression.Restore(st)
+		j.regression.Restore(st, r.options.Now())
 		delete(r.restored, j.key)
 	}
 }

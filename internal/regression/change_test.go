@@ -51,22 +51,22 @@ func TestWeeklyWindow(t *testing.T) {
 func TestChangeWhileDown(t *testing.T) {
 	f := newFeed(Options{})
 	f.run(2 * day)
-	state := f.State("a", "chat")
+	state := f.State("a", "chat", f.now)
 	end := f.now.Add(time.Hour)
 	options := Options{Changes: []Change{{From: f.now, To: end, Relearn: true}}}
 
 	f.now = end.Add(time.Hour)
 	f.Job = NewJob(options)
-	f.Restore(state)
+	f.Restore(state, f.now)
 	f.run(time.Minute)
 	if v := f.view(); !v.Young || v.Samples != 0 {
 		t.Errorf("after the window the old baseline stands, on %v turns", v.Samples)
 	}
 
 	f.run(2 * day)
-	state = f.State("a", "chat")
+	state = f.State("a", "chat", f.now)
 	f.Job = NewJob(options)
-	f.Restore(state)
+	f.Restore(state, f.now)
 	f.run(time.Minute)
 	if f.view().Young {
 		t.Error("the next restart forgot what was learned since the window")

@@ -256,7 +256,7 @@ func TestRestart(t *testing.T) {
 	f.run(10 * time.Minute)
 	before := f.view()
 	path := filepath.Join(t.TempDir(), "state.json")
-	if err := (File{Jobs: []JobState{f.State("a", "chat")}}).WriteFile(path); err != nil {
+	if err := (File{Jobs: []JobState{f.State("a", "chat", f.now)}}).WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
 	file, err := ReadFile(path)
@@ -264,7 +264,7 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Job = NewJob(Options{})
-	f.Restore(file.Jobs[0])
+	f.Restore(file.Jobs[0], f.now.Add(sumsLast))
 	after := f.view()
 	if after.Cusum < after.Limit || after.Young || after.Turns != 0 {
 		t.Errorf("after the restart: %+v; want the page to stand and counters from 0", after)

@@ -14,6 +14,13 @@ import (
 // stateVersion is that of the state file; a file of another one is refused.
 const stateVersion = 1
 
+// sumsLast is how long sums hold while no process runs. A regression does not end
+// because its prober is restarted, so its page must go on; but of a deployment
+// that was not looked at for hours nothing is known, and a sum at its limit would
+// page before a turn was slow. An hour is what the recent level of a step fades
+// in, and for how long the embedded pager goes on with its alerts.
+const sumsLast = time.Hour
+
 // File is the content of a state file: what must survive a restart.
 type File struct {
 	Version int        `json:"version"`
@@ -24,6 +31,9 @@ type File struct {
 type JobState struct {
 	Target   string `json:"target"`
 	Workload string `json:"workload"`
+	// Saved is the wall time of saving; zero in files that do not have it, whose
+	// sums are taken for old.
+	Saved time.Time `json:"saved,omitzero"`
 	// Relearned is the end of the last change that was learned anew.
 	Relearned time.Time     `json:"relearned,omitzero"`
 	Series    []SeriesState `json:"series"`
@@ -52,9 +62,9 @@ type SlotState struct {
 	Entries []Entry `json:"entries"`
 }
 
-// State returns what the job knows.
-func (j *Job) State(target, workload string) JobState {
-	st := JobState{Target: target, Workload: workload, Relearned: j.relearned}
+// State returns what the job knows, saved now.
+func (j *Job) State(target, workload string, now time.Time) JobState {
+	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
@@ -76,13 +86,24 @@ func (j *Job) State(target, workload string) JobState {
 	return st
 }
 
-// Restore takes over what an earlier process knew. What does not fit is left
-// out: a new baseline is better than a wrong one.
-func (j *Job) Restore(st JobState) {
+// outdated reports whether the sums are older than they last. A clock that went
+// back since does not make them so.
+func (st JobState) outdated(now time.Time) bool {
+	return st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast
+}
+
+// Restore takes over what an earlier process knew. Baselines are kept however
+// old they are; sums of more than an hour ago begin at 0. What does not fit is
+// left out: a new baseline is better than a wrong one.
+func (j *Job) Restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
+	outdated := st.outdated(now)
 	for _, one := range st.Series {
 		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
 			continue
+		}
+		if outdated {
+			one = one.withoutSums()
 		}
 		s := &j.series[one.Kind][one.Signal]
 		s.baseline = restored(one.Slots)
@@ -110,6 +131,13 @@ func (j *Job) Restore(st JobState) {
 			j.cached[k].baseline = restored(slots)
 		}
 	}
+}
+
+// withoutSums keeps of the sums only how often turns come, on which their limits
+// depend.
+func (s SeriesState) withoutSums() SeriesState {
+	s.Cusum, s.Step = 0, StepState{Gap: s.Step.Gap}
+	return s
 }
 
 func (b *baseline) state(kind int) []SlotState {

@@ -57,7 +57,7 @@ func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	j.Restore(JobState{Series: []SeriesState{
 		{Kind: 7, Signal: 0}, {Kind: 0, Signal: -1},
 		{Kind: 0, Signal: 0, Cusum: -5, Slots: []SlotState{{Slot: 99, Entries: []Entry{{N: 5}}}, {Slot: 3, Entries: []Entry{{N: 0}, {Mean: -1, N: 9}}}}},
-	}})
+	}}, monday)
 	v := j.View(0, 0, monday)
 	if v.Cusum != 0 || v.Samples != 9 || !v.Young {
 		t.Errorf("restored %+v, want the one good entry", v)
