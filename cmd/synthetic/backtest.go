@@ -27,6 +27,7 @@ type backtestFlags struct {
 	scrape      time.Duration
 	outputDir   string
 
+	scenario                string
 	models                  []string
 	faults                  []string
 	seed                    uint64
@@ -51,7 +52,8 @@ docs/alert-quality.md says how to read the tables.`)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
 	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
-	c.Flag("model", "A noise model to simulate ("+strings.Join(modelNames(), ", ")+"); may be repeated.").Default("quiet", "typical").StringsVar(&f.models)
+	c.Flag("scenario.file", "Noise models and faults of your own, in YAML: the models are simulated unless --model chooses others, the faults are injected instead of the named ones. See examples/backtest/scenario.yml.").StringVar(&f.scenario)
+	c.Flag("model", "A noise model to simulate ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file); may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
 	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
 	c.Flag("seeds", "How many seeds, each with a healthy run and one with faults.").Default("12").IntVar(&f.seeds)
@@ -74,7 +76,11 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 {
 		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up not negative")
 	}
-	in, err := f.input()
+	sim, err := f.simulated()
+	if err != nil {
+		return err
+	}
+	in, err := f.input(sim)
 	if err != nil {
 		return err
 	}
@@ -82,7 +88,7 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	report, err := f.score(ctx, e, in.SLOs, files)
+	report, err := f.score(ctx, e, sim, in.SLOs, files)
 	if err != nil {
 		return err
 	}
@@ -131,7 +137,7 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 // configuration. Simulated series are those of a deployment of their own. It gets
 // the SLOs, whatever targets they are for, and is the only traffic: of any other
 // the rules would see nothing but that it is not there.
-func (f *backtestFlags) input() (rules.Input, error) {
+func (f *backtestFlags) input(sim backtest.Scenario) (rules.Input, error) {
 	in := rules.Input{SLOs: backtest.Objectives()}
 	if f.configFile != "" {
 		cfg, err := config.Load(f.configFile)
@@ -149,11 +155,7 @@ func (f *backtestFlags) input() (rules.Input, error) {
 		}
 		return in, nil
 	}
-	m, err := backtest.ModelNamed(f.models[0])
-	if err != nil {
-		return in, usageError{err}
-	}
-	in.Jobs = []rules.Job{simulatedJob(m)}
+	in.Jobs = []rules.Job{simulatedJob(sim.Models[0])}
 	for i := range in.SLOs {
 		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
 	}
@@ -177,14 +179,11 @@ func simulatedJob(m backtest.Model) rules.Job {
 	}
 }
 
-func (f *backtestFlags) score(ctx context.Context, e env, slos []slo.Objective, files []backtest.RuleFile) (backtest.Report, error) {
+func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario, slos []slo.Objective, files []backtest.RuleFile) (backtest.Report, error) {
 	if f.recorded.given() {
 		return f.recorded.score(ctx, files, f.scrape)
 	}
-	c, err := f.campaign(slos, files)
-	if err != nil {
-		return backtest.Report{}, err
-	}
+	c := f.campaign(sim, slos, files)
 	c.Progress = func(done, all int) { fmt.Fprintf(e.stderr, "\r%d of %d runs", done, all) }
 	scores, err := c.Run(ctx)
 	fmt.Fprintln(e.stderr)
@@ -192,44 +191,15 @@ func (f *backtestFlags) score(ctx context.Context, e env, slos []slo.Objective, 
 }
 
 // campaign is what is to be simulated.
-func (f *backtestFlags) campaign(slos []slo.Objective, files []backtest.RuleFile) (backtest.Campaign, error) {
+func (f *backtestFlags) campaign(sim backtest.Scenario, slos []slo.Objective, files []backtest.RuleFile) backtest.Campaign {
 	c := backtest.Campaign{
-		Files: files, SLOs: slos, Days: f.days, WarmUp: f.warm,
-		ScrapeInterval: f.scrape, Workers: f.jobs,
-	}
-	rate := 0.0
-	for _, name := range f.models {
-		m, err := backtest.ModelNamed(name)
-		if err != nil {
-			return c, usageError{err}
-		}
-		if rate != 0 && rate != m.ConversationsPerMinute {
-			return c, usagef("--model=%s: it is probed at another rate than the models before, for which other rules are generated; run it apart", name)
-		}
-		rate = m.ConversationsPerMinute
-		c.Models = append(c.Models, m)
-	}
-	for _, fault := range backtest.Faults() {
-		if len(f.faults) == 0 || containsAny(fault.Name, f.faults) {
-			c.Faults = append(c.Faults, fault)
-		}
-	}
-	if len(c.Faults) == 0 {
-		return c, usagef("--fault: no fault has a name with %q", f.faults)
+		Models: sim.Models, Faults: sim.Faults, Files: files, SLOs: slos,
+		Days: f.days, WarmUp: f.warm, ScrapeInterval: f.scrape, Workers: f.jobs,
 	}
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.seed+uint64(i))
 	}
-	return c, nil
-}
-
-func containsAny(s string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
-	}
-	return false
+	return c
 }
 
 // writeScores writes the report in every form.

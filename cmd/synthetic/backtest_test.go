@@ -66,6 +66,51 @@ slos:
 	}
 }
 
+// exampleScenario is the file that the docs show.
+const exampleScenario = "../../examples/backtest/scenario.yml"
+
+// TestBacktestOfAScenario: its models and faults are what is simulated, and the
+// report says so.
+func TestBacktestOfAScenario(t *testing.T) {
+	t.Parallel()
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--scenario.file=" + exampleScenario, "--fault=wedged", "--no-compare", "--seeds=1", "--days=1", "--warm-up=0"}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	for _, want := range []string{
+		"- evenings: 6 conversations a minute of 3 to 5 turns, σ 0.45 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for first_ttft 300ms, ",
+		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
+		"### evenings\n",
+		"| wedged | ",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the tables have no %q:\n%s", want, out)
+		}
+	}
+	for _, not := range []string{"quiet", "creep"} {
+		if strings.Contains(out.String(), not) {
+			t.Errorf("the tables tell of %q, which was not simulated:\n%s", not, out)
+		}
+	}
+}
+
+// TestBacktestTooShort: a fault that no run has room for is not left out
+// without a word.
+func TestBacktestTooShort(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "scenario.yml")
+	if err := os.WriteFile(file, []byte("faults: [{name: long, kind: hang, length: 1d}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	code := run(t.Context(), []string{"backtest", "--scenario.file=" + file, "--days=1"}, out, errs)
+	const want = "synthetic: --days=1: fault \"long\" needs runs of 32h0m0s and they last 24h0m0s; write more days, or leave the fault out with --fault\n"
+	if code != exitUsage || errs.String() != want {
+		t.Errorf("exit code %d, %s; want %q", code, errs, want)
+	}
+}
+
 func TestBacktestMistakes(t *testing.T) {
 	t.Parallel()
 	const rules = "--rules.file=../../alerts/synthetic-rules.yml"
@@ -76,6 +121,11 @@ func TestBacktestMistakes(t *testing.T) {
 		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
 		"rates":     {[]string{"--model=quiet", "--model=quiet-1/min"}, "run it apart"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
+		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
+		"recorded":  {[]string{rules, "--tsdb.path=a", "--scenario.file=" + exampleScenario}, "recorded series have the noise and the faults they have"},
+		"own rate":  {[]string{"--scenario.file=" + exampleScenario, "--model=quiet", "--model=evenings"}, `model "evenings" is probed at another rate than "quiet"`},
+		"own model": {[]string{"--scenario.file=" + exampleScenario, "--model=morning"}, `there is no noise model "morning"`},
+		"own fault": {[]string{"--scenario.file=" + exampleScenario, "--fault=TTFT"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},
 		"rule file": {[]string{"--rules.file=none.yml"}, "--rules.file=none.yml"},
 		"no pages":  {[]string{rules, "--severity=critical"}, `no alert has the label severity at ["critical"], which are the pages; the alerts there are have it at ["page" "ticket"]`},

@@ -65,7 +65,7 @@ func allowed() map[string][]string {
 		// Tests alone import it.
 		"internal/dashboard/dashboardtest": {"internal/dashboard"},
 
-		"internal/config": {"internal/expected", "internal/regression", "internal/runfile", "internal/sweep", "internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
+		"internal/config": {"internal/backtest", "internal/expected", "internal/regression", "internal/runfile", "internal/sweep", "internal/schedule", "internal/slo", "internal/probe", "internal/target", "internal/workload"},
 	}
 }
 

@@ -139,7 +139,7 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	var injections []Injection
 	if k.faulty {
 		seed++
-		injections = Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
+		injections = c.injections(warm, length, seed)
 	}
 	sim := NewSimulation(SimulationOptions{
 		Model: k.model, Seed: seed, SLOs: append(slices.Clone(c.SLOs), relative(k.model)), Injections: injections,
@@ -161,6 +161,15 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	return outcome{k, spans, incidents(injections)}, nil
 }
 
+// injections are the faults of a run: at their own times if they have any,
+// otherwise at random ones.
+func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injection {
+	if fixed := Place(c.Faults, warm); len(fixed) > 0 {
+		return fixed
+	}
+	return Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
+}
+
 func incidents(injections []Injection) []Incident {
 	var out []Incident
 	for _, i := range injections {
@@ -179,11 +188,10 @@ func (c Campaign) Settings() []string {
 		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp)}
 	lines = append(lines, fmt.Sprintf("scraped every %s, rules evaluated every %s", scrape, c.Files[0].Interval))
 	for _, m := range c.Models {
-		lines = append(lines, fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns, SD %g %% of the 30-minute level",
-			m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma, m.LevelSD*100))
+		lines = append(lines, m.describe())
 	}
 	for _, f := range c.Faults {
-		lines = append(lines, fmt.Sprintf("%s: lasts %s, found if paged within %s", f.Name, f.Length, f.within()))
+		lines = append(lines, f.describe())
 	}
 	return lines
 }

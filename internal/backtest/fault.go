@@ -36,6 +36,8 @@ type Fault struct {
 	// Within is the time after which a page is too late to count as found; 0
 	// means Length.
 	Within time.Duration `json:"within,omitempty"`
+	// At are the onsets, from the end of the warm-up; none means random ones.
+	At []time.Duration `json:"at,omitempty"`
 }
 
 // Faults are those that alert quality is measured on.

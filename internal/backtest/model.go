@@ -9,6 +9,8 @@ import (
 // is probed. Sizes on the log scale are natural logarithms.
 type Model struct {
 	Name string `json:"name"`
+	// Like is the named model that this one is a change of; "" for a named one.
+	Like string `json:"like,omitempty"`
 	// ConversationsPerMinute start at random (Poisson), each with TurnsMin to
 	// TurnsMax turns.
 	ConversationsPerMinute float64 `json:"conversations_per_minute"`
@@ -87,10 +89,10 @@ func Models() []Model {
 	return []Model{Quiet(), Typical(), slow(Quiet()), slow(Typical()), seasonal, shifting}
 }
 
-// ModelNamed finds one of Models.
-func ModelNamed(name string) (Model, error) {
+// ModelNamed finds one of Models, or of own ones.
+func ModelNamed(name string, own ...Model) (Model, error) {
 	var names []string
-	for _, m := range Models() {
+	for _, m := range append(Models(), own...) {
 		if m.Name == name {
 			return m, nil
 		}

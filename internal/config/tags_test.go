@@ -18,6 +18,7 @@ import (
 func TestTags(t *testing.T) {
 	checkTags(t, "", reflect.TypeFor[file]())
 	checkTags(t, "plan", reflect.TypeFor[filePlan]())
+	checkTags(t, "scenario", reflect.TypeFor[fileScenario]())
 	checkTags(t, "workloads[].followups.user", reflect.TypeFor[fileEndpoint]())
 }
 
