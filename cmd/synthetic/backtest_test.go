@@ -79,7 +79,7 @@ func TestBacktestOfAScenario(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	for _, want := range []string{
-		"- evenings: 6 conversations a minute of 3 to 5 turns, σ 0.45 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for first_ttft 300ms, ",
+		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for first_ttft 300ms, ",
 		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
 		"### evenings\n",
 		"| wedged | ",

@@ -89,7 +89,9 @@ func TestExampleScenario(t *testing.T) {
 	}
 	want := backtest.Typical()
 	want.Name, want.Like = "evenings", "typical"
-	want.ConversationsPerMinute, want.FirstTTFT, want.FollowupTTFT = 6, 300*time.Millisecond, 200*time.Millisecond
+	want.ConversationsPerMinute, want.TurnsMin, want.TurnsMax = 6, 3, 6
+	want.FirstTTFT, want.FollowupTTFT = 300*time.Millisecond, 200*time.Millisecond
+	want.TPOT, want.Output, want.FirstToken, want.PaceSigma = 25*time.Millisecond, 100, 30*time.Second, 0.15
 	want.Sigma, want.LevelSD, want.LevelTime, want.Daily, want.Weekly = 0.45, 0.07, 2*time.Hour, 0.35, 0.05
 	want.BurstsPerDay, want.BurstLength, want.BurstMin, want.BurstMax = 10, 3*time.Minute, 0.2, 0.7
 	want.Outliers, want.OutlierMin, want.OutlierMax, want.Failures = 0.005, 3, 12, 0.001
@@ -111,7 +113,7 @@ func TestExampleScenario(t *testing.T) {
 }
 
 // TestEveryModelParameter: each parameter of a model, and no other, is a key
-// under the name that reports give it.
+// under the name that reports give it, and the example shows it.
 func TestEveryModelParameter(t *testing.T) {
 	keys := names(fieldsOf(reflect.TypeFor[fileModel]()))
 	var want []string
@@ -121,5 +123,14 @@ func TestEveryModelParameter(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Errorf("keys (-parameters +keys):\n%s", diff)
+	}
+	example, err := os.ReadFile("../../examples/backtest/scenario.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range append(keys, names(fieldsOf(reflect.TypeFor[fileFault]()))...) {
+		if !strings.Contains(string(example), key+": ") {
+			t.Errorf("the example does not show %q", key)
+		}
 	}
 }
