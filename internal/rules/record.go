@@ -25,16 +25,19 @@ func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
 
 // recordBudget records what is left of the error budget. A window of weeks of
 // raw samples is dear to read, so both counters are recorded as rates first
-// and those are summed: each turn weighs the same, however many there were.
+// and those are summed: each turn weighs the same, however many there were. The
+// comparison drops what is no number, of which one would spoil the sum for the
+// whole window.
 func (f objective) recordBudget() []rulefmt.Rule {
 	const window = 5 * time.Minute
 	sum := func(series string) string {
 		return fmt.Sprintf("sum_over_time(%s[%s])", f.self().on(series), slo.Short(f.Window))
 	}
+	rate := func(metric string) string { return f.self().rate(f.labels(), metric, window) + " >= 0" }
 	spent := ratio(sum(recordViolationsRate), sum(recordTurnsRate))
 	return []rulefmt.Rule{
-		record(recordViolationsRate, f.self().rate(f.labels(), metrics.SLOViolations, window)),
-		record(recordTurnsRate, f.self().rate(f.labels(), metrics.SLOTurns, window)),
+		record(recordViolationsRate, rate(metrics.SLOViolations)),
+		record(recordTurnsRate, rate(metrics.SLOTurns)),
 		record(RecordBudgetRemaining, fmt.Sprintf("1 - (\n%s\n) / %s", indent(spent), num(f.Budget()))),
 	}
 }

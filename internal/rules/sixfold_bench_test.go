@@ -1,0 +1,202 @@
+package rules_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
+
+	"synthetic/internal/promtest"
+	"synthetic/internal/rules"
+)
+
+// series is one series of the only prober.
+type series struct {
+	labels labels.Labels
+	// perMinute is how fast a counter grows.
+	perMinute float64
+	// gauge is the value of what is no counter, at a time; nil for a counter.
+	gauge func(now time.Time) float64
+}
+
+func counter(name string, perMinute float64, pairs ...string) series {
+	return series{labels: named(name, pairs), perMinute: perMinute}
+}
+
+func gauge(name string, v float64, pairs ...string) series {
+	return series{labels: named(name, pairs), gauge: func(time.Time) float64 { return v }}
+}
+
+// aged is a timestamp that is always so old.
+func aged(name string, age time.Duration, pairs ...string) series {
+	return series{labels: named(name, pairs), gauge: func(now time.Time) float64 {
+		return float64(now.Add(-age).Unix())
+	}}
+}
+
+func named(name string, pairs []string) labels.Labels {
+	return labels.FromStrings(append([]string{model.MetricNameLabel, name}, pairs...)...)
+}
+
+// bench is an alert, with the rules it needs, and the series that it stands on.
+type bench struct {
+	t      *testing.T
+	alert  string
+	server *promtest.Server
+	now    time.Time
+	world  []series
+	totals map[string]float64
+	// down: nothing is scraped. nan: what is scraped are no numbers.
+	down, nan bool
+}
+
+func newBench(t *testing.T, a sixfold) *bench {
+	t.Helper()
+	in := usual
+	if a.in != nil {
+		in = a.in
+	}
+	b := &bench{
+		t: t, alert: a.alert, totals: map[string]float64{},
+		server: promtest.New(t, only(t, in(), a.alert), time.Minute),
+		now:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+	}
+	b.turns(nil)
+	// A process that has run for a while: a reset must show.
+	for _, s := range b.world {
+		b.totals[s.labels.String()] = 5000
+	}
+	return b
+}
+
+// only is a rule file with an alert and the rules that record what it reads.
+func only(t *testing.T, in rules.Input, alert string) []byte {
+	t.Helper()
+	r, err := rules.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read string // the expressions of what is needed
+	needed := func(r rulefmt.Rule) bool {
+		return r.Alert == alert || r.Record != "" && strings.Contains(read, r.Record)
+	}
+	for before := -1; before != len(read); {
+		before = len(read)
+		more := ""
+		for _, g := range r.Groups.Groups {
+			for _, rule := range g.Rules {
+				if needed(rule) {
+					more += rule.Expr + "\n"
+				}
+			}
+		}
+		read = more
+	}
+	for i, g := range r.Groups.Groups {
+		r.Groups.Groups[i].Rules = slices.DeleteFunc(g.Rules, func(r rulefmt.Rule) bool { return !needed(r) })
+	}
+	file, err := r.PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// turns makes the world the healthy one, but for some series.
+func (b *bench) turns(other []series) {
+	b.world = healthyWorld()
+	for _, s := range other {
+		i := slices.IndexFunc(b.world, func(w series) bool { return labels.Equal(w.labels, s.labels) })
+		if i < 0 {
+			b.t.Fatalf("the healthy world has no %s", s.labels)
+		}
+		b.world[i] = s
+	}
+}
+
+// reset begins every counter anew.
+func (b *bench) reset() { clear(b.totals) }
+
+// minute lets one pass: traffic, a scrape, the rules.
+func (b *bench) minute() {
+	b.now = b.now.Add(time.Minute)
+	var samples []promtest.Sample
+	for _, s := range b.world {
+		key := s.labels.String()
+		b.totals[key] += s.perMinute
+		v := b.totals[key]
+		switch {
+		case b.nan:
+			v = math.NaN()
+		case s.gauge != nil:
+			v = s.gauge(b.now)
+		}
+		samples = append(samples, promtest.Sample{Labels: s.labels, Value: v})
+	}
+	if b.down {
+		samples = nil
+	}
+	b.server.Scrape(b.now, "prober-0", samples)
+	b.server.Evaluate(b.now)
+}
+
+func (b *bench) firing() bool { return len(b.server.Firing()) > 0 }
+
+// until lets time pass until the alert fires, or does not; it says whether that
+// came within d.
+func (b *bench) until(firing bool, d time.Duration) bool {
+	for range int(d / time.Minute) {
+		b.minute()
+		if b.firing() == firing {
+			return true
+		}
+	}
+	return false
+}
+
+// soon wants the alert to fire within d.
+func (b *bench) soon(d time.Duration) {
+	b.t.Helper()
+	if !b.until(true, d) {
+		b.t.Fatalf("does not fire within %s", d)
+	}
+}
+
+// never wants it not to fire for d.
+func (b *bench) never(d time.Duration) {
+	b.t.Helper()
+	if begin := b.now; b.until(true, d) {
+		b.t.Fatalf("fires after %s", b.now.Sub(begin))
+	}
+}
+
+// always wants it to fire on for d.
+func (b *bench) always(d time.Duration) {
+	b.t.Helper()
+	if begin := b.now; b.until(false, d) {
+		b.t.Fatalf("is over after %s", b.now.Sub(begin))
+	}
+}
+
+// over wants it to have ended within d.
+func (b *bench) over(d time.Duration) {
+	b.t.Helper()
+	if !b.until(false, d) {
+		b.t.Fatalf("is not over within %s", d)
+	}
+}
+
+// expect wants it to fire within d, or never.
+func (b *bench) expect(fires bool, d time.Duration) {
+	b.t.Helper()
+	if fires {
+		b.soon(d)
+	} else {
+		b.never(d)
+	}
+}

@@ -1,0 +1,152 @@
+package rules_test
+
+import (
+	"math"
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/rules"
+)
+
+// one is a fault of a single series.
+func one(s series) []series { return []series{s} }
+
+// shortBudget is usual with an SLO whose window is hardly longer than a page on
+// it needs, so that a test can live through it.
+func shortBudget() rules.Input {
+	o := ttft
+	o.Window = 60 * time.Hour
+	return withSLOs(o)()
+}
+
+func sixfoldObjectives() []sixfold {
+	bad := func(perMinute float64) []series { return one(counter(metrics.SLOViolations, perMinute, judged()...)) }
+	return []sixfold{
+		{
+			alert: rules.AlertSLOFastBurn, fault: bad(12), almost: bad(0.6),
+			lead: time.Hour, fires: 10 * time.Minute, resolves: 50 * time.Minute,
+		},
+		{
+			alert: rules.AlertSLOSlowBurn, fault: bad(0.6), almost: bad(0.1),
+			lead: time.Hour, fires: 22 * time.Minute, resolves: 50 * time.Minute,
+		},
+		{
+			alert: rules.AlertBudgetExhausted, in: shortBudget, fault: bad(12), almost: bad(0.1),
+			lead: time.Hour, fires: 62 * time.Minute, resolves: 61 * time.Hour,
+		},
+		{
+			alert: rules.AlertSLONoSamples,
+			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.1, judged()...)),
+			lead: 20 * time.Minute, fires: 80 * time.Minute, resolves: 5 * time.Minute,
+		},
+	}
+}
+
+func sixfoldTargets() []sixfold {
+	failed := func(n float64) []series { return one(gauge(metrics.ConsecutiveFailed, n, job()...)) }
+	busy := func(perMinute float64) []series { return one(counter(metrics.TurnFailures, perMinute, refused()...)) }
+	accepted := func(perMinute float64) []series {
+		return one(counter(metrics.ServerAccepted, perMinute, "target", "a"))
+	}
+	return []sixfold{
+		{
+			alert: rules.AlertTargetDown, fault: failed(5), almost: failed(4),
+			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 7 * time.Minute,
+		},
+		{
+			alert: rules.AlertTargetBusy, fault: busy(1), almost: busy(0.35),
+			lead: 20 * time.Minute, fires: 15 * time.Minute, resolves: 30 * time.Minute,
+		},
+		{
+			alert: rules.AlertTargetNoSamples,
+			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.5, judged()...)),
+			lead: 20 * time.Minute, fires: 22 * time.Minute, resolves: 14 * time.Minute,
+			onNaN: true, // what is no number is no sample
+		},
+		{
+			alert: rules.AlertAcceptanceCollapse, fault: accepted(40), almost: accepted(120),
+			lead: 20 * time.Minute, fires: 30 * time.Minute, resolves: 22 * time.Minute,
+		},
+		{
+			alert: rules.AlertServerMetricsUnreadable, fault: one(gauge(metrics.ServerMetricsUp, 0, "target", "a")),
+			lead: 5 * time.Minute, fires: 19 * time.Minute, resolves: 3 * time.Minute,
+		},
+	}
+}
+
+func sixfoldRegressions() []sixfold {
+	cusum := func(v float64) []series { return one(gauge(metrics.Cusum, v, signal()...)) }
+	level := func(ratio float64) []series {
+		return one(counter(metrics.SignalLog2, 40+4*math.Log2(ratio), signal()...))
+	}
+	tail := func(perMinute float64) []series { return one(counter(metrics.SignalTail, perMinute, signal()...)) }
+	cached := func(perMinute float64) []series {
+		return one(counter(metrics.CachedPromptTokens, perMinute, firstTurns()...))
+	}
+	return []sixfold{
+		{
+			alert: rules.AlertFastRegression, fault: cusum(1.3), almost: cusum(1.29),
+			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
+		},
+		{
+			alert: rules.AlertSlowRegression, fault: level(1.3), almost: level(1.2),
+			lead: 20 * time.Minute, fires: 36 * time.Minute, resolves: 12 * time.Minute,
+		},
+		{
+			alert: rules.AlertTailRegression, fault: tail(0.5), almost: tail(0.2),
+			lead: 20 * time.Minute, fires: 24 * time.Minute, resolves: 10 * time.Minute,
+		},
+		{
+			alert: rules.AlertCachedRatioDrop, fault: cached(100), almost: cached(170),
+			lead: 20 * time.Minute, fires: 36 * time.Minute, resolves: 30 * time.Minute,
+		},
+	}
+}
+
+func sixfoldProbers() []sixfold {
+	silent := func(age time.Duration) []series { return one(aged(metrics.LastTurn, age, job()...)) }
+	stuck := func(age time.Duration) []series { return one(aged(metrics.SchedulerHeartbeat, age, job()...)) }
+	// late is how many of the 12 turns a minute are sent more than 100 ms late.
+	late := func(turns float64) []series {
+		return one(counter(metrics.ScheduleLag+"_bucket", 12-turns, "le", "0.1"))
+	}
+	skipped := func(perMinute float64) []series {
+		return one(counter(metrics.ConversationsSkipped, perMinute, overBudget()...))
+	}
+	without := func(perMinute float64) []series { return one(counter(metrics.UsageMissing, perMinute, job()...)) }
+	return []sixfold{
+		{
+			alert: rules.AlertProberSilent, fault: silent(310 * time.Second), almost: silent(5 * time.Minute),
+			lead: 5 * time.Minute, fires: 4 * time.Minute, resolves: 12 * time.Minute,
+			onMissing: true,
+		},
+		{
+			alert: rules.AlertSchedulerStuck, fault: stuck(130 * time.Second), almost: stuck(2 * time.Minute),
+			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 2 * time.Minute,
+		},
+		{
+			alert: rules.AlertConfigReloadFailed, fault: one(gauge(metrics.ConfigLastReloadSuccessful, 0)),
+			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
+		},
+		{
+			alert: rules.AlertProberLagging, fault: late(3), almost: late(0.5),
+			lead: 20 * time.Minute, fires: 16 * time.Minute, resolves: 15 * time.Minute,
+			// The quantile of buckets that are no numbers is the last bound there is;
+			// the NaN that does occur, of an idle window, is quiet.
+			onNaN: true,
+		},
+		{
+			alert: rules.AlertConversationsSkipped, fault: skipped(1), almost: skipped(0.4),
+			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 30 * time.Minute,
+		},
+		{
+			alert: rules.AlertUsageMissing, fault: without(4), almost: without(1.9),
+			lead: 20 * time.Minute, fires: 40 * time.Minute, resolves: 35 * time.Minute,
+		},
+		{
+			alert: rules.AlertRulesOutdated, fault: one(gauge(metrics.SLOObjective, 0.98, "slo", "ttft")),
+			lead: 5 * time.Minute, fires: 17 * time.Minute, resolves: 2 * time.Minute,
+			onNaN: true, // no number is another number than the rules'
+		},
+	}
+}

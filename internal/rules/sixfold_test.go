@@ -1,0 +1,161 @@
+package rules_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"synthetic/internal/rules"
+)
+
+// sixfold is one alert in six cases: it fires, it does not, it resolves, its
+// data are missing, its counters begin anew, and its values are no numbers. The
+// scenarios drive the real recorder; here the series are made by hand, so that
+// each case is about the rule alone.
+type sixfold struct {
+	alert string
+	// in is what the rules are generated from; nil means usual.
+	in func() rules.Input
+	// fault are the series that differ from those of the healthy world, almost
+	// those of a fault that is just none; empty for a fault without degrees.
+	fault, almost []series
+	// lead is how long all is well before.
+	lead time.Duration
+	// fires and resolves bound how long the alert takes.
+	fires, resolves time.Duration
+	// onMissing and onNaN say that such data are what the alert is about.
+	onMissing, onNaN bool
+}
+
+// Lengths of what happens to the data.
+const (
+	outOfSight = 45 * time.Minute
+	// noNumbers is longer than any alert waits.
+	noNumbers = 25 * time.Minute
+	// blind is how long after that a window may still begin within it: an
+	// hour, for the longer ones reach back to before.
+	blind = time.Hour
+)
+
+// sixCases are the cases by name.
+func sixCases() map[string]func(*testing.T, sixfold) {
+	return map[string]func(*testing.T, sixfold){
+		"fires":         testFires,
+		"does not fire": testDoesNotFire,
+		"resolves":      testResolves,
+		"missing data":  testMissingData,
+		"counter reset": testCounterReset,
+		"not a number":  testNotANumber,
+	}
+}
+
+func sixfolds() []sixfold {
+	return slices.Concat(sixfoldObjectives(), sixfoldTargets(), sixfoldRegressions(), sixfoldProbers())
+}
+
+func TestSixCases(t *testing.T) {
+	for _, a := range sixfolds() {
+		for name, test := range sixCases() {
+			t.Run(a.alert+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, a)
+			})
+		}
+	}
+}
+
+// TestEveryAlertHasSixCases holds the table to what is generated.
+func TestEveryAlertHasSixCases(t *testing.T) {
+	var listed []string
+	for _, a := range sixfolds() {
+		listed = append(listed, a.alert)
+		if len(a.fault) == 0 || a.fires == 0 || a.resolves == 0 {
+			t.Errorf("%s: no fault, or no bound on how long it takes to fire or to resolve", a.alert)
+		}
+	}
+	generated, err := rules.Generate(usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := rules.Alerts()
+	for _, g := range generated.Groups.Groups {
+		for _, r := range g.Rules {
+			if r.Alert != "" {
+				wanted = append(wanted, r.Alert)
+			}
+		}
+	}
+	slices.Sort(wanted)
+	slices.Sort(listed)
+	for _, name := range slices.Compact(wanted) {
+		if !slices.Contains(listed, name) {
+			t.Errorf("%s is not in the table of six cases", name)
+		}
+	}
+	if once := slices.Compact(slices.Clone(listed)); len(once) != len(listed) {
+		t.Errorf("an alert is in the table twice: %v", listed)
+	}
+}
+
+func testFires(t *testing.T, a sixfold) {
+	b := newBench(t, a)
+	b.never(a.lead)
+	b.turns(a.fault)
+	b.soon(a.fires)
+}
+
+func testDoesNotFire(t *testing.T, a sixfold) {
+	b := newBench(t, a)
+	b.never(a.lead)
+	b.turns(a.almost)
+	b.never(2 * a.fires)
+}
+
+func testResolves(t *testing.T, a sixfold) {
+	b := newBench(t, a)
+	b.never(a.lead)
+	b.turns(a.fault)
+	b.soon(a.fires)
+	b.turns(nil)
+	b.over(a.resolves)
+}
+
+// testMissingData: data that end, or never were, are what some alerts are for
+// and nothing to the others. TestFaultNeverReadsAsHealth has those that end in
+// a fault.
+func testMissingData(t *testing.T, a sixfold) {
+	for _, lead := range []time.Duration{0, a.lead} {
+		b := newBench(t, a)
+		b.never(lead)
+		b.down = true
+		b.expect(a.onMissing, outOfSight)
+	}
+}
+
+// testCounterReset: a new process neither raises the alert nor ends it, and does
+// not keep it from firing.
+func testCounterReset(t *testing.T, a sixfold) {
+	b := newBench(t, a)
+	b.never(a.lead)
+	b.reset()
+	b.never(a.lead)
+	b.turns(a.fault)
+	b.minute()
+	b.reset()
+	b.soon(a.lead + a.fires)
+	b.reset()
+	b.always(10 * time.Minute)
+}
+
+// testNotANumber: values that are no numbers raise nothing by themselves, and
+// once they are over the alert works as before.
+func testNotANumber(t *testing.T, a sixfold) {
+	b := newBench(t, a)
+	b.never(a.lead)
+	b.nan = true
+	b.expect(a.onNaN, noNumbers)
+	b.nan = false
+	b.over(2 * blind)
+	b.turns(a.fault)
+	b.soon(a.fires + blind)
+}

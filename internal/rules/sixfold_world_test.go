@@ -1,0 +1,90 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/metrics"
+	"synthetic/internal/promtest"
+	"synthetic/internal/rules"
+)
+
+// healthyWorld is what a prober of usual exports while all is well: 4
+// conversations and 12 turns a minute.
+func healthyWorld() []series {
+	return []series{
+		gauge(metrics.BuildInfo, 1),
+		gauge(metrics.ConfigLastReloadSuccessful, 1),
+		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
+		aged(metrics.LastTurn, 5*time.Second, job()...),
+		gauge(metrics.ConsecutiveFailed, 0, job()...),
+		counter(metrics.Turns, 4, firstTurns()...),
+		counter(metrics.OutputTokens, 8000, job()...),
+		counter(metrics.TurnFailures, 0, refused()...),
+		counter(metrics.UsageMissing, 0, job()...),
+		counter(metrics.ConversationsStarted, 4, job()...),
+		counter(metrics.ConversationsSkipped, 0, overBudget()...),
+
+		gauge(metrics.SLOObjective, ttft.Objective, "slo", "ttft"),
+		gauge(metrics.SLOThreshold, ttft.Threshold.Seconds(), "slo", "ttft"),
+		counter(metrics.SLOTurns, 12, judged()...),
+		counter(metrics.SLOViolations, 0, judged()...),
+
+		counter(metrics.SignalTurns, 4, signal()...),
+		counter(metrics.SignalLog2, 40, signal()...),
+		counter(metrics.SignalBaselineLog2, 40, signal()...),
+		counter(metrics.SignalTail, 0, signal()...),
+		gauge(metrics.BaselineNoise, 0.05, signal()...),
+		gauge(metrics.BaselineYoung, 0, signal()...),
+		gauge(metrics.Cusum, 0.2, signal()...),
+		gauge(metrics.CusumLimit, 1.3, signal()...),
+		gauge(metrics.Step, 0.1, signal()...),
+		gauge(metrics.CachedBaseline, 0.8, firstTurns()...),
+		counter(metrics.CachedPromptTokens, 320, firstTurns()...),
+		counter(metrics.CacheKnownPrompt, 400, firstTurns()...),
+
+		gauge(metrics.ServerMetricsUp, 1, "target", "a"),
+		counter(metrics.ServerDrafted, 2000, "target", "a"),
+		counter(metrics.ServerAccepted, 1200, "target", "a"),
+
+		counter(metrics.ScheduleLag+"_bucket", 12, "le", "0.1"),
+		counter(metrics.ScheduleLag+"_bucket", 12, "le", "0.5"),
+		counter(metrics.ScheduleLag+"_bucket", 12, "le", "+Inf"),
+	}
+}
+
+func job() []string        { return []string{"target", "a", "workload", "chat"} }
+func firstTurns() []string { return append(job(), "turn", "first") }
+func signal() []string     { return append(firstTurns(), "signal", "ttft") }
+func judged() []string     { return append(job(), "slo", "ttft") }
+func refused() []string    { return append(job(), "reason", "http_429") }
+func overBudget() []string { return append(job(), "reason", "budget") }
+
+// TestHealthyWorldIsQuiet runs all rules together, which the six cases do not.
+func TestHealthyWorldIsQuiet(t *testing.T) {
+	b := newBench(t, sixfold{alert: rules.AlertTargetDown})
+	generated, err := rules.Generate(usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := generated.PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.server = promtest.New(t, file, time.Minute)
+	b.until(true, 2*time.Hour)
+	if firing := b.server.Firing(); len(firing) > 0 {
+		t.Errorf("%v fire at %s", firing, b.now)
+	}
+}
+
+// TestLagOfAnIdleProber: the quantile of a window without turns is no number.
+func TestLagOfAnIdleProber(t *testing.T) {
+	b := newBench(t, sixfold{alert: rules.AlertProberLagging})
+	b.turns([]series{
+		counter(metrics.ScheduleLag+"_bucket", 0, "le", "0.1"),
+		counter(metrics.ScheduleLag+"_bucket", 0, "le", "0.5"),
+		counter(metrics.ScheduleLag+"_bucket", 0, "le", "+Inf"),
+	})
+	b.never(time.Hour)
+}
