@@ -25,7 +25,7 @@ func (h *Hand) Round(ctx context.Context, evaluate bool) error {
 		return err
 	}
 	passed := time.Duration(h.rounds) * h.options.Interval
-	for _, g := range h.manager.RuleGroups() {
+	for _, g := range h.manager.Load().RuleGroups() {
 		if evaluate && passed%g.Interval() == 0 {
 			g.Eval(ctx, h.clock.now())
 		}
@@ -43,7 +43,7 @@ func (h *Hand) Compact(ctx context.Context) error {
 // Failures are the errors of the last evaluations.
 func (h *Hand) Failures() []error {
 	var errs []error
-	for _, r := range h.manager.Rules() {
+	for _, r := range h.manager.Load().Rules() {
 		if err := r.LastError(); err != nil {
 			errs = append(errs, err)
 		}
@@ -57,8 +57,8 @@ func (h *Hand) HeadSeries() uint64 { return h.store.Head().NumSeries() }
 // End stops the rule manager and closes the storage.
 func (h *Hand) End() error {
 	h.cancelRules()
-	go h.manager.Run()
-	h.manager.Stop()
+	go h.manager.Load().Run()
+	h.manager.Load().Stop()
 	return h.Close()
 }
 

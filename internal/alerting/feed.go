@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,8 +24,10 @@ import (
 // convention of Prometheus.
 const timestampSuffix = "_timestamp_seconds"
 
-// feed stores what a gatherer exposes, as a scrape does. Only run calls it,
-// but for the counts.
+// feed stores what a gatherer exposes, as a scrape does. Only run scrapes; any
+// goroutine may call take and read the counts. It has no lock: what is gathered
+// may be the pager's own health, which must not wait for a reload that waits for
+// the scrape.
 type feed struct {
 	gatherer  prometheus.TransactionalGatherer
 	storage   storage.Appendable
@@ -35,15 +36,14 @@ type feed struct {
 	maxSeries int
 	logger    *slog.Logger
 
-	mu       sync.Mutex
-	selected selection
-	series   map[uint64]*series
-	seed     maphash.Seed
-	round    uint64 // number of the scrape
+	series map[uint64]*series
+	seed   maphash.Seed
+	round  uint64 // number of the scrape
+	full   bool   // it was said that there are too many series
 
-	refused atomic.Uint64 // samples that were not stored
-	stored  atomic.Int64  // series
-	full    bool          // it was said that there are too many series
+	selected atomic.Pointer[selection] // never nil: New takes the first
+	refused  atomic.Uint64             // samples that were not stored
+	stored   atomic.Int64              // series
 }
 
 // series is one that is stored.
@@ -54,21 +54,15 @@ type series struct {
 	seen   uint64 // round
 }
 
-// take sets what is stored from the next scrape on.
-func (f *feed) take(s selection) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.selected = s
-}
+// take sets what is stored from the next batch on.
+func (f *feed) take(s selection) { f.selected.Store(&s) }
 
 // scrape gathers once and stores it. Series of the scrape before that are no
 // longer there become stale.
 func (f *feed) scrape(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	families, done, gatherErr := f.gatherer.Gather()
 	defer done()
-	b := batch{feed: f, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
+	b := batch{feed: f, wants: f.selected.Load().wants, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
 	b.step = f.clock.step()
 	f.round++
 	for _, family := range families {
@@ -99,6 +93,7 @@ func (f *feed) overflow(over int) {
 // batch is what one scrape stores.
 type batch struct {
 	*feed
+	wants   func(series string) bool
 	app     storage.Appender
 	at      int64
 	step    time.Duration
@@ -112,7 +107,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 	name := family.GetName()
 	isTime := strings.HasSuffix(name, timestampSuffix)
 	for _, m := range family.Metric {
-		flatten(name, m, b.selected.wants, func(s sample) {
+		flatten(name, m, b.wants, func(s sample) {
 			if isTime && s.value > 0 {
 				// Rules compare it with time(), which is the pager's clock.
 				s.value -= b.step.Seconds()

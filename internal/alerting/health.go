@@ -27,7 +27,8 @@ type Health struct {
 	Alertmanagers []Receiver
 }
 
-// Health returns how the pager is doing. It is cheap enough for every scrape.
+// Health returns how the pager is doing. It is cheap enough for every scrape,
+// the pager's own included.
 func (p *Pager) Health() Health {
 	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load(), Alertmanagers: p.receivers()}
 	h.Evaluations, h.Failures, h.Missed = p.evaluations.counts()
@@ -53,9 +54,7 @@ func (p *Pager) Health() Health {
 
 // groups are those of the rule manager; none before Run.
 func (p *Pager) groups() []*rules.Group {
-	p.mu.Lock()
-	manager := p.manager
-	p.mu.Unlock()
+	manager := p.manager.Load()
 	if manager == nil {
 		return nil
 	}

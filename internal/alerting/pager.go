@@ -20,6 +20,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -96,8 +97,10 @@ type Pager struct {
 	evaluations evaluations
 	close       func() error // once
 
-	mu      sync.Mutex
-	manager *rules.Manager // nil until Run
+	manager atomic.Pointer[rules.Manager] // nil until Run
+	// mu lets one reload happen at a time. Health and View do not take it: they
+	// may be asked while the pager scrapes.
+	mu sync.Mutex
 	// cancelRules ends the evaluations that run.
 	rulesCtx    context.Context
 	cancelRules context.CancelFunc
@@ -192,20 +195,20 @@ func (p *Pager) Reload(files []RuleFile) error {
 	}
 	p.files.take(files, groups, p.options.Interval)
 	p.feed.take(names)
-	if p.manager == nil {
-		return nil
+	if manager := p.manager.Load(); manager != nil {
+		return p.update(manager)
 	}
-	return p.update()
+	return nil
 }
 
 // update hands the files to the rule manager.
-func (p *Pager) update() error {
+func (p *Pager) update(manager *rules.Manager) error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {
 		before, now := g.GetLastEvalTimestamp(), p.clock.now()
 		rules.DefaultEvalIterationFunc(ctx, g, now)
 		p.evaluations.note(g, before, now)
 	}
-	return p.manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
+	return manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
 }
 
 // start makes the rule manager and loads the rules into it.
@@ -213,7 +216,7 @@ func (p *Pager) start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rulesCtx, p.cancelRules = context.WithCancel(context.Background())
-	p.manager = rules.NewManager(&rules.ManagerOptions{
+	manager := rules.NewManager(&rules.ManagerOptions{
 		QueryFunc:  rules.EngineQueryFunc(p.engine, p.store),
 		NotifyFunc: p.ledger.notify,
 		Appendable: p.store, Queryable: p.store, Context: p.rulesCtx,
@@ -223,7 +226,8 @@ func (p *Pager) start() error {
 		// The ledger reminds Alertmanagers; it wants to hear every evaluation.
 		ResendDelay: time.Millisecond,
 	})
-	return p.update()
+	p.manager.Store(manager)
+	return p.update(manager)
 }
 
 // Run scrapes, evaluates and delivers until ctx is done. Then it tells the
@@ -239,11 +243,12 @@ func (p *Pager) Run(ctx context.Context) error {
 		parts.Go(func() { c.run(deliveries) })
 	}
 	parts.Go(func() { p.keep(deliveries) })
-	parts.Go(p.manager.Run)
+	manager := p.manager.Load()
+	parts.Go(manager.Run)
 
 	p.scrapes(ctx)
 	p.cancelRules()
-	p.manager.Stop()
+	manager.Stop()
 	endDeliveries()
 	parts.Wait()
 	return errors.Join(p.save(), p.Close())
