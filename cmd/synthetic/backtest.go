@@ -174,7 +174,7 @@ func generatedFrom(in rules.Input) ([]byte, error) {
 func simulatedJob(m backtest.Model) rules.Job {
 	turns := float64(m.TurnsMin+m.TurnsMax) / 2
 	return rules.Job{
-		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
+		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: backtest.TurnTimeout,
 		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
 	}
 }

@@ -56,6 +56,9 @@ type Model struct {
 	ShiftSD        float64 `json:"shift_sd"`
 }
 
+// TurnTimeout is the simulated prober's deadline for a whole turn.
+const TurnTimeout = 2 * time.Minute
+
 // Quiet is a deployment with little noise.
 func Quiet() Model {
 	return Model{

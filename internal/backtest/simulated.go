@@ -56,7 +56,7 @@ func NewSimulation(o SimulationOptions) *Simulation {
 		Targets: []metrics.Target{{Name: Target, Model: "simulated", Connection: "reuse"}},
 		Jobs: []metrics.Job{{
 			Target: Target, Workload: Workload, Rate: o.Model.ConversationsPerMinute / 60,
-			Deadlines: regression.Deadlines{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: 2 * time.Minute},
+			Deadlines: regression.Deadlines{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout},
 		}},
 		SLOs: o.SLOs,
 	})

@@ -64,6 +64,7 @@ func (b *builder) modelLike(at string, m backtest.Model, f fileModel) backtest.M
 	inOrder(b, at, "turns_min", "turns_max", m.TurnsMin, m.TurnsMax)
 	inOrder(b, at, "burst_min", "burst_max", m.BurstMin, m.BurstMax)
 	inOrder(b, at, "outlier_min", "outlier_max", m.OutlierMin, m.OutlierMax)
+	b.answerTime(at, m)
 	b.together(at, "shifts_per_month", m.ShiftsPerMonth, "shift_sd: 0.05", m.ShiftSD)
 	b.together(at, "shift_sd", m.ShiftSD, "shifts_per_month: 4", m.ShiftsPerMonth)
 	return m
@@ -79,6 +80,19 @@ func inOrder[T int | float64](b *builder, at, low, high string, least, most T) {
 		b.mistake(highAt, fmt.Sprint(most), fmt.Sprintf("is below %s, which is %v", low, least), fmt.Sprintf("write %v or more, or a lower %s", least, low))
 	default:
 		b.mistake(lowAt, fmt.Sprint(least), fmt.Sprintf("is above %s, which is %v", high, most), fmt.Sprintf("write %v or less, or a higher %s", most, high))
+	}
+}
+
+// answerTime checks that a usual answer ends before the prober gives it up,
+// which the simulation does not do.
+func (b *builder) answerTime(at string, m backtest.Model) {
+	key := join(at, "output_tokens")
+	if !b.has(key) {
+		key = join(at, "tpot")
+	}
+	took := m.FirstTTFT + time.Duration(m.Output-1)*m.TPOT
+	if took > backtest.TurnTimeout && b.fine(join(at, "output_tokens"), join(at, "tpot"), join(at, "first_ttft")) {
+		b.mistake(key, "", fmt.Sprintf("makes answers of %v, longer than the deadline of a turn of %v", took.Round(time.Second), duration(backtest.TurnTimeout)), "write fewer output_tokens, or a shorter tpot")
 	}
 }
 

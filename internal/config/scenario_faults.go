@@ -8,6 +8,9 @@ import (
 	"synthetic/internal/backtest"
 )
 
+// mostOnset is longer than any run; sums with it still fit in a duration.
+const mostOnset = duration(10 * 365 * 24 * time.Hour)
+
 // faults resolves the faults.
 func (b *builder) faults(in []fileFault) []backtest.Fault {
 	taken := map[string]string{}
@@ -22,7 +25,10 @@ func (b *builder) faults(in []fileFault) []backtest.Fault {
 			Name: f.Name, Kind: backtest.FaultKind(f.Kind), Size: f.Size, Share: float64(f.Share),
 			Ramp: dur(f.Ramp), Length: dur(f.Length), Within: dur(f.Within),
 		}
-		for _, onset := range f.At {
+		for j, onset := range f.At {
+			if onset > mostOnset {
+				b.mistake(index(at+".at", j), onset.String(), fmt.Sprintf("is above %v", mostOnset), "write a time within --days")
+			}
 			fault.At = append(fault.At, dur(onset))
 		}
 		out = append(out, fault)
