@@ -2,6 +2,7 @@ package alerting
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -64,9 +65,16 @@ func TestPages(t *testing.T) {
 	if got := fired.GeneratorURL; got != "https://pager.example.org/alerts" {
 		t.Errorf("the alert comes from %q", got)
 	}
-	view := p.View()
-	if len(view.Groups) != 1 || view.Groups[0].Rules[0].State != "firing" || len(view.Groups[0].Rules[0].Alerts) != 1 {
-		t.Errorf("the view does not show the alert: %+v", view.Groups)
+	firing := func() bool {
+		groups := p.View().Groups
+		return len(groups) == 1 && groups[0].Rules[0].State == "firing" && len(groups[0].Rules[0].Alerts) == 1
+	}
+	// An alert is told of before its evaluation has ended, and until the first one
+	// has, the state is unknown.
+	for begin := time.Now(); !firing(); runtime.Gosched() {
+		if time.Since(begin) > stuck {
+			t.Fatalf("the view does not show the alert: %+v", p.View().Groups)
+		}
 	}
 	g.set(0)
 	over := am.await(t, "the end", func(p posted) bool { return !p.firing() })
