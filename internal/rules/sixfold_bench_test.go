@@ -1,52 +1,25 @@
 package rules_test
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
+	"synthetic/internal/metrics"
 	"synthetic/internal/promtest"
 	"synthetic/internal/rules"
 )
 
-// series is one series of the only prober.
-type series struct {
-	labels labels.Labels
-	// perMinute is how fast a counter grows.
-	perMinute float64
-	// gauge is the value of what is no counter, at a time; nil for a counter.
-	gauge func(now time.Time) float64
-}
-
-func counter(name string, perMinute float64, pairs ...string) series {
-	return series{labels: named(name, pairs), perMinute: perMinute}
-}
-
-func gauge(name string, v float64, pairs ...string) series {
-	return series{labels: named(name, pairs), gauge: func(time.Time) float64 { return v }}
-}
-
-// aged is a timestamp that is always so old.
-func aged(name string, age time.Duration, pairs ...string) series {
-	return series{labels: named(name, pairs), gauge: func(now time.Time) float64 {
-		return float64(now.Add(-age).Unix())
-	}}
-}
-
-func named(name string, pairs []string) labels.Labels {
-	return labels.FromStrings(append([]string{model.MetricNameLabel, name}, pairs...)...)
-}
-
 // bench is an alert, with the rules it needs, and the series that it stands on.
 type bench struct {
 	t      *testing.T
-	alert  string
+	file   []byte // its rules
 	server *promtest.Server
 	now    time.Time
 	world  []series
@@ -62,10 +35,10 @@ func newBench(t *testing.T, a sixfold) *bench {
 		in = a.in
 	}
 	b := &bench{
-		t: t, alert: a.alert, totals: map[string]float64{},
-		server: promtest.New(t, only(t, in(), a.alert), time.Minute),
-		now:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		t: t, file: only(t, in(), a.alert), totals: map[string]float64{},
+		now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}
+	b.server = promtest.New(t, b.file, time.Minute)
 	b.turns(nil)
 	// A process that has run for a while: a reset must show.
 	for _, s := range b.world {
@@ -105,6 +78,33 @@ func only(t *testing.T, in rules.Input, alert string) []byte {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// reads lists the metrics of the world that the alert's rules read.
+func (b *bench) reads() []string {
+	var names []string
+	for _, s := range b.world {
+		if bytes.Contains(b.file, []byte(s.name())) {
+			names = append(names, s.name())
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// lose takes a metric out of the world, with those that a prober exports in one
+// with it: a part of a quotient is never lost alone.
+func (b *bench) lose(metric string) {
+	gone := []string{metric}
+	for _, together := range [][]string{
+		{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2, metrics.SignalTail},
+		{metrics.CachedPromptTokens, metrics.CacheKnownPrompt},
+	} {
+		if slices.Contains(together, metric) {
+			gone = together
+		}
+	}
+	b.world = slices.DeleteFunc(b.world, func(s series) bool { return slices.Contains(gone, s.name()) })
 }
 
 // turns makes the world the healthy one, but for some series.

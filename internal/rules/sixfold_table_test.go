@@ -38,6 +38,7 @@ func sixfoldObjectives() []sixfold {
 			alert: rules.AlertSLONoSamples,
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.1, judged()...)),
 			lead: 20 * time.Minute, fires: 80 * time.Minute, resolves: 5 * time.Minute,
+			onMissing: metrics.SLOTurns,
 		},
 	}
 }
@@ -61,7 +62,8 @@ func sixfoldTargets() []sixfold {
 			alert: rules.AlertTargetNoSamples,
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.5, judged()...)),
 			lead: 20 * time.Minute, fires: 22 * time.Minute, resolves: 14 * time.Minute,
-			onNaN: true, // what is no number is no sample
+			onMissing: metrics.SLOTurns,
+			onNaN:     true, // what is no number is no sample
 		},
 		{
 			alert: rules.AlertAcceptanceCollapse, fault: accepted(40), almost: accepted(120),
@@ -118,7 +120,7 @@ func sixfoldProbers() []sixfold {
 		{
 			alert: rules.AlertProberSilent, fault: silent(310 * time.Second), almost: silent(5 * time.Minute),
 			lead: 5 * time.Minute, fires: 4 * time.Minute, resolves: 12 * time.Minute,
-			onMissing: true,
+			onMissing: metrics.BuildInfo,
 		},
 		{
 			alert: rules.AlertSchedulerStuck, fault: stuck(130 * time.Second), almost: stuck(2 * time.Minute),

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
 )
 
@@ -23,13 +24,17 @@ type sixfold struct {
 	lead time.Duration
 	// fires and resolves bound how long the alert takes.
 	fires, resolves time.Duration
-	// onMissing and onNaN say that such data are what the alert is about.
-	onMissing, onNaN bool
+	// onMissing is the metric whose absence the alert is about, and onNaN says
+	// that values which are no numbers are.
+	onMissing string
+	onNaN     bool
 }
 
 // Lengths of what happens to the data.
 const (
-	outOfSight = 45 * time.Minute
+	// outOfSight is longer than the hour that the longest window on samples has,
+	// and its wait.
+	outOfSight = 80 * time.Minute
 	// noNumbers is longer than any alert waits.
 	noNumbers = 25 * time.Minute
 	// blind is how long after that a window may still begin within it: an
@@ -120,15 +125,23 @@ func testResolves(t *testing.T, a sixfold) {
 	b.over(a.resolves)
 }
 
-// testMissingData: data that end, or never were, are what some alerts are for
-// and nothing to the others. TestFaultNeverReadsAsHealth has those that end in
-// a fault.
+// testMissingData: data that end, or never were, all of them or a part, are what
+// some alerts are for and nothing to the others. TestFaultNeverReadsAsHealth
+// has those that end in a fault.
 func testMissingData(t *testing.T, a sixfold) {
 	for _, lead := range []time.Duration{0, a.lead} {
 		b := newBench(t, a)
 		b.never(lead)
 		b.down = true
-		b.expect(a.onMissing, outOfSight)
+		b.expect(a.onMissing == metrics.BuildInfo, outOfSight)
+	}
+	for _, metric := range newBench(t, a).reads() {
+		t.Run(metric, func(t *testing.T) {
+			b := newBench(t, a)
+			b.never(a.lead)
+			b.lose(metric)
+			b.expect(a.onMissing == metric, outOfSight)
+		})
 	}
 }
 

@@ -4,10 +4,43 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+
 	"synthetic/internal/metrics"
 	"synthetic/internal/promtest"
 	"synthetic/internal/rules"
 )
+
+// series is one series of the only prober.
+type series struct {
+	labels labels.Labels
+	// perMinute is how fast a counter grows.
+	perMinute float64
+	// gauge is the value of what is no counter, at a time; nil for a counter.
+	gauge func(now time.Time) float64
+}
+
+func counter(name string, perMinute float64, pairs ...string) series {
+	return series{labels: named(name, pairs), perMinute: perMinute}
+}
+
+func gauge(name string, v float64, pairs ...string) series {
+	return series{labels: named(name, pairs), gauge: func(time.Time) float64 { return v }}
+}
+
+// aged is a timestamp that is always so old.
+func aged(name string, age time.Duration, pairs ...string) series {
+	return series{labels: named(name, pairs), gauge: func(now time.Time) float64 {
+		return float64(now.Add(-age).Unix())
+	}}
+}
+
+func (s series) name() string { return s.labels.Get(model.MetricNameLabel) }
+
+func named(name string, pairs []string) labels.Labels {
+	return labels.FromStrings(append([]string{model.MetricNameLabel, name}, pairs...)...)
+}
 
 // healthyWorld is what a prober of usual exports while all is well: 4
 // conversations and 12 turns a minute.
