@@ -40,6 +40,9 @@ func (s *traces) has(id string) bool {
 // TestPagesNameATraceOfTheServer follows a trace id from the header that the
 // server got over /metrics into what an Alertmanager is told.
 func TestPagesNameATraceOfTheServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for a quarter of a minute")
+	}
 	came := &traces{seen: map[string]bool{}}
 	d := simulate.New(simulate.Options{Seed: 1, Faults: simulate.Faults{HTTP500: 1}})
 	server := httptest.NewServer(came.before(d))

@@ -26,6 +26,9 @@ var (
 // plan of plans/ at its full length, which takes minutes per seed, and prints
 // the rows of the table in docs/sweeps.md; otherwise on one that is made short.
 func TestCapacities(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates two sweeps")
+	}
 	if !*capacities {
 		plan := loadPlan(t, "../../plans/002-kv-high.yml")
 		compareCapacities(t, "short", short(plan))

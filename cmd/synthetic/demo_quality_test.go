@@ -21,6 +21,9 @@ const trialSeeds = 3
 // name it in time. With -quality=FILE all of it is measured, and written down;
 // otherwise only what is told within minutes, once each.
 func TestDemoQuality(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates many deployments")
+	}
 	var p qualityPage
 	t.Run("drafter", func(t *testing.T) {
 		for _, c := range changes() {
@@ -65,6 +68,9 @@ func judged(t *testing.T, c trial, v *verdict) {
 // drawn: when conversations start, how long they are, and what the other clients
 // do.
 func TestHealthyDemoPagesNever(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a long time")
+	}
 	seeds, length := *qualitySeeds, time.Hour
 	if seeds == 0 {
 		seeds, length = 1, 20*time.Minute

@@ -30,6 +30,9 @@ func drafting(t *testing.T) simulate.Options {
 // metrics in virtual time: drafts that are not accepted any more are a ticket,
 // and it ends when they are again.
 func TestAcceptanceCollapseFires(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates four hours")
+	}
 	const before, during, after = 170 * time.Minute, 40 * time.Minute, 45 * time.Minute
 	cfg, rules := configAndRules(t, speculating())
 	var scrapes []scrape

@@ -59,6 +59,9 @@ func sixfolds() []sixfold {
 }
 
 func TestSixCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("evaluates the rules over days, in one goroutine")
+	}
 	for _, a := range sixfolds() {
 		for name, test := range sixCases() {
 			t.Run(a.alert+"/"+name, func(t *testing.T) {
