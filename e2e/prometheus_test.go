@@ -58,7 +58,7 @@ func (p *prometheus) api(t *testing.T, path string, data any) error {
 // awaitSample waits until a query has a result.
 func (p *prometheus) awaitSample(t *testing.T, query string) {
 	t.Helper()
-	await(t, 30*time.Second, "a result of "+query, func() error {
+	await(t, 2*time.Minute, "a result of "+query, func() error {
 		var data struct{ Result []json.RawMessage }
 		if err := p.api(t, "query?query="+url.QueryEscape(query), &data); err != nil {
 			return err
