@@ -31,6 +31,26 @@ func pair(t *testing.T) (near, far *net.TCPConn) {
 	return out.(*net.TCPConn), in.(*net.TCPConn)
 }
 
+// awaitStamps writes until segments are stamped: Linux begins with it a moment
+// after the first socket of all asked for it, and the moment is longer where the
+// machine is busy.
+func awaitStamps(t *testing.T, timed stamped, far net.Conn) {
+	t.Helper()
+	buf := make([]byte, 10)
+	for range 10_000 {
+		if _, err := far.Write([]byte("abc")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := timed.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+		if timed.arrival().Kernel {
+			return
+		}
+	}
+	t.Fatal("no segment was stamped")
+}
+
 // A late read does not move the arrival: that is the point of it all.
 func TestKernelStampsOutliveALateRead(t *testing.T) {
 	if TimestampSource() != "kernel" {
@@ -39,6 +59,7 @@ func TestKernelStampsOutliveALateRead(t *testing.T) {
 	near, far := pair(t)
 	timed := stamp(near)
 	buf := make([]byte, 10)
+	awaitStamps(t, timed, far)
 	for i := range 3 {
 		before := time.Now()
 		if _, err := far.Write([]byte("abc")); err != nil {
