@@ -45,8 +45,8 @@ e2e: build ## Probe real servers (installs them; see docs/e2e.md)
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
-	$(GO) test ./internal/config ./internal/metrics -run 'Doc|Schema|Reference|Golden' -update
-	$(GO) run ./internal/workload/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
+	$(GO) test ./internal/config ./internal/sidecar/metrics -run 'Doc|Schema|Reference|Golden' -update
+	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema
 
@@ -59,7 +59,7 @@ check-generated: generate ## Fail if a generated file is stale
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
-	@test -z "$$(gofmt -l cmd internal e2e)" || { gofmt -l cmd internal e2e; echo 'Run gofmt -w on these files.'; exit 1; }
+	@test -z "$$(gofmt -l cmd internal tools e2e)" || { gofmt -l cmd internal tools e2e; echo 'Run gofmt -w on these files.'; exit 1; }
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
@@ -100,12 +100,12 @@ demo-baselines: ## Learn anew the baselines that the demo starts with, about two
 
 .PHONY: fuzz
 fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
-	$(GO) test ./internal/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
+	$(GO) test ./internal/probe/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
 
 .PHONY: bench
 bench: ## Run the benchmarks of docs/performance.md
-	$(GO) run ./internal/wirebench
-	$(GO) test ./internal/metrics ./internal/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
+	$(GO) run ./tools/wirebench
+	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 CONTAINER ?= docker
 .PHONY: alert-quality
@@ -113,7 +113,7 @@ alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU
 	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/alert-quality/main
 	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/alert-quality/few
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/alert-quality/moving
-	$(GO) run ./internal/backtest/page
+	$(GO) run ./tools/alertpage
 
 .PHONY: image
 image: ## Build the container image (needs docker or a look-alike)
@@ -122,4 +122,4 @@ image: ## Build the container image (needs docker or a look-alike)
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them
-	$(GO) run ./internal/simulate/calibrate $(if $(FIT),-fit $(FIT),-doc docs/simulation.md)
+	$(GO) run ./tools/calibrate $(if $(FIT),-fit $(FIT),-doc docs/simulation.md)

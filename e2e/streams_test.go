@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // captured is one stream as a real server sent it.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/runfile"
+	"synthetic/internal/study/runfile"
 )
 
 // TestSweep compares a sweep of two deployments with what their frontends

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/promtest"
 	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
 )
 
 // TestRegressionNamesTheLikelyPart breaks the deployment of alertsConfig, whose

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/promtest"
 	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
 )
 
 // alertsConfig probes a deployment twelve conversations a minute.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	reports "synthetic/internal/report"
-	"synthetic/internal/report/study"
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
+	"synthetic/internal/study/figures"
+	reports "synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 var (
@@ -97,7 +97,7 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 // reportsCapacities looks for the capacities in the report of a run.
 func reportsCapacities(t *testing.T, run *runfile.Run) {
 	t.Helper()
-	pages, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+	pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 )
 
 // demoBaselines is a state file with what each of the demo's deployments is

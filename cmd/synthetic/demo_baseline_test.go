@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/regression"
 )
 
 // learnSeed is of deployments that are learned from, and of none that is judged.

@@ -14,10 +14,10 @@ import (
 	"github.com/prometheus/common/model"
 	promrules "github.com/prometheus/prometheus/rules"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
-	"synthetic/internal/promtest"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/tools/testkit/promtest"
 )
 
 // page is an alert that fired in a stage.

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
-	"synthetic/internal/status"
 )
 
 // TestScenarios pins what a newcomer is promised: nothing fires while all is

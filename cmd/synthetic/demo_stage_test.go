@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/promtest"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
-	"synthetic/internal/status"
+	"synthetic/tools/testkit/promtest"
 )
 
 // demoTick is how often the demo's pager gathers and evaluates: "interval" in

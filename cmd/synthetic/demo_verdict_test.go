@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/regression"
 )
 
 // trial is something that goes wrong in the demo once demoPause is over, and

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/status"
+	"synthetic/internal/sidecar/status"
 )
 
 // noWrap and wrap switch a terminal's line wrapping: what a narrow one wraps

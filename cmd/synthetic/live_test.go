@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/status"
+	"synthetic/internal/sidecar/status"
 )
 
 // TestLiveRedrawsInPlace: each block erases exactly the lines of the one

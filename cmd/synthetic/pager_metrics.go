@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // pagerCollector exports how the pager is doing.

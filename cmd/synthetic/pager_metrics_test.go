@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // TestPagerMetrics: what is exported is what the catalog and so the docs say.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
-	"synthetic/internal/status"
 )
 
 // withAlerting appends a section to a configuration file.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/status"
+	"synthetic/internal/sidecar/status"
 )
 
 // alerts is what the page of alerts shows.

@@ -10,7 +10,7 @@ import (
 
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/sweep"
+	"synthetic/internal/study/sweep"
 )
 
 // presetNames lists the simulated deployments that a plan may name.

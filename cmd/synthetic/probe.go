@@ -13,9 +13,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/target"
-	"synthetic/internal/waterfall"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/waterfall"
+	"synthetic/internal/probe/workload"
 )
 
 // maxTurns and maxTokens are the limits of a workload, which the configuration

@@ -8,9 +8,9 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	reports "synthetic/internal/report"
-	"synthetic/internal/report/gate"
-	"synthetic/internal/report/study"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/gate"
+	reports "synthetic/internal/study/report"
 )
 
 // reportFlags are shared by the kinds of report.
@@ -33,10 +33,10 @@ func addReport(app *kingpin.Application) []command {
 	}
 }
 
-// load turns the arguments of a report into one study.
-type load func(f *reportFlags) (*study.Study, error)
+// loader turns the arguments of a report into one study.
+type loader func(f *reportFlags) (*figures.Study, error)
 
-func reportCommand(parent *kingpin.CmdClause, name, help string, read load) command {
+func reportCommand(parent *kingpin.CmdClause, name, help string, read loader) command {
 	f := &reportFlags{}
 	c := parent.Command(name, help)
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
@@ -49,7 +49,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read load) comm
 
 // run reads everything before it writes anything: a mistake leaves the output
 // as it was.
-func (f *reportFlags) run(e env, read load) error {
+func (f *reportFlags) run(e env, read loader) error {
 	var conditions []gate.Condition
 	if f.failOn != "" {
 		var err error
@@ -103,11 +103,11 @@ func (f *reportFlags) write(e env, files []reports.File) error {
 }
 
 // objectives replaces those of the run by those of the flags.
-func (f *reportFlags) objectives(s *study.Study) error {
+func (f *reportFlags) objectives(s *figures.Study) error {
 	if len(f.slos) == 0 {
 		return nil
 	}
-	var wanted []study.Objective
+	var wanted []figures.Objective
 	for _, text := range f.slos {
 		o, err := gate.Objective(text)
 		if err != nil {

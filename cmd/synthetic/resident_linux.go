@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"synthetic/internal/report/picture"
+	"synthetic/internal/draw"
 )
 
 // trimResident gives back the pages of the program's own file that start-up
@@ -25,7 +25,7 @@ func trimResident() {
 	}
 	for range 2 { // what ran during the first has brought its neighbours back
 		unmapOwn(exe)
-		for _, font := range picture.Fonts() {
+		for _, font := range draw.Fonts() {
 			unmapBytes(font)
 		}
 		dropCached()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/report/picture"
+	"synthetic/internal/draw"
 )
 
 func TestOwnReadOnly(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTrimResident(t *testing.T) {
 		t.Error("no read-only mapping of the program was found")
 	}
 	sum := func() (h uint64) {
-		for _, font := range picture.Fonts() {
+		for _, font := range draw.Fonts() {
 			h = h*31 + uint64(crc32.ChecksumIEEE(font))
 		}
 		return h
@@ -70,7 +70,7 @@ func TestTrimResident(t *testing.T) {
 // TestUnmapBytes: whatever the place and the length, the bytes stay the same,
 // and what is shorter than a page is left alone.
 func TestUnmapBytes(t *testing.T) {
-	font := picture.Fonts()[0]
+	font := draw.Fonts()[0]
 	for _, part := range [][]byte{nil, font[:1], font[1:4096], font[:4096], font[4095:12289], font[len(font)-8191:], font} {
 		before := crc32.ChecksumIEEE(part)
 		unmapBytes(part)

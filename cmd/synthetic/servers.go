@@ -6,8 +6,8 @@ import (
 	oklog "github.com/oklog/run"
 
 	"synthetic/internal/config"
-	"synthetic/internal/metrics"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // newServers follows the metrics of the targets that have any configured.

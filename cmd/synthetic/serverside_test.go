@@ -6,11 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/runfile"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
-	"synthetic/internal/target"
+	"synthetic/internal/study/runfile"
 )
 
 // TestServerSideOfAPreset reads a simulated deployment's own figures as a sweep

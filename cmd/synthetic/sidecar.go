@@ -15,12 +15,12 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
-	"synthetic/internal/metrics"
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/schedule"
+	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
-	"synthetic/internal/status"
-	"synthetic/internal/wire"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/status"
 )
 
 // sidecar holds the parts of a running prober together. Data flows one way:
@@ -31,7 +31,7 @@ type sidecar struct {
 	registry  *prometheus.Registry // Go and process collectors; the recorder has its own way
 	recorder  *metrics.Recorder
 	page      *status.Page
-	scheduler *schedule.Scheduler
+	scheduler *load.Scheduler
 	servers   *serverside.Watcher
 	// pager is nil unless the first configuration asked for one.
 	pager      *pager
@@ -67,12 +67,12 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		return nil, err
 	}
 	journal := newJournal(cmp.Or(o.events, slog.New(slog.DiscardHandler)))
-	s.scheduler = schedule.New(schedule.Options{
+	s.scheduler = load.New(load.Options{
 		Sink:         tee{s.recorder, s.page, journal},
 		Logger:       o.logger,
 		Replica:      replica,
 		DrainTimeout: o.drainTimeout,
-		NewProber: func(j schedule.Job) (schedule.Prober, error) {
+		NewProber: func(j load.Job) (load.Prober, error) {
 			p, err := probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
 			if err != nil {
 				return nil, err
@@ -152,7 +152,7 @@ func (m modelReporter) Model(ctx context.Context) (string, error) {
 }
 
 // tee hands everything to several sinks, in order.
-type tee []schedule.Sink
+type tee []load.Sink
 
 func (t tee) TurnStarted(s probe.Start) {
 	for _, sink := range t {

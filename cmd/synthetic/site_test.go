@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/simulate"
 )
 

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/metrics"
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
-	"synthetic/internal/schedule"
-	"synthetic/internal/status"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/status"
 )
 
 // snapshotOf is what the recorder needs to know of a configuration.
@@ -22,7 +22,7 @@ func snapshotOf(cfg *config.Config) metrics.Snapshot {
 	return s
 }
 
-func jobOf(cfg *config.Config, j schedule.Job) metrics.Job {
+func jobOf(cfg *config.Config, j load.Job) metrics.Job {
 	limits := j.Workload.Timeouts
 	out := metrics.Job{
 		Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,

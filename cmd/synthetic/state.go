@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 )
 
 // saveEvery is how much of the baselines and of a regression in progress a

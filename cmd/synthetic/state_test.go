@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/regression"
 )
 
 // TestStateFile: a stopped sidecar has saved what it knows.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	reports "synthetic/internal/report"
-	"synthetic/internal/report/study"
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
+	"synthetic/internal/study/figures"
+	reports "synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 var (
@@ -45,7 +45,7 @@ func TestStudies(t *testing.T) {
 			if cells := len(plan.Cells()); len(run.Results) != cells {
 				t.Errorf("%d levels were measured, want %d", len(run.Results), cells)
 			}
-			pages, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+			pages, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
-	reports "synthetic/internal/report"
-	"synthetic/internal/report/study"
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
+	"synthetic/internal/study/figures"
+	reports "synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // sweepFlags are the flags of "synthetic sweep".
@@ -76,7 +76,7 @@ func (f *sweepFlags) report(e env, run *runfile.Run) {
 		return
 	}
 	dir := filepath.Join(f.dir, "report")
-	files, err := reports.Files(study.FromRuns([]*runfile.Run{run}))
+	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err == nil {
 		err = reports.Write(dir, files)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/runfile"
+	"synthetic/internal/study/runfile"
 )
 
 // asProgramEnv makes the test binary be the program.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // quietFor is how often progress is told where the output is no terminal.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/promtest"
 	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
 )
 
 // pipes is a listener whose connections are in memory, so that a deployment

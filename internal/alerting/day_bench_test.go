@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // Alerting says how the process pages by itself.

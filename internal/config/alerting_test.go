@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 
 	"github.com/google/go-cmp/cmp"
 )

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // settings resolves how often conversations start and what limits them.

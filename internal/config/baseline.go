@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"synthetic/internal/expected"
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/runfile"
-	"synthetic/internal/schedule"
-	"synthetic/internal/sweep"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/baseline"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // Baseline is the level of a benchmark that a job is compared with.
@@ -24,7 +24,7 @@ type Baseline struct {
 	Level        float64
 	Kind         runfile.LevelKind
 	// Expected is what was measured there.
-	Expected expected.Level
+	Expected baseline.Level
 	// Learned are the kinds of turn of the job that are not compared with it,
 	// since the level has too few of them or does not tell them apart.
 	Learned []probe.TurnKind
@@ -41,7 +41,7 @@ func (c *Config) BaselineOf(target, workload string) (Baseline, bool) {
 
 // benchmark is the file that a traffic entry is compared with, nil for none or
 // for one with a mistake.
-func (b *builder) benchmark(path string, t fileTraffic) *expected.File {
+func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 	at := path + ".baseline_file"
 	if t.BaselineFile == "" {
 		for _, key := range []string{"baseline_variant", "baseline_level"} {
@@ -55,7 +55,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *expected.File {
 	if !b.fine(at) {
 		return nil
 	}
-	f, err := expected.Open(full)
+	f, err := baseline.Open(full)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), full+": ")
 		b.mistake(at, shown(t.BaselineFile), "cannot be a baseline ("+reason+")", "name the run.json of synthetic sweep, or the report.json of a report")
@@ -65,7 +65,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *expected.File {
 }
 
 // baseline chooses the level that a job is compared with.
-func (b *builder) baseline(path string, t fileTraffic, f *expected.File, j schedule.Job) {
+func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j load.Job) {
 	if f == nil || !b.fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
 		return
 	}
@@ -94,7 +94,7 @@ func (b *builder) baseline(path string, t fileTraffic, f *expected.File, j sched
 
 // learned lists the kinds of turn that a workload has and that a level has no
 // TTFT to compare with.
-func learned(l expected.Level, w workload.Spec) []probe.TurnKind {
+func learned(l baseline.Level, w workload.Spec) []probe.TurnKind {
 	var out []probe.TurnKind
 	for k, kind := range probe.TurnKinds() {
 		if l.Benchmarks[k][0].Typical == 0 && (kind == probe.First || w.TurnsMax != 1) {
@@ -106,7 +106,7 @@ func learned(l expected.Level, w workload.Spec) []probe.TurnKind {
 
 // baselineVariant is the one that was written, the only one there is, or that
 // which is called as the target.
-func (b *builder) baselineVariant(path string, t fileTraffic, f *expected.File, target string) (string, bool) {
+func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, target string) (string, bool) {
 	at := path + ".baseline_variant"
 	switch {
 	case b.has(at) && slices.Contains(f.Variants, t.BaselineVariant):
@@ -125,7 +125,7 @@ func (b *builder) baselineVariant(path string, t fileTraffic, f *expected.File, 
 
 // baselineLevel is the one that was written, the only one there is, or that at
 // which the job itself loads the target.
-func (b *builder) baselineLevel(path string, t fileTraffic, f *expected.File, variant string, load workload.Traffic) (float64, bool) {
+func (b *builder) baselineLevel(path string, t fileTraffic, f *baseline.File, variant string, load workload.Traffic) (float64, bool) {
 	at := path + ".baseline_level"
 	levels := f.Levels(variant)
 	own := load.Rate
@@ -158,7 +158,7 @@ func (b *builder) nearer(path, key string) string {
 }
 
 // levelList is "concurrency 10, 20 and 30".
-func levelList(f *expected.File, variant string) string {
+func levelList(f *baseline.File, variant string) string {
 	var words []string
 	for _, l := range f.Levels(variant) {
 		words = append(words, number64(l))

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // bounds checks the keys min and max of the mapping at path. A bound that was

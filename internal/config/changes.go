@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"synthetic/internal/regression"
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/regression"
 )
 
 // mostChange is the longest change window. Nothing is learned within one, so a

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // envName matches names of environment variables; likeKey matches the ones of

@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/schedule"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
 )
 
 const day = 24 * time.Hour
@@ -44,7 +44,7 @@ func TestMinimal(t *testing.T) {
 	tg := minimalTarget("a-8000")
 	want := &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []schedule.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
+		Jobs:    []load.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
 		SLOs: []slo.Objective{
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
 			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
@@ -100,7 +100,7 @@ func TestEveryKey(t *testing.T) {
 	want := &Config{
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []ServerMetrics{{gateway, []string{"https://worker.example.com:9090/metrics"}, time.Minute}},
-		Jobs: []schedule.Job{
+		Jobs: []load.Job{
 			{Target: gateway, Workload: full, Traffic: limited},
 			{Target: direct, Workload: full, Traffic: limited},
 			{Target: direct, Workload: replay, Traffic: closed},
@@ -139,7 +139,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []schedule.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []load.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -150,7 +150,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []schedule.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []load.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
 		SLOs:    []slo.Objective{},
 	})
 }

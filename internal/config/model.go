@@ -11,9 +11,9 @@
 package config
 
 import (
-	"synthetic/internal/schedule"
+	"synthetic/internal/load"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
-	"synthetic/internal/target"
 )
 
 // Config is a validated configuration.
@@ -23,7 +23,7 @@ type Config struct {
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []ServerMetrics
 	// Jobs are the traffic entries resolved: targets × workload.
-	Jobs []schedule.Job
+	Jobs []load.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
 	// Baselines are the benchmarks that jobs are compared with, at most one each.

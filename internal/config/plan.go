@@ -9,11 +9,11 @@ import (
 	"reflect"
 	"strings"
 
-	"synthetic/internal/runfile"
-	"synthetic/internal/schedule"
+	"synthetic/internal/load"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
-	"synthetic/internal/sweep"
-	"synthetic/internal/target"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // leastPlan is the remedy of a file that holds no plan at all.
@@ -85,10 +85,10 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 // will be asked.
 func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan, w conversation) []slo.Objective {
 	var targets []target.Target
-	var jobs []schedule.Job
+	var jobs []load.Job
 	for _, v := range p.Variants {
 		targets = append(targets, v.Target)
-		jobs = append(jobs, schedule.Job{Target: v.Target, Workload: w.Spec})
+		jobs = append(jobs, load.Job{Target: v.Target, Workload: w.Spec})
 	}
 	b.known = b.fine("variants", "workload")
 	full := make([]fileSLO, len(in))

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"time"
 
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // defaultWarmUp and defaultSnapshot are those of the sweeps that the engine

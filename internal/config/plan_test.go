@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/runfile"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/sweep"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 func testPresets() []string { return []string{"phase0", "eagle3"} }

@@ -10,9 +10,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"synthetic/internal/runfile"
-	"synthetic/internal/sweep"
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // variants resolves the variants, and names those that have no name.

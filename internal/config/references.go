@@ -3,8 +3,8 @@ package config
 import (
 	"slices"
 
-	"synthetic/internal/schedule"
-	"synthetic/internal/target"
+	"synthetic/internal/load"
+	"synthetic/internal/probe/target"
 )
 
 // pickWorkload finds the workload that a traffic entry names; without a name,
@@ -106,7 +106,7 @@ func (b *builder) jobsKnown(traffic int) bool {
 
 // idle reports the targets and workloads that no job uses: to leave a
 // deployment unwatched must be written, not forgotten.
-func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []schedule.Job) {
+func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []load.Job) {
 	busyTargets, busyWorkloads := map[string]bool{}, map[string]bool{}
 	for _, j := range jobs {
 		busyTargets[j.Target.Name], busyWorkloads[j.Workload.Name] = true, true

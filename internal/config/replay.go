@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // replay turns the workload at path into a replay of a file of conversations,

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // ServerMetrics names the pages on which a target tells its own metrics.

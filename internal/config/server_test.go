@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 func TestServerMetrics(t *testing.T) {

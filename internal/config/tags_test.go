@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
-	"synthetic/internal/target"
 )
 
 // TestTags holds that every key is documented, says what its absence means,

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // targets resolves the targets, and names those that have no name.

@@ -3,8 +3,8 @@ package config
 import (
 	"time"
 
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // conversation is a workload and, where there is one, the endpoint that plays

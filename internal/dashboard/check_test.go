@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"synthetic/internal/dashboard"
-	"synthetic/internal/dashboard/dashboardtest"
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/dashboardtest"
 )
 
 func decode(t *testing.T, d dashboard.Dashboard) dashboardtest.Board {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/workload"
 )
 
 // Input is what the dashboards depend on.

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"synthetic/internal/dashboard/dashboardtest"
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/tools/testkit/dashboardtest"
 )
 
 const (

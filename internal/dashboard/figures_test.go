@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/dashboard"
-	"synthetic/internal/dashboard/dashboardtest"
+	"synthetic/tools/testkit/dashboardtest"
 )
 
 // TestFigures compares what the panels show with what the script did: of 46

@@ -12,8 +12,8 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/workload"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

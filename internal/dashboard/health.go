@@ -4,7 +4,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // proberHealth answers: can the other two dashboards be believed?

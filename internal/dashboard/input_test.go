@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"synthetic/internal/dashboard"
-	"synthetic/internal/dashboard/dashboardtest"
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
-	"synthetic/internal/workload"
+	"synthetic/tools/testkit/dashboardtest"
 )
 
 // TestInitialResolution: the window of four steps should hold 20 conversations

@@ -5,9 +5,9 @@ import (
 
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

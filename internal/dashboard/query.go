@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // perJob and perTurn are the populations that a distribution is never summed

@@ -3,7 +3,7 @@ package dashboard
 import (
 	"time"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // samplesPerWindow is how many conversation starts a window should hold: at

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/dashboard/dashboardtest"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/tools/testkit/dashboardtest"
 )
 
 // TestPanelsHaveDataOfAProber fills the storage with what the prober measures

@@ -3,7 +3,7 @@ package dashboard
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // perTarget are the labels of what a server says of itself.

@@ -4,8 +4,8 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // datasourceVariable picks the Prometheus that scrapes synthetic.

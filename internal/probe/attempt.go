@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
-	"synthetic/internal/stream"
-	"synthetic/internal/wire"
+	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/wire"
 )
 
 const (

@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // deadlines are the three bounds of a turn. A bound of zero does not exist.

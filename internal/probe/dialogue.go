@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/wire"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/wire"
+	"synthetic/internal/probe/workload"
 )
 
 // dialogue is one conversation while it is held.

@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/stream"
+	"synthetic/internal/probe/stream"
 )
 
 // measurement gathers what the events of one stream say of a turn.

@@ -12,8 +12,8 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"synthetic/internal/target"
-	"synthetic/internal/wire"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
 )
 
 // defaultModelsTimeout bounds the discovery of a model.

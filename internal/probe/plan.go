@@ -3,7 +3,7 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // Plan is one conversation to be held.

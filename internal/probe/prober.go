@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/target"
-	"synthetic/internal/wire"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
+	"synthetic/internal/probe/workload"
 )
 
 // Options say what a Prober probes and how.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"synthetic/internal/stream"
-	"synthetic/internal/wire"
+	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/wire"
 )
 
 // maxErrorBody is how much of an error body is read.

@@ -9,8 +9,8 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // encodeBody returns the JSON body of a streamed chat completion. The fields

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // TestKeyNeverComesBack lets servers echo the key in every place that ends up

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // step is one act of a scripted server: wait, then write.

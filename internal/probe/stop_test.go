@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/target"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 )
 
 // on runs a function when the first turn starts.

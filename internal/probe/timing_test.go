@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/workload"
 )
 
 // TestTimesAreArrivals checks each time against the server's own stamps. The

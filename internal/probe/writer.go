@@ -10,9 +10,9 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"synthetic/internal/target"
-	"synthetic/internal/wire"
-	"synthetic/internal/workload"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
+	"synthetic/internal/probe/workload"
 )
 
 const (

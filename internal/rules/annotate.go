@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // badTurnText is the sentence of an annotation that names the latest bad turn

@@ -8,9 +8,9 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/promtest"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
+	"synthetic/tools/testkit/promtest"
 )
 
 // TestBudgetExhausted evaluates the expression on what is recorded; a scenario

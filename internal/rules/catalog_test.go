@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"synthetic/internal/dashboard"
-	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // TestRulesReadOnlyWhatIsWritten holds every selector to the catalog and to

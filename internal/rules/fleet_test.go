@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // behaviour says how the n-th turn goes. Times of the result are durations

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/rulefmt"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

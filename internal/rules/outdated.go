@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

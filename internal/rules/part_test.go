@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/promtest"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/promtest"
 )
 
 // TestLikelyPart evaluates the query of the annotation on what a prober exports.

@@ -3,7 +3,7 @@ package rules
 import (
 	"slices"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // group is a set of jobs that share a rule.

@@ -3,7 +3,7 @@ package rules
 import (
 	"fmt"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // spread is the least standard deviation of the uncached prompt tokens, as a

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/prometheus/model/rulefmt"
 
-	"synthetic/internal/metrics"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

@@ -3,9 +3,9 @@ package rules_test
 import (
 	"time"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // only is the value of the one series that an expression gives.

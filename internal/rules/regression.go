@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/prometheus/model/rulefmt"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/regression"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // runbooks is where the runbook_url of each alert leads to.

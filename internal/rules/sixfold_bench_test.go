@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/promtest"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/promtest"
 )
 
 // bench is an alert, with the rules it needs, and the series that it stands on.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // one is a fault of a single series.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // sixfold is one alert in six cases: it fires, it does not, it resolves, its

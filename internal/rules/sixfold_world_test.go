@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/promtest"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/promtest"
 )
 
 // series is one series of the only prober.

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/metrics"
-	"synthetic/internal/promtest"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/promtest"
 )
 
 // TestFirstSecondsAreNoLastingLevel: a process that comes with a baseline has a

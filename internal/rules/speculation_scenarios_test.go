@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/metrics"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // accepting is a server that drafts so many tokens a minute and accepts a share

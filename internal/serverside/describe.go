@@ -10,7 +10,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"synthetic/internal/runfile"
+	"synthetic/internal/study/runfile"
 )
 
 // setting is one line of a deployment's configuration.

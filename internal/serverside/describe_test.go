@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"synthetic/internal/runfile"
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/study/runfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"synthetic/internal/runfile"
+	"synthetic/internal/study/runfile"
 )
 
 // Summarise says what one endpoint said of an interval: its first and last

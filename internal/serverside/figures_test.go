@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/runfile"
+	"synthetic/internal/study/runfile"
 )
 
 // page reads an exposition so many seconds after the start.

@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 const (

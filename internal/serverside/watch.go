@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // Watched is a deployment whose own metrics are read for as long as it is

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/target"
+	"synthetic/internal/probe/target"
 )
 
 // engineServer serves a page of counters that grow by 10 and 6 at each reading.

@@ -1,0 +1,269 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// deployment is what the fake probers talk to. Its fields may be changed while
+// no bubble runs or under mu.
+type deployment struct {
+	mu sync.Mutex
+	// turn is how long a turn takes.
+	turn    time.Duration
+	outcome probe.Outcome
+	status  int
+	// model answers the question for the model.
+	model func(ctx context.Context) (string, error)
+	// deaf turns heed neither Stop nor the context until it is closed.
+	deaf chan struct{}
+	// prompt returns the prompt tokens of an opening, 0 for no usage.
+	prompt func(workload.Conversation) int
+
+	probers, closed, asked int
+	plans                  []probe.Plan
+}
+
+func (d *deployment) newProber(j Job) (Prober, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.probers++
+	return &prober{d, j}, nil
+}
+
+// seen returns the plans so far.
+func (d *deployment) seen() []probe.Plan {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]probe.Plan(nil), d.plans...)
+}
+
+// counts returns how many probers were made and closed.
+func (d *deployment) counts() (made, closed int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.probers, d.closed
+}
+
+// set changes the deployment.
+func (d *deployment) set(change func(*deployment)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(d)
+}
+
+type prober struct {
+	d   *deployment
+	job Job
+}
+
+func (p *prober) Model(ctx context.Context) (string, error) {
+	p.d.mu.Lock()
+	p.d.asked++
+	ask := p.d.model
+	p.d.mu.Unlock()
+	if ask == nil {
+		return "", errors.New("no models here")
+	}
+	return ask(ctx)
+}
+
+func (p *prober) Close() { p.d.set(func(d *deployment) { d.closed++ }) }
+
+func (p *prober) Converse(ctx context.Context, plan probe.Plan, sink probe.Sink) probe.Conversation {
+	p.d.set(func(d *deployment) { d.plans = append(d.plans, plan) })
+	over := probe.Conversation{
+		Target: p.job.Target.Name, Workload: p.job.Workload.Name, ID: plan.ID,
+		Scheduled: plan.Scheduled, Planned: plan.Conversation.Turns, Outcome: probe.Canceled,
+	}
+	for n := 1; n <= plan.Conversation.Turns; n++ {
+		select {
+		case <-plan.Stop:
+			over.Outcome = probe.Canceled
+			return over
+		default:
+		}
+		over.Outcome = p.take(ctx, n, plan, sink)
+		over.Turns, over.End = n, time.Now()
+		if over.Outcome != probe.Success {
+			break
+		}
+	}
+	return over
+}
+
+// take takes one turn.
+func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Sink) probe.Outcome {
+	kind := probe.First
+	if n > 1 {
+		kind = probe.Followup
+	}
+	name, load := p.job.Target.Name, p.job.Workload.Name
+	sink.TurnStarted(probe.Start{Target: name, Workload: load, Kind: kind})
+	r := probe.Result{Target: name, Workload: load, Kind: kind, Turn: n, Conversation: plan.ID, Scheduled: plan.Scheduled, Sent: time.Now()}
+	p.d.mu.Lock()
+	r.Outcome, r.Status = p.d.outcome, p.d.status
+	length, deaf, prompt := p.d.turn, p.d.deaf, p.d.prompt
+	p.d.mu.Unlock()
+	if deaf != nil {
+		<-deaf
+	} else if !pause(ctx, length) {
+		r.Outcome = probe.Canceled
+	}
+	if prompt != nil {
+		r.PromptTokens, r.OutputTokens = probe.Some(prompt(plan.Conversation)), probe.Some(0)
+	}
+	r.End = time.Now()
+	sink.TurnEnded(r)
+	return r.Outcome
+}
+
+// book is a sink that keeps the books.
+type book struct {
+	mu                                    sync.Mutex
+	started, ended, inFlight, maxInFlight int
+	turnsStarted, turnsEnded              int
+	outcomes                              map[probe.Outcome]int // of turns
+	conversations                         map[probe.Outcome]int
+	skips                                 map[string]int
+	// onSkip and onTurn are called without mu; they may block.
+	onSkip, onTurn func()
+}
+
+func newBook() *book {
+	return &book{outcomes: map[probe.Outcome]int{}, conversations: map[probe.Outcome]int{}, skips: map[string]int{}}
+}
+
+func (b *book) ConversationStarted(probe.ConversationStart) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.started++
+	b.inFlight++
+	b.maxInFlight = max(b.maxInFlight, b.inFlight)
+}
+
+func (b *book) ConversationEnded(c probe.Conversation) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended++
+	b.inFlight--
+	b.conversations[c.Outcome]++
+}
+
+func (b *book) ConversationSkipped(s probe.Skip) {
+	b.mu.Lock()
+	b.skips[s.Reason]++
+	hook := b.onSkip
+	b.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+}
+
+func (b *book) TurnStarted(probe.Start) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turnsStarted++
+}
+
+func (b *book) TurnEnded(r probe.Result) {
+	b.mu.Lock()
+	b.turnsEnded++
+	b.outcomes[r.Outcome]++
+	hook := b.onTurn
+	b.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+}
+
+// read reads the books in peace.
+func (b *book) read(f func(*book)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(b)
+}
+
+// job returns a job with a model; change it as the test needs.
+func job(name string, change ...func(*Job)) Job {
+	j := Job{
+		Target:   target.Target{Name: name, Model: "m"},
+		Workload: workload.Spec{Name: "chat", TurnsMin: 1, TurnsMax: 1, PromptTokens: 20, Starters: 2},
+		Traffic:  workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 10}},
+	}
+	for _, c := range change {
+		c(&j)
+	}
+	return j
+}
+
+// bench is a scheduler with its fakes, running until stop.
+type bench struct {
+	*Scheduler
+	t       *testing.T
+	d       *deployment
+	book    *book
+	removed chan string
+	end     context.CancelFunc
+	done    chan struct{}
+}
+
+// run starts a scheduler inside a bubble. The caller stops it.
+func run(t *testing.T, d *deployment, drain time.Duration, jobs ...Job) *bench {
+	t.Helper()
+	if d.outcome == "" {
+		d.outcome = probe.Success
+	}
+	b := &bench{t: t, d: d, book: newBook(), removed: make(chan string, 100), done: make(chan struct{})}
+	b.Scheduler = New(Options{
+		Sink: b.book, NewProber: d.newProber, Replica: "replica-0", DrainTimeout: drain,
+		OnRemoved: func(target, workload string) { b.removed <- target + "/" + workload },
+	})
+	b.apply(jobs...)
+	var ctx context.Context
+	ctx, b.end = context.WithCancel(t.Context())
+	go func() {
+		defer close(b.done)
+		if err := b.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	return b
+}
+
+func (b *bench) apply(jobs ...Job) {
+	b.t.Helper()
+	if err := b.Apply(jobs, nil); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// stop ends Run, waits for it, and returns how long that took. Afterwards
+// nothing may be in flight.
+func (b *bench) stop() time.Duration {
+	b.t.Helper()
+	began := time.Now()
+	b.end()
+	<-b.done
+	b.book.read(func(k *book) {
+		if k.inFlight != 0 || k.started != k.ended || k.turnsStarted != k.turnsEnded {
+			b.t.Errorf("after the end: %d conversations in flight, %d started, %d ended; turns %d and %d",
+				k.inFlight, k.started, k.ended, k.turnsStarted, k.turnsEnded)
+		}
+	})
+	if made, closed := b.d.counts(); made != closed {
+		b.t.Errorf("%d probers were made and %d closed", made, closed)
+	}
+	return time.Since(began)
+}

@@ -1,0 +1,130 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// nameless takes the model away.
+func nameless(j *Job) { j.Target.Model = "" }
+
+// answers makes a deployment name a model after a while.
+func answers(name string, after time.Duration) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if !pause(ctx, after) {
+			return "", ctx.Err()
+		}
+		return name, nil
+	}
+}
+
+func TestModelIsKnownBeforeTheFirstConversation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := run(t, &deployment{model: answers("found", 3*time.Second)}, 0, job("a", nameless))
+		time.Sleep(time.Minute)
+		b.stop()
+		plans := b.d.seen()
+		for _, p := range plans {
+			if p.Model != "found" {
+				t.Fatalf("a conversation with the model %q", p.Model)
+			}
+		}
+		if b.d.asked != 1 || len(plans) < 560 {
+			t.Errorf("asked %d times, %d conversations", b.d.asked, len(plans))
+		}
+	})
+}
+
+func TestConfiguredModelIsNotAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := run(t, &deployment{status: http.StatusNotFound, outcome: probe.HTTP4xx}, 0, job("a"))
+		time.Sleep(time.Minute)
+		b.stop()
+		if b.d.asked != 0 {
+			t.Errorf("asked %d times", b.d.asked)
+		}
+		if got := b.d.seen()[0].Model; got != "m" {
+			t.Errorf("model %q", got)
+		}
+	})
+}
+
+func TestDeadTargetIsProbedWithoutAModel(t *testing.T) {
+	refused := func(context.Context) (string, error) { return "", errors.New("connection refused") }
+	hangs := func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	nobody := func(context.Context) (string, error) { return "", nil }
+	for name, model := range map[string]func(context.Context) (string, error){"refused": refused, "hangs": hangs, "an empty name": nobody} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &deployment{model: model, outcome: probe.ConnectError}
+				b := run(t, d, 0, job("a", nameless))
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				b.book.read(func(k *book) {
+					if n := k.outcomes[probe.ConnectError]; n < 490 {
+						t.Errorf("%d connect errors in a minute, want some 500 or more", n)
+					}
+				})
+				d.set(func(d *deployment) { d.model, d.outcome = answers("up", 0), probe.Success })
+				time.Sleep(modelTimeout + modelPauseMax)
+				synctest.Wait()
+				known := len(d.seen())
+				time.Sleep(time.Minute)
+				b.stop()
+				for _, p := range d.seen()[known:] {
+					if p.Model != "up" {
+						t.Fatalf("a conversation with the model %q although it is known", p.Model)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAnUnknownModelIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &deployment{model: answers("old", 0)}
+		b := run(t, d, 0, job("a", nameless))
+		time.Sleep(time.Minute)
+		d.set(func(d *deployment) {
+			d.model, d.status, d.outcome = answers("new", 0), http.StatusNotFound, probe.HTTP4xx
+		})
+		time.Sleep(time.Second)
+		synctest.Wait()
+		known := len(d.seen())
+		time.Sleep(time.Minute)
+		b.stop()
+		for _, p := range d.seen()[known:] {
+			if p.Model != "new" {
+				t.Fatalf("a conversation with the model %q", p.Model)
+			}
+		}
+		if d.asked > 2+6 {
+			t.Errorf("asked %d times in a minute of 404s", d.asked)
+		}
+	})
+}
+
+func TestOpeningsLearnFromUsage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const charsPerToken = 3
+		tokens := 0
+		d := &deployment{prompt: func(c workload.Conversation) int {
+			tokens = c.CharsOpening / charsPerToken
+			return tokens
+		}}
+		b := run(t, d, 0, job("a", func(j *Job) { j.Workload.PromptTokens = 1000 }))
+		time.Sleep(10 * time.Second)
+		b.stop()
+		if tokens < 950 || tokens > 1050 {
+			t.Errorf("openings have %d tokens, want 1000", tokens)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package load
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/metrics"
+)
+
+func TestOpenLoopKeepsItsRate(t *testing.T) {
+	tests := map[string]struct {
+		arrival  workload.Arrival
+		min, max int // starts in a minute
+	}{
+		"constant": {workload.Arrival{Process: workload.Constant, Rate: 10}, 599, 601},
+		"poisson":  {workload.Arrival{Process: workload.Poisson, Rate: 50}, 2850, 3150},
+		"gamma":    {workload.Arrival{Process: workload.Gamma, Rate: 50, Burstiness: 2}, 2850, 3150},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				// Turns take far longer than the time between starts.
+				b := run(t, &deployment{turn: 20 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.Arrival = tt.arrival }))
+				time.Sleep(time.Minute)
+				b.stop()
+				if n := b.book.started; n < tt.min || n > tt.max {
+					t.Errorf("%d starts in a minute, want %d … %d", n, tt.min, tt.max)
+				}
+				if len(b.book.skips) != 0 {
+					t.Errorf("skipped %v", b.book.skips)
+				}
+			})
+		})
+	}
+}
+
+func TestTheFirstTurnIsScheduledAtItsArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		b := run(t, &deployment{turn: time.Second}, 0, job("a"))
+		time.Sleep(10 * time.Second)
+		b.stop()
+		plans := b.d.seen()
+		for i, p := range plans {
+			want := plans[0].Scheduled.Add(time.Duration(i) * 100 * time.Millisecond)
+			if off := p.Scheduled.Sub(want).Abs(); off > time.Microsecond {
+				t.Fatalf("start %d is scheduled %s off", i, off)
+			}
+		}
+		if first := plans[0].Scheduled.Sub(began); first < 0 || first > 100*time.Millisecond {
+			t.Errorf("the first start is due after %s, want it within the first interval", first)
+		}
+	})
+}
+
+func TestCapSkipsAndNeverDelays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := run(t, &deployment{turn: 10 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.MaxConcurrency = 5 }))
+		time.Sleep(time.Minute)
+		b.stop()
+		k := b.book
+		if k.maxInFlight != 5 {
+			t.Errorf("at most %d in flight, want 5", k.maxInFlight)
+		}
+		if due := k.started + k.skips[SkipMaxConcurrency]; due < 599 || due > 601 || len(k.skips) != 1 {
+			t.Errorf("%d started and %v skipped, want 600 together", k.started, k.skips)
+		}
+		// 5 slots of 10 s each: what is due next takes a free slot at once.
+		if k.started < 29 || k.started > 31 {
+			t.Errorf("%d started, want about 30", k.started)
+		}
+		for _, p := range b.d.seen() {
+			if p.Scheduled.IsZero() {
+				t.Error("a conversation has no scheduled time")
+			}
+		}
+	})
+}
+
+func TestBudgetSkips(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// The answers turn out to cost 100 tokens each, the estimate is higher.
+		d := &deployment{turn: 100 * time.Millisecond, prompt: func(workload.Conversation) int { return 100 }}
+		b := run(t, d, 0, job("a", func(j *Job) { j.Traffic.TokensPerMinute = 6000 }))
+		time.Sleep(10 * time.Minute)
+		b.stop()
+		k := b.book
+		if due := k.started + k.skips[SkipBudget]; due < 5999 || due > 6001 || len(k.skips) != 1 {
+			t.Errorf("%d started and %v skipped, want 6000 together", k.started, k.skips)
+		}
+		// A full bucket of 60 conversations, then 60 a minute.
+		if k.started < 640 || k.started > 662 {
+			t.Errorf("%d started on a budget for 660", k.started)
+		}
+		// Those refused were not lost: IDs have no gaps.
+		for i, p := range d.seen() {
+			if p.Conversation.ID != uint64(i) {
+				t.Fatalf("conversation %d has ID %d", i, p.Conversation.ID)
+			}
+		}
+	})
+}
+
+func TestUnknownUsageCountsAsEstimated(t *testing.T) {
+	r := &runner{job: job("a")}
+	r.source, _ = workload.NewSource(workload.Spec{PromptTokens: 1000})
+	c := r.source.Next()
+	tp := &tap{runner: r, plan: c}
+	for name, tt := range map[string]struct {
+		missing  bool
+		min, max int
+	}{"answered": {true, 990, 1000}, "failed": {false, 0, 0}} {
+		if got := tp.tokens(result(1, tt.missing)); got < tt.min || got > tt.max {
+			t.Errorf("a turn that %s without usage costs %d tokens, want %d … %d", name, got, tt.min, tt.max)
+		}
+	}
+}
+
+func TestNoBurstAfterAHiccup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate, pause = 10, 30 * time.Second
+		b := run(t, &deployment{turn: 5 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.MaxConcurrency = 20 }))
+		hung := false
+		b.book.read(func(k *book) {
+			k.onSkip = func() { // the 21st start holds the whole loop up
+				if !hung {
+					hung = true
+					time.Sleep(pause)
+				}
+			}
+		})
+		time.Sleep(2*time.Second + pause + 500*time.Millisecond)
+		before := b.book
+		before.read(func(k *book) {
+			if k.started < 20+5 || k.started > 20+rate+6 {
+				t.Errorf("%d started after the hiccup, want at most the %d of its last second and those due since", k.started-20, rate)
+			}
+			if late := k.skips[SkipLate]; late < 285 || late > 295 {
+				t.Errorf("%d skipped as late, want about 290", late)
+			}
+		})
+		b.stop()
+	})
+}
+
+func TestReplicasDoNotFireTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := func(replica string) time.Duration {
+			s := New(Options{Replica: replica, Sink: newBook(), NewProber: (&deployment{}).newProber})
+			r, err := s.make(job("a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.halt()
+			return workload.Phase(time.Now(), 0.1, r.hash)
+		}
+		var starts []float64
+		for _, replica := range []string{"pod-0", "pod-1", "pod-2", "pod-3"} {
+			starts = append(starts, first(replica).Seconds())
+		}
+		for i := range starts {
+			for j := range i {
+				if math.Abs(starts[i]-starts[j]) < 0.1 {
+					t.Errorf("two replicas start within 0.1 s of a 10 s interval: %v", starts)
+				}
+			}
+		}
+	})
+}
+
+// TestSkipReasonsAreCounted holds that the recorder knows every reason: it
+// drops one that it does not.
+func TestSkipReasonsAreCounted(t *testing.T) {
+	ours, counted := []string{SkipMaxConcurrency, SkipBudget, SkipLate}, metrics.SkipReasons()
+	if !slices.Equal(ours, counted) {
+		t.Errorf("the reasons are %v, those that are counted %v", ours, counted)
+	}
+}

@@ -1,0 +1,153 @@
+package load
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe/workload"
+)
+
+// key identifies a job: a workload is sent to a target by one job.
+type key struct{ target, workload string }
+
+func (k key) String() string { return k.target + "/" + k.workload }
+
+// compare orders keys by target, then by workload.
+func (k key) compare(other key) int {
+	return cmp.Or(strings.Compare(k.target, other.target), strings.Compare(k.workload, other.workload))
+}
+
+// key returns the job's key.
+func (j Job) key() key { return key{j.Target.Name, j.Workload.Name} }
+
+// Apply makes the given jobs the wanted ones. A job that is already running
+// and unchanged (and its file of conversations, too) keeps running, with its
+// conversations. A changed job's former self starts nothing more and finishes
+// its turns in flight beside the new one; a removed job does the same and is
+// reported to OnRemoved when it is over. If a job cannot be made, the error
+// says which and why, and nothing changes. The jobs must not be modified
+// afterwards.
+//
+// accepted, unless nil, is called once the jobs can no longer be refused and
+// before any new one starts: whoever counts their starts gets to know them in
+// time. It must not call the Scheduler.
+func (s *Scheduler) Apply(jobs []Job, accepted func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase.Load() == stopping {
+		return errors.New("the scheduler is shutting down and takes no jobs")
+	}
+	next, fresh, err := s.prepare(jobs)
+	if err != nil {
+		for _, r := range fresh {
+			r.prober.Close()
+		}
+		return err
+	}
+	for k, r := range s.wanted {
+		if next[k] != r {
+			s.retire(r)
+		}
+	}
+	if accepted != nil {
+		accepted()
+	}
+	s.wanted = next
+	s.publish()
+	if s.phase.Load() == running {
+		for _, r := range fresh {
+			s.start(r)
+		}
+	}
+	return nil
+}
+
+// prepare finds the runners to keep and makes those that are missing, started
+// by nobody yet.
+func (s *Scheduler) prepare(jobs []Job) (next map[key]*runner, fresh []*runner, err error) {
+	next = make(map[key]*runner, len(jobs))
+	var errs []error
+	for _, j := range jobs {
+		k := j.key()
+		if next[k] != nil {
+			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.workload, k.target))
+			continue
+		}
+		if old := s.wanted[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
+			next[k] = old
+			continue
+		}
+		r, err := s.make(j)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.workload, k.target, err))
+			continue
+		}
+		next[k] = r
+		fresh = append(fresh, r)
+	}
+	return next, fresh, errors.Join(errs...)
+}
+
+// make builds the runner of a job.
+func (s *Scheduler) make(j Job) (*runner, error) {
+	hash := workload.Hash(s.opts.Replica, j.Target.Name, j.Workload.Name)
+	salt := hash
+	if j.Workload.Starters <= 0 {
+		// Openings are to be unique, also against those of this process's
+		// predecessor, which had the same seed and perhaps the same name.
+		salt ^= workload.Hash(time.Now().String())
+	}
+	source, err := workload.NewSource(j.Workload, workload.WithSalt(salt))
+	if err != nil {
+		return nil, err
+	}
+	prober, err := s.opts.NewProber(j)
+	if err != nil {
+		return nil, err
+	}
+	s.made++
+	return newRunner(s, j, s.made, hash, source, prober), nil
+}
+
+// retire lets a runner go. The caller holds mu.
+func (s *Scheduler) retire(r *runner) {
+	r.halt()
+	if s.phase.Load() == idle {
+		r.prober.Close()
+		return
+	}
+	s.draining[r.key]++
+}
+
+// over is called when a runner has ended.
+func (s *Scheduler) over(r *runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wanted[r.key] == r {
+		return // the process stops: its series stay for the last scrape
+	}
+	s.draining[r.key]--
+	if s.draining[r.key] > 0 {
+		return
+	}
+	delete(s.draining, r.key)
+	if s.wanted[r.key] == nil && s.opts.OnRemoved != nil {
+		// Under mu, so that the job cannot come back while its series go.
+		s.opts.OnRemoved(r.key.target, r.key.workload)
+	}
+}
+
+// publish renews the copy of the wanted runners, in the order of their names.
+func (s *Scheduler) publish() {
+	live := make([]*runner, 0, len(s.wanted))
+	for _, r := range s.wanted {
+		live = append(live, r)
+	}
+	slices.SortFunc(live, func(a, b *runner) int { return a.key.compare(b.key) })
+	s.live.Store(&live)
+}

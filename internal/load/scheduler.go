@@ -1,0 +1,148 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+// Prober holds conversations with the deployment of one job. Its methods are
+// called from many goroutines at once.
+type Prober interface {
+	// Model asks the deployment for the name of its model.
+	Model(ctx context.Context) (string, error)
+	// Converse takes a conversation's turns one after the other, reports each
+	// to the sink and returns the whole. A closed plan.Stop lets the turn in
+	// flight finish and starts no other; a done ctx cuts the turn in flight.
+	Converse(ctx context.Context, plan probe.Plan, sink probe.Sink) probe.Conversation
+	// Close frees what the prober holds; no conversation is in flight then.
+	Close()
+}
+
+// Options are what a Scheduler needs. Sink and NewProber are required.
+type Options struct {
+	Sink Sink
+	// NewProber makes the prober of a job.
+	NewProber func(Job) (Prober, error)
+	// OnRemoved is called once the last conversation of a job that is no
+	// longer wanted is over, so that its series can go. It must not block nor
+	// call the Scheduler.
+	OnRemoved func(target, workload string)
+	// Logger defaults to discarding.
+	Logger *slog.Logger
+	// Replica tells this process from others with the same configuration, for
+	// example the name of the pod: replicas are spread over time by its hash.
+	Replica string
+	// DrainTimeout is how long turns in flight may take after Run's context is
+	// done; then they are cut and count as canceled.
+	DrainTimeout time.Duration
+}
+
+// Scheduler runs the loops of the wanted jobs. All methods may be called from
+// any goroutine.
+type Scheduler struct {
+	opts Options
+	// hard ends when turns in flight are to be cut.
+	hard context.Context
+	cut  context.CancelFunc
+	// loops are the goroutines of all runners, owned by Run.
+	loops sync.WaitGroup
+	// live is a copy of the wanted runners for Healthy and LastBeat, which must
+	// answer even while mu is held by something stuck.
+	live  atomic.Pointer[[]*runner]
+	phase atomic.Int32
+
+	mu     sync.Mutex
+	wanted map[key]*runner
+	// draining counts the runners of a key that were let go and are not over.
+	draining map[key]int
+	// made counts runners, to tell the conversations of a job from those of
+	// its former self.
+	made int
+}
+
+// Phases of a Scheduler's life.
+const (
+	idle int32 = iota
+	running
+	stopping
+)
+
+// New returns a Scheduler without jobs. Its loops run inside Run.
+func New(opts Options) *Scheduler {
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Scheduler{opts: opts, wanted: map[key]*runner{}, draining: map[key]int{}}
+	s.hard, s.cut = context.WithCancel(context.Background())
+	s.live.Store(&[]*runner{})
+	return s
+}
+
+// Run runs the loops of the applied jobs, and of those applied later, until
+// ctx is done. Then it starts nothing more, gives turns in flight DrainTimeout
+// to finish, cuts the rest, and returns when every goroutine has ended. It can
+// be called once; a second call is an error.
+func (s *Scheduler) Run(ctx context.Context) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	s.halt()
+	s.drain()
+	return nil
+}
+
+// begin starts the loops of the jobs that were applied before Run.
+func (s *Scheduler) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.phase.CompareAndSwap(idle, running) {
+		return errors.New("the scheduler was run before; make a new one")
+	}
+	for _, r := range s.wanted {
+		s.start(r)
+	}
+	return nil
+}
+
+// start gives a runner its goroutine. The caller holds mu.
+func (s *Scheduler) start(r *runner) {
+	r.beat()
+	s.loops.Go(func() {
+		r.run()
+		s.over(r)
+	})
+}
+
+// halt stops all loops from starting anything.
+func (s *Scheduler) halt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.phase.Store(stopping)
+	for _, r := range s.wanted {
+		r.halt()
+	}
+}
+
+// drain waits for the turns in flight, at most DrainTimeout, and cuts the rest.
+func (s *Scheduler) drain() {
+	done := make(chan struct{})
+	go func() {
+		s.loops.Wait()
+		close(done)
+	}()
+	defer s.cut()
+	select {
+	case <-done:
+	case <-time.After(s.opts.DrainTimeout):
+		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+		s.cut()
+		<-done
+	}
+}

@@ -1,0 +1,199 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+// badTurns lists the bad turns that a recorder shows, as "turn reason trace".
+func badTurns(t *testing.T, r *Recorder) []string {
+	t.Helper()
+	var out []string
+	fams, done, err := r.Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	for _, f := range fams {
+		if f.GetName() != BadTurn {
+			continue
+		}
+		for _, m := range f.Metric {
+			by := map[string]string{}
+			for _, l := range m.Label {
+				by[l.GetName()] = l.GetValue()
+			}
+			out = append(out, strings.Join([]string{by["turn"], by["reason"], by["trace_id"]}, " "))
+		}
+	}
+	return out
+}
+
+// badly is a turn with a trace id that ends in some way.
+func badly(at time.Time, trace string, o probe.Outcome, ttft time.Duration) probe.Result {
+	r := turn("a", probe.First, at, ttft, 20*millisecond, 5)
+	r.TraceID, r.Outcome = trace, o
+	return r
+}
+
+func TestWhatIsABadTurn(t *testing.T) {
+	const good = 300 * millisecond
+	for name, tt := range map[string]struct {
+		result probe.Result
+		want   []string
+	}{
+		"success":                    {badly(start, "t1", probe.Success, good), nil},
+		"canceled by us":             {badly(start, "t1", probe.Canceled, 5*time.Second), nil},
+		"without a trace":            {badly(start, "", probe.HTTP5xx, good), nil},
+		"failed":                     {badly(start, "t1", probe.HTTP5xx, good), []string{"first http_5xx t1"}},
+		"failed, and missed an SLO":  {badly(start, "t1", probe.Stall, 5*time.Second), []string{"first stall t1"}},
+		"missed an SLO":              {badly(start, "t1", probe.Success, 2*time.Second), []string{"first ttft t1"}},
+		"slow tokens of a followup":  {followup(start, "t1", 90*millisecond), []string{"followup tpot t1"}},
+		"an SLO of other turns only": {slowTokens(badly(start, "t1", probe.Success, good)), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newTestRecorder(&clock{start}, "a")
+			run(r, tt.result)
+			if diff := cmp.Diff(tt.want, badTurns(t, r), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("bad turns (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// slowTokens is a first turn, which the objective on the TPOT leaves alone.
+func slowTokens(r probe.Result) probe.Result {
+	r.TPOT = probe.Some(90 * millisecond)
+	return r
+}
+
+func followup(at time.Time, trace string, tpot time.Duration) probe.Result {
+	r := turn("a", probe.Followup, at, 300*millisecond, tpot, 5)
+	r.TraceID = trace
+	return r
+}
+
+// TestFarAboveTheUsualIsBad: without an SLO in reach, the baseline decides.
+func TestFarAboveTheUsualIsBad(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c)
+	s := snapshot("a")
+	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}
+	s.SLOs = nil
+	r.Apply(s)
+	step := func(trace string, ttft time.Duration) {
+		c.now = c.now.Add(5 * time.Second)
+		run(r, badly(c.now, trace, probe.Success, ttft))
+	}
+	step("usual", 150*millisecond)
+	if got := badTurns(t, r); got != nil {
+		t.Fatalf("1.5 times the usual is shown: %v", got)
+	}
+	step("tail", 400*millisecond) // 2.5 spreads of 0.5 are 3.5 times the usual
+	if diff := cmp.Diff([]string{"first ttft tail"}, badTurns(t, r)); diff != "" {
+		t.Fatalf("a turn in the tail (-want +got):\n%s", diff)
+	}
+	for range 200 {
+		step("regressed", 200*millisecond) // not in the tail, but it lasts
+	}
+	if diff := cmp.Diff([]string{"first ttft regressed"}, badTurns(t, r)); diff != "" {
+		t.Errorf("while the signal has regressed (-want +got):\n%s", diff)
+	}
+}
+
+// TestASlowTurnOfAStepIsBad: a step is too small for the CUSUM and brings no turn
+// into the tail, and whoever it pages wants a trace all the same.
+func TestASlowTurnOfAStepIsBad(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c)
+	s := snapshot("a")
+	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}
+	s.SLOs = nil
+	r.Apply(s)
+	step := func(trace string, ttft time.Duration) []string {
+		c.now = c.now.Add(5 * time.Second)
+		run(r, badly(c.now, trace, probe.Success, ttft))
+		return badTurns(t, r)
+	}
+	for range 720 {
+		if got := step("level", 135*millisecond); got != nil {
+			t.Fatalf("a turn at the level of the step is shown: %v", got)
+		}
+	}
+	if diff := cmp.Diff([]string{"first ttft slower"}, step("slower", 150*millisecond)); diff != "" {
+		t.Errorf("a turn above the level of the step (-want +got):\n%s", diff)
+	}
+}
+
+// TestBadTurnsAreReplaced rarely, by a failure at once, and end.
+func TestBadTurnsAreReplaced(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c, "a")
+	for i, step := range []struct {
+		after   time.Duration
+		trace   string
+		outcome probe.Outcome
+		ttft    time.Duration
+		want    string
+	}{
+		{0, "s1", probe.Success, 2 * time.Second, "first ttft s1"},
+		{time.Minute, "s2", probe.Success, 3 * time.Second, "first ttft s1"},
+		{time.Minute, "f1", probe.HTTP5xx, millisecond, "first http_5xx f1"},
+		{time.Minute, "f2", probe.Stall, millisecond, "first http_5xx f1"},
+		{3 * time.Minute, "s3", probe.Success, 2 * time.Second, "first http_5xx f1"},
+		{time.Minute, "s4", probe.Success, 2 * time.Second, "first ttft s4"},
+		{time.Minute, "ok", probe.Success, millisecond, "first ttft s4"},
+		{57 * time.Minute, "ok", probe.Success, millisecond, "first ttft s4"},
+		{2 * time.Minute, "ok", probe.Success, millisecond, ""},
+		{time.Second, "s5", probe.Success, 2 * time.Second, "first ttft s5"},
+	} {
+		c.now = c.now.Add(step.after)
+		run(r, badly(c.now, step.trace, step.outcome, step.ttft))
+		if got := strings.Join(badTurns(t, r), ", "); got != step.want {
+			t.Errorf("step %d, %s: %q is shown, want %q", i, step.trace, got, step.want)
+		}
+	}
+}
+
+// TestBadTurnsAreBounded: hours in which every turn is bad makes no more series
+// than the docs promise, and one at a time.
+func TestBadTurnsAreBounded(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c, "a")
+	seen := map[string]bool{}
+	const hours = 6
+	for i := range hours * 720 {
+		c.now = c.now.Add(5 * time.Second)
+		run(r, badly(c.now, fmt.Sprintf("%032x", i), []probe.Outcome{probe.Success, probe.HTTP5xx}[i/30%2], 2*time.Second))
+		now := badTurns(t, r)
+		if len(now) != 1 {
+			t.Fatalf("%d bad turns are shown, want one", len(now))
+		}
+		seen[now[0]] = true
+	}
+	if promised := hours * documentData().BadTurnsPerHour; len(seen) > promised {
+		t.Errorf("%d series in %d hours, promised are %d", len(seen), hours, promised)
+	}
+}
+
+// TestBadTurnsGoWithTheirJob on a reload, and stay over one that keeps it.
+func TestBadTurnsGoWithTheirJob(t *testing.T) {
+	r := newTestRecorder(&clock{start}, "a", "b")
+	run(r, badly(start, "t1", probe.HTTP5xx, millisecond))
+	r.Apply(snapshot("a"))
+	if got := badTurns(t, r); len(got) != 1 {
+		t.Errorf("after a reload that keeps the target: %v", got)
+	}
+	r.Apply(snapshot("b"))
+	if got := badTurns(t, r); got != nil {
+		t.Errorf("after a reload without the target: %v", got)
+	}
+}

@@ -1,0 +1,73 @@
+package metrics
+
+import (
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"synthetic/internal/sidecar/regression"
+)
+
+// gaugesOf are the series of a family by the value of a label.
+func gaugesOf(t *testing.T, r *Recorder, family, label string) map[string]float64 {
+	t.Helper()
+	families, done, err := r.Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	out := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() == family {
+			for _, m := range f.Metric {
+				out[valueOf(m, label)] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	return out
+}
+
+func valueOf(m *dto.Metric, label string) string {
+	for _, l := range m.Label {
+		if l.GetName() == label {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+// TestBenchmarkFollowsTheSnapshot: a reload that names another benchmark, or
+// none, replaces what is exported and compared with.
+func TestBenchmarkFollowsTheSnapshot(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c, "east")
+	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 3 || got[Geomean] != 0.4 || got["p50"] != 0.39 || got["p95"] != 0.7 {
+		t.Errorf("expected seconds %v, want geomean 0.4, p50 0.39 and p95 0.7", got)
+	}
+	if got := gaugesOf(t, r, ExpectedTurns, LabelSignal); len(got) != 1 || got["ttft"] != 300 {
+		t.Errorf("expected turns %v, want 300 for ttft alone", got)
+	}
+	if got := gaugesOf(t, r, ExpectedInfo, "level"); got["20"] != 1 {
+		t.Errorf("info by level %v, want level 20", got)
+	}
+
+	s := snapshot("east")
+	s.Jobs[0].Benchmark = Benchmark{Run: "weekly", Variant: "kv_aware", Level: "30", Pooled: true}
+	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Quantiles: [3]time.Duration{time.Second}}}}
+	r.Apply(s)
+	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 1 || got["p50"] != 1 {
+		t.Errorf("after the reload: expected seconds %v, want p50 1 alone", got)
+	}
+	if got := gaugesOf(t, r, ExpectedInfo, "turns"); len(got) != 1 || got["pooled"] != 1 {
+		t.Errorf("after the reload: info by turns %v, want pooled alone", got)
+	}
+
+	s.Jobs[0].Benchmark, s.Jobs[0].Benchmarks = Benchmark{}, regression.Benchmarks{}
+	r.Apply(s)
+	for _, family := range []string{Expected, ExpectedTurns, ExpectedInfo} {
+		if got := gaugesOf(t, r, family, LabelTarget); len(got) != 0 {
+			t.Errorf("without a benchmark %s is exported: %v", family, got)
+		}
+	}
+}

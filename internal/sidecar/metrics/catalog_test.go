@@ -1,0 +1,98 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+func TestCatalogGolden(t *testing.T) {
+	var b strings.Builder
+	for _, m := range Catalog() {
+		fmt.Fprintf(&b, "%s %s unit=%q labels=%s\n  %s\n", m.Name, m.Kind, m.Unit, strings.Join(m.Labels, ","), m.Help)
+	}
+	golden(t, "testdata/catalog", []byte(b.String()))
+}
+
+// TestCatalogIsTheExposition: every entry is really exported, and everything
+// exported is in the catalog with the same type, help and labels.
+func TestCatalogIsTheExposition(t *testing.T) {
+	fams, done, err := scripted().Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	var exported []Metric
+	for _, f := range fams {
+		for i, m := range f.Metric {
+			var names []string
+			for _, l := range m.Label {
+				names = append(names, l.GetName())
+			}
+			e := Metric{Name: f.GetName(), Kind: Kind(strings.ToLower(f.GetType().String())), Help: f.GetHelp(), Labels: names}
+			if i > 0 && !slices.Equal(names, exported[len(exported)-1].Labels) {
+				t.Errorf("%s has series with labels %v and others with %v", e.Name, names, exported[len(exported)-1].Labels)
+			}
+			if i == 0 {
+				exported = append(exported, e)
+			}
+		}
+	}
+	var want []Metric
+	for _, m := range Catalog() {
+		m.Unit = ""
+		slices.Sort(m.Labels)
+		want = append(want, m)
+	}
+	slices.SortFunc(want, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
+	if diff := cmp.Diff(want, exported); diff != "" {
+		t.Errorf("catalog and exposition differ (-catalog +exported):\n%s", diff)
+	}
+}
+
+func TestBoundedSets(t *testing.T) {
+	if got := len(probe.Failures()); got != reasons {
+		t.Errorf("%d failures, counters have room for %d", got, reasons)
+	}
+	if got := len(probe.TurnKinds()); got != kinds {
+		t.Errorf("%d kinds of turns, counters have room for %d", got, kinds)
+	}
+	if got := len(SkipReasons()); got > skips {
+		t.Errorf("%d reasons to skip, counters have room for %d", got, skips)
+	}
+	if got := len(Phases()); got != phases {
+		t.Errorf("%d phases, histograms for %d", got, phases)
+	}
+	if got := len(regression.Signals()); got != signals {
+		t.Errorf("%d signals, frames have room for %d", got, signals)
+	}
+	if got := len(regression.Parts()); got != parts {
+		t.Errorf("%d parts, frames have room for %d", got, parts)
+	}
+	for i, k := range probe.TurnKinds() {
+		if kindIndex(k) != i {
+			t.Errorf("kind %s has index %d, want %d", k, kindIndex(k), i)
+		}
+	}
+}
+
+// TestUnits: a name says its base unit.
+func TestUnits(t *testing.T) {
+	for _, m := range append(Catalog(), PagerCatalog()...) {
+		switch m.Unit {
+		case "seconds", "ratio":
+			if !strings.HasSuffix(m.Name, "_"+m.Unit) {
+				t.Errorf("%s is in %s", m.Name, m.Unit)
+			}
+		}
+		if m.Kind == Counter != strings.HasSuffix(m.Name, "_total") {
+			t.Errorf("%s is a %s", m.Name, m.Kind)
+		}
+	}
+}

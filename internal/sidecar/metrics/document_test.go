@@ -1,0 +1,26 @@
+package metrics
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDocumentGolden(t *testing.T) {
+	doc, err := Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "../../../docs/metrics.md", doc)
+}
+
+func TestDocumentNamesEverything(t *testing.T) {
+	doc, err := Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range append(Catalog(), PagerCatalog()...) {
+		if !strings.Contains(string(doc), "| `"+m.Name+"` | "+string(m.Kind)) {
+			t.Errorf("%s is not documented", m.Name)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"fmt"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/slo"
+)
+
+// start is when the scripted results happen.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// clock is a hand-set clock.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+// objectives cover every kind of SLI and of restriction.
+func objectives() []slo.Objective {
+	day := 24 * time.Hour
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day, Turns: []probe.TurnKind{probe.Followup}},
+		{Name: "up", SLI: slo.Availability, Objective: 0.999, Window: 7 * day},
+	}
+}
+
+// newTestRecorder has everything configured and one job per target.
+func newTestRecorder(c *clock, targets ...string) *Recorder {
+	r := NewRecorder(Options{
+		Now:             c.Now,
+		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
+		TimestampSource: func() string { return "kernel" },
+		Heartbeat:       func(string, string) time.Time { return start },
+	})
+	r.Apply(snapshot(targets...))
+	r.SetReload(true, start)
+	return r
+}
+
+func snapshot(targets ...string) Snapshot {
+	s := Snapshot{SLOs: objectives()}
+	for _, t := range targets {
+		s.Targets = append(s.Targets, Target{Name: t, Model: "m-8b", Connection: "reuse", ServerMetrics: true})
+		j := Job{Target: t, Workload: "chat", Rate: 0.25}
+		if t == "east" {
+			j.Benchmark, j.Benchmarks = Benchmark{Run: "nightly", Variant: "kv_aware", Level: "20"}, benchmarks()
+		}
+		s.Jobs = append(s.Jobs, j)
+	}
+	return s
+}
+
+// benchmarks know the TTFT of first turns.
+func benchmarks() (b regression.Benchmarks) {
+	b[0][0] = regression.Benchmark{
+		Typical: 400 * time.Millisecond, Samples: 300,
+		Quantiles: [3]time.Duration{390 * time.Millisecond, 700 * time.Millisecond, 0},
+	}
+	return b
+}
+
+// turn is a successful turn of n gaps of the given length.
+func turn(target string, kind probe.TurnKind, at time.Time, ttft, gap time.Duration, n int) probe.Result {
+	r := probe.Result{
+		Target: target, Workload: "chat", Model: "m-8b", Conversation: "c1", Turn: 1, Kind: kind,
+		TraceID:   fmt.Sprintf("%032x", at.UnixNano()),
+		Scheduled: at, Sent: at.Add(200 * time.Microsecond),
+		Outcome: probe.Success, Status: 200,
+		TTFT: probe.Some(ttft), AnswerTTFT: probe.Some(ttft), TPOT: probe.Some(gap),
+		PromptTokens: probe.Some(4000), CachedTokens: probe.Some(3000), OutputTokens: probe.Some(n + 1),
+		Events: n + 1, ReadLagMax: 30 * time.Microsecond, Kernel: true,
+		Phases: probe.Phases{
+			Headers: probe.Some(ttft / 2), FirstEvent: probe.Some(ttft / 2), Reused: true,
+		},
+	}
+	for range n {
+		r.Gaps = append(r.Gaps, gap)
+	}
+	r.End = r.Sent.Add(ttft + time.Duration(n)*gap)
+	return r
+}
+
+// run reports a turn from its start to its end.
+func run(r *Recorder, t probe.Result) {
+	r.TurnStarted(probe.Start{Target: t.Target, Workload: t.Workload, Kind: t.Kind})
+	r.TurnEnded(t)
+}

@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/slo"
+)
+
+// Options are what a Recorder cannot know by itself. Each may be left out; the
+// families that depend on it are then absent.
+type Options struct {
+	// Now is the clock of the 60-second windows; nil means time.Now.
+	Now func() time.Time
+	// Build describes this binary; the zero value exports no build info.
+	Build Build
+	// TimestampSource says where event times come from: "kernel" or "read".
+	// It is asked at each scrape; "" means not known yet.
+	TimestampSource func() string
+	// Heartbeat says when the loop of a job last gave a sign of life; the zero
+	// time means never. It is asked at each scrape.
+	Heartbeat func(target, workload string) time.Time
+}
+
+// Build are the labels of synthetic_build_info.
+type Build struct {
+	Version, Revision, Branch, GoVersion, GOOS, GOARCH, Tags string
+}
+
+// Recorder turns probe results into series. It takes results from any number
+// of goroutines, as a Sink of the scheduler, and is a prometheus.Collector;
+// Gatherer is the cheaper way to the same families.
+//
+// Jobs are announced by Apply. What is reported of an unknown job is dropped:
+// the last conversations of a removed job must not bring its series back.
+type Recorder struct {
+	options Options
+	layouts *layouts
+
+	mu    sync.RWMutex
+	jobs  map[jobKey]*job
+	rates map[jobKey]float64
+	// benchmarks are those of the jobs that have one.
+	benchmarks map[jobKey]benchmarked
+	targets    []Target
+	slos       []slo.Objective
+	reload     reload
+	// restored holds what an earlier process knew of jobs that are not there
+	// yet.
+	restored map[jobKey]regression.JobState
+	// servers are the targets whose own metrics are read, by name.
+	servers map[string]*server
+	// generation counts the changes of what series there are; a frame of an
+	// older generation is stale.
+	generation uint64
+	// spare is the frame that the last scrape gave back.
+	spare *frame
+}
+
+// NewRecorder returns a Recorder without any job.
+func NewRecorder(o Options) *Recorder {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Recorder{options: o, layouts: newLayouts(), jobs: map[jobKey]*job{}}
+}
+
+// TurnStarted counts a turn as in flight.
+func (r *Recorder) TurnStarted(s probe.Start) {
+	r.update(jobKey{s.Target, s.Workload}, func(j *job) {
+		c := &j.turns[kindIndex(s.Kind)]
+		c.started++
+		c.inFlight++
+	})
+}
+
+// TurnEnded takes a finished turn into every series it belongs to, at once.
+func (r *Recorder) TurnEnded(t probe.Result) {
+	now := r.options.Now()
+	r.update(jobKey{t.Target, t.Workload}, func(j *job) { j.turnEnded(&t, now) })
+}
+
+// ConversationStarted counts a conversation as in flight.
+func (r *Recorder) ConversationStarted(s probe.ConversationStart) {
+	r.update(jobKey{s.Target, s.Workload}, func(j *job) {
+		j.started++
+		j.inFlight++
+	})
+}
+
+// ConversationEnded counts a finished conversation.
+func (r *Recorder) ConversationEnded(c probe.Conversation) {
+	r.update(jobKey{c.Target, c.Workload}, func(j *job) { j.conversationEnded(&c) })
+}
+
+// ConversationSkipped counts a conversation that was due and not started. A
+// reason outside SkipReasons is dropped: labels stay bounded.
+func (r *Recorder) ConversationSkipped(s probe.Skip) {
+	i := slices.Index(SkipReasons(), s.Reason)
+	if i < 0 {
+		return
+	}
+	r.update(jobKey{s.Target, s.Workload}, func(j *job) { j.skipped[i]++ })
+}
+
+// update changes a job under its lock, and drops the job if that was the last
+// thing a retired one had in flight.
+func (r *Recorder) update(key jobKey, change func(*job)) {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j == nil {
+		return
+	}
+	j.mu.Lock()
+	change(j)
+	over := j.retired && j.idle()
+	j.mu.Unlock()
+	if over {
+		r.dropRetired(j)
+	}
+}

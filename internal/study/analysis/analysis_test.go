@@ -1,0 +1,274 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// level makes a level of exact figures.
+func level(at float64, values map[string]float64) figures.Level {
+	l := figures.Level{At: at, Figures: map[string]figures.Figure{}}
+	for key, v := range values {
+		l.Figures[key] = figures.Plain(v)
+	}
+	return l
+}
+
+// series makes levels 10, 20, 30 … of one figure each.
+func series(key string, values ...float64) figures.Series {
+	s := figures.Series{Name: "a"}
+	for i, v := range values {
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[string]float64{key: v}))
+	}
+	return s
+}
+
+func slos() []figures.Objective {
+	return []figures.Objective{
+		{Name: "ttft", Label: "TTFT", Key: "ttft_p99_ms", Threshold: 1000, Share: 99},
+		{Name: "tpot", Label: "TPOT", Key: "tpot_p99_ms", Threshold: 60, Share: 99},
+	}
+}
+
+func TestJudge(t *testing.T) {
+	between := func(v, low, high float64) figures.Figure {
+		return figures.Figure{Value: v, Low: low, High: high, N: 1000}
+	}
+	for _, tt := range []struct {
+		name, want string
+		unsure     bool
+		level      figures.Level
+	}{
+		{"both met", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50})},
+		{"at the threshold", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 1000, "tpot_p99_ms": 60})},
+		{"TTFT", "FAIL (TTFT)", false, level(1, map[string]float64{"ttft_p99_ms": 1001, "tpot_p99_ms": 50})},
+		{"TPOT", "FAIL (TPOT)", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 61})},
+		{"both", "FAIL (TTFT+TPOT)", false, level(1, map[string]float64{"ttft_p99_ms": 9000, "tpot_p99_ms": 61})},
+		{"one unknown", "n/a", false, level(1, map[string]float64{"ttft_p99_ms": 900})},
+		{"one unknown, one missed", "FAIL (TTFT)", false, level(1, map[string]float64{"ttft_p99_ms": 9000})},
+		{"nothing known", "n/a", false, level(1, nil)},
+		{"more errors than the objective leaves", "FAIL (ERRORS)", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50, "error_pct": 1.7})},
+		{"fewer errors", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50, "error_pct": 0.5})},
+		{"a run left out", "FAIL (ERRORS)", false, figures.Level{Runs: 3, Valid: 2, Figures: map[string]figures.Figure{
+			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, figures.Level{GivenUp: true, Figures: map[string]figures.Figure{
+			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
+		{"given up for an objective", "FAIL (TTFT)", false, figures.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[string]figures.Figure{
+			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
+		{"counted turns decide, not the quantile", "FAIL (TTFT)", false, figures.Level{
+			Figures: map[string]figures.Figure{"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)},
+			Judged:  map[string]figures.Figure{"ttft": between(98, 97, 98.9)}}},
+		{"counted, but within noise", "PASS", true, figures.Level{
+			Figures: map[string]figures.Figure{"tpot_p99_ms": figures.Plain(1)},
+			Judged:  map[string]figures.Figure{"ttft": between(99.1, 98.2, 99.8)}}},
+		{"a quantile within noise", "PASS", true, figures.Level{Figures: map[string]figures.Figure{
+			"ttft_p99_ms": between(990, 940, 1040), "tpot_p99_ms": between(50, 48, 52)}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := Judge(slos(), tt.level)
+			if v.String() != tt.want || v.Unsure != tt.unsure {
+				t.Errorf("%s, unsure %v; want %s, %v", v, v.Unsure, tt.want, tt.unsure)
+			}
+		})
+	}
+	if v := Judge(nil, level(1, nil)); v.Pass() || v.String() != "n/a" {
+		t.Errorf("without objectives: %s", v)
+	}
+}
+
+func TestComplyEndsAtTheFirstFailure(t *testing.T) {
+	s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{
+		series("ttft_p99_ms", 500, 600, 5000, 700), series("ttft_p99_ms", 5000, 100), series("ttft_p99_ms", math.NaN()),
+	}}
+	var got []string
+	for _, c := range Comply(s) {
+		got = append(got, fmt.Sprintf("%g %v %v", c.Highest, c.Beyond, c.Judged))
+	}
+	if want := "20 [40] true, 0 [20] true, 0 [] false"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+	all := strings.Join(Warnings(s), "\n")
+	if !strings.Contains(all, "passes its SLOs again at concurrency 40") {
+		t.Errorf("no warning of levels out of order: %s", all)
+	}
+}
+
+// TestCapacitiesRankWhatWasMeasured: a baseline that passes wherever it was
+// measured is not known to be worse than one that was measured further.
+func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
+	const good, bad = 500, 5000
+	unknown := math.NaN()
+	for _, tt := range []struct {
+		name               string
+		base, other        []float64
+		winner, unmeasured bool
+	}{
+		{"better", []float64{good, bad}, []float64{good, good}, true, false},
+		{"worse", []float64{good, good}, []float64{good, bad}, false, false},
+		{"equal at the highest level", []float64{good, good}, []float64{good, good}, false, false},
+		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, true},
+		{"the other was stopped", []float64{good, good}, []float64{good}, false, true},
+		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, true},
+		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
+	} {
+		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series("ttft_p99_ms", tt.base...), series("ttft_p99_ms", tt.other...)}}
+		if c := Capacities(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
+			t.Errorf("%s: winner %v, unmeasured %v", tt.name, c.Winner, c.Unmeasured)
+		}
+	}
+}
+
+func TestBetween(t *testing.T) {
+	tpot, _ := figures.MetricOf("tpot_p50_ms")
+	tops, _ := figures.MetricOf("tops")
+	turns, _ := figures.MetricOf("max_in_flight")
+	for _, tt := range []struct {
+		m       figures.Metric
+		a, b    float64
+		want    string
+		improve float64
+	}{
+		{tpot, 44, 65.1, "+48% worse", -47.95},
+		{tpot, 79, 71, "-10% better", 10.13},
+		{tpot, 206, 6518.8, "×32 worse", -3064.5},
+		{tpot, 6000, 60, "÷100 better", 99},
+		{tops, 100, 110, "+10% better", 10},
+		{tops, 100, 90, "-10% worse", -10},
+		{tpot, 50, 50, "0%", 0},
+		{tpot, 1000, 1001, "0% worse", -0.1},
+		{turns, 16, 29, "+81%", -81.25},
+		{tpot, 0, 5, "n/a", math.NaN()},
+		{tpot, math.NaN(), 5, "n/a", math.NaN()},
+		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
+	} {
+		base, other := level(1, map[string]float64{tt.m.Key: tt.a}), level(1, map[string]float64{tt.m.Key: tt.b})
+		if got := Between(tt.m, base, other).String(); got != tt.want {
+			t.Errorf("%s %g → %g: %s, want %s", tt.m.Key, tt.a, tt.b, got, tt.want)
+		}
+		if got := Improvement(tt.m, base, other); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
+			t.Errorf("%s %g → %g improves by %g, want %g", tt.m.Key, tt.a, tt.b, got, tt.improve)
+		}
+	}
+}
+
+func TestSurvivorsAreNotBetter(t *testing.T) {
+	tpot, _ := figures.MetricOf("tpot_p50_ms")
+	base := level(1, map[string]float64{"tpot_p50_ms": 83, "error_pct": 1.7})
+	other := level(1, map[string]float64{"tpot_p50_ms": 69.6, "error_pct": 17.3})
+	if got := Between(tpot, base, other).String(); got != "-16% better (survivors)" {
+		t.Errorf("among survivors: %s", got)
+	}
+	if got := Between(tpot, other, base).String(); got != "+19% worse" {
+		t.Errorf("the other way round: %s", got)
+	}
+}
+
+func TestNoise(t *testing.T) {
+	m, _ := figures.MetricOf("ttft_p50_ms")
+	of := func(v, low, high float64) figures.Level {
+		return figures.Level{Figures: map[string]figures.Figure{m.Key: {Value: v, Low: low, High: high, N: 500}}}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b figures.Level
+		want bool
+	}{
+		{"apart", of(200, 190, 210), of(250, 240, 260), false},
+		{"together", of(200, 180, 220), of(205, 185, 225), true},
+		// The intervals overlap, and yet the difference is beyond chance.
+		{"overlapping ends", of(200, 190, 210), of(216, 206, 226), false},
+		{"no upper end", of(200, 190, math.Inf(1)), of(300, 290, 310), true},
+		{"no interval", of(200, math.NaN(), math.NaN()), of(201, 190, 210), false},
+	} {
+		if got := Between(m, tt.a, tt.b).Noise; got != tt.want {
+			t.Errorf("%s: noise %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPrintedFiguresAreComparedAsPrinted(t *testing.T) {
+	m, _ := figures.MetricOf("tpot_p50_ms")
+	base := level(1, nil)
+	base.Figures[m.Key] = figures.Figure{Value: 84, Low: math.NaN(), High: math.NaN(), Step: 1}
+	if got := Between(m, base, level(1, map[string]float64{m.Key: 70.3})).String(); got != "-17% better" {
+		t.Errorf("84 as printed against 70.3: %s, want -17%% as of 70", got)
+	}
+}
+
+func TestSaturation(t *testing.T) {
+	s := figures.Series{Name: "a"}
+	for i, v := range []struct{ tpot, ttft, errors float64 }{
+		{40, 200, 0}, {41, 210, 0}, {60, 300, 0}, {62, 1500, 2}, {62.5, 2000, 8}, {62.2, 3000, 3}, {62.8, 4000, 9}, {62.6, 5000, 20},
+	} {
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[string]float64{
+			"tpot_p50_ms": v.tpot, "tpot_p95_ms": v.tpot, "ttft_p50_ms": v.ttft, "error_pct": v.errors}))
+	}
+	got := Saturate(s)
+	for name, ok := range map[string]bool{
+		"first errors":   got.FirstErrors == Point{40, 2, true},
+		"sustained":      got.Sustained.At == 50 && fmt.Sprint(got.Dips) == "[60]",
+		"slow TTFT":      got.SlowTTFT == Point{40, 1500, true},
+		"largest step":   got.From == 20 && got.Step.At == 30 && math.Round(got.Step.Value) == 46,
+		"plateau":        got.Plateau.Found && got.Plateau.At == 40 && math.Abs(got.Plateau.Value-62.4) < 0.1,
+		"last":           got.Last == 30,
+		"bands":          fmt.Sprint(Bands(s)) == "[clean clean degrading saturated saturated saturated saturated saturated]",
+		"errors known":   got.ErrorsKnown && got.Known,
+		"says up to 30":  strings.Contains(got.Sentence("concurrency"), "scales to concurrency 30"),
+		"nothing unsure": !Saturate(series("tpot_p95_ms", 1, 2)).Known,
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	s := Summarize(series("x", 4, 8, 6, math.NaN(), 2).Levels, func(l figures.Level) float64 { return l.Value("x") })
+	if s.First.Value != 4 || s.Last.At != 50 || s.Most.At != 20 || s.Least.Value != 2 || s.Mean != 5 || s.Levels != 4 || s.Against != 1 || s.Trend() != "falls" {
+		t.Errorf("%+v, trend %s", s, s.Trend())
+	}
+	if s := Summarize(nil, nil); s.Known {
+		t.Errorf("of nothing: %+v", s)
+	}
+	if flat := Summarize(series("x", 100, 103).Levels, func(l figures.Level) float64 { return l.Value("x") }); flat.Trend() != "is flat" {
+		t.Errorf("100 to 103 %s", flat.Trend())
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	fine := map[string]float64{"tpot_p50_ms": 50, "ttft_p50_ms": 200, "actual_rps": 2, "latency_mean_ms": 5000, "error_pct": 0}
+	with := func(key string, v float64) figures.Level {
+		l := level(10, fine)
+		l.Figures[key] = figures.Plain(v)
+		return l
+	}
+	drifting, spec, left := level(10, fine), level(10, fine), level(10, fine)
+	drifting.Drift = 0.4
+	spec.Server = []figures.ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
+	left.Runs, left.Valid = 3, 1
+	for _, tt := range []struct {
+		name, want string
+		level      figures.Level
+	}{
+		{"nothing to say", "", level(10, fine)},
+		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with("error_pct", 3)},
+		{"the prober lagged", "the prober itself lagged (Schedule lag p99 40.0 ms)", with("schedule_lag_p99_ms", 40)},
+		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with("actual_rps", 4)},
+		{"drift", "no steady state: TTFT changed by +40%", drifting},
+		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
+		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &figures.Study{Kind: runfile.Concurrency, Series: []figures.Series{{Name: "a", Levels: []figures.Level{tt.level}}}}
+			all := Warnings(s)
+			if (tt.want == "") != (len(all) == 0) || !strings.Contains(strings.Join(all, "\n"), tt.want) {
+				t.Errorf("warnings %q, want %q", all, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"synthetic/internal/study/figures"
+)
+
+// Point is a level and the value that made it remarkable there.
+type Point struct {
+	At    float64
+	Value float64
+	Found bool
+}
+
+// Saturation is where a series stops to scale.
+type Saturation struct {
+	Series string
+	// FirstErrors is the lowest level with any failed turn, and the percentage.
+	FirstErrors Point
+	// Sustained is the lowest level with more than MaxErrorPct of errors from
+	// which on most levels have more, or had most of their runs left out.
+	Sustained Point
+	// Dips are levels above it with no more errors than that.
+	Dips []float64
+	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and it.
+	SlowTTFT Point
+	// Step is the level that the largest relative rise of Metric leads to, its
+	// Value the rise in percent; From is the level before.
+	Step   Point
+	From   float64
+	Metric figures.Metric
+	// Plateau is the lowest level from which on at least three TPOT p50 lie
+	// within 3 % of their mean, which is the Value; without one, Found is
+	// false, and At and Value are the highest level and its TPOT p50.
+	Plateau Point
+	// Last is the highest level before errors or a slow TTFT; 0 when even the
+	// lowest is beyond.
+	Last float64
+	// Known says that every level has a TTFT p50, without which Last and
+	// SlowTTFT are guesses; ErrorsKnown that some level has a count of errors.
+	Known, ErrorsKnown bool
+}
+
+const (
+	slowTTFT      = 1000 // ms
+	plateauSpread = 0.03
+	plateauLevels = 3
+)
+
+// Saturate finds the saturation point of a series.
+func Saturate(series figures.Series) Saturation {
+	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Has("error_pct")}
+	for i, l := range series.Levels {
+		s.Known = s.Known && !math.IsNaN(l.Value("ttft_p50_ms"))
+		if pct := l.Value("error_pct"); pct > 0 && !s.FirstErrors.Found {
+			s.FirstErrors = Point{l.At, pct, true}
+		}
+		if v := l.Value("ttft_p50_ms"); v > slowTTFT && !s.SlowTTFT.Found {
+			s.SlowTTFT = Point{l.At, v, true}
+		}
+		if !s.Sustained.Found && erroneous(l) {
+			s.sustain(series.Levels[i:])
+		}
+		if !s.FirstErrors.Found && !s.SlowTTFT.Found {
+			s.Last = l.At
+		}
+	}
+	s.step(series)
+	s.plateau(series)
+	return s
+}
+
+// erroneous reports a level with too many errors: those of its runs, or of
+// most runs, which were left out of its figures for them.
+func erroneous(l figures.Level) bool {
+	return l.Value("error_pct") > figures.MaxErrorPct || l.Valid*2 < l.Runs
+}
+
+func (s *Saturation) sustain(rest []figures.Level) {
+	var dips []float64
+	for _, l := range rest {
+		if !erroneous(l) {
+			dips = append(dips, l.At)
+		}
+	}
+	if 2*len(dips) < len(rest) {
+		s.Sustained = Point{rest[0].At, rest[0].Value("error_pct"), true}
+		s.Dips = dips
+	}
+}
+
+// curve is the latency that degradation is read from: the first of these that
+// the most levels know.
+func curve(series figures.Series) figures.Metric {
+	var best figures.Metric
+	most := 0
+	for _, key := range []string{"tpot_p95_ms", "tpot_p99_ms", "tpot_p50_ms", "latency_p95_ms", "ttft_p95_ms", "ttft_p50_ms"} {
+		known := 0
+		for _, l := range series.Levels {
+			if !math.IsNaN(l.Value(key)) {
+				known++
+			}
+		}
+		if m, _ := figures.MetricOf(key); known > most {
+			best, most = m, known
+		}
+	}
+	return best
+}
+
+func (s *Saturation) step(series figures.Series) {
+	last, at := math.NaN(), 0.0
+	for _, l := range series.Levels {
+		v := l.Value(s.Metric.Key)
+		if rise := 100 * (v/last - 1); rise > s.Step.Value {
+			s.Step, s.From = Point{l.At, rise, true}, at
+		}
+		if !math.IsNaN(v) {
+			last, at = v, l.At
+		}
+	}
+}
+
+func (s *Saturation) plateau(series figures.Series) {
+	var tail []float64
+	for i := len(series.Levels) - 1; i >= 0; i-- {
+		l := series.Levels[i]
+		v := l.Value("tpot_p50_ms")
+		if math.IsNaN(v) {
+			break
+		}
+		tail = append(tail, v)
+		mean, spread := meanAndSpread(tail)
+		if spread > plateauSpread*mean {
+			break
+		}
+		if len(tail) == 1 || len(tail) >= plateauLevels {
+			s.Plateau = Point{l.At, mean, len(tail) >= plateauLevels}
+		}
+	}
+}
+
+func meanAndSpread(values []float64) (mean, spread float64) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		mean += v / float64(len(values))
+		low, high = min(low, v), max(high, v)
+	}
+	return mean, high - low
+}
+
+// Band is how a level stands on the degradation curve.
+type Band string
+
+// The bands, in order.
+const (
+	Clean     Band = "clean"
+	Degrading Band = "degrading"
+	Saturated Band = "saturated"
+)
+
+// steepest is the rise in percent from which the largest step separates clean
+// levels from degrading ones.
+const steepest = 10
+
+// Bands puts every level of a series in a band: saturated from the first
+// errors or the first slow TTFT on, degrading from the largest step on when it
+// is lower, clean below.
+func Bands(series figures.Series) []Band {
+	s := Saturate(series)
+	bands := make([]Band, len(series.Levels))
+	for i, l := range series.Levels {
+		switch {
+		case reached(s.FirstErrors, l.At) || reached(s.SlowTTFT, l.At) || reached(s.Sustained, l.At):
+			bands[i] = Saturated
+		case s.Step.Value >= steepest && reached(s.Step, l.At):
+			bands[i] = Degrading
+		default:
+			bands[i] = Clean
+		}
+	}
+	return bands
+}
+
+func reached(p Point, at float64) bool { return p.Found && at >= p.At }
+
+// Sentence says what saturates a series first.
+func (s Saturation) Sentence(level string) string {
+	switch {
+	case !s.Known:
+		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
+	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
+		return fmt.Sprintf("%s does not saturate up to the highest %s.", s.Series, level)
+	case s.Last == 0:
+		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, level)
+	}
+	return fmt.Sprintf("%s scales to %s %g without errors and with a TTFT p50 of at most 1 s.", s.Series, level, s.Last)
+}

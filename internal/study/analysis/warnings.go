@@ -1,0 +1,141 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// Limits from which something is worth a warning.
+const (
+	survivorsPct = 1.0  // failed turns
+	lagMs        = 10.0 // the prober's own p99 lateness
+	driftShare   = 0.2  // of TTFT, from end to end
+	acceptance   = 0.05 // of drafted tokens
+	lengthsApart = 0.1  // output tokens per turn, between series
+)
+
+// Warnings lists what keeps a reader from taking the figures at face value.
+func Warnings(s *figures.Study) []string {
+	out := append([]string(nil), s.Warnings...)
+	for _, series := range s.Series {
+		w := warner{study: s, series: series, out: &out}
+		for i, l := range series.Levels {
+			w.level(i, l)
+		}
+	}
+	for _, c := range Comply(s) {
+		for _, at := range c.Beyond {
+			out = append(out, fmt.Sprintf("%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
+		}
+	}
+	return append(out, lengths(s)...)
+}
+
+type warner struct {
+	study  *figures.Study
+	series figures.Series
+	out    *[]string
+}
+
+func (w warner) say(l figures.Level, format string, args ...any) {
+	place := fmt.Sprintf("%s %g: ", w.study.LevelName(), l.At)
+	if len(w.study.Series) > 1 {
+		place = w.series.Name + ", " + place
+	}
+	*w.out = append(*w.out, place+fmt.Sprintf(format, args...))
+}
+
+func (w warner) level(i int, l figures.Level) {
+	w.survivors(i, l)
+	for _, key := range []string{"schedule_lag_p99_ms", "read_lag_p99_ms"} {
+		if m, _ := figures.MetricOf(key); l.Value(key) > lagMs {
+			w.say(l, "the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title, l.Value(key))
+		}
+	}
+	if c := CheckLittle(w.study, l); !c.Holds() {
+		w.say(l, "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%+.0f%%).", c.InFlight, c.Rate, c.Seconds, c.Product, 100*c.Off())
+	}
+	if math.Abs(l.Drift) > driftShare {
+		w.say(l, "no steady state: TTFT changed by %+.0f%% over the measurement; warm up longer, or the level is beyond what the deployment sustains.", 100*l.Drift)
+	}
+	if l.Runs > l.Valid && l.Runs > 0 {
+		w.say(l, "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut(l))
+	}
+	w.acceptance(l)
+	for _, text := range l.Warnings {
+		w.say(l, "%s", text)
+	}
+}
+
+func leftOut(l figures.Level) string {
+	if l.Valid == 0 {
+		return "none is left, so the latencies are those of survivors."
+	}
+	return "they are left out of the latencies, and the level fails its SLOs."
+}
+
+// survivors warns of latencies that failed turns do not appear in.
+func (w warner) survivors(i int, l figures.Level) {
+	pct := l.Value("error_pct")
+	if !(pct >= survivorsPct) || l.Valid < l.Runs {
+		return
+	}
+	flatter := ""
+	for _, key := range []string{"tpot_p50_ms", "ttft_p50_ms"} {
+		if i > 0 && l.Value(key) < w.series.Levels[i-1].Value(key) {
+			m, _ := figures.MetricOf(key)
+			flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title, w.series.Levels[i-1].At)
+		}
+	}
+	w.say(l, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
+}
+
+// acceptance warns of drafts that are all but never accepted.
+func (w warner) acceptance(l figures.Level) {
+	for _, f := range l.Server {
+		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
+			w.say(l, "speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
+		}
+	}
+}
+
+// lengths warns of answers that are longer in one series than in another:
+// throughput, latency and turns in flight then differ for that alone.
+func lengths(s *figures.Study) []string {
+	if len(s.Series) < 2 {
+		return nil
+	}
+	var out []string
+	for _, series := range s.Series[1:] {
+		for i, l := range series.Levels {
+			if i > 0 && math.IsNaN(l.Value("output_tokens_per_turn")) {
+				break // derived from throughput, which beyond the lowest level may lag behind arrivals
+			}
+			base, ok := s.Series[0].Level(l.At)
+			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)
+			if ok && math.Abs(b/a-1) > lengthsApart {
+				out = append(out, fmt.Sprintf("%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
+					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// TokensPerTurn is the mean length of an answer: as counted, or throughput
+// over turns per second, which for an open loop is its rate while the
+// deployment keeps up.
+func TokensPerTurn(s *figures.Study, l figures.Level) float64 {
+	if n := l.Value("output_tokens_per_turn"); !math.IsNaN(n) {
+		return n
+	}
+	perSecond := l.Value("actual_rps")
+	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
+		perSecond = l.At
+	}
+	return l.Value("tops") / perSecond
+}

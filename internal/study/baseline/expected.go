@@ -1,0 +1,208 @@
+// Package baseline reads what a benchmark says that turns should take: one
+// level of a run of synthetic sweep, or of a report, as the plain values that
+// live turns are compared with.
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// leastTurns is how many turns a figure has to stand on. With 30, and turns
+// that vary by σ = 0.5, the geometric mean is known within 20 % (95 %), which is
+// the smallest regression that is looked for.
+const leastTurns = 30
+
+// File is a run or a report that was read.
+type File struct {
+	// Name is that of the measurement: the file's, or its directory's where that
+	// is run.json or report.json.
+	Name string
+	Kind runfile.LevelKind
+	// Variants in the order of the file.
+	Variants []string
+	// Workload is what was said to the deployment; nil where the file does not
+	// tell.
+	Workload []runfile.Parameter
+
+	run    *runfile.Run
+	report *figures.Study
+}
+
+// Level is what one level of one variant says.
+type Level struct {
+	// Benchmarks by kind of turn and signal; the zero value of each that the
+	// level does not know well enough.
+	Benchmarks regression.Benchmarks
+	// Pooled says that the file does not tell first turns from follow-up turns:
+	// the quantiles of all of them stand for both kinds, and there is no typical
+	// value to compare with.
+	Pooled bool
+}
+
+// Open reads a file. Errors name the file, the place and the remedy.
+func Open(path string) (*File, error) {
+	run, report, err := figures.ReadEither(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{run: run, report: report}
+	if run != nil {
+		f.Kind, f.Variants, f.Workload = run.LevelKind, run.Variants, run.Workload.Parameters
+	} else {
+		f.Kind, f.Workload = report.Kind, report.Workload
+		for _, s := range report.Series {
+			f.Variants = append(f.Variants, s.Name)
+		}
+	}
+	f.Name = nameOf(path)
+	return f, nil
+}
+
+// Levels are those of a variant that something was measured of, in rising order.
+func (f *File) Levels(variant string) []float64 {
+	var out []float64
+	if f.report != nil {
+		for _, l := range f.seriesOf(f.report, variant).Levels {
+			out = append(out, l.At)
+		}
+		return out
+	}
+	for _, r := range f.run.Results {
+		if r.Variant == variant && len(r.Snapshots) > 0 {
+			out = append(out, r.Level)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// At reads a level, which must be one of Levels. An error says why it is not
+// fit to be compared with.
+func (f *File) At(variant string, level float64) (Level, error) {
+	s := f.report
+	if s == nil {
+		part := *f.run // of a large run, this level alone is worked out
+		part.Results = slices.DeleteFunc(slices.Clone(f.run.Results), func(r runfile.Result) bool {
+			return r.Variant != variant || r.Level != level
+		})
+		s = figures.FromRuns([]*runfile.Run{&part})
+	}
+	l, ok := f.seriesOf(s, variant).Level(level)
+	if !ok {
+		return Level{}, fmt.Errorf("nothing was measured at %g", level)
+	}
+	if err := fit(l); err != nil {
+		return Level{}, err
+	}
+	return levelOf(l)
+}
+
+func (f *File) seriesOf(s *figures.Study, variant string) figures.Series {
+	i := slices.IndexFunc(s.Series, func(x figures.Series) bool { return x.Name == variant })
+	if i < 0 {
+		return figures.Series{}
+	}
+	return s.Series[i]
+}
+
+// fit refuses levels whose latencies are those of survivors, or of a queue that
+// grew for as long as it was measured.
+func fit(l figures.Level) error {
+	if pct := l.Value("error_pct"); pct > figures.MaxErrorPct {
+		return fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
+	}
+	if l.GivenUp {
+		return fmt.Errorf("the sweep gave it up before its end: it is more than the deployment can carry")
+	}
+	return nil
+}
+
+// levelOf turns figures into benchmarks.
+func levelOf(l figures.Level) (Level, error) {
+	out := Level{Pooled: pooled(l)}
+	few, known := uint64(0), false
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range regression.Signals() {
+			b, n := benchmark(l, string(signal), string(kind), out.Pooled)
+			if b == (regression.Benchmark{}) {
+				few = max(few, n)
+				continue
+			}
+			known, out.Benchmarks[k][i] = true, b
+		}
+	}
+	switch {
+	case known:
+		return out, nil
+	case few > 0:
+		return Level{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, leastTurns)
+	}
+	return Level{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
+}
+
+// pooled reports that no figure is of one kind of turn alone.
+func pooled(l figures.Level) bool {
+	for _, kind := range probe.TurnKinds() {
+		for _, signal := range regression.Signals() {
+			if f := l.Figure(figures.TimingKey(string(signal), string(kind), 0.5)); !math.IsNaN(f.Value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// benchmark is the zero value where the level knows too little; n is then how
+// many turns it has.
+func benchmark(l figures.Level, signal, kind string, pooled bool) (b regression.Benchmark, n uint64) {
+	part := kind
+	if pooled {
+		part = ""
+	}
+	median := l.Figure(figures.TimingKey(signal, part, 0.5))
+	n = median.N
+	if pooled && n == 0 {
+		if completed := l.Value("completed"); completed > 0 {
+			n = uint64(completed)
+		}
+	}
+	if !median.Known() || n > 0 && n < leastTurns {
+		return b, n
+	}
+	b.Samples = int(n)
+	for i, q := range regression.Quantiles() {
+		if f := l.Figure(figures.TimingKey(signal, part, q)); f.Known() {
+			b.Quantiles[i] = fromMillis(f.Value)
+		}
+	}
+	if !pooled {
+		// A report knows no geometric mean; of latencies, which are nearly
+		// log-normal, the median is close to it.
+		b.Typical = fromMillis(cmp.Or(l.Typical[figures.TypicalKey(signal, kind)].Value, median.Value))
+	}
+	return b, n
+}
+
+func fromMillis(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
+
+// nameOf is the file's name without its ending or, where that says nothing,
+// its directory's.
+func nameOf(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	dir := filepath.Base(filepath.Dir(path))
+	if (name == "run" || name == "report") && dir != "." && dir != string(filepath.Separator) {
+		return dir
+	}
+	return name
+}

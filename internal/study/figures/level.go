@@ -1,0 +1,238 @@
+package figures
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/study/estimate"
+	"synthetic/internal/study/runfile"
+)
+
+// levelOf pools the repetitions of one level.
+func levelOf(at float64, results []runfile.Result) Level {
+	l := Level{At: at, Figures: map[string]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{}, Runs: len(results)}
+	valid := l.valid(results)
+	l.addTimings(valid)
+	l.addTypical(valid)
+	l.addErrors(results)
+	l.addRates(valid)
+	l.addJudged(results)
+	l.addInFlight(valid)
+	l.addServer(valid)
+	l.addLags(results)
+	l.Drift = drift(valid)
+	if text := disagreement(valid); text != "" {
+		l.Warnings = append(l.Warnings, text)
+	}
+	for _, r := range results {
+		l.warn(r)
+		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
+			l.GivenUp = true
+			l.Lost = append(l.Lost, r.Verdict.Lost...)
+		}
+	}
+	return l
+}
+
+// valid are the results that stand for the level's latencies: those with few
+// errors, or all when there is none of them.
+func (l *Level) valid(results []runfile.Result) []runfile.Result {
+	var kept []runfile.Result
+	for _, r := range results {
+		total, failed := turns(r)
+		if pct := 100 * float64(failed) / float64(total); total > 0 && pct > MaxErrorPct {
+			l.Excluded = append(l.Excluded, fmt.Sprintf("repetition %d: %.1f%% errors", r.Repetition, pct))
+			continue
+		}
+		kept = append(kept, r)
+	}
+	l.Valid = len(kept)
+	if len(kept) == 0 {
+		return results
+	}
+	return kept
+}
+
+// turns that ended, without those that our own shutdown canceled.
+func turns(r runfile.Result) (total, failed uint64) {
+	for _, b := range blocks(r) {
+		for outcome, n := range b.Outcomes {
+			if outcome == probe.Canceled {
+				continue
+			}
+			total += n
+			if outcome.Failed() {
+				failed += n
+			}
+		}
+	}
+	return total, failed
+}
+
+func blocks(r runfile.Result) []runfile.Block {
+	var all []runfile.Block
+	for _, s := range r.Snapshots {
+		all = append(all, s.Blocks...)
+	}
+	return all
+}
+
+// pairs turns the blocks of each result into a part of a whole.
+func pairs(results []runfile.Result, of func(runfile.Block) estimate.Pair) [][]estimate.Pair {
+	all := make([][]estimate.Pair, len(results))
+	for i, r := range results {
+		for _, b := range blocks(r) {
+			all[i] = append(all[i], of(b))
+		}
+	}
+	return all
+}
+
+func (l *Level) addErrors(results []runfile.Result) {
+	share := pairs(results, func(b runfile.Block) estimate.Pair {
+		var p estimate.Pair
+		for outcome, n := range b.Outcomes {
+			if outcome.Failed() {
+				l.Errors[string(outcome)] += n
+				p.Part += float64(n)
+			}
+			if outcome != probe.Canceled {
+				p.Whole += float64(n)
+			}
+		}
+		return p
+	})
+	share = append(share, l.tail(results)...)
+	total := totalOf(share)
+	l.Figures["error_pct"] = shareFigure(share)
+	l.Figures["completed"] = Plain(total.Whole - total.Part)
+	l.Figures["failed"] = Plain(total.Part)
+}
+
+// tail are the failures among the turns that were in flight when a measurement
+// ended: the level's doing, though they belong to no rate and no quantile.
+func (l *Level) tail(results []runfile.Result) [][]estimate.Pair {
+	var all [][]estimate.Pair
+	for _, r := range results {
+		n := float64(tailFailures(r))
+		if n > 0 {
+			all = append(all, []estimate.Pair{{Part: n, Whole: n}})
+			for outcome, n := range r.Tail.Outcomes {
+				if outcome.Failed() {
+					l.Errors[string(outcome)] += n
+				}
+			}
+		}
+	}
+	return all
+}
+
+func tailFailures(r runfile.Result) (n uint64) {
+	if r.Tail == nil {
+		return 0
+	}
+	for outcome, count := range r.Tail.Outcomes {
+		if outcome.Failed() {
+			n += count
+		}
+	}
+	return n
+}
+
+func totalOf(all [][]estimate.Pair) (total estimate.Pair) {
+	for _, pairs := range all {
+		for _, p := range pairs {
+			total.Part += p.Part
+			total.Whole += p.Whole
+		}
+	}
+	return total
+}
+
+// shareFigure is a share in percent.
+func shareFigure(share [][]estimate.Pair) Figure {
+	r := estimate.OfShare(share)
+	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(totalOf(share).Whole)}
+}
+
+func (l *Level) addJudged(results []runfile.Result) {
+	names := map[string]bool{}
+	for _, r := range results {
+		for _, b := range blocks(r) {
+			for name := range b.SLOs {
+				names[name] = true
+			}
+		}
+		if r.Tail != nil { // perhaps nothing was judged before
+			for name, j := range r.Tail.SLOs {
+				names[name] = names[name] || j.Failed > 0
+			}
+		}
+	}
+	maps.DeleteFunc(names, func(_ string, judged bool) bool { return !judged })
+	for name := range names {
+		l.Judged[name] = shareFigure(judgedBy(name, results))
+	}
+}
+
+// judgedBy are the good turns of an objective among those it judged.
+func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
+	var all [][]estimate.Pair
+	for _, r := range results {
+		blocks, lost := r.Judged(name)
+		var series []estimate.Pair
+		for _, j := range blocks {
+			series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
+		}
+		all = append(all, series)
+		if lost > 0 { // they ended after the blocks, and in no time of their own
+			all = append(all, []estimate.Pair{{Whole: float64(lost)}})
+		}
+	}
+	return all
+}
+
+// addServer averages each figure over the snapshots that have it.
+func (l *Level) addServer(results []runfile.Result) {
+	type key struct{ source, name string }
+	sums, seconds := map[key]float64{}, map[key]float64{}
+	l.Families = map[string][]string{}
+	for _, r := range results {
+		for _, s := range r.Snapshots {
+			for _, server := range s.Server {
+				l.Families[server.Source] = server.Families
+				for name, v := range server.Figures {
+					k := key{server.Source, name}
+					sums[k] += v * s.Seconds
+					seconds[k] += s.Seconds
+				}
+			}
+		}
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int {
+		return slices.Compare([]string{a.source, a.name}, []string{b.source, b.name})
+	}) {
+		l.Server = append(l.Server, ServerFigure{Source: k.source, Name: k.name, Value: sums[k] / seconds[k]})
+		if _, have := l.Figures["kv_hit_rate_pct"]; k.name == runfile.ServerKVHitRatio && !have {
+			l.Figures["kv_hit_rate_pct"] = Plain(100 * sums[k] / seconds[k])
+		}
+	}
+}
+
+// decided reports a result that ended early because its verdict was clear: as
+// planned, and no reason to warn.
+func decided(r runfile.Result) bool {
+	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
+}
+
+func (l *Level) warn(r runfile.Result) {
+	if r.State != runfile.Complete && !decided(r) {
+		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
+	}
+	l.Warnings = append(l.Warnings, r.Warnings...)
+	for _, s := range r.Snapshots {
+		l.Warnings = append(l.Warnings, s.Warnings...)
+	}
+}

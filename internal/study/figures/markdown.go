@@ -1,0 +1,147 @@
+package figures
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// table is one Markdown table and the heading above it.
+type table struct {
+	heading string
+	header  []string
+	rows    [][]string
+}
+
+// document is what a report in Markdown holds.
+type document struct {
+	title     string
+	generated string
+	bullets   [][2]string // of the methodology
+	tables    []table
+	json      string // the last ```json block
+	// open says that the JSON block was never closed.
+	open bool
+}
+
+var (
+	boldBullet = regexp.MustCompile(`^- \*\*([^*]+):\*\*\s*(.*)$`)
+	generated  = regexp.MustCompile(`^\*\*Generated:\*\*\s*(.*)$`)
+	clock      = regexp.MustCompile(`\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?`)
+)
+
+// scan splits the text into its parts.
+func scan(text string) document {
+	var d document
+	heading, fenced := "", ""
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimSpace(lines[i])
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced = toggle(fenced, line)
+			if fenced == "```json" {
+				d.json = ""
+			}
+		case fenced == "```json":
+			d.json += lines[i] + "\n"
+		case fenced != "":
+		case strings.HasPrefix(line, "# "):
+			d.title = strings.TrimPrefix(line, "# ")
+		case strings.HasPrefix(line, "#"):
+			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
+			t := table{heading: heading, header: cells(line)}
+			for i += 2; i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|"); i++ {
+				t.rows = append(t.rows, fit(cells(lines[i]), len(t.header)))
+			}
+			i--
+			d.tables = append(d.tables, t)
+		default:
+			d.line(heading, line)
+		}
+	}
+	d.open = fenced == "```json"
+	return d
+}
+
+func toggle(fenced, line string) string {
+	if fenced != "" {
+		return ""
+	}
+	return line
+}
+
+func (d *document) line(heading, line string) {
+	if m := generated.FindStringSubmatch(line); m != nil {
+		d.generated = clock.FindString(m[1])
+	}
+	if m := boldBullet.FindStringSubmatch(line); m != nil && strings.Contains(heading, "Method") {
+		d.bullets = append(d.bullets, [2]string{m[1], m[2]})
+	}
+}
+
+func isRule(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "|") && strings.Trim(line, "|:- ") == "" && strings.Contains(line, "-")
+}
+
+func cells(line string) []string {
+	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
+	parts := strings.Split(line, "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// fit gives a row as many cells as its table has columns.
+func fit(row []string, columns int) []string {
+	for len(row) < columns {
+		row = append(row, "")
+	}
+	return row[:columns]
+}
+
+// parseMarkdown reads the tables of a report, and its JSON block where it has
+// one: the block's figures are exact and replace what the tables print.
+func parseMarkdown(text string) (*Study, error) {
+	d := scan(text)
+	if d.open {
+		return nil, fmt.Errorf("the JSON block is not closed: the report was written only in part; make it again")
+	}
+	s := &Study{Kind: runfile.Concurrency}
+	if d.json != "" {
+		var err error
+		if s, err = parseReference([]byte(d.json)); err != nil {
+			return nil, fmt.Errorf("the JSON block: %w", err)
+		}
+	}
+	s.Title = d.title
+	if t, err := time.Parse(time.DateTime, d.generated); err == nil {
+		s.Generated = t
+	} else if t, err := time.Parse(time.DateOnly, d.generated); err == nil {
+		s.Generated = t
+	}
+	for _, b := range d.bullets {
+		s.Method = append(s.Method, runfile.Parameter{Name: b[0], Value: b[1]})
+	}
+	s.addTables(d)
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// mode names the series of a report that does not compare variants.
+func (d document) mode() string {
+	for _, b := range d.bullets {
+		if b[0] == "Routing mode" {
+			return strings.ToLower(strings.ReplaceAll(b[1], "-", "_"))
+		}
+	}
+	return d.title
+}

@@ -1,0 +1,183 @@
+package figures
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+)
+
+func seed(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// split parts a report into its JSON and its text without the JSON.
+func split(t *testing.T, text string) (data, rest string) {
+	t.Helper()
+	before, after, ok := strings.Cut(text, "```json\n")
+	if !ok {
+		t.Fatal("no JSON block")
+	}
+	data, after, _ = strings.Cut(after, "```")
+	return data, before + after
+}
+
+// TestTheJSONGivesEveryNumberOfTheTables reads the JSON and the tables of each
+// report apart, and finds every printed number in the JSON, rounded as the
+// table rounds.
+func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		found, lost int // cells; lost are those the JSON lacks
+	}{
+		{"000", 12 * 8, 0},
+		{"002", 3 * 9, 0},
+		{"004", 9 * 2 * 8, 9 * 2}, // the table of errors has no data behind it
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			data, text := split(t, seed(t, tt.name))
+			exact, err := parseReference([]byte(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The series are named by the JSON; the tables have short names.
+			printed := &Study{Series: []Series{}}
+			for _, s := range exact.Series {
+				printed.Series = append(printed.Series, Series{Name: s.Name})
+			}
+			printed.addTables(scan(text))
+			found, lost := 0, 0
+			for i, series := range printed.Series {
+				if series.Name != exact.Series[i].Name {
+					t.Fatalf("the tables have the series %q, the JSON %q", series.Name, exact.Series[i].Name)
+				}
+				for _, l := range series.Levels {
+					known, ok := exact.Series[i].Level(l.At)
+					if !ok {
+						t.Fatalf("the JSON lacks level %g", l.At)
+					}
+					for key, f := range l.Figures {
+						have := known.Figure(key)
+						if !have.Known() {
+							lost++
+							continue
+						}
+						found++
+						if rounded := math.RoundToEven(have.Value/f.Step) * f.Step; math.Abs(rounded-f.Value) > 1e-6*max(f.Value, 1) {
+							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, key, f.Value, have.Value)
+						}
+					}
+				}
+			}
+			if found != tt.found || lost != tt.lost {
+				t.Errorf("%d cells found in the JSON and %d not, want %d and %d", found, lost, tt.found, tt.lost)
+			}
+		})
+	}
+}
+
+func TestReadSeeds(t *testing.T) {
+	for _, tt := range []struct {
+		name, series string
+		kind         runfile.LevelKind
+		levels       int
+		// key of series, level and value
+		at, value float64
+		key       string
+	}{
+		{"000", "round_robin", runfile.Concurrency, 12, 90, 16.260163, "error_pct"},
+		{"001", "round_robin", runfile.Concurrency, 8, 90, 59300, "latency_p50_ms"},
+		{"002", "kv", runfile.Concurrency, 3, 200, 4438.375362, "tops"},
+		{"003", "phase0 phase3-eagle3-chat", runfile.Rate, 8, 2, 953, "ttft_p99_ms"},
+		{"004", "round_robin kv_aware", runfile.Concurrency, 9, 80, 82.2, "kv_hit_rate_pct"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Read(filepath.Join("testdata", tt.name+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, series := range s.Series {
+				names = append(names, series.Name)
+				if len(series.Levels) != tt.levels {
+					t.Errorf("%s has %d levels, want %d", series.Name, len(series.Levels), tt.levels)
+				}
+			}
+			if got := strings.Join(names, " "); got != tt.series || s.Kind != tt.kind {
+				t.Fatalf("series %q by %s, want %q by %s", got, s.Kind, tt.series, tt.kind)
+			}
+			l, _ := s.Series[0].Level(tt.at)
+			if got := l.Value(tt.key); got != tt.value {
+				t.Errorf("%s at %g = %g, want %g", tt.key, tt.at, got, tt.value)
+			}
+			if s.Title == "" || s.Generated.IsZero() || len(s.Method) == 0 {
+				t.Errorf("title %q, generated %v, %d lines of method", s.Title, s.Generated, len(s.Method))
+			}
+		})
+	}
+}
+
+func TestAnEmptyQueryIsUnknown(t *testing.T) {
+	s, err := Read("testdata/000.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Has("kv_hit_rate_pct") || s.Has("tops") || len(s.Notes) != 2 {
+		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has("kv_hit_rate_pct"), s.Has("tops"), s.Notes)
+	}
+	one, err := parseReference([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := one.Series[0].Levels[0].Value("tops"); got != 0 {
+		t.Errorf("a throughput of 0 beside others is %g, want it as it is", got)
+	}
+}
+
+func TestValidRuns(t *testing.T) {
+	s, err := Read("testdata/001.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[float64][2]int{80: {3, 3}, 90: {2, 3}, 120: {1, 3}}
+	for at, runs := range want {
+		l, _ := s.Series[0].Level(at)
+		if l.Valid != runs[0] || l.Runs != runs[1] {
+			t.Errorf("level %g: %d/%d valid, want %d/%d", at, l.Valid, l.Runs, runs[0], runs[1])
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	whole := seed(t, "004")
+	for _, tt := range []struct{ name, data, want string }{
+		{"empty", "  \n", "the file is empty"},
+		{"half a report", whole[:strings.Index(whole, "kv_aware")+200], "the JSON block is not closed"},
+		{"half a JSON", `{"levels": [{"concurrency": 40, "ttft_p50`, "was written only in part"},
+		{"a run cut short", "{\n \"format\": 1,\n \"levels", "was written only in part"},
+		{"prose", "# Notes\n\nNothing was measured.\n", "no level has a known figure"},
+		{"no levels", `{"levels": []}`, `"levels" is empty`},
+		{"a level without its value", `{"levels": [{"ttft_p50_ms": 3}]}`, `levels[0]: neither "concurrency" nor "rate"`},
+		{"a level of 0", `{"levels": [{"concurrency": 0, "ttft_p50_ms": 3}]}`, "levels[0]: a level of 0"},
+		{"other JSON", `{"levels": [{"concurrency": 3, "speed": 3}]}`, "no level has a known figure"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, []byte(tt.data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Read(path)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), path) {
+				t.Errorf("error %v, want %q at %s", err, tt.want, path)
+			}
+		})
+	}
+}

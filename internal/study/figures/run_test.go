@@ -1,0 +1,301 @@
+package figures_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/tools/testkit/reporttest"
+)
+
+// TestAverageOfSplitRunsIsTheUnsplitRun measures a sweep of six repetitions,
+// splits it into three files of two, and pools them again.
+func TestAverageOfSplitRunsIsTheUnsplitRun(t *testing.T) {
+	whole := reporttest.Run(reporttest.Options{Seed: 4, Repetitions: 6, Levels: []float64{40, 120}})
+	var parts []*runfile.Run
+	for i := range 3 {
+		part := *whole
+		part.Results, part.Repetitions = nil, 2
+		for _, r := range whole.Results {
+			if (r.Repetition-1)/2 == i {
+				part.Results = append(part.Results, r)
+			}
+		}
+		parts = append(parts, &part)
+	}
+	// A sum in another order may differ in its last bit.
+	near := cmpopts.EquateApprox(1e-12, 0)
+	want, got := figures.FromRuns([]*runfile.Run{whole}), figures.FromRuns(parts)
+	if diff := cmp.Diff(want.Series, got.Series, near, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("the average of the parts differs from the whole (-whole +parts):\n%s", diff)
+	}
+}
+
+func TestFiguresOfARun(t *testing.T) {
+	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
+	l := s.Series[0].Levels[0]
+	// 80 in flight, 3.8 s per turn of 100 tokens: about 21 turns/s.
+	for key, want := range map[string]float64{
+		"actual_rps": 21, "goodput_per_s": 21, "tops": 2100, "in_flight_mean": 80, "max_in_flight": 80,
+		"kv_hit_rate_pct": 90, "output_tokens_per_turn": 100, "tpot_p50_ms": 36, "ttft_p50_ms": 220, "latency_p50_ms": 3800,
+		"error_pct": 0, "failed": 0, "conversation_starts_per_s": 5.1,
+	} {
+		if got := l.Value(key); math.Abs(got-want) > 0.05*want {
+			t.Errorf("%s = %g, want about %g", key, got, want)
+		}
+	}
+	if f := l.Figure("ttft_p99_ms"); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
+		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
+	}
+	first, followup := l.Value("ttft_first_p50_ms"), l.Value("ttft_followup_p50_ms")
+	if !(first > 1.3*followup) {
+		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
+	}
+	if f := l.Judged["ttft"]; f.Value != 100 || f.N < 6000 {
+		t.Errorf("judged by ttft: %+v", f)
+	}
+}
+
+func TestARunWithErrorsIsLeftOut(t *testing.T) {
+	bad := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 0.5, Limit: 10}}})
+	good := reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{60}, Repetitions: 2})
+	alone := figures.FromRuns([]*runfile.Run{good}).Series[0].Levels[0]
+	both := figures.FromRuns([]*runfile.Run{good, bad}).Series[0].Levels[0]
+	if both.Runs != 3 || both.Valid != 2 || len(both.Excluded) != 1 || !strings.Contains(both.Excluded[0], "% errors") {
+		t.Fatalf("%d/%d valid, left out %q", both.Valid, both.Runs, both.Excluded)
+	}
+	if a, b := alone.Figure("ttft_p50_ms"), both.Figure("ttft_p50_ms"); a.Value != b.Value || a.N != b.N {
+		t.Errorf("TTFT %g of %d turns with the bad run, %g of %d without", b.Value, b.N, a.Value, a.N)
+	}
+	if pct := both.Value("error_pct"); !(pct > figures.MaxErrorPct) || both.Errors["http_429"] == 0 {
+		t.Errorf("%.1f %% errors, by outcome %v: the bad run's errors are gone", pct, both.Errors)
+	}
+}
+
+func TestFailuresAtInfinity(t *testing.T) {
+	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
+	l := s.Series[0].Levels[0] // one in five is refused
+	if l.Valid != 0 || !l.Figure("ttft_p95_ms").Known() {
+		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure("ttft_p95_ms"))
+	}
+	if f := l.Figure("ttft_p95_with_failures_ms"); !math.IsInf(f.Value, 1) || !f.Known() {
+		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
+	}
+	if a, b := l.Value("ttft_p50_ms"), l.Value("ttft_p50_with_failures_ms"); !(b > a) || math.IsInf(b, 0) {
+		t.Errorf("TTFT p50 %g, with failures %g", a, b)
+	}
+}
+
+func TestTooFewTurnsGiveNoQuantile(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	snapshots := run.Results[0].Snapshots[:1]
+	snapshots[0].Blocks = snapshots[0].Blocks[:1]
+	run.Results[0].Snapshots = snapshots
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	f := l.Figure("ttft_p99_ms")
+	if f.Known() || f.Needed != 368 || f.N > 200 {
+		t.Errorf("p99 of %d turns: %+v, want none and 368 needed", f.N, f)
+	}
+	if m, _ := figures.MetricOf("ttft_p99_ms"); !strings.Contains(m.Cell(f), "of 368 turns)") {
+		t.Errorf("printed as %q", m.Cell(f))
+	}
+	if !l.Figure("ttft_p50_ms").Known() {
+		t.Error("p50 is not known")
+	}
+}
+
+func TestTailFailuresCount(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	hung := probe.Result{Kind: probe.First, Outcome: probe.TimeoutFirstToken, Sent: reporttest.Noon(), End: reporttest.Noon().Add(1e11)}
+	tail := &runfile.Block{Seconds: 60}
+	for range 40 {
+		tail.Observe(hung, reporttest.SLOs())
+	}
+	run.Results[0].Tail = tail
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	if l.Errors["timeout_first_token"] != 40 || l.Judged["ttft"].Value > 99.1 {
+		t.Errorf("errors %v, %.2f %% good: the turns that hung at the end are gone", l.Errors, l.Judged["ttft"].Value)
+	}
+}
+
+func TestRepetitionsThatDisagree(t *testing.T) {
+	quick := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Repetitions: 2})
+	if l := figures.FromRuns([]*runfile.Run{quick}).Series[0].Levels[0]; len(l.Warnings) > 0 {
+		t.Errorf("equal repetitions: %q", l.Warnings)
+	}
+	slow := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1.3}}})
+	l := figures.FromRuns([]*runfile.Run{quick, slow}).Series[0].Levels[0]
+	if all := strings.Join(l.Warnings, " "); !strings.Contains(all, "the repetitions disagree: TTFT p50 is") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
+func TestDecidedEarlyIsNoWarning(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 60}})
+	run.Results[0].State, run.Results[0].Why = runfile.EndedEarly, "every objective is met"
+	run.Results[0].Verdict = &runfile.Verdict{Met: true, Decided: runfile.DecidedEarly}
+	run.Results[1].State, run.Results[1].Why = runfile.EndedEarly, "the target is gone"
+	run.Results[1].Verdict = &runfile.Verdict{Decided: runfile.DecidedMeasured}
+	s := figures.FromRuns([]*runfile.Run{run})
+	if l := s.Series[0].Levels[0]; len(l.Warnings) > 0 || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], "level 40, repetition 1 was decided early: every objective is met") {
+		t.Errorf("warnings %q, notes %q", l.Warnings, s.Notes)
+	}
+	if s.Series[0].Levels[0].GivenUp || !s.Series[0].Levels[1].GivenUp {
+		t.Error("a level that was decided is given up, or one that was given up is not")
+	}
+	if all := strings.Join(s.Series[0].Levels[1].Warnings, " "); !strings.Contains(all, "did not run to its end: the target is gone") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
+func TestDrift(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Drift != 0 {
+		t.Errorf("a steady level drifts by %g", l.Drift)
+	}
+	for i := range run.Results[0].Snapshots {
+		worse := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 1 + float64(i)}}})
+		run.Results[0].Snapshots[i] = worse.Results[0].Snapshots[0]
+	}
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !(l.Drift > 0.5) {
+		t.Errorf("a level that gets three times slower drifts by %g", l.Drift)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	base := func() *runfile.Run { return reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}}) }
+	for _, tt := range []struct {
+		name, want string
+		change     func(*runfile.Run)
+	}{
+		{"the same", "", func(*runfile.Run) {}},
+		{"another seed", "", func(r *runfile.Run) { r.Seed = 9 }},
+		{"workload", "prompt_tokens is 3750 in the first, 100 in the second", func(r *runfile.Run) { r.Workload.Parameters[1].Value = "100" }},
+		{"one more parameter", "system is not given in the first, be brief in the second", func(r *runfile.Run) {
+			r.Workload.Parameters = append(r.Workload.Parameters, runfile.Parameter{Name: "system", Value: "be brief"})
+		}},
+		{"SLO", "the SLOs differ: ttft (TTFT p99 < 1000ms)", func(r *runfile.Run) { r.SLOs[0].ThresholdSeconds = 2 }},
+		{"levels", "are concurrency, those of b are rate", func(r *runfile.Run) { r.LevelKind = runfile.Rate }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			other := base()
+			tt.change(other)
+			a, b := figures.FromRuns([]*runfile.Run{base()}), figures.FromRuns([]*runfile.Run{other})
+			a.File, b.File = "a", "b"
+			got := figures.Difference(a, b)
+			if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+				t.Errorf("difference %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestJoinTellsSeriesApart(t *testing.T) {
+	variants := []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}
+	of := func(name string, v []reporttest.Variant) *figures.Study {
+		s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: v})})
+		s.Name = name
+		return s
+	}
+	for _, tt := range []struct {
+		name, want string
+		studies    []*figures.Study
+	}{
+		{"one variant each", "old|new", []*figures.Study{of("old", variants[:1]), of("new", variants[:1])}},
+		{"the same variants", "old rr|old kv|new rr|new kv", []*figures.Study{of("old", variants), of("new", variants)}},
+		{"one beside two", "old|rr|kv", []*figures.Study{of("old", []reporttest.Variant{{Name: "x", Slowdown: 1}}), of("new", variants)}},
+		{"alone", "rr|kv", []*figures.Study{of("old", variants)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var names []string
+			for _, s := range figures.Join(tt.studies).Series {
+				names = append(names, s.Name)
+			}
+			if got := strings.Join(names, "|"); got != tt.want {
+				t.Errorf("series %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestEachRunProvedItsOwn: pooled runs do not prove anything together, and say
+// which proved what.
+func TestEachRunProvedItsOwn(t *testing.T) {
+	of := func(seed uint64) *runfile.Run {
+		run := reporttest.Run(reporttest.Options{Seed: seed, Levels: []float64{40}})
+		run.Capacities = []runfile.Capacity{{Variant: "default"}}
+		return run
+	}
+	var got []string
+	for _, c := range figures.FromRuns([]*runfile.Run{of(1), of(2)}).Capacities {
+		got = append(got, c.Variant)
+	}
+	if want := "default, run 1|default, run 2"; strings.Join(got, "|") != want {
+		t.Errorf("capacities of %q, want %q", got, want)
+	}
+	if c := figures.FromRuns([]*runfile.Run{of(1)}).Capacities[0]; c.Variant != "default" {
+		t.Errorf("the only run's is called %q", c.Variant)
+	}
+}
+
+// TestJudgeBy: nothing that the run's own objectives decided stands beside
+// others.
+func TestJudgeBy(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}})
+	run.Capacities = []runfile.Capacity{{Variant: "default"}}
+	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.Verdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
+	s := figures.FromRuns([]*runfile.Run{run})
+	if l := s.Series[0].Levels[0]; !s.Has("goodput_per_s") || len(l.Lost) != 1 || len(s.Capacities) != 1 {
+		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)
+	}
+	s.JudgeBy([]figures.Objective{{Name: "other", Key: "ttft_p95_ms", Threshold: 1}})
+	if l := s.Series[0].Levels[0]; s.Has("goodput_per_s") || len(l.Lost) != 0 || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
+		t.Errorf("judged anew: %+v, level %+v", s, l)
+	}
+}
+
+// TestJoinKeepsWhoseThingsAre: what was proven and what was deployed carry the
+// name of the column that they belong to.
+func TestJoinKeepsWhoseThingsAre(t *testing.T) {
+	of := func(name string, level float64) *figures.Study {
+		run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40}, Variants: []reporttest.Variant{{Name: "rr", Slowdown: 1}, {Name: "kv", Slowdown: 1}}})
+		run.Deployment = []runfile.Parameter{{Name: "GPU", Value: "3x"}, {Name: "router", Value: "kv", Variant: "kv"}}
+		run.Capacities = []runfile.Capacity{{Variant: "rr", Level: &level}, {Variant: "kv", Level: &level}}
+		s := figures.FromRuns([]*runfile.Run{run})
+		s.Name = name
+		return s
+	}
+	joined := figures.Join([]*figures.Study{of("old", 40), of("new", 60)})
+	var got []string
+	for _, c := range joined.Capacities {
+		got = append(got, fmt.Sprintf("%s %g", c.Variant, *c.Level))
+	}
+	for _, p := range joined.Deployment {
+		got = append(got, p.Name+" of "+p.Variant)
+	}
+	want := "old rr 40, old kv 40, new rr 60, new kv 60, GPU of old, router of old kv, GPU of new, router of new kv"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("joined %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+func TestQuantilesAreWithinAHundredth(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	// Log-normal with σ = 0.04 about a mean of 36 ms: the p95 is 5.5 % … 7 %
+	// above the median, and the sketch may be off by 1 % at either.
+	tpot := 36.0 * math.Exp(-0.04*0.04/2)
+	for key, want := range map[string]float64{"tpot_p50_ms": tpot, "tpot_p95_ms": tpot * math.Exp(1.645*0.04), "tpot_p99_ms": tpot * math.Exp(2.326*0.04)} {
+		f := l.Figure(key)
+		if math.Abs(f.Value-want) > 0.012*want || f.Low > want || f.High < want {
+			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", key, f.Value, f.Low, f.High, want)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+// Package figures is what reports are made of: levels with named figures, read
+// from runs of this program or from reports that other tools wrote, so that
+// the two can stand side by side.
+//
+// Times are milliseconds and shares are percent here, as such reports have
+// them; the keys of the figures are theirs too (see Metrics).
+package figures
+
+import (
+	"math"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// Study is one or several configurations measured over the same levels.
+type Study struct {
+	// Name labels the study beside others; File is where it was read.
+	Name, File string
+	Title      string
+	// Generated as the file says; zero when it does not.
+	Generated time.Time
+	Kind      runfile.LevelKind
+	TargetRPS *float64
+	// Method and Deployment are tables to be printed.
+	Method     []runfile.Parameter
+	Deployment []runfile.Parameter
+	// Workload is what decides whether studies may be compared; nil when the
+	// file does not say.
+	Workload   []runfile.Parameter
+	Objectives []Objective
+	// Series in the order to be printed; the first is the baseline.
+	Series []Series
+	// Notes say what a reader has to know of how the figures came about.
+	Notes []string
+	// Warnings concern the measurement as a whole.
+	Warnings []string
+	// Capacities are what the sweep proved of each variant.
+	Capacities []runfile.Capacity
+}
+
+// Series is one configuration.
+type Series struct {
+	Name string
+	// Levels in rising order.
+	Levels []Level
+}
+
+// Level is one level of one configuration.
+type Level struct {
+	// At is conversations in flight or starts per second.
+	At float64
+	// Figures by key; see Metrics.
+	Figures map[string]Figure
+	// Typical are the geometric means of latencies in ms, by TypicalKey. They are
+	// what live turns are compared with, and not printed; nil for reports.
+	Typical map[string]Figure
+	// Errors counts failed turns by outcome; nil when unknown.
+	Errors map[string]uint64
+	// Runs were measured, of which Valid had few enough errors to stand for
+	// the level's latencies; 0 when unknown.
+	Runs, Valid int
+	// Excluded says of each other run why.
+	Excluded []string
+	// GivenUp says that the sweep gave the level up as failed: a queue that
+	// grew, a target that was gone, an objective that could not be met any more.
+	// Lost names the objectives that it called missed.
+	GivenUp bool
+	Lost    []string
+	// Judged is the share of good turns in percent, by the objective's name.
+	Judged map[string]Figure
+	Server []ServerFigure
+	// Families of metrics that were found, by their source.
+	Families map[string][]string
+	// Drift is the change of TTFT from the first to the last block, as a share
+	// of its mean, where it is beyond chance; 0 otherwise.
+	Drift    float64
+	Warnings []string
+}
+
+// ServerFigure is what the deployment said of itself, averaged over snapshots.
+type ServerFigure struct {
+	Source, Name string
+	Value        float64
+}
+
+// Figure is one number and how well it is known.
+type Figure struct {
+	// Value is NaN when unknown and +∞ when failures reach it.
+	Value float64
+	// Low and High are the ends of the 95 % interval; NaN without one.
+	Low, High float64
+	// N is the number of turns behind it; 0 when unknown.
+	N uint64
+	// Needed is more than N when there were too few turns to tell the value.
+	Needed uint64
+	// Quantile says that it is one of a measured distribution, of which an
+	// interval is to be expected.
+	Quantile bool
+	// Step is the last digit of a figure that is only known as it was printed;
+	// 0 for others.
+	Step float64
+}
+
+// Plain is a figure of which nothing but its value is known.
+func Plain(v float64) Figure { return Figure{Value: v, Low: math.NaN(), High: math.NaN()} }
+
+// Unknown is the figure of what was not measured.
+func Unknown() Figure { return Plain(math.NaN()) }
+
+// Known reports whether the value may be told.
+func (f Figure) Known() bool { return !math.IsNaN(f.Value) && f.Needed <= f.N }
+
+// Ranged reports whether an interval is known.
+func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.IsNaN(f.High) }
+
+// Uncertain reports a quantile that was measured and has no whole interval:
+// its turns resemble each other too much for one.
+func (f Figure) Uncertain() bool { return f.Known() && f.Quantile && !f.Ranged() }
+
+// Figure returns a figure by its key; Unknown when there is none.
+func (l Level) Figure(key string) Figure {
+	if f, ok := l.Figures[key]; ok {
+		return f
+	}
+	return Unknown()
+}
+
+// Value is the value of a known figure, else NaN.
+func (l Level) Value(key string) float64 {
+	if f := l.Figure(key); f.Known() {
+		return f.Value
+	}
+	return math.NaN()
+}
+
+// Level returns the level at a value.
+func (s Series) Level(at float64) (Level, bool) {
+	for _, l := range s.Levels {
+		if l.At == at {
+			return l, true
+		}
+	}
+	return Level{}, false
+}
+
+// Has reports whether any level knows the figure, or knows that it lacks
+// samples for it.
+func (s Series) Has(key string) bool {
+	for _, l := range s.Levels {
+		if f := l.Figure(key); f.Known() || f.Needed > f.N {
+			return true
+		}
+	}
+	return false
+}
+
+// Has reports whether any series has the figure.
+func (s *Study) Has(key string) bool {
+	for _, series := range s.Series {
+		if series.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// LevelName is "concurrency" or "rate".
+func (s *Study) LevelName() string {
+	if s.Kind == runfile.Rate {
+		return "rate"
+	}
+	return "concurrency"
+}

@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+)
+
+// Outcome is what one condition found in one series.
+type Outcome struct {
+	Condition
+	Series string
+	// Failed says that the condition is true; Unknown that the report lacks
+	// the figure, which fails too: a gate that saw nothing must not open.
+	Failed, Unknown bool
+	// Noise says that the interval of the figure holds both outcomes.
+	Noise bool
+	// Detail is the figure that decided, in words.
+	Detail string
+}
+
+// Check applies the conditions to every series but a baseline: with several
+// series the first is the baseline and is not judged; one alone is judged by
+// itself.
+func Check(s *figures.Study, conditions []Condition) []Outcome {
+	judged := s.Series
+	if len(s.Series) > 1 {
+		judged = s.Series[1:]
+	}
+	comply := analysis.Comply(s)
+	var all []Outcome
+	for i, series := range judged {
+		own := comply[i+len(s.Series)-len(judged)]
+		for _, c := range conditions {
+			o := Outcome{Condition: c, Series: series.Name}
+			if c.Figure == Capacity {
+				o.capacity(own, comply[0], len(s.Series) > 1)
+			} else {
+				o.levels(s, series)
+			}
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (o *Outcome) unknown(format string, args ...any) {
+	o.Failed, o.Unknown, o.Detail = true, true, fmt.Sprintf(format, args...)
+}
+
+func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
+	limit := o.Value
+	switch {
+	case !own.Judged:
+		o.unknown("the SLOs could not be judged")
+		return
+	case o.Baseline && (!compares || !base.Judged):
+		o.unknown("there is no baseline to compare with")
+		return
+	case o.Baseline && base.Missed == 0 && own.Missed > base.Highest:
+		// As where its sweep was stopped: it may scale to any level.
+		o.unknown("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
+		return
+	case o.Baseline:
+		limit *= base.Highest
+	}
+	o.Failed = holds(own.Highest, o.Op, limit)
+	o.Detail = fmt.Sprintf("capacity %g, limit %g", own.Highest, limit)
+}
+
+// levels looks for the level that is furthest on the wrong side, among all or
+// at the one that the condition names.
+func (o *Outcome) levels(s *figures.Study, series figures.Series) {
+	m, _ := figures.MetricOf(o.Figure)
+	seen, worst := false, math.Inf(-1)
+	var unseen []string
+	for _, l := range series.Levels {
+		if o.At > 0 && l.At != o.At {
+			continue
+		}
+		f := l.Figure(o.Figure)
+		limit, ok := o.limit(s, l.At)
+		if !ok || !f.Known() {
+			unseen = append(unseen, fmt.Sprintf("%g", l.At))
+			continue
+		}
+		seen = true
+		excess := f.Value - limit
+		if o.Op[0] == '<' {
+			excess = -excess
+		}
+		if excess <= worst {
+			continue
+		}
+		worst = excess
+		o.Failed = holds(f.Value, o.Op, limit)
+		o.Noise = f.Ranged() && f.Low <= limit && limit <= f.High
+		o.Detail = fmt.Sprintf("%s at %s %g, limit %s", m.Cell(f), s.LevelName(), l.At, m.Text(limit))
+	}
+	switch {
+	case !seen:
+		o.unknown("no level has the figure%s", o.missing())
+	case unseen != nil:
+		o.Detail += fmt.Sprintf("; not known at %s", strings.Join(unseen, ", "))
+	}
+}
+
+func (o *Outcome) missing() string {
+	if o.Baseline {
+		return " in both configurations"
+	}
+	return ""
+}
+
+func (o *Outcome) limit(s *figures.Study, at float64) (float64, bool) {
+	if !o.Baseline {
+		return o.Value, true
+	}
+	base, ok := s.Series[0].Level(at)
+	v := base.Value(o.Figure)
+	return v * o.Value, ok && len(s.Series) > 1 && !math.IsNaN(v)
+}
+
+func holds(v float64, op string, limit float64) bool {
+	switch op {
+	case ">":
+		return v > limit
+	case ">=":
+		return v >= limit
+	case "<":
+		return v < limit
+	}
+	return v <= limit
+}
+
+// Failed reports whether any outcome closes the gate.
+func Failed(all []Outcome) bool {
+	for _, o := range all {
+		if o.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// Markdown is a short summary for a pull request.
+func Markdown(s *figures.Study, all []Outcome) string {
+	var b strings.Builder
+	verdict := "passed"
+	if Failed(all) {
+		verdict = "**failed**"
+	}
+	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, s.Title)
+	fmt.Fprintf(&b, "| | Fails if | Configuration | Found |\n| :---: | :--- | :--- | :--- |\n")
+	for _, o := range all {
+		mark := "✅"
+		if o.Failed {
+			mark = "❌"
+		}
+		detail := o.Detail
+		if o.Noise {
+			detail += " (within noise)"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, o.Series, detail)
+	}
+	if n := len(analysis.Warnings(s)); n > 0 {
+		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", n)
+	}
+	return b.String()
+}

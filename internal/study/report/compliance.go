@@ -1,0 +1,148 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+)
+
+func (b *builder) compliance() {
+	if len(b.s.Objectives) == 0 {
+		return
+	}
+	var wanted []string
+	targets := Table{Header: []string{"Objective", "Target"}, Left: true}
+	for _, o := range b.s.Objectives {
+		wanted = append(wanted, o.String())
+		targets.Rows = append(targets.Rows, []string{o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)})
+	}
+	b.section("SLO Targets").table(targets)
+	s := b.section("SLO Compliance Matrix")
+	s.paragraph("PASS = " + strings.Join(wanted, " AND "))
+	unsure := false
+	s.table(b.byLevel(column{"SLO", func(l figures.Level) string {
+		v := analysis.Judge(b.s.Objectives, l)
+		if v.Unsure {
+			unsure = true
+			return v.String() + " ±"
+		}
+		return v.String()
+	}}))
+	if unsure {
+		s.paragraph("± marks a verdict that is within noise: the 95 % interval holds both.")
+	}
+	b.winner()
+}
+
+func (b *builder) winner() {
+	title := "Winner Identification"
+	if !b.compares() {
+		title = "Highest Compliant Level"
+	}
+	s := b.section(title)
+	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.levelTitle()}}
+	goodput := b.s.Has("goodput_per_s")
+	if goodput {
+		t.Header = append(t.Header, "Goodput there")
+	}
+	if b.compares() {
+		t.Header = append(t.Header, "Capacity vs Baseline")
+	}
+	for i, c := range b.capacity {
+		row := []string{c.Series, highest(c)}
+		if c.Winner {
+			row[0] += " **WINNER**"
+		}
+		if goodput {
+			m, _ := figures.MetricOf("goodput_per_s")
+			row = append(row, m.Cell(c.At.Figure(m.Key)))
+		}
+		if b.compares() {
+			row = append(row, against(i, c, b.capacity[0]))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s.table(t)
+	if b.compares() {
+		s.paragraph(b.verdict())
+	}
+	b.capacities(s)
+}
+
+// capacities prints what the sweep proved of each variant.
+func (b *builder) capacities(s *Section) {
+	var found []string
+	for _, c := range b.s.Capacities {
+		found = append(found, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
+	}
+	s.list(found)
+}
+
+func highest(c analysis.Capacity) string {
+	switch {
+	case !c.Judged:
+		return "n/a"
+	case c.Highest == 0:
+		return "none"
+	}
+	return at(c.Highest)
+}
+
+func against(i int, c, base analysis.Capacity) string {
+	switch {
+	case i == 0:
+		return "—"
+	case !c.Judged || !base.Judged:
+		return "n/a"
+	case c.Unmeasured:
+		return "not known"
+	case base.Highest == 0:
+		return "the baseline has none"
+	case c.Highest == base.Highest:
+		return "0%"
+	}
+	return fmt.Sprintf("%+.0f%%", c.ChangePct)
+}
+
+// verdict says who won.
+func (b *builder) verdict() string {
+	var winners, level []string
+	judged := 0
+	for i, c := range b.capacity {
+		if i > 0 && c.Judged && c.Highest == b.capacity[0].Highest {
+			level = append(level, c.Series)
+		}
+		if c.Winner {
+			winners = append(winners, c.Series)
+		}
+		if c.Judged {
+			judged++
+		}
+	}
+	switch {
+	case judged < 2:
+		return "**No winner: the SLOs could not be judged for at least two configurations.**"
+	case len(winners) == 0 && b.untold() != "":
+		return b.untold()
+	case len(winners) == 0 && len(level) > 0:
+		return fmt.Sprintf("**None improved over the baseline; %s %s with it.**", strings.Join(level, " and "), []string{"ties", "tie"}[min(len(level)-1, 1)])
+	case len(winners) == 0:
+		return "**None improved over the baseline.**"
+	case len(winners) > 1:
+		return fmt.Sprintf("**Tie: %s reach the same level.**", strings.Join(winners, " and "))
+	}
+	return fmt.Sprintf("**%s improves over the baseline.**", winners[0])
+}
+
+// untold says why a configuration that was seen to meet higher levels than the
+// baseline is not called better, or "".
+func (b *builder) untold() string {
+	for _, c := range b.capacity {
+		if base := b.capacity[0]; c.Unmeasured && c.Highest > base.Highest {
+			return fmt.Sprintf("**No winner: %s meets %s %s, and how %s does there is not known.**", c.Series, b.s.LevelName(), at(c.Highest), base.Series)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"synthetic/internal/draw"
+	"synthetic/internal/study/figures"
+)
+
+// curves adds the picture of a latency: its quantiles over the levels, the SLO
+// and the knee.
+func (b *builder) curves(s *Section, key string) {
+	var keys []string
+	for _, q := range figures.Quantiles() {
+		if k := figures.TimingKey(key, "", q); b.drawable(k) {
+			keys = append(keys, k)
+		}
+	}
+	if b.compares() && len(keys) > 2 {
+		keys = keys[:2] // more lines than that cannot be told apart
+	}
+	title := strings.ToUpper(strings.ReplaceAll(key, "_", " "))
+	if key == "latency" {
+		title = "Turn latency"
+	}
+	if len(keys) == 1 {
+		m, _ := figures.MetricOf(keys[0])
+		title = m.Title
+	}
+	b.draw(s, key, title, "ms", keys)
+}
+
+// drawable reports whether a figure is known at two levels of a series or more.
+func (b *builder) drawable(key string) bool {
+	for _, series := range b.s.Series {
+		known := 0
+		for _, l := range series.Levels {
+			if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
+				known++
+			}
+		}
+		if known > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// picture adds the picture of a single metric.
+func (b *builder) picture(s *Section, key string) {
+	m, _ := figures.MetricOf(key)
+	unit := map[string]string{"tops": "output tokens/s", "goodput_per_s": "turns/s"}[key]
+	title, _, _ := strings.Cut(m.Title, " (")
+	b.draw(s, key, title, cmp.Or(unit, m.Unit), []string{key})
+}
+
+// draw adds a picture unless there are too few points for a curve.
+func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
+	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit, Linear: unit != "ms"}
+	for i, series := range b.s.Series {
+		for j, key := range keys {
+			if l := line(series, key); l.Points != nil && b.drawable(key) {
+				l.Color, l.Dash = i, j
+				l.Name = b.lineName(series, key, len(keys))
+				c.Lines = append(c.Lines, l)
+			}
+		}
+	}
+	if len(c.Lines) == 0 {
+		return
+	}
+	c.Marks = b.marks(keys)
+	svg, err := c.SVG()
+	if err != nil {
+		b.err = err
+		return
+	}
+	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: svg}})
+}
+
+func (b *builder) lineName(series figures.Series, key string, keys int) string {
+	m, _ := figures.MetricOf(key)
+	quantile := m.Title[strings.LastIndexByte(m.Title, ' ')+1:]
+	switch {
+	case keys == 1:
+		return series.Name
+	case b.compares():
+		return series.Name + " " + quantile
+	}
+	return quantile
+}
+
+// line has no points when no level knows the figure.
+func line(series figures.Series, key string) draw.Line {
+	var l draw.Line
+	known := false
+	for _, x := range series.Levels {
+		p := draw.Point{X: x.At, Y: x.Value(key), Low: math.NaN(), High: math.NaN()}
+		if f := x.Figure(key); f.Ranged() {
+			p.Low, p.High = f.Low, f.High
+		}
+		known = known || !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0)
+		l.Points = append(l.Points, p)
+	}
+	if !known {
+		l.Points = nil
+	}
+	return l
+}
+
+// marks are the SLO of a figure and the knee of every series.
+func (b *builder) marks(keys []string) []draw.Mark {
+	var marks []draw.Mark
+	for _, o := range b.s.Objectives {
+		if timing, _, _ := strings.Cut(keys[0], "_p"); strings.HasPrefix(o.Key, timing+"_p") {
+			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Color: -1})
+		}
+	}
+	for i, series := range b.s.Series {
+		if at := knee(series); !math.IsNaN(at) {
+			marks = append(marks, draw.Mark{Text: "knee", X: at, Y: math.NaN(), Color: i})
+		}
+	}
+	return marks
+}

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"testing"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// TestFindingsSayWhatIsProven keeps a level that a few good turns meet from
+// being read as the capacity.
+func TestFindingsSayWhatIsProven(t *testing.T) {
+	level := func(v float64) *float64 { return &v }
+	const seen = "kv meets its SLOs up to concurrency 4"
+	for name, tt := range map[string]struct {
+		proven []runfile.Capacity
+		want   string
+	}{
+		"as much as was seen": {[]runfile.Capacity{{Variant: "kv", Level: level(4), Wanted: 0.95}}, seen + "."},
+		"less":                {[]runfile.Capacity{{Variant: "kv", Level: level(2), Wanted: 0.95}}, seen + " as far as was seen; with a confidence of 95% that is proven up to 2."},
+		"nothing":             {[]runfile.Capacity{{Variant: "kv", Wanted: 0.99}}, seen + " as far as was seen; with a confidence of 99% that is proven of no concurrency."},
+		"of another variant":  {[]runfile.Capacity{{Variant: "rr", Wanted: 0.95}}, seen + "."},
+		"nobody asked":        {nil, seen + "."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := builder{s: &figures.Study{Capacities: tt.proven}}
+			c := analysis.Capacity{Compliance: analysis.Compliance{Series: "kv", Judged: true, Highest: 4}}
+			if got := b.finding(c); got != tt.want {
+				t.Errorf("finding %q, want %q", got, tt.want)
+			}
+		})
+	}
+}

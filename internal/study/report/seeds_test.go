@@ -1,0 +1,298 @@
+package report_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/gate"
+	"synthetic/internal/study/report"
+)
+
+const seeds = "study/testdata/"
+
+func read(t *testing.T, name string) *figures.Study {
+	t.Helper()
+	s, err := figures.Read(seeds + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// rows are the cells of the first table below a heading of a report.
+func rows(t *testing.T, text, heading string) [][]string {
+	t.Helper()
+	_, after, ok := strings.Cut(text, heading+"\n")
+	if !ok {
+		t.Fatalf("no heading %q", heading)
+	}
+	var all [][]string
+	for line := range strings.Lines(after) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") {
+			if len(all) > 0 {
+				break
+			}
+			continue
+		}
+		var cells []string
+		for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		all = append(all, cells)
+	}
+	if len(all) < 3 {
+		t.Fatalf("no table below %q", heading)
+	}
+	return all[2:] // without the header and its rule
+}
+
+func file(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(seeds + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func rendered(t *testing.T, s *figures.Study) string {
+	t.Helper()
+	d, err := report.Build(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(d.Markdown())
+}
+
+// TestImprovements holds every improvement of the comparison of routings.
+func TestImprovements(t *testing.T) {
+	s := read(t, "004")
+	for _, row := range rows(t, file(t, "004"), "## Results") {
+		for key, column := range map[string]int{"ttft_p50_ms": 3, "ttft_p95_ms": 6} {
+			m, _ := figures.MetricOf(key)
+			var at float64
+			fmt.Sscan(row[0], &at)
+			base, _ := s.Series[0].Level(at)
+			other, _ := s.Series[1].Level(at)
+			if got := fmt.Sprintf("%.1f%%", analysis.Improvement(m, base, other)); got != row[column] {
+				t.Errorf("%s at %s improves by %s, the report says %s", key, row[0], got, row[column])
+			}
+		}
+	}
+}
+
+// TestSummaryLines holds the summary of the same report, computed.
+func TestSummaryLines(t *testing.T) {
+	text := rendered(t, read(t, "004"))
+	for _, want := range []string{
+		"**kv_aware: TTFT p50 improvement at lowest concurrency (40):** 17.9%",
+		"**kv_aware: TTFT p50 improvement at highest concurrency (120):** 1.2%",
+		"**kv_aware: TTFT p50 improvement, peak and range:** 17.9% at 40, from -12.7% (at 110), average 7.9%",
+		// The report calls this a slight decrease and does not mention 110.
+		"**kv_aware: TTFT p50 improvement, trend:** falls from 17.9% at 40 to 1.2% at 120, though 4 of 8 steps go the other way.",
+		"**Hit Rate (kv_aware):** 93.1% (at 50) to 100.0% (at 40), average 95.8%.",
+		"**Hit Rate (round_robin):** 82.2% (at 80) to 99.7% (at 40), average 89.9%.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+}
+
+// eagle is the report with speculative decoding against its baseline.
+func eagle(t *testing.T) *figures.Study {
+	base, other := read(t, "001"), read(t, "000")
+	base.Name, other.Name = "Phase 0", "Phase 3"
+	if d := figures.Difference(base, other); d != "" {
+		t.Fatalf("they cannot be compared: %s", d)
+	}
+	return figures.Join([]*figures.Study{base, other})
+}
+
+var leadingNumber = regexp.MustCompile(`[0-9.]+`)
+
+// TestChangeColumns holds the change columns of 000 against 001: sign, figure
+// and meaning. Factors are printed as ×N where the report says +Nx.
+func TestChangeColumns(t *testing.T) {
+	s := eagle(t)
+	// 6,519 / 206 is 31.6: the report cut this one off where it rounds others.
+	printed := map[string]string{"ttft_p50_ms 70": "×32 worse"}
+	checked := 0
+	for key, heading := range map[string]string{"tpot_p50_ms": "### TPOT Comparison", "ttft_p50_ms": "### TTFT Comparison"} {
+		m, _ := figures.MetricOf(key)
+		for _, row := range rows(t, file(t, "000"), heading) {
+			var at float64
+			fmt.Sscan(row[0], &at)
+			base, _ := s.Series[0].Level(at)
+			other, _ := s.Series[1].Level(at)
+			want := row[3]
+			if strings.Contains(want, "x ") {
+				want = "×" + leadingNumber.FindString(want) + " worse"
+			}
+			if known, ok := printed[key+" "+row[0]]; ok {
+				want = known
+			}
+			got := strings.TrimSuffix(analysis.Between(m, base, other).String(), " (survivors)")
+			if got != want {
+				t.Errorf("%s at %s: %s, the report says %s", key, row[0], got, row[3])
+			}
+			checked++
+		}
+	}
+	if checked != 16 {
+		t.Errorf("%d changes checked, the report has 16", checked)
+	}
+}
+
+// TestSaturationTable holds the saturation table of 000, and the reduction of
+// capacity that it concludes.
+func TestSaturationTable(t *testing.T) {
+	s := eagle(t)
+	text := rendered(t, s)
+	got := map[string][]string{}
+	for _, row := range rows(t, text, "## Saturation Point") {
+		got[row[0]] = row[1:]
+	}
+	for name, want := range map[string][]string{
+		"First errors": {"Concurrency 110 (1.7%)", "Concurrency 90 (16.3%)"},
+		// The report does not say that 100 has no errors.
+		"Sustained >5% errors": {"Concurrency 120", "Concurrency 90 (fewer at 100)"},
+		"TTFT p50 > 1s":        {"Concurrency 110", "Concurrency 70"},
+		// The report calls the highest level a plateau.
+		"TPOT p50 plateau": {"~84ms (concurrency 120), not reached", "~68ms (concurrency 130+)"},
+	} {
+		if fmt.Sprint(got[name]) != fmt.Sprint(want) {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+	if want := "from 100 to 60: -40%"; !strings.Contains(text, want) {
+		t.Errorf("the report lacks %q", want)
+	}
+}
+
+// TestFindingsOf001 holds what 001 finds in its own tables.
+func TestFindingsOf001(t *testing.T) {
+	s := read(t, "001")
+	text := rendered(t, s)
+	for _, want := range []string{
+		"**TPOT p50 (round_robin):** from 44.0ms at 50 to 84.0ms at 120, 1.9x.",
+		"**TPOT p95 (round_robin):** from 46.0ms at 50 to 95.0ms at 120, 2.1x.",
+		"80 → 90 (TPOT p95 +36%)",
+		"**Turns/s (round_robin):** 1.21 (at 50) to 1.62 (at 120), average 1.48.",
+		"**Latency p95 (round_robin):** from 46.6s at 50 to 93.6s at 120, 2.0x.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	want := "clean clean clean clean degrading degrading saturated saturated"
+	if got := strings.Trim(fmt.Sprint(analysis.Bands(s.Series[0])), "[]"); got != want {
+		t.Errorf("bands %s, want %s", got, want)
+	}
+}
+
+// TestComplianceOf003 holds its matrix, its capacities and its detailed
+// comparison, and does not crown a winner that is 75 % worse.
+func TestComplianceOf003(t *testing.T) {
+	s := read(t, "003")
+	for _, row := range rows(t, file(t, "003"), "## SLO Compliance Matrix") {
+		var at float64
+		fmt.Sscan(row[0], &at)
+		for i, want := range row[1:] {
+			l, _ := s.Series[i].Level(at)
+			if got := analysis.Judge(s.Objectives, l).String(); got != want {
+				t.Errorf("%s at %s: %s, the report says %s", s.Series[i].Name, row[0], got, want)
+			}
+		}
+	}
+	text := rendered(t, s)
+	for _, want := range []string{"| phase0 | 2 | — |", "| phase3-eagle3-chat | 0.5 | -75% |", "**None improved over the baseline.**"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "WINNER") {
+		t.Error("a configuration with −75 % is the winner")
+	}
+	detail := map[string]string{}
+	for _, row := range rows(t, text, "## Detailed Comparison at the Baseline's Highest Compliant Rate (2)") {
+		detail[row[0]] = strings.Join(row[1:], " ")
+	}
+	for _, row := range rows(t, file(t, "003"), "## Detailed Comparison at Baseline Max Rate (2.00 RPS)") {
+		name := strings.TrimSuffix(row[0], " (ms)")
+		name = map[string]string{"Output tok/s": "TOPS"}[name] + strings.ReplaceAll(name, "Output tok/s", "")
+		var shown []string
+		for i, cell := range row[1:] {
+			l, _ := s.Series[i].Level(2)
+			for _, m := range figures.Metrics() {
+				if m.Title == name {
+					if got := fmt.Sprint(l.Value(m.Key)); got != cell {
+						t.Errorf("%s of %s is %s, the report says %s", name, s.Series[i].Name, got, cell)
+					}
+					shown = append(shown, m.Cell(l.Figure(m.Key)))
+				}
+			}
+		}
+		if got := detail[name]; got != strings.Join(shown, " ") || got == "" {
+			t.Errorf("%s is shown as %q, want %q", name, got, shown)
+		}
+	}
+}
+
+// TestKnownWarnings holds what the reports do not say of themselves.
+func TestKnownWarnings(t *testing.T) {
+	for name, tt := range map[string]struct {
+		s    *figures.Study
+		want []string
+	}{
+		"001 against 000": {eagle(t), []string{
+			"The models differ (Llama 3.1 70B Instruct FP8; Llama 3.3 70B Instruct FP8 + EAGLE-3)",
+			"Phase 0, concurrency 120: 2 of 3 runs had more than 5% errors",
+			"Phase 3, concurrency 110: 17.3% of turns failed, so the latencies are those of survivors; TPOT p50 looks better than at 100 for it.",
+		}},
+		"003": {read(t, "003"), []string{"an answer of phase0 has 504 tokens, of phase3-eagle3-chat 804"}},
+	} {
+		all := strings.Join(analysis.Warnings(tt.s), "\n")
+		for _, want := range tt.want {
+			if !strings.Contains(all, want) {
+				t.Errorf("%s: no warning %q among\n%s", name, want, all)
+			}
+		}
+	}
+}
+
+// TestTurnsObeyLittlesLaw shows that the column "conversation starts/s" of the
+// reports counts turns.
+func TestTurnsObeyLittlesLaw(t *testing.T) {
+	for _, name := range []string{"000", "001", "002"} {
+		s := read(t, name)
+		for _, l := range s.Series[0].Levels {
+			if c := analysis.CheckLittle(s, l); !c.Known || !c.Holds() {
+				t.Errorf("%s at %g: %.1f in flight, %.2f/s × %.1f s = %.1f", name, l.At, c.InFlight, c.Rate, c.Seconds, c.Product)
+			}
+		}
+	}
+}
+
+// TestSeedsWithObjectives judges reports that name no SLO by one from outside.
+func TestSeedsWithObjectives(t *testing.T) {
+	s := eagle(t)
+	o, err := gate.Objective("ttft_p95<1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Objectives = []figures.Objective{o}
+	var got []string
+	for _, c := range analysis.Capacities(s) {
+		got = append(got, fmt.Sprintf("%s %g %.0f%%", c.Series, c.Highest, c.ChangePct))
+	}
+	if want := "Phase 0 80 0%, Phase 3 60 -25%"; strings.Join(got, ", ") != want {
+		t.Errorf("capacities %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,133 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"synthetic/internal/study/runfile"
+)
+
+// blank is the run before anything was measured.
+func (s *sweep) blank() *runfile.Run {
+	p := s.Plan
+	r := &runfile.Run{
+		Format: runfile.Format, Tool: s.Tool, Title: p.Title, Plan: p.Source, Seed: p.Seed,
+		Workload:  p.workload(),
+		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
+		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations,
+		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
+		CachePolicy: p.cachePolicy(), Order: string(p.Order), SLOs: p.objectives(),
+	}
+	if w := p.WarmUp; w.Conversations > 0 {
+		r.WarmUp = fmt.Sprintf("%d conversations at %g/s, then %s of rest", w.Conversations, w.Rate, w.Cooldown)
+	}
+	if p.Kind == runfile.Concurrency && p.StartRate > 0 {
+		r.TargetRPS = &p.StartRate
+	}
+	for _, v := range p.Variants {
+		r.Variants = append(r.Variants, v.Name)
+	}
+	return r
+}
+
+func (p Plan) objectives() []runfile.Objective {
+	out := make([]runfile.Objective, len(p.SLOs))
+	for i, o := range p.SLOs {
+		out[i] = runfile.Objective{Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), Objective: o.Objective}
+		for _, kind := range o.Turns {
+			out[i].Turns = append(out[i].Turns, string(kind))
+		}
+	}
+	return out
+}
+
+func (p Plan) cachePolicy() string {
+	if p.Cache.Policy == Prime {
+		return fmt.Sprintf("%s with %d conversations", Prime, p.Cache.Conversations)
+	}
+	return string(p.Cache.Policy)
+}
+
+// fingerprint names a file by what is in it, wherever it lies.
+func fingerprint(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return filepath.Base(path) // what reads it will say what is wrong
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return filepath.Base(path)
+	}
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
+}
+
+func (p Plan) arrival() string {
+	if p.Arrival.Burstiness > 0 {
+		return fmt.Sprintf("%s (burstiness=%.1f)", p.Arrival.Process, p.Arrival.Burstiness)
+	}
+	return string(p.Arrival.Process)
+}
+
+// summary is the workload in one line.
+func (p Plan) summary() string {
+	w := p.Workload
+	switch {
+	case w.ConversationsFile != "":
+		return "Replayed conversations (" + filepath.Base(w.ConversationsFile) + ")"
+	case w.TurnsMax <= 1:
+		return fmt.Sprintf("Single turns (about %d prompt tokens)", w.PromptTokens)
+	}
+	return fmt.Sprintf("Multi-turn chat (%s turns per conversation)", fromTo(w.TurnsMin, w.TurnsMax))
+}
+
+func fromTo(low, high int) string {
+	if low == high || high == 0 {
+		return strconv.Itoa(max(low, high))
+	}
+	return fmt.Sprintf("%d-%d", low, high)
+}
+
+// deployment lays the plan's words and those of the variants together: first
+// the plan's, in its order, then what the variants said beside that. Where all
+// variants said the same, it holds for all.
+func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
+	lines := slices.Clone(p.Deployment)
+	for _, v := range p.Variants {
+		for _, l := range v.Deployment {
+			l.Variant = v.Name
+			lines = append(lines, l)
+		}
+	}
+	planned := len(lines)
+	for _, l := range said {
+		if slices.ContainsFunc(lines[:planned], func(o runfile.Parameter) bool { return o.Name == l.Name }) {
+			l.Name += " (as served)"
+		}
+		same := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
+		if everyone(p, said, l) {
+			l.Variant = ""
+		}
+		if !slices.ContainsFunc(lines, same) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// everyone reports whether all variants said a line.
+func everyone(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
+	for _, v := range p.Variants {
+		if !slices.ContainsFunc(said, func(o runfile.Parameter) bool {
+			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,83 @@
+package sweep
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/runfile"
+)
+
+// TestDeploymentTable lays the plan's lines before those that were served, and
+// joins what all variants said.
+func TestDeploymentTable(t *testing.T) {
+	plan := Plan{
+		Variants: []Variant{
+			{Name: "a"},
+			{Name: "b", Deployment: []runfile.Parameter{{Name: "max-num-seqs", Value: "64", Source: "plan"}}},
+		},
+		Deployment: []runfile.Parameter{{Name: "Model", Value: "Llama", Source: "plan"}},
+	}
+	line := func(variant, name, value string) runfile.Parameter {
+		return runfile.Parameter{Name: name, Value: value, Source: "/version", Variant: variant}
+	}
+	got := deployment(plan, []runfile.Parameter{
+		line("a", "Model", "llama-70b"), line("a", "Server version", "1.0"),
+		line("b", "Model", "llama-70b"), line("b", "Server version", "1.1"),
+	})
+	want := []runfile.Parameter{
+		{Name: "Model", Value: "Llama", Source: "plan"},
+		{Name: "max-num-seqs", Value: "64", Source: "plan", Variant: "b"},
+		line("", "Model (as served)", "llama-70b"),
+		line("a", "Server version", "1.0"), line("b", "Server version", "1.1"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+// TestReplayIsNamedByContent lets runs of one file compare wherever it lay.
+func TestReplayIsNamedByContent(t *testing.T) {
+	value := func(text string) string {
+		path := filepath.Join(t.TempDir(), "set.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w := Plan{Workload: workload.Spec{ConversationsFile: path}}.workload()
+		for _, p := range w.Parameters {
+			if p.Name == "conversations_file" {
+				return p.Value
+			}
+		}
+		return ""
+	}
+	if a, b := value("x"), value("x"); a != b || a == "" {
+		t.Errorf("one content is named %q and %q", a, b)
+	}
+	if value("x") == value("y") {
+		t.Error("two contents have one name")
+	}
+}
+
+// TestTimeLeft follows the plan, and what cells took beyond it.
+func TestTimeLeft(t *testing.T) {
+	plan := counted() // 10 at 0.5/s, 15 s, then 60 at 1/s and at 4/s, and 30 s of pause
+	now := time.Now()
+	c := clock{plan: plan, started: now}
+	first, second := 20*time.Second+15*time.Second+60*time.Second+30*time.Second, 20*time.Second+15*time.Second+15*time.Second+30*time.Second
+	if got := c.left([]int{0, 1}, now.Add(10*time.Second)); got != first+second-10*time.Second {
+		t.Errorf("%s left, want %s", got, first+second-10*time.Second)
+	}
+	c.ended(0, now.Add(2*first)) // it took twice as long
+	c.started = now.Add(2 * first)
+	if got := c.left([]int{1}, c.started); got != 2*second {
+		t.Errorf("%s left, want %s", got, 2*second)
+	}
+	if got := c.left([]int{1}, c.started.Add(time.Hour)); got != 0 {
+		t.Errorf("%s left of a cell that is overdue", got)
+	}
+}

@@ -1,0 +1,299 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/internal/study/runfile"
+)
+
+// knee is an engine whose answers are slow for a share of the requests that
+// grows with the number that run: share gives it for each number.
+type knee struct {
+	running atomic.Int64
+	share   func(running int64) float64
+}
+
+func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	n := k.running.Add(1)
+	defer k.running.Add(-1)
+	first := 800 * time.Millisecond
+	if w.Rand.Float64() < k.share(n) {
+		first = 1500 * time.Millisecond
+	}
+	if !pause(ctx, first) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
+
+// kneeAt has hardly a slow answer up to a number of running requests, and then
+// ever more.
+func kneeAt(at int64) func(int64) float64 {
+	return func(n int64) float64 {
+		switch {
+		case n <= at:
+			return 0.001
+		case n <= at+2:
+			return 0.05
+		}
+		return 0.4
+	}
+}
+
+func ladder() Plan {
+	p := small()
+	p.Levels = []float64{2, 4, 6, 8, 10, 12, 14, 16}
+	p.Measure.Snapshot = 100 * time.Second
+	return p
+}
+
+// TestCapacityAgreesWithGrid finds the knee wherever it is, at the level that
+// the full grid finds, in at most a third of its measured time.
+func TestCapacityAgreesWithGrid(t *testing.T) {
+	for _, at := range []int64{0, 6, 8, 16} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			grid, gridTime := highest(t, at, false)
+			found, searchTime := highest(t, at, true)
+			if found != grid || found != float64(at) {
+				t.Errorf("the search finds %g, the grid %g, the knee is at %d", found, grid, at)
+			}
+			if searchTime > gridTime/3 {
+				t.Errorf("the search measured %.0f s, the grid %.0f s", searchTime, gridTime)
+			}
+			t.Logf("%.0f s against %.0f s", searchTime, gridTime)
+		})
+	}
+}
+
+// highest returns the highest level that is proven to meet the objectives, 0
+// for none, and the measured seconds.
+func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(at)}
+		defer net.serve(t, "a", simulate.New(o))()
+		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := run.Capacities[0]
+		if c.Level != nil {
+			level = *c.Level
+			if c.Confidence < 0.95 {
+				t.Errorf("confidence %.3f", c.Confidence)
+			}
+		}
+		if above := level + 2; len(c.Undecided) > 0 || (c.Missed == nil) != (above > 16) || c.Missed != nil && *c.Missed != above {
+			t.Errorf("level %g, undecided %v, missed %v", level, c.Undecided, c.Missed)
+		}
+		if *c.GridSeconds != 2400 || c.Wanted != 0.95 {
+			t.Errorf("%+v", c)
+		}
+		seconds = c.MeasuredSeconds
+	})
+	return level, seconds
+}
+
+// edge is an engine that is slow for every so many-th request while more than
+// four run, and for every second one while more than eight do.
+type edge struct{ running, served atomic.Int64 }
+
+func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	running, served := e.running.Add(1), e.served.Add(1)
+	defer e.running.Add(-1)
+	first := 800 * time.Millisecond
+	if running > 8 && served%2 == 0 || running > 4 && served%100 == 0 {
+		first = 1500 * time.Millisecond
+	}
+	if !pause(ctx, first) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
+
+// TestUndecided measures a level that is exactly at its edge: grid and search
+// say that it is undecided, and the search does not wait for its end.
+func TestUndecided(t *testing.T) {
+	for _, search := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var net network
+			o := quick()
+			o.Engine = &edge{}
+			defer net.serve(t, "a", simulate.New(o))()
+			plan := ladder()
+			plan.Levels = []float64{4, 8, 12}
+			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := run.Capacities[0]
+			if c.Level == nil || *c.Level != 4 || !slices.Equal(c.Undecided, []float64{8}) || c.Missed == nil || *c.Missed != 12 {
+				t.Errorf("search %t: %s", search, c.Sentence("level"))
+			}
+			i := slices.IndexFunc(run.Results, func(r runfile.Result) bool { return r.Level == 8 })
+			r := run.Results[i]
+			if early := r.State == runfile.EndedEarly; early != search || search && !strings.Contains(r.Why, "cannot be proven to meet ttft") {
+				t.Errorf("search %t: the level at the edge is %s (%s)", search, r.State, r.Why)
+			}
+		})
+	}
+}
+
+// TestSearchResumes stops a search after its second visit; going on, it comes
+// to the same end without a third visit to the same level.
+func TestSearchResumes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(10)}
+		defer net.serve(t, "a", simulate.New(o))()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		visits := 0
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: true, Finished: func(runfile.Result) {
+			if visits++; visits == 2 {
+				cancel()
+			}
+		}}
+		run, err := Run(ctx, options)
+		if !errors.Is(err, ErrInterrupted) || len(run.Capacities) != 1 || len(run.Capacities[0].Visited) != 2 {
+			t.Fatalf("error %v, capacities %+v", err, run.Capacities)
+		}
+		options.Resume = true
+		if run, err = Run(t.Context(), options); err != nil {
+			t.Fatal(err)
+		}
+		c := run.Capacities[0]
+		if c.Level == nil || *c.Level != 10 || len(c.Visited) != visits || len(run.Results) != visits {
+			t.Errorf("capacity %+v after %d visits", c, visits)
+		}
+	})
+}
+
+// TestEarlyStopInGrid gives up doomed levels and measures the others in full.
+func TestEarlyStopInGrid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(4)}
+		defer net.serve(t, "a", simulate.New(o))()
+		plan := ladder()
+		plan.Levels, plan.EarlyStop = []float64{2, 4, 8}, true
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []runfile.State{runfile.Complete, runfile.Complete, runfile.EndedEarly} {
+			r := run.Results[i]
+			if r.State != want {
+				t.Errorf("level %g is %s (%s), want %s", r.Level, r.State, r.Why, want)
+			}
+		}
+		r := run.Results[2]
+		if r.Verdict.Met || r.Verdict.Standing != runfile.Missed || r.Verdict.Decided != runfile.DecidedEarly || r.Verdict.Lost[0] != "ttft" {
+			t.Errorf("verdict %+v", r.Verdict)
+		}
+		if s := r.Snapshots[0].Seconds; len(r.Snapshots) != 1 || s < 30 || s > 40 {
+			t.Errorf("given up after %g s in %d snapshots, want soon after a tenth of 300 s", s, len(r.Snapshots))
+		}
+	})
+}
+
+// TestQueueGrows gives up an open loop that the deployment cannot keep up
+// with, though no objective says so.
+func TestQueueGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &single{}
+		defer net.serve(t, "a", simulate.New(o))()
+		plan := small()
+		plan.Kind, plan.Levels, plan.EarlyStop = runfile.Rate, []float64{2, 20}, true
+		plan.Arrival.Process = "poisson"
+		plan.SLOs = plan.SLOs[1:] // availability
+		plan.Workload.TurnsMin, plan.Workload.TurnsMax = 1, 1
+		plan.Workload.Timeouts.FirstToken, plan.Workload.Timeouts.Total = 20*time.Minute, 20*time.Minute
+		plan.WarmUp = WarmUp{}
+		plan.Measure = Measure{Snapshots: 1, Snapshot: 10 * time.Minute}
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := run.Results[0]; r.State != runfile.Complete || !r.Verdict.Met {
+			t.Errorf("2/s: %s (%s)", r.State, r.Why)
+		}
+		r := run.Results[1]
+		if r.State != runfile.EndedEarly || r.Verdict.Met || r.Snapshots[0].Seconds > 300 {
+			t.Errorf("20/s: %s (%s) after %g s", r.State, r.Why, r.Snapshots[0].Seconds)
+		}
+	})
+}
+
+// single serves one request at a time, each for 100 ms.
+type single struct{ turn chan struct{} }
+
+func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
+	// The first request makes the queue; the tests' first request is alone.
+	if s.turn == nil {
+		s.turn = make(chan struct{}, 1)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if !pause(ctx, 100*time.Millisecond) {
+		return ctx.Err()
+	}
+	return emit(w.OutputTokens)
+}
+
+// TestCapacity reads the capacity off results, whichever way they came about.
+func TestCapacity(t *testing.T) {
+	type seen struct {
+		level   float64
+		verdict runfile.Verdict
+	}
+	met, missed := runfile.Verdict{Standing: runfile.Met, Confidence: 0.99}, runfile.Verdict{Standing: runfile.Missed}
+	unsure := runfile.Verdict{Standing: runfile.Undecided, Confidence: 0.6}
+	passed := runfile.Verdict{Standing: runfile.Undecided, Confidence: 0.97, Decided: runfile.DecidedProvisional}
+	for _, c := range []struct {
+		name string
+		seen []seen
+		want string
+	}{
+		{"nothing", nil, "not known, no level was measured"},
+		{"a clear knee", []seen{{2, met}, {4, met}, {6, missed}, {8, missed}},
+			"level 4 meets the SLOs with a confidence of 99% (wanted 95%), level 6 misses them"},
+		{"a knee that is not", []seen{{2, met}, {4, unsure}, {6, met}, {8, unsure}, {10, unsure}, {12, missed}},
+			"level 6 meets the SLOs with a confidence of 99% (wanted 95%), level 8 or 10 is undecided, level 12 misses them"},
+		{"none is met", []seen{{2, unsure}, {4, missed}, {6, met}},
+			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 2 is undecided, level 4 misses them"},
+		{"all are met", []seen{{14, met}, {16, met}}, "level 16 meets the SLOs with a confidence of 99% (wanted 95%)"},
+		{"passed, then measured", []seen{{8, missed}, {4, passed}, {6, unsure}, {4, met}},
+			"level 4 meets the SLOs with a confidence of 99% (wanted 95%), level 6 is undecided, level 8 misses them"},
+		{"passed, and not proven", []seen{{4, passed}, {6, missed}, {4, unsure}},
+			"no level is proven to meet the SLOs with the wanted confidence of 95%, level 4 is undecided, level 6 misses them"},
+	} {
+		var results []runfile.Result
+		for _, s := range c.seen {
+			results = append(results, runfile.Result{Variant: "a", Level: s.level, Verdict: &s.verdict})
+		}
+		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
+		if got := ladder().capacities(results)[0].Sentence("level"); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
+	"synthetic/internal/study/runfile"
+)
+
+// visit returns the result of a cell: from disk, or measured now and put there.
+func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, error) {
+	name := s.Plan.name(c)
+	s.progress.Cell = name
+	if rec := s.store.records[name]; rec != nil {
+		s.keep(rec)
+		return &rec.Result, nil
+	}
+	s.clock.started = time.Now()
+	if err := s.prepare(ctx, c); err != nil {
+		return nil, s.broken(ctx, c, err)
+	}
+	rec := &record{Cell: name}
+	if !s.described[s.Plan.Variants[c.Variant].Name] {
+		rec.Deployment = s.describe(ctx, c.Variant)
+	}
+	if err := s.measure(ctx, c, a, &rec.Result); err != nil {
+		return nil, err
+	}
+	if rec.Result.State == runfile.Interrupted {
+		s.keep(rec)
+		return nil, ErrInterrupted
+	}
+	if err := s.store.save(rec); err != nil {
+		return nil, err
+	}
+	s.clock.ended(c.Level, time.Now())
+	s.keep(rec)
+	if s.Finished != nil {
+		s.Finished(rec.Result)
+	}
+	return &rec.Result, nil
+}
+
+// broken is the error of a cell that could not begin.
+func (s *sweep) broken(ctx context.Context, c Cell, err error) error {
+	if ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return fmt.Errorf("before %s: %w", s.Plan.name(c), err)
+}
+
+// keep adds a result to the run, unless it was interrupted before it saw a
+// turn.
+func (s *sweep) keep(rec *record) {
+	s.kept[rec] = true
+	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
+		s.run.Results = append(s.run.Results, rec.Result)
+	}
+	if rec.Deployment != nil {
+		s.described[rec.Result.Variant] = true
+		s.run.Deployment = append(s.run.Deployment, rec.Deployment...)
+	}
+}
+
+// unvisited keeps the finished cells that the sweep did not come to this time:
+// it was stopped on its way to an earlier one, whose file had been removed.
+func (s *sweep) unvisited() {
+	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
+		if rec := s.store.records[name]; !s.kept[rec] {
+			s.keep(rec)
+		}
+	}
+}
+
+// sawTurns reports whether a turn ended within the snapshots.
+func sawTurns(r runfile.Result) bool {
+	return slices.ContainsFunc(r.Snapshots, func(s runfile.Snapshot) bool {
+		return slices.ContainsFunc(s.Blocks, func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
+	})
+}
+
+// prepare makes the deployment the cell's variant and waits until it answers,
+// or pauses where it is already.
+func (s *sweep) prepare(ctx context.Context, c Cell) error {
+	v := s.Plan.Variants[c.Variant]
+	first := s.current < 0
+	if c.Variant != s.current && len(v.Switch.Command) > 0 {
+		s.phase(PhaseSwitch)
+		env := []string{"SYNTHETIC_VARIANT=" + v.Name, "SYNTHETIC_BASE_URL=" + v.Target.BaseURL}
+		if err := s.Command(ctx, v.Switch, env); err != nil {
+			return fmt.Errorf("switching to %q: %w", v.Name, err)
+		}
+		clear(s.ready) // whatever was there may be gone
+	}
+	s.current = c.Variant
+	if _, ok := s.ready[c.Variant]; !ok {
+		s.phase(PhaseReady)
+		model, err := s.awaitReady(ctx, v)
+		if err != nil {
+			return err
+		}
+		s.ready[c.Variant] = model
+		if err := s.acclimatise(ctx, c.Variant); err != nil {
+			return err
+		}
+	}
+	if !first {
+		s.phase(PhasePause)
+		pause(ctx, s.Plan.Pause)
+	}
+	return ctx.Err()
+}
+
+// describe asks a variant what it is.
+func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
+	v := s.Plan.Variants[variant]
+	client, err := serverside.NewClient(v.Target, s.Dial)
+	if err != nil {
+		s.Logger.Warn("The deployment cannot be asked what it is", "variant", v.Name, "err", err)
+		return []runfile.Parameter{}
+	}
+	defer client.Close()
+	return append([]runfile.Parameter{}, client.Describe(ctx, v.Name, v.Metrics)...)
+}
+
+// measure runs one level.
+func (s *sweep) measure(ctx context.Context, c Cell, a aim, r *runfile.Result) error {
+	l, done, err := s.level(c, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	*r = runfile.Result{
+		Variant: s.Plan.Variants[c.Variant].Name, Level: l.value, Repetition: c.Repetition,
+		Seed: l.seed, Started: time.Now(),
+	}
+	l.run(ctx, r)
+	r.Ended = time.Now()
+	if strings.HasPrefix(r.Why, goneWords) {
+		delete(s.ready, c.Variant)
+		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", s.Plan.name(c), "why", r.Why)
+	}
+	return nil
+}
+
+// level puts together what a cell needs; done frees it.
+func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
+	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	if err != nil {
+		return nil, nil, err
+	}
+	source, err := workload.NewSource(s.Plan.Workload, workload.WithSalt(seed))
+	if err != nil {
+		prober.Close()
+		return nil, nil, err
+	}
+	s.lesson.teach(source)
+	client, err := serverside.NewClient(v.Target, s.Dial)
+	if err != nil {
+		prober.Close()
+		return nil, nil, err
+	}
+	name := s.Plan.name(c)
+	return &level{
+			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
+			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
+			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
+			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+			watcher: &watcher{
+				judge: s.Plan.judge(), aim: a,
+				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
+			},
+			phase: s.phase,
+			look:  s.tell,
+		}, func() {
+			client.Close()
+			prober.Close()
+		}, nil
+}
+
+// salt is what makes the texts of a cell new to every cache, "" if they are not
+// to be.
+func (s *sweep) salt(name string) string {
+	if s.Plan.Cache.Policy != Bust {
+		return ""
+	}
+	return "[run " + s.id + " " + name + "]"
+}

@@ -1,0 +1,251 @@
+package sweep
+
+import (
+	"sync"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+)
+
+// earlyTurns are the first turns of a measurement, by which later ones are
+// told to be slow.
+const earlyTurns = 20
+
+// never is later than anything that is measured.
+const never = 1 << 62
+
+// collector turns the results of one level into snapshots as they come. Before
+// begin everything is warm-up and dropped. A turn belongs to the snapshot, and
+// in it to the block, in which it ended; one that ended after the measurement
+// goes to the tail. Where a turn belongs is decided by its times, never by
+// when its result was handed over.
+type collector struct {
+	objectives []slo.Objective
+	block      time.Duration
+
+	mu    sync.Mutex
+	spans []*span
+	tail  runfile.Block
+	// live counts the turns in flight, at is the span that was current at the
+	// last change.
+	live, at int
+	streak   streak
+	// parts and total are snapshots and conversations of a measurement that is
+	// counted, 0 of one that is timed; ended counts its conversations.
+	parts, total, ended int
+	cut                 func(now time.Time) // tells of a snapshot that ended by count
+	stats               Stats
+}
+
+// Stats are what a level's measurement has seen so far.
+type Stats struct {
+	// Turns that ended, Failed of them; Early is the mean duration of the first
+	// of them, before any queue.
+	Turns, Failed uint64
+	Early         time.Duration
+	// InFlight turns now.
+	InFlight     int
+	OutputTokens uint64
+}
+
+func newCollector(objectives []slo.Objective, block time.Duration) *collector {
+	return &collector{objectives: objectives, block: block, cut: func(time.Time) {}}
+}
+
+// beginTimed starts the measurement of n spans of equal length.
+func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range n {
+		start := now.Add(time.Duration(i) * length)
+		c.spans = append(c.spans, newSpan(start, start.Add(length)))
+	}
+	c.spans[0].most = c.live
+}
+
+// beginCounted starts the measurement of so many parts of a total of
+// conversations: each but the last ends with the end of its last conversation,
+// which cut is told, the last with finish.
+func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.Time)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spans = append(c.spans, newSpan(now, now.Add(never)))
+	c.spans[0].most, c.parts, c.total, c.cut = c.live, parts, total, cut
+}
+
+// finish ends the measurement: later spans vanish, the current one is as long
+// as it got. Turns that end from now on are the tail.
+func (c *collector) finish(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(now)
+	for len(c.spans) > 0 && !c.spans[len(c.spans)-1].Started.Before(now) {
+		c.spans = c.spans[:len(c.spans)-1]
+	}
+	if n := len(c.spans); n > 0 && c.spans[n-1].end.After(now) {
+		// So that what ended at this very moment lies within.
+		c.spans[n-1].end = now.Add(time.Microsecond)
+	}
+	if n := len(c.spans); n > 0 {
+		c.spans[n-1].last = c.live
+	}
+	c.at = len(c.spans)
+}
+
+// advance moves on to the span of now and keeps what was in flight between.
+func (c *collector) advance(now time.Time) {
+	for c.at < len(c.spans) && !now.Before(c.spans[c.at].end) {
+		c.spans[c.at].last = c.live
+		if c.at++; c.at < len(c.spans) {
+			c.spans[c.at].most = c.live
+		}
+	}
+}
+
+// find returns the span that a time lies in, nil before and after all.
+func (c *collector) find(t time.Time) *span {
+	for _, s := range c.spans {
+		if !t.Before(s.Started) && t.Before(s.end) {
+			return s
+		}
+	}
+	return nil
+}
+
+// blockAt returns the block of a span that a time lies in.
+func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
+	i := int(t.Sub(s.Started) / c.block)
+	for len(s.Blocks) <= i {
+		s.Blocks = append(s.Blocks, runfile.Block{})
+	}
+	return &s.Blocks[i]
+}
+
+// TurnStarted implements probe.Sink.
+func (c *collector) TurnStarted(probe.Start) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(now)
+	c.live++
+	if c.at >= len(c.spans) {
+		return
+	}
+	if s := c.spans[c.at]; !now.Before(s.Started) {
+		s.most = max(s.most, c.live)
+		c.blockAt(s, now).TurnsStarted++
+	}
+}
+
+// TurnEnded implements probe.Sink.
+func (c *collector) TurnEnded(r probe.Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(time.Now())
+	c.live--
+	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
+		return // warm-up
+	}
+	c.streak.add(r)
+	for _, s := range c.spans {
+		s.flight += overlap(r.Sent, r.End, s.Started, s.end)
+	}
+	s := c.find(r.End)
+	if s == nil || r.Outcome == probe.Canceled {
+		// Our own end cut it: it ended after the measurement, be it at the same
+		// moment.
+		c.tail.Observe(r, c.objectives)
+		return
+	}
+	c.blockAt(s, r.End).Observe(r, c.objectives)
+	c.stats.Turns++
+	if r.Outcome.Failed() {
+		c.stats.Failed++
+	}
+	if c.stats.Turns <= earlyTurns {
+		c.stats.Early += (r.Duration() - c.stats.Early) / time.Duration(c.stats.Turns)
+	}
+	c.stats.OutputTokens += uint64(r.OutputTokens.V)
+}
+
+func (c *collector) conversationStarted(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.find(now); s != nil {
+		s.ConversationStarts++
+	}
+}
+
+func (c *collector) conversationSkipped(due time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.find(due); s != nil {
+		s.ConversationSkips++
+	}
+}
+
+// conversationEnded ends a counted span when its share has ended.
+func (c *collector) conversationEnded(sum probe.Conversation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.spans) == 0 || c.at >= len(c.spans) {
+		return // warming up, or finished
+	}
+	c.ended++
+	if n := len(c.spans); n >= c.parts || c.ended*c.parts < n*c.total {
+		return
+	}
+	open := c.spans[len(c.spans)-1]
+	// The turn that made the quota ended in the span that it completes.
+	now := sum.End.Add(time.Nanosecond)
+	open.end, open.last = now, c.live
+	next := newSpan(now, now.Add(never))
+	next.most = c.live
+	c.spans = append(c.spans, next)
+	c.at = len(c.spans) - 1
+	c.cut(now)
+}
+
+// counted returns which share of its conversations has ended, and whether the
+// measurement is one that counts them.
+func (c *collector) counted() (share float64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return float64(c.ended) / float64(max(c.total, 1)), c.total > 0
+}
+
+// read returns the measurement's counts so far.
+func (c *collector) read() Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.InFlight = c.live
+	return s
+}
+
+// gone says why the target is taken for dead, or "".
+func (c *collector) gone(now time.Time) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.streak.gone(now)
+}
+
+// snapshots returns what was measured, once every turn has ended.
+func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []runfile.Snapshot
+	for _, s := range c.spans {
+		length := s.end.Sub(s.Started)
+		if length <= 0 {
+			continue
+		}
+		out = append(out, s.close(length, c.block))
+	}
+	if len(c.tail.Outcomes) == 0 {
+		return out, nil
+	}
+	return out, &c.tail
+}

@@ -1,0 +1,345 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/simulate"
+	"synthetic/internal/study/runfile"
+)
+
+// outcomes adds up the outcomes of a result's snapshots.
+func outcomes(r runfile.Result) map[probe.Outcome]uint64 {
+	sum := map[probe.Outcome]uint64{}
+	for _, s := range r.Snapshots {
+		for _, b := range s.Blocks {
+			for o, n := range b.Outcomes {
+				sum[o] += n
+			}
+		}
+	}
+	return sum
+}
+
+// TestTargetDies kills the deployment in the middle of the first level and
+// brings it back: that level ends with its errors counted, and the next is
+// measured once a turn goes through again.
+func TestTargetDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		stop := net.serve(t, "a", simulate.New(quick()))
+		go func() {
+			time.Sleep(40 * time.Second)
+			stop()
+			time.Sleep(40 * time.Second)
+			stop = net.serve(t, "a", simulate.New(quick()))
+		}()
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+		first, second := run.Results[0], run.Results[1]
+		if first.State != runfile.EndedEarly || !strings.HasPrefix(first.Why, goneWords) || first.Verdict.Met {
+			t.Errorf("first level: %s (%s), verdict %+v", first.State, first.Why, first.Verdict)
+		}
+		if n := outcomes(first); n[probe.ConnectError] < goneTurns-5 || n[probe.Success] < 100 {
+			t.Errorf("first level counted %v", n)
+		}
+		if second.State != runfile.Complete || !second.Verdict.Met || outcomes(second)[probe.ConnectError] != 0 {
+			t.Errorf("second level: %s (%s), %v", second.State, second.Why, outcomes(second))
+		}
+	})
+}
+
+// TestTargetStaysDead ends the sweep with what there is when the deployment
+// does not come back.
+func TestTargetStaysDead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		stop := net.serve(t, "a", simulate.New(quick()))
+		go func() {
+			time.Sleep(40 * time.Second)
+			stop()
+		}()
+		dir := t.TempDir()
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.dial})
+		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" took no turn within 1m0s (ready_timeout)`) {
+			t.Fatalf("error %v", err)
+		}
+		if len(run.Results) != 1 || run.Interrupted == "" {
+			t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
+		}
+		if _, err := runfile.Read(filepath.Join(dir, "run.json")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestHangsCount lets every turn hang in a level that is shorter than the
+// timeout: no turn ends within it, and it is lost all the same.
+func TestHangsCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		d := simulate.New(quick())
+		defer net.serve(t, "a", d)()
+		go func() {
+			time.Sleep(31 * time.Second) // just before the end of the second warm-up
+			d.Update(func(o *simulate.Options) { o.Faults.Hang = 1 })
+		}()
+		plan := small()
+		plan.Levels, plan.WarmUp.Duration = []float64{3}, 16*time.Second
+		plan.Measure = Measure{Snapshots: 1, Snapshot: 5 * time.Second}
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run.Results[0]
+		if n := outcomes(r); len(n) != 0 {
+			t.Errorf("turns ended within: %v", n)
+		}
+		if r.Tail == nil || r.Tail.Outcomes[probe.TimeoutFirstToken] != 3 {
+			t.Errorf("tail %+v, want 3 turns that timed out", r.Tail)
+		}
+		if r.Verdict.Met || !cmp.Equal(r.Verdict.Lost, []string{"ttft", "availability"}) {
+			t.Errorf("verdict %+v", r.Verdict)
+		}
+		if *r.Snapshots[0].InFlightMean != 3 || *r.Snapshots[0].InFlightEnd != 3 {
+			t.Errorf("in flight %g, at the end %d", *r.Snapshots[0].InFlightMean, *r.Snapshots[0].InFlightEnd)
+		}
+	})
+}
+
+// TestResume stops a sweep in its second level, and goes on: the first is not
+// measured again, nor changed.
+func TestResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		d := simulate.New(quick())
+		defer net.serve(t, "a", d)()
+		dir := t.TempDir()
+		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
+		defer cancel()
+		var finished []runfile.Result
+		o := Options{Plan: small(), Dir: dir, Dial: net.dial, Finished: func(r runfile.Result) { finished = append(finished, r) }}
+		run, err := Run(ctx, o)
+		if !errors.Is(err, ErrInterrupted) || len(finished) != 1 {
+			t.Fatalf("error %v after %d levels", err, len(finished))
+		}
+		if len(run.Results) != 2 || run.Results[1].State != runfile.Interrupted || run.Interrupted == "" {
+			t.Errorf("the run of a stopped sweep: %d results, interrupted %q", len(run.Results), run.Interrupted)
+		}
+		path := filepath.Join(dir, "levels", "a-c2-r1.json")
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Resume = true
+		began := time.Now()
+		if run, err = Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 85*time.Second {
+			t.Errorf("going on took %s, more than one level", took)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || string(after) != string(before) {
+			t.Errorf("the finished level's file changed (%v)", err)
+		}
+		if len(finished) != 2 || len(run.Results) != 2 || run.Results[1].State != runfile.Complete || run.Interrupted != "" {
+			t.Errorf("%d finished, %d results, interrupted %q", len(finished), len(run.Results), run.Interrupted)
+		}
+		if !run.Results[0].Started.Equal(finished[0].Started) {
+			t.Error("the first level was measured again")
+		}
+		if len(run.Deployment) == 0 || run.Deployment[0].Name != "Model" || run.Deployment[0].Variant != "" {
+			t.Errorf("deployment %+v", run.Deployment)
+		}
+	})
+}
+
+// TestStoppedBeforeWhatIsFinished removes the first level's file, so that it is
+// measured again, and stops at once: the second level is in the run all the same.
+func TestStoppedBeforeWhatIsFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(quick()))()
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial}
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(o.Dir, "levels", "a-c2-r1.json")); err != nil {
+			t.Fatal(err)
+		}
+		stopped, cancel := context.WithCancel(t.Context())
+		cancel()
+		o.Resume = true
+		run, err := Run(stopped, o)
+		if !errors.Is(err, ErrInterrupted) {
+			t.Fatalf("error %v", err)
+		}
+		if len(run.Results) != 1 || run.Results[0].Level != 4 || run.Results[0].State != runfile.Complete {
+			t.Errorf("results %+v, want the finished level", run.Results)
+		}
+	})
+}
+
+// TestDirectories refuses what is not this sweep's, and touches nothing.
+func TestDirectories(t *testing.T) {
+	plan := small()
+	other := small()
+	other.Source.SHA256 = "11"
+	made := func(name, text string) string {
+		dir := t.TempDir()
+		if name != "" {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	begun := func(o Options) string {
+		o.Dir = t.TempDir()
+		st, err := openStore(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.close()
+		return o.Dir
+	}
+	held := begun(Options{Plan: plan})
+	lock, err := lockDir(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	broken := begun(Options{Plan: plan})
+	if err := os.WriteFile(filepath.Join(broken, "levels", "a-c2-r1.json"), []byte(`{"format":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := begun(Options{Plan: plan})
+	if err := os.WriteFile(filepath.Join(foreign, "levels", "a-c2-r1.json"), []byte(`{"sweep":"x","cell":"a-c2-r1"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		dir    string
+		resume bool
+		search bool
+		want   string
+	}{
+		"somebody's files":   {made("notes.txt", "x"), false, false, `is not empty ("notes.txt")`},
+		"somebody's, resume": {made("run.json", "{}"), true, false, `is not empty ("run.json")`},
+		"another plan":       {begun(Options{Plan: other}), true, false, "another plan"},
+		"without resume":     {begun(Options{Plan: plan}), false, false, "write --resume"},
+		"grid and search":    {begun(Options{Plan: plan}), true, true, "holds a grid"},
+		"half a header":      {made("sweep.json", `{"for`), true, false, "is not what a sweep wrote"},
+		"newer":              {made("sweep.json", `{"format":99}`), true, false, "newer synthetic"},
+		"half a level":       {broken, true, false, "is broken"},
+		"a foreign level":    {foreign, true, false, "of another sweep"},
+		"in use":             {held, true, false, "another sweep is writing"},
+	} {
+		before := listing(t, c.dir)
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: c.dir, Resume: c.resume, FindCapacity: c.search})
+		if err == nil || run != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: run %v, error %v, want one with %q", name, run, err, c.want)
+		}
+		if diff := cmp.Diff(before, listing(t, c.dir)); diff != "" {
+			t.Errorf("%s: the directory changed:\n%s", name, diff)
+		}
+	}
+}
+
+// listing has the files of a directory with their contents, but for the lock.
+func listing(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == lockName {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSwitches holds when a switch is run, with what, and that the variant is
+// awaited with a real turn although its /health is well.
+func TestSwitches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		d := simulate.New(quick())
+		var loading atomic.Bool
+		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if loading.Load() && strings.HasSuffix(r.URL.Path, "/completions") {
+				http.Error(w, "loading", http.StatusServiceUnavailable)
+				return
+			}
+			d.ServeHTTP(w, r)
+		}))()
+		plan := small()
+		plan.Variants = nil
+		for _, name := range []string{"x", "y"} {
+			v := variant("a")
+			v.Name, v.Target.Name = name, name
+			v.Switch = Switch{Command: []string{"deploy", name}, Timeout: time.Minute}
+			plan.Variants = append(plan.Variants, v)
+		}
+		var switched []string
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial, Command: func(_ context.Context, s Switch, env []string) error {
+			switched = append(switched, fmt.Sprint(s.Command, env))
+			loading.Store(true)
+			time.AfterFunc(20*time.Second, func() { loading.Store(false) })
+			return nil
+		}}
+		run, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"[deploy x] [SYNTHETIC_VARIANT=x SYNTHETIC_BASE_URL=http://a/v1]",
+			"[deploy y] [SYNTHETIC_VARIANT=y SYNTHETIC_BASE_URL=http://a/v1]",
+			"[deploy x] [SYNTHETIC_VARIANT=x SYNTHETIC_BASE_URL=http://a/v1]",
+		}
+		if diff := cmp.Diff(want, switched); diff != "" {
+			t.Errorf("switches (-want +got):\n%s", diff)
+		}
+		for _, r := range run.Results {
+			if n := outcomes(r); len(n) != 1 || n[probe.Success] == 0 {
+				t.Errorf("%s, level %g: %v", r.Variant, r.Level, n)
+			}
+		}
+	})
+}
+
+// TestSwitchFails ends the sweep and shows what the command said.
+func TestSwitchFails(t *testing.T) {
+	plan := small()
+	plan.Variants[0].Switch = Switch{Command: []string{"sh", "-c", "echo no such model: $SYNTHETIC_VARIANT >&2; exit 3"}, Timeout: time.Minute}
+	_, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir()})
+	for _, want := range []string{`before a-c2-r1: switching to "a"`, "exit status 3", "no such model: a"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v lacks %q", err, want)
+		}
+	}
+	err = RunCommand(t.Context(), Switch{Command: []string{"sleep", "60"}, Timeout: 50 * time.Millisecond}, nil)
+	if err == nil || !strings.Contains(err.Error(), "was not over after 50ms") {
+		t.Errorf("error %v", err)
+	}
+}

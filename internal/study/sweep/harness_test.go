@@ -1,0 +1,123 @@
+package sweep
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/simulate"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+)
+
+// network is a set of hosts in memory, so that sweeps run in virtual time.
+type network struct {
+	mu    sync.Mutex
+	hosts map[string]*pipes
+}
+
+// pipes is a listener whose connections are in memory.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.done) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// serve puts a handler on the network until the test ends.
+func (n *network) serve(t *testing.T, host string, h http.Handler) (stop func()) {
+	t.Helper()
+	p := newPipes()
+	n.mu.Lock()
+	if n.hosts == nil {
+		n.hosts = map[string]*pipes{}
+	}
+	n.hosts[host+":80"] = p
+	n.mu.Unlock()
+	server := &http.Server{Handler: h}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(p)
+	}()
+	return func() {
+		_ = server.Close()
+		<-served
+	}
+}
+
+func (n *network) dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	n.mu.Lock()
+	p := n.hosts[addr]
+	n.mu.Unlock()
+	if p == nil {
+		return nil, &net.OpError{Op: "dial", Err: net.UnknownNetworkError(addr)}
+	}
+	client, server := net.Pipe()
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.done:
+		return nil, &net.OpError{Op: "dial", Err: net.ErrClosed}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// quick is a deployment that answers 20 tokens in 0.1 s + 19 × 10 ms.
+func quick() simulate.Options {
+	return simulate.Options{
+		Seed: 1, FirstToken: simulate.Delay{Median: 100 * time.Millisecond},
+		InterToken: simulate.Delay{Median: 10 * time.Millisecond}, Answer: simulate.Length{Median: 20},
+	}
+}
+
+// small is a plan of two levels against host "a".
+func small() Plan {
+	return Plan{
+		Title: "small", Seed: 1, Source: runfile.Plan{Text: "title: small\n", SHA256: "00"},
+		Variants: []Variant{variant("a")},
+		Workload: workload.Spec{
+			Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 100, FollowupTokens: 10, Starters: 5, Seed: 1,
+			Timeouts: workload.Timeouts{FirstToken: 10 * time.Second, Stall: 5 * time.Second, Total: 20 * time.Second},
+		},
+		SLOs: []slo.Objective{
+			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+			{Name: "availability", SLI: slo.Availability, Objective: 0.99},
+		},
+		Kind: runfile.Concurrency, Levels: []float64{2, 4}, StartRate: 10,
+		WarmUp:  WarmUp{Duration: 10 * time.Second},
+		Measure: Measure{Snapshots: 3, Snapshot: 20 * time.Second}, Repetitions: 1,
+		Order: Interleaved, Cache: Cache{Policy: Keep}, ReadyTimeout: time.Minute, Confidence: 0.95,
+	}
+}
+
+func variant(name string) Variant {
+	return Variant{
+		Name:    name,
+		Target:  target.Target{Name: name, BaseURL: "http://" + name + "/v1", Connection: target.Reuse},
+		Metrics: []string{"http://" + name + "/metrics"},
+	}
+}

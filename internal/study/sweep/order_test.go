@@ -1,0 +1,62 @@
+package sweep
+
+import (
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+)
+
+// TestOrder spells out the order of cells: variant, level, repetition.
+func TestOrder(t *testing.T) {
+	two := []Variant{{Name: "A"}, {Name: "B"}}
+	three := append(two, Variant{Name: "C"})
+	for name, c := range map[string]struct {
+		plan Plan
+		want string
+	}{
+		"one":         {Plan{Variants: two[:1], Levels: []float64{1, 2}, Repetitions: 2}, "A1.1 A2.1 A1.2 A2.2"},
+		"interleaved": {Plan{Variants: two, Levels: []float64{1, 2, 3}, Repetitions: 2}, "A1.1 B1.1 B2.1 A2.1 A3.1 B3.1 B1.2 A1.2 A2.2 B2.2 B3.2 A3.2"},
+		"three":       {Plan{Variants: three, Levels: []float64{1, 2}, Repetitions: 1}, "A1.1 B1.1 C1.1 C2.1 B2.1 A2.1"},
+		"blocks":      {Plan{Variants: two, Levels: []float64{1, 2}, Repetitions: 2, Order: Blocks}, "A1.1 A2.1 B1.1 B2.1 B1.2 B2.2 A1.2 A2.2"},
+	} {
+		var got []string
+		for _, cell := range c.plan.Cells() {
+			got = append(got, c.plan.Variants[cell.Variant].Name+formatLevel(c.plan.Levels[cell.Level])+"."+formatLevel(float64(cell.Repetition)))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, s, c.want)
+		}
+	}
+}
+
+// TestOrderBalances holds what interleaving is for: over an even number of
+// levels and repetitions no variant comes first more often.
+func TestOrderBalances(t *testing.T) {
+	p := Plan{Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2, 3}, Repetitions: 2}
+	first := 0
+	cells := p.Cells()
+	for i := 0; i < len(cells); i += 2 {
+		first += cells[i].Variant
+	}
+	if first != len(cells)/4 {
+		t.Errorf("B comes first %d times of %d", first, len(cells)/2)
+	}
+}
+
+func TestSeeds(t *testing.T) {
+	p := Plan{Seed: 1, Variants: []Variant{{Name: "A"}, {Name: "B"}}, Levels: []float64{1, 2}, Repetitions: 2, Kind: runfile.Concurrency}
+	if p.seed(Cell{0, 0, 1}) != p.seed(Cell{1, 0, 1}) {
+		t.Error("variants are asked differently")
+	}
+	seen := map[uint64]bool{}
+	for _, c := range []Cell{{0, 0, 1}, {0, 1, 1}, {0, 0, 2}, {0, 1, 2}} {
+		seen[p.seed(c)] = true
+	}
+	if len(seen) != 4 {
+		t.Error("levels or repetitions share a seed")
+	}
+	if got := p.name(Cell{1, 1, 2}); got != "B-c2-r2" {
+		t.Errorf("name %q", got)
+	}
+}

@@ -1,0 +1,87 @@
+package sweep
+
+import (
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// Phase is what a sweep does at a moment.
+type Phase string
+
+const (
+	PhaseSwitch  Phase = "switching"
+	PhaseReady   Phase = "waiting until ready"
+	PhasePause   Phase = "pausing"
+	PhasePrime   Phase = "priming the cache"
+	PhaseWarmUp  Phase = "warming up"
+	PhaseMeasure Phase = "measuring"
+	PhaseDrain   Phase = "letting turns end"
+)
+
+// Progress says where a sweep is.
+type Progress struct {
+	// Cell is the name of the cell under way, the Number-th of Total; a search
+	// does not know how many it will visit, its Total is the most there can be.
+	Cell          string
+	Number, Total int
+	Phase         Phase
+	// Left is an estimate of the time to the end of the sweep.
+	Left time.Duration
+	Stats
+}
+
+// clock estimates the time left. What a cell takes beside its planned times
+// (answers that are waited for, switches) is learned from the cells before.
+type clock struct {
+	plan    Plan
+	started time.Time // of the cell under way
+	spent   time.Duration
+	planned time.Duration
+}
+
+// cell is the planned time of one cell.
+func (c *clock) cell(i int) time.Duration {
+	w := c.plan.WarmUp
+	d := w.Duration + w.Cooldown + c.measured(i) + c.plan.Pause
+	if w.Conversations > 0 {
+		d += inSeconds(float64(w.Conversations) / w.Rate)
+	}
+	return d
+}
+
+// measured is the planned time of the measurement of a level. For a number of
+// conversations it is when the last of them starts; 0 if that is not known.
+func (c *clock) measured(i int) time.Duration {
+	m := c.plan.Measure
+	if m.Conversations > 0 && c.plan.Kind == runfile.Rate {
+		return inSeconds(float64(m.Conversations) / c.plan.Levels[i])
+	}
+	return m.Duration()
+}
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// ended learns from a cell of a level.
+func (c *clock) ended(i int, now time.Time) {
+	c.spent += now.Sub(c.started)
+	c.planned += c.cell(i)
+}
+
+// left estimates the time for the levels still to come, the first of which is
+// under way.
+func (c *clock) left(levels []int, now time.Time) time.Duration {
+	factor := 1.0
+	if c.planned > 0 {
+		factor = float64(c.spent) / float64(c.planned)
+	}
+	total := time.Duration(0)
+	for n, i := range levels {
+		need := time.Duration(float64(c.cell(i)) * factor)
+		if n == 0 {
+			need = max(need-now.Sub(c.started), 0)
+		}
+		total += need
+	}
+	return total
+}

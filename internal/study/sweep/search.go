@@ -1,0 +1,139 @@
+package sweep
+
+import (
+	"context"
+
+	"synthetic/internal/study/runfile"
+)
+
+// bracket is the search of one variant, in indices of levels. To meet the
+// objectives is taken to be monotone in the load; both sides of the answer are
+// measured.
+type bracket struct {
+	variant int
+	// passed levels met the objectives, so that the capacity is at or above the
+	// highest of them that is below high; proven ones do not have to be
+	// measured again.
+	passed, proven map[int]bool
+	// high is the lowest level that was not proven to meet the objectives, lost
+	// the lowest that was proven to miss them, and open the highest that was not
+	// proven to do either.
+	high, lost, open int
+}
+
+func newBracket(variant, levels int) *bracket {
+	return &bracket{variant: variant, passed: map[int]bool{}, proven: map[int]bool{}, high: levels, lost: levels, open: -1}
+}
+
+// low is the highest level to build on, −1 for none.
+func (b *bracket) low() int {
+	low := -1
+	for level := range b.passed {
+		if level < b.high {
+			low = max(low, level)
+		}
+	}
+	return low
+}
+
+// next is the level to visit and what for, false when all is known: first the
+// capacity is closed in, then it is proven, then the lowest level that is
+// missed is closed in where levels above the capacity are undecided.
+func (b *bracket) next() (level int, a aim, ok bool) {
+	low := b.low()
+	switch top := max(low, b.open); {
+	case b.high-low > 2:
+		return (low + b.high) / 2, passage, true
+	case b.high-low == 2:
+		return low + 1, answer, true // if it passes, it is the capacity
+	case low >= 0 && !b.proven[low]:
+		return low, answer, true
+	default:
+		return (top + b.lost) / 2, passage, b.lost-top > 1
+	}
+}
+
+// take narrows the bracket by the verdict on a level.
+func (b *bracket) take(level int, v *runfile.Verdict) {
+	met := v != nil && v.Standing == runfile.Met
+	switch {
+	case met || v != nil && v.Decided == runfile.DecidedProvisional:
+		if level > b.high { // against the order of things; it is no miss at least
+			b.open = max(b.open, level)
+			return
+		}
+		b.passed[level], b.proven[level] = true, met
+	case v != nil && v.Standing == runfile.Undecided:
+		b.high, b.open = min(b.high, level), max(b.open, level)
+	default:
+		b.high, b.lost = min(b.high, level), min(b.lost, level)
+	}
+}
+
+// search closes in the capacity of each variant. Variants take turns, or come
+// one after the other in blocks.
+func (s *sweep) search(ctx context.Context) error {
+	var brackets []*bracket
+	for i := range s.Plan.Variants {
+		brackets = append(brackets, newBracket(i, len(s.Plan.Levels)))
+	}
+	s.progress.Total = len(brackets) * visits(len(s.Plan.Levels))
+	for round := 0; ; round++ {
+		left := 0
+		for _, v := range s.Plan.turn(round) {
+			n, err := s.narrow(ctx, brackets[v])
+			if err != nil {
+				return err
+			}
+			left += n
+		}
+		if left == 0 {
+			return nil
+		}
+	}
+}
+
+// visits is the most levels that a bisection of n visits, and one more to
+// prove what it found.
+func visits(n int) int {
+	most := 1
+	for ; n > 0; n /= 2 {
+		most++
+	}
+	return most
+}
+
+// narrow visits a level of a variant, or in blocks all it needs, and returns
+// how many that were.
+func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error) {
+	for {
+		level, a, open := b.next()
+		if !open {
+			return visited, nil
+		}
+		s.progress.Number++
+		s.progress.Total = max(s.progress.Total, s.progress.Number)
+		s.expect(level)
+		c := Cell{b.variant, level, 1}
+		if b.passed[level] {
+			c.Repetition = 2
+		}
+		r, err := s.visit(ctx, c, a)
+		if err != nil {
+			return visited, err
+		}
+		b.take(level, r.Verdict)
+		if visited++; s.Plan.Order != Blocks {
+			return visited, nil
+		}
+	}
+}
+
+// expect estimates what is to come: the level itself and as many like it as
+// the search may still need.
+func (s *sweep) expect(level int) {
+	s.coming = s.coming[:0]
+	for range max(s.progress.Total-s.progress.Number+1, 1) {
+		s.coming = append(s.coming, level)
+	}
+}

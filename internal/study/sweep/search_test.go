@@ -1,0 +1,60 @@
+package sweep
+
+import (
+	"slices"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+)
+
+// TestBracket plays searches over eight levels, each of which has one outcome
+// when it is passed on the way ("p") or proven to meet the objectives ("m"),
+// undecided ("u") or missed ("x"); "f" seems to be met and is undecided when it
+// is to be proven.
+func TestBracket(t *testing.T) {
+	for _, c := range []struct {
+		levels string
+		visits []int
+	}{
+		{"pppppppp", []int{3, 5, 6, 7}},
+		{"mmmmxxxx", []int{3, 5, 4}},
+		{"pppxxxxx", []int{3, 1, 2}},
+		{"ppppxxxx", []int{3, 5, 4, 3}},       // the answer was only passed by
+		{"pppfxxxx", []int{3, 5, 4, 3, 1, 2}}, // and does not stand
+		{"pppuxxxx", []int{3, 1, 2, 5, 4}},    // 4 misses, as the grid would say
+		{"pppuuuxx", []int{3, 1, 2, 5, 6}},    //
+		{"uuuuuuuu", []int{3, 1, 0, 5, 6, 7}}, // nothing is known of any
+		{"xxxxxxxx", []int{3, 1, 0}},          //
+		{"fxxxxxxx", []int{3, 1, 0}},          //
+		{"pppuumuu", []int{3, 1, 2, 5, 6, 7}}, // out of order, and it ends
+		{"fffffffx", []int{3, 5, 6, 7, 6, 5, 4, 3, 1, 2, 1, 0}},
+	} {
+		b := newBracket(0, len(c.levels))
+		var visits []int
+		for len(visits) < 20 {
+			level, a, ok := b.next()
+			if !ok {
+				break
+			}
+			visits = append(visits, level)
+			b.take(level, outcome(c.levels[level], a))
+		}
+		if !slices.Equal(visits, c.visits) {
+			t.Errorf("%s: visits %v, want %v", c.levels, visits, c.visits)
+		}
+	}
+}
+
+// outcome is the verdict on a level that is measured for an aim.
+func outcome(kind byte, a aim) *runfile.Verdict {
+	v := &runfile.Verdict{Decided: runfile.DecidedEarly, Standing: runfile.Missed}
+	switch {
+	case kind == 'm', kind == 'p' && a == answer:
+		v.Standing = runfile.Met
+	case kind == 'p', kind == 'f' && a == passage:
+		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
+	case kind == 'u', kind == 'f':
+		v.Standing = runfile.Undecided
+	}
+	return v
+}

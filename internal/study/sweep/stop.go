@@ -1,0 +1,154 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// watcher looks at a measurement once a second and says when there is no point
+// in going on.
+type watcher struct {
+	judge
+	aim aim
+	// open says that the load does not wait for answers, so that a queue can
+	// grow without bound; turns is the most turns of a conversation.
+	open    bool
+	turns   int
+	began   time.Time
+	planned time.Duration
+	history []pulse
+}
+
+// aim is what a level is measured for.
+type aim uint8
+
+const (
+	// curve wants the whole level, whatever it shows.
+	curve aim = iota
+	// survivors gives up doomed levels.
+	survivors
+	// passage decides on which side of the level to search on.
+	passage
+	// answer decides whether the level is the capacity.
+	answer
+)
+
+// pulse is a measurement at one look.
+type pulse struct {
+	inFlight int
+	turns    uint64
+}
+
+// ending is why a measurement ends before its time.
+type ending struct {
+	state   runfile.State
+	why     string
+	verdict *runfile.Verdict
+}
+
+// look returns why to end now, or nil.
+func (w *watcher) look(now time.Time, c *collector) *ending {
+	if why := c.gone(now); why != "" {
+		return &ending{runfile.EndedEarly, why, w.condemned(c)}
+	}
+	stats := c.read()
+	w.history = append(w.history, pulse{stats.InFlight, stats.Turns})
+	share := w.share(now, c)
+	if share < leastLost || len(w.objectives) == 0 || w.aim == curve {
+		return nil
+	}
+	b := c.ballot()
+	times := 1 + spare*max(1-share, 0)/share // of the turns so far, in all
+	if v := w.lost(b, times); v != nil {
+		why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
+		return &ending{runfile.EndedEarly, why, v}
+	}
+	if why := w.growing(stats); w.open && why != "" {
+		return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
+	}
+	return w.settled(b, share, times)
+}
+
+// settled returns why a search knows enough of a level that is not doomed.
+func (w *watcher) settled(b ballot, share, times float64) *ending {
+	if w.aim == survivors {
+		return nil
+	}
+	if share >= leastVain {
+		if names := w.vain(b, times); names != nil {
+			v := w.measured(b)
+			v.Decided = runfile.DecidedEarly
+			why := fmt.Sprintf("the level cannot be proven to meet %s any more", strings.Join(names, ", "))
+			return &ending{runfile.EndedEarly, why, v}
+		}
+	}
+	v := w.met(b)
+	switch {
+	case v == nil:
+	case share >= leastMet:
+		return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
+	case w.aim == passage && share >= leastLikely:
+		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
+		return &ending{runfile.EndedEarly, "every objective seems to be met, and the search goes on above", v}
+	}
+	return nil
+}
+
+// share of the measurement that is done, above 0: of its time, or of its
+// conversations.
+func (w *watcher) share(now time.Time, c *collector) float64 {
+	if done, counted := c.counted(); counted {
+		return done
+	}
+	return float64(now.Sub(w.began)) / float64(w.planned)
+}
+
+// condemned is the verdict of a level that failed for another reason than its
+// judged turns.
+func (w *watcher) condemned(c *collector) *runfile.Verdict {
+	v := w.measured(c.ballot())
+	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
+	return v
+}
+
+const (
+	// filled conversations after its start an open loop is as full as it gets
+	// if the deployment keeps up.
+	filled = 3
+	// growth of the turns in flight between the half and the whole of the time,
+	// and by how many standard deviations of a random number of turns, are a
+	// queue that grows.
+	growth, deviations = 2, 4
+)
+
+// growing says why the queue of an open loop grows, or "". While the
+// deployment keeps up, what is in flight settles within the time of a few
+// conversations, told by the first turns; it is compared between the half and
+// the whole of the time.
+func (w *watcher) growing(s Stats) string {
+	half := len(w.history) / 2
+	if s.Turns < earlyTurns || time.Duration(half)*lookEvery < filled*s.Early*time.Duration(max(w.turns, 1)) {
+		return ""
+	}
+	then, now := w.around(half), w.around(len(w.history))
+	ended := float64(s.Turns - w.history[half].turns)
+	if now < growth*max(then, 1) || now-then < deviations*math.Sqrt(max(ended, 1)) {
+		return ""
+	}
+	return fmt.Sprintf("the queue grows without bound: %.0f turns were in flight after %d s, %.0f after %d s", then, half, now, len(w.history))
+}
+
+// around is the mean number in flight over a twentieth of the time before a
+// look.
+func (w *watcher) around(end int) float64 {
+	begin := end - max(len(w.history)/20, 1)
+	sum := 0.0
+	for _, p := range w.history[begin:end] {
+		sum += float64(p.inFlight)
+	}
+	return sum / float64(end-begin)
+}

@@ -1,0 +1,194 @@
+package sweep
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// storeFormat is the version of the files in a sweep's directory.
+const storeFormat = 1
+
+// store is a sweep's output directory:
+//
+//	plan.yml         the plan, free of secrets
+//	sweep.json       which sweep of which plan this is
+//	levels/CELL.json one finished level each, written once and never again
+//	run.json         everything, at the end
+//
+// Every file is written whole, synced and then given its name, so that a file
+// that is there is complete, whenever the process or the machine dies.
+type store struct {
+	dir    string
+	header header
+	lock   *os.File
+	// records are the finished cells by name.
+	records map[string]*record
+}
+
+// header is sweep.json.
+type header struct {
+	Format int `json:"format"`
+	// ID tells this sweep from every other, also from one of the same plan.
+	ID      string       `json:"id"`
+	Plan    string       `json:"plan_sha256"`
+	Mode    string       `json:"mode"`
+	Started time.Time    `json:"started"`
+	Tool    runfile.Tool `json:"tool"`
+}
+
+// record is one finished cell on disk.
+type record struct {
+	Format int    `json:"format"`
+	Sweep  string `json:"sweep"`
+	Cell   string `json:"cell"`
+	// Deployment is what the variant said of itself, at its first level only.
+	Deployment []runfile.Parameter `json:"deployment,omitempty"`
+	Result     runfile.Result      `json:"result"`
+}
+
+// Modes of a sweep.
+const (
+	modeGrid   = "grid"
+	modeSearch = "search"
+)
+
+func (o Options) mode() string {
+	if o.FindCapacity {
+		return modeSearch
+	}
+	return modeGrid
+}
+
+// openStore makes or resumes a directory. One that holds anything else is
+// refused, and nothing in it is touched.
+func openStore(o Options) (*store, error) {
+	s := &store{dir: o.Dir, records: map[string]*record{}}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the output directory: %w", err)
+	}
+	lock, err := lockDir(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s.lock = lock
+	if err := s.open(o); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *store) open(o Options) error {
+	data, err := os.ReadFile(s.path("sweep.json"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.begin(o)
+	case err != nil:
+		return fmt.Errorf("reading the output directory: %w", err)
+	}
+	if err := json.Unmarshal(data, &s.header); err != nil {
+		return fmt.Errorf("%s is not what a sweep wrote (%w); choose another --output.dir", s.path("sweep.json"), err)
+	}
+	switch {
+	case s.header.Format > storeFormat:
+		return fmt.Errorf("%s was written by a newer synthetic (format %d, this one knows %d); use that one, or another --output.dir", o.Dir, s.header.Format, storeFormat)
+	case s.header.Plan != o.Plan.Source.SHA256:
+		return fmt.Errorf("%s holds a sweep of another plan (sha256 %.12s…, this one is %.12s…); choose another --output.dir", o.Dir, s.header.Plan, o.Plan.Source.SHA256)
+	case !o.Resume:
+		return fmt.Errorf("%s holds a sweep of this plan from %s; write --resume to go on with it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
+	case s.header.Mode != o.mode():
+		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
+	}
+	return s.load()
+}
+
+// begin starts a sweep in a directory that holds nothing.
+func (s *store) begin(o Options) error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fmt.Errorf("reading the output directory: %w", err)
+	}
+	for _, e := range entries {
+		// A sweep that was killed in its first moments leaves these.
+		if name := e.Name(); name != lockName && name != "levels" && name != "plan.yml" && !strings.HasPrefix(name, ".synthetic-") {
+			return fmt.Errorf("%s is not empty (%q) and holds no sweep; choose another --output.dir", s.dir, name)
+		}
+	}
+	if err := os.MkdirAll(s.path("levels"), 0o755); err != nil {
+		return fmt.Errorf("making the output directory: %w", err)
+	}
+	s.header = header{
+		Format: storeFormat, ID: cmp.Or(o.ID, newID()), Plan: o.Plan.Source.SHA256, Mode: o.mode(),
+		Started: time.Now().UTC(), Tool: o.Tool,
+	}
+	if err := runfile.WriteFile(s.path("plan.yml"), []byte(o.Plan.Source.Text)); err != nil {
+		return err
+	}
+	return writeJSON(s.path("sweep.json"), s.header)
+}
+
+// load reads the finished cells.
+func (s *store) load() error {
+	paths, err := filepath.Glob(s.path("levels", "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("reading a finished level: %w", err)
+		}
+		var r record
+		if err := json.Unmarshal(data, &r); err != nil {
+			return fmt.Errorf("%s is broken (%w); remove it to measure its level again", path, err)
+		}
+		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {
+			return fmt.Errorf("%s is of another sweep (%q, cell %q); remove it to measure its level again", path, r.Sweep, r.Cell)
+		}
+		s.records[r.Cell] = &r
+	}
+	return nil
+}
+
+// save puts a finished cell on disk.
+func (s *store) save(r *record) error {
+	r.Format, r.Sweep = storeFormat, s.header.ID
+	if err := writeJSON(s.path("levels", r.Cell+".json"), r); err != nil {
+		return fmt.Errorf("keeping %s: %w", r.Cell, err)
+	}
+	s.records[r.Cell] = r
+	return nil
+}
+
+func (s *store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.dir}, parts...)...)
+}
+
+// close gives the directory free.
+func (s *store) close() { s.lock.Close() }
+
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", path, err)
+	}
+	return runfile.WriteFile(path, append(data, '\n'))
+}
+
+// newID returns 8 random hexadecimal digits.
+func newID() string {
+	var b [4]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,156 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// ErrInterrupted is the error of a sweep that was stopped from outside. What
+// it measured until then is kept.
+var ErrInterrupted = errors.New("the sweep was stopped before its end")
+
+// Options are what a sweep needs. Plan and Dir are required.
+type Options struct {
+	Plan Plan
+	// Dir is the output directory: see Open.
+	Dir string
+	// Resume goes on with what Dir holds.
+	Resume bool
+	// FindCapacity searches for the highest level that meets the objectives
+	// instead of measuring all of them.
+	FindCapacity bool
+	// ID tells this sweep from every other; empty draws a new one. Equal IDs
+	// bust no cache of each other.
+	ID string
+	// Tool is put into the run.
+	Tool runfile.Tool
+	// Dial opens the connections to targets; nil means TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Command runs the command of a switch; nil means RunCommand.
+	Command func(ctx context.Context, s Switch, env []string) error
+	// Progress is told where the sweep is, at every change and every second of
+	// a measurement, Finished of every result that is safe on disk. Both are
+	// called from the goroutine of Run and may be nil.
+	Progress func(Progress)
+	Finished func(runfile.Result)
+	// Logger defaults to discarding.
+	Logger *slog.Logger
+}
+
+// sweep is a sweep under way.
+type sweep struct {
+	Options
+	id     string // marks the texts that are to be new to every cache
+	store  *store
+	lesson lesson
+	clock  clock
+	run    *runfile.Run
+
+	// current is the variant that the deployment is, −1 before the first; ready
+	// holds the models of those that took a turn since they were switched to.
+	current int
+	ready   map[int]string
+	// kept has the records that are in the run.
+	kept map[*record]bool
+	// described has the variants whose parameters are in the run.
+	described map[string]bool
+	progress  Progress
+	coming    []int // levels still to be measured, the one under way first
+}
+
+// Run measures the plan and returns the run, which is in Dir/run.json too. It
+// also returns a run, and writes it, when it ends before its time: with
+// ErrInterrupted when ctx ended, with another error when the deployment is not
+// to be had. Only a Dir that cannot be used gives no run.
+func Run(ctx context.Context, o Options) (*runfile.Run, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Command == nil {
+		o.Command = RunCommand
+	}
+	st, err := openStore(o)
+	if err != nil {
+		return nil, err
+	}
+	defer st.close()
+	s := &sweep{
+		Options: o, id: o.marks(st.header.ID), store: st, clock: clock{plan: o.Plan},
+		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
+	}
+	s.run = s.blank()
+	if o.FindCapacity {
+		err = s.search(ctx)
+	} else {
+		err = s.grid(ctx)
+	}
+	if err != nil {
+		s.run.Interrupted = err.Error()
+	}
+	s.unvisited()
+	s.complete()
+	if w := runfile.Write(st.path("run.json"), s.run); w != nil {
+		return s.run, errors.Join(err, w)
+	}
+	return s.run, err
+}
+
+// marks is the ID that marks texts: the sweep's own, and a new one where it goes
+// on, because the level that was under way has been heard already.
+func (o Options) marks(sweep string) string {
+	if o.Resume {
+		return newID()
+	}
+	return sweep
+}
+
+// grid measures every cell.
+func (s *sweep) grid(ctx context.Context) error {
+	cells := s.Plan.Cells()
+	wanted := curve
+	if s.Plan.EarlyStop {
+		wanted = survivors
+	}
+	s.progress.Total = len(cells)
+	for i, c := range cells {
+		s.progress.Number = i + 1
+		s.coming = s.coming[:0]
+		for _, c := range cells[i:] {
+			s.coming = append(s.coming, c.Level)
+		}
+		if _, err := s.visit(ctx, c, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// phase tells that a new phase began.
+func (s *sweep) phase(p Phase) {
+	s.progress.Phase = p
+	s.tell(Stats{})
+}
+
+// tell tells where the sweep is.
+func (s *sweep) tell(stats Stats) {
+	if s.Progress == nil {
+		return
+	}
+	s.progress.Stats = stats
+	s.progress.Left = s.clock.left(s.coming, time.Now())
+	s.Progress(s.progress)
+}
+
+// complete puts the run's parts in order.
+func (s *sweep) complete() {
+	s.run.Generated = time.Now().UTC()
+	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
+	s.run.Capacities = s.Plan.capacities(s.run.Results)
+	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
+}

@@ -1,0 +1,88 @@
+package sweep
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+)
+
+// TestReportJudgesTheTailAsTheSweep measures 50 good turns and lets others end
+// behind the measurement. One that fails is bad for the objectives that it
+// misses, and for no other; one that succeeds is no matter how slow it was. The
+// matrix of the report says of each objective what the verdict of the sweep
+// says.
+func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
+	objectives := []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+		{Name: "up", SLI: slo.Availability, Objective: 0.99},
+	}
+	late := func(o probe.Outcome, ttft time.Duration) func(time.Time) probe.Result {
+		return func(start time.Time) probe.Result {
+			r := ended(start, 5*time.Second, 20*time.Second, o)
+			r.TTFT = probe.Opt[time.Duration]{V: ttft, OK: ttft > 0}
+			return r
+		}
+	}
+	slow, hung := late(probe.Success, 10*time.Second), late(probe.TimeoutFirstToken, 0)
+	cut, slowAndCut := late(probe.Truncated, 100*time.Millisecond), late(probe.Truncated, 10*time.Second)
+	for name, tt := range map[string]struct {
+		tail []func(time.Time) probe.Result
+		lost []string
+	}{
+		"none":                          {nil, nil},
+		"a slow one":                    {[]func(time.Time) probe.Result{slow, slow}, nil},
+		"a hang":                        {[]func(time.Time) probe.Result{hung}, []string{"ttft", "up"}},
+		"cut after a quick first token": {[]func(time.Time) probe.Result{cut}, []string{"up"}},
+		"that and a slow one":           {[]func(time.Time) probe.Result{cut, slow}, []string{"up"}},
+		"slow and cut":                  {[]func(time.Time) probe.Result{slowAndCut}, []string{"ttft", "up"}},
+		"canceled":                      {[]func(time.Time) probe.Result{late(probe.Canceled, 10*time.Second)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCollector(objectives, time.Second)
+				start := time.Now()
+				c.beginTimed(start, 1, 10*time.Second)
+				for i := range 50 {
+					c.TurnStarted(probe.Start{})
+					c.TurnEnded(ended(start, 0, time.Duration(i)*100*time.Millisecond, probe.Success))
+				}
+				time.Sleep(10 * time.Second)
+				c.finish(time.Now())
+				for _, turn := range tt.tail {
+					c.TurnStarted(probe.Start{})
+					c.TurnEnded(turn(start))
+				}
+				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
+				result.Snapshots, result.Tail = c.snapshots()
+				result.Verdict = judge{objectives, 0.95}.measured(c.ballot())
+				if !slices.Equal(result.Verdict.Lost, tt.lost) {
+					t.Errorf("the sweep says that %q are lost, want %q", result.Verdict.Lost, tt.lost)
+				}
+				if got := lostIn(objectives, result); !slices.Equal(got, tt.lost) {
+					t.Errorf("the report says that %q are lost, want %q", got, tt.lost)
+				}
+			})
+		})
+	}
+}
+
+// lostIn lists the objectives that a report on the result calls missed.
+func lostIn(objectives []slo.Objective, result runfile.Result) []string {
+	s := figures.FromRuns([]*runfile.Run{{
+		LevelKind: runfile.Concurrency, Variants: []string{"v"}, SLOs: Plan{SLOs: objectives}.objectives(), Results: []runfile.Result{result},
+	}})
+	var lost []string
+	for _, o := range s.Objectives {
+		if v := analysis.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
+			lost = append(lost, o.Name)
+		}
+	}
+	return lost
+}

@@ -1,0 +1,38 @@
+package sweep
+
+import (
+	"testing"
+
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/runfile"
+)
+
+func TestDiffers(t *testing.T) {
+	chat := func(change func(*workload.Spec)) workload.Spec {
+		w := workload.Spec{Name: "chat", TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, MaxOutputTokens: 128}
+		change(&w)
+		return w
+	}
+	same := func(*workload.Spec) {}
+	for name, tt := range map[string]struct {
+		here, there func(*workload.Spec)
+		want        string
+	}{
+		"equal":               {same, same, ""},
+		"another name":        {func(w *workload.Spec) { w.Name = "x" }, same, ""},
+		"another seed":        {func(w *workload.Spec) { w.Seed = 7 }, same, ""},
+		"other timeouts":      {func(w *workload.Spec) { w.Timeouts.Total = 7 }, same, ""},
+		"longer prompts":      {func(w *workload.Spec) { w.PromptTokens = 800 }, same, "prompt_tokens is 800 here and was 500 there"},
+		"fewer turns":         {func(w *workload.Spec) { w.TurnsMax = 3 }, same, "turns is 3 here and was 3-5 there"},
+		"system message here": {func(w *workload.Spec) { w.System = "Be brief." }, same, "system is Be brief. here and was none there"},
+		"script there":        {same, func(w *workload.Spec) { w.Followups = []string{"Why?"} }, "followups[0] is none here and was Why? there"},
+	} {
+		run := Plan{Workload: chat(tt.there), Kind: runfile.Concurrency}.workload().Parameters
+		if got := Differs(chat(tt.here), run); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	if got := Differs(chat(same), nil); got != "" {
+		t.Errorf("a file that does not say what was said differs: %q", got)
+	}
+}

@@ -1,0 +1,184 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+)
+
+const (
+	// leastTurns and leastBlocks have to be judged before a level may be
+	// decided early: the first moments are no fair sample of a level.
+	leastTurns, leastBlocks = 20, 3
+	// leastLost of the planned time likewise: a level that is lost has used up
+	// what it may have of bad turns, whatever still comes.
+	leastLost = 0.1
+	// A level that meets its objectives may yet fill its queue or cache. To
+	// search on above it takes leastLikely of its time, to call it the capacity
+	// leastMet.
+	leastLikely, leastMet = 0.25, 0.8
+	// leastVain is how long a level that can no longer be proven to meet its
+	// objectives is still given to prove that it misses them.
+	leastVain = 0.5
+	// spare is by how much denser turns may still come than they came so far.
+	spare = 1.2
+)
+
+// ballot has, for each objective by name, the judged turns block by block.
+type ballot map[string][]tally
+
+// judge decides whether a level meets its objectives.
+type judge struct {
+	objectives []slo.Objective
+	confidence float64
+}
+
+// measured is the verdict on all that was measured: an objective is met when
+// the share of good turns is at least the wanted one. Without a judged turn it
+// is not.
+func (j judge) measured(b ballot) *runfile.Verdict {
+	v := &runfile.Verdict{Met: true, Decided: runfile.DecidedMeasured}
+	for _, o := range j.objectives {
+		good, bad, _ := count(b[o.Name])
+		if n := good + bad; n == 0 || good/n < o.Objective {
+			v.Met, v.Lost = false, append(v.Lost, o.Name)
+		}
+	}
+	v.Standing, v.Confidence = j.weigh(b)
+	return v
+}
+
+// weigh says what measurements of one level prove together, and with which
+// confidence every objective is met. To be proven met takes each objective, and
+// each may use the whole of the allowed error; to be proven missed takes one of
+// them, and they share it.
+func (j judge) weigh(measured ...ballot) (runfile.Standing, float64) {
+	met, missed := 1.0, 0.0
+	for _, o := range j.objectives {
+		var good, bad float64
+		for _, b := range measured {
+			g, n, _ := count(b[o.Name])
+			by := thin(b[o.Name])
+			good, bad = good+g/by, bad+n/by
+		}
+		e := evidence{1 - o.Objective}
+		met, missed = min(met, e.confidence(good, bad)), max(missed, e.doubt(good, bad))
+	}
+	switch {
+	case met >= j.confidence:
+		return runfile.Met, met
+	case missed >= 1-(1-j.confidence)/float64(len(j.objectives)):
+		return runfile.Missed, met
+	}
+	return runfile.Undecided, met
+}
+
+// lost is the verdict of a level that cannot meet its objectives, nil while
+// that is open: an objective would be missed if every turn to come was good, up
+// to so many times the turns that came (at least 1) in all; and that is no bad
+// luck of a level that could. The allowed error is shared between the
+// objectives, since one of them is enough.
+func (j judge) lost(b ballot, times float64) *runfile.Verdict {
+	limit := math.Log(float64(len(j.objectives)) / (1 - j.confidence))
+	var names []string
+	for _, o := range j.objectives {
+		good, bad, _ := count(b[o.Name])
+		if bad <= (1-o.Objective)*(good+bad)*times {
+			continue
+		}
+		if good, bad, ok := enough(b[o.Name]); ok && (evidence{1 - o.Objective}).against(good, bad) >= limit {
+			names = append(names, o.Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	v := j.measured(b)
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = false, runfile.Missed, names, runfile.DecidedEarly, 1-j.confidence
+	return v
+}
+
+// vain names the objectives that the whole level could no longer be proven to
+// meet, were every turn to come good, up to so many times the turns that came.
+func (j judge) vain(b ballot, times float64) []string {
+	var names []string
+	for _, o := range j.objectives {
+		good, bad, n := count(b[o.Name])
+		if bad == 0 {
+			continue
+		}
+		toCome := slices.Repeat([]tally{{good: (good + bad) / float64(n)}}, int(math.Ceil(float64(n)*(times-1))))
+		if _, met := (judge{[]slo.Objective{o}, j.confidence}).weigh(ballot{o.Name: slices.Concat(b[o.Name], toCome)}); met < j.confidence {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// met is the verdict of a level that meets its objectives beyond doubt, nil
+// while that is open. Every objective has to be met, so each may use the whole
+// of the allowed error.
+func (j judge) met(b ballot) *runfile.Verdict {
+	limit := math.Log(1 / (1 - j.confidence))
+	for _, o := range j.objectives {
+		if good, bad, ok := enough(b[o.Name]); !ok || (evidence{1 - o.Objective}).inFavour(good, bad) < limit {
+			return nil
+		}
+	}
+	v := j.measured(b)
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = true, runfile.Met, nil, runfile.DecidedEarly, 1-j.confidence
+	return v
+}
+
+// enough returns the thinned counts of an objective, and whether they suffice
+// for an early decision.
+func enough(blocks []tally) (good, bad float64, ok bool) {
+	good, bad, n := count(blocks)
+	if good+bad < leastTurns || n < leastBlocks {
+		return 0, 0, false
+	}
+	by := thin(blocks)
+	return good / by, bad / by, true
+}
+
+// count adds up blocks, and how many of them have turns.
+func count(blocks []tally) (good, bad float64, n int) {
+	for _, b := range blocks {
+		good, bad = good+b.good, bad+b.bad
+		if b.good+b.bad > 0 {
+			n++
+		}
+	}
+	return good, bad, n
+}
+
+// ballot counts what was judged until now.
+func (c *collector) ballot() ballot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	level := runfile.Result{Tail: &c.tail}
+	for _, s := range c.spans {
+		level.Snapshots = append(level.Snapshots, s.Snapshot)
+	}
+	return ballotOf(level, c.objectives)
+}
+
+// ballotOf counts what was judged of a level. The turns lost in the tail are a
+// block of their own.
+func ballotOf(level runfile.Result, objectives []slo.Objective) ballot {
+	out := ballot{}
+	for _, o := range objectives {
+		judged, lost := level.Judged(o.Name)
+		var blocks []tally
+		for _, n := range judged {
+			blocks = append(blocks, tally{float64(n.Good), float64(n.Bad)})
+		}
+		if lost > 0 {
+			blocks = append(blocks, tally{bad: float64(lost)})
+		}
+		out[o.Name] = blocks
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+// Command calibrate lays the simulated deployments beside the benchmarks of
+// the real ones, level by level, and fits their parameters to them.
+//
+// Without flags it prints the tables of docs/simulation.md; with -doc it also
+// writes them there. With -fit it searches better parameters for a group of
+// presets, starting from those in the code, and prints them.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"synthetic/tools/splice"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "calibrate:", err)
+		os.Exit(1)
+	}
+}
+
+// seedsOfDoc is how many runs the document's figures are averaged over.
+const seedsOfDoc = 3
+
+func run(args []string, w io.Writer) error {
+	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
+	name := flags.String("fit", "", "search parameters for a `group` of presets: trtllm or vllm")
+	evaluations := flags.Int("evaluations", 100, "how many sets of parameters a fit tries")
+	doc := flags.String("doc", "", "bring the tables of this Markdown `file` up to date, too")
+	seeds := flags.Int("seeds", seedsOfDoc, "how many runs are averaged")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *name != "" {
+		return fitGroup(w, *name, *seeds, *evaluations)
+	}
+	runs, err := play(*seeds)
+	if err != nil {
+		return err
+	}
+	for _, s := range sections() {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n", s.name, s.render(runs))
+	}
+	if *doc == "" {
+		return nil
+	}
+	return splice.File(*doc, tool, parts(runs))
+}

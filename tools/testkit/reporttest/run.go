@@ -1,0 +1,146 @@
+// Package reporttest makes runs for tests: a small model of a deployment that
+// answers slower the more turns are in flight, and refuses some beyond its
+// limit.
+package reporttest
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+)
+
+// Noon is when every run starts.
+func Noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// Variant is one configuration of the model.
+type Variant struct {
+	Name string
+	// Slowdown multiplies every latency; 1 is as the baseline.
+	Slowdown float64
+	// Limit is the turns in flight beyond which one in five is refused; 0 for
+	// none.
+	Limit float64
+}
+
+// Options describe a run; the zero value of each is a sensible one.
+type Options struct {
+	Seed        uint64
+	Variants    []Variant
+	Levels      []float64
+	Repetitions int
+}
+
+// SLOs are the objectives of every run.
+func SLOs() []slo.Objective {
+	return []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99},
+	}
+}
+
+// Run makes a run. Equal options make equal runs.
+func Run(o Options) *runfile.Run {
+	if o.Variants == nil {
+		o.Variants = []Variant{{Name: "default", Slowdown: 1, Limit: 100}}
+	}
+	if o.Levels == nil {
+		o.Levels = []float64{40, 60, 80, 100, 120}
+	}
+	target := 10.0
+	r := &runfile.Run{
+		Format: runfile.Format, Generated: Noon(), Tool: runfile.Tool{Name: "synthetic", Version: "test"}, Title: "A sweep of the model",
+		Plan: runfile.Plan{Text: "levels: []\n", SHA256: "00"}, Seed: o.Seed,
+		Workload: runfile.Workload{Name: "chat", Summary: "Multi-turn chat (3-5 turns per conversation)",
+			Parameters: []runfile.Parameter{{Name: "turns", Value: "3-5"}, {Name: "prompt_tokens", Value: "3750"}}},
+		Deployment: []runfile.Parameter{{Name: "Model", Value: "model-70b", Source: "/v1/models"}, {Name: "GPU", Value: "3x", Source: "plan"}},
+		LevelKind:  runfile.Concurrency, TargetRPS: &target, WarmUpSeconds: 60, MeasurementSeconds: 300, Snapshots: 3,
+		Repetitions: max(o.Repetitions, 1), CachePolicy: "keep", Order: "ABBA",
+	}
+	for _, s := range SLOs() {
+		r.SLOs = append(r.SLOs, runfile.Objective{Name: s.Name, SLI: s.SLI, ThresholdSeconds: s.Threshold.Seconds(), Objective: s.Objective})
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 17))
+	for _, v := range o.Variants {
+		r.Variants = append(r.Variants, v.Name)
+		for _, level := range o.Levels {
+			for i := range r.Repetitions {
+				r.Results = append(r.Results, result(rng, v, level, i+1))
+			}
+		}
+	}
+	return r
+}
+
+func result(rng *rand.Rand, v Variant, level float64, repetition int) runfile.Result {
+	r := runfile.Result{
+		Variant: v.Name, Level: level, Repetition: repetition, State: runfile.Complete,
+		Started: Noon(), Ended: Noon().Add(5 * time.Minute),
+	}
+	for range 3 {
+		r.Snapshots = append(r.Snapshots, snapshot(rng, v, level))
+	}
+	return r
+}
+
+// snapshot is 100 s in 10 blocks.
+func snapshot(rng *rand.Rand, v Variant, level float64) runfile.Snapshot {
+	mean, most := level, int(level)
+	s := runfile.Snapshot{
+		Started: Noon(), Seconds: 100, InFlightMean: &mean, InFlightMax: &most, InFlightEnd: &most,
+		Server: []runfile.Server{{
+			Source: "http://frontend:8000/metrics", Families: []string{"dynamo_frontend_cached_tokens", "dynamo_frontend_queued_requests"},
+			Figures: map[string]float64{runfile.ServerKVHitRatio: 0.9, runfile.ServerQueueMean: max(level-90, 0), runfile.ServerOutputPerSecond: 800 * level / latency(v, level)},
+		}},
+	}
+	perBlock := 10 * level / latency(v, level)
+	for range 10 {
+		b := runfile.Block{Seconds: 10}
+		for range int(perBlock + rng.Float64()) {
+			b.TurnsStarted++
+			b.Observe(turn(rng, v, level), SLOs())
+		}
+		s.ConversationStarts += b.TurnsStarted / 4
+		s.Blocks = append(s.Blocks, b)
+	}
+	return s
+}
+
+// latency is the mean time of a turn in seconds: 100 tokens, so that tests are
+// quick.
+func latency(v Variant, level float64) float64 { return ttft(v, level) + 99*tpot(v, level) }
+
+func tpot(v Variant, level float64) float64 {
+	return v.Slowdown * (0.02 + 0.0002*level + 0.01*max(level-85, 0)/20)
+}
+
+func ttft(v Variant, level float64) float64 {
+	return v.Slowdown * (0.15 + 0.001*level + 0.05*max(level-95, 0))
+}
+
+func turn(rng *rand.Rand, v Variant, level float64) probe.Result {
+	kind, slower := probe.Followup, 0.9
+	if rng.IntN(4) == 0 {
+		kind, slower = probe.First, 1.3
+	}
+	r := probe.Result{Kind: kind, Outcome: probe.Success, Scheduled: Noon(), Sent: Noon(), Model: "model-70b"}
+	if v.Limit > 0 && level > v.Limit && rng.IntN(5) == 0 {
+		// Refused after a wait as long as an answer: it was in flight, too.
+		r.Outcome, r.End = probe.HTTP429, r.Sent.Add(time.Duration(latency(v, level)*float64(time.Second)))
+		return r
+	}
+	spread := func(mean, sigma float64) time.Duration {
+		return time.Duration(mean * math.Exp(sigma*rng.NormFloat64()-sigma*sigma/2) * float64(time.Second))
+	}
+	first, token := spread(slower*ttft(v, level), 0.25), spread(tpot(v, level), 0.04)
+	r.End = r.Sent.Add(first + 99*token)
+	r.TTFT, r.AnswerTTFT, r.TPOT = probe.Some(first), probe.Some(first), probe.Some(token)
+	for range 4 {
+		r.Gaps = append(r.Gaps, spread(token.Seconds(), 0.1))
+	}
+	r.PromptTokens, r.CachedTokens, r.OutputTokens, r.Events = probe.Some(4000), probe.Some(3500+rng.IntN(200)), probe.Some(100), 100
+	return r
+}
