@@ -150,5 +150,8 @@ func converseOnce(t *testing.T, baseURL string) probe.Result {
 // sink keeps the results.
 type sink []probe.Result
 
-func (s *sink) TurnStarted(probe.Start)  {}
-func (s *sink) TurnEnded(r probe.Result) { *s = append(*s, r) }
+func (s *sink) Observe(e probe.Event) {
+	if r, ok := e.(probe.Result); ok {
+		*s = append(*s, r)
+	}
+}

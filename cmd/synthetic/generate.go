@@ -11,7 +11,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/dashboard"
-	"synthetic/internal/load"
+	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 )
 
@@ -88,7 +88,7 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 
 // ruleJob says what the rules need to know of a job. Closed-loop traffic has
 // no rate that could be known beforehand.
-func ruleJob(j load.Job, replicas int) rules.Job {
+func ruleJob(j probe.Job, replicas int) rules.Job {
 	perMinute := j.Traffic.Rate * 60 * float64(replicas)
 	turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
 	return rules.Job{

@@ -18,7 +18,7 @@ type journal struct {
 	logger *slog.Logger
 
 	mu   sync.Mutex
-	jobs map[[2]string]*entry
+	jobs map[probe.Key]*entry
 }
 
 // entry is what the journal last said of a job.
@@ -28,12 +28,13 @@ type entry struct {
 }
 
 func newJournal(logger *slog.Logger) *journal {
-	return &journal{logger: logger, jobs: map[[2]string]*entry{}}
+	return &journal{logger: logger, jobs: map[probe.Key]*entry{}}
 }
 
-// TurnEnded logs the turn if it ends differently from what was said last.
-func (j *journal) TurnEnded(r probe.Result) {
-	if r.Outcome == probe.Canceled || !j.changed(r) {
+// Observe logs a turn that ends differently from what was said last.
+func (j *journal) Observe(e probe.Event) {
+	r, ended := e.(probe.Result)
+	if !ended || r.Outcome == probe.Canceled || !j.changed(r) {
 		return
 	}
 	at := []any{"target", r.Target, "workload", r.Workload, "trace", r.TraceID}
@@ -48,7 +49,7 @@ func (j *journal) TurnEnded(r probe.Result) {
 func (j *journal) changed(r probe.Result) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := [2]string{r.Target, r.Workload}
+	key := r.Key()
 	e := j.jobs[key]
 	if e == nil {
 		e = &entry{failing: !r.Outcome.Failed()} // the first turn is news
@@ -62,13 +63,8 @@ func (j *journal) changed(r probe.Result) bool {
 }
 
 // forget drops a job that is no more.
-func (j *journal) forget(target, workload string) {
+func (j *journal) forget(job probe.Key) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	delete(j.jobs, [2]string{target, workload})
+	delete(j.jobs, job)
 }
-
-func (j *journal) TurnStarted(probe.Start)                     {}
-func (j *journal) ConversationStarted(probe.ConversationStart) {}
-func (j *journal) ConversationEnded(probe.Conversation)        {}
-func (j *journal) ConversationSkipped(probe.Skip)              {}

@@ -28,15 +28,15 @@ func TestJournal(t *testing.T) {
 		{4*time.Minute + 2*time.Second, probe.Empty, "Turns fail"},
 	} {
 		before := len(out.String())
-		j.TurnEnded(probe.Result{Target: "a", Workload: "w", Outcome: turn.outcome, Err: "why", End: start.Add(turn.after)})
+		j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: turn.outcome, Err: "why", End: start.Add(turn.after)})
 		said := out.String()[before:]
 		if (said != "") != (turn.want != "") || !strings.Contains(said, turn.want) {
 			t.Errorf("after %v, %s: said %q, want %q", turn.after, turn.outcome, said, turn.want)
 		}
 	}
-	j.forget("a", "w")
+	j.forget(probe.Key{Target: "a", Workload: "w"})
 	before := len(out.String())
-	j.TurnEnded(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})
+	j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})
 	if !strings.Contains(out.String()[before:], "Turns fail") {
 		t.Error("a job that came back is not news")
 	}

@@ -149,9 +149,11 @@ type printer struct {
 	results []probe.Result
 }
 
-func (p *printer) TurnStarted(probe.Start) {}
-
-func (p *printer) TurnEnded(r probe.Result) {
+func (p *printer) Observe(e probe.Event) {
+	r, ended := e.(probe.Result)
+	if !ended {
+		return
+	}
 	p.results = append(p.results, r)
 	if p.text {
 		_ = waterfall.WriteTurn(p.w, r) // the exit code speaks of the turns, not of stdout

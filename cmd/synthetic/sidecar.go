@@ -59,7 +59,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build:           build(),
 		TimestampSource: func() string { return source },
-		Heartbeat:       func(target, workload string) time.Time { return s.scheduler.LastBeat(target, workload) },
+		Heartbeat:       func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
 	replica, err := o.replicaName()
@@ -72,17 +72,17 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		Logger:       o.logger,
 		Replica:      replica,
 		DrainTimeout: o.drainTimeout,
-		NewProber: func(j load.Job) (load.Prober, error) {
+		NewProber: func(j probe.Job) (load.Prober, error) {
 			p, err := probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
 			if err != nil {
 				return nil, err
 			}
 			return modelReporter{p, j.Target.Name, s.recorder}, nil
 		},
-		OnRemoved: func(target, workload string) {
-			s.recorder.Forget(target, workload)
-			s.page.Forget(target, workload)
-			journal.forget(target, workload)
+		OnRemoved: func(job probe.Key) {
+			s.recorder.Forget(job)
+			s.page.Forget(job)
+			journal.forget(job)
 		},
 	})
 	s.servers = newServers(o, s.recorder)
@@ -151,35 +151,11 @@ func (m modelReporter) Model(ctx context.Context) (string, error) {
 	return model, err
 }
 
-// tee hands everything to several sinks, in order.
-type tee []load.Sink
+// tee hands every event to several sinks, in order.
+type tee []probe.Sink
 
-func (t tee) TurnStarted(s probe.Start) {
+func (t tee) Observe(e probe.Event) {
 	for _, sink := range t {
-		sink.TurnStarted(s)
-	}
-}
-
-func (t tee) TurnEnded(r probe.Result) {
-	for _, sink := range t {
-		sink.TurnEnded(r)
-	}
-}
-
-func (t tee) ConversationStarted(s probe.ConversationStart) {
-	for _, sink := range t {
-		sink.ConversationStarted(s)
-	}
-}
-
-func (t tee) ConversationEnded(c probe.Conversation) {
-	for _, sink := range t {
-		sink.ConversationEnded(c)
-	}
-}
-
-func (t tee) ConversationSkipped(s probe.Skip) {
-	for _, sink := range t {
-		sink.ConversationSkipped(s)
+		sink.Observe(e)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/config"
-	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
@@ -22,7 +21,7 @@ func snapshotOf(cfg *config.Config) metrics.Snapshot {
 	return s
 }
 
-func jobOf(cfg *config.Config, j load.Job) metrics.Job {
+func jobOf(cfg *config.Config, j probe.Job) metrics.Job {
 	limits := j.Workload.Timeouts
 	out := metrics.Job{
 		Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,

@@ -56,7 +56,7 @@ func newFleet() *fleet {
 	f.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return f.now }, Build: metrics.Build{Version: "1"},
 		TimestampSource: func() string { return "kernel" },
-		Heartbeat:       func(string, string) time.Time { return f.now },
+		Heartbeat:       func(probe.Key) time.Time { return f.now },
 	})
 	s := metrics.Snapshot{SLOs: fleetObjectives()}
 	for i := range fleetTargets {
@@ -122,8 +122,8 @@ func (f *fleet) turn(target string) {
 		r.Outcome, r.Status = probe.HTTP5xx, 500
 		r.TTFT, r.AnswerTTFT, r.TPOT = probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
 	}
-	f.recorder.TurnStarted(probe.Start{Target: target, Workload: "chat", Kind: kind})
-	f.recorder.TurnEnded(r)
+	f.recorder.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	f.recorder.Observe(r)
 }
 
 // BenchmarkDay50 is one round of a pager of 50 targets that has seen a day:

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
@@ -50,7 +51,7 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[*dto.Metric][]*Series{}}
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
-		Heartbeat: func(string, string) time.Time { return s.now },
+		Heartbeat: func(probe.Key) time.Time { return s.now },
 	})
 	s.recorder.Apply(metrics.Snapshot{
 		Targets: []metrics.Target{{Name: Target, Model: "simulated", Connection: "reuse"}},

@@ -9,14 +9,6 @@ import (
 	"synthetic/internal/probe"
 )
 
-// sink is what the simulated turns are reported to.
-type sink interface {
-	TurnStarted(probe.Start)
-	TurnEnded(probe.Result)
-	ConversationStarted(probe.ConversationStart)
-	ConversationEnded(probe.Conversation)
-}
-
 // Names of the simulated job.
 const (
 	Target   = "chat"
@@ -31,7 +23,7 @@ type traffic struct {
 	level      level
 	injections []Injection
 	start      time.Time
-	sink       sink
+	sink       probe.Sink
 	// setNow moves the clock of the sink.
 	setNow func(time.Time)
 	events events
@@ -81,7 +73,7 @@ func (t *traffic) begin() {
 	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.model.ConversationsPerMinute * float64(time.Minute))
 	t.setNow(t.start.Add(c.at))
-	t.sink.ConversationStarted(probe.ConversationStart{Target: Target, Workload: Workload})
+	t.sink.Observe(probe.ConversationStart{Target: Target, Workload: Workload})
 	heap.Push(&t.events, c)
 }
 
@@ -97,7 +89,7 @@ func (t *traffic) step(c *talk) {
 		heap.Fix(&t.events, 0)
 		return
 	}
-	t.sink.TurnEnded(c.result)
+	t.sink.Observe(c.result)
 	c.running = false
 	if c.result.Outcome == probe.Success && c.turn < c.turns {
 		c.at += time.Duration(t.rng.Float64() * 2 * float64(time.Second)) // to think
@@ -105,7 +97,7 @@ func (t *traffic) step(c *talk) {
 		return
 	}
 	heap.Pop(&t.events)
-	t.sink.ConversationEnded(probe.Conversation{
+	t.sink.Observe(probe.Conversation{
 		Target: Target, Workload: Workload, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
 		Turns: c.turn, Planned: c.turns,
 	})
@@ -117,7 +109,7 @@ func (t *traffic) ask(c *talk, now time.Time) {
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
-	t.sink.TurnStarted(probe.Start{Target: Target, Workload: Workload, Kind: kind})
+	t.sink.Observe(probe.Start{Target: Target, Workload: Workload, Kind: kind})
 	c.result = probe.Result{
 		Target: Target, Workload: Workload, Turn: c.turn, Kind: kind,
 		Scheduled: now, Sent: now, TraceID: "00000000000000000000000000000000",

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/baseline"
@@ -65,7 +64,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 }
 
 // baseline chooses the level that a job is compared with.
-func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j load.Job) {
+func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe.Job) {
 	if f == nil || !b.fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
 		return
 	}

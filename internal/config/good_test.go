@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -44,7 +43,7 @@ func TestMinimal(t *testing.T) {
 	tg := minimalTarget("a-8000")
 	want := &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []load.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
+		Jobs:    []probe.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
 		SLOs: []slo.Objective{
 			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
 			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
@@ -100,7 +99,7 @@ func TestEveryKey(t *testing.T) {
 	want := &Config{
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []ServerMetrics{{gateway, []string{"https://worker.example.com:9090/metrics"}, time.Minute}},
-		Jobs: []load.Job{
+		Jobs: []probe.Job{
 			{Target: gateway, Workload: full, Traffic: limited},
 			{Target: direct, Workload: full, Traffic: limited},
 			{Target: direct, Workload: replay, Traffic: closed},
@@ -139,7 +138,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []load.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []probe.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -150,7 +149,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []load.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []probe.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
 		SLOs:    []slo.Objective{},
 	})
 }

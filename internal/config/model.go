@@ -11,7 +11,7 @@
 package config
 
 import (
-	"synthetic/internal/load"
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
 )
@@ -23,7 +23,7 @@ type Config struct {
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []ServerMetrics
 	// Jobs are the traffic entries resolved: targets × workload.
-	Jobs []load.Job
+	Jobs []probe.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
 	// Baselines are the benchmarks that jobs are compared with, at most one each.

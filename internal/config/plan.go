@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"strings"
 
-	"synthetic/internal/load"
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
@@ -85,10 +85,10 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 // will be asked.
 func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan, w conversation) []slo.Objective {
 	var targets []target.Target
-	var jobs []load.Job
+	var jobs []probe.Job
 	for _, v := range p.Variants {
 		targets = append(targets, v.Target)
-		jobs = append(jobs, load.Job{Target: v.Target, Workload: w.Spec})
+		jobs = append(jobs, probe.Job{Target: v.Target, Workload: w.Spec})
 	}
 	b.known = b.fine("variants", "workload")
 	full := make([]fileSLO, len(in))

@@ -3,7 +3,7 @@ package config
 import (
 	"slices"
 
-	"synthetic/internal/load"
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
 
@@ -106,7 +106,7 @@ func (b *builder) jobsKnown(traffic int) bool {
 
 // idle reports the targets and workloads that no job uses: to leave a
 // deployment unwatched must be written, not forgotten.
-func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []load.Job) {
+func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []probe.Job) {
 	busyTargets, busyWorkloads := map[string]bool{}, map[string]bool{}
 	for _, j := range jobs {
 		busyTargets[j.Target.Name], busyWorkloads[j.Workload.Name] = true, true

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
@@ -23,7 +22,7 @@ func defaultSLOs() []slo.Objective {
 }
 
 // slos resolves the objectives and checks them against the jobs.
-func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conversation, jobs []load.Job) []slo.Objective {
+func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conversation, jobs []probe.Job) []slo.Objective {
 	if !b.has("slos") {
 		for _, o := range defaultSLOs() {
 			b.reachable("slos[0]", o, jobs)
@@ -72,8 +71,8 @@ func (b *builder) threshold(path string, s fileSLO) {
 }
 
 // covers reports an objective that no turn will ever be judged by.
-func (b *builder) covers(path string, o slo.Objective, jobs []load.Job) {
-	if !b.known || !b.selectorsFine(path) || slices.ContainsFunc(jobs, func(j load.Job) bool { return coversJob(o, j) }) {
+func (b *builder) covers(path string, o slo.Objective, jobs []probe.Job) {
+	if !b.known || !b.selectorsFine(path) || slices.ContainsFunc(jobs, func(j probe.Job) bool { return coversJob(o, j) }) {
 		return
 	}
 	b.mistake(path, shown(o.Name), "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
@@ -84,7 +83,7 @@ func (b *builder) selectorsFine(path string) bool {
 	return !b.wrong[path] && b.fine(path+".sli", path+".targets", path+".workloads", path+".turns")
 }
 
-func coversJob(o slo.Objective, j load.Job) bool {
+func coversJob(o slo.Objective, j probe.Job) bool {
 	for _, kind := range probe.TurnKinds() {
 		if kind == probe.Followup && j.Workload.TurnsMax == 1 {
 			continue
@@ -99,7 +98,7 @@ func coversJob(o slo.Objective, j load.Job) bool {
 // reachable reports a threshold that lies above the timeout of turns that it
 // judges: those are given up before they could be measured as too slow, so the
 // objective would only repeat availability.
-func (b *builder) reachable(path string, o slo.Objective, jobs []load.Job) {
+func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job) {
 	at := path + ".threshold"
 	if !b.known || !b.selectorsFine(path) || !b.fine(at) {
 		return
@@ -120,7 +119,7 @@ func (b *builder) reachable(path string, o slo.Objective, jobs []load.Job) {
 }
 
 // limitOf is the timeout that ends a turn before an SLI could exceed it.
-func limitOf(sli slo.SLI, j load.Job) (key string, limit time.Duration) {
+func limitOf(sli slo.SLI, j probe.Job) (key string, limit time.Duration) {
 	t := j.Workload.Timeouts
 	switch sli {
 	case slo.TTFT:

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"slices"
 
-	"synthetic/internal/load"
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
 
 // traffic resolves the traffic entries into jobs, in the order of the entries
 // and then of the targets.
-func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []load.Job {
+func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []probe.Job {
 	if !b.has("traffic") {
 		in = defaultTraffic(workloads)
 	}
-	var jobs []load.Job
+	var jobs []probe.Job
 	owner := map[string]string{}
 	for i, t := range in {
 		path := index("traffic", i)
@@ -33,7 +33,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 				continue
 			}
 			owner[pair] = path
-			j := load.Job{Target: targets[n], Workload: w.Spec, Traffic: settings, User: w.user}
+			j := probe.Job{Target: targets[n], Workload: w.Spec, Traffic: settings, User: w.user}
 			b.baseline(path, t, benchmark, j)
 			jobs = append(jobs, j)
 		}

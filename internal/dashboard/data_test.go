@@ -35,7 +35,7 @@ func newScript(start time.Time) *script {
 		Now:             func() time.Time { return s.now },
 		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
 		TimestampSource: func() string { return "kernel" },
-		Heartbeat:       func(string, string) time.Time { return s.now },
+		Heartbeat:       func(probe.Key) time.Time { return s.now },
 	})
 	s.recorder.Apply(metrics.Snapshot{
 		Targets: []metrics.Target{
@@ -78,10 +78,10 @@ func (s *script) conversation(target string) {
 	if s.turns%5 == 0 {
 		last = probe.Stall
 	}
-	s.recorder.ConversationStarted(probe.ConversationStart{Target: target, Workload: "chat"})
+	s.recorder.Observe(probe.ConversationStart{Target: target, Workload: "chat"})
 	s.turn(target, probe.First, probe.Success)
 	s.turn(target, probe.Followup, last)
-	s.recorder.ConversationEnded(probe.Conversation{
+	s.recorder.Observe(probe.Conversation{
 		Target: target, Workload: "chat", Scheduled: s.now.Add(-5 * time.Second), End: s.now,
 		Outcome: last, Turns: 2, Planned: 2,
 	})
@@ -89,10 +89,10 @@ func (s *script) conversation(target string) {
 
 // turn reports one turn that ended now, some of them with a slow first token.
 func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome) {
-	s.recorder.TurnStarted(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	s.recorder.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
 	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
 	sent := s.now.Add(-2 * time.Second)
-	s.recorder.TurnEnded(probe.Result{
+	s.recorder.Observe(probe.Result{
 		Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
 		TraceID:   fmt.Sprintf("%032x", s.turns),
 		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
@@ -123,7 +123,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time) time.Time {
 		s.conversation("proxy")
 		s.recorder.ServerRead("vllm", metrics.ServerReading{Complete: true, Counted: true, Drafted: 100, Accepted: 60})
 		s.recorder.ServerRead("proxy", metrics.ServerReading{Complete: true, Gauged: true, Acceptance: 0.7})
-		s.recorder.ConversationSkipped(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
+		s.recorder.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)
 }

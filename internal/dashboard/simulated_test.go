@@ -51,8 +51,8 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.now = time.Now()
-		s.recorder.ConversationStarted(probe.ConversationStart{Target: "vllm", Workload: "chat"})
-		s.recorder.ConversationEnded(prober.Converse(t.Context(), probe.Plan{
+		s.recorder.Observe(probe.ConversationStart{Target: "vllm", Workload: "chat"})
+		s.recorder.Observe(prober.Converse(t.Context(), probe.Plan{
 			Conversation: source.Next(), ID: strconv.Itoa(i), Scheduled: s.now, Model: "simulated-chat",
 		}, s.recorder))
 	}

@@ -14,8 +14,8 @@ func result(turn int, missing bool) probe.Result {
 }
 
 // closed makes a job closed-loop.
-func closed(concurrency int) func(*Job) {
-	return func(j *Job) {
+func closed(concurrency int) func(*probe.Job) {
+	return func(j *probe.Job) {
 		j.Traffic.Arrival = workload.Arrival{Process: workload.Closed, Concurrency: concurrency}
 	}
 }
@@ -113,7 +113,7 @@ func TestReplicasDoNotRampInStep(t *testing.T) {
 func TestClosedLoopHasABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deployment{turn: 10 * time.Millisecond, prompt: func(workload.Conversation) int { return 1000 }}
-		b := run(t, d, 0, job("a", closed(2), func(j *Job) { j.Traffic.TokensPerMinute = 60_000 }))
+		b := run(t, d, 0, job("a", closed(2), func(j *probe.Job) { j.Traffic.TokensPerMinute = 60_000 }))
 		time.Sleep(10 * time.Minute)
 		b.stop()
 		if n := b.book.started; n < 600 || n > 662 {

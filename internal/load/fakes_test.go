@@ -35,7 +35,7 @@ type deployment struct {
 	plans                  []probe.Plan
 }
 
-func (d *deployment) newProber(j Job) (Prober, error) {
+func (d *deployment) newProber(j probe.Job) (Prober, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.probers++
@@ -65,7 +65,7 @@ func (d *deployment) set(change func(*deployment)) {
 
 type prober struct {
 	d   *deployment
-	job Job
+	job probe.Job
 }
 
 func (p *prober) Model(ctx context.Context) (string, error) {
@@ -110,7 +110,7 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 		kind = probe.Followup
 	}
 	name, load := p.job.Target.Name, p.job.Workload.Name
-	sink.TurnStarted(probe.Start{Target: name, Workload: load, Kind: kind})
+	sink.Observe(probe.Start{Target: name, Workload: load, Kind: kind})
 	r := probe.Result{Target: name, Workload: load, Kind: kind, Turn: n, Conversation: plan.ID, Scheduled: plan.Scheduled, Sent: time.Now()}
 	p.d.mu.Lock()
 	r.Outcome, r.Status = p.d.outcome, p.d.status
@@ -125,7 +125,7 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 		r.PromptTokens, r.OutputTokens = probe.Some(prompt(plan.Conversation)), probe.Some(0)
 	}
 	r.End = time.Now()
-	sink.TurnEnded(r)
+	sink.Observe(r)
 	return r.Outcome
 }
 
@@ -145,7 +145,23 @@ func newBook() *book {
 	return &book{outcomes: map[probe.Outcome]int{}, conversations: map[probe.Outcome]int{}, skips: map[string]int{}}
 }
 
-func (b *book) ConversationStarted(probe.ConversationStart) {
+// Observe implements probe.Sink.
+func (b *book) Observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.ConversationStart:
+		b.conversationStarted(e)
+	case probe.Conversation:
+		b.conversationEnded(e)
+	case probe.Skip:
+		b.conversationSkipped(e)
+	case probe.Start:
+		b.turnStarted(e)
+	case probe.Result:
+		b.turnEnded(e)
+	}
+}
+
+func (b *book) conversationStarted(probe.ConversationStart) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.started++
@@ -153,7 +169,7 @@ func (b *book) ConversationStarted(probe.ConversationStart) {
 	b.maxInFlight = max(b.maxInFlight, b.inFlight)
 }
 
-func (b *book) ConversationEnded(c probe.Conversation) {
+func (b *book) conversationEnded(c probe.Conversation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended++
@@ -161,7 +177,7 @@ func (b *book) ConversationEnded(c probe.Conversation) {
 	b.conversations[c.Outcome]++
 }
 
-func (b *book) ConversationSkipped(s probe.Skip) {
+func (b *book) conversationSkipped(s probe.Skip) {
 	b.mu.Lock()
 	b.skips[s.Reason]++
 	hook := b.onSkip
@@ -171,13 +187,13 @@ func (b *book) ConversationSkipped(s probe.Skip) {
 	}
 }
 
-func (b *book) TurnStarted(probe.Start) {
+func (b *book) turnStarted(probe.Start) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.turnsStarted++
 }
 
-func (b *book) TurnEnded(r probe.Result) {
+func (b *book) turnEnded(r probe.Result) {
 	b.mu.Lock()
 	b.turnsEnded++
 	b.outcomes[r.Outcome]++
@@ -196,8 +212,8 @@ func (b *book) read(f func(*book)) {
 }
 
 // job returns a job with a model; change it as the test needs.
-func job(name string, change ...func(*Job)) Job {
-	j := Job{
+func job(name string, change ...func(*probe.Job)) probe.Job {
+	j := probe.Job{
 		Target:   target.Target{Name: name, Model: "m"},
 		Workload: workload.Spec{Name: "chat", TurnsMin: 1, TurnsMax: 1, PromptTokens: 20, Starters: 2},
 		Traffic:  workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 10}},
@@ -220,7 +236,7 @@ type bench struct {
 }
 
 // run starts a scheduler inside a bubble. The caller stops it.
-func run(t *testing.T, d *deployment, drain time.Duration, jobs ...Job) *bench {
+func run(t *testing.T, d *deployment, drain time.Duration, jobs ...probe.Job) *bench {
 	t.Helper()
 	if d.outcome == "" {
 		d.outcome = probe.Success
@@ -228,7 +244,7 @@ func run(t *testing.T, d *deployment, drain time.Duration, jobs ...Job) *bench {
 	b := &bench{t: t, d: d, book: newBook(), removed: make(chan string, 100), done: make(chan struct{})}
 	b.Scheduler = New(Options{
 		Sink: b.book, NewProber: d.newProber, Replica: "replica-0", DrainTimeout: drain,
-		OnRemoved: func(target, workload string) { b.removed <- target + "/" + workload },
+		OnRemoved: func(job probe.Key) { b.removed <- job.String() },
 	})
 	b.apply(jobs...)
 	var ctx context.Context
@@ -242,7 +258,7 @@ func run(t *testing.T, d *deployment, drain time.Duration, jobs ...Job) *bench {
 	return b
 }
 
-func (b *bench) apply(jobs ...Job) {
+func (b *bench) apply(jobs ...probe.Job) {
 	b.t.Helper()
 	if err := b.Apply(jobs, nil); err != nil {
 		b.t.Fatal(err)

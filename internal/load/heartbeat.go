@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 const (
@@ -20,9 +22,9 @@ const (
 // LastBeat returns the last sign of life of a job, or the zero time if the job
 // is not wanted. A job whose sink or turn is stuck gives none. It allocates
 // nothing: each scrape asks for every job.
-func (s *Scheduler) LastBeat(target, workload string) time.Time {
+func (s *Scheduler) LastBeat(job probe.Key) time.Time {
 	live := *s.live.Load()
-	i, found := slices.BinarySearchFunc(live, key{target, workload}, func(r *runner, k key) int { return r.key.compare(k) })
+	i, found := slices.BinarySearchFunc(live, job, func(r *runner, k probe.Key) int { return r.key.Compare(k) })
 	if !found {
 		return time.Time{}
 	}
@@ -52,10 +54,10 @@ func (s *Scheduler) Healthy() error {
 // healthy returns what the runner is stuck in.
 func (r *runner) healthy(now time.Time) error {
 	if what := r.watch.overdue(now); what != "" {
-		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.workload, r.key.target, what)
+		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, what)
 	}
 	if silence := now.Sub(*r.beaten.Load()); silence > maxSilence {
-		return fmt.Errorf("workload %q on target %q is stuck: no sign of life for %s", r.key.workload, r.key.target, silence.Round(time.Second))
+		return fmt.Errorf("workload %q on target %q is stuck: no sign of life for %s", r.key.Workload, r.key.Target, silence.Round(time.Second))
 	}
 	return nil
 }
@@ -68,11 +70,11 @@ func (r *runner) beat() {
 	}
 }
 
-// report calls the sink and notices if that takes too long.
-func (r *runner) report(what string, call func()) {
+// report hands an event to the sink and notices if that takes too long.
+func (r *runner) report(what string, e probe.Event) {
 	id := r.watch.expect("the sink to take "+what, time.Now().Add(sinkPatience))
 	defer r.watch.settle(id)
-	call()
+	r.sink.Observe(e)
 }
 
 // waitUntil waits for a time, beating, and reports whether the runner may

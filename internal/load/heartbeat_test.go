@@ -5,15 +5,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
 
 func TestIdleLoopsBeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		idle := func(j *Job) { j.Traffic.Rate = 1e-6 }
+		idle := func(j *probe.Job) { j.Traffic.Rate = 1e-6 }
 		b := run(t, &deployment{turn: 20 * time.Second}, 0, job("open", idle),
-			job("closed", closed(1), func(j *Job) { j.Workload.TurnsMin, j.Workload.Timeouts.Total = 1000, 30*time.Second }),
-			job("asking", nameless, func(j *Job) { j.Target.ModelsTimeout = time.Hour }))
+			job("closed", closed(1), func(j *probe.Job) { j.Workload.TurnsMin, j.Workload.Timeouts.Total = 1000, 30*time.Second }),
+			job("asking", nameless, func(j *probe.Job) { j.Target.ModelsTimeout = time.Hour }))
 		b.d.set(func(d *deployment) { d.model = answers("", time.Hour) })
 		for range 600 {
 			time.Sleep(time.Second)
@@ -22,12 +23,12 @@ func TestIdleLoopsBeat(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"asking", "closed", "open"} {
-				if age := time.Since(b.LastBeat(name, "chat")); age > beatEvery {
+				if age := time.Since(b.LastBeat(probe.Key{Target: name, Workload: "chat"})); age > beatEvery {
 					t.Fatalf("the last beat of %s is %s old", name, age)
 				}
 			}
 		}
-		if last := b.LastBeat("open", "other"); !last.IsZero() {
+		if last := b.LastBeat(probe.Key{Target: "open", Workload: "other"}); !last.IsZero() {
 			t.Errorf("a job that is not wanted gave a sign of life at %s", last)
 		}
 		b.stop()
@@ -37,12 +38,12 @@ func TestIdleLoopsBeat(t *testing.T) {
 func TestStuckSinkTurnsHealthRed(t *testing.T) {
 	const stuck = `workload "chat" on target "a" is stuck: still waiting for the sink to take `
 	tests := map[string]struct {
-		job  Job
+		job  probe.Job
 		hang func(k *book, hook func())
 		want string
 	}{
 		"in the loop": {
-			job("a", func(j *Job) { j.Traffic.MaxConcurrency = 1 }),
+			job("a", func(j *probe.Job) { j.Traffic.MaxConcurrency = 1 }),
 			func(k *book, hook func()) { k.onSkip = hook },
 			stuck + "a skipped conversation",
 		},
@@ -64,7 +65,7 @@ func TestStuckSinkTurnsHealthRed(t *testing.T) {
 				if err := b.Healthy(); err == nil || err.Error() != tt.want {
 					t.Errorf("got  %v\nwant %s", err, tt.want)
 				}
-				if age := time.Since(b.LastBeat("a", "chat")); age < 50*time.Second {
+				if age := time.Since(b.LastBeat(probe.Key{Target: "a", Workload: "chat"})); age < 50*time.Second {
 					t.Errorf("it gave a sign of life %s ago", age)
 				}
 				close(release)
@@ -82,7 +83,7 @@ func TestStuckSinkTurnsHealthRed(t *testing.T) {
 func TestStuckTurnTurnsHealthRed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		deaf := make(chan struct{})
-		b := run(t, &deployment{deaf: deaf}, time.Minute, job("a", closed(1), func(j *Job) {
+		b := run(t, &deployment{deaf: deaf}, time.Minute, job("a", closed(1), func(j *probe.Job) {
 			j.Workload.Timeouts = workload.Timeouts{Total: time.Minute}
 		}))
 		time.Sleep(time.Minute + turnGrace)

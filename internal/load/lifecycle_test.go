@@ -14,10 +14,10 @@ import (
 )
 
 // slow makes starts rare, so that one conversation at a time is seen.
-func slow(j *Job) { j.Traffic.Rate = 0.1 }
+func slow(j *probe.Job) { j.Traffic.Rate = 0.1 }
 
 // long makes conversations of three turns.
-func long(j *Job) { j.Workload.TurnsMin, j.Workload.TurnsMax = 3, 3 }
+func long(j *probe.Job) { j.Workload.TurnsMin, j.Workload.TurnsMax = 3, 3 }
 
 func TestShutdownLetsTurnsFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -53,8 +53,8 @@ func TestShutdownCutsWhatTakesTooLong(t *testing.T) {
 
 func TestReloadKeepsWhatDidNotChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		extra := func(v int) func(*Job) {
-			return func(j *Job) { j.Target.Extra = map[string]any{"priority": v} }
+		extra := func(v int) func(*probe.Job) {
+			return func(j *probe.Job) { j.Target.Extra = map[string]any{"priority": v} }
 		}
 		b := run(t, &deployment{turn: 4 * time.Second}, time.Minute, job("a", long, extra(1)), job("b", long))
 		time.Sleep(5 * time.Second)
@@ -81,7 +81,7 @@ func TestChangedJobDrainsBesideTheNewOne(t *testing.T) {
 		b := run(t, &deployment{turn: 20 * time.Second}, time.Minute, job("a", long))
 		time.Sleep(10 * time.Second)
 		before := len(b.d.seen())
-		b.apply(job("a", long, func(j *Job) { j.Target.Model = "n" }))
+		b.apply(job("a", long, func(j *probe.Job) { j.Target.Model = "n" }))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		plans := b.d.seen()
@@ -176,7 +176,7 @@ func TestChangedFileIsAChangedJob(t *testing.T) {
 	}
 	write("before")
 	synctest.Test(t, func(t *testing.T) {
-		replay := job("a", func(j *Job) { j.Workload.ConversationsFile = path })
+		replay := job("a", func(j *probe.Job) { j.Workload.ConversationsFile = path })
 		b := run(t, &deployment{}, 0, replay)
 		time.Sleep(time.Second)
 		write("after the change")
@@ -196,7 +196,7 @@ func TestUniqueOpeningsDifferFromThoseOfAFormerProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		openings := map[string]bool{}
 		for range 2 {
-			b := run(t, &deployment{}, 0, job("a", func(j *Job) { j.Workload.Starters = 0 }))
+			b := run(t, &deployment{}, 0, job("a", func(j *probe.Job) { j.Workload.Starters = 0 }))
 			time.Sleep(time.Second)
 			b.stop()
 			for _, p := range b.d.seen() {
@@ -214,15 +214,15 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 		b := run(t, &deployment{turn: time.Second}, time.Minute, job("a", slow))
 		time.Sleep(10 * time.Second)
 		tests := map[string]struct {
-			jobs []Job
+			jobs []probe.Job
 			want string
 		}{
 			"a missing file": {
-				[]Job{job("new"), job("a", func(j *Job) { j.Workload.ConversationsFile = "/missing" })},
+				[]probe.Job{job("new"), job("a", func(j *probe.Job) { j.Workload.ConversationsFile = "/missing" })},
 				`preparing workload "chat" for target "a": reading the file of conversations: open /missing: no such file or directory`,
 			},
 			"twice the same": {
-				[]Job{job("new"), job("new")},
+				[]probe.Job{job("new"), job("new")},
 				`two jobs send workload "chat" to target "new"; merge them into one`,
 			},
 		}
@@ -230,7 +230,7 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 			if err := b.Apply(tt.jobs, nil); err == nil || err.Error() != tt.want {
 				t.Errorf("%s: got  %v\nwant %s", name, err, tt.want)
 			}
-			if b.LastBeat("a", "chat").IsZero() || !b.LastBeat("new", "chat").IsZero() {
+			if b.LastBeat(probe.Key{Target: "a", Workload: "chat"}).IsZero() || !b.LastBeat(probe.Key{Target: "new", Workload: "chat"}).IsZero() {
 				t.Errorf("%s: the jobs are not what they were", name)
 			}
 		}
@@ -245,9 +245,9 @@ func TestFailedApplyChangesNothing(t *testing.T) {
 }
 
 func TestProberThatCannotBeMade(t *testing.T) {
-	s := New(Options{Sink: newBook(), NewProber: func(Job) (Prober, error) { return nil, errors.New("bad check") }})
+	s := New(Options{Sink: newBook(), NewProber: func(probe.Job) (Prober, error) { return nil, errors.New("bad check") }})
 	want := `preparing workload "chat" for target "a": bad check`
-	if err := s.Apply([]Job{job("a")}, nil); err == nil || err.Error() != want {
+	if err := s.Apply([]probe.Job{job("a")}, nil); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -260,7 +260,7 @@ func TestSchedulerRunsOnce(t *testing.T) {
 			t.Error("a second Run is no error")
 		}
 		b.stop()
-		if err := b.Apply([]Job{{Target: target.Target{Name: "a"}}}, nil); err == nil {
+		if err := b.Apply([]probe.Job{{Target: target.Target{Name: "a"}}}, nil); err == nil {
 			t.Error("Apply after the end is no error")
 		}
 	})
@@ -270,7 +270,7 @@ func TestJobsBeforeRunCanBeReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &deployment{}
 		s := New(Options{Sink: newBook(), NewProber: d.newProber})
-		for _, jobs := range [][]Job{{job("a"), job("b")}, {job("b")}, {}} {
+		for _, jobs := range [][]probe.Job{{job("a"), job("b")}, {job("b")}, {}} {
 			if err := s.Apply(jobs, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // nameless takes the model away.
-func nameless(j *Job) { j.Target.Model = "" }
+func nameless(j *probe.Job) { j.Target.Model = "" }
 
 // answers makes a deployment name a model after a while.
 func answers(name string, after time.Duration) func(context.Context) (string, error) {
@@ -120,7 +120,7 @@ func TestOpeningsLearnFromUsage(t *testing.T) {
 			tokens = c.CharsOpening / charsPerToken
 			return tokens
 		}}
-		b := run(t, d, 0, job("a", func(j *Job) { j.Workload.PromptTokens = 1000 }))
+		b := run(t, d, 0, job("a", func(j *probe.Job) { j.Workload.PromptTokens = 1000 }))
 		time.Sleep(10 * time.Second)
 		b.stop()
 		if tokens < 950 || tokens > 1050 {

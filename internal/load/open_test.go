@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
 )
@@ -24,7 +25,7 @@ func TestOpenLoopKeepsItsRate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				// Turns take far longer than the time between starts.
-				b := run(t, &deployment{turn: 20 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.Arrival = tt.arrival }))
+				b := run(t, &deployment{turn: 20 * time.Second}, 0, job("a", func(j *probe.Job) { j.Traffic.Arrival = tt.arrival }))
 				time.Sleep(time.Minute)
 				b.stop()
 				if n := b.book.started; n < tt.min || n > tt.max {
@@ -59,7 +60,7 @@ func TestTheFirstTurnIsScheduledAtItsArrival(t *testing.T) {
 
 func TestCapSkipsAndNeverDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := run(t, &deployment{turn: 10 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.MaxConcurrency = 5 }))
+		b := run(t, &deployment{turn: 10 * time.Second}, 0, job("a", func(j *probe.Job) { j.Traffic.MaxConcurrency = 5 }))
 		time.Sleep(time.Minute)
 		b.stop()
 		k := b.book
@@ -85,7 +86,7 @@ func TestBudgetSkips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// The answers turn out to cost 100 tokens each, the estimate is higher.
 		d := &deployment{turn: 100 * time.Millisecond, prompt: func(workload.Conversation) int { return 100 }}
-		b := run(t, d, 0, job("a", func(j *Job) { j.Traffic.TokensPerMinute = 6000 }))
+		b := run(t, d, 0, job("a", func(j *probe.Job) { j.Traffic.TokensPerMinute = 6000 }))
 		time.Sleep(10 * time.Minute)
 		b.stop()
 		k := b.book
@@ -123,7 +124,7 @@ func TestUnknownUsageCountsAsEstimated(t *testing.T) {
 func TestNoBurstAfterAHiccup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, pause = 10, 30 * time.Second
-		b := run(t, &deployment{turn: 5 * time.Second}, 0, job("a", func(j *Job) { j.Traffic.MaxConcurrency = 20 }))
+		b := run(t, &deployment{turn: 5 * time.Second}, 0, job("a", func(j *probe.Job) { j.Traffic.MaxConcurrency = 20 }))
 		hung := false
 		b.book.read(func(k *book) {
 			k.onSkip = func() { // the 21st start holds the whole loop up

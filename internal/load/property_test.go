@@ -56,10 +56,10 @@ func nothingIsLost(t *testing.T, rng *rand.Rand) {
 }
 
 // randomJobs returns one to four jobs of all kinds.
-func randomJobs(rng *rand.Rand) []Job {
-	var jobs []Job
+func randomJobs(rng *rand.Rand) []probe.Job {
+	var jobs []probe.Job
 	for _, name := range []string{"a", "b", "c", "d"}[:1+rng.IntN(4)] {
-		j := job(name, func(j *Job) {
+		j := job(name, func(j *probe.Job) {
 			j.Workload.TurnsMax = 1 + rng.IntN(4)
 			j.Traffic.Process = []workload.Process{workload.Constant, workload.Poisson, workload.Gamma, workload.Closed}[rng.IntN(4)]
 			j.Traffic.Concurrency = 1 + rng.IntN(5)

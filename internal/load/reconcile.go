@@ -1,29 +1,15 @@
 package load
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
-
-// key identifies a job: a workload is sent to a target by one job.
-type key struct{ target, workload string }
-
-func (k key) String() string { return k.target + "/" + k.workload }
-
-// compare orders keys by target, then by workload.
-func (k key) compare(other key) int {
-	return cmp.Or(strings.Compare(k.target, other.target), strings.Compare(k.workload, other.workload))
-}
-
-// key returns the job's key.
-func (j Job) key() key { return key{j.Target.Name, j.Workload.Name} }
 
 // Apply makes the given jobs the wanted ones. A job that is already running
 // and unchanged (and its file of conversations, too) keeps running, with its
@@ -36,7 +22,7 @@ func (j Job) key() key { return key{j.Target.Name, j.Workload.Name} }
 // accepted, unless nil, is called once the jobs can no longer be refused and
 // before any new one starts: whoever counts their starts gets to know them in
 // time. It must not call the Scheduler.
-func (s *Scheduler) Apply(jobs []Job, accepted func()) error {
+func (s *Scheduler) Apply(jobs []probe.Job, accepted func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase.Load() == stopping {
@@ -69,13 +55,13 @@ func (s *Scheduler) Apply(jobs []Job, accepted func()) error {
 
 // prepare finds the runners to keep and makes those that are missing, started
 // by nobody yet.
-func (s *Scheduler) prepare(jobs []Job) (next map[key]*runner, fresh []*runner, err error) {
-	next = make(map[key]*runner, len(jobs))
+func (s *Scheduler) prepare(jobs []probe.Job) (next map[probe.Key]*runner, fresh []*runner, err error) {
+	next = make(map[probe.Key]*runner, len(jobs))
 	var errs []error
 	for _, j := range jobs {
-		k := j.key()
+		k := j.Key()
 		if next[k] != nil {
-			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.workload, k.target))
+			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.Workload, k.Target))
 			continue
 		}
 		if old := s.wanted[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
@@ -84,7 +70,7 @@ func (s *Scheduler) prepare(jobs []Job) (next map[key]*runner, fresh []*runner, 
 		}
 		r, err := s.make(j)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.workload, k.target, err))
+			errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
 			continue
 		}
 		next[k] = r
@@ -94,7 +80,7 @@ func (s *Scheduler) prepare(jobs []Job) (next map[key]*runner, fresh []*runner, 
 }
 
 // make builds the runner of a job.
-func (s *Scheduler) make(j Job) (*runner, error) {
+func (s *Scheduler) make(j probe.Job) (*runner, error) {
 	hash := workload.Hash(s.opts.Replica, j.Target.Name, j.Workload.Name)
 	salt := hash
 	if j.Workload.Starters <= 0 {
@@ -138,7 +124,7 @@ func (s *Scheduler) over(r *runner) {
 	delete(s.draining, r.key)
 	if s.wanted[r.key] == nil && s.opts.OnRemoved != nil {
 		// Under mu, so that the job cannot come back while its series go.
-		s.opts.OnRemoved(r.key.target, r.key.workload)
+		s.opts.OnRemoved(r.key)
 	}
 }
 
@@ -148,6 +134,6 @@ func (s *Scheduler) publish() {
 	for _, r := range s.wanted {
 		live = append(live, r)
 	}
-	slices.SortFunc(live, func(a, b *runner) int { return a.key.compare(b.key) })
+	slices.SortFunc(live, func(a, b *runner) int { return a.key.Compare(b.key) })
 	s.live.Store(&live)
 }

@@ -20,11 +20,11 @@ const maxLate = time.Second
 
 // runner runs one job: a loop that starts conversations, and the conversations.
 type runner struct {
-	job  Job
-	key  key
+	job  probe.Job
+	key  probe.Key
 	id   int
 	hash uint64
-	sink Sink
+	sink probe.Sink
 	log  *slog.Logger
 
 	prober Prober
@@ -50,9 +50,9 @@ type runner struct {
 	pending *workload.Conversation
 }
 
-func newRunner(s *Scheduler, j Job, id int, hash uint64, source *workload.Source, prober Prober) *runner {
+func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.Source, prober Prober) *runner {
 	r := &runner{
-		job: j, key: j.key(), id: id, hash: hash,
+		job: j, key: j.Key(), id: id, hash: hash,
 		sink: s.opts.Sink,
 		log:  s.opts.Logger.With("target", j.Target.Name, "workload", j.Workload.Name),
 
@@ -92,9 +92,7 @@ func (r *runner) admit(due time.Time) (c workload.Conversation, estimate int, ok
 	if reason == "" {
 		return c, estimate, true
 	}
-	r.report("a skipped conversation", func() {
-		r.sink.ConversationSkipped(probe.Skip{Target: r.key.target, Workload: r.key.workload, Reason: reason})
-	})
+	r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
 	return c, 0, false
 }
 
@@ -133,9 +131,7 @@ func (r *runner) leave() {
 // converse holds one admitted conversation.
 func (r *runner) converse(c workload.Conversation, estimate int, due time.Time) probe.Conversation {
 	defer r.leave()
-	r.report("a conversation's start", func() {
-		r.sink.ConversationStarted(probe.ConversationStart{Target: r.key.target, Workload: r.key.workload})
-	})
+	r.report("a conversation's start", probe.ConversationStart{Target: r.key.Target, Workload: r.key.Workload})
 	t := &tap{runner: r, plan: c}
 	over := r.prober.Converse(r.hard, probe.Plan{
 		Conversation: c,
@@ -146,6 +142,6 @@ func (r *runner) converse(c workload.Conversation, estimate int, due time.Time) 
 	}, t)
 	t.close()
 	r.budget.Settle(estimate, t.cost)
-	r.report("a conversation's end", func() { r.sink.ConversationEnded(over) })
+	r.report("a conversation's end", over)
 	return over
 }

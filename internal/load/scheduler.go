@@ -26,13 +26,13 @@ type Prober interface {
 
 // Options are what a Scheduler needs. Sink and NewProber are required.
 type Options struct {
-	Sink Sink
+	Sink probe.Sink
 	// NewProber makes the prober of a job.
-	NewProber func(Job) (Prober, error)
+	NewProber func(probe.Job) (Prober, error)
 	// OnRemoved is called once the last conversation of a job that is no
 	// longer wanted is over, so that its series can go. It must not block nor
 	// call the Scheduler.
-	OnRemoved func(target, workload string)
+	OnRemoved func(job probe.Key)
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 	// Replica tells this process from others with the same configuration, for
@@ -58,9 +58,9 @@ type Scheduler struct {
 	phase atomic.Int32
 
 	mu     sync.Mutex
-	wanted map[key]*runner
+	wanted map[probe.Key]*runner
 	// draining counts the runners of a key that were let go and are not over.
-	draining map[key]int
+	draining map[probe.Key]int
 	// made counts runners, to tell the conversations of a job from those of
 	// its former self.
 	made int
@@ -78,7 +78,7 @@ func New(opts Options) *Scheduler {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{opts: opts, wanted: map[key]*runner{}, draining: map[key]int{}}
+	s := &Scheduler{opts: opts, wanted: map[probe.Key]*runner{}, draining: map[probe.Key]int{}}
 	s.hard, s.cut = context.WithCancel(context.Background())
 	s.live.Store(&[]*runner{})
 	return s

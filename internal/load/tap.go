@@ -24,16 +24,24 @@ type tap struct {
 	turn uint64
 }
 
-// TurnStarted passes on the start of a turn.
-func (t *tap) TurnStarted(s probe.Start) {
-	t.runner.report("a turn's start", func() { t.runner.sink.TurnStarted(s) })
+// Observe passes on what happens, after what can be learned from it.
+func (t *tap) Observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.Start:
+		t.turnStarted(e)
+	case probe.Result:
+		t.turnEnded(e)
+	}
+}
+
+func (t *tap) turnStarted(s probe.Start) {
+	t.runner.report("a turn's start", s)
 	if total := t.runner.job.Workload.Timeouts.Total; total > 0 {
 		t.turn = t.runner.watch.expect("the end of a turn past its total timeout", time.Now().Add(total+turnGrace))
 	}
 }
 
-// TurnEnded passes on a result, after what can be learned from it.
-func (t *tap) TurnEnded(res probe.Result) {
+func (t *tap) turnEnded(res probe.Result) {
 	t.close()
 	if res.Turn == 1 && res.PromptTokens.OK {
 		t.runner.source.Learn(t.plan.CharsOpening, res.PromptTokens.V)
@@ -42,7 +50,7 @@ func (t *tap) TurnEnded(res probe.Result) {
 		t.runner.model.doubt()
 	}
 	t.cost += t.tokens(res)
-	t.runner.report("a turn's result", func() { t.runner.sink.TurnEnded(res) })
+	t.runner.report("a turn's result", res)
 }
 
 // close ends the watch of the turn in flight.

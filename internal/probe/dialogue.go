@@ -132,10 +132,10 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 		Target: d.sum.Target, Workload: d.sum.Workload, Model: d.plan.Model,
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due,
 	}
-	sink.TurnStarted(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
+	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
 	d.measure(ctx, &r)
 	d.lastEnd = r.End
-	sink.TurnEnded(r)
+	sink.Observe(r)
 	return r
 }
 

@@ -28,12 +28,6 @@ type Opt[T any] struct {
 // Some returns a defined value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
 
-// Start announces a turn that is about to be sent.
-type Start struct {
-	Target, Workload string
-	Kind             TurnKind
-}
-
 // Result is one finished turn: the only value that flows to metrics, pages and
 // reports. All times are readings of one monotonic clock.
 type Result struct {

@@ -138,16 +138,15 @@ type recorder struct {
 	results []probe.Result
 }
 
-func (r *recorder) TurnStarted(probe.Start) {
+func (r *recorder) Observe(e probe.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.started++
-}
-
-func (r *recorder) TurnEnded(result probe.Result) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.results = append(r.results, result)
+	switch e := e.(type) {
+	case probe.Start:
+		r.started++
+	case probe.Result:
+		r.results = append(r.results, e)
+	}
 }
 
 // options probe the given address with generous timeouts.

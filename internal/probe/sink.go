@@ -1,11 +1,24 @@
 package probe
 
-// Sink receives the turns of a conversation. Its methods are called from the
-// goroutine of the conversation and must not block: never between a read and
-// its timestamp, always between turns.
+// Event is what happens in a job: a Start and a Result for each turn, a
+// ConversationStart and a Conversation around them, a Skip for a conversation
+// that was due and not started.
+type Event interface {
+	// Key names the job.
+	Key() Key
+}
+
+// Sink receives the events of a job in their order. Observe is called from the
+// goroutine of the conversation, of many conversations at once, and must not
+// block: never between a read and its timestamp, always between turns.
 type Sink interface {
-	TurnStarted(Start)
-	TurnEnded(Result)
+	Observe(Event)
+}
+
+// Start announces a turn that is about to be sent.
+type Start struct {
+	Target, Workload string
+	Kind             TurnKind
 }
 
 // ConversationStart announces a conversation.
@@ -17,3 +30,10 @@ type ConversationStart struct {
 type Skip struct {
 	Target, Workload, Reason string
 }
+
+// Key names the job.
+func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
+func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
+func (s ConversationStart) Key() Key { return Key{s.Target, s.Workload} }
+func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
+func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }

@@ -21,9 +21,11 @@ type on struct {
 	start func()
 }
 
-func (o *on) TurnStarted(s probe.Start) {
-	o.recorder.TurnStarted(s)
-	o.start()
+func (o *on) Observe(e probe.Event) {
+	o.recorder.Observe(e)
+	if _, ok := e.(probe.Start); ok {
+		o.start()
+	}
 }
 
 func plan(turns int) probe.Plan {

@@ -94,7 +94,7 @@ func (p *prober) restart() {
 	p.recorder = metrics.NewRecorder(metrics.Options{
 		Now:       func() time.Time { return *p.clock },
 		Build:     metrics.Build{Version: "test"},
-		Heartbeat: func(string, string) time.Time { return p.beat },
+		Heartbeat: func(probe.Key) time.Time { return p.beat },
 	})
 	p.recorder.Apply(p.snapshot)
 	p.recorder.SetReload(true, *p.clock)
@@ -128,11 +128,11 @@ func (p *prober) minute() {
 func (p *prober) converse(j rules.Job) {
 	p.started++
 	if p.skip != "" && p.started%max(1, p.skipEvery) == 0 {
-		p.recorder.ConversationSkipped(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
+		p.recorder.Observe(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
 		return
 	}
 	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
-	p.recorder.ConversationStarted(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
+	p.recorder.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
 	outcome := probe.Success
 	for i := range turns {
 		outcome = p.turn(j, i)
@@ -140,7 +140,7 @@ func (p *prober) converse(j rules.Job) {
 			break
 		}
 	}
-	p.recorder.ConversationEnded(probe.Conversation{
+	p.recorder.Observe(probe.Conversation{
 		Target: j.Target, Workload: j.Workload, Outcome: outcome, Scheduled: *p.clock, End: *p.clock,
 	})
 }
@@ -156,7 +156,7 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	r.TraceID = fmt.Sprintf("%s-%d", p.instance, p.turns[j])
 	r.Scheduled = p.clock.Add(-p.lag)
 	r.Sent, r.End = *p.clock, *p.clock
-	p.recorder.TurnStarted(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
-	p.recorder.TurnEnded(r)
+	p.recorder.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
+	p.recorder.Observe(r)
 	return r.Outcome
 }

@@ -37,11 +37,14 @@ func wholeProbe() mode {
 // replay notes the events of a turn that is over.
 type replay struct{ note noter }
 
-// TurnStarted counts as the stream's beginning: the warm-up covers the time to
-// its first event.
-func (r replay) TurnStarted(probe.Start) { r.note(nil, time.Now()) }
-
-func (r replay) TurnEnded(turn probe.Result) {
+// Observe takes a turn's start for the stream's beginning: the warm-up covers
+// the time to its first event.
+func (r replay) Observe(e probe.Event) {
+	turn, ended := e.(probe.Result)
+	if !ended {
+		r.note(nil, time.Now())
+		return
+	}
 	if !turn.TTFT.OK {
 		return
 	}

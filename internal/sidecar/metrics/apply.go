@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
@@ -59,10 +60,10 @@ func (r *Recorder) Apply(s Snapshot) {
 	r.targets = r.withKnownModels(s.Targets)
 	r.keepServers(s.Targets)
 	r.slos = slices.Clone(s.SLOs)
-	r.rates = make(map[jobKey]float64, len(s.Jobs))
-	r.benchmarks = make(map[jobKey]benchmarked)
+	r.rates = make(map[probe.Key]float64, len(s.Jobs))
+	r.benchmarks = make(map[probe.Key]benchmarked)
 	for _, info := range s.Jobs {
-		key := jobKey{info.Target, info.Workload}
+		key := probe.Key{Target: info.Target, Workload: info.Workload}
 		r.rates[key] = info.Rate
 		if info.Benchmark != (Benchmark{}) {
 			r.benchmarks[key] = benchmarked{info.Benchmark, info.Benchmarks}
@@ -81,10 +82,9 @@ func (r *Recorder) Apply(s Snapshot) {
 // something in flight whose end is lost. A job that the last snapshot names is
 // left alone: it may have been taken out and put back while its old loop was
 // still draining.
-func (r *Recorder) Forget(target, workload string) {
+func (r *Recorder) Forget(key probe.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := jobKey{target, workload}
 	if _, wanted := r.rates[key]; !wanted {
 		r.forget(key)
 	}
@@ -149,7 +149,7 @@ func (r *Recorder) dropRetired(j *job) {
 	}
 }
 
-func (r *Recorder) forget(key jobKey) {
+func (r *Recorder) forget(key probe.Key) {
 	delete(r.jobs, key)
 	r.changed()
 }

@@ -63,10 +63,10 @@ func TestRemovedJobDrains(t *testing.T) {
 	conversation := probe.ConversationStart{Target: "a", Workload: "chat"}
 	res := turn("a", probe.First, start, millisecond, millisecond, 1)
 	res.Outcome = probe.Canceled
-	r.ConversationStarted(conversation)
-	r.TurnStarted(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
+	r.Observe(conversation)
+	r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
 	r.Apply(snapshot("b"))
-	r.TurnEnded(res)
+	r.Observe(res)
 	g := gather(t, r)
 	if got := g.value(t, first(TurnsCanceled)); got != 1 {
 		t.Errorf("canceled turns %v, want 1", got)
@@ -74,7 +74,7 @@ func TestRemovedJobDrains(t *testing.T) {
 	if _, ok := g[ofJob(TrafficRate)]; ok {
 		t.Error("a removed job still has a configured rate")
 	}
-	r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat", Outcome: probe.Canceled})
+	r.Observe(probe.Conversation{Target: "a", Workload: "chat", Outcome: probe.Canceled})
 	if got := gather(t, r).of("target=a"); len(got) != 0 {
 		t.Errorf("after its last conversation a removed job left %v", got)
 	}
@@ -82,10 +82,10 @@ func TestRemovedJobDrains(t *testing.T) {
 
 func TestRemovedJobComesBack(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
-	r.ConversationStarted(probe.ConversationStart{Target: "a", Workload: "chat"})
+	r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
 	r.Apply(snapshot())
 	r.Apply(snapshot("a"))
-	r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat", Outcome: probe.Canceled})
+	r.Observe(probe.Conversation{Target: "a", Workload: "chat", Outcome: probe.Canceled})
 	if got := gather(t, r).value(t, ofJob(ConversationsCanceled)); got != 1 {
 		t.Errorf("canceled conversations %v, want 1", got)
 	}
@@ -94,19 +94,19 @@ func TestRemovedJobComesBack(t *testing.T) {
 func TestForget(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a", "b")
 	ended := turn("a", probe.First, start, millisecond, millisecond, 1)
-	r.TurnStarted(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
+	r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
 	r.Apply(snapshot("b"))
-	r.Forget("a", "chat")
-	r.Forget("stranger", "chat")
-	r.TurnEnded(ended)
-	r.ConversationSkipped(probe.Skip{Target: "a", Workload: "chat", Reason: SkipReasons()[0]})
+	r.Forget(probe.Key{Target: "a", Workload: "chat"})
+	r.Forget(probe.Key{Target: "stranger", Workload: "chat"})
+	r.Observe(ended)
+	r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: SkipReasons()[0]})
 	if got := gather(t, r).of("target=a"); len(got) != 0 {
 		t.Errorf("a forgotten job left %v", got)
 	}
 	// A late end of the forgotten job must not make turns in flight negative.
 	r.Apply(snapshot("a", "b"))
-	r.TurnEnded(ended)
-	r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat"})
+	r.Observe(ended)
+	r.Observe(probe.Conversation{Target: "a", Workload: "chat"})
 	g := gather(t, r)
 	for _, series := range []string{first(TurnsInFlight), first(Turns), ofJob(ConversationsInFlight), ofJob(Conversations)} {
 		if got := g.value(t, series); got != 0 {
@@ -121,7 +121,7 @@ func TestForgetLeavesWantedJobs(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	r.Apply(snapshot())
 	r.Apply(snapshot("a"))
-	r.Forget("a", "chat")
+	r.Forget(probe.Key{Target: "a", Workload: "chat"})
 	run(r, turn("a", probe.First, start, millisecond, millisecond, 1))
 	if got := gather(t, r).value(t, first(Turns)); got != 1 {
 		t.Errorf("turns = %v, want 1", got)

@@ -55,8 +55,8 @@ func busyTurn(r *Recorder, rng *rand.Rand, name string, step int, now time.Time)
 	if step%10 == 9 {
 		t.Outcome = probe.Failures()[rng.IntN(reasons)]
 	}
-	r.ConversationStarted(probe.ConversationStart{Target: name, Workload: "chat"})
+	r.Observe(probe.ConversationStart{Target: name, Workload: "chat"})
 	run(r, t)
-	r.ConversationEnded(probe.Conversation{Target: name, Workload: "chat",
+	r.Observe(probe.Conversation{Target: name, Workload: "chat",
 		Scheduled: t.Scheduled, End: t.End, Outcome: t.Outcome, Turns: 1, Planned: 1})
 }

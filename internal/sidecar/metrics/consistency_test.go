@@ -66,7 +66,7 @@ func reloads(r *Recorder) func() {
 		n++
 		r.Apply(snapshot([]string{"a", "b"}[:1+n%2]...))
 		r.SetModel("a", "found")
-		r.Forget("b", "chat")
+		r.Forget(probe.Key{Target: "b", Workload: "chat"})
 		r.SetReload(true, start)
 	}
 }
@@ -74,13 +74,13 @@ func reloads(r *Recorder) func() {
 // converse holds one conversation, which may end in any way.
 func converse(r *Recorder, rng *rand.Rand) {
 	outcomes := probe.Outcomes()
-	r.ConversationStarted(probe.ConversationStart{Target: "a", Workload: "chat"})
+	r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
 	for i := range 3 {
 		res := turn("a", probe.TurnKinds()[min(i, 1)], start, time.Millisecond, time.Millisecond, 2)
 		res.Outcome = outcomes[rng.IntN(len(outcomes))]
 		run(r, res)
 	}
-	r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat", Outcome: outcomes[rng.IntN(len(outcomes))]})
+	r.Observe(probe.Conversation{Target: "a", Workload: "chat", Outcome: outcomes[rng.IntN(len(outcomes))]})
 }
 
 // requireConsistent checks the sums within every job of one scrape.

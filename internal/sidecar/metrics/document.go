@@ -87,14 +87,14 @@ func lines(objectives []slo.Objective) map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
-		Heartbeat:       func(string, string) time.Time { return time.Time{} },
+		Heartbeat:       func(probe.Key) time.Time { return time.Time{} },
 	})
 	r.Apply(Snapshot{
 		Targets: []Target{{Name: "t", ServerMetrics: true}}, SLOs: objectives,
 		Jobs: []Job{{Target: "t", Workload: "w", Rate: 1, Benchmark: Benchmark{Run: "r"}, Benchmarks: known()}},
 	})
 	r.ServerRead("t", ServerReading{Complete: true, Counted: true, Gauged: true})
-	j := r.jobs[jobKey{"t", "w"}]
+	j := r.jobs[probe.Key{Target: "t", Workload: "w"}]
 	for _, h := range j.phase {
 		h.observe(time.Millisecond)
 	}

@@ -70,26 +70,26 @@ func scripted() *Recorder {
 		TLS: probe.Some(9 * time.Millisecond), Headers: probe.Some(60 * time.Millisecond),
 		FirstEvent: probe.Some(70 * time.Millisecond),
 	}
-	r.ConversationStarted(probe.ConversationStart{Target: "east", Workload: "chat"})
+	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, one)
 	run(r, turn("east", probe.Followup, at(3*time.Second), 130*time.Millisecond, 72*time.Millisecond, 9))
-	r.ConversationEnded(probe.Conversation{UserErrors: 2, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
+	r.Observe(probe.Conversation{UserErrors: 2, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
 
 	cut := turn("east", probe.First, at(10*time.Second), 1300*time.Millisecond, 25*time.Millisecond, 3)
 	cut.Outcome, cut.UsageMissing, cut.Coalesced = probe.Truncated, true, 1
 	cut.PromptTokens, cut.CachedTokens = probe.Opt[int]{}, probe.Opt[int]{}
-	r.ConversationStarted(probe.ConversationStart{Target: "east", Workload: "chat"})
+	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, cut)
-	r.ConversationEnded(probe.Conversation{Target: "east", Workload: "chat", Outcome: probe.Truncated, Scheduled: start, End: at(12 * time.Second)})
+	r.Observe(probe.Conversation{Target: "east", Workload: "chat", Outcome: probe.Truncated, Scheduled: start, End: at(12 * time.Second)})
 
 	refused := probe.Result{Target: "west", Workload: "chat", Kind: probe.First, Outcome: probe.ConnectError, Scheduled: at(13 * time.Second), Sent: c.now, End: c.now}
 	run(r, refused)
 	gone := turn("west", probe.First, at(14*time.Second), 80*time.Millisecond, 5*time.Millisecond, 2)
 	gone.Outcome = probe.Canceled
 	run(r, gone)
-	r.ConversationStarted(probe.ConversationStart{Target: "west", Workload: "chat"})
-	r.TurnStarted(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
-	r.ConversationSkipped(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
+	r.Observe(probe.ConversationStart{Target: "west", Workload: "chat"})
+	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
+	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
 	r.ServerRead("east", ServerReading{Complete: true, Counted: true, Drafted: 1200, Accepted: 300})
 	r.ServerRead("west", ServerReading{Gauged: true, Acceptance: 0.75})
 	return r

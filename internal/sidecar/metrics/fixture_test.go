@@ -33,7 +33,7 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		Now:             c.Now,
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
-		Heartbeat:       func(string, string) time.Time { return start },
+		Heartbeat:       func(probe.Key) time.Time { return start },
 	})
 	r.Apply(snapshot(targets...))
 	r.SetReload(true, start)
@@ -85,6 +85,6 @@ func turn(target string, kind probe.TurnKind, at time.Time, ttft, gap time.Durat
 
 // run reports a turn from its start to its end.
 func run(r *Recorder, t probe.Result) {
-	r.TurnStarted(probe.Start{Target: t.Target, Workload: t.Workload, Kind: t.Kind})
-	r.TurnEnded(t)
+	r.Observe(probe.Start{Target: t.Target, Workload: t.Workload, Kind: t.Kind})
+	r.Observe(t)
 }

@@ -1,12 +1,14 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 )
 
@@ -116,7 +118,7 @@ func (f *frame) add(name string, m *dto.Metric) {
 }
 
 // addConfigured adds what the snapshot and the scheduler say of a job.
-func (f *frame) addConfigured(r *Recorder, key jobKey, j *jobFrame) {
+func (f *frame) addConfigured(r *Recorder, key probe.Key, j *jobFrame) {
 	if rate := r.rates[key]; rate > 0 {
 		f.constant(TrafficRate, j.labels, rate)
 	}
@@ -168,23 +170,13 @@ func (f *frame) setSource(source func() string) {
 }
 
 // sortedKeys orders the jobs by target, then workload.
-func sortedKeys(jobs map[jobKey]*job) []jobKey {
-	keys := make([]jobKey, 0, len(jobs))
-	for k := range jobs {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b jobKey) int {
-		if c := strings.Compare(a.target, b.target); c != 0 {
-			return c
-		}
-		return strings.Compare(a.workload, b.workload)
-	})
-	return keys
+func sortedKeys(jobs map[probe.Key]*job) []probe.Key {
+	return slices.SortedFunc(maps.Keys(jobs), probe.Key.Compare)
 }
 
 // beat asks for the job's last sign of life.
-func (j *jobFrame) beat(heartbeat func(target, workload string) time.Time) {
+func (j *jobFrame) beat(heartbeat func(probe.Key) time.Time) {
 	if heartbeat != nil {
-		j.counters.heartbeat = unixSeconds(heartbeat(j.job.key.target, j.job.key.workload))
+		j.counters.heartbeat = unixSeconds(heartbeat(j.job.key))
 	}
 }

@@ -31,7 +31,7 @@ type sloFrame struct {
 func (f *frame) addJob(j *job) {
 	jf := &jobFrame{
 		job:    j,
-		labels: labels{}.with(pair(LabelTarget, j.key.target), pair(LabelWorkload, j.key.workload)),
+		labels: labels{}.with(pair(LabelTarget, j.key.Target), pair(LabelWorkload, j.key.Workload)),
 	}
 	f.jobs = append(f.jobs, jf)
 	for k := range j.spread {
@@ -103,7 +103,7 @@ func (f *frame) addSLOs(jf *jobFrame) {
 		sf := &sloFrame{source: s, shown: &sloCounters{}}
 		jf.slos = append(jf.slos, sf)
 		for k, turn := range f.words.turns {
-			if !s.objective.Covers(j.key.target, j.key.workload, kindOf(k)) {
+			if !s.objective.Covers(j.key.Target, j.key.Workload, kindOf(k)) {
 				continue
 			}
 			l := jf.labels.with(turn, f.words.slo(s.objective.Name))

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -10,13 +11,10 @@ import (
 	"synthetic/internal/slo"
 )
 
-// jobKey names a job: what the labels target and workload say.
-type jobKey struct{ target, workload string }
-
 // job holds every series of one workload sent to one target, under one lock:
 // a scrape that holds it sees each turn either wholly or not at all.
 type job struct {
-	key jobKey
+	key probe.Key
 
 	mu sync.Mutex
 	counters
@@ -39,7 +37,7 @@ type turnHistograms struct {
 	ttftWindow, tpotWindow, durationWindow sketch.Window
 }
 
-func newJob(key jobKey, l *layouts) *job {
+func newJob(key probe.Key, l *layouts) *job {
 	j := &job{
 		key:          key,
 		conversation: newHistogram(l.conversation),
@@ -86,11 +84,32 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 
 func (j *job) covered(o slo.Objective) bool {
 	for _, k := range probe.TurnKinds() {
-		if o.Covers(j.key.target, j.key.workload, k) {
+		if o.Covers(j.key.Target, j.key.Workload, k) {
 			return true
 		}
 	}
 	return false
+}
+
+// observe takes an event into the job's series.
+func (j *job) observe(e probe.Event, now time.Time) {
+	switch e := e.(type) {
+	case probe.Start:
+		c := &j.turns[kindIndex(e.Kind)]
+		c.started++
+		c.inFlight++
+	case probe.Result:
+		j.turnEnded(&e, now)
+	case probe.ConversationStart:
+		j.started++
+		j.inFlight++
+	case probe.Conversation:
+		j.conversationEnded(&e)
+	case probe.Skip:
+		if i := slices.Index(SkipReasons(), e.Reason); i >= 0 {
+			j.skipped[i]++
+		}
+	}
 }
 
 // turnEnded counts a finished turn. A turn that never started here belongs to

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ type Options struct {
 	TimestampSource func() string
 	// Heartbeat says when the loop of a job last gave a sign of life; the zero
 	// time means never. It is asked at each scrape.
-	Heartbeat func(target, workload string) time.Time
+	Heartbeat func(job probe.Key) time.Time
 }
 
 // Build are the labels of synthetic_build_info.
@@ -41,16 +40,16 @@ type Recorder struct {
 	layouts *layouts
 
 	mu    sync.RWMutex
-	jobs  map[jobKey]*job
-	rates map[jobKey]float64
+	jobs  map[probe.Key]*job
+	rates map[probe.Key]float64
 	// benchmarks are those of the jobs that have one.
-	benchmarks map[jobKey]benchmarked
+	benchmarks map[probe.Key]benchmarked
 	targets    []Target
 	slos       []slo.Objective
 	reload     reload
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
-	restored map[jobKey]regression.JobState
+	restored map[probe.Key]regression.JobState
 	// servers are the targets whose own metrics are read, by name.
 	servers map[string]*server
 	// generation counts the changes of what series there are; a frame of an
@@ -65,58 +64,20 @@ func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Recorder{options: o, layouts: newLayouts(), jobs: map[jobKey]*job{}}
+	return &Recorder{options: o, layouts: newLayouts(), jobs: map[probe.Key]*job{}}
 }
 
-// TurnStarted counts a turn as in flight.
-func (r *Recorder) TurnStarted(s probe.Start) {
-	r.update(jobKey{s.Target, s.Workload}, func(j *job) {
-		c := &j.turns[kindIndex(s.Kind)]
-		c.started++
-		c.inFlight++
-	})
-}
-
-// TurnEnded takes a finished turn into every series it belongs to, at once.
-func (r *Recorder) TurnEnded(t probe.Result) {
-	now := r.options.Now()
-	r.update(jobKey{t.Target, t.Workload}, func(j *job) { j.turnEnded(&t, now) })
-}
-
-// ConversationStarted counts a conversation as in flight.
-func (r *Recorder) ConversationStarted(s probe.ConversationStart) {
-	r.update(jobKey{s.Target, s.Workload}, func(j *job) {
-		j.started++
-		j.inFlight++
-	})
-}
-
-// ConversationEnded counts a finished conversation.
-func (r *Recorder) ConversationEnded(c probe.Conversation) {
-	r.update(jobKey{c.Target, c.Workload}, func(j *job) { j.conversationEnded(&c) })
-}
-
-// ConversationSkipped counts a conversation that was due and not started. A
-// reason outside SkipReasons is dropped: labels stay bounded.
-func (r *Recorder) ConversationSkipped(s probe.Skip) {
-	i := slices.Index(SkipReasons(), s.Reason)
-	if i < 0 {
-		return
-	}
-	r.update(jobKey{s.Target, s.Workload}, func(j *job) { j.skipped[i]++ })
-}
-
-// update changes a job under its lock, and drops the job if that was the last
-// thing a retired one had in flight.
-func (r *Recorder) update(key jobKey, change func(*job)) {
+// Observe takes an event into every series it belongs to, at once. A reason of
+// a skip outside SkipReasons is dropped: labels stay bounded.
+func (r *Recorder) Observe(e probe.Event) {
 	r.mu.RLock()
-	j := r.jobs[key]
+	j := r.jobs[e.Key()]
 	r.mu.RUnlock()
 	if j == nil {
 		return
 	}
 	j.mu.Lock()
-	change(j)
+	j.observe(e, r.options.Now())
 	over := j.retired && j.idle()
 	j.mu.Unlock()
 	if over {

@@ -21,8 +21,8 @@ func BenchmarkTurnEnded(b *testing.B) {
 	s := probe.Start{Target: "a", Workload: "chat", Kind: probe.Followup}
 	b.ReportAllocs()
 	for b.Loop() {
-		r.TurnStarted(s)
-		r.TurnEnded(t)
+		r.Observe(s)
+		r.Observe(t)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/800, "ns/gap")
 }

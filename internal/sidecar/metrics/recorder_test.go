@@ -139,13 +139,13 @@ func TestPhases(t *testing.T) {
 func TestConversations(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	for _, o := range []probe.Outcome{probe.Success, probe.Stall, probe.Canceled, ""} {
-		r.ConversationStarted(probe.ConversationStart{Target: "a", Workload: "chat"})
+		r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
 		if o != "" {
-			r.ConversationEnded(probe.Conversation{Target: "a", Workload: "chat", Outcome: o, Scheduled: start, End: start.Add(20 * time.Second)})
+			r.Observe(probe.Conversation{Target: "a", Workload: "chat", Outcome: o, Scheduled: start, End: start.Add(20 * time.Second)})
 		}
 	}
 	for _, reason := range append(SkipReasons(), "unheard of") {
-		r.ConversationSkipped(probe.Skip{Target: "a", Workload: "chat", Reason: reason})
+		r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: reason})
 	}
 	g := gather(t, r)
 	for series, want := range map[string]float64{

@@ -23,10 +23,10 @@ func (j *job) setRegression(info Job, objectives []slo.Objective) {
 
 // strictest is the lowest threshold of the objectives on an SLI that cover such
 // turns; 0 for none.
-func strictest(objectives []slo.Objective, sli slo.SLI, key jobKey, kind probe.TurnKind) time.Duration {
+func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) time.Duration {
 	lowest := time.Duration(0)
 	for _, o := range objectives {
-		if o.SLI == sli && o.Covers(key.target, key.workload, kind) && (lowest == 0 || o.Threshold < lowest) {
+		if o.SLI == sli && o.Covers(key.Target, key.Workload, kind) && (lowest == 0 || o.Threshold < lowest) {
 			lowest = o.Threshold
 		}
 	}
@@ -42,7 +42,7 @@ func (r *Recorder) Baselines() regression.File {
 	for _, key := range sortedKeys(r.jobs) {
 		j := r.jobs[key]
 		j.mu.Lock()
-		f.Jobs = append(f.Jobs, j.regression.State(key.target, key.workload, now))
+		f.Jobs = append(f.Jobs, j.regression.State(key.Target, key.Workload, now))
 		j.mu.Unlock()
 	}
 	return f
@@ -53,9 +53,9 @@ func (r *Recorder) Baselines() regression.File {
 func (r *Recorder) RestoreBaselines(f regression.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.restored = make(map[jobKey]regression.JobState, len(f.Jobs))
+	r.restored = make(map[probe.Key]regression.JobState, len(f.Jobs))
 	for _, j := range f.Jobs {
-		r.restored[jobKey{j.Target, j.Workload}] = j
+		r.restored[probe.Key{Target: j.Target, Workload: j.Workload}] = j
 	}
 	for _, j := range r.jobs {
 		j.mu.Lock()

@@ -1,6 +1,10 @@
 package status
 
-import "slices"
+import (
+	"slices"
+
+	"synthetic/internal/probe"
+)
 
 // Expected is what a benchmark makes one expect of a job's turns. It is shown
 // beside the figures of the recent turns, and is no part of them.
@@ -30,8 +34,8 @@ func (p *Page) Expect(all []Expected) {
 }
 
 // expectedOf finds what is expected of a job; nil for nothing.
-func expectedOf(all []Expected, key jobKey) *Expected {
-	i := slices.IndexFunc(all, func(e Expected) bool { return e.Target == key.target && e.Workload == key.workload })
+func expectedOf(all []Expected, key probe.Key) *Expected {
+	i := slices.IndexFunc(all, func(e Expected) bool { return e.Target == key.Target && e.Workload == key.Workload })
 	if i < 0 {
 		return nil
 	}

@@ -63,7 +63,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 
 // judge returns how the samples of a job stand against the objectives that
 // cover it.
-func judge(key jobKey, samples []sample, objectives []slo.Objective) []SLO {
+func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	out := []SLO{}
 	for _, o := range objectives {
 		if !covers(o, key) {
@@ -89,8 +89,8 @@ func judge(key jobKey, samples []sample, objectives []slo.Objective) []SLO {
 }
 
 // covers reports whether the objective applies to any turn of the job.
-func covers(o slo.Objective, key jobKey) bool {
+func covers(o slo.Objective, key probe.Key) bool {
 	return slices.ContainsFunc(probe.TurnKinds(), func(k probe.TurnKind) bool {
-		return o.Covers(key.target, key.workload, k)
+		return o.Covers(key.Target, key.Workload, k)
 	})
 }

@@ -100,7 +100,7 @@ func (p *Page) turns(q url.Values) []probe.Result {
 	p.mu.Lock()
 	var jobs []*job
 	for key, j := range p.jobs {
-		if matches(q, key.target, key.workload) {
+		if matches(q, key.Target, key.Workload) {
 			jobs = append(jobs, j)
 		}
 	}

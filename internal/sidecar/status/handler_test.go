@@ -41,7 +41,7 @@ func full() *Page {
 			r.Target, r.Workload, r.Model, r.Conversation = hostile, hostile, hostile, hostile
 		}),
 	)
-	p.ConversationSkipped(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
+	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
 	p.options.Alerts = someAlerts
 	return p
 }

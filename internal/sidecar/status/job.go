@@ -19,9 +19,6 @@ const (
 	errorKept    = 512 // bytes of a turn's error text
 )
 
-// jobKey names a job: one workload sent to one target.
-type jobKey struct{ target, workload string }
-
 // job is what the page remembers of one job.
 type job struct {
 	mu sync.Mutex
@@ -55,6 +52,23 @@ func newJob() *job {
 		samples:   newRing[sample](samplesKept),
 		successes: newRing[probe.Result](successesKept),
 		failures:  newRing[probe.Result](failuresKept),
+	}
+}
+
+// observe takes an event in.
+func (j *job) observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.Start:
+		j.turnsInFlight++
+	case probe.Result:
+		j.turnEnded(e)
+	case probe.ConversationStart:
+		j.conversationsInFlight++
+	case probe.Conversation:
+		j.conversationsInFlight = max(j.conversationsInFlight-1, 0)
+		j.conversations++
+	case probe.Skip:
+		j.skipped[e.Reason]++
 	}
 }
 
@@ -97,9 +111,9 @@ func sampleOf(r probe.Result) sample {
 }
 
 // result returns a Result that an objective judges as it would the sample's.
-func (s sample) result(key jobKey) probe.Result {
+func (s sample) result(key probe.Key) probe.Result {
 	r := probe.Result{
-		Target: key.target, Workload: key.workload, Kind: s.kind, Outcome: s.outcome,
+		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome,
 		Sent: s.end.Add(-s.duration), End: s.end,
 		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot,
 	}

@@ -64,10 +64,10 @@ func first(r *probe.Result) { r.Turn, r.Kind = 1, probe.First }
 // feed runs turns through a page, each in a conversation of its own.
 func feed(p *Page, turns ...probe.Result) {
 	for _, r := range turns {
-		p.ConversationStarted(probe.ConversationStart{Target: r.Target, Workload: r.Workload})
-		p.TurnStarted(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
-		p.TurnEnded(r)
-		p.ConversationEnded(probe.Conversation{Target: r.Target, Workload: r.Workload})
+		p.Observe(probe.ConversationStart{Target: r.Target, Workload: r.Workload})
+		p.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
+		p.Observe(r)
+		p.Observe(probe.Conversation{Target: r.Target, Workload: r.Workload})
 	}
 }
 

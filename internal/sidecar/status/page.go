@@ -44,7 +44,7 @@ type Page struct {
 	handler http.Handler
 
 	mu         sync.Mutex
-	jobs       map[jobKey]*job
+	jobs       map[probe.Key]*job
 	objectives []slo.Objective
 	expected   []Expected
 }
@@ -58,7 +58,7 @@ func New(o Options) *Page {
 	if o.Links == nil {
 		o.Links = []Link{{"alerts", "alerts"}, {"metrics", "metrics"}, {"-/healthy", "healthy"}, {"-/ready", "ready"}}
 	}
-	p := &Page{options: o, started: o.Now(), jobs: map[jobKey]*job{}}
+	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
 	p.handler = p.routes()
 	return p
 }
@@ -72,49 +72,20 @@ func (p *Page) Apply(objectives []slo.Objective) {
 }
 
 // Forget removes a job. Call it when its last conversation has ended.
-func (p *Page) Forget(target, workload string) {
+func (p *Page) Forget(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.jobs, jobKey{target, workload})
+	delete(p.jobs, job)
 }
 
-// TurnStarted counts a turn as in flight.
-func (p *Page) TurnStarted(s probe.Start) {
-	p.update(jobKey{s.Target, s.Workload}, true, func(j *job) { j.turnsInFlight++ })
-}
-
-// TurnEnded takes a finished turn in.
-func (p *Page) TurnEnded(r probe.Result) {
-	p.update(jobKey{r.Target, r.Workload}, false, func(j *job) { j.turnEnded(r) })
-}
-
-// ConversationStarted counts a conversation as in flight.
-func (p *Page) ConversationStarted(s probe.ConversationStart) {
-	p.update(jobKey{s.Target, s.Workload}, true, func(j *job) { j.conversationsInFlight++ })
-}
-
-// ConversationEnded counts a finished conversation.
-func (p *Page) ConversationEnded(c probe.Conversation) {
-	p.update(jobKey{c.Target, c.Workload}, false, func(j *job) {
-		j.conversationsInFlight = max(j.conversationsInFlight-1, 0)
-		j.conversations++
-	})
-}
-
-// ConversationSkipped counts a conversation that was due and not started.
-func (p *Page) ConversationSkipped(s probe.Skip) {
-	p.update(jobKey{s.Target, s.Workload}, true, func(j *job) { j.skipped[s.Reason]++ })
-}
-
-// update changes a job under its lock. Only a beginning makes a job known: the
-// end of a turn that started before its job was forgotten does not bring the
-// job back.
-func (p *Page) update(key jobKey, begins bool, change func(*job)) {
+// Observe takes an event in. Only a beginning makes a job known: the end of a
+// turn that started before its job was forgotten does not bring the job back.
+func (p *Page) Observe(e probe.Event) {
 	p.mu.Lock()
-	j := p.jobs[key]
-	if j == nil && begins {
+	j := p.jobs[e.Key()]
+	if j == nil && begins(e) {
 		j = newJob()
-		p.jobs[key] = j
+		p.jobs[e.Key()] = j
 	}
 	p.mu.Unlock()
 	if j == nil {
@@ -122,5 +93,14 @@ func (p *Page) update(key jobKey, begins bool, change func(*job)) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	change(j)
+	j.observe(e)
+}
+
+// begins reports whether an event is the beginning of something.
+func begins(e probe.Event) bool {
+	switch e.(type) {
+	case probe.Result, probe.Conversation:
+		return false
+	}
+	return true
 }

@@ -139,10 +139,10 @@ func (p *Page) Snapshot() Snapshot {
 }
 
 // snapshot returns the state of a job.
-func (j *job) snapshot(key jobKey, now time.Time, window time.Duration, objectives []slo.Objective) Job {
+func (j *job) snapshot(key probe.Key, now time.Time, window time.Duration, objectives []slo.Objective) Job {
 	j.mu.Lock()
 	out := Job{
-		Target: key.target, Workload: key.workload, Model: j.model,
+		Target: key.Target, Workload: key.Workload, Model: j.model,
 		Turns: j.turns, Failed: j.failed, Canceled: j.canceled,
 		Conversations: j.conversations, Skipped: maps.Clone(j.skipped),
 		TurnsInFlight: j.turnsInFlight, ConversationsInFlight: j.conversationsInFlight,

@@ -33,8 +33,8 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 		turn(time.Minute, func(r *probe.Result) { r.Outcome, r.Err = probe.Truncated, "cut" }),
 		turn(time.Second, func(r *probe.Result) { r.Outcome = probe.Canceled }),
 	)
-	p.TurnStarted(probe.Start{Target: "t", Workload: "w", Kind: probe.First})
-	p.ConversationSkipped(probe.Skip{Target: "t", Workload: "w", Reason: "budget"})
+	p.Observe(probe.Start{Target: "t", Workload: "w", Kind: probe.First})
+	p.Observe(probe.Skip{Target: "t", Workload: "w", Reason: "budget"})
 
 	j := only(t, p)
 	if j.Turns != 7 || j.Failed != 2 || j.Canceled != 1 || j.Conversations != 7 || j.TurnsInFlight != 1 || j.ConversationsInFlight != 0 || j.Skipped["budget"] != 1 {
@@ -89,7 +89,7 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 	}
 	for _, o := range objectives() {
 		for i, r := range turns {
-			if got, want := o.Judge(sampleOf(r).result(jobKey{"t", "w"})), o.Judge(r); got != want {
+			if got, want := o.Judge(sampleOf(r).result(probe.Key{Target: "t", Workload: "w"})), o.Judge(r); got != want {
 				t.Errorf("%s of turn %d: %v of what is kept, %v of the result", o.Name, i, got, want)
 			}
 		}
@@ -126,7 +126,7 @@ func TestBoundedMemory(t *testing.T) {
 	for i := range 2000 {
 		feed(p, turn(time.Duration(2000-i)*time.Millisecond))
 	}
-	j := p.jobs[jobKey{"t", "w"}]
+	j := p.jobs[probe.Key{Target: "t", Workload: "w"}]
 	if n := len(j.samples.values); n != samplesKept {
 		t.Errorf("%d samples, want %d", n, samplesKept)
 	}
@@ -160,32 +160,34 @@ func TestPromisedMemory(t *testing.T) {
 
 func TestForgottenJobStaysForgotten(t *testing.T) {
 	p := pageAt(noon)
-	p.ConversationStarted(probe.ConversationStart{Target: "t", Workload: "w"})
-	p.TurnStarted(probe.Start{Target: "t", Workload: "w"})
-	p.Forget("t", "w")
-	p.TurnEnded(turn(0))
-	p.ConversationEnded(probe.Conversation{Target: "t", Workload: "w"})
+	p.Observe(probe.ConversationStart{Target: "t", Workload: "w"})
+	p.Observe(probe.Start{Target: "t", Workload: "w"})
+	p.Forget(probe.Key{Target: "t", Workload: "w"})
+	p.Observe(turn(0))
+	p.Observe(probe.Conversation{Target: "t", Workload: "w"})
 	if jobs := p.Snapshot().Jobs; len(jobs) != 0 {
 		t.Errorf("the end of a turn brought back %+v", jobs)
 	}
-	p.TurnStarted(probe.Start{Target: "t", Workload: "w"})
-	p.TurnEnded(turn(0))
-	p.TurnEnded(turn(0))
+	p.Observe(probe.Start{Target: "t", Workload: "w"})
+	p.Observe(turn(0))
+	p.Observe(turn(0))
 	if n := only(t, p).TurnsInFlight; n != 0 {
 		t.Errorf("%d turns in flight, want 0", n)
 	}
 }
 
+func key(target, workload string) probe.Key { return probe.Key{Target: target, Workload: workload} }
+
 func TestJobsAreSorted(t *testing.T) {
 	p := pageAt(noon)
-	for _, k := range []jobKey{{"b", "a"}, {"a", "b"}, {"a", "a"}} {
-		p.ConversationStarted(probe.ConversationStart{Target: k.target, Workload: k.workload})
+	for _, k := range []probe.Key{key("b", "a"), key("a", "b"), key("a", "a")} {
+		p.Observe(probe.ConversationStart{Target: k.Target, Workload: k.Workload})
 	}
-	var got []jobKey
+	var got []probe.Key
 	for _, j := range p.Snapshot().Jobs {
-		got = append(got, jobKey{j.Target, j.Workload})
+		got = append(got, probe.Key{Target: j.Target, Workload: j.Workload})
 	}
-	if want := []jobKey{{"a", "a"}, {"a", "b"}, {"b", "a"}}; !slices.Equal(got, want) {
+	if want := []probe.Key{key("a", "a"), key("a", "b"), key("b", "a")}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -19,7 +19,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.TurnStarted(probe.Start{})
-		c.TurnEnded(r)
+		c.Observe(probe.Start{})
+		c.Observe(r)
 	}
 }

@@ -123,8 +123,17 @@ func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
 	return &s.Blocks[i]
 }
 
-// TurnStarted implements probe.Sink.
-func (c *collector) TurnStarted(probe.Start) {
+// Observe implements probe.Sink.
+func (c *collector) Observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.Start:
+		c.turnStarted()
+	case probe.Result:
+		c.turnEnded(e)
+	}
+}
+
+func (c *collector) turnStarted() {
 	now := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,8 +148,7 @@ func (c *collector) TurnStarted(probe.Start) {
 	}
 }
 
-// TurnEnded implements probe.Sink.
-func (c *collector) TurnEnded(r probe.Result) {
+func (c *collector) turnEnded(r probe.Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(time.Now())

@@ -25,7 +25,7 @@ func TestCollectorPlaces(t *testing.T) {
 		c := newCollector([]slo.Objective{{Name: "up", SLI: slo.Availability, Objective: 0.9}}, time.Second)
 		start := time.Now().Add(time.Minute)
 		for range 7 {
-			c.TurnStarted(probe.Start{})
+			c.Observe(probe.Start{})
 		}
 		time.Sleep(time.Minute)
 		c.beginTimed(start, 2, 2*time.Second)
@@ -40,7 +40,7 @@ func TestCollectorPlaces(t *testing.T) {
 			ended(start, time.Second, 4*time.Second, probe.TimeoutFirstToken),   // tail
 			ended(start, 3*time.Second, 4*time.Second+time.Hour, probe.Success), // tail
 		} {
-			c.TurnEnded(r)
+			c.Observe(r)
 		}
 		snapshots, tail := c.snapshots()
 		var got []uint64
@@ -100,10 +100,10 @@ func TestCollectorCounts(t *testing.T) {
 		for range 4 {
 			time.Sleep(time.Millisecond)
 			c.conversationStarted(time.Now())
-			c.TurnStarted(probe.Start{})
+			c.Observe(probe.Start{})
 			time.Sleep(time.Second)
 			end := time.Since(start)
-			c.TurnEnded(ended(start, end-time.Second, end, probe.Success))
+			c.Observe(ended(start, end-time.Second, end, probe.Success))
 			c.conversationEnded(probe.Conversation{End: start.Add(end)})
 		}
 		c.finish(time.Now())
@@ -132,7 +132,7 @@ func TestCollectorCutsLate(t *testing.T) {
 		start := time.Now()
 		c.beginCounted(start, 2, 2, func(time.Time) {})
 		time.Sleep(time.Second + time.Millisecond)
-		c.TurnStarted(probe.Start{})
+		c.Observe(probe.Start{})
 		c.conversationEnded(probe.Conversation{End: start.Add(time.Second - time.Millisecond)})
 		time.Sleep(time.Second)
 		c.finish(time.Now())

@@ -134,8 +134,9 @@ func (l lesson) teach(s *workload.Source) { s.Learn(l.chars, l.tokens) }
 // lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }
 
-// TurnStarted implements probe.Sink.
-func (*lastResult) TurnStarted(probe.Start) {}
-
-// TurnEnded implements probe.Sink.
-func (l *lastResult) TurnEnded(r probe.Result) { l.Result = r }
+// Observe implements probe.Sink.
+func (l *lastResult) Observe(e probe.Event) {
+	if r, ok := e.(probe.Result); ok {
+		l.Result = r
+	}
+}

@@ -50,14 +50,14 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 				start := time.Now()
 				c.beginTimed(start, 1, 10*time.Second)
 				for i := range 50 {
-					c.TurnStarted(probe.Start{})
-					c.TurnEnded(ended(start, 0, time.Duration(i)*100*time.Millisecond, probe.Success))
+					c.Observe(probe.Start{})
+					c.Observe(ended(start, 0, time.Duration(i)*100*time.Millisecond, probe.Success))
 				}
 				time.Sleep(10 * time.Second)
 				c.finish(time.Now())
 				for _, turn := range tt.tail {
-					c.TurnStarted(probe.Start{})
-					c.TurnEnded(turn(start))
+					c.Observe(probe.Start{})
+					c.Observe(turn(start))
 				}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
