@@ -73,11 +73,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 		Replica:      replica,
 		DrainTimeout: o.drainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
-			p, err := probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
-			if err != nil {
-				return nil, err
-			}
-			return modelReporter{p, j.Target.Name, s.recorder}, nil
+			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
 		},
 		OnRemoved: func(job probe.Key) {
 			s.recorder.Forget(job)
@@ -134,21 +130,6 @@ func build() metrics.Build {
 		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
 		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
 	}
-}
-
-// modelReporter tells the recorder which model a target turned out to serve.
-type modelReporter struct {
-	*probe.Prober
-	target   string
-	recorder *metrics.Recorder
-}
-
-func (m modelReporter) Model(ctx context.Context) (string, error) {
-	model, err := m.Prober.Model(ctx)
-	if err == nil {
-		m.recorder.SetModel(m.target, model)
-	}
-	return model, err
 }
 
 // tee hands every event to several sinks, in order.

@@ -39,7 +39,8 @@ func allowed() map[string][]string {
 		"internal/slo":             {"internal/probe"},
 
 		"internal/sidecar/regression": {"internal/probe"},
-		"internal/sidecar/metrics":    {"internal/probe", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
+		"internal/sidecar/sink":       {"internal/probe", "internal/slo", "internal/sidecar/regression"},
+		"internal/sidecar/metrics":    {"internal/probe", "internal/sidecar/sink", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
 		"internal/study/runfile":      {"internal/probe", "internal/slo", "internal/sketch"},
 		"internal/study/report":       {"internal/study/runfile", "internal/study/figures", "internal/study/analysis", "internal/draw"},
 
@@ -56,7 +57,7 @@ func allowed() map[string][]string {
 		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
 		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
-		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall"},
+		"internal/sidecar/status": {"internal/probe", "internal/sidecar/sink", "internal/sidecar/regression", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
 		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.

@@ -31,15 +31,17 @@ type model struct {
 	target target.Target
 	prober Prober
 	log    *slog.Logger
+	// found is told of each new name.
+	found func(name string)
 	// asked is closed when the first question was answered, well or badly.
 	asked  chan struct{}
 	doubts chan struct{}
 	known  atomic.Pointer[string]
 }
 
-func newModel(t target.Target, p Prober, log *slog.Logger) *model {
+func newModel(t target.Target, p Prober, log *slog.Logger, found func(name string)) *model {
 	m := &model{
-		target: t, prober: p, log: log,
+		target: t, prober: p, log: log, found: found,
 		asked: make(chan struct{}), doubts: make(chan struct{}, 1),
 	}
 	m.known.Store(&t.Model)
@@ -104,6 +106,7 @@ func (m *model) ask(ctx context.Context, level slog.Level) bool {
 	if name != m.name() {
 		m.log.Info("discovered the model", "model", name)
 		m.known.Store(&name)
+		m.found(name)
 	}
 	return true
 }

@@ -62,7 +62,9 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		hard:   s.hard,
 	}
 	r.soft, r.halt = context.WithCancel(s.hard)
-	r.model = newModel(j.Target, prober, r.log)
+	r.model = newModel(j.Target, prober, r.log, func(name string) {
+		r.report("the name of the model", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
+	})
 	r.beat()
 	return r
 }

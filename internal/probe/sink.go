@@ -2,7 +2,8 @@ package probe
 
 // Event is what happens in a job: a Start and a Result for each turn, a
 // ConversationStart and a Conversation around them, a Skip for a conversation
-// that was due and not started.
+// that was due and not started, and a ModelFound when the target says which
+// model it serves.
 type Event interface {
 	// Key names the job.
 	Key() Key
@@ -31,9 +32,15 @@ type Skip struct {
 	Target, Workload, Reason string
 }
 
+// ModelFound says which model a target turned out to serve.
+type ModelFound struct {
+	Target, Workload, Model string
+}
+
 // Key names the job.
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
 func (s ConversationStart) Key() Key { return Key{s.Target, s.Workload} }
 func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
+func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }

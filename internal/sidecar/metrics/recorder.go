@@ -70,6 +70,10 @@ func NewRecorder(o Options) *Recorder {
 // Observe takes an event into every series it belongs to, at once. A reason of
 // a skip outside SkipReasons is dropped: labels stay bounded.
 func (r *Recorder) Observe(e probe.Event) {
+	if m, ok := e.(probe.ModelFound); ok {
+		r.SetModel(m.Target, m.Model)
+		return
+	}
 	r.mu.RLock()
 	j := r.jobs[e.Key()]
 	r.mu.RUnlock()

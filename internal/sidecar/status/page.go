@@ -99,7 +99,7 @@ func (p *Page) Observe(e probe.Event) {
 // begins reports whether an event is the beginning of something.
 func begins(e probe.Event) bool {
 	switch e.(type) {
-	case probe.Result, probe.Conversation:
+	case probe.Result, probe.Conversation, probe.ModelFound:
 		return false
 	}
 	return true

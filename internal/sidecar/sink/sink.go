@@ -1,0 +1,68 @@
+// Package sink says what the sidecar's metrics, pages and log get to know: the
+// jobs there are, and what happens in them.
+package sink
+
+import (
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/slo"
+)
+
+// Job is a job with all that a sink judges its turns by.
+type Job struct {
+	probe.Job
+	// Objectives are the SLOs that cover any of its turns.
+	Objectives []slo.Objective
+	// Changes are the declared change windows of its target.
+	Changes []regression.Change
+	// Benchmark is what its turns are compared with; nil where that is learned.
+	Benchmark *Benchmark
+	// ServerMetrics says that the metrics of its target's server are read.
+	ServerMetrics bool
+}
+
+// Benchmark is one level of a measurement that a job is compared with.
+type Benchmark struct {
+	Run, Variant string
+	// Kind of level: "concurrency" or "rate".
+	Kind  string
+	Level float64
+	// Pooled says that it does not tell first turns from follow-up turns.
+	Pooled bool
+	// Figures stand in for learned baselines, by kind of turn and signal.
+	Figures regression.Benchmarks
+}
+
+// Sink follows jobs. Its methods are called from many goroutines and must not
+// block.
+type Sink interface {
+	// Add announces a job before its first event, or a new configuration of a
+	// job that is known: its series go on.
+	Add(Job)
+	// Observe takes what happens in a job. What is told of a job that was
+	// removed, or never added, is dropped.
+	Observe(probe.Event)
+	// Remove ends a job after its last event.
+	Remove(probe.Key)
+}
+
+// Fanout is a sink that hands everything to several, in order.
+type Fanout []Sink
+
+func (f Fanout) Add(j Job) {
+	for _, s := range f {
+		s.Add(j)
+	}
+}
+
+func (f Fanout) Observe(e probe.Event) {
+	for _, s := range f {
+		s.Observe(e)
+	}
+}
+
+func (f Fanout) Remove(k probe.Key) {
+	for _, s := range f {
+		s.Remove(k)
+	}
+}
