@@ -91,12 +91,12 @@ studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STU
 
 .PHONY: demo-quality
 demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/demo-quality.md
-	$(GO) test ./cmd/synthetic -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
+	$(GO) test ./internal/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
 		-args -quality=$(CURDIR)/docs/demo-quality.md -quality.seeds=200
 
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
-	$(GO) test ./cmd/synthetic -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/cmd/synthetic/demo_baselines.json
+	$(GO) test ./internal/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/demo/baselines.json
 
 .PHONY: fuzz
 fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
 )
 
 // Exit codes.
@@ -95,6 +96,7 @@ var errInterrupted = errors.New("interrupted")
 // report prints err and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	var usage usageError
+	var refused sidecar.RefusedError
 	var mistakes config.Errors
 	switch {
 	case err == nil:
@@ -106,7 +108,7 @@ func report(stderr io.Writer, err error) int {
 	case errors.As(err, &mistakes):
 		fmt.Fprintln(stderr, mistakes)
 		return exitUsage
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &refused):
 		fmt.Fprintf(stderr, "synthetic: %v\n", err)
 		return exitUsage
 	}

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/backtest"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar"
 	"synthetic/internal/slo"
 )
 
@@ -146,7 +147,7 @@ func (f *backtestFlags) input(sim backtest.Scenario) (rules.Input, error) {
 		}
 		in.SLOs = cfg.SLOs
 		for _, j := range cfg.Jobs {
-			in.Jobs = append(in.Jobs, ruleJob(j, 1))
+			in.Jobs = append(in.Jobs, sidecar.RuleJob(j, 1))
 		}
 	}
 	if f.recorded.given() {

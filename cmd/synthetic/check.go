@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
 )
 
 // count is n of something, in words.
@@ -31,7 +32,7 @@ func addCheck(app *kingpin.Application) command {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "%s: ok (%s)\n", *file, strings.Join(contents(cfg), ", "))
-		for _, caution := range cautions(cfg) {
+		for _, caution := range sidecar.Cautions(cfg) {
 			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
 		}
 		return nil
@@ -43,7 +44,7 @@ func addCheck(app *kingpin.Application) command {
 func contents(cfg *config.Config) []string {
 	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
 	for _, b := range cfg.Baselines {
-		out = append(out, fmt.Sprintf("%s to %s compared with %s", b.Workload, b.Target, sourceOf(b)))
+		out = append(out, fmt.Sprintf("%s to %s compared with %s", b.Workload, b.Target, sidecar.Benchmark(b).Source()))
 	}
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))

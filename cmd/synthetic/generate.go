@@ -11,8 +11,8 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/dashboard"
-	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar"
 )
 
 // output is one file to be written.
@@ -69,7 +69,7 @@ func (f *generateFlags) run(e env, what string) error {
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL, DashboardURL: f.dashboardURL}
 	for _, j := range cfg.Jobs {
-		in.Jobs = append(in.Jobs, ruleJob(j, f.replicas))
+		in.Jobs = append(in.Jobs, sidecar.RuleJob(j, f.replicas))
 	}
 	generated, err := rules.Generate(in)
 	if err != nil {
@@ -84,18 +84,6 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 		return nil, err
 	}
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
-}
-
-// ruleJob says what the rules need to know of a job. Closed-loop traffic has
-// no rate that could be known beforehand.
-func ruleJob(j probe.Job, replicas int) rules.Job {
-	perMinute := j.Traffic.Rate * 60 * float64(replicas)
-	turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
-	return rules.Job{
-		Target: j.Target.Name, Workload: j.Workload.Name,
-		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
-		TurnTimeout: j.Workload.Timeouts.Total,
-	}
 }
 
 func dashboards(cfg *config.Config) ([]output, error) {

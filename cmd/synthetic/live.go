@@ -20,7 +20,6 @@ const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
 // place, or, where the output is no terminal, a block now and then.
 type live struct {
 	w        io.Writer
-	snapshot func() status.Snapshot
 	terminal bool
 	every    time.Duration
 
@@ -28,8 +27,8 @@ type live struct {
 	lines int // of the block that stands on the screen
 }
 
-func newLive(w io.Writer, snapshot func() status.Snapshot) *live {
-	v := &live{w: w, snapshot: snapshot, every: 5 * time.Second}
+func newLive(w io.Writer) *live {
+	v := &live{w: w, every: 5 * time.Second}
 	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			v.terminal, v.every = true, time.Second
@@ -38,8 +37,8 @@ func newLive(w io.Writer, snapshot func() status.Snapshot) *live {
 	return v
 }
 
-// follow draws until ctx is done.
-func (v *live) follow(ctx context.Context) {
+// follow draws what snapshot returns until ctx is done.
+func (v *live) follow(ctx context.Context, snapshot func() status.Snapshot) {
 	ticker := time.NewTicker(v.every)
 	defer ticker.Stop()
 	for {
@@ -47,7 +46,7 @@ func (v *live) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			v.draw()
+			v.draw(snapshot())
 		}
 	}
 }
@@ -68,9 +67,9 @@ func (v *live) erase() {
 	}
 }
 
-func (v *live) draw() {
+func (v *live) draw(s status.Snapshot) {
 	var b strings.Builder
-	for _, j := range v.snapshot().Jobs {
+	for _, j := range s.Jobs {
 		writeJob(&b, j)
 	}
 	text := b.String()

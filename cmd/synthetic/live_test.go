@@ -14,29 +14,27 @@ import (
 // before, and a line that stays takes the block's place.
 func TestLiveRedrawsInPlace(t *testing.T) {
 	var out strings.Builder
-	v := newLive(&out, func() status.Snapshot {
-		return status.Snapshot{Jobs: []status.Job{{Target: "demo", Workload: "chat"}}}
-	})
-	v.draw()
+	v, seen := newLive(&out), status.Snapshot{Jobs: []status.Job{{Target: "demo", Workload: "chat"}}}
+	v.draw(seen)
 	plain := out.String()
 	if strings.Contains(plain, "\x1b") || !strings.HasPrefix(plain, "demo/chat  0 turns") {
 		t.Fatalf("what is no terminal is shown %q", plain)
 	}
 	v.terminal = true
 	out.Reset()
-	v.draw()
+	v.draw(seen)
 	if want := noWrap + plain + wrap; out.String() != want {
 		t.Errorf("the first block is %q, want %q", out.String(), want)
 	}
 	out.Reset()
-	v.draw()
+	v.draw(seen)
 	lines := strings.Count(plain, "\n")
 	if want := fmt.Sprintf("\x1b[%dA\x1b[J", lines) + noWrap + plain + wrap; out.String() != want {
 		t.Errorf("the second block is %q, want %q", out.String(), want)
 	}
 	v.say("an alert")
 	out.Reset()
-	v.draw()
+	v.draw(seen)
 	if want := noWrap + plain + wrap; out.String() != want {
 		t.Errorf("the block after a line that stays is %q, want %q", out.String(), want)
 	}

@@ -113,9 +113,9 @@ func TestRunWithoutPager(t *testing.T) {
 // TestLiveSays keeps alerts on the screen, above the figures that are redrawn.
 func TestLiveSays(t *testing.T) {
 	var out bytes.Buffer
-	v := newLive(&out, func() status.Snapshot { return status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}} })
+	v := newLive(&out)
 	v.terminal = true
-	v.draw()
+	v.draw(status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}})
 	lines := v.lines
 	v.say(alertLine(alerting.Change{
 		Firing: true, Labels: map[string]string{"alertname": "Down", "severity": "page"}, Annotations: map[string]string{"summary": "all turns fail"},

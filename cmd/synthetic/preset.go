@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"synthetic/internal/sidecar"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/sweep"
@@ -97,7 +98,7 @@ func (n *presetNetwork) server(preset string) (*presetServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulated deployment: %w", err)
 	}
-	s := &presetServer{conns: make(chan net.Conn), done: make(chan struct{}), server: newServer(h), served: make(chan struct{})}
+	s := &presetServer{conns: make(chan net.Conn), done: make(chan struct{}), server: sidecar.NewServer(h), served: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	go func() {

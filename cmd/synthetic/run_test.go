@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
 	"synthetic/internal/simulate"
 )
 
@@ -141,15 +141,14 @@ func TestStopCountsNoFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logger := slog.New(slog.DiscardHandler)
-	s, err := newSidecar(sidecarOptions{logger: logger, drainTimeout: 100 * time.Millisecond})
+	s, err := sidecar.New(sidecar.Options{DrainTimeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.apply(cfg); err != nil {
+	if err := s.Apply(cfg); err != nil {
 		t.Fatal(err)
 	}
-	web := newServer(s.handlers(nil))
+	web := sidecar.NewServer(s.Handler())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +156,7 @@ func TestStopCountsNoFailure(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
-	go func() { done <- serve(ctx, logger, s, nil, web, func() error { return web.Serve(l) }) }()
+	go func() { done <- s.Run(ctx, web, func() error { return web.Serve(l) }) }()
 	p := &program{t: t, err: newBuffer(), base: "http://" + l.Addr().String()}
 	p.until("turns in flight", func(s map[string]float64) bool { v, _ := sum(s, "synthetic_turns_in_flight"); return v > 3 })
 	cancel()
@@ -178,10 +177,10 @@ func TestStopCountsNoFailure(t *testing.T) {
 }
 
 // gathered returns the series of a sidecar that no longer serves.
-func gathered(t *testing.T, s *sidecar) map[string]float64 {
+func gathered(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
-	s.handlers(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return parse(t, w.Body.String())
 }
 

@@ -58,8 +58,13 @@ func allowed() map[string][]string {
 		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/sidecar/sink", "internal/sidecar/regression", "internal/slo", "internal/probe/waterfall"},
-		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
+		"internal/sidecar": {"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/wire", "internal/rules", "internal/serverside",
+			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status"},
+		"internal/demo": {"internal/sidecar", "internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
+		// Tests alone import it.
+		"tools/testkit/stage": {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
+		"internal/rules":      {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
+		"internal/backtest":   {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},
@@ -122,12 +127,12 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
-// TestSimulatedDeploymentStaysOutside pins that only tests and commands use
-// the simulated deployment.
+// TestSimulatedDeploymentStaysOutside pins that only tests, commands and the
+// demo use the simulated deployment.
 func TestSimulatedDeploymentStaysOutside(t *testing.T) {
 	for _, p := range list(t) {
-		if slices.Contains(p.Imports, module+"internal/simulate") && !strings.HasPrefix(p.ImportPath, module+"cmd/") {
-			t.Errorf("%s imports the simulated deployment: only tests and commands may", p.ImportPath)
+		if slices.Contains(p.Imports, module+"internal/simulate") && !strings.HasPrefix(p.ImportPath, module+"cmd/") && !slices.Contains([]string{module + "internal/demo", module + "tools/testkit/stage"}, p.ImportPath) {
+			t.Errorf("%s imports the simulated deployment: only tests, commands and the demo may", p.ImportPath)
 		}
 	}
 }

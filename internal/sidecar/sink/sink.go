@@ -3,6 +3,8 @@
 package sink
 
 import (
+	"fmt"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
@@ -31,6 +33,11 @@ type Benchmark struct {
 	Pooled bool
 	// Figures stand in for learned baselines, by kind of turn and signal.
 	Figures regression.Benchmarks
+}
+
+// Source says where the benchmark was measured.
+func (b Benchmark) Source() string {
+	return fmt.Sprintf("%s of %s at %s %g", b.Variant, b.Run, b.Kind, b.Level)
 }
 
 // Sink follows jobs. Its methods are called from many goroutines and must not

@@ -1,16 +1,16 @@
 package status
 
 import (
-	"slices"
+	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Expected is what a benchmark makes one expect of a job's turns. It is shown
 // beside the figures of the recent turns, and is no part of them.
 type Expected struct {
-	Target   string `json:"-"`
-	Workload string `json:"-"`
 	// Source says where it was measured, in words.
 	Source string `json:"source"`
 	// Pooled says that it does not tell first turns from follow-up turns.
@@ -26,20 +26,22 @@ type ExpectedKind struct {
 	TPOT Quantiles `json:"tpot"`
 }
 
-// Expect sets what is expected, at most one for each job.
-func (p *Page) Expect(all []Expected) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.expected = slices.Clone(all)
-}
-
-// expectedOf finds what is expected of a job; nil for nothing.
-func expectedOf(all []Expected, key probe.Key) *Expected {
-	i := slices.IndexFunc(all, func(e Expected) bool { return e.Target == key.Target && e.Workload == key.Workload })
-	if i < 0 {
+// expectedOf is what a benchmark makes one expect; nil without one.
+func expectedOf(b *sink.Benchmark) *Expected {
+	if b == nil {
 		return nil
 	}
-	return &all[i]
+	e := &Expected{Source: b.Source(), Pooled: b.Pooled}
+	for k, kind := range []*ExpectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
+		of := b.Figures[k]
+		kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as regression.Signals
+	}
+	return e
+}
+
+func quantilesOf(b regression.Benchmark) Quantiles {
+	known := func(d time.Duration) Duration { return Duration(probe.Opt[time.Duration]{V: d, OK: d > 0}) }
+	return Quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
 }
 
 // expectedRow is the line under a row of figures; false where nothing is

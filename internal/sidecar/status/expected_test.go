@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // TestExpected shows a benchmark below the figures that it knows, of its own
@@ -14,12 +15,11 @@ import (
 func TestExpected(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute, first, ttft(400*time.Millisecond)), turn(time.Minute))
-	p.Expect([]Expected{
-		{Target: "other", Workload: "w", Source: "not this one"},
-		{Target: "t", Workload: "w", Source: "kv_aware of " + hostile, First: ExpectedKind{
-			TTFT: Quantiles{Count: 300, P50: Duration(probe.Some(390 * time.Millisecond))},
-		}},
-	})
+	benchmark := &sink.Benchmark{Variant: "kv_aware", Run: hostile, Kind: "concurrency", Level: 20}
+	benchmark.Figures[0][0] = regression.Benchmark{Samples: 300, Quantiles: [3]time.Duration{390 * time.Millisecond}}
+	compared := jobOf("t", "w")
+	compared.Benchmark = benchmark
+	p.Add(compared)
 	j := only(t, p)
 	if j.Expected == nil || !strings.HasPrefix(j.Expected.Source, "kv_aware") {
 		t.Fatalf("expected: %+v", j.Expected)
@@ -36,7 +36,7 @@ func TestExpected(t *testing.T) {
 	if err != nil || !strings.Contains(string(data), `"expected":{"source":"kv_aware`) {
 		t.Errorf("in JSON: %v %s", err, data)
 	}
-	p.Expect(nil)
+	p.Add(jobOf("t", "w"))
 	if j := only(t, p); j.Expected != nil || len(rows(j.Recent, j.Expected)) != 4 {
 		t.Errorf("once it is gone it is still expected: %+v", j.Expected)
 	}

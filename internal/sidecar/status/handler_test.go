@@ -32,7 +32,9 @@ const hostile = `</title></script><script>alert("x")</script><img src=x onerror=
 // full returns a page with something of everything on it.
 func full() *Page {
 	p := pageAt(noon)
-	p.Apply(objectives())
+	p.Add(jobOf("t", "w", objectives()...))
+	p.Add(jobOf(hostile, hostile, objectives()...))
+	p.Add(jobOf("u", "w", objectives()...))
 	feed(p,
 		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
 		turn(4*time.Minute),
@@ -176,7 +178,7 @@ func TestStates(t *testing.T) {
 		p := pageAt(noon)
 		o := objectives()[:1]
 		o[0].Objective = 0.5
-		p.Apply(o)
+		p.Add(jobOf("t", "w", o...))
 		feed(p, turns...)
 		if got := stateOf(only(t, p)).Text; got != want {
 			t.Errorf("state %q, want %q", got, want)

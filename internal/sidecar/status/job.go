@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 )
 
 // How much is kept of each job: 512 samples of about 150 bytes and at most 96
@@ -22,6 +23,10 @@ const (
 // job is what the page remembers of one job.
 type job struct {
 	mu sync.Mutex
+
+	begun      bool // something happened
+	objectives []slo.Objective
+	expected   *Expected // nil for nothing
 
 	model                   string
 	turns, failed, canceled int // ended since the start
@@ -57,6 +62,7 @@ func newJob() *job {
 
 // observe takes an event in.
 func (j *job) observe(e probe.Event) {
+	j.begun = true
 	switch e := e.(type) {
 	case probe.Start:
 		j.turnsInFlight++

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -61,9 +62,20 @@ func ttft(d time.Duration) func(*probe.Result) {
 // first makes a turn the first of its conversation.
 func first(r *probe.Result) { r.Turn, r.Kind = 1, probe.First }
 
-// feed runs turns through a page, each in a conversation of its own.
+// jobOf is the job of a target and a workload, judged by objectives.
+func jobOf(target, workload string, o ...slo.Objective) sink.Job {
+	j := sink.Job{Objectives: o}
+	j.Target.Name, j.Workload.Name = target, workload
+	return j
+}
+
+// feed runs turns through a page, each in a conversation of its own. A job that
+// is not known yet is added.
 func feed(p *Page, turns ...probe.Result) {
 	for _, r := range turns {
+		if p.jobs[r.Key()] == nil {
+			p.Add(jobOf(r.Target, r.Workload))
+		}
 		p.Observe(probe.ConversationStart{Target: r.Target, Workload: r.Workload})
 		p.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
 		p.Observe(r)

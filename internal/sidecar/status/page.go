@@ -8,12 +8,11 @@ package status
 import (
 	"cmp"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/slo"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Options say what a Page shows; the zero value is fine.
@@ -43,10 +42,8 @@ type Page struct {
 	started time.Time
 	handler http.Handler
 
-	mu         sync.Mutex
-	jobs       map[probe.Key]*job
-	objectives []slo.Objective
-	expected   []Expected
+	mu   sync.Mutex
+	jobs map[probe.Key]*job
 }
 
 // New returns a page without any job.
@@ -63,30 +60,32 @@ func New(o Options) *Page {
 	return p
 }
 
-// Apply sets the objectives that turns are judged by, those of the past
-// included.
-func (p *Page) Apply(objectives []slo.Objective) {
+// Add makes a job known, or judges its turns by other objectives, those of the
+// past included.
+func (p *Page) Add(info sink.Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.objectives = slices.Clone(objectives)
+	j := p.jobs[info.Key()]
+	if j == nil {
+		j = newJob()
+		p.jobs[info.Key()] = j
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.objectives, j.expected = info.Objectives, expectedOf(info.Benchmark)
 }
 
-// Forget removes a job. Call it when its last conversation has ended.
-func (p *Page) Forget(job probe.Key) {
+// Remove forgets a job.
+func (p *Page) Remove(job probe.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.jobs, job)
 }
 
-// Observe takes an event in. Only a beginning makes a job known: the end of a
-// turn that started before its job was forgotten does not bring the job back.
+// Observe takes an event in.
 func (p *Page) Observe(e probe.Event) {
 	p.mu.Lock()
 	j := p.jobs[e.Key()]
-	if j == nil && begins(e) {
-		j = newJob()
-		p.jobs[e.Key()] = j
-	}
 	p.mu.Unlock()
 	if j == nil {
 		return
@@ -94,13 +93,4 @@ func (p *Page) Observe(e probe.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.observe(e)
-}
-
-// begins reports whether an event is the beginning of something.
-func begins(e probe.Event) bool {
-	switch e.(type) {
-	case probe.Result, probe.Conversation, probe.ModelFound:
-		return false
-	}
-	return true
 }

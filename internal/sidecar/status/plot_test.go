@@ -53,7 +53,7 @@ func TestScale(t *testing.T) {
 
 func TestPlot(t *testing.T) {
 	p := pageAt(noon)
-	p.Apply(objectives()[:1])
+	p.Add(jobOf("t", "w", objectives()[0]))
 	feed(p,
 		turn(4*time.Minute, first, ttft(time.Second)),
 		turn(3*time.Minute, ttft(100*time.Millisecond)),

@@ -123,14 +123,13 @@ type Point struct {
 func (p *Page) Snapshot() Snapshot {
 	p.mu.Lock()
 	jobs := maps.Clone(p.jobs)
-	objectives, expected := p.objectives, p.expected
 	p.mu.Unlock()
 
 	s := Snapshot{At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(p.options.Window)), Jobs: []Job{}}
 	for key, j := range jobs {
-		one := j.snapshot(key, s.At, p.options.Window, objectives)
-		one.Expected = expectedOf(expected, key)
-		s.Jobs = append(s.Jobs, one)
+		if one, begun := j.snapshot(key, s.At, p.options.Window); begun {
+			s.Jobs = append(s.Jobs, one)
+		}
 	}
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))
@@ -138,14 +137,19 @@ func (p *Page) Snapshot() Snapshot {
 	return s
 }
 
-// snapshot returns the state of a job.
-func (j *job) snapshot(key probe.Key, now time.Time, window time.Duration, objectives []slo.Objective) Job {
+// snapshot returns the state of a job, and whether anything has happened in it.
+func (j *job) snapshot(key probe.Key, now time.Time, window time.Duration) (out Job, begun bool) {
 	j.mu.Lock()
-	out := Job{
+	if !j.begun {
+		j.mu.Unlock()
+		return out, false
+	}
+	objectives := j.objectives
+	out = Job{
 		Target: key.Target, Workload: key.Workload, Model: j.model,
 		Turns: j.turns, Failed: j.failed, Canceled: j.canceled,
 		Conversations: j.conversations, Skipped: maps.Clone(j.skipped),
-		TurnsInFlight: j.turnsInFlight, ConversationsInFlight: j.conversationsInFlight,
+		TurnsInFlight: j.turnsInFlight, ConversationsInFlight: j.conversationsInFlight, Expected: j.expected,
 	}
 	if j.haveLast {
 		out.Last = lastOf(j.last, now)
@@ -163,7 +167,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, window time.Duration, objec
 	}
 	out.SLOs = judge(key, recent, objectives)
 	out.Points = points(recent)
-	return out
+	return out, true
 }
 
 func lastOf(r probe.Result, now time.Time) *Last {

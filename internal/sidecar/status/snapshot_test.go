@@ -99,12 +99,12 @@ func TestJudgedAsTheWholeResult(t *testing.T) {
 func TestObjectives(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(2*time.Minute), turn(time.Minute, failing(probe.HTTP5xx, "x")))
-	p.Apply([]slo.Objective{
+	p.Add(jobOf("t", "w", []slo.Objective{
 		{Name: "half", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5},
 		{Name: "up", SLI: slo.Availability, Objective: 0.99},
 		{Name: "elsewhere", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Targets: []string{"other"}},
 		{Name: "first", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.5, Turns: []probe.TurnKind{probe.First}},
-	})
+	}...))
 	var got []string
 	for _, s := range only(t, p).SLOs {
 		got = append(got, strings.Join([]string{s.Name, s.Share.String(), s.Threshold.String(), s.State().Text, s.Statement()}, "|"))
@@ -160,14 +160,16 @@ func TestPromisedMemory(t *testing.T) {
 
 func TestForgottenJobStaysForgotten(t *testing.T) {
 	p := pageAt(noon)
+	p.Add(jobOf("t", "w"))
 	p.Observe(probe.ConversationStart{Target: "t", Workload: "w"})
 	p.Observe(probe.Start{Target: "t", Workload: "w"})
-	p.Forget(probe.Key{Target: "t", Workload: "w"})
+	p.Remove(key("t", "w"))
 	p.Observe(turn(0))
 	p.Observe(probe.Conversation{Target: "t", Workload: "w"})
 	if jobs := p.Snapshot().Jobs; len(jobs) != 0 {
 		t.Errorf("the end of a turn brought back %+v", jobs)
 	}
+	p.Add(jobOf("t", "w"))
 	p.Observe(probe.Start{Target: "t", Workload: "w"})
 	p.Observe(turn(0))
 	p.Observe(turn(0))
@@ -181,6 +183,7 @@ func key(target, workload string) probe.Key { return probe.Key{Target: target, W
 func TestJobsAreSorted(t *testing.T) {
 	p := pageAt(noon)
 	for _, k := range []probe.Key{key("b", "a"), key("a", "b"), key("a", "a")} {
+		p.Add(jobOf(k.Target, k.Workload))
 		p.Observe(probe.ConversationStart{Target: k.Target, Workload: k.Workload})
 	}
 	var got []probe.Key
@@ -206,7 +209,7 @@ func TestConcurrentUse(t *testing.T) {
 				p.Snapshot()
 				get(t, p, "/")
 				get(t, p, "/turns")
-				p.Apply(objectives())
+				p.Add(jobOf("t", "w", objectives()...))
 			}
 		})
 	}

@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+const (
+	outageBound = 2 * time.Minute
+	// burnBound is how long the SLO's burn rate needs where a fifth of the turns
+	// fail and an hour of health lies behind: 14.4 × 0.5 % of 60 minutes / 20 %.
+	burnBound = 22 * time.Minute
+)
+
+// What a fault should be told by.
+func jumps(part string) want {
+	return want{alert: "SyntheticFastRegression", part: part}
+}
+
+func down() want { return want{alert: "SyntheticTargetDown", within: outageBound} }
+
+func burns() want {
+	return want{alert: "SyntheticSLOFastBurn", slo: "availability", within: burnBound}
+}
+
+// faults lists what can go wrong, as --incident says it. Every kind of incident
+// is among them.
+func faults(t *testing.T) []trial {
+	one := func(incident string, lasts time.Duration, wants ...want) trial {
+		return befalling(t, Busy("demo", "phase0", 34), incident, lasts, wants...)
+	}
+	ofThree := func(incident string, lasts time.Duration, wants ...want) trial {
+		return befalling(t, Busy("demo", "trtllm-rr", 60), incident, lasts, wants...)
+	}
+	const short, long = 6 * time.Minute, 35 * time.Minute
+	return []trial{
+		one("slow_prefill,factor=6", short, jumps("queue_prefill")),
+		one("slow_prefill,factor=3", short, jumps("queue_prefill")),
+		one("slow_decode,factor=3", short, jumps("decode")),
+		one("slow_decode,factor=2", short, jumps("decode")),
+		one("slow_decode,factor=1.4", long, jumps("decode")),
+		one("slow_network,factor=10", short, jumps("queue_prefill")),
+		accepting(t),
+		coldAlways(),
+		one("hang", short, down(), jumps("queue_prefill")),
+		ofThree("hang,workers=1", short, burns(), jumps("queue_prefill")),
+		one("worker_loss", short, down()),
+		ofThree("worker_loss,workers=1", long, jumps("decode")),
+		ofThree("slow_decode,factor=3,workers=1", long, jumps("decode")),
+		one("http_500,share=0.2", short, burns()),
+		one("http_500,share=1", short, down()),
+		one("http_429,share=0.3", 12*time.Minute, burns(), want{alert: "SyntheticTargetBusy", within: 20 * time.Minute}),
+		one("no_answer,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "queue_prefill", within: burnBound}),
+		one("no_answer,share=1", short, down(), jumps("queue_prefill")),
+		one("cut,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("cut,share=1", short, down(), jumps("decode")),
+		one("stall,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("stall,share=1", short, down(), jumps("decode")),
+		one("error_event,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("error_event,share=1", short, down(), jumps("decode")),
+		onTheWay("nobody listens", short, func(p *stage.Pipes) { _ = p.Close() }, down(), jumps("connect")),
+		onTheWay("a connection takes 2 s", short, func(p *stage.Pipes) { p.Slow.Store(int64(2 * time.Second)) }, jumps("connect")),
+	}
+}
+
+// befalling is a trial of one incident.
+func befalling(t *testing.T, target Target, incident string, lasts time.Duration, wants ...want) trial {
+	t.Helper()
+	i, err := simulate.ParseIncident(incident)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.At = pause
+	target.Options.Incidents = []simulate.Incident{i}
+	return trial{name: incident, target: target, lasts: lasts, wants: wants}
+}
+
+// accepting is a deployment whose drafter is good until it is not.
+func accepting(t *testing.T) trial {
+	target := Busy("demo", "eagle3", 34)
+	target.Options.Cluster.Engine.Speculation.Acceptance = 0.7
+	c := befalling(t, target, "acceptance,factor=0.1", 6*time.Minute, jumps("decode"))
+	c.learns = true
+	return c
+}
+
+// coldAlways is a prefix cache that keeps nothing.
+func coldAlways() trial {
+	target := Busy("demo", "phase0", 34)
+	const lasts = 35 * time.Minute
+	for at := pause; at < pause+lasts; at += 2 * time.Second {
+		target.Options.Incidents = append(target.Options.Incidents, simulate.Incident{Kind: simulate.ColdCache, At: at})
+	}
+	return trial{name: "cold_cache, every 2 s", target: target, lasts: lasts, wants: []want{
+		jumps("queue_prefill"), {alert: "SyntheticCachedRatioDrop", within: lasts},
+	}}
+}
+
+// onTheWay is a trial of what happens before a deployment is reached.
+func onTheWay(name string, lasts time.Duration, do func(*stage.Pipes), wants ...want) trial {
+	return trial{
+		name: name, target: Busy("demo", "phase0", 34), lasts: lasts, wants: wants,
+		acts: []stage.Act{{After: pause, Do: func(_ *simulate.Deployment, p *stage.Pipes) { do(p) }}},
+	}
+}
+
+// TestFaultsCoverEveryIncident keeps the list whole.
+func TestFaultsCoverEveryIncident(t *testing.T) {
+	all := faults(t)
+	for _, kind := range simulate.IncidentKinds() {
+		if !slices.ContainsFunc(all, func(c trial) bool { return strings.HasPrefix(c.name, string(kind)) }) {
+			t.Errorf("no trial of the incident %q", kind)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+// Package demo is what "synthetic demo" shows: simulated deployments, what
+// happens to them, what is usual for them, and the configuration that probes
+// them.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/slo"
+)
+
+// Scenario is what "synthetic demo" shows.
+type Scenario struct {
+	Name, About string
+	Targets     []Target
+	Steps       []Step
+}
+
+// Target is a simulated deployment that the demo probes. While all is well
+// it is as the one whose baseline baselines.json has under usual.
+type Target struct {
+	Name, Usual string
+	Options     simulate.Options
+}
+
+// Step is something that happens, in words.
+type Step struct {
+	At   time.Duration // after the start
+	Text string
+}
+
+// pause is how long a scenario leaves a newcomer to see what is normal.
+const pause = time.Minute
+
+// scenarios lists what the demo can show, the default first.
+func scenarios() []Scenario {
+	return []Scenario{
+		healthy(), slowed(), drafter(), outage(), routers(),
+	}
+}
+
+// Names lists the names of scenarios.
+func Names() []string {
+	var names []string
+	for _, s := range scenarios() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Named returns a scenario whose deployments have a seed.
+func Named(name string, seed uint64) (Scenario, error) {
+	for _, s := range scenarios() {
+		if s.Name != name {
+			continue
+		}
+		for i := range s.Targets {
+			s.Targets[i].Options.Seed = seed
+		}
+		return s, nil
+	}
+	return Scenario{}, fmt.Errorf("--scenario=%s: there is no such scenario; give one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Busy is a simulated deployment with other clients' conversations on it.
+func Busy(name, preset string, conversations int) Target {
+	config := mustPreset(preset)
+	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), simulate.Options{
+		Model: "simulated-70b", Cluster: &config,
+		Answer: simulate.Length{Median: 80, Sigma: 0.3},
+		Load:   simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute},
+	}}
+}
+
+// mustPreset returns a preset that is known to exist.
+func mustPreset(name string) cluster.Config {
+	c, err := cluster.Preset(name)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func healthy() Scenario {
+	return Scenario{
+		Name: "healthy", About: "One GPU with a 70B model answers some 45 conversations, and all is well.",
+		Targets: []Target{Busy("demo", "phase0", 34)},
+	}
+}
+
+func slowed() Scenario {
+	s := Scenario{
+		Name: "regression", About: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
+		Targets: []Target{Busy("demo", "phase0", 34)},
+	}
+	return s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute})
+}
+
+func drafter() Scenario {
+	t := Busy("demo", "phase0", 34)
+	t.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: mustPreset("eagle3")}}
+	return Scenario{
+		Name: "eagle3", About: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",
+		Targets: []Target{t},
+		Steps:   []Step{{pause, "speculative decoding is rolled out: a drafter, at most 64 sequences at once, a cold cache"}},
+	}
+}
+
+func outage() Scenario {
+	s := Scenario{
+		Name: "outage", About: "Three workers behind a round-robin router. One hangs, is lost and comes back; then errors come.",
+		Targets: []Target{Busy("demo", "trtllm-rr", 60)},
+	}
+	return s.with(
+		simulate.Incident{Kind: simulate.WorkerHang, Workers: []int{1}, At: pause, For: 90 * time.Second},
+		simulate.Incident{Kind: simulate.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
+		simulate.Incident{Kind: simulate.ErrorStatus, Share: .2, At: pause + 4*time.Minute, For: 2 * time.Minute},
+	)
+}
+
+func routers() Scenario {
+	return Scenario{
+		Name: "kv-vs-rr", About: "Two deployments of three workers each under the same load. One routes by what is cached, one in turn.",
+		Targets: []Target{Busy("kv-aware", "trtllm-kv", 80), Busy("round-robin", "trtllm-rr", 80)},
+	}
+}
+
+// with lets incidents happen to the first target.
+func (s Scenario) with(incidents ...simulate.Incident) Scenario {
+	s.Targets[0].Options.Incidents = incidents
+	for _, i := range incidents {
+		s.Steps = append(s.Steps, Step{i.At, i.String()})
+		if i.For > 0 {
+			s.Steps = append(s.Steps, Step{i.At + i.For, overText})
+		}
+	}
+	slices.SortStableFunc(s.Steps, func(a, b Step) int { return int(a.At - b.At) })
+	return s
+}
+
+// Plan lists what will happen.
+func (s Scenario) Plan() string {
+	var b strings.Builder
+	b.WriteString(s.About + "\n\n")
+	for _, step := range s.Steps {
+		fmt.Fprintf(&b, "  after %-8s %s\n", slo.Short(step.At), step.Text)
+	}
+	if len(s.Steps) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// overText ends an incident.
+const overText = "that is over"
+
+// notice is how long before a step the demo says what comes.
+const notice = 20 * time.Second
+
+// Tell says what comes and what happens, until ctx is done.
+func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
+	for _, step := range s.Steps {
+		if step.Text != overText {
+			if !until(ctx, began.Add(step.At-notice)) {
+				return
+			}
+			say(fmt.Sprintf("in %s: %s", slo.Short(notice), step.Text))
+		}
+		if !until(ctx, began.Add(step.At)) {
+			return
+		}
+		say("now: " + step.Text)
+	}
+}
+
+// until waits for a time; false when ctx ended before.
+func until(ctx context.Context, at time.Time) bool {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

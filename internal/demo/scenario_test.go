@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/sidecar/status"
+	"synthetic/internal/simulate"
+)
+
+// TestScenarios pins what a newcomer is promised: nothing fires while all is
+// well, and what is wrong pages within minutes, with the part that it is.
+func TestScenarios(t *testing.T) {
+	for name, want := range map[string]page{
+		"healthy":    {},
+		"kv-vs-rr":   {},
+		"regression": {alert: "SyntheticFastRegression", signal: "ttft", turn: "first", part: "queue_prefill"},
+		"eagle3":     {alert: "SyntheticFastRegression", signal: "tpot", turn: "followup", part: "decode"},
+		"outage":     {alert: "SyntheticSLOFastBurn", slo: "availability"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := stageOf(t, name, 1, 10*time.Minute).play(t)
+			pages := p.pages(t)
+			if name == "kv-vs-rr" {
+				routersDiffer(t, p.jobs)
+			}
+			found := slices.IndexFunc(pages, func(g page) bool {
+				return g.alert == want.alert && g.signal == want.signal && g.turn == want.turn && g.slo == want.slo && g.part == want.part
+			})
+			for _, g := range pages {
+				if want.alert == "" || g.first < pause {
+					t.Errorf("while all is well, %s", g)
+				}
+			}
+			if want.alert == "" {
+				return
+			}
+			if found < 0 {
+				t.Fatalf("want %s among %v", want, pages)
+			}
+			t.Logf("%v after it began, of %v", pages[found].first-pause, pages)
+		})
+	}
+}
+
+// stageOf is a scenario of the demo, with the baselines that it starts with.
+func stageOf(t *testing.T, name string, seed uint64, length time.Duration) demoRun {
+	t.Helper()
+	s, err := Named(name, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	usual, err := usualOf(s.Targets, baselines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return demoRun{targets: s.Targets, baselines: usual, length: length}
+}
+
+// routersDiffer checks what the side by side shows.
+func routersDiffer(t *testing.T, jobs map[string]status.Job) {
+	t.Helper()
+	kv, rr := jobs["kv-aware"].Recent.Cached, jobs["round-robin"].Recent.Cached
+	if kv.V < rr.V+.1 {
+		t.Errorf("the KV-aware router finds %v of the prompts cached, round-robin %v", kv, rr)
+	}
+}
+
+func TestScenarioTellsWhatHappensWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Scenario{About: "About."}
+		s.Targets = []Target{{}}
+		s = s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second})
+		const plan = "About.\n\n  after 1m       prefill takes 4 times as long for 1m30s\n  after 2m30s    that is over\n\n"
+		if got := s.Plan(); got != plan {
+			t.Errorf("the plan is %q, want %q", got, plan)
+		}
+		began := time.Now()
+		var said []string
+		s.Tell(t.Context(), began, func(line string) { said = append(said, time.Since(began).String()+" "+line) })
+		want := []string{
+			"40s in 20s: prefill takes 4 times as long for 1m30s",
+			"1m0s now: prefill takes 4 times as long for 1m30s",
+			"2m30s now: that is over",
+		}
+		if !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s.Tell(ctx, time.Now(), func(line string) { t.Errorf("said %q after the end", line) })
+	})
+}
+
+func TestScenariosAreValid(t *testing.T) {
+	for _, s := range scenarios() {
+		for _, target := range s.Targets {
+			if err := target.Options.Validate(); err != nil {
+				t.Errorf("%s: %s: %v", s.Name, target.Name, err)
+			}
+		}
+		if !strings.HasSuffix(s.About, ".") {
+			t.Errorf("%s: %q is no sentence", s.Name, s.About)
+		}
+	}
+	if !bytes.Contains(configText, []byte("TARGETS")) {
+		t.Error("demo.yml has no place for the targets")
+	}
+}

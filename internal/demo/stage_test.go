@@ -1,0 +1,161 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/status"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+// demoTick is how often the demo's pager gathers and evaluates: "interval" in
+// demo.yml.
+const demoTick = 5 * time.Second
+
+// demoRun is the demo in virtual time: its deployments, its configuration and the
+// real sidecar, over connections in memory.
+type demoRun struct {
+	targets   []Target
+	baselines regression.File
+	length    time.Duration
+	// every is the time between two scrapes; 0 is the demo's own.
+	every time.Duration
+	// acts happen to the first target.
+	acts []stage.Act
+	// unseen leaves the scrapes out.
+	unseen bool
+}
+
+// played is what was seen of a stage.
+type played struct {
+	cfg     *config.Config
+	began   time.Time
+	scrapes []stage.Scrape
+	jobs    map[string]status.Job // at the end, by target
+	learned regression.File       // at the end
+}
+
+// play plays a stage to its end.
+func (g demoRun) play(t *testing.T) played {
+	t.Helper()
+	p := played{jobs: map[string]status.Job{}}
+	synctest.Test(t, func(t *testing.T) { g.playNow(t, &p) })
+	return p
+}
+
+// playNow plays within a bubble.
+func (g demoRun) playNow(t *testing.T, p *played) {
+	p.began = time.Now()
+	h, err := g.house()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	if p.cfg, err = config.Parse("demo.yml", ConfigFor(g.targets, h.at), "."); err != nil {
+		t.Fatal(err)
+	}
+	pages := p.cfg.Alerting
+	p.cfg.Alerting = nil // its storage has no virtual time
+	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: h.dial, Replica: g.replica()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prober.Restore(g.baselines)
+	if err := prober.Apply(p.cfg); err != nil {
+		t.Fatal(err)
+	}
+	p.cfg.Alerting = pages
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- prober.Probe(ctx) }()
+	g.watch(t, prober, h, p)
+	for _, j := range prober.Status().Jobs {
+		p.jobs[j.Target] = j
+	}
+	p.learned = prober.Recorder().Baselines()
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
+// watch scrapes, and lets things happen, until the stage is over.
+func (g demoRun) watch(t *testing.T, s *sidecar.Sidecar, h *house, p *played) {
+	every, acts := max(g.every, demoTick), g.acts
+	keep := readByRules(t, p.cfg)
+	for elapsed := time.Duration(0); elapsed < g.length; elapsed += every {
+		for len(acts) > 0 && acts[0].After <= elapsed {
+			acts[0].Do(h.deployments[0], h.wires[0])
+			acts = acts[1:]
+		}
+		time.Sleep(time.Until(p.began.Add(elapsed + every)))
+		if !g.unseen {
+			p.scrapes = append(p.scrapes, stage.Scrape{At: time.Now(), Samples: stage.SamplesOf(t, s, keep)})
+		}
+	}
+}
+
+// readByRules says of a family whether the pager's rules name it: the others
+// are not stored by the pager, either.
+func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
+	t.Helper()
+	files, err := sidecar.PagerRules(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	return func(family string) bool {
+		named, ok := known[family]
+		if !ok {
+			named = bytes.Contains(files[0].Data, []byte(family))
+			known[family] = named
+		}
+		return named
+	}
+}
+
+// house holds the deployments of a stage.
+type house struct {
+	at          []string // addresses
+	deployments []*simulate.Deployment
+	wires       []*stage.Pipes
+	byAddr      map[string]*stage.Pipes
+	stops       []func()
+}
+
+func (g demoRun) house() (*house, error) {
+	h := &house{byAddr: map[string]*stage.Pipes{}}
+	for _, target := range g.targets {
+		d, wire := simulate.New(target.Options), stage.NewPipes()
+		h.at = append(h.at, target.Name)
+		h.deployments, h.wires = append(h.deployments, d), append(h.wires, wire)
+		h.byAddr[net.JoinHostPort(target.Name, "80")] = wire
+		server := sidecar.NewServer(d)
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(wire) }()
+		h.stops = append(h.stops, func() { _ = server.Close(); <-served })
+	}
+	return h, nil
+}
+
+func (h *house) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	return h.byAddr[addr].Dial(ctx, network, addr)
+}
+
+func (h *house) close() {
+	for _, stop := range h.stops {
+		stop()
+	}
+}
+
+// replica makes the probes of another seed come at other times.
+func (g demoRun) replica() string { return fmt.Sprint("seed ", g.targets[0].Options.Seed) }

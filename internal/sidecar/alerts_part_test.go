@@ -1,0 +1,62 @@
+package sidecar_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
+	"synthetic/tools/testkit/stage"
+)
+
+// TestRegressionNamesTheLikelyPart breaks the deployment of alertsConfig, whose
+// baseline is still young, and reads the page.
+func TestRegressionNamesTheLikelyPart(t *testing.T) {
+	const healthy, broken = time.Hour, 10 * time.Minute
+	for _, tc := range []struct {
+		name   string
+		fault  func(*simulate.Options)
+		signal string
+		want   []string
+	}{
+		{"slow first token", func(o *simulate.Options) { o.FirstToken.Median = 5 * time.Second }, "ttft",
+			[]string{"Likely part: queue_prefill (+", "the baseline of 1 s", "is still young"}},
+		{"slow decode", func(o *simulate.Options) { o.InterToken.Median = 400 * time.Millisecond }, "tpot",
+			[]string{"Likely part: decode (+", "the baseline of 0.06 s", "is still young"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cfg, ruleFile := stage.Rules(t, alertsConfig+"  - {name: tpot, sli: tpot, threshold: 60ms, objective: 99%}\n")
+			var scrapes []stage.Scrape
+			synctest.Test(t, func(t *testing.T) {
+				scrapes = stage.Play(t, cfg, healthyOptions(), healthy+broken,
+					stage.Act{After: healthy, Do: func(d *simulate.Deployment, _ *stage.Pipes) { d.Update(tc.fault) }})
+			})
+			server := promtest.New(t, ruleFile, 15*time.Second)
+			paged := time.Duration(0)
+			text := ""
+			for _, s := range scrapes {
+				server.Scrape(s.At, "prober", s.Samples)
+				server.Evaluate(s.At)
+				for _, a := range server.Alerts() {
+					if a.Labels.Get("alertname") != "SyntheticFastRegression" || a.Labels.Get("signal") != tc.signal {
+						continue
+					}
+					if paged == 0 {
+						paged = s.At.Sub(scrapes[0].At) - healthy
+					}
+					text = a.Annotations.Get("description")
+				}
+			}
+			if paged <= 0 || paged > 6*time.Minute {
+				t.Errorf("paged %v after the fault, want within 6 min", paged)
+			}
+			for _, want := range tc.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page reads %q, want %q in it", text, want)
+				}
+			}
+		})
+	}
+}

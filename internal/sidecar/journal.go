@@ -1,0 +1,74 @@
+package sidecar
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
+)
+
+// journalEvery is how often, at most, the journal has a line for one job.
+const journalEvery = time.Minute
+
+// journal is a sink that logs when a job begins to fail and when it is well
+// again: the first place an operator looks at. A job that goes back and forth
+// has a line a minute at most.
+type journal struct {
+	logger *slog.Logger
+
+	mu   sync.Mutex
+	jobs map[probe.Key]*entry
+}
+
+// entry is what the journal last said of a job.
+type entry struct {
+	failing bool
+	said    time.Time
+}
+
+func newJournal(logger *slog.Logger) *journal {
+	return &journal{logger: logger, jobs: map[probe.Key]*entry{}}
+}
+
+// Observe logs a turn that ends differently from what was said last.
+func (j *journal) Observe(e probe.Event) {
+	r, ended := e.(probe.Result)
+	if !ended || r.Outcome == probe.Canceled || !j.changed(r) {
+		return
+	}
+	at := []any{"target", r.Target, "workload", r.Workload, "trace", r.TraceID}
+	if r.Outcome.Failed() {
+		j.logger.Warn("Turns fail", append(at, "outcome", r.Outcome, "err", r.Err)...)
+		return
+	}
+	j.logger.Info("Turns succeed", append(at, "ttft", r.TTFT.V)...)
+}
+
+// changed reports whether the turn is worth a line.
+func (j *journal) changed(r probe.Result) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := r.Key()
+	e := j.jobs[key]
+	if e == nil {
+		e = &entry{failing: !r.Outcome.Failed()} // the first turn is news
+		j.jobs[key] = e
+	}
+	if e.failing == r.Outcome.Failed() || (!e.said.IsZero() && r.End.Sub(e.said) < journalEvery) {
+		return false
+	}
+	e.failing, e.said = r.Outcome.Failed(), r.End
+	return true
+}
+
+// Add implements sink.Sink: a job is known by its first turn.
+func (j *journal) Add(sink.Job) {}
+
+// Remove drops a job that is no more.
+func (j *journal) Remove(job probe.Key) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.jobs, job)
+}

@@ -1,0 +1,132 @@
+package sidecar
+
+import (
+	"log/slog"
+	"reflect"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/config"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+)
+
+// pager is the embedded pager with the configuration that it was made from.
+type pager struct {
+	*alerting.Pager
+	config *config.Alerting
+}
+
+// RuleJob says what the rules need to know of a job that so many replicas probe.
+// Closed-loop traffic has no rate that could be known beforehand.
+func RuleJob(j probe.Job, replicas int) rules.Job {
+	perMinute := j.Traffic.Rate * 60 * float64(replicas)
+	turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
+	return rules.Job{
+		Target: j.Target.Name, Workload: j.Workload.Name,
+		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
+		TurnTimeout: j.Workload.Timeouts.Total,
+	}
+}
+
+// PagerRules are the rules that "synthetic generate rules" writes, for this
+// process alone: it sees no other replica's turns.
+func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
+	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: cfg.Alerting.RunbookURL, DashboardURL: cfg.Alerting.DashboardURL}
+	for _, j := range cfg.Jobs {
+		in.Jobs = append(in.Jobs, RuleJob(j, 1))
+	}
+	generated, err := rules.Generate(in)
+	if err != nil {
+		return nil, refused("the rules of alerting: %w", err)
+	}
+	text, err := generated.PrometheusYAML()
+	if err != nil {
+		return nil, err
+	}
+	return []alerting.RuleFile{{Name: "synthetic", Data: text}}, nil
+}
+
+// preparePager brings the pager in line with a configuration: the first one
+// makes it, a later one replaces its rules. It returns what to do once the rest
+// of the configuration is in force.
+func (s *Sidecar) preparePager(cfg *config.Config) (commit func() error, err error) {
+	if err := s.samePager(cfg.Alerting); err != nil {
+		return nil, err
+	}
+	if cfg.Alerting == nil {
+		return func() error { return nil }, nil
+	}
+	files, err := PagerRules(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if s.pager != nil {
+		return func() error { return s.pager.Reload(files) }, nil
+	}
+	return func() error {
+		p, err := alerting.New(s.pagerOptions(cfg.Alerting, files))
+		if err != nil {
+			return refused("alerting: %w", err)
+		}
+		s.pager = &pager{p, cfg.Alerting}
+		return s.registry.Register(newPagerCollector(p.Health))
+	}, nil
+}
+
+// samePager refuses what a reload cannot change: the pager's storage and its
+// connections are made once.
+func (s *Sidecar) samePager(c *config.Alerting) error {
+	if !s.configured {
+		return nil
+	}
+	var running *config.Alerting
+	if s.pager != nil {
+		running = s.pager.config
+	}
+	if !sameButLinks(running, c) {
+		return refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
+	}
+	return nil
+}
+
+// sameButLinks compares what is not part of the rules.
+func sameButLinks(a, b *config.Alerting) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	x, y := *a, *b
+	x.RunbookURL, x.DashboardURL, y.RunbookURL, y.DashboardURL = "", "", "", ""
+	return reflect.DeepEqual(x, y)
+}
+
+func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) alerting.Options {
+	o := alerting.Options{
+		Gatherer: s.recorder.Gatherer(), RuleFiles: files,
+		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
+		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
+		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
+	}
+	for _, a := range c.Alertmanagers {
+		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{
+			URL: a.URL, Timeout: a.Timeout,
+			Username: a.Username, PasswordFile: a.PasswordFile, BearerTokenFile: a.BearerTokenFile,
+			TLS: alerting.TLS{
+				CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
+				ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
+			},
+		})
+	}
+	return o
+}
+
+// logAlert writes an alert's beginning and end to the log.
+func logAlert(logger *slog.Logger) func(alerting.Change) {
+	return func(c alerting.Change) {
+		about := []any{"alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"]}
+		if c.Firing {
+			logger.Warn("An alert fires", append(about, "value", c.Value)...)
+			return
+		}
+		logger.Info("An alert is over", append(about, "lasted", c.Lasted)...)
+	}
+}

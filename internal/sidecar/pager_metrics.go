@@ -1,0 +1,92 @@
+package sidecar
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/sidecar/metrics"
+)
+
+// pagerCollector exports how the pager is doing.
+type pagerCollector struct {
+	health   func() alerting.Health
+	families map[string]pagerFamily
+}
+
+type pagerFamily struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+func newPagerCollector(health func() alerting.Health) *pagerCollector {
+	c := &pagerCollector{health: health, families: map[string]pagerFamily{}}
+	for _, m := range metrics.PagerCatalog() {
+		kind := prometheus.GaugeValue
+		if m.Kind == metrics.Counter {
+			kind = prometheus.CounterValue
+		}
+		c.families[m.Name] = pagerFamily{prometheus.NewDesc(m.Name, m.Help, m.Labels, nil), kind}
+	}
+	return c
+}
+
+// Describe implements prometheus.Collector.
+func (c *pagerCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, f := range c.families {
+		ch <- f.desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
+	add := func(name string, v float64, labels ...string) {
+		f := c.families[name]
+		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, v, labels...)
+	}
+	since := func(name string, t time.Time, labels ...string) {
+		if !t.IsZero() {
+			add(name, float64(t.UnixMilli())/1e3, labels...)
+		}
+	}
+	h := c.health()
+	add(metrics.PagerEvaluations, float64(h.Evaluations))
+	add(metrics.PagerFailures, float64(h.Failures))
+	add(metrics.PagerMissed, float64(h.Missed))
+	add(metrics.PagerDuration, h.Slowest.Seconds())
+	since(metrics.PagerLastEvaluation, h.Oldest)
+	for i, n := range []int{h.Pending, h.Firing} {
+		add(metrics.PagerAlerts, float64(n), metrics.PagerStates()[i])
+	}
+	add(metrics.PagerSeries, float64(h.Series))
+	add(metrics.PagerRefused, float64(h.Refused))
+	names := receiverNames(h.Alertmanagers)
+	for i, r := range h.Alertmanagers {
+		add(metrics.PagerNotifications, float64(r.Sent), names[i])
+		add(metrics.PagerNotifyFailures, float64(r.Failed), names[i])
+		add(metrics.PagerRejected, float64(r.Rejected), names[i])
+		add(metrics.PagerUndelivered, float64(r.Undelivered), names[i])
+		since(metrics.PagerLastNotification, r.LastOK, names[i])
+	}
+}
+
+// receiverNames are the hosts and paths of Alertmanagers. Two that differ in
+// nothing else get their place in the configuration, too.
+func receiverNames(all []alerting.Receiver) []string {
+	names, seen := make([]string, len(all)), map[string]bool{}
+	for i, r := range all {
+		names[i] = r.URL
+		if u, err := url.Parse(r.URL); err == nil {
+			names[i] = u.Host + strings.TrimSuffix(u.Path, "/")
+		}
+		if seen[names[i]] {
+			names[i] = fmt.Sprintf("%s#%d", names[i], i+1)
+		}
+		seen[names[i]] = true
+	}
+	return names
+}

@@ -1,0 +1,109 @@
+package sidecar_test
+
+import (
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+// The two pagers of a sidecar that is killed: with and without a disk.
+const (
+	lastingPager   = "alerting: {directory: pager, alertmanagers: [{url: \"http://alertmanager:80\"}]}\n"
+	forgetfulPager = "alerting: {alertmanagers: [{url: \"http://alertmanager:80\"}]}\n"
+)
+
+func slower(factor float64) func(*simulate.Options) {
+	return func(o *simulate.Options) { o.FirstToken.Median = time.Duration(factor * float64(o.FirstToken.Median)) }
+}
+
+// TestKilledInMidRegression kills the sidecar within a fault, and starts it
+// again half a minute later: the page begins in time, is at no moment over for
+// the Alertmanager before the fault is, and ends once. The baseline is what it
+// was.
+func TestKilledInMidRegression(t *testing.T) {
+	busy := func(o *simulate.Options) { o.Faults.HTTP429 = 1 }
+	for name, tt := range map[string]struct {
+		pager string
+		fault func(*simulate.Options)
+		alert string
+		// within is when the first of the alerts must be told of, killed when
+		// the process ends, lasts when the fault does, all after its beginning;
+		// rest is how long it takes until all is told.
+		within, killed, lasts, rest time.Duration
+	}{
+		"three times, killed while it fires":           {lastingPager, slower(3), "SyntheticFastRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
+		"three times, killed before it fires":          {lastingPager, slower(3), "SyntheticFastRegression", 4 * time.Minute, 80 * time.Second, 12 * time.Minute, 20 * time.Minute},
+		"three times, the pager forgets":               {forgetfulPager, slower(3), "SyntheticFastRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
+		"a third more, killed while it fires":          {lastingPager, slower(1.35), "SyntheticSlowRegression", 35 * time.Minute, 36 * time.Minute, 45 * time.Minute, 20 * time.Minute},
+		"full, killed while the alert waits for 5 min": {lastingPager, busy, "SyntheticTargetBusy", 11 * time.Minute, 6 * time.Minute, 12 * time.Minute, 35 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, end := newSite(t, tt.pager)
+				defer end()
+				s.usual()
+				first, stop := s.begin()
+				time.Sleep(15 * time.Minute)
+				fault := time.Now()
+				s.target.Update(tt.fault)
+				time.Sleep(tt.killed)
+				before := baselines(t, first)
+				s.kill(stop)
+				time.Sleep(30 * time.Second)
+				second, stop := s.begin()
+				same(t, "after the restart", before, baselines(t, second))
+				time.Sleep(time.Until(fault.Add(tt.lasts)))
+				same(t, "at the end of the fault", before, baselines(t, second))
+				well := time.Now()
+				s.target.Update(func(o *simulate.Options) { *o = healthyOptions() })
+				time.Sleep(tt.rest)
+				stop()
+				goesOn(t, s.box.Of(tt.alert), fault.Add(tt.within), well)
+			})
+		})
+	}
+}
+
+// same compares baselines: no value of the first may be another in the second.
+func same(t *testing.T, when string, want, got map[string]float64) {
+	t.Helper()
+	if len(want) == 0 {
+		t.Error("no baseline is exported")
+	}
+	for id, w := range want {
+		if g := got[id]; math.Abs(g-w) > 1e-6*math.Abs(w) {
+			t.Errorf("%s %s is %v, was %v", when, id, g, w)
+		}
+	}
+}
+
+// goesOn holds what an Alertmanager was told to a page that begins by a time,
+// goes on until the fault is over, and ends once.
+func goesOn(t *testing.T, alerts map[string][]stage.Told, by, well time.Time) {
+	t.Helper()
+	if len(alerts) == 0 {
+		t.Error("nothing was paged")
+	}
+	for which, letters := range alerts {
+		if first := letters[0]; !first.Firing() || first.At.After(by) {
+			t.Errorf("%s: first told %v after it was due, began %v", which, first.At.Sub(by), first.StartsAt.Sub(by))
+		}
+		if gap := lapses(letters, well); gap > 0 {
+			t.Errorf("%s: the alert was over for %v within the fault", which, gap)
+		}
+		ends := 0
+		for i, l := range letters {
+			if !l.Firing() && (i == 0 || letters[i-1].Firing()) {
+				ends++
+			}
+		}
+		if ends != 1 || letters[len(letters)-1].Firing() {
+			t.Errorf("%s: told of %d ends, want 1 and nothing after it", which, ends)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package sidecar_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/serverside"
+	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
+	"synthetic/internal/study/runfile"
+	"synthetic/tools/testkit/stage"
+)
+
+// TestServerSideOfAPreset reads a simulated deployment's own figures as a sweep
+// does: what the scraper looks for is there, and says what the model does.
+func TestServerSideOfAPreset(t *testing.T) {
+	config, err := cluster.Preset("eagle3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Engine.Speculation.Acceptance = .5
+	config.Engine.MaxSeqs = 16
+	synctest.Test(t, func(t *testing.T) {
+		wire := stage.NewPipes()
+		server := &http.Server{Handler: simulate.New(simulate.Options{
+			Model: "m", Seed: 1, Cluster: &config, Load: simulate.Load{Concurrency: 20, WarmUp: time.Minute},
+		})}
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(wire) }()
+		defer func() { _ = server.Close(); <-served }()
+		c, err := serverside.NewClient(target.Target{Name: "a", BaseURL: "http://preset/v1", Model: "m"}, wire.Dial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		var samples []serverside.Sample
+		for range 5 {
+			s, err := c.Scrape(t.Context(), "http://preset/metrics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			samples = append(samples, s)
+			time.Sleep(time.Minute)
+		}
+		said := serverside.Summarise("http://preset/metrics", samples).Figures
+		for name, want := range map[string]struct{ low, high float64 }{
+			runfile.ServerKVHitRatio:      {.8, 1},
+			runfile.ServerSpecAcceptance:  {.25, .35}, // (.5 + .25 + .125) / 3
+			runfile.ServerQueueMean:       {3, 4},
+			runfile.ServerRunningMax:      {16, 16},
+			runfile.ServerKVUsageMean:     {.1, .5},
+			runfile.ServerOutputPerSecond: {300, 3000},
+			runfile.ServerTTFTP50:         {1, 20}, // a queue of 4 behind 16 places
+			runfile.ServerITLP50:          {.02, .06},
+		} {
+			if got, ok := said[name]; !ok || got < want.low || got > want.high {
+				t.Errorf("%s is %v (there: %v), want %v to %v", name, got, ok, want.low, want.high)
+			}
+		}
+	})
+}

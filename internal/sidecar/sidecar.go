@@ -1,0 +1,167 @@
+// Package sidecar is what "synthetic run" is: a configuration becomes jobs, the
+// jobs' conversations are held, and what happens in them goes to the metrics,
+// the page, the log and the embedded pager.
+//
+//	config.Config → jobs → load.Scheduler → probe.Event → sink.Fanout → metrics, status, journal
+//	                                                       metrics → alerting.Pager
+//
+// A Sidecar owns every goroutine that it starts; Run ends when they have ended.
+package sidecar
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/version"
+
+	"synthetic/internal/alerting"
+	"synthetic/internal/config"
+	"synthetic/internal/load"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/wire"
+	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/status"
+)
+
+// Options are what its users choose; the zero value logs and keeps nothing.
+type Options struct {
+	// Logger defaults to discarding.
+	Logger *slog.Logger
+	// Events gets a line when a job begins to fail or is well again; nil for
+	// none.
+	Events *slog.Logger
+	// OnAlert is told of each alert that begins or ends; nil logs it.
+	OnAlert func(alerting.Change)
+	// ConfigFile is what Load and Reload read.
+	ConfigFile string
+	// StateFile keeps the baselines across restarts; "" keeps none.
+	StateFile string
+	// Lifecycle allows reloading over HTTP.
+	Lifecycle bool
+	// DrainTimeout is how long turns in flight may take to end.
+	DrainTimeout time.Duration
+	// Replica spreads the schedules of processes that probe the same; "" means
+	// the host's name.
+	Replica string
+	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// RefusedError is a mistake of the caller: nothing was tried.
+type RefusedError struct{ Err error }
+
+func (e RefusedError) Error() string { return e.Err.Error() }
+func (e RefusedError) Unwrap() error { return e.Err }
+
+func refused(format string, args ...any) error { return RefusedError{fmt.Errorf(format, args...)} }
+
+// Sidecar holds the parts of a running prober together. Use New, then Load or
+// Apply, then Run.
+type Sidecar struct {
+	options   Options
+	logger    *slog.Logger
+	registry  *prometheus.Registry // Go and process collectors; the recorder has its own way
+	recorder  *metrics.Recorder
+	page      *status.Page
+	sinks     sink.Fanout
+	scheduler *load.Scheduler
+	servers   *serverside.Watcher
+	// pager is nil unless the first configuration asked for one.
+	pager      *pager
+	configured bool
+
+	loading sync.Mutex // one load at a time
+}
+
+// New returns a sidecar without jobs. It reads the state file, if there is one:
+// what cannot be used is refused, and left as it is.
+func New(o Options) (*Sidecar, error) {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.OnAlert == nil {
+		o.OnAlert = logAlert(o.Logger)
+	}
+	if o.Replica == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
+		}
+		o.Replica = name
+	}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry()}
+	source := wire.TimestampSource() // asks the kernel, once
+	s.recorder = metrics.NewRecorder(metrics.Options{
+		Build:           build(),
+		TimestampSource: func() string { return source },
+		Heartbeat:       func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+	})
+	s.page = status.New(status.Options{Alerts: s.alerts})
+	recorder := &recorderSink{Recorder: s.recorder, jobs: map[probe.Key]sink.Job{}}
+	s.sinks = sink.Fanout{recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
+	s.scheduler = load.New(load.Options{
+		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
+		NewProber: func(j probe.Job) (load.Prober, error) {
+			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial})
+		},
+		OnRemoved: s.sinks.Remove,
+	})
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: recorder.ServerRead})
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return s, s.restore()
+}
+
+// build describes this binary.
+func build() metrics.Build {
+	return metrics.Build{
+		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
+		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
+	}
+}
+
+// Apply hands a new configuration down. On an error nothing has changed.
+func (s *Sidecar) Apply(cfg *config.Config) error {
+	err := s.apply(cfg)
+	s.recorder.SetReload(err == nil, time.Now())
+	return err
+}
+
+func (s *Sidecar) apply(cfg *config.Config) error {
+	commitPager, err := s.preparePager(cfg)
+	if err != nil {
+		return err
+	}
+	commitServers, err := s.servers.Prepare(watched(cfg))
+	if err != nil {
+		return err
+	}
+	err = s.scheduler.Apply(cfg.Jobs, func() {
+		for _, j := range cfg.Jobs {
+			s.sinks.Add(sinkJob(cfg, j))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	commitServers()
+	s.configured = true
+	return commitPager()
+}
+
+// Restore takes over what an earlier process knew of the jobs to come.
+func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(usual) }
+
+// Recorder has the series of /metrics but for those of the process.
+func (s *Sidecar) Recorder() *metrics.Recorder { return s.recorder }
+
+// Status returns what the status page shows.
+func (s *Sidecar) Status() status.Snapshot { return s.page.Snapshot() }

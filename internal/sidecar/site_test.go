@@ -1,0 +1,161 @@
+package sidecar_test
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+// lapses is how long an Alertmanager that was told this believed the alert to
+// be over between its beginning and a time.
+func lapses(letters []stage.Told, until time.Time) time.Duration {
+	var lapsed time.Duration
+	for i, a := range letters {
+		next := until
+		if i+1 < len(letters) {
+			next = letters[i+1].At
+		}
+		if next.After(until) {
+			next = until
+		}
+		if over := next.Sub(later(a.EndsAt, a.At)); over > 0 {
+			lapsed += over
+		}
+	}
+	return lapsed
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// site is where sidecars come and go: a deployment, an Alertmanager, and a disk.
+type site struct {
+	t      *testing.T
+	cfg    *config.Config
+	target *simulate.Deployment
+	box    *stage.Letterbox
+	wires  map[string]*stage.Pipes
+	disk   string // of the process that runs
+}
+
+// newSite must be called within a synctest bubble; close ends it.
+func newSite(t *testing.T, alerting string) (s *site, end func()) {
+	s = &site{t: t, target: simulate.New(healthyOptions()), box: &stage.Letterbox{}, disk: t.TempDir(), wires: map[string]*stage.Pipes{}}
+	var ends []func()
+	for addr, h := range map[string]http.Handler{"deployment:80": s.target, "alertmanager:80": s.box} {
+		wire, server, served := stage.NewPipes(), sidecar.NewServer(h), make(chan struct{})
+		s.wires[addr] = wire
+		go func() {
+			defer close(served)
+			_ = server.Serve(wire) // ends by close
+		}()
+		ends = append(ends, func() { _ = server.Close(); <-served })
+	}
+	cfg, err := config.Parse("synthetic.yml", []byte(alertsConfig+alerting), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cfg = cfg
+	return s, func() {
+		for _, e := range ends {
+			e()
+		}
+	}
+}
+
+// usual writes a state file of a job that has known a TTFT of 200 ms and a TPOT
+// of 20 ms for two days.
+func (s *site) usual() {
+	var slots [2][]regression.SlotState // by signal
+	for signal, seconds := range []float64{.2, .02} {
+		for i := range 48 {
+			e := regression.Entry{Mean: float32(math.Log(seconds) + .05*float64(i%2*2-1)), Variance: .09, N: 300}
+			slots[signal] = append(slots[signal], regression.SlotState{Slot: i, Entries: []regression.Entry{e, e}})
+		}
+	}
+	job := regression.JobState{Target: "chat", Workload: "chat"}
+	for kind := range 2 {
+		for signal := range 2 {
+			job.Series = append(job.Series, regression.SeriesState{Kind: kind, Signal: signal, Slots: slots[signal]})
+		}
+	}
+	if err := (regression.File{Jobs: []regression.JobState{job}}).WriteFile(s.stateFile()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) stateFile() string { return filepath.Join(s.disk, "baselines.json") }
+
+// begin starts a sidecar on the disk as "synthetic run" does.
+func (s *site) begin() (prober *sidecar.Sidecar, stop func()) {
+	s.t.Helper()
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return s.wires[addr].Dial(ctx, network, addr)
+	}
+	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: dial, StateFile: s.stateFile()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cfg, section := *s.cfg, *s.cfg.Alerting
+	if section.Directory != "" {
+		section.Directory = filepath.Join(s.disk, "pager")
+	}
+	cfg.Alerting = &section
+	if err := prober.Apply(&cfg); err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, listen := make(chan error, 1), stage.NewPipes()
+	server := sidecar.NewServer(prober.Handler())
+	go func() { ended <- prober.Run(ctx, server, func() error { return server.Serve(listen) }) }()
+	return prober, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// kill ends a sidecar as SIGKILL does: what is on the disk at this moment stays,
+// and nobody hears of what it does from now on.
+func (s *site) kill(stop func()) {
+	s.t.Helper()
+	synctest.Wait()
+	left := s.t.TempDir()
+	if err := os.CopyFS(left, os.DirFS(s.disk)); err != nil {
+		s.t.Fatal(err)
+	}
+	s.box.Mark(true)
+	stop()
+	s.box.Mark(false)
+	s.disk = left
+}
+
+// baselines are what is exported of them, by name and labels.
+func baselines(t *testing.T, s *sidecar.Sidecar) map[string]float64 {
+	t.Helper()
+	out := map[string]float64{}
+	for _, sample := range stage.Samples(t, s) {
+		if id := sample.Labels.String(); strings.Contains(id, `"synthetic_baseline_`) {
+			out[id] = sample.Value
+		}
+	}
+	return out
+}

@@ -1,0 +1,199 @@
+// Package stage lets the real sidecar probe simulated deployments in virtual
+// time, over connections in memory, and evaluates rules on what was scraped.
+package stage
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
+)
+
+// Pipes is a listener whose connections are in memory, so that a deployment
+// and the sidecar can run in virtual time.
+type Pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+	Slow  atomic.Int64 // how long each connection takes, in nanoseconds
+}
+
+func NewPipes() *Pipes { return &Pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
+
+func (p *Pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *Pipes) Close() error {
+	p.once.Do(func() { close(p.done) })
+	return nil
+}
+
+func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case <-time.After(time.Duration(p.Slow.Load())):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.done:
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: io.ErrClosedPipe}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Scrape is what the sidecar exposed at a time.
+type Scrape struct {
+	At      time.Time
+	Samples []promtest.Sample
+}
+
+// Act is something that happens to the deployment at a time after the start.
+type Act struct {
+	After time.Duration
+	Do    func(*simulate.Deployment, *Pipes)
+}
+
+// ScrapeEvery is the time between two scrapes of Play.
+const ScrapeEvery = 15 * time.Second
+
+// Play runs deployment and sidecar in virtual time, scrapes every 15 s, and
+// returns what was scraped. It must be called within a synctest bubble.
+func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Duration, acts ...Act) []Scrape {
+	t.Helper()
+	d, wire := simulate.New(o), NewPipes()
+	server := sidecar.NewServer(d)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(wire) }()
+	s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan error, 1)
+	go func() { ran <- s.Probe(ctx) }()
+
+	begin := time.Now()
+	var out []Scrape
+	for elapsed := time.Duration(0); elapsed < length; elapsed += ScrapeEvery {
+		for len(acts) > 0 && acts[0].After <= elapsed {
+			acts[0].Do(d, wire)
+			acts = acts[1:]
+		}
+		time.Sleep(time.Until(begin.Add(elapsed + ScrapeEvery)))
+		out = append(out, Scrape{time.Now(), Samples(t, s)})
+	}
+	cancel()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	_ = server.Close()
+	<-served
+	return out
+}
+
+// Samples gathers what the rules read.
+func Samples(t *testing.T, s *sidecar.Sidecar) []promtest.Sample {
+	t.Helper()
+	return SamplesOf(t, s, func(name string) bool { return strings.HasPrefix(name, "synthetic_") })
+}
+
+// SamplesOf gathers some families.
+func SamplesOf(t *testing.T, s *sidecar.Sidecar, keep func(name string) bool) []promtest.Sample {
+	t.Helper()
+	families, done, err := s.Recorder().Gatherer().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	return promtest.Flatten(families, keep)
+}
+
+// Rules parses a configuration and generates the rule file of its prober.
+func Rules(t *testing.T, text string) (*config.Config, []byte) {
+	t.Helper()
+	cfg, err := config.Parse("synthetic.yml", []byte(text), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := rules.Input{SLOs: cfg.SLOs}
+	for _, j := range cfg.Jobs {
+		in.Jobs = append(in.Jobs, sidecar.RuleJob(j, 1))
+	}
+	generated, err := rules.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := generated.PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg, file
+}
+
+// Evaluate runs the rules over the scrapes and returns what fired when.
+func Evaluate(t *testing.T, ruleFile []byte, scrapes []Scrape) map[time.Time][]string {
+	t.Helper()
+	server := promtest.New(t, ruleFile, time.Minute)
+	firing := map[time.Time][]string{}
+	for _, s := range scrapes {
+		server.Scrape(s.At, "prober", s.Samples)
+		server.Evaluate(s.At)
+		firing[s.At] = server.Firing("target", "workload", "slo")
+	}
+	return firing
+}
+
+// Spell returns when an alert fired first and last.
+func Spell(firing map[time.Time][]string, alert string) (first, last time.Time) {
+	for at, names := range firing {
+		if !slices.Contains(names, alert) {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return first, last
+}
+
+// EverFired lists what fired at any time.
+func EverFired(firing map[time.Time][]string) string {
+	seen := map[string]bool{}
+	for _, names := range firing {
+		for _, n := range names {
+			seen[n] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
+}
