@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	_ "embed"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -10,9 +9,6 @@ import (
 	"strings"
 	"time"
 )
-
-//go:embed assets/alerts.html
-var alertsHTML string
 
 // Alerts are the rules that this process evaluates, and where alerts go.
 type Alerts struct {
@@ -59,8 +55,8 @@ type AlertReceiver struct {
 	Err string `json:"error,omitempty"`
 }
 
-// alertsPage is what the template of the alerts gets.
-type alertsPage struct {
+// alertsView is what the template of the alerts gets.
+type alertsView struct {
 	head
 	// On says that this process evaluates rules.
 	On bool
@@ -76,11 +72,11 @@ type activeAlert struct {
 }
 
 func (p *Page) serveAlerts(w http.ResponseWriter, _ *http.Request) {
-	page := alertsPage{head: p.head("Alerts")}
+	page := alertsView{head: p.head("Alerts")}
 	if page.Alerts, page.On = p.alerts(); page.On {
 		page.Active = page.active(page.Now)
 	}
-	render(w, alertsHTML, page)
+	render(w, alertsPage, page)
 }
 
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"html/template"
@@ -15,20 +15,30 @@ import (
 	"synthetic/internal/probe"
 )
 
-//go:embed assets/style.css
-var styleSheet string
+//go:embed assets
+var files embed.FS
 
-//go:embed assets/live.js
-var liveScript string
+// The pages, each within the frame that they share.
+var (
+	overviewPage = parsed("overview")
+	turnsPage    = parsed("turns")
+	alertsPage   = parsed("alerts")
 
-//go:embed assets/frame.html
-var frameHTML string
+	styleSheet = asset("style.css")
+	liveScript = asset("live.js")
+)
 
-//go:embed assets/overview.html
-var overviewHTML string
+func parsed(name string) *template.Template {
+	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/"+name+".html"))
+}
 
-//go:embed assets/turns.html
-var turnsHTML string
+func asset(name string) string {
+	b, err := files.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(b)
+}
 
 // assets stand in the page itself, so that a saved page is complete.
 type assets struct {
@@ -62,19 +72,19 @@ func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
 	if alerts, on := p.alerts(); on {
 		o.Firing = alerts.firing()
 	}
-	render(w, overviewHTML, o)
+	render(w, overviewPage, o)
 }
 
 func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	t := turnsPage{
+	t := turnsView{
 		head: p.head("Last turns"), Target: q.Get("target"), Workload: q.Get("workload"),
 		Conversation: q.Get("conversation"), OnlyFailed: q.Get("outcome") == "failed",
 	}
 	for _, turn := range p.turns(q) {
 		t.Turns = append(t.Turns, turnRow{turn, bars(turn)})
 	}
-	render(w, turnsHTML, t)
+	render(w, turnsPage, t)
 }
 
 func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
@@ -125,19 +135,10 @@ func (p *Page) turns(q url.Values) []probe.Result {
 }
 
 // render answers with a page. It is rendered in full first, so that a mistake
-// cannot leave half a page that looks whole. Templates are parsed for each: that
-// takes a tenth of a millisecond, and most sidecars are never looked at, so that
-// they need not hold them.
-func render(w http.ResponseWriter, page string, data any) {
+// cannot leave half a page that looks whole.
+func render(w http.ResponseWriter, page *template.Template, data any) {
 	var b bytes.Buffer
-	t, err := template.New("frame").Parse(frameHTML)
-	if err == nil {
-		t, err = t.Parse(page)
-	}
-	if err == nil {
-		err = t.Execute(&b, data)
-	}
-	if err != nil {
+	if err := page.Execute(&b, data); err != nil {
 		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}

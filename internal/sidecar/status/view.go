@@ -149,8 +149,8 @@ func (s SLO) State() state {
 	return state{"bad", "missed"}
 }
 
-// turnsPage is what the template of the single turns gets.
-type turnsPage struct {
+// turnsView is what the template of the single turns gets.
+type turnsView struct {
 	head
 	Target, Workload, Conversation string
 	OnlyFailed                     bool
