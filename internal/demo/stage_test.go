@@ -74,18 +74,13 @@ func (g demoRun) playNow(t *testing.T, p *played) {
 		t.Fatal(err)
 	}
 	p.cfg.Alerting = pages
-	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
-	go func() { ran <- prober.Probe(ctx) }()
+	stop := stage.Run(t, prober)
 	g.watch(t, prober, h, p)
 	for _, j := range prober.Status().Jobs {
 		p.jobs[j.Target] = j
 	}
-	p.learned = prober.Recorder().Baselines()
-	cancel()
-	if err := <-ran; err != nil {
-		t.Error(err)
-	}
+	p.learned = prober.Baselines()
+	stop()
 }
 
 // watch scrapes, and lets things happen, until the stage is over.

@@ -101,7 +101,7 @@ func sameButLinks(a, b *config.Alerting) bool {
 
 func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) alerting.Options {
 	o := alerting.Options{
-		Gatherer: s.recorder.Gatherer(), RuleFiles: files,
+		Gatherer: s.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),

@@ -75,17 +75,6 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	return g.Run()
 }
 
-// Probe probes without serving or paging until ctx is done: for who reads the
-// Recorder by other ways.
-func (s *Sidecar) Probe(ctx context.Context) error {
-	var g oklog.Group
-	for _, run := range []func(context.Context) error{s.scheduler.Run, s.servers.Run} {
-		ctx, cancel := context.WithCancel(ctx)
-		g.Add(func() error { return run(ctx) }, func(error) { cancel() })
-	}
-	return g.Run()
-}
-
 // Close frees what a sidecar holds that never ran; it does nothing to one that
 // did.
 func (s *Sidecar) Close() {

@@ -160,8 +160,11 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 // Restore takes over what an earlier process knew of the jobs to come.
 func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(usual) }
 
-// Recorder has the series of /metrics but for those of the process.
-func (s *Sidecar) Recorder() *metrics.Recorder { return s.recorder }
+// Baselines returns what a later process has to know.
+func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }
+
+// Gatherer has the series of /metrics but for those of the process.
+func (s *Sidecar) Gatherer() prometheus.TransactionalGatherer { return s.recorder.Gatherer() }
 
 // Status returns what the status page shows.
 func (s *Sidecar) Status() status.Snapshot { return s.page.Snapshot() }

@@ -121,16 +121,7 @@ func (s *site) begin() (prober *sidecar.Sidecar, stop func()) {
 	if err := prober.Apply(&cfg); err != nil {
 		s.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended, listen := make(chan error, 1), stage.NewPipes()
-	server := sidecar.NewServer(prober.Handler())
-	go func() { ended <- prober.Run(ctx, server, func() error { return server.Serve(listen) }) }()
-	return prober, func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.t.Error(err)
-		}
-	}
+	return prober, stage.Run(s.t, prober)
 }
 
 // kill ends a sidecar as SIGKILL does: what is on the disk at this moment stays,

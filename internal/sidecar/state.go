@@ -57,7 +57,7 @@ func (s *Sidecar) keepState() (stop func()) {
 				over = true
 			case <-tick.C:
 			}
-			if err := s.recorder.Baselines().WriteFile(s.options.StateFile); err != nil {
+			if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
 				s.logger.Error("The baselines could not be saved; a restart would learn them anew", "err", err)
 			}
 		}

@@ -96,9 +96,7 @@ func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 	if err := s.Apply(cfg); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan error, 1)
-	go func() { ran <- s.Probe(ctx) }()
+	stop := Run(t, s)
 
 	begin := time.Now()
 	var out []Scrape
@@ -110,13 +108,25 @@ func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 		time.Sleep(time.Until(begin.Add(elapsed + ScrapeEvery)))
 		out = append(out, Scrape{time.Now(), Samples(t, s)})
 	}
-	cancel()
-	if err := <-ran; err != nil {
-		t.Error(err)
-	}
+	stop()
 	_ = server.Close()
 	<-served
 	return out
+}
+
+// Run runs a sidecar that serves over connections in memory until stopped.
+func Run(t *testing.T, s *sidecar.Sidecar) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended, listen := make(chan error, 1), NewPipes()
+	server := sidecar.NewServer(s.Handler())
+	go func() { ended <- s.Run(ctx, server, func() error { return server.Serve(listen) }) }()
+	return func() {
+		t.Helper()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // Samples gathers what the rules read.
@@ -128,7 +138,7 @@ func Samples(t *testing.T, s *sidecar.Sidecar) []promtest.Sample {
 // SamplesOf gathers some families.
 func SamplesOf(t *testing.T, s *sidecar.Sidecar, keep func(name string) bool) []promtest.Sample {
 	t.Helper()
-	families, done, err := s.Recorder().Gatherer().Gather()
+	families, done, err := s.Gatherer().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
