@@ -25,10 +25,6 @@ const defaultListen = ":9877"
 // not take from the pod: its heap is a few megabytes.
 const gcPercent = 40
 
-// startUp is after how long the sidecar has done what it does only once, and
-// settled after how long its first conversations have.
-const startUp, settled = 5 * time.Second, 30 * time.Second
-
 // runFlags are the flags of "synthetic run".
 type runFlags struct {
 	configFile string
@@ -82,9 +78,6 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	server := newServer(s.handlers(reload))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
-	}
-	for _, after := range []time.Duration{startUp, settled} {
-		defer time.AfterFunc(after, trimResident).Stop()
 	}
 	return serve(ctx, e.logger, s, r, server, func() error { return w.serve(server) })
 }
