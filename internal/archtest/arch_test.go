@@ -56,9 +56,9 @@ func allowed() map[string][]string {
 		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
 		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
-		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall"},
+		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall", "internal/draw"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
+		"internal/backtest":       {"internal/draw", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},

@@ -25,7 +25,7 @@ var (
 // within, and there are no scripts.
 func (d Document) HTML() ([]byte, error) {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"text": inline, "svg": embedded, "colors": func() template.CSS { return template.CSS(draw.Variables()) },
+		"text": inline, "svg": embedded, "colors": func() template.CSS { return template.CSS(draw.StyleSheet()) },
 		"anchor": anchor, "verdict": verdictClass,
 	}).Parse(pageSource)
 	if err != nil {
