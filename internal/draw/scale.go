@@ -41,8 +41,17 @@ type Scale struct {
 	Log       bool
 }
 
-// LogScale spans positive values between two round ones.
-func LogScale(low, high float64) Scale {
+// LogScale spans the positive ones of some values between two round ones.
+func LogScale(values ...float64) Scale {
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		if v > 0 {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if high == 0 {
+		low, high = 0.1, 1
+	}
 	from, to := below(low), above(high)
 	return Scale{round(from), round(max(to, from+1)), true}
 }

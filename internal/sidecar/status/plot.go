@@ -69,24 +69,16 @@ func newPlot(at time.Time, j Job) plot {
 
 // newScale spans the points and the thresholds of the TTFT objectives.
 func newScale(points []Point, objectives []SLO) draw.Scale {
-	low, high := math.Inf(1), 0.0
-	span := func(d Duration) {
-		if d.OK && d.V > 0 {
-			low, high = min(low, d.V.Seconds()), max(high, d.V.Seconds())
-		}
-	}
+	var seconds []float64
 	for _, p := range points {
-		span(p.TTFT)
+		seconds = append(seconds, p.TTFT.V.Seconds())
 	}
 	for _, o := range objectives {
 		if o.SLI == slo.TTFT {
-			span(o.Threshold)
+			seconds = append(seconds, o.Threshold.V.Seconds())
 		}
 	}
-	if high == 0 {
-		low, high = 0.1, 1
-	}
-	return draw.LogScale(low, high)
+	return draw.LogScale(seconds...)
 }
 
 // grid are the round durations on the axis.
