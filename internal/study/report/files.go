@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
 )
 
 // File is one file of a report.
@@ -52,7 +52,7 @@ func Write(dir string, files []File) error {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
 	for _, f := range files {
-		if err := runfile.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/study/report"
 )
 
-const seeds = "study/testdata/"
+const seeds = "../figures/testdata/"
 
 func read(t *testing.T, name string) *figures.Study {
 	t.Helper()

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/prometheus/prometheus/tsdb/fileutil"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
@@ -220,11 +222,11 @@ func TestDirectories(t *testing.T) {
 		return o.Dir
 	}
 	held := begun(Options{Plan: plan})
-	lock, err := lockDir(held)
+	lock, _, err := fileutil.Flock(filepath.Join(held, lockName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lock.Close()
+	defer lock.Release()
 	broken := begun(Options{Plan: plan})
 	if err := os.WriteFile(filepath.Join(broken, "levels", "a-c2-r1.json"), []byte(`{"format":`), 0o600); err != nil {
 		t.Fatal(err)
