@@ -22,12 +22,12 @@ type Little struct {
 // CheckLittle checks one level. A closed loop without think time holds as many
 // turns in flight as the level says, unless they were counted.
 func CheckLittle(s *figures.Study, l figures.Level) Little {
-	c := Little{InFlight: l.Value("in_flight_mean"), Rate: l.Value("actual_rps"), Seconds: l.Value("turn_time_mean_ms") / 1000}
+	c := Little{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {
-		c.Seconds = l.Value("latency_mean_ms") / 1000
+		c.Seconds = l.Value(figures.LatencyMean) / 1000
 	}
 	if math.IsNaN(c.Seconds) {
-		c.Seconds, c.Median = l.Value("latency_p50_ms")/1000, true
+		c.Seconds, c.Median = l.Value(figures.LatencyP50)/1000, true
 	}
 	if math.IsNaN(c.InFlight) && s.Kind == runfile.Concurrency {
 		c.InFlight = l.At

@@ -8,42 +8,42 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// addRates adds what is counted per second of measured time.
+// addRates adds what is counted per second of measured time, and per turn.
 func (l *Level) addRates(results []runfile.Result) {
-	rate := func(key string, of func(runfile.Block) float64) {
-		l.Figures[key] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
-			return estimate.Pair{Part: of(b), Whole: b.Seconds}
+	ended := func(b runfile.Block) float64 {
+		n, _ := b.Ended()
+		return float64(n)
+	}
+	seconds := func(b runfile.Block) float64 { return b.Seconds }
+	for _, rate := range []struct {
+		metric      Metric
+		part, whole func(runfile.Block) float64
+	}{
+		{TurnsPerSecond, ended, seconds},
+		{TurnTimeMean, func(b runfile.Block) float64 { return 1000 * b.TurnSeconds }, ended},
+		{GoodputPerSecond, func(b runfile.Block) float64 { return float64(b.Good) }, seconds},
+		{OutputTokensPerSecond, outputTokens, seconds},
+		{PromptTokensPerSecond, func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
+		{OutputTokensPerTurn, outputTokens, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
+	} {
+		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
+			return estimate.Pair{Part: rate.part(b), Whole: rate.whole(b)}
 		}))
 	}
-	ended := func(b runfile.Block) (n float64) {
-		for outcome, count := range b.Outcomes {
-			if outcome != probe.Canceled {
-				n += float64(count)
-			}
-		}
-		return n
+	if !(l.Figures[TurnTimeMean].Value > 0) {
+		delete(l.Figures, TurnTimeMean) // files of earlier versions do not have it
 	}
-	rate("actual_rps", ended)
-	if time := ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
-		return estimate.Pair{Part: 1000 * b.TurnSeconds, Whole: ended(b)}
-	})); time.Value > 0 {
-		l.Figures["turn_time_mean_ms"] = time // for Little's law: failed turns were in flight, too
-	}
-	rate("goodput_per_s", func(b runfile.Block) float64 { return float64(b.Good) })
-	rate("tops", func(b runfile.Block) float64 { return float64(b.Tokens.Output) })
-	rate("prompt_tokens_per_s", func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) })
-	l.Figures["output_tokens_per_turn"] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
-		return estimate.Pair{Part: float64(b.Tokens.Output), Whole: float64(b.Outcomes[probe.Success])}
-	}))
 	starts := make([][]estimate.Pair, len(results))
 	for i, r := range results {
 		for _, s := range r.Snapshots {
 			starts[i] = append(starts[i], estimate.Pair{Part: float64(s.ConversationStarts), Whole: s.Seconds})
 		}
 	}
-	l.Figures["conversation_starts_per_s"] = ratioFigure(starts)
+	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
 	l.addHitRate(results)
 }
+
+func outputTokens(b runfile.Block) float64 { return float64(b.Tokens.Output) }
 
 func ratioFigure(all [][]estimate.Pair) Figure {
 	r := estimate.OfRatio(all)
@@ -66,7 +66,7 @@ func (l *Level) addHitRate(results []runfile.Result) {
 		return
 	}
 	r := estimate.OfRatio(cached) // tokens are no independent trials
-	l.Figures["kv_hit_rate_pct"] = Figure{Value: 100 * r.Value, Low: max(100*r.Low, 0), High: min(100*r.High, 100)}
+	l.Figures[KVHitRatePct] = Figure{Value: 100 * r.Value, Low: max(100*r.Low, 0), High: min(100*r.High, 100)}
 }
 
 func (l *Level) addInFlight(results []runfile.Result) {
@@ -84,9 +84,9 @@ func (l *Level) addInFlight(results []runfile.Result) {
 		}
 	}
 	if seconds > 0 {
-		l.Figures["in_flight_mean"] = Plain(weighted / seconds)
+		l.Figures[InFlightMean] = Plain(weighted / seconds)
 	}
 	if most >= 0 {
-		l.Figures["max_in_flight"] = Plain(float64(most))
+		l.Figures[InFlightMax] = Plain(float64(most))
 	}
 }

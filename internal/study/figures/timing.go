@@ -9,53 +9,55 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// pick takes one latency out of a kind's distributions.
-func pick(timing string) func(runfile.Distributions) runfile.Distribution {
-	return map[string]func(runfile.Distributions) runfile.Distribution{
-		"ttft":        func(d runfile.Distributions) runfile.Distribution { return d.TTFT },
-		"answer_ttft": func(d runfile.Distributions) runfile.Distribution { return d.AnswerTTFT },
-		"tpot":        func(d runfile.Distributions) runfile.Distribution { return d.TPOT },
-		"itl":         func(d runfile.Distributions) runfile.Distribution { return d.ITL },
-		"latency":     func(d runfile.Distributions) runfile.Distribution { return d.Latency },
-	}[timing]
+// of takes one latency out of a kind's distributions.
+func (t Timing) of(d runfile.Distributions) runfile.Distribution {
+	return [...]runfile.Distribution{{}, d.TTFT, d.AnswerTTFT, d.TPOT, d.ITL, d.Latency}[t]
 }
 
-// addTimings adds every quantile of every latency.
+// of takes the distributions of some turns out of a block.
+func (t Turns) of(b runfile.Block) []runfile.Distributions {
+	switch t {
+	case FirstTurns:
+		return []runfile.Distributions{b.First}
+	case FollowupTurns:
+		return []runfile.Distributions{b.Followup}
+	}
+	return []runfile.Distributions{b.First, b.Followup}
+}
+
+// addTimings adds every quantile of every latency, the mean of whole turns, and
+// what is typical of each kind of turn.
 func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
-		of := pick(timing.Key)
-		for part, kinds := range parts() {
-			series := timingSeries(results, of, kinds)
-			for _, q := range Quantiles() {
-				l.addTiming(TimingKey(timing.Key, part, q), estimate.Of(q, series, false))
-				if part == "" && timing.Key != "itl" {
-					l.addTiming(TimingKey(timing.Key, "with_failures", q), estimate.Of(q, series, true))
+		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
+			series := timingSeries(results, timing, turns)
+			for i, q := range Quantiles() {
+				l.addTiming(timing.Quantile(turns, i), estimate.Of(q, series, false))
+				if turns == AllTurns && timing != ITL {
+					l.addTiming(timing.Quantile(WithFailures, i), estimate.Of(q, series, true))
 				}
 			}
-			if part == "" && timing.Key == "latency" {
-				l.addMean(series)
+			values := estimate.Pool(series).Values
+			switch n := values.Count(); {
+			case n == 0:
+			case turns != AllTurns:
+				typical := Plain(1000 * values.GeometricMean())
+				typical.N = n
+				l.Typical[TypicalOf{timing, turns}] = typical
+			case timing == Latency:
+				l.Figures[LatencyMean] = Plain(1000 * values.Sum() / float64(n))
 			}
 		}
 	}
 }
 
-// parts are the populations: all turns, and each kind alone.
-func parts() map[string]func(runfile.Block) []runfile.Distributions {
-	return map[string]func(runfile.Block) []runfile.Distributions{
-		"":         func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.First, b.Followup} },
-		"first":    func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.First} },
-		"followup": func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.Followup} },
-	}
-}
-
-func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfile.Distribution,
-	kinds func(runfile.Block) []runfile.Distributions) []estimate.Series {
+func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estimate.Series {
 	all := make([]estimate.Series, len(results))
 	for i, r := range results {
-		for _, b := range blocks(r) {
+		for _, b := range r.Blocks() {
 			merged := runfile.Distribution{Values: &sketch.Sketch{}}
-			for _, d := range kinds(b) {
-				merged.Merge(of(d))
+			for _, d := range turns.of(b) {
+				merged.Merge(timing.of(d))
 			}
 			all[i] = append(all[i], estimate.Block{Values: merged.Values, Failures: merged.Failures})
 		}
@@ -67,7 +69,7 @@ func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfi
 // one that has too few, even if they were independent, says how many it takes.
 // One whose turns resemble each other too much is told without the end of the
 // interval that they do not support.
-func (l *Level) addTiming(key string, e estimate.Quantile) {
+func (l *Level) addTiming(m Metric, e estimate.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
 	}
@@ -75,33 +77,27 @@ func (l *Level) addTiming(key string, e estimate.Quantile) {
 	if least := estimate.LeastFor(e.Q); e.N < least {
 		f.Needed = least
 	}
-	l.Figures[key] = f
-}
-
-func (l *Level) addMean(series []estimate.Series) {
-	values := estimate.Pool(series).Values
-	if values.Count() > 0 {
-		l.Figures["latency_mean_ms"] = Plain(1000 * values.Sum() / float64(values.Count()))
-	}
+	l.Figures[m] = f
 }
 
 // addLags adds how late the prober itself was.
 func (l *Level) addLags(results []runfile.Result) {
-	lags := map[string]func(runfile.Block) *sketch.Sketch{
-		"schedule_lag_p99_ms": func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
-		"read_lag_p99_ms":     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
-	}
-	for key, of := range lags {
-		var pooled sketch.Sketch
-		for _, r := range results {
-			for _, b := range blocks(r) {
-				if s := of(b); s != nil {
-					pooled.Merge(s)
-				}
+	var schedule, read sketch.Sketch
+	for _, r := range results {
+		for _, b := range r.Blocks() {
+			if b.ScheduleLag != nil {
+				schedule.Merge(b.ScheduleLag)
+			}
+			if b.ReadLag != nil {
+				read.Merge(b.ReadLag)
 			}
 		}
-		if pooled.Count() > 0 {
-			l.Figures[key] = Figure{Value: 1000 * pooled.Quantile(0.99), Low: math.NaN(), High: math.NaN(), N: pooled.Count()}
+	}
+	for m, lags := range map[Metric]*sketch.Sketch{ScheduleLagP99: &schedule, ReadLagP99: &read} {
+		if n := lags.Count(); n > 0 {
+			f := Plain(1000 * lags.Quantile(0.99))
+			f.N = n
+			l.Figures[m] = f
 		}
 	}
 }
@@ -114,7 +110,7 @@ func drift(results []runfile.Result) float64 {
 	largest := 0.0
 	for _, r := range results {
 		var means []float64
-		for _, series := range timingSeries([]runfile.Result{r}, pick("ttft"), parts()[""]) {
+		for _, series := range timingSeries([]runfile.Result{r}, TTFT, AllTurns) {
 			for _, b := range series {
 				if b.Values.Count() > 0 {
 					means = append(means, b.Values.Sum()/float64(b.Values.Count()))
@@ -133,7 +129,7 @@ func drift(results []runfile.Result) float64 {
 // and they differ by a tenth; "" otherwise.
 func disagreement(results []runfile.Result) string {
 	of := func(r runfile.Result) estimate.Quantile {
-		return estimate.Of(0.5, timingSeries([]runfile.Result{r}, pick("ttft"), parts()[""]), false)
+		return estimate.Of(0.5, timingSeries([]runfile.Result{r}, TTFT, AllTurns), false)
 	}
 	if len(results) < 2 {
 		return ""

@@ -43,7 +43,7 @@ func (b *builder) winner() {
 	}
 	s := b.section(title)
 	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.levelTitle()}}
-	goodput := b.s.Has("goodput_per_s")
+	goodput := b.s.Has(figures.GoodputPerSecond)
 	if goodput {
 		t.Header = append(t.Header, "Goodput there")
 	}
@@ -56,8 +56,7 @@ func (b *builder) winner() {
 			row[0] += " **WINNER**"
 		}
 		if goodput {
-			m, _ := figures.MetricOf("goodput_per_s")
-			row = append(row, m.Cell(c.At.Figure(m.Key)))
+			row = append(row, figures.GoodputPerSecond.Cell(c.At.Figure(figures.GoodputPerSecond)))
 		}
 		if b.compares() {
 			row = append(row, against(i, c, b.capacity[0]))
@@ -66,7 +65,7 @@ func (b *builder) winner() {
 	}
 	s.table(t)
 	if b.compares() {
-		s.paragraph(b.verdict())
+		s.paragraph(b.winners())
 	}
 	b.capacities(s)
 }
@@ -80,7 +79,7 @@ func (b *builder) capacities(s *Section) {
 	s.list(found)
 }
 
-func highest(c analysis.Capacity) string {
+func highest(c analysis.Compliance) string {
 	switch {
 	case !c.Judged:
 		return "n/a"
@@ -90,7 +89,7 @@ func highest(c analysis.Capacity) string {
 	return at(c.Highest)
 }
 
-func against(i int, c, base analysis.Capacity) string {
+func against(i int, c, base analysis.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
@@ -106,8 +105,8 @@ func against(i int, c, base analysis.Capacity) string {
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
 }
 
-// verdict says who won.
-func (b *builder) verdict() string {
+// winners says who won.
+func (b *builder) winners() string {
 	var winners, level []string
 	judged := 0
 	for i, c := range b.capacity {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"strconv"
 
 	"synthetic/internal/study/analysis"
@@ -15,33 +16,29 @@ import (
 func CSV(s *figures.Study) ([]byte, error) {
 	var metrics []figures.Metric
 	for _, m := range figures.Metrics() {
-		if s.Has(m.Key) {
+		if s.Has(m) {
 			metrics = append(metrics, m)
 		}
 	}
-	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
+	rows := [][]string{{s.LevelName(), "variant", "runs", "valid_runs", "slo"}}
 	for _, m := range metrics {
-		header = append(header, m.Key, m.Key+"_low", m.Key+"_high")
+		rows[0] = append(rows[0], m.Key(), m.Key()+"_low", m.Key()+"_high")
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
 			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), analysis.Judge(s.Objectives, l).String()}
 			for _, m := range metrics {
-				f := l.Figure(m.Key)
-				row = append(row, plain(l.Value(m.Key)))
-				if f.Ranged() {
-					row = append(row, plain(f.Low), plain(f.High))
-				} else {
-					row = append(row, "", "")
+				f := l.Figure(m)
+				if !f.Ranged() {
+					f.Low, f.High = math.NaN(), math.NaN()
 				}
+				row = append(row, plain(l.Value(m)), plain(f.Low), plain(f.High))
 			}
 			rows = append(rows, row)
 		}
 	}
-	if err := w.WriteAll(rows); err != nil {
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
 		return nil, fmt.Errorf("encoding CSV: %w", err)
 	}
 	return b.Bytes(), nil

@@ -15,7 +15,7 @@ func (b *builder) findings() {
 			lines = append(lines, b.finding(c))
 		}
 		if b.compares() {
-			lines = append(lines, b.verdict())
+			lines = append(lines, b.winners())
 		}
 	}
 	for _, series := range b.s.Series {
@@ -30,7 +30,7 @@ func (b *builder) findings() {
 	}
 }
 
-func (b *builder) finding(c analysis.Capacity) string {
+func (b *builder) finding(c analysis.Compliance) string {
 	switch {
 	case !c.Judged:
 		return fmt.Sprintf("%s could not be judged by its SLOs: no level has the figures.", c.Series)
@@ -42,7 +42,7 @@ func (b *builder) finding(c analysis.Capacity) string {
 
 // unproven says how much of a capacity that was seen is proven, where that is
 // less: a few good turns meet any objective.
-func (b *builder) unproven(c analysis.Capacity) string {
+func (b *builder) unproven(c analysis.Compliance) string {
 	for _, p := range b.s.Capacities {
 		switch {
 		case p.Variant != c.Series:

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
@@ -49,19 +48,15 @@ func brief(s *figures.Study) ([]byte, error) {
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
-		if _, have := l.Figures[m.Key]; have && !partial(m.Key) {
-			o.add(m.Key, finite(l.Value(m.Key)))
+		_, have := l.Figures[m]
+		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
+			o.add(m.Key(), finite(l.Value(m)))
 		}
 	}
 	if len(s.Objectives) > 0 {
 		o.add("slo", analysis.Judge(s.Objectives, l).String())
 	}
 	return o
-}
-
-// partial reports a figure over some turns, or over all with failures.
-func partial(key string) bool {
-	return strings.Contains(key, "_first_") || strings.Contains(key, "_followup_") || strings.Contains(key, "_with_failures_")
 }
 
 // object keeps its fields in order.
@@ -136,7 +131,7 @@ func head(s *figures.Study) object {
 func objectives(s *figures.Study) []object {
 	all := []object{}
 	for _, x := range s.Objectives {
-		all = append(all, object{{"name", x.Name}, {"key", x.Key}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
+		all = append(all, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
 	}
 	return all
 }
@@ -154,14 +149,8 @@ func compliant(s *figures.Study) object {
 }
 
 func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object) []object {
-	var ats []float64
-	for _, series := range s.Series {
-		for _, l := range series.Levels {
-			ats = append(ats, l.At)
-		}
-	}
 	all := []object{}
-	for _, at := range sorted(ats) {
+	for _, at := range levels(s) {
 		o := object{{s.LevelName(), at}}
 		for _, series := range s.Series {
 			l, ok := series.Level(at)
@@ -182,19 +171,20 @@ func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object)
 func levelJSON(s *figures.Study, l figures.Level) object {
 	var o, intervals, turns, needed object
 	for _, m := range figures.Metrics() {
-		f, have := l.Figures[m.Key]
+		f, have := l.Figures[m]
 		if !have {
 			continue
 		}
-		o.add(m.Key, finite(l.Value(m.Key)))
+		key := m.Key()
+		o.add(key, finite(l.Value(m)))
 		if f.Ranged() {
-			intervals.add(m.Key, [2]*float64{finite(f.Low), finite(f.High)})
+			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
 		}
 		if f.N > 0 {
-			turns.add(m.Key, f.N)
+			turns.add(key, f.N)
 		}
 		if f.Needed > f.N {
-			needed.add(m.Key, f.Needed)
+			needed.add(key, f.Needed)
 		}
 	}
 	if l.Errors != nil {

@@ -76,19 +76,20 @@ func (b *builder) step(x analysis.Saturation) string {
 	if !x.Step.Found {
 		return "none"
 	}
-	return fmt.Sprintf("%s → %s (%s %+.0f%%)", at(x.From), at(x.Step.At), x.Metric.Title, x.Step.Value)
+	return fmt.Sprintf("%s → %s (%s %+.0f%%)", at(x.From), at(x.Step.At), x.Metric.Title(), x.Step.Value)
 }
 
 func (b *builder) plateau(x analysis.Saturation) string {
-	m, _ := figures.MetricOf("tpot_p50_ms")
-	m.Decimals = 0
+	rounded := figures.Plain(x.Plateau.Value)
+	rounded.Step = 1
+	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), at(x.Plateau.At))
 	switch {
 	case x.Plateau.At == 0:
 		return "n/a"
 	case !x.Plateau.Found:
-		return fmt.Sprintf("~%s (%s %s), not reached", m.Text(x.Plateau.Value), b.s.LevelName(), at(x.Plateau.At))
+		return text + "), not reached"
 	}
-	return fmt.Sprintf("~%s (%s %s+)", m.Text(x.Plateau.Value), b.s.LevelName(), at(x.Plateau.At))
+	return text + "+)"
 }
 
 func (b *builder) last(x analysis.Saturation) string {
@@ -120,7 +121,7 @@ func (b *builder) degradation() {
 	var texts []string
 	for _, series := range b.s.Series {
 		x := analysis.Saturate(series)
-		if x.Metric.Key == "" || len(series.Levels) < 2 {
+		if x.Metric == figures.NoMetric || len(series.Levels) < 2 {
 			continue
 		}
 		texts = append(texts, curve(series, x.Metric))
@@ -138,10 +139,10 @@ func (b *builder) degradation() {
 // curve is three lines: levels, values, bands.
 func curve(series figures.Series, m figures.Metric) string {
 	bands := analysis.Bands(series)
-	lines := []string{"Level:", m.Title + ":", ""}
+	lines := []string{"Level:", m.Title() + ":", ""}
 	width := len(lines[1])
 	for i, l := range series.Levels {
-		f := l.Figure(m.Key)
+		f := l.Figure(m)
 		value := m.Cell(figures.Figure{Value: f.Value, Low: math.NaN(), High: math.NaN(), N: f.N, Needed: f.Needed, Step: f.Step})
 		band := ""
 		if i == 0 || bands[i] != bands[i-1] {

@@ -2,108 +2,79 @@ package report
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"synthetic/internal/study/figures"
 )
 
-func sorted(values []float64) []float64 {
-	slices.Sort(values)
-	return slices.Compact(values)
-}
-
 // timings are the sections of the latencies.
 func (b *builder) timings() {
-	for _, t := range []struct{ key, title string }{
-		{"tpot", "TPOT -- Time Per Output Token"}, {"ttft", "TTFT -- Time to First Token"},
-		{"answer_ttft", "Answer TTFT -- Time to First Content"}, {"itl", "ITL -- Inter-Token Latency"},
-		{"latency", "End-to-End Latency"},
+	for _, x := range []struct {
+		timing figures.Timing
+		title  string
+	}{
+		{figures.TPOT, "TPOT -- Time Per Output Token"}, {figures.TTFT, "TTFT -- Time to First Token"},
+		{figures.AnswerTTFT, "Answer TTFT -- Time to First Content"}, {figures.ITL, "ITL -- Inter-Token Latency"},
+		{figures.Latency, "End-to-End Latency"},
 	} {
-		b.timing(t.key, t.title)
+		b.timing(x.timing, x.title)
 	}
 }
 
-func (b *builder) timing(key, title string) {
-	var columns []column
-	for _, q := range figures.Quantiles() {
-		columns = append(columns, b.known(figures.TimingKey(key, "", q))...)
+// quantiles are those of a latency over some turns.
+func (b *builder) quantiles(t figures.Timing, over ...figures.Turns) []column {
+	var all []column
+	for i := range figures.Quantiles() {
+		for _, turns := range over {
+			all = append(all, b.known(t.Quantile(turns, i))...)
+		}
 	}
-	if len(columns) == 0 || key == "answer_ttft" && b.sameAnswers() {
+	return all
+}
+
+func (b *builder) timing(t figures.Timing, title string) {
+	columns := b.quantiles(t, figures.AllTurns)
+	if len(columns) == 0 || t == figures.AnswerTTFT && b.sameAnswers() {
 		return
 	}
-	if key == "tpot" && !b.compares() {
-		columns = append(columns, b.known("error_pct")...)
+	if t == figures.TPOT && !b.compares() {
+		columns = append(columns, b.known(figures.ErrorPct)...)
 		columns = append(columns, b.validRuns()...)
 	}
-	if c := b.turns(figures.TimingKey(key, "", 0.5)); len(c) > 0 && key != "itl" {
-		columns = append(columns, c...)
+	if t != figures.ITL {
+		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
+		columns = append(columns, b.where(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
+			func(l figures.Level) string { return fmt.Sprint(turns(l)) })...)
 	}
 	s := b.section(title)
 	s.table(b.byLevel(columns...))
-	b.curves(s, key)
-	b.parts(key)
+	b.curves(s, t)
+	b.parts(t)
 }
 
 // sameAnswers reports whether the first token is always the first content:
 // then there is nothing to tell apart.
 func (b *builder) sameAnswers() bool {
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
-			for _, q := range figures.Quantiles() {
-				if a, t := l.Figure(figures.TimingKey("answer_ttft", "", q)), l.Figure(figures.TimingKey("ttft", "", q)); a.Known() && a.Value != t.Value {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-// parts are the tables of first and follow-up turns, and with failures.
-func (b *builder) parts(key string) {
-	m, _ := figures.MetricOf(figures.TimingKey(key, "", 0.5))
-	name := strings.TrimSuffix(m.Title, " p50")
-	if key != "itl" && key != "answer_ttft" {
-		var columns []column
-		for _, q := range figures.Quantiles() {
-			columns = append(columns, b.known(figures.TimingKey(key, "first", q), figures.TimingKey(key, "followup", q))...)
-		}
-		if len(columns) > 0 {
-			b.sub("First and Follow-up Turns: " + name).table(b.byLevel(columns...))
-		}
-	}
-	if !b.failed() {
-		return
-	}
-	var columns []column
-	for _, q := range figures.Quantiles() {
-		columns = append(columns, b.known(figures.TimingKey(key, "with_failures", q))...)
-	}
-	if len(columns) > 0 {
-		b.sub("With Failures at +∞: " + name).table(b.byLevel(columns...))
-	}
-}
-
-func (b *builder) failed() bool {
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
-			if l.Value("error_pct") > 0 {
+	return !b.s.Any(func(l figures.Level) bool {
+		for i := range figures.Quantiles() {
+			answer, first := l.Figure(figures.AnswerTTFT.Quantile(figures.AllTurns, i)), l.Figure(figures.TTFT.Quantile(figures.AllTurns, i))
+			if answer.Known() && answer.Value != first.Value {
 				return true
 			}
 		}
-	}
-	return false
+		return false
+	})
 }
 
-// turns is the number behind a quantile.
-func (b *builder) turns(key string) []column {
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
-			if l.Figure(key).N > 0 {
-				return []column{{"Turns", func(l figures.Level) string { return fmt.Sprint(l.Figure(key).N) }}}
-			}
-		}
+// parts are the tables of first and follow-up turns, and with failures.
+func (b *builder) parts(t figures.Timing) {
+	columns := b.quantiles(t, figures.FirstTurns, figures.FollowupTurns)
+	if len(columns) > 0 && t != figures.ITL && t != figures.AnswerTTFT {
+		b.sub("First and Follow-up Turns: " + t.Title()).table(b.byLevel(columns...))
 	}
-	return nil
+	if !b.s.Any(func(l figures.Level) bool { return l.Value(figures.ErrorPct) > 0 }) {
+		return
+	}
+	if columns := b.quantiles(t, figures.WithFailures); len(columns) > 0 {
+		b.sub("With Failures at +∞: " + t.Title()).table(b.byLevel(columns...))
+	}
 }

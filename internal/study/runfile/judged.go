@@ -1,5 +1,7 @@
 package runfile
 
+import "synthetic/internal/probe"
+
 // Judged counts the turns that an objective called good or bad.
 type Judged struct {
 	Good uint64 `json:"good"`
@@ -17,13 +19,34 @@ type Judged struct {
 // This is the one rule for what counts: the verdict of a sweep and the matrix of
 // a report both follow it.
 func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
-	for _, s := range r.Snapshots {
-		for _, b := range s.Blocks {
-			blocks = append(blocks, b.SLOs[objective])
-		}
+	for _, b := range r.Blocks() {
+		blocks = append(blocks, b.SLOs[objective])
 	}
 	if r.Tail != nil {
 		lost = r.Tail.SLOs[objective].Failed
 	}
 	return blocks, lost
+}
+
+// Blocks are those of all snapshots, in order.
+func (r Result) Blocks() []Block {
+	var all []Block
+	for _, s := range r.Snapshots {
+		all = append(all, s.Blocks...)
+	}
+	return all
+}
+
+// Ended is how many turns came to their end, and how many of them failed. Turns
+// that our own shutdown canceled did not.
+func (b Block) Ended() (turns, failed uint64) {
+	for outcome, n := range b.Outcomes {
+		if outcome != probe.Canceled {
+			turns += n
+		}
+		if outcome.Failed() {
+			failed += n
+		}
+	}
+	return turns, failed
 }

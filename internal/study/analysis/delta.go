@@ -9,13 +9,14 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// Change is how a figure of one series differs from the baseline's.
-type Change struct {
-	Known bool
+// Delta is how a figure of one series differs from the baseline's.
+type Delta struct {
+	Metric figures.Metric
+	Known  bool
 	// Ratio is value / baseline.
 	Ratio float64
-	// Verdict is "better", "worse", or "" when neither.
-	Verdict string
+	// Effect is "better", "worse", or "" when neither.
+	Effect string
 	// Noise says that the intervals of the two do not tell them apart.
 	Noise bool
 	// Survivors says that it is better while more turns failed: those that
@@ -28,18 +29,22 @@ const large = 5
 
 // Between compares a figure of a level with that of the baseline's level. When
 // one is only known as printed, both are taken as printed.
-func Between(m figures.Metric, base, other figures.Level) Change {
-	a, b := base.Figure(m.Key), other.Figure(m.Key)
+func Between(m figures.Metric, base, other figures.Level) Delta {
+	a, b := base.Figure(m), other.Figure(m)
 	if !a.Known() || !b.Known() || a.Value == 0 || math.IsInf(a.Value, 0) || math.IsInf(b.Value, 0) {
-		return Change{}
+		return Delta{Metric: m}
 	}
 	step := max(a.Step, b.Step)
-	c := Change{Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step)}
-	c.Verdict = verdict(m, c.Ratio)
-	c.Noise = withinNoise(a, b)
-	more := other.Value("error_pct") - base.Value("error_pct")
-	c.Survivors = c.Verdict == "better" && more > 1 && m.Unit == "ms"
-	return c
+	d := Delta{Metric: m, Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step), Noise: withinNoise(a, b)}
+	switch {
+	case m.Better() == figures.Neither || d.Ratio == 1:
+	case (d.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
+		d.Effect = "better"
+		d.Survivors = other.Value(figures.ErrorPct)-base.Value(figures.ErrorPct) > 1 && m.Unit() == "ms"
+	default:
+		d.Effect = "worse"
+	}
+	return d
 }
 
 // asPrinted rounds as printing does, halves to even.
@@ -48,16 +53,6 @@ func asPrinted(v, step float64) float64 {
 		return v
 	}
 	return math.RoundToEven(v/step) * step
-}
-
-func verdict(m figures.Metric, ratio float64) string {
-	switch {
-	case m.Better == figures.Neither || ratio == 1:
-		return ""
-	case (ratio < 1) == (m.Better == figures.LowerIsBetter):
-		return "better"
-	}
-	return "worse"
 }
 
 // withinNoise tells whether a difference of 0 lies in the 95 % interval of the
@@ -78,33 +73,50 @@ func withinNoise(a, b figures.Figure) bool {
 }
 
 // Percent is the change in percent, with its sign.
-func (c Change) Percent() float64 { return 100 * (c.Ratio - 1) }
+func (d Delta) Percent() float64 { return 100 * (d.Ratio - 1) }
 
 // Large reports whether the change is better told as a factor.
-func (c Change) Large() bool { return c.Known && (c.Ratio >= large || c.Ratio <= 1.0/large) }
+func (d Delta) Large() bool { return d.Known && (d.Ratio >= large || d.Ratio <= 1.0/large) }
 
 // String is "+48% worse", "-10% better", "×32 worse", "n/a".
-func (c Change) String() string {
-	if !c.Known {
+func (d Delta) String() string {
+	if !d.Known {
 		return "n/a"
 	}
-	text := signed(c.Percent(), 0) + "%"
+	text := signed(d.Percent(), 0) + "%"
 	switch {
-	case c.Ratio >= large:
-		text = fmt.Sprintf("×%.0f", c.Ratio)
-	case c.Ratio <= 1.0/large:
-		text = fmt.Sprintf("÷%.0f", 1/c.Ratio)
+	case d.Ratio >= large:
+		text = fmt.Sprintf("×%.0f", d.Ratio)
+	case d.Ratio <= 1.0/large:
+		text = fmt.Sprintf("÷%.0f", 1/d.Ratio)
 	}
-	if c.Verdict != "" {
-		text += " " + c.Verdict
+	if d.Effect != "" {
+		text += " " + d.Effect
 	}
+	return text + d.Caveat()
+}
+
+// Caveat is what keeps a change from being taken for one, " (noise)", or "".
+func (d Delta) Caveat() string {
 	switch {
-	case c.Survivors:
-		text += " (survivors)"
-	case c.Noise:
-		text += " (noise)"
+	case d.Survivors:
+		return " (survivors)"
+	case d.Noise:
+		return " (noise)"
 	}
-	return text
+	return ""
+}
+
+// Improvement is by how many percent a figure is better than the baseline's,
+// negative when it is worse; NaN when unknown.
+func (d Delta) Improvement() float64 {
+	switch {
+	case !d.Known:
+		return math.NaN()
+	case d.Metric.Better() == figures.HigherIsBetter:
+		return d.Percent()
+	}
+	return -d.Percent()
 }
 
 func signed(v float64, decimals int) string {
@@ -116,17 +128,4 @@ func signed(v float64, decimals int) string {
 		return "+" + text
 	}
 	return text
-}
-
-// Improvement is by how many percent a figure is better than the baseline's,
-// negative when it is worse; NaN when unknown.
-func Improvement(m figures.Metric, base, other figures.Level) float64 {
-	c := Between(m, base, other)
-	switch {
-	case !c.Known:
-		return math.NaN()
-	case m.Better == figures.HigherIsBetter:
-		return c.Percent()
-	}
-	return -c.Percent()
 }
