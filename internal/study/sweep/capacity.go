@@ -2,9 +2,6 @@ package sweep
 
 import "synthetic/internal/study/runfile"
 
-// judge decides on the plan's levels.
-func (p Plan) judge() judge { return judge{p.SLOs, p.Confidence} }
-
 // capacities says how far each variant scales, by the same rule for a grid and
 // for a search: the results alone decide. Nil without objectives.
 func (p Plan) capacities(results []runfile.Result) []runfile.Capacity {
@@ -21,7 +18,11 @@ func (p Plan) capacities(results []runfile.Result) []runfile.Capacity {
 // capacity of a variant: the highest level that is proven to meet the
 // objectives, of those below the lowest one that is proven to miss them.
 func (p Plan) capacity(variant string, results []runfile.Result) runfile.Capacity {
-	c := runfile.Capacity{Variant: variant, Wanted: p.Confidence, GridSeconds: p.gridSeconds()}
+	c := runfile.Capacity{Variant: variant, Wanted: p.Confidence}
+	if d := p.Measure.Duration(); d > 0 { // known before
+		seconds := d.Seconds() * float64(len(p.Levels))
+		c.GridSeconds = &seconds
+	}
 	seen := map[float64][]runfile.Result{}
 	for _, r := range results {
 		if r.Variant != variant || r.Verdict == nil {
@@ -37,7 +38,7 @@ func (p Plan) capacity(variant string, results []runfile.Result) runfile.Capacit
 		if len(seen[level]) == 0 {
 			continue
 		}
-		switch standing, confidence := p.judge().together(seen[level]); standing {
+		switch standing, confidence := (judge{p.SLOs, p.Confidence}).together(seen[level]); standing {
 		case runfile.Met:
 			c.Level, c.Confidence, c.Undecided = &level, confidence, nil
 		case runfile.Undecided:
@@ -50,33 +51,22 @@ func (p Plan) capacity(variant string, results []runfile.Result) runfile.Capacit
 	return c
 }
 
-// gridSeconds is the planned time of all levels, measured once; nil if that is
-// not known before.
-func (p Plan) gridSeconds() *float64 {
-	d := p.Measure.Duration()
-	if d == 0 {
-		return nil
-	}
-	seconds := d.Seconds() * float64(len(p.Levels))
-	return &seconds
-}
-
 // together is what the results of one level prove. One that was given up is
 // missed, whatever came of others; a level that a search passed on its way
 // counts only until it was measured for its own sake.
 func (j judge) together(results []runfile.Result) (runfile.Standing, float64) {
 	last := results[0].Verdict
-	var measured []ballot
+	var measured []judgedTurns
 	for _, r := range results {
 		if r.State == runfile.EndedEarly && r.Verdict.Standing == runfile.Missed {
 			return runfile.Missed, r.Verdict.Confidence
 		}
 		if r.Verdict.Decided != runfile.DecidedProvisional {
-			last, measured = r.Verdict, append(measured, ballotOf(r, j.objectives))
+			last, measured = r.Verdict, append(measured, judgedTurnsOf(r, j.objectives))
 		}
 	}
 	if len(measured) > 1 {
-		return j.weigh(measured...)
+		return j.prove(measured...)
 	}
 	return last.Standing, last.Confidence
 }

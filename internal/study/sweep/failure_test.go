@@ -54,10 +54,10 @@ func TestTargetDies(t *testing.T) {
 		}
 		defer stop()
 		first, second := run.Results[0], run.Results[1]
-		if first.State != runfile.EndedEarly || !strings.HasPrefix(first.Why, goneWords) || first.Verdict.Met {
+		if first.State != runfile.EndedEarly || !strings.HasPrefix(first.Why, "no turn succeeds any more") || first.Verdict.Met {
 			t.Errorf("first level: %s (%s), verdict %+v", first.State, first.Why, first.Verdict)
 		}
-		if n := outcomes(first); n[probe.ConnectError] < goneTurns-5 || n[probe.Success] < 100 {
+		if n := outcomes(first); n[probe.ConnectError] < lostTurns-5 || n[probe.Success] < 100 {
 			t.Errorf("first level counted %v", n)
 		}
 		if second.State != runfile.Complete || !second.Verdict.Met || outcomes(second)[probe.ConnectError] != 0 {

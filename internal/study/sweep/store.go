@@ -2,12 +2,11 @@ package sweep
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,8 +195,4 @@ func writeJSON(path string, v any) error {
 }
 
 // newID returns 8 random hexadecimal digits.
-func newID() string {
-	var b [4]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
+func newID() string { return fmt.Sprintf("%08x", rand.Uint32()) }

@@ -11,13 +11,10 @@ import (
 )
 
 const (
-	// goneTurns failures in a row, over at least goneAfter, make a target dead.
-	goneTurns = 20
-	goneAfter = 10 * time.Second
+	// lostTurns failures in a row, over at least lostAfter, make a target dead.
+	lostTurns = 20
+	lostAfter = 10 * time.Second
 )
-
-// goneWords begin the reason of a level that ended because its target died.
-const goneWords = "no turn succeeds any more"
 
 // streak counts the turns that failed in a row as those of a dead target do. A
 // deployment that is busy (429) or slow (timeouts) is not dead: that is what a
@@ -46,15 +43,15 @@ func (s *streak) add(r probe.Result) {
 	s.last = r.Err
 }
 
-// gone says why the target is taken for dead at a time, or "".
-func (s *streak) gone(now time.Time) string {
-	if s.n < goneTurns || now.Sub(s.since) < goneAfter {
+// targetLost says why the target is taken for dead at a time, or "".
+func (s *streak) targetLost(now time.Time) string {
+	if s.n < lostTurns || now.Sub(s.since) < lostAfter {
 		return ""
 	}
 	var parts []string
 	for _, o := range slices.Sorted(maps.Keys(s.outcomes)) {
 		parts = append(parts, fmt.Sprintf("%s %d", o, s.outcomes[o]))
 	}
-	return fmt.Sprintf("%s: the last %d turns failed (%s), the first of them %s ago; the last said: %s",
-		goneWords, s.n, strings.Join(parts, ", "), now.Sub(s.since).Round(time.Second), s.last)
+	return fmt.Sprintf("no turn succeeds any more: the last %d turns failed (%s), the first of them %s ago; the last said: %s",
+		s.n, strings.Join(parts, ", "), now.Sub(s.since).Round(time.Second), s.last)
 }
