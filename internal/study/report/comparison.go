@@ -141,13 +141,13 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	if x.Levels == 1 {
 		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value)}
 	}
-	lines := []string{
+	return []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value),
 		fmt.Sprintf("**%s at highest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.Last.At), x.Last.Value),
 		fmt.Sprintf("**%s, peak and range:** %.1f%% at %s, from %.1f%% (at %s), average %.1f%%", name, x.Most.Value, at(x.Most.At), x.Least.Value, at(x.Least.At), x.Mean),
+		fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
+			x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours(x)),
 	}
-	return append(lines, fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
-		x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours(x)))
 }
 
 // detours says that the way is not straight.

@@ -2,9 +2,11 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
@@ -15,33 +17,29 @@ import (
 func (b *builder) reference() {
 	data, err := brief(b.s)
 	if err != nil {
-		b.err = err
-		return
+		b.err = fmt.Errorf("encoding a report's data: %w", err)
 	}
 	b.section("Reference Data (JSON)").add(Block{Code: string(data), Language: "json"})
 }
 
 func brief(s *figures.Study) ([]byte, error) {
 	var b bytes.Buffer
-	for i, f := range append(head(s), field{"levels", nil}) {
-		value, err := json.Marshal(f.value)
-		if err != nil {
-			return nil, fmt.Errorf("encoding a report's data: %w", err)
-		}
-		if f.name == "levels" {
-			value = nil
-		}
-		fmt.Fprintf(&b, "%s  %q: %s", []string{"{\n", ",\n"}[min(i, 1)], f.name, value)
+	var failed error
+	add := func(format string, value any) {
+		data, err := json.Marshal(value)
+		failed = cmp.Or(failed, err)
+		fmt.Fprintf(&b, format, data)
 	}
+	b.WriteString("{\n")
+	for _, f := range head(s) {
+		add("  "+strconv.Quote(f.name)+": %s,\n", f.value)
+	}
+	b.WriteString(`  "levels": [`)
 	for i, level := range levelsJSON(s, briefLevel) {
-		line, err := json.Marshal(level)
-		if err != nil {
-			return nil, fmt.Errorf("encoding a report's data: %w", err)
-		}
-		fmt.Fprintf(&b, "%s    %s", []string{"[\n", ",\n"}[min(i, 1)], line)
+		add([]string{"\n    %s", ",\n    %s"}[min(i, 1)], level)
 	}
 	b.WriteString("\n  ]\n}\n")
-	return b.Bytes(), nil
+	return b.Bytes(), failed
 }
 
 // briefLevel has the figures over all turns.
@@ -96,16 +94,11 @@ func JSON(s *figures.Study) ([]byte, error) {
 	o.add("levels", levelsJSON(s, levelJSON))
 	o.add("highest_compliant", compliant(s))
 	o.add("warnings", analysis.Warnings(s))
-	data, err := json.Marshal(o)
+	data, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return append(data, '\n'), nil
 }
 
 // head says what was measured.
@@ -115,13 +108,13 @@ func head(s *figures.Study) object {
 		o.add("generated", s.Generated.UTC())
 	}
 	o.add("title", s.Title)
-	if len(s.Series) == 1 {
-		o.add("mode", s.Series[0].Name)
+	var names []string
+	for _, x := range s.Series {
+		names = append(names, x.Name)
+	}
+	if len(names) == 1 {
+		o.add("mode", names[0])
 	} else {
-		var names []string
-		for _, x := range s.Series {
-			names = append(names, x.Name)
-		}
 		o.add("variants", names)
 	}
 	o.add("target_rps", s.TargetRPS)
