@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 )
@@ -82,17 +81,10 @@ func finishedLine(r runfile.Result) string {
 	seconds := 0.0
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds
-		for _, b := range s.Blocks {
-			output += b.Tokens.Output
-			for o, n := range b.Outcomes {
-				if o == probe.Canceled {
-					continue
-				}
-				if turns += n; o.Failed() {
-					failed += n
-				}
-			}
-		}
+	}
+	for _, b := range r.Blocks() {
+		n, bad := b.Ended()
+		turns, failed, output = turns+n, failed+bad, output+b.Tokens.Output
 	}
 	line := fmt.Sprintf("finished %s, level %g, repetition %d: %d turns, %d failed", r.Variant, r.Level, r.Repetition, turns, failed)
 	if seconds > 0 {

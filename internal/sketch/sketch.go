@@ -126,9 +126,6 @@ func (s *Sketch) Reset() { *s = Sketch{bins: s.bins[:0]} }
 // Free empties the sketch and lets go of its memory.
 func (s *Sketch) Free() { *s = Sketch{} }
 
-// Bytes is the memory the sketch holds beyond its own struct.
-func (s *Sketch) Bytes() int { return cap(s.bins) * 8 }
-
 // put adds a bin's count. Values of one stream tend to fall into known bins,
 // so inserting, which moves the tail, is rare.
 func (s *Sketch) put(b bin) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/estimate"
 	"synthetic/internal/study/runfile"
@@ -158,21 +160,14 @@ func slope(y []float64) (change, t float64) {
 	if n < 6 {
 		return 0, 0
 	}
-	var mean float64
-	for _, v := range y {
-		mean += v / n
+	x := make([]float64, len(y))
+	for i := range x {
+		x[i] = float64(i)
 	}
-	var xx, xy, yy float64
-	for i, v := range y {
-		x := float64(i) - (n-1)/2
-		xx += x * x
-		xy += x * (v - mean)
-		yy += (v - mean) * (v - mean)
-	}
-	b := xy / xx
-	rest := max(yy-b*xy, 0) / (n - 2)
-	if mean == 0 || yy == 0 {
+	mean, r := stat.Mean(y, nil), stat.Correlation(x, y, nil)
+	if mean == 0 || math.IsNaN(r) {
 		return 0, 0
 	}
-	return b * (n - 1) / mean, b / math.Sqrt(rest/xx)
+	_, b := stat.LinearRegression(x, y, nil, false)
+	return b * (n - 1) / mean, r * math.Sqrt((n-2)/(1-r*r))
 }

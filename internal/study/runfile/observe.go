@@ -109,3 +109,15 @@ func add(s **sketch.Sketch, d time.Duration) {
 	}
 	(*s).Add(d.Seconds())
 }
+
+// Merge adds o's values and failures.
+func (d *Distribution) Merge(o Distribution) {
+	d.Failures += o.Failures
+	if o.Values == nil || o.Values.Count() == 0 {
+		return
+	}
+	if d.Values == nil {
+		d.Values = &sketch.Sketch{}
+	}
+	d.Values.Merge(o.Values)
+}

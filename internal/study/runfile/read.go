@@ -6,24 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
-// Read reads a run and refuses a file that is empty, cut short, not a run, or
-// contradicts itself. Errors name the file, the place and the remedy.
-func Read(path string) (*Run, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
-	}
-	run, err := Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return run, nil
-}
-
-// Parse is Read without the file.
+// Parse reads a run and refuses data that are empty, cut short, no run, or
+// contradict themselves. Errors name the place and the remedy.
 func Parse(data []byte) (*Run, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("the file is empty: the sweep that wrote it did not get as far; resume it or sweep again")

@@ -84,7 +84,11 @@ func TestTargetStaysDead(t *testing.T) {
 		if len(run.Results) != 1 || run.Interrupted == "" {
 			t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
 		}
-		if _, err := runfile.Read(filepath.Join(dir, "run.json")); err != nil {
+		data, err := os.ReadFile(filepath.Join(dir, "run.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runfile.Parse(data); err != nil {
 			t.Error(err)
 		}
 	})
