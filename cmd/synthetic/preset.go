@@ -51,7 +51,8 @@ type presetNetwork struct {
 // presetServer is one simulated deployment.
 type presetServer struct {
 	conns  chan net.Conn
-	done   chan struct{}
+	ctx    context.Context // until the listener is closed
+	cancel context.CancelFunc
 	server *http.Server
 	served chan struct{}
 }
@@ -97,12 +98,11 @@ func (n *presetNetwork) server(preset string) (*presetServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulated deployment: %w", err)
 	}
-	s := &presetServer{conns: make(chan net.Conn), done: make(chan struct{}), server: newServer(h), served: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	s := &presetServer{conns: make(chan net.Conn), server: newServer(h), served: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }
 	go func() {
 		defer close(s.served)
-		defer cancel()
 		_ = s.server.Serve(s) // ends by close, with http.ErrServerClosed
 	}()
 	n.servers[preset] = s
@@ -124,7 +124,7 @@ func (s *presetServer) dial(ctx context.Context) (net.Conn, error) {
 	select {
 	case s.conns <- server:
 		return client, nil
-	case <-s.done:
+	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -136,18 +136,14 @@ func (s *presetServer) Accept() (net.Conn, error) {
 	select {
 	case c := <-s.conns:
 		return c, nil
-	case <-s.done:
+	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	}
 }
 
-// Close implements net.Listener; the server calls it once.
+// Close implements net.Listener.
 func (s *presetServer) Close() error {
-	select {
-	case <-s.done:
-	default:
-		close(s.done)
-	}
+	s.cancel()
 	return nil
 }
 

@@ -22,6 +22,7 @@ func allowed() map[string][]string {
 		"internal/simulate":       {"internal/simulate/cluster"},
 		"internal/sketch":         nil,
 		"internal/archtest":       nil,
+		"internal/atomicfile":     nil,
 		"tools/testkit/promtest":  nil,
 		"tools/splice":            nil,
 		"internal/alerting":       nil,
@@ -38,10 +39,10 @@ func allowed() map[string][]string {
 		"internal/probe/waterfall": {"internal/probe"},
 		"internal/slo":             {"internal/probe"},
 
-		"internal/sidecar/regression": {"internal/probe"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/metrics":    {"internal/probe", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
-		"internal/study/runfile":      {"internal/probe", "internal/slo", "internal/sketch"},
-		"internal/study/report":       {"internal/study/runfile", "internal/study/figures", "internal/study/analysis", "internal/draw"},
+		"internal/study/runfile":      {"internal/atomicfile", "internal/probe", "internal/slo", "internal/sketch"},
+		"internal/study/report":       {"internal/atomicfile", "internal/study/runfile", "internal/study/figures", "internal/study/analysis", "internal/draw"},
 
 		// Tests alone import it.
 		"tools/testkit/reporttest": {"internal/probe", "internal/slo", "internal/study/runfile"},
@@ -55,7 +56,7 @@ func allowed() map[string][]string {
 
 		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
 		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
-		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
+		"internal/study/sweep":    {"internal/atomicfile", "internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall", "internal/draw"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
 		"internal/backtest":       {"internal/draw", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},

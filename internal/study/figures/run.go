@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,11 +143,6 @@ func seriesOf(variant string, runs []*runfile.Run) Series {
 	for at, results := range byLevel {
 		series.Levels = append(series.Levels, levelOf(at, results))
 	}
-	slices.SortFunc(series.Levels, func(a, b Level) int {
-		if a.At < b.At {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series
 }

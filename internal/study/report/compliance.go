@@ -8,6 +8,55 @@ import (
 	"synthetic/internal/study/figures"
 )
 
+// findings come first: what a reader wants to know.
+func (b *builder) findings() {
+	s := b.section("Findings")
+	var lines []string
+	if len(b.s.Objectives) > 0 {
+		for _, c := range b.capacity {
+			lines = append(lines, b.finding(c))
+		}
+		if b.compares() {
+			lines = append(lines, b.winners())
+		}
+	}
+	for _, series := range b.s.Series {
+		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
+	}
+	if n := len(analysis.Warnings(b.s)); n > 0 {
+		lines = append(lines, fmt.Sprintf("Warnings: %d. They follow below; read them before relying on a figure.", n))
+	}
+	s.list(lines)
+	if !b.compares() {
+		b.sub("Over All Levels").list(rangeLines(b.baseline()))
+	}
+}
+
+func (b *builder) finding(c analysis.Compliance) string {
+	switch {
+	case !c.Judged:
+		return fmt.Sprintf("%s could not be judged by its SLOs: no level has the figures.", c.Series)
+	case c.Highest == 0:
+		return fmt.Sprintf("%s meets its SLOs at no %s that was measured.", c.Series, b.s.LevelName())
+	}
+	return fmt.Sprintf("%s meets its SLOs up to %s %s%s.", c.Series, b.s.LevelName(), at(c.Highest), b.unproven(c))
+}
+
+// unproven says how much of a capacity that was seen is proven, where that is
+// less: a few good turns meet any objective.
+func (b *builder) unproven(c analysis.Compliance) string {
+	for _, p := range b.s.Capacities {
+		switch {
+		case p.Variant != c.Series:
+		case p.Level == nil:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven of no %s", 100*p.Wanted, b.s.LevelName())
+		case *p.Level < c.Highest:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, at(*p.Level))
+		}
+	}
+	return ""
+}
+
 func (b *builder) compliance() {
 	if len(b.s.Objectives) == 0 {
 		return
@@ -43,7 +92,7 @@ func (b *builder) winner() {
 	}
 	s := b.section(title)
 	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.levelTitle()}}
-	goodput := b.s.Has("goodput_per_s")
+	goodput := b.s.Has(figures.GoodputPerSecond)
 	if goodput {
 		t.Header = append(t.Header, "Goodput there")
 	}
@@ -56,8 +105,7 @@ func (b *builder) winner() {
 			row[0] += " **WINNER**"
 		}
 		if goodput {
-			m, _ := figures.MetricOf("goodput_per_s")
-			row = append(row, m.Cell(c.At.Figure(m.Key)))
+			row = append(row, figures.GoodputPerSecond.Cell(c.At.Figure(figures.GoodputPerSecond)))
 		}
 		if b.compares() {
 			row = append(row, against(i, c, b.capacity[0]))
@@ -66,7 +114,7 @@ func (b *builder) winner() {
 	}
 	s.table(t)
 	if b.compares() {
-		s.paragraph(b.verdict())
+		s.paragraph(b.winners())
 	}
 	b.capacities(s)
 }
@@ -80,7 +128,7 @@ func (b *builder) capacities(s *Section) {
 	s.list(found)
 }
 
-func highest(c analysis.Capacity) string {
+func highest(c analysis.Compliance) string {
 	switch {
 	case !c.Judged:
 		return "n/a"
@@ -90,7 +138,7 @@ func highest(c analysis.Capacity) string {
 	return at(c.Highest)
 }
 
-func against(i int, c, base analysis.Capacity) string {
+func against(i int, c, base analysis.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
@@ -106,8 +154,8 @@ func against(i int, c, base analysis.Capacity) string {
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
 }
 
-// verdict says who won.
-func (b *builder) verdict() string {
+// winners says who won.
+func (b *builder) winners() string {
 	var winners, level []string
 	judged := 0
 	for i, c := range b.capacity {

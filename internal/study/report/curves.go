@@ -13,34 +13,33 @@ import (
 
 // curves adds the picture of a latency: its quantiles over the levels, the SLO
 // and the knee.
-func (b *builder) curves(s *Section, key string) {
-	var keys []string
-	for _, q := range figures.Quantiles() {
-		if k := figures.TimingKey(key, "", q); b.drawable(k) {
+func (b *builder) curves(s *Section, t figures.Timing) {
+	var keys []figures.Metric
+	for i := range figures.Quantiles() {
+		if k := t.Quantile(figures.AllTurns, i); b.drawable(k) {
 			keys = append(keys, k)
 		}
 	}
 	if b.compares() && len(keys) > 2 {
 		keys = keys[:2] // more lines than that cannot be told apart
 	}
-	title := strings.ToUpper(strings.ReplaceAll(key, "_", " "))
-	if key == "latency" {
+	title := strings.ToUpper(strings.ReplaceAll(t.String(), "_", " "))
+	if t == figures.Latency {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
-		m, _ := figures.MetricOf(keys[0])
-		title = m.Title
+		title = keys[0].Title()
 	}
-	b.draw(s, key, title, "ms", keys)
+	b.draw(s, t.String(), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
-func (b *builder) drawable(key string) bool {
+func (b *builder) drawable(key figures.Metric) bool {
 	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return known(s, key) > 1 })
 }
 
 // known is the number of levels at which a series has a figure.
-func known(series figures.Series, key string) int {
+func known(series figures.Series, key figures.Metric) int {
 	n := 0
 	for _, l := range series.Levels {
 		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -51,20 +50,19 @@ func known(series figures.Series, key string) int {
 }
 
 // picture adds the picture of a single metric.
-func (b *builder) picture(s *Section, key string) {
-	m, _ := figures.MetricOf(key)
-	unit := map[string]string{"tops": "output tokens/s", "goodput_per_s": "turns/s"}[key]
-	title, _, _ := strings.Cut(m.Title, " (")
-	b.draw(s, key, title, cmp.Or(unit, m.Unit), []string{key})
+func (b *builder) picture(s *Section, key figures.Metric) {
+	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
+	title, _, _ := strings.Cut(key.Title(), " (")
+	b.draw(s, key.Key(), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
 // draw adds a picture unless there are too few points for a curve.
-func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
+func (b *builder) draw(s *Section, name, title, unit string, keys []figures.Metric) {
 	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.levelTitle()}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}
-	for _, v := range b.levels() {
+	for _, v := range levels(b.s) {
 		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: v, Label: at(v)})
 	}
 	for i, series := range b.s.Series {
@@ -81,9 +79,8 @@ func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
 	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: c.SVG()}})
 }
 
-func (b *builder) lineName(series figures.Series, key string, keys int) string {
-	m, _ := figures.MetricOf(key)
-	quantile := m.Title[strings.LastIndexByte(m.Title, ' ')+1:]
+func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) string {
+	quantile := key.Title()[strings.LastIndexByte(key.Title(), ' ')+1:]
 	switch {
 	case keys == 1:
 		return series.Name
@@ -93,7 +90,7 @@ func (b *builder) lineName(series figures.Series, key string, keys int) string {
 	return quantile
 }
 
-func points(series figures.Series, key string) []draw.Point {
+func points(series figures.Series, key figures.Metric) []draw.Point {
 	var all []draw.Point
 	for _, l := range series.Levels {
 		p := draw.Point{X: l.At, Y: l.Value(key), Low: math.NaN(), High: math.NaN()}
@@ -106,10 +103,10 @@ func points(series figures.Series, key string) []draw.Point {
 }
 
 // marks are the SLO of a figure and the knee of every series.
-func (b *builder) marks(keys []string) []draw.Mark {
+func (b *builder) marks(keys []figures.Metric) []draw.Mark {
 	var marks []draw.Mark
 	for _, o := range b.s.Objectives {
-		if timing, _, _ := strings.Cut(keys[0], "_p"); strings.HasPrefix(o.Key, timing+"_p") {
+		if timing, turns, _ := keys[0].Latency(); timing != figures.NoTiming && o.Timing == timing && o.Turns == turns {
 			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN()})
 		}
 	}

@@ -3,7 +3,6 @@ package sweep
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,16 +54,11 @@ func (p Plan) cachePolicy() string {
 
 // fingerprint names a file by what is in it, wherever it lies.
 func fingerprint(path string) string {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return filepath.Base(path) // what reads it will say what is wrong
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return filepath.Base(path)
-	}
-	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sha256.Sum256(data))
 }
 
 func (p Plan) arrival() string {

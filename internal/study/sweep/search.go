@@ -39,17 +39,17 @@ func (b *bracket) low() int {
 // next is the level to visit and what for, false when all is known: first the
 // capacity is closed in, then it is proven, then the lowest level that is
 // missed is closed in where levels above the capacity are undecided.
-func (b *bracket) next() (level int, a aim, ok bool) {
+func (b *bracket) next() (level int, p purpose, ok bool) {
 	low := b.low()
 	switch top := max(low, b.open); {
 	case b.high-low > 2:
-		return (low + b.high) / 2, passage, true
+		return (low + b.high) / 2, bracketing, true
 	case b.high-low == 2:
-		return low + 1, answer, true // if it passes, it is the capacity
+		return low + 1, confirming, true // if it passes, it is the capacity
 	case low >= 0 && !b.proven[low]:
-		return low, answer, true
+		return low, confirming, true
 	default:
-		return (top + b.lost) / 2, passage, b.lost-top > 1
+		return (top + b.lost) / 2, bracketing, b.lost-top > 1
 	}
 }
 
@@ -107,7 +107,7 @@ func visits(n int) int {
 // how many that were.
 func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error) {
 	for {
-		level, a, open := b.next()
+		level, p, open := b.next()
 		if !open {
 			return visited, nil
 		}
@@ -118,7 +118,7 @@ func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error)
 		if b.passed[level] {
 			c.Repetition = 2
 		}
-		r, err := s.visit(ctx, c, a)
+		r, err := s.visit(ctx, c, p)
 		if err != nil {
 			return visited, err
 		}
