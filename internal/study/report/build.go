@@ -101,7 +101,7 @@ func levels(s *figures.Study) []float64 {
 // column is one column per series of a table by level.
 type column struct {
 	title string
-	cell  func(figures.Level) string
+	cell  func(figures.Level) Cell
 }
 
 // byLevel is a table with a row per level, and each column once per series.
@@ -114,10 +114,10 @@ func (b *builder) byLevel(columns ...column) Table {
 		return t
 	}
 	for _, v := range levels(b.s) {
-		row := []string{at(v)}
+		row := cells(at(v))
 		for _, c := range columns {
 			for _, s := range b.s.Series {
-				cell := "–"
+				cell := Cell{"–", Unknown}
 				if l, ok := s.Level(v); ok {
 					cell = c.cell(l)
 				}
@@ -134,14 +134,23 @@ func (b *builder) known(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
 		if b.s.Has(m) {
-			all = append(all, column{m.Title(), func(l figures.Level) string { return m.Cell(l.Figure(m)) }})
+			all = append(all, column{m.Title(), func(l figures.Level) Cell { return figure(m, l) }})
 		}
 	}
 	return all
 }
 
+// figure is a level's cell of a metric.
+func figure(m figures.Metric, l figures.Level) Cell {
+	f := l.Figure(m)
+	if !f.Known() {
+		return Cell{m.Cell(f), Unknown}
+	}
+	return Cell{Text: m.Cell(f)}
+}
+
 // where is a column if something holds of any level.
-func (b *builder) where(holds func(figures.Level) bool, title string, cell func(figures.Level) string) []column {
+func (b *builder) where(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
 	if !b.s.Any(holds) {
 		return nil
 	}
@@ -169,7 +178,7 @@ func parameters(list []runfile.Parameter) Table {
 		if p.Variant != "" {
 			p.Name += " (" + p.Variant + ")"
 		}
-		t.Rows = append(t.Rows, []string{p.Name, p.Value, p.Source}[:len(t.Header)])
+		t.Rows = append(t.Rows, cells(p.Name, p.Value, p.Source)[:len(t.Header)])
 	}
 	return t
 }

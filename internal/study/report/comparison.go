@@ -40,7 +40,7 @@ func (b *builder) changes(series figures.Series, m figures.Metric) {
 	t := Table{Header: []string{b.levelTitle(), b.baseline().Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
 	for i := range base {
 		if d := analysis.Between(m, base[i], other[i]); d.Known {
-			t.Rows = append(t.Rows, []string{at(base[i].At), m.Cell(base[i].Figure(m)), m.Cell(other[i].Figure(m)), d.String()})
+			t.Rows = append(t.Rows, []Cell{{Text: at(base[i].At)}, figure(m, base[i]), figure(m, other[i]), change(d)})
 		}
 	}
 	if len(t.Rows) > 0 {
@@ -54,23 +54,23 @@ func (b *builder) improvements(series figures.Series) {
 	base, other := b.shared(series)
 	t := Table{Header: []string{b.levelTitle()}}
 	for _, l := range base {
-		t.Rows = append(t.Rows, []string{at(l.At)})
+		t.Rows = append(t.Rows, cells(at(l.At)))
 	}
 	for _, m := range []figures.Metric{
 		figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95, figures.TPOTP99,
 		figures.LatencyP50, figures.LatencyP95, figures.OutputTokensPerSecond, figures.GoodputPerSecond, figures.KVHitRatePct,
 	} {
 		known := false
-		cells := make([]string, len(base))
+		column := make([]Cell, len(base))
 		for i := range base {
 			d := analysis.Between(m, base[i], other[i])
-			known, cells[i] = known || d.Known, improvement(d)
+			known, column[i] = known || d.Known, improvement(d)
 		}
 		if !known {
 			continue
 		}
 		t.Header = append(t.Header, m.Title()+" Improvement")
-		for i, cell := range cells {
+		for i, cell := range column {
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
@@ -79,11 +79,26 @@ func (b *builder) improvements(series figures.Series) {
 	}
 }
 
-func improvement(d analysis.Delta) string {
+func improvement(d analysis.Delta) Cell {
 	if !d.Known || d.Large() {
-		return d.String() // a percentage of thousands tells nobody anything
+		return change(d) // a percentage of thousands tells nobody anything
 	}
-	return fmt.Sprintf("%.1f%%", math.Round(d.Improvement()*10)/10+0) + d.Caveat() // adding 0 makes −0 a 0
+	return Cell{Text: fmt.Sprintf("%.1f%%", math.Round(d.Improvement()*10)/10+0) + d.Caveat()} // adding 0 makes −0 a 0
+}
+
+// change is judged unless something keeps it from being taken for one.
+func change(d analysis.Delta) Cell {
+	c := Cell{Text: d.String()}
+	switch {
+	case !d.Known:
+		c.Class = Unknown
+	case d.Effect == "" || d.Caveat() != "":
+	case d.Improvement() > 0:
+		c.Class = Good
+	default:
+		c.Class = Bad
+	}
+	return c
 }
 
 // detail compares everything at the baseline's highest compliant level.
@@ -98,12 +113,11 @@ func (b *builder) detail() {
 	}
 	for _, m := range figures.Metrics() {
 		known := false
-		row := []string{m.Title()}
+		row := cells(m.Title())
 		for _, series := range b.s.Series {
 			l, _ := series.Level(highest)
-			f := l.Figure(m)
-			known = known || f.Known()
-			row = append(row, m.Cell(f))
+			known = known || l.Figure(m).Known()
+			row = append(row, figure(m, l))
 		}
 		if known {
 			t.Rows = append(t.Rows, row)

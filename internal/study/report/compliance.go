@@ -65,24 +65,36 @@ func (b *builder) compliance() {
 	targets := Table{Header: []string{"Objective", "Target"}, Left: true}
 	for _, o := range b.s.Objectives {
 		wanted = append(wanted, o.String())
-		targets.Rows = append(targets.Rows, []string{o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)})
+		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
 	b.section("SLO Targets").table(targets)
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + strings.Join(wanted, " AND "))
 	unsure := false
-	s.table(b.byLevel(column{"SLO", func(l figures.Level) string {
+	s.table(b.byLevel(column{"SLO", func(l figures.Level) Cell {
 		v := analysis.Judge(b.s.Objectives, l)
-		if v.Unsure {
-			unsure = true
-			return v.String() + " ±"
-		}
-		return v.String()
+		unsure = unsure || v.Unsure
+		return judged(v)
 	}}))
 	if unsure {
 		s.paragraph("± marks a verdict that is within noise: the 95 % interval holds both.")
 	}
 	b.winner()
+}
+
+// judged is the cell of a level's verdict.
+func judged(v analysis.SLOResult) Cell {
+	c := Cell{v.String(), Unknown}
+	switch {
+	case v.Pass():
+		c.Class = Good
+	case len(v.Failed) > 0:
+		c.Class = Bad
+	}
+	if v.Unsure {
+		c.Text += " ±"
+	}
+	return c
 }
 
 func (b *builder) winner() {
@@ -100,15 +112,15 @@ func (b *builder) winner() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []string{c.Series, highest(c)}
+		row := []Cell{{Text: c.Series}, highest(c)}
 		if c.Winner {
-			row[0] += " **WINNER**"
+			row[0].Text += " **WINNER**"
 		}
 		if goodput {
-			row = append(row, figures.GoodputPerSecond.Cell(c.At.Figure(figures.GoodputPerSecond)))
+			row = append(row, figure(figures.GoodputPerSecond, c.At))
 		}
 		if b.compares() {
-			row = append(row, against(i, c, b.capacity[0]))
+			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, against(i, c, b.capacity[0])))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -128,22 +140,12 @@ func (b *builder) capacities(s *Section) {
 	s.list(found)
 }
 
-func highest(c analysis.Compliance) string {
-	switch {
-	case !c.Judged:
-		return "n/a"
-	case c.Highest == 0:
-		return "none"
-	}
-	return at(c.Highest)
-}
+func highest(c analysis.Compliance) Cell { return found(c.Judged, c.Highest > 0, at(c.Highest)) }
 
 func against(i int, c, base analysis.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
-	case !c.Judged || !base.Judged:
-		return "n/a"
 	case c.Unmeasured:
 		return "not known"
 	case base.Highest == 0:

@@ -186,6 +186,16 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestCellsAreColoredByTheirClass: what a cell says does not matter.
+func TestCellsAreColoredByTheirClass(t *testing.T) {
+	page, err := report.Document{Sections: []report.Section{{Blocks: []report.Block{{Table: &report.Table{
+		Header: []string{"a", "b"}, Rows: [][]report.Cell{{{Text: "PASS"}, {Text: "n/a", Class: report.Good}}},
+	}}}}}}.HTML()
+	if err != nil || !strings.Contains(string(page), `<td>PASS</td><td class="good">n/a</td>`) {
+		t.Errorf("%v:\n%s", err, page)
+	}
+}
+
 // TestFilesAreWholeAndLinked: every picture of the Markdown is written.
 func TestFilesAreWholeAndLinked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")

@@ -11,9 +11,10 @@ import (
 )
 
 func (b *builder) saturation() {
-	t := Table{Header: []string{"Metric"}, Rows: [][]string{
-		{"First errors"}, {"Sustained >5% errors"}, {"TTFT p50 > 1s"}, {"Largest step"}, {"TPOT p50 plateau"}, {"Highest level before errors or slow TTFT"},
-	}}
+	t := Table{Header: []string{"Metric"}}
+	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "Largest step", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
+		t.Rows = append(t.Rows, cells(name))
+	}
 	for _, series := range b.s.Series {
 		t.Header = append(t.Header, series.Name)
 		for i, cell := range b.saturationCells(analysis.Saturate(series)) {
@@ -29,7 +30,7 @@ func (b *builder) saturation() {
 }
 
 // saturationCells are the column of a series.
-func (b *builder) saturationCells(x analysis.Saturation) []string {
+func (b *builder) saturationCells(x analysis.Saturation) []Cell {
 	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
@@ -43,7 +44,7 @@ func (b *builder) saturationCells(x analysis.Saturation) []string {
 	if !x.Known {
 		slow += " or below"
 	}
-	return []string{
+	return []Cell{
 		found(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
 		found(x.ErrorsKnown, x.Sustained.Found, sustained),
 		found(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
@@ -55,27 +56,21 @@ func (b *builder) saturationCells(x analysis.Saturation) []string {
 
 // found is what was found, "none" if there is none, and "n/a" if that is not
 // known.
-func found(known, any bool, text string) string {
-	switch {
-	case !known:
-		return "n/a"
-	case !any:
-		return "none"
+func found(known, any bool, text string) Cell {
+	if !any {
+		text = "none"
 	}
-	return text
+	return cell(known, text)
 }
 
-func (b *builder) plateau(p analysis.Point) string {
+func (b *builder) plateau(p analysis.Point) Cell {
 	rounded := figures.Plain(p.Value)
 	rounded.Step = 1
 	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), at(p.At))
-	switch {
-	case p.At == 0:
-		return "n/a"
-	case !p.Found:
-		return text + "), not reached"
+	if !p.Found {
+		return cell(p.At != 0, text+"), not reached")
 	}
-	return text + "+)"
+	return cell(p.At != 0, text+"+)")
 }
 
 // shifts say how far the saturation point of each series is from the

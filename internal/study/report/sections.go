@@ -47,7 +47,7 @@ func (b *builder) timing(t figures.Timing, title string) {
 	if t != figures.ITL {
 		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
 		columns = append(columns, b.where(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
-			func(l figures.Level) string { return fmt.Sprint(turns(l)) })...)
+			func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(turns(l))} })...)
 	}
 	s := b.section(title)
 	s.table(b.byLevel(columns...))
@@ -84,11 +84,8 @@ func (b *builder) parts(t figures.Timing) {
 }
 
 func (b *builder) validRuns() []column {
-	return b.where(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) string {
-		if l.Runs == 0 {
-			return "n/a"
-		}
-		return fmt.Sprintf("%d/%d", l.Valid, l.Runs)
+	return b.where(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) Cell {
+		return cell(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
 	})
 }
 
@@ -102,7 +99,7 @@ func (b *builder) errors() {
 	}
 	columns = append(columns, b.known(figures.Completed, figures.Failed)...)
 	columns = append(columns, b.where(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
-		func(l figures.Level) string { return strings.Join(l.Excluded, "; ") })...)
+		func(l figures.Level) Cell { return Cell{Text: strings.Join(l.Excluded, "; ")} })...)
 	b.section("Error Rates").table(b.byLevel(columns...))
 	b.outcomes()
 }
@@ -117,7 +114,7 @@ func (b *builder) outcomes() {
 	}
 	var columns []column
 	for _, outcome := range slices.Sorted(maps.Keys(seen)) {
-		columns = append(columns, column{outcome, func(l figures.Level) string { return fmt.Sprint(l.Errors[outcome]) }})
+		columns = append(columns, column{outcome, func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
 	}
 	if len(columns) > 0 {
 		b.sub("Errors by Outcome").table(b.byLevel(columns...))
@@ -156,11 +153,8 @@ func (b *builder) rates() {
 
 func (b *builder) little() []column {
 	known := func(l figures.Level) bool { return analysis.CheckLittle(b.s, l).Known }
-	return b.where(known, "Little's law", func(l figures.Level) string {
+	return b.where(known, "Little's law", func(l figures.Level) Cell {
 		c := analysis.CheckLittle(b.s, l)
-		if !c.Known {
-			return "n/a"
-		}
-		return fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight)
+		return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
 	})
 }

@@ -54,13 +54,13 @@ func serverColumn(source, name string) column {
 	if i := serverOrder(name); i < len(serverFigures()) {
 		shown = serverFigures()[i]
 	}
-	return column{shown.title, func(l figures.Level) string {
+	return column{shown.title, func(l figures.Level) Cell {
 		for _, f := range l.Server {
 			if f.Source == source && f.Name == name {
-				return fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)
+				return Cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
 			}
 		}
-		return "n/a"
+		return cell(false, "")
 	}}
 }
 
