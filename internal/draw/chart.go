@@ -6,6 +6,7 @@ package draw
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func (c Chart) describe() string {
 	for _, s := range c.Series {
 		if points := s.known(); len(points) > 0 {
 			from, to := points[0], points[len(points)-1]
-			all = append(all, fmt.Sprintf("%s: %.3g at %g, %.3g at %g.", s.Name, from.Y, from.X, to.Y, to.X))
+			all = append(all, fmt.Sprintf("%s: %s at %g, %s at %g.", s.Name, Label(from.Y, c.Y.Unit), from.X, Label(to.Y, c.Y.Unit), to.X))
 		}
 	}
 	return cmp.Or(c.Desc, strings.Join(all, " "))
@@ -127,7 +128,7 @@ func (c Chart) describe() string {
 
 // heading writes the title and the key above the plot, where no curve runs.
 func (p *plot) heading() {
-	p.over(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, escape(p.Title))
+	p.over(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, html.EscapeString(p.Title))
 	x := 8.0
 	p.top = 34
 	for _, s := range p.Series {
@@ -163,7 +164,7 @@ func (p *plot) axes() {
 	}
 	p.under(`<path class="muted" d="M%s,%sh%s" %s/>`, num(p.left), num(bottom), num(p.wide), faint)
 	p.text("ink", p.left+p.wide/2, bottom+2*row, "middle", p.X.Label)
-	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), escape(p.Y.Label))
+	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), html.EscapeString(p.Y.Label))
 }
 
 // known are the points that have a place.

@@ -167,6 +167,18 @@ func TestLabelLeavesTheCurve(t *testing.T) {
 	}
 }
 
+// TestDescription: what the lines show is told in words as well.
+func TestDescription(t *testing.T) {
+	c := chart(200, 300, math.NaN())
+	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>p50: 200 ms at 50, 300 ms at 60.</desc>") {
+		t.Errorf("no description in:\n%s", svg)
+	}
+	c.Desc = "two < three"
+	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>two &lt; three</desc>") {
+		t.Errorf("not its own description in:\n%s", svg)
+	}
+}
+
 func TestSameInputSameFile(t *testing.T) {
 	if a, b := chart(1, 2, 3).SVG(), chart(1, 2, 3).SVG(); string(a) != string(b) {
 		t.Error("two files differ")

@@ -5,7 +5,6 @@ import (
 	"html"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // shade is a color by its role, for a light and a dark page.
@@ -48,7 +47,7 @@ func (c *canvas) over(format string, args ...any)  { fmt.Fprintf(&c.figures, for
 
 // text writes a line; the anchor is what x is of it: start, middle or end.
 func (c *canvas) text(class string, x, y float64, anchor, text string) {
-	c.over(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, escape(text))
+	c.over(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, html.EscapeString(text))
 }
 
 // file is the whole picture. It has a ground of its own, so that it can be read
@@ -62,14 +61,12 @@ func (c *canvas) file(title, desc string, height float64) []byte {
 <rect class="paper" width="100%%" height="100%%"/>
 %s%s</g>
 </svg>
-`, width, num(height), escape(title), escape(desc), StyleSheet(), textSize, &c.ground, &c.figures)
+`, width, num(height), html.EscapeString(title), html.EscapeString(desc), StyleSheet(), textSize, &c.ground, &c.figures)
 }
 
 // num writes a place with one decimal, so that files are the same on every
 // machine.
 func num(v float64) string { return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") }
 
-func escape(text string) string { return html.EscapeString(text) }
-
 // textWidth is about what a text takes: the reader's font is not known.
-func textWidth(text string) float64 { return 0.62 * textSize * float64(utf8.RuneCountInString(text)) }
+func textWidth(text string) float64 { return 0.62 * textSize * float64(len([]rune(text))) }
