@@ -100,7 +100,7 @@ func (b *builder) winner() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []string{c.Series, found(c.Judged, c.Highest > 0, at(c.Highest))}
+		row := []string{c.Series, highest(c)}
 		if c.Winner {
 			row[0] += " **WINNER**"
 		}
@@ -116,15 +116,26 @@ func (b *builder) winner() {
 	if b.compares() {
 		s.paragraph(b.winners())
 	}
-	s.list(b.capacities())
+	b.capacities(s)
 }
 
-// capacities are what the sweep proved of each variant.
-func (b *builder) capacities() (lines []string) {
+// capacities prints what the sweep proved of each variant.
+func (b *builder) capacities(s *Section) {
+	var found []string
 	for _, c := range b.s.Capacities {
-		lines = append(lines, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
+		found = append(found, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
 	}
-	return lines
+	s.list(found)
+}
+
+func highest(c analysis.Compliance) string {
+	switch {
+	case !c.Judged:
+		return "n/a"
+	case c.Highest == 0:
+		return "none"
+	}
+	return at(c.Highest)
 }
 
 func against(i int, c, base analysis.Compliance) string {
