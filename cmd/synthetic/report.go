@@ -69,23 +69,13 @@ func (f *reportFlags) run(e env, read loader) error {
 	if err != nil {
 		return err
 	}
+	shown := files[0].Data // in Markdown
 	var outcomes []gate.Outcome
 	if conditions != nil {
 		outcomes = gate.Check(s, conditions)
-		files = append(files, reports.File{Name: "gate.md", Data: []byte(gate.Markdown(s, outcomes))})
+		shown = []byte(gate.Markdown(s, outcomes))
+		files = append(files, reports.File{Name: "gate.md", Data: shown})
 	}
-	if err := f.write(e, files); err != nil {
-		return err
-	}
-	if gate.Failed(outcomes) {
-		return errQuiet
-	}
-	return nil
-}
-
-// write writes to the directory, or the Markdown to standard output.
-func (f *reportFlags) write(e env, files []reports.File) error {
-	gated := files[len(files)-1].Name == "gate.md"
 	if f.outputDir != "" {
 		if err := reports.Write(f.outputDir, files); err != nil {
 			return err
@@ -94,11 +84,11 @@ func (f *reportFlags) write(e env, files []reports.File) error {
 			fmt.Fprintf(e.stdout, "wrote %s\n", filepath.Join(f.outputDir, file.Name))
 		}
 	}
-	switch {
-	case gated:
-		fmt.Fprintf(e.stdout, "%s", files[len(files)-1].Data)
-	case f.outputDir == "":
-		fmt.Fprintf(e.stdout, "%s", files[0].Data)
+	if f.outputDir == "" || conditions != nil {
+		fmt.Fprintf(e.stdout, "%s", shown)
+	}
+	if gate.Failed(outcomes) {
+		return errQuiet
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func allowed() map[string][]string {
 		"internal/study/figures":   {"internal/probe", "internal/slo", "internal/sketch", "internal/study/runfile", "internal/study/estimate"},
 		"internal/study/analysis":  {"internal/study/runfile", "internal/study/figures"},
 		"internal/draw":            nil,
-		"internal/study/gate":      {"internal/study/figures", "internal/study/analysis"},
+		"internal/study/gate":      {"internal/study/runfile", "internal/study/figures", "internal/study/analysis"},
 
 		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/runfile", "internal/study/figures"},
 

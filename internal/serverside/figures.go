@@ -69,14 +69,10 @@ func (s *summary) quotient(over, under role) (float64, bool) {
 
 func (s *summary) rates() {
 	seconds := s.last.At.Sub(s.first.At).Seconds()
-	if seconds <= 0 {
-		return
-	}
-	if n, ok := s.growth(outputTokens); ok {
-		s.figures[runfile.ServerOutputPerSecond] = n / seconds
-	}
-	if n, ok := s.growth(promptTokens); ok {
-		s.figures[runfile.ServerPromptPerSecond] = n / seconds
+	for name, r := range map[string]role{runfile.ServerOutputPerSecond: outputTokens, runfile.ServerPromptPerSecond: promptTokens} {
+		if n, ok := s.growth(r); ok && seconds > 0 {
+			s.figures[name] = n / seconds
+		}
 	}
 }
 
@@ -117,16 +113,13 @@ func (s *summary) speculation() {
 }
 
 func (s *summary) gauges() {
-	for _, g := range []struct {
-		role          role
-		mean, tallest string
-	}{
-		{kvUsage, runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
-		{waiting, runfile.ServerQueueMean, runfile.ServerQueueMax},
-		{running, runfile.ServerRunningMean, runfile.ServerRunningMax},
+	for r, names := range map[role][2]string{
+		kvUsage: {runfile.ServerKVUsageMean, runfile.ServerKVUsageMax},
+		waiting: {runfile.ServerQueueMean, runfile.ServerQueueMax},
+		running: {runfile.ServerRunningMean, runfile.ServerRunningMax},
 	} {
-		if mean, most, ok := s.gauge(g.role); ok {
-			s.figures[g.mean], s.figures[g.tallest] = mean, most
+		if mean, most, ok := s.gauge(r); ok {
+			s.figures[names[0]], s.figures[names[1]] = mean, most
 		}
 	}
 }

@@ -44,10 +44,8 @@ type WatcherOptions struct {
 // runs.
 type Watcher struct {
 	options WatcherOptions
-	changed chan struct{}
-
-	mu     sync.Mutex
-	wanted []watch
+	// changed has the latest set that Run has not seen.
+	changed chan []watch
 }
 
 // watch is a deployment with the client that reads it.
@@ -58,11 +56,11 @@ type watch struct {
 
 // NewWatcher returns a Watcher of nothing; Prepare says of what.
 func NewWatcher(o WatcherOptions) *Watcher {
-	return &Watcher{options: o, changed: make(chan struct{}, 1)}
+	return &Watcher{options: o, changed: make(chan []watch, 1)}
 }
 
 // Prepare checks a new set of deployments, each named once. Nothing changes
-// before commit is called. The error names the deployment whose TLS files
+// before commit is called, one at a time. The error names the deployment whose TLS files
 // cannot be used.
 func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	wanted := make([]watch, len(set))
@@ -74,13 +72,11 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 		wanted[i] = watch{s, client}
 	}
 	return func() {
-		w.mu.Lock()
-		w.wanted = wanted
-		w.mu.Unlock()
 		select {
-		case w.changed <- struct{}{}:
-		default: // Run has yet to look at the change before
+		case <-w.changed: // Run never saw the set before
+		default:
 		}
+		w.changed <- wanted
 	}, nil
 }
 
@@ -94,11 +90,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 	}()
 	for {
-		w.reconcile(ctx, loops)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-w.changed:
+		case wanted := <-w.changed:
+			w.reconcile(ctx, loops, wanted)
 		}
 	}
 }
@@ -106,10 +102,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 // reconcile ends the loops that are not wanted any more, or otherwise, and
 // starts those that are not there. A deployment that did not change keeps its
 // loop, and with it the counts that its next reading is compared with.
-func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop) {
-	w.mu.Lock()
-	wanted := slices.Clone(w.wanted)
-	w.mu.Unlock()
+func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop, wanted []watch) {
 	for name, l := range loops {
 		if !slices.ContainsFunc(wanted, func(o watch) bool { return reflect.DeepEqual(o.Watched, l.Watched) }) {
 			l.end()
@@ -126,10 +119,9 @@ func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop) {
 // loop reads one deployment in a goroutine of its own.
 type loop struct {
 	watch
-	report func(target string, r Reading)
-	logger *slog.Logger
+	WatcherOptions
 	cancel context.CancelFunc
-	done   chan struct{}
+	work   sync.WaitGroup
 
 	// last is what each page said before, by URL.
 	last map[string]Sample
@@ -140,21 +132,15 @@ type loop struct {
 
 func (w *Watcher) start(ctx context.Context, o watch) *loop {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loop{
-		watch: o, report: w.options.Report, logger: w.options.Logger, cancel: cancel,
-		done: make(chan struct{}), last: map[string]Sample{},
-	}
-	go func() {
-		defer close(l.done)
-		l.run(ctx)
-	}()
+	l := &loop{watch: o, WatcherOptions: w.options, cancel: cancel, last: map[string]Sample{}}
+	l.work.Go(func() { l.run(ctx) })
 	return l
 }
 
 // end ends the loop and waits for it.
 func (l *loop) end() {
 	l.cancel()
-	<-l.done
+	l.work.Wait()
 	l.client.Close()
 }
 
@@ -166,7 +152,7 @@ func (l *loop) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return // what our own end cut short says nothing of the server
 		}
-		l.report(l.Target.Name, r)
+		l.Report(l.Target.Name, r)
 		l.say(r, err)
 		select {
 		case <-ctx.Done():
@@ -201,8 +187,8 @@ func (l *loop) say(r Reading, err error) {
 	}
 	l.said = &r.Complete
 	if !r.Complete {
-		l.logger.Warn("The server's metrics cannot be read: nothing is known of its speculative decoding", "target", l.Target.Name, "err", err)
+		l.Logger.Warn("The server's metrics cannot be read: nothing is known of its speculative decoding", "target", l.Target.Name, "err", err)
 		return
 	}
-	l.logger.Info("The server's metrics are read", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
+	l.Logger.Info("The server's metrics are read", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
 }

@@ -89,8 +89,7 @@ func (s *Saturation) sustain(rest []figures.Level) {
 		}
 	}
 	if 2*len(dips) < len(rest) {
-		s.Sustained = Point{rest[0].At, rest[0].Value(figures.ErrorPct), true}
-		s.Dips = dips
+		s.Sustained, s.Dips = Point{rest[0].At, rest[0].Value(figures.ErrorPct), true}, dips
 	}
 }
 

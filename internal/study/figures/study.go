@@ -7,6 +7,7 @@
 package figures
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -169,9 +170,4 @@ func (l Level) Has(m Metric) bool {
 func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 
 // LevelName is "concurrency" or "rate".
-func (s *Study) LevelName() string {
-	if s.Kind == runfile.Rate {
-		return "rate"
-	}
-	return "concurrency"
-}
+func (s *Study) LevelName() string { return string(cmp.Or(s.Kind, runfile.Concurrency)) }

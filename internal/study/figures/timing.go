@@ -131,27 +131,26 @@ func drift(results []runfile.Result) float64 {
 // largest is named against the smallest when their 95 % intervals are apart
 // and they differ by a tenth; "" otherwise.
 func disagreement(results []runfile.Result) string {
-	of := func(r runfile.Result) estimate.Quantile {
-		return estimate.Of(0.5, timingSeries([]runfile.Result{r}, TTFT, AllTurns), false)
-	}
 	if len(results) < 2 {
 		return ""
 	}
-	low, high := results[0], results[0]
-	for _, r := range results[1:] {
-		if of(r).Value < of(low).Value {
-			low = r
+	low, high := 0, 0
+	all := make([]estimate.Quantile, len(results))
+	for i, r := range results {
+		all[i] = estimate.Of(0.5, timingSeries([]runfile.Result{r}, TTFT, AllTurns), false)
+		if all[i].Value < all[low].Value {
+			low = i
 		}
-		if of(r).Value > of(high).Value {
-			high = r
+		if all[i].Value > all[high].Value {
+			high = i
 		}
 	}
-	a, b := of(low), of(high)
+	a, b := all[low], all[high]
 	if !a.Known() || !b.Known() || a.High >= b.Low || b.Value < 1.1*a.Value {
 		return ""
 	}
 	return fmt.Sprintf("the repetitions disagree: TTFT p50 is %.0fms in repetition %d and %.0fms in repetition %d, so the level is less certain than its intervals say.",
-		1000*a.Value, low.Repetition, 1000*b.Value, high.Repetition)
+		1000*a.Value, results[low].Repetition, 1000*b.Value, results[high].Repetition)
 }
 
 // slope fits a line through y at 0, 1, 2, …: its change from end to end over

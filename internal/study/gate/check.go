@@ -3,10 +3,12 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 // Outcome is what one condition found in one series.
@@ -74,8 +76,11 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 // levels looks for the level that is furthest on the wrong side, among all or
 // at the one that the condition names.
 func (o *Outcome) levels(s *figures.Study, series figures.Series) {
-	seen, worst := false, math.Inf(-1)
-	var unseen []string
+	seen, worst, where := false, math.Inf(-1), ""
+	if o.Baseline {
+		where = " in both configurations"
+	}
+	var unseen []float64
 	for _, l := range series.Levels {
 		if o.At > 0 && l.At != o.At {
 			continue
@@ -83,7 +88,7 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 		f := l.Figure(o.Metric)
 		limit, ok := o.limit(s, l.At)
 		if !ok || !f.Known() {
-			unseen = append(unseen, fmt.Sprintf("%g", l.At))
+			unseen = append(unseen, l.At)
 			continue
 		}
 		seen = true
@@ -101,17 +106,10 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 	}
 	switch {
 	case !seen:
-		o.unknown("no level has the figure%s", o.missing())
+		o.unknown("no level has the figure%s", where)
 	case unseen != nil:
-		o.Detail += fmt.Sprintf("; not known at %s", strings.Join(unseen, ", "))
+		o.Detail += fmt.Sprintf("; not known at %s", runfile.FormatLevels(unseen, ", "))
 	}
-}
-
-func (o *Outcome) missing() string {
-	if o.Baseline {
-		return " in both configurations"
-	}
-	return ""
 }
 
 func (o *Outcome) limit(s *figures.Study, at float64) (float64, bool) {
@@ -137,12 +135,7 @@ func holds(v float64, op string, limit float64) bool {
 
 // Failed reports whether any outcome closes the gate.
 func Failed(all []Outcome) bool {
-	for _, o := range all {
-		if o.Failed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(o Outcome) bool { return o.Failed })
 }
 
 // Markdown is a short summary for a pull request.

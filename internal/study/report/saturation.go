@@ -8,6 +8,7 @@ import (
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 func (b *builder) saturation() {
@@ -34,11 +35,7 @@ func (b *builder) saturationCells(x analysis.Saturation) []Cell {
 	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
-		dips := make([]string, len(x.Dips))
-		for i, d := range x.Dips {
-			dips[i] = at(d)
-		}
-		sustained += " (fewer at " + strings.Join(dips, ", ") + ")"
+		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
 	}
 	slow := point(x.SlowTTFT)
 	if !x.Known {

@@ -96,9 +96,6 @@ func serverFigures() []serverFigure {
 
 // serverOrder is a figure's place among them; others come last.
 func serverOrder(name string) int {
-	all := serverFigures()
-	if i := slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name }); i >= 0 {
-		return i
-	}
-	return len(all)
+	all := append(serverFigures(), serverFigure{name: name})
+	return slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name })
 }

@@ -134,7 +134,7 @@ func (c Capacity) Sentence(level string) string {
 		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, percent(c.Confidence), 100*c.Wanted)
 	}
 	if len(c.Undecided) > 0 {
-		parts = append(parts, fmt.Sprintf("%s is undecided", list(level, c.Undecided)))
+		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
 	}
 	if c.Missed != nil {
 		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))
@@ -147,11 +147,11 @@ func percent(confidence float64) float64 {
 	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
 }
 
-// list is "concurrency 80 or 90".
-func list(level string, levels []float64) string {
-	var out []string
-	for _, l := range levels {
-		out = append(out, fmt.Sprintf("%g", l))
+// FormatLevels is "80, 90" with ", " between.
+func FormatLevels(levels []float64, between string) string {
+	words := make([]string, len(levels))
+	for i, l := range levels {
+		words[i] = fmt.Sprintf("%g", l)
 	}
-	return level + " " + strings.Join(out, " or ")
+	return strings.Join(words, between)
 }

@@ -88,7 +88,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 		if err := s.Command(ctx, v.Switch, env); err != nil {
 			return fmt.Errorf("switching to %q: %w", v.Name, err)
 		}
-		clear(s.ready) // whatever was there may be gone
+		clear(s.ready) // whatever was there may have ended
 	}
 	s.current = c.Variant
 	if _, ok := s.ready[c.Variant]; !ok {

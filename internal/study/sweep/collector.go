@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -106,12 +107,11 @@ func (c *collector) advance(now time.Time) {
 
 // find returns the span that a time lies in, nil before and after all.
 func (c *collector) find(t time.Time) *span {
-	for _, s := range c.spans {
-		if !t.Before(s.Started) && t.Before(s.end) {
-			return s
-		}
+	i := slices.IndexFunc(c.spans, func(s *span) bool { return !t.Before(s.Started) && t.Before(s.end) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c.spans[i]
 }
 
 // blockAt returns the block of a span that a time lies in.

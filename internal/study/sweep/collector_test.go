@@ -165,7 +165,7 @@ func TestStreak(t *testing.T) {
 	later := start.Add(time.Minute)
 	for _, o := range []probe.Outcome{probe.ConnectError, probe.HTTP5xx, probe.Truncated} {
 		if feed(lostTurns, o).targetLost(later) == "" {
-			t.Errorf("%d turns in a row ended as %s, and the target is not gone", lostTurns, o)
+			t.Errorf("%d turns in a row ended as %s, and the target is not lost", lostTurns, o)
 		}
 	}
 	for _, o := range []probe.Outcome{probe.HTTP429, probe.TimeoutFirstToken, probe.Stall, probe.Success} {
@@ -175,7 +175,7 @@ func TestStreak(t *testing.T) {
 	}
 	s := feed(lostTurns, probe.ConnectError)
 	if s.targetLost(start.Add(lostAfter-1)) != "" {
-		t.Error("gone too soon")
+		t.Error("lost too soon")
 	}
 	s.add(ended(start, 0, 0, probe.Success))
 	s.add(ended(start, 0, 0, probe.ConnectError))

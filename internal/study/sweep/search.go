@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"context"
+	"math/bits"
+	"slices"
 
 	"synthetic/internal/study/runfile"
 )
@@ -96,11 +98,7 @@ func (s *sweep) search(ctx context.Context) error {
 // visits is the most levels that a bisection of n visits, and one more to
 // prove what it found.
 func visits(n int) int {
-	most := 1
-	for ; n > 0; n /= 2 {
-		most++
-	}
-	return most
+	return bits.Len(uint(n)) + 1
 }
 
 // narrow visits a level of a variant, or in blocks all it needs, and returns
@@ -113,7 +111,8 @@ func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error)
 		}
 		s.progress.Number++
 		s.progress.Total = max(s.progress.Total, s.progress.Number)
-		s.expect(level)
+		// The level itself, and as many like it as the search may still need.
+		s.coming = slices.Repeat([]int{level}, max(s.progress.Total-s.progress.Number+1, 1))
 		c := Cell{b.variant, level, 1}
 		if b.passed[level] {
 			c.Repetition = 2
@@ -126,14 +125,5 @@ func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error)
 		if visited++; s.Plan.Order != Blocks {
 			return visited, nil
 		}
-	}
-}
-
-// expect estimates what is to come: the level itself and as many like it as
-// the search may still need.
-func (s *sweep) expect(level int) {
-	s.coming = s.coming[:0]
-	for range max(s.progress.Total-s.progress.Number+1, 1) {
-		s.coming = append(s.coming, level)
 	}
 }

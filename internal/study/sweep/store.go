@@ -63,17 +63,12 @@ type record struct {
 	Result     runfile.Result      `json:"result"`
 }
 
-// Modes of a sweep.
-const (
-	modeGrid   = "grid"
-	modeSearch = "search"
-)
-
+// mode is the kind of sweep.
 func (o Options) mode() string {
 	if o.FindCapacity {
-		return modeSearch
+		return "search"
 	}
-	return modeGrid
+	return "grid"
 }
 
 // openStore makes or resumes a directory. One that holds anything else is

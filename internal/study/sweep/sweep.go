@@ -112,11 +112,13 @@ func (s *sweep) grid(ctx context.Context) error {
 		wanted = dropDoomed
 	}
 	s.progress.Total = len(cells)
+	for _, c := range cells {
+		s.coming = append(s.coming, c.Level)
+	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
-		s.coming = s.coming[:0]
-		for _, c := range cells[i:] {
-			s.coming = append(s.coming, c.Level)
+		if i > 0 {
+			s.coming = s.coming[1:]
 		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err

@@ -117,7 +117,7 @@ func (j judge) futile(b judgedTurns, times float64) []string {
 	return names
 }
 
-// met is the verdict of a level that meets its objectives beyond doubt, nil
+// met is the verdict of a level that surely meets its objectives, nil
 // while that is open. Every objective has to be met, so each may use the whole
 // of the allowed error.
 func (j judge) met(b judgedTurns) *runfile.Verdict {
