@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
@@ -70,7 +71,7 @@ func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run 
 	if err != nil {
 		t.Fatalf("synthetic sweep: %v\n%s", err, out)
 	}
-	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
@@ -109,29 +110,10 @@ func writeAll(e env, dir string, files []output) error {
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := writeFile(path, f.data); err != nil {
-			return fmt.Errorf("writing %q: %w; choose another --output.dir", path, err)
+		if err := atomicfile.Write(path, f.data, 0o644); err != nil {
+			return fmt.Errorf("%w; choose another --output.dir", err)
 		}
 		fmt.Fprintf(e.stdout, "wrote %s\n", path)
 	}
 	return nil
-}
-
-func writeFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".synthetic-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) // fails once renamed, which is as it should be
-	if _, err := tmp.Write(data); err != nil {
-		tmp.Close()
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	if err := os.Chmod(tmp.Name(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

@@ -52,7 +52,8 @@ type presetNetwork struct {
 // presetServer is one simulated deployment.
 type presetServer struct {
 	conns  chan net.Conn
-	done   chan struct{}
+	ctx    context.Context // until the listener is closed
+	cancel context.CancelFunc
 	server *http.Server
 	served chan struct{}
 }
@@ -98,12 +99,11 @@ func (n *presetNetwork) server(preset string) (*presetServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the simulated deployment: %w", err)
 	}
-	s := &presetServer{conns: make(chan net.Conn), done: make(chan struct{}), server: sidecar.NewServer(h), served: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.server.BaseContext = func(net.Listener) context.Context { return ctx }
+	s := &presetServer{conns: make(chan net.Conn), server: sidecar.NewServer(h), served: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.server.BaseContext = func(net.Listener) context.Context { return s.ctx }
 	go func() {
 		defer close(s.served)
-		defer cancel()
 		_ = s.server.Serve(s) // ends by close, with http.ErrServerClosed
 	}()
 	n.servers[preset] = s
@@ -125,7 +125,7 @@ func (s *presetServer) dial(ctx context.Context) (net.Conn, error) {
 	select {
 	case s.conns <- server:
 		return client, nil
-	case <-s.done:
+	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -137,18 +137,14 @@ func (s *presetServer) Accept() (net.Conn, error) {
 	select {
 	case c := <-s.conns:
 		return c, nil
-	case <-s.done:
+	case <-s.ctx.Done():
 		return nil, net.ErrClosed
 	}
 }
 
-// Close implements net.Listener; the server calls it once.
+// Close implements net.Listener.
 func (s *presetServer) Close() error {
-	select {
-	case <-s.done:
-	default:
-		close(s.done)
-	}
+	s.cancel()
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/gate"
 	reports "synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
 )
 
 // reportFlags are shared by the kinds of report.
@@ -68,23 +69,13 @@ func (f *reportFlags) run(e env, read loader) error {
 	if err != nil {
 		return err
 	}
+	shown := files[0].Data // in Markdown
 	var outcomes []gate.Outcome
 	if conditions != nil {
 		outcomes = gate.Check(s, conditions)
-		files = append(files, reports.File{Name: "gate.md", Data: []byte(gate.Markdown(s, outcomes))})
+		shown = []byte(gate.Markdown(s, outcomes))
+		files = append(files, reports.File{Name: "gate.md", Data: shown})
 	}
-	if err := f.write(e, files); err != nil {
-		return err
-	}
-	if gate.Failed(outcomes) {
-		return errQuiet
-	}
-	return nil
-}
-
-// write writes to the directory, or the Markdown to standard output.
-func (f *reportFlags) write(e env, files []reports.File) error {
-	gated := files[len(files)-1].Name == "gate.md"
 	if f.outputDir != "" {
 		if err := reports.Write(f.outputDir, files); err != nil {
 			return err
@@ -93,11 +84,11 @@ func (f *reportFlags) write(e env, files []reports.File) error {
 			fmt.Fprintf(e.stdout, "wrote %s\n", filepath.Join(f.outputDir, file.Name))
 		}
 	}
-	switch {
-	case gated:
-		fmt.Fprintf(e.stdout, "%s", files[len(files)-1].Data)
-	case f.outputDir == "":
-		fmt.Fprintf(e.stdout, "%s", files[0].Data)
+	if f.outputDir == "" || conditions != nil {
+		fmt.Fprintf(e.stdout, "%s", shown)
+	}
+	if gate.Failed(outcomes) {
+		return errQuiet
 	}
 	return nil
 }
@@ -125,4 +116,76 @@ func labelled(arg string) (name, path string) {
 		return name, path
 	}
 	return "", arg
+}
+
+// one reads the only run.
+func one(f *reportFlags) (*figures.Study, error) {
+	if len(f.runs) != 1 {
+		return nil, usagef("render takes one run, not %d: use compare to set them side by side, or average to pool them", len(f.runs))
+	}
+	return readStudy(f.runs[0])
+}
+
+func readStudy(arg string) (*figures.Study, error) {
+	name, path := labelled(arg)
+	s, err := figures.Read(path)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if name != "" {
+		s.Name = name
+	}
+	return s, nil
+}
+
+// joined reads runs that are to be compared.
+func joined(f *reportFlags) (*figures.Study, error) {
+	var all []*figures.Study
+	for _, arg := range f.runs {
+		s, err := readStudy(arg)
+		if err != nil {
+			return nil, err
+		}
+		if len(f.slos) > 0 {
+			s.Objectives = nil // replaced for all of them
+		}
+		all = append(all, s)
+	}
+	for _, s := range all[1:] {
+		if d := figures.Difference(all[0], s); d != "" {
+			if !f.force {
+				return nil, usagef("these runs cannot be compared: %s; measure both with one plan, or compare anyway with --force", d)
+			}
+			s.Warnings = append(s.Warnings, "Compared with --force although "+d+".")
+		}
+	}
+	return figures.Join(all), nil
+}
+
+// averaged reads runs that are to be pooled. Reports without distributions
+// cannot be: an average of quantiles is no quantile.
+func averaged(f *reportFlags) (*figures.Study, error) {
+	var runs []*runfile.Run
+	var first *figures.Study
+	for _, arg := range f.runs {
+		_, path := labelled(arg)
+		run, other, err := figures.ReadEither(path)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if other != nil {
+			return nil, usagef("%s: a report has quantiles only, and an average of quantiles is no quantile: average takes the run.json of sweeps", path)
+		}
+		s := figures.FromRuns([]*runfile.Run{run})
+		s.File = path
+		if first == nil {
+			first = s
+		} else if d := figures.RunDifference(first, s); d != "" {
+			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
+		}
+		runs = append(runs, run)
+	}
+	s := figures.FromRuns(runs)
+	s.Title = fmt.Sprintf("%s (%d runs)", s.Title, len(runs))
+	return s, nil
 }

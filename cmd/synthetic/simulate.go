@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -69,14 +70,11 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	defer w.close()
 	deployment := simulate.New(f.options)
 	keep, stopKeeping := context.WithCancel(ctx)
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		deployment.Run(keep)
-	}()
+	var kept sync.WaitGroup
+	kept.Go(func() { deployment.Run(keep) })
 	defer func() {
 		stopKeeping()
-		<-kept
+		kept.Wait()
 	}()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
 
@@ -73,7 +74,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	if !strings.Contains(p.err.String(), "[4/4] a-c4-r1: measuring") {
 		t.Errorf("no progress:\n%s", p.err)
 	}
-	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestSweepStops(t *testing.T) {
 	if code := p.end(); code != exitStopped {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitStopped, p.err)
 	}
-	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func killUntilDone(t *testing.T, plan string, most int, rng *rand.Rand) (killed 
 		}
 		killed++
 	}
-	run, err := runfile.Read(filepath.Join(dir, "run.json"))
+	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,62 +16,74 @@ import (
 // may import. A package that is missing here fails the test: place it first.
 func allowed() map[string][]string {
 	return map[string][]string{
-		"internal/probe/workload": nil,
-		"internal/probe/target":   nil,
-		"internal/probe/stream":   nil,
-		"internal/simulate":       {"internal/simulate/cluster"},
-		"internal/sketch":         nil,
-		"internal/archtest":       nil,
-		"tools/testkit/promtest":  nil,
-		"tools/splice":            nil,
-		"internal/alerting":       nil,
-
-		"tools/prompts":             {"internal/probe/workload"},
-		"internal/simulate/cluster": nil,
-		"tools/calibrate/replay":    {"internal/simulate/cluster"},
-		"tools/calibrate":           {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
-
-		"internal/probe/wire": {"internal/probe/stream"},
-		"tools/wirebench":     {"internal/probe/wire", "internal/probe/stream", "internal/probe", "internal/probe/target", "internal/probe/workload"},
-
-		"internal/probe":           {"internal/probe/workload", "internal/probe/target", "internal/probe/stream", "internal/probe/wire"},
+		"internal/probe/stream":    nil,
+		"internal/probe/target":    nil,
+		"internal/probe/workload":  nil,
+		"internal/probe/wire":      {"internal/probe/stream"},
+		"internal/probe":           {"internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
-		"internal/slo":             {"internal/probe"},
 
-		"internal/sidecar/regression": {"internal/probe"},
-		"internal/sidecar/sink":       {"internal/probe", "internal/slo", "internal/sidecar/regression"},
-		"internal/sidecar/metrics":    {"internal/probe", "internal/sidecar/sink", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
-		"internal/study/runfile":      {"internal/probe", "internal/slo", "internal/sketch"},
-		"internal/study/report":       {"internal/study/runfile", "internal/study/figures", "internal/study/analysis", "internal/draw"},
+		"internal/load": {"internal/probe", "internal/probe/target", "internal/probe/workload"},
 
-		// Tests alone import it.
-		"tools/testkit/reporttest": {"internal/probe", "internal/slo", "internal/study/runfile"},
-		"internal/study/estimate":  {"internal/sketch"},
-		"internal/study/figures":   {"internal/probe", "internal/slo", "internal/sketch", "internal/study/runfile", "internal/study/estimate"},
-		"internal/study/analysis":  {"internal/study/runfile", "internal/study/figures"},
-		"internal/draw":            nil,
-		"internal/study/gate":      {"internal/study/figures", "internal/study/analysis"},
+		"internal/sketch": nil,
+		"internal/slo":    {"internal/probe"},
 
-		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/runfile", "internal/study/figures"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe"},
+		"internal/sidecar/metrics":    {"internal/probe", "internal/sidecar/regression", "internal/sketch", "internal/slo"},
+		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
+		"internal/sidecar/status": {
+			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
+			"internal/sidecar/sink", "internal/slo",
+		},
+		"internal/sidecar": {
+			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/wire",
+			"internal/rules", "internal/serverside", "internal/sidecar/metrics", "internal/sidecar/regression",
+			"internal/sidecar/sink", "internal/sidecar/status",
+		},
 
-		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
-		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
-		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
-		"internal/sidecar/status": {"internal/probe", "internal/sidecar/sink", "internal/sidecar/regression", "internal/slo", "internal/probe/waterfall"},
-		"internal/sidecar": {"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/wire", "internal/rules", "internal/serverside",
-			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status"},
-		"internal/demo": {"internal/sidecar", "internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
-		// Tests alone import it.
-		"tools/testkit/stage": {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
-		"internal/rules":      {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":   {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
-		// It writes docs/alert-quality.md.
-		"tools/alertpage":    {"internal/backtest", "tools/splice"},
-		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},
-		// Tests alone import it.
+		"internal/alerting":  nil,
+		"internal/backtest":  {"internal/draw", "internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+
+		"internal/study/estimate": {"internal/sketch"},
+		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo"},
+		"internal/study/figures":  {"internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
+		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
+		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/sweep": {
+			"internal/atomicfile", "internal/probe", "internal/probe/target", "internal/probe/workload",
+			"internal/serverside", "internal/slo", "internal/study/runfile",
+		},
+		"internal/study/gate":   {"internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+
+		"internal/simulate/cluster": nil,
+		"internal/simulate":         {"internal/simulate/cluster"},
+		"internal/demo":             {"internal/sidecar", "internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
+
+		"internal/archtest":   nil,
+		"internal/atomicfile": nil,
+		"internal/draw":       nil,
+		"internal/serverside": {"internal/probe/target", "internal/study/runfile"},
+		"internal/config": {
+			"internal/backtest", "internal/probe", "internal/probe/target", "internal/probe/workload",
+			"internal/sidecar/regression", "internal/slo", "internal/study/baseline", "internal/study/runfile",
+			"internal/study/sweep",
+		},
+
+		// Tests alone import these.
+		"tools/testkit/promtest":      nil,
+		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
+		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 
-		"internal/config": {"internal/backtest", "internal/study/baseline", "internal/sidecar/regression", "internal/study/runfile", "internal/study/sweep", "internal/load", "internal/slo", "internal/probe", "internal/probe/target", "internal/probe/workload"},
+		"tools/splice":           nil,
+		"tools/calibrate/replay": {"internal/simulate/cluster"},
+		"tools/prompts":          {"internal/probe/workload"},
+		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
+		"tools/wirebench":        {"internal/probe", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"tools/alertpage":        {"internal/backtest", "tools/splice"},
 	}
 }
 

@@ -1,226 +1,214 @@
-// Package draw draws curves against the levels of a sweep as SVG that suits
-// a light and a dark page.
+// Package draw draws charts as SVG files: lines, points, intervals, bars and
+// marks on linear and logarithmic axes. A file stands alone on a light and on a
+// dark page, scales with its place and uses the reader's fonts.
 package draw
 
 import (
+	"cmp"
 	"fmt"
+	"html"
 	"math"
-
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"slices"
+	"strings"
 )
 
 // Chart is one picture.
 type Chart struct {
 	Title string
-	// X names the levels, Unit is that of the values.
-	X, Unit string
-	// Linear keeps the axis linear however far values are apart: what is
-	// better when higher is compared by its height.
-	Linear bool
-	Lines  []Line
-	// Marks are values and levels to be pointed out.
+	// Desc tells those who cannot see the picture what it shows; without one it
+	// is where each series begins and ends.
+	Desc   string
+	X, Y   Axis
+	Series []Series
+	// Marks are values to be pointed out.
 	Marks []Mark
 }
 
-// Line is one figure of one series over the levels, in rising order.
-type Line struct {
+// Series is one figure over X. Its points are in the order in which they are
+// joined.
+type Series struct {
 	Name string
-	// Color numbers the series, Dash the figure within it, from 0.
+	// Color numbers what the figure belongs to, Dash the figure within it, from 0.
 	Color, Dash int
-	Points      []Point
+	// Bars joins the points by bars in place of lines.
+	Bars   bool
+	Points []Point
 }
 
-// Point is a value at a level. NaN and +∞ interrupt the line; Low and High are
-// NaN without an interval.
+// Point is a value of Y. NaN and ±∞ interrupt the line; Low and High are its
+// interval, NaN without one.
 type Point struct{ X, Y, Low, High float64 }
 
 // Mark is a horizontal line at Y, such as an SLO, or a vertical one at X, such
-// as a knee; the other is NaN.
+// as a knee, in the color of a series; the other is NaN.
 type Mark struct {
-	Text string
-	X, Y float64
-	// Color of the series that it belongs to; −1 for none.
+	Text  string
+	X, Y  float64
 	Color int
 }
 
-// The size in points. A phone shows it at about its own width, so the text is
-// large for the picture.
+// The sizes of a picture. A phone shows it at about its own width, so the text
+// is large for the picture.
 const (
-	width, height    = 420, 256
-	titleAt, keysAt  = 17, 36
-	top, keyRow      = 36, 14
-	textSize, ledger = 10.5, 9.5
+	width, plotHeight, tickHeight = 420, 190, 32
+	textSize, row, gap            = 10, 14, 5
+	faint                         = `stroke="currentColor" stroke-width=".7"`
 )
 
-// SVG draws the chart. It fails when there is no point to draw.
-func (c Chart) SVG() ([]byte, error) {
-	span, ok := c.span()
-	if !ok {
-		return nil, fmt.Errorf("drawing %q: no level has a value", c.Title)
+// plot is a chart that is being drawn: its scales, and the place of the area in
+// which they hold.
+type plot struct {
+	Chart
+	canvas
+	x, y                  Scale
+	left, top, wide, high float64
+}
+
+// SVG draws the chart.
+func (c Chart) SVG() []byte {
+	x, y := c.values()
+	p := &plot{Chart: c, x: c.X.scale(x), y: c.Y.scale(y), left: 2 * gap, high: plotHeight}
+	if len(c.Y.Ticks) > 0 {
+		p.high = tickHeight * float64(len(c.Y.Ticks))
 	}
-	p := plot.New()
-	c.axes(p, span)
-	for _, line := range c.Lines {
-		if err := addLine(p, line, span); err != nil {
-			return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
+	for _, t := range c.Y.ticks(p.y) {
+		p.left = max(p.left, 2*gap+textWidth(t.Label))
+	}
+	if c.Y.Label != "" {
+		p.left += row
+	}
+	p.wide = width - p.left - 3*gap
+	p.heading()
+	p.labels()
+	p.axes()
+	for _, s := range c.Series {
+		p.series(s)
+	}
+	p.marks()
+	return p.file(c.Title, c.describe(), p.top+p.high+2*row+gap)
+}
+
+// values spans what there is to show.
+func (c Chart) values() (x, y Scale) {
+	x, y = Scale{Low: math.Inf(1), High: math.Inf(-1)}, Scale{Low: math.Inf(1), High: math.Inf(-1)}
+	for _, s := range c.Series {
+		for _, p := range s.known() {
+			x.Low, x.High = min(x.Low, p.X), max(x.High, p.X)
+			y.Low, y.High = min(y.Low, p.Y), max(y.High, p.Y)
+			if finite(p.High) {
+				y.High = max(y.High, p.High)
+			}
 		}
 	}
 	for _, m := range c.Marks {
-		if m.Y > span.high || m.X > span.right {
-			continue
-		}
-		if err := addMark(p, m, span); err != nil {
-			return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
+		// An SLO far above every value would flatten the curves.
+		if m.Y <= 3*y.High {
+			y.High = max(y.High, 1.05*m.Y)
 		}
 	}
-	// Only now: everything that is added widens the axes.
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = span.left, span.right, span.low, span.high
-	keys := c.keys()
-	high := height + keyRow*vg.Length(keys[len(keys)-1].row+1)
-	canvas := vgsvg.New(width, high)
-	whole := draw.New(canvas)
-	p.Draw(draw.Crop(whole, 4, -10, 4, height-high-top))
-	c.heading(whole, high, keys)
-	return finish(canvas, c.Title, int(high))
+	return x, y
 }
 
-// key is a line's place in the key above the plot.
-type key struct {
-	line Line
-	x    vg.Length
-	row  int
-}
+// px and py are the places of values in the picture.
+func (p *plot) px(v float64) float64   { return p.left + p.wide*p.x.At(v) }
+func (p *plot) py(v float64) float64   { return p.top + p.high*(1-p.y.At(v)) }
+func (p *plot) at(x, y float64) string { return num(p.px(x)) + "," + num(p.py(y)) }
 
-// keys lays the key out in as many rows as it takes.
-func (c Chart) keys() []key {
-	var all []key
-	x, row := vg.Length(10), 0
-	for _, l := range c.Lines {
-		wide := 36 + style(ledger, ink()).Width(l.Name)
-		if x+wide > width && x > 10 {
-			x, row = 10, row+1
+// describe says in words where each series begins and ends.
+func (c Chart) describe() string {
+	var all []string
+	for _, s := range c.Series {
+		if points := s.known(); len(points) > 0 {
+			from, to := points[0], points[len(points)-1]
+			all = append(all, fmt.Sprintf("%s: %s at %g, %s at %g.", s.Name, Label(from.Y, c.Y.Unit), from.X, Label(to.Y, c.Y.Unit), to.X))
 		}
-		all = append(all, key{l, x, row})
-		x += wide
 	}
-	return all
+	return cmp.Or(c.Desc, strings.Join(all, " "))
 }
 
 // heading writes the title and the key above the plot, where no curve runs.
-func (c Chart) heading(canvas draw.Canvas, high vg.Length, keys []key) {
-	title := style(12, ink())
-	title.Font.Weight = xfont.WeightBold
-	canvas.FillText(title, vg.Point{X: 8, Y: high - titleAt}, c.Title)
-	for _, k := range keys {
-		y := high - keysAt - keyRow*vg.Length(k.row)
-		canvas.StrokeLine2(lineStyle(k.line.Color, k.line.Dash), k.x, y+3, k.x+20, y+3)
-		canvas.FillText(style(ledger, ink()), vg.Point{X: k.x + 24, Y: y}, k.line.Name)
+func (p *plot) heading() {
+	p.over(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, html.EscapeString(p.Title))
+	x := 8.0
+	p.top = 34
+	for _, s := range p.Series {
+		wide := 36 + textWidth(s.Name)
+		if x+wide > width && x > 8 {
+			x, p.top = 8, p.top+row
+		}
+		p.over(`<path class="%s" d="M%s,%sh20" %s/>`, shadeOf(s.Color), num(x), num(p.top-3.5), s.stroke())
+		p.text("ink", x+25, p.top, "start", s.Name)
+		x += wide
+	}
+	p.top += row
+}
+
+// axes draws the grid, and the ticks with their labels as far as these fit.
+func (p *plot) axes() {
+	bottom := p.top + p.high
+	for _, t := range p.Y.ticks(p.y) {
+		p.under(`<path class="grid" d="M%s,%sh%s" %s/>`, num(p.left), num(p.py(t.Value)), num(p.wide), faint)
+		p.text("muted", p.left-gap, p.py(t.Value)+3.5, "end", t.Label)
+	}
+	free := 0.0
+	for _, t := range p.X.ticks(p.x) {
+		x, half := p.px(t.Value), textWidth(t.Label)/2
+		if p.x.Log {
+			p.under(`<path class="grid" d="M%s,%sv%s" %s/>`, num(x), num(p.top), num(p.high), faint)
+		}
+		p.under(`<path class="muted" d="M%s,%sv4" %s/>`, num(x), num(bottom), faint)
+		if x-half >= free {
+			p.text("muted", x, bottom+row, "middle", t.Label)
+			free = x + half + gap
+		}
+	}
+	p.under(`<path class="muted" d="M%s,%sh%s" %s/>`, num(p.left), num(bottom), num(p.wide), faint)
+	p.text("ink", p.left+p.wide/2, bottom+2*row, "middle", p.X.Label)
+	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), html.EscapeString(p.Y.Label))
+}
+
+// known are the points that have a place.
+func (s Series) known() []Point {
+	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return !p.known() })
+}
+
+func (p Point) known() bool    { return finite(p.X) && finite(p.Y) }
+func (p Point) interval() bool { return p.known() && !math.IsNaN(p.Low) && !math.IsNaN(p.High) }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// series draws a line, its points, and below them the intervals where two
+// neighbours have one.
+func (p *plot) series(s Series) {
+	var line, band string
+	last := Point{Y: math.NaN()}
+	for _, pt := range s.Points {
+		switch {
+		case pt.known() && last.known():
+			line += "L" + p.at(pt.X, pt.Y)
+		case pt.known():
+			line += "M" + p.at(pt.X, pt.Y)
+		}
+		if pt.interval() && last.interval() {
+			band += "M" + p.at(last.X, last.Low) + "L" + p.at(last.X, last.High) + "L" + p.at(pt.X, pt.High) + "L" + p.at(pt.X, pt.Low) + "Z"
+		}
+		last = pt
+	}
+	class := shadeOf(s.Color)
+	p.under(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, band)
+	p.over(`<path class="%s" d="%s" %s/>`, class, line, s.stroke())
+	for _, pt := range s.known() {
+		if !s.Bars {
+			p.over(`<circle class="%s" cx="%s" cy="%s" r="2.2" fill="currentColor"/>`, class, num(p.px(pt.X)), num(p.py(pt.Y)))
+		}
 	}
 }
 
-// style is text of a size in a color.
-func style(size vg.Length, c shade) draw.TextStyle {
-	return draw.TextStyle{
-		Color: c.color(), Handler: plot.DefaultTextHandler,
-		Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+// stroke are the attributes of a series' line.
+func (s Series) stroke() string {
+	if s.Bars {
+		return `fill="none" stroke="currentColor" stroke-width="5" stroke-linecap="round"`
 	}
-}
-
-func addLine(p *plot.Plot, l Line, s span) error {
-	for _, run := range unbroken(l.Points) {
-		if band := band(run, s); band != nil {
-			polygon, err := plotter.NewPolygon(band)
-			if err != nil {
-				return err
-			}
-			polygon.Color, polygon.LineStyle.Width = seriesShade(l.Color).faint(), 0
-			p.Add(polygon)
-		}
-		var xys plotter.XYs
-		for _, pt := range run {
-			xys = append(xys, plotter.XY{X: pt.X, Y: s.clamp(pt.Y)})
-		}
-		line, dots, err := plotter.NewLinePoints(xys)
-		if err != nil {
-			return err
-		}
-		line.LineStyle = lineStyle(l.Color, l.Dash)
-		dots.GlyphStyle = draw.GlyphStyle{Color: seriesShade(l.Color).color(), Radius: 2.2, Shape: draw.CircleGlyph{}}
-		p.Add(line, dots)
-	}
-	return nil
-}
-
-func lineStyle(series, dash int) draw.LineStyle {
-	dashes := [][]vg.Length{nil, {6, 3}, {2, 3}}
-	return draw.LineStyle{Color: seriesShade(series).color(), Width: 1.6, Dashes: dashes[dash%len(dashes)]}
-}
-
-// unbroken splits a line where a value is missing.
-func unbroken(points []Point) [][]Point {
-	var runs [][]Point
-	whole := false
-	for _, p := range points {
-		if math.IsNaN(p.Y) || math.IsInf(p.Y, 0) {
-			whole = false
-			continue
-		}
-		if !whole {
-			runs = append(runs, nil)
-		}
-		whole = true
-		runs[len(runs)-1] = append(runs[len(runs)-1], p)
-	}
-	return runs
-}
-
-// band is the outline of the confidence intervals, if every point has one.
-func band(run []Point, s span) plotter.XYs {
-	var up, down plotter.XYs
-	for i := range run {
-		low, high := run[i], run[len(run)-1-i]
-		if math.IsNaN(low.Low) || math.IsNaN(high.High) {
-			return nil
-		}
-		up = append(up, plotter.XY{X: low.X, Y: s.clamp(low.Low)})
-		down = append(down, plotter.XY{X: high.X, Y: s.clamp(high.High)})
-	}
-	return append(up, down...)
-}
-
-func addMark(p *plot.Plot, m Mark, s span) error {
-	c := markShade()
-	xys := plotter.XYs{{X: s.left, Y: m.Y}, {X: s.right, Y: m.Y}}
-	dashes := []vg.Length{7, 3}
-	at := plotter.XY{X: s.left, Y: m.Y} // where curves are usually low
-	if math.IsNaN(m.Y) {
-		c, dashes = mutedShade(), []vg.Length{1.5, 3}
-		if m.Color >= 0 {
-			c = seriesShade(m.Color)
-		}
-		xys = plotter.XYs{{X: m.X, Y: s.low}, {X: m.X, Y: s.high}}
-		at = plotter.XY{X: m.X, Y: s.high}
-	}
-	line, err := plotter.NewLine(xys)
-	if err != nil {
-		return err
-	}
-	line.LineStyle = draw.LineStyle{Color: c.color(), Width: 1.1, Dashes: dashes}
-	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{at}, Labels: []string{m.Text}})
-	if err != nil {
-		return err
-	}
-	labels.TextStyle[0] = style(ledger, c)
-	labels.Offset = vg.Point{X: 3, Y: -10}
-	if !math.IsNaN(m.Y) {
-		labels.Offset = vg.Point{X: 2, Y: 3}
-	}
-	p.Add(line, labels)
-	return nil
+	dash := []string{"", ` stroke-dasharray="6,3"`, ` stroke-dasharray="2,3"`}[s.Dash%3]
+	return `fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round"` + dash
 }

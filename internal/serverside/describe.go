@@ -53,9 +53,17 @@ func plain(name string) string {
 func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []string) []runfile.Parameter {
 	d := &description{variant: variant}
 	c.models(ctx, d)
-	c.version(ctx, d)
+	var v struct {
+		Version string `json:"version"`
+	}
+	// The version stands beside the path of the API, not below it.
+	if c.json(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) == nil {
+		d.add("Server version", v.Version, "/version")
+	}
 	for _, u := range metricsURLs {
-		c.configuration(ctx, d, u)
+		if s, err := c.Scrape(ctx, u); err == nil {
+			d.configuration(s)
+		}
 	}
 	return d.lines
 }
@@ -98,22 +106,8 @@ func (c *Client) models(ctx context.Context, d *description) {
 	}
 }
 
-func (c *Client) version(ctx context.Context, d *description) {
-	var v struct {
-		Version string `json:"version"`
-	}
-	// The version stands beside the path of the API, not below it.
-	root := strings.TrimSuffix(c.target.BaseURL, "/v1")
-	if c.json(ctx, root+"/version", &v) == nil {
-		d.add("Server version", v.Version, "/version")
-	}
-}
-
-func (c *Client) configuration(ctx context.Context, d *description, u string) {
-	s, err := c.Scrape(ctx, u)
-	if err != nil {
-		return
-	}
+// configuration is what the metrics tell of it, and which engine's they are.
+func (d *description) configuration(s Sample) {
 	for _, l := range s.labels {
 		d.add(l.name, l.value, "/metrics")
 	}

@@ -1,6 +1,7 @@
 package serverside
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -43,10 +44,8 @@ type WatcherOptions struct {
 // runs.
 type Watcher struct {
 	options WatcherOptions
-	changed chan struct{}
-
-	mu     sync.Mutex
-	wanted []watch
+	// changed has the latest set that Run has not seen.
+	changed chan []watch
 }
 
 // watch is a deployment with the client that reads it.
@@ -57,11 +56,11 @@ type watch struct {
 
 // NewWatcher returns a Watcher of nothing; Prepare says of what.
 func NewWatcher(o WatcherOptions) *Watcher {
-	return &Watcher{options: o, changed: make(chan struct{}, 1)}
+	return &Watcher{options: o, changed: make(chan []watch, 1)}
 }
 
 // Prepare checks a new set of deployments, each named once. Nothing changes
-// before commit is called. The error names the deployment whose TLS files
+// before commit is called, one at a time. The error names the deployment whose TLS files
 // cannot be used.
 func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 	wanted := make([]watch, len(set))
@@ -73,13 +72,11 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 		wanted[i] = watch{s, client}
 	}
 	return func() {
-		w.mu.Lock()
-		w.wanted = wanted
-		w.mu.Unlock()
 		select {
-		case w.changed <- struct{}{}:
-		default: // Run has yet to look at the change before
+		case <-w.changed: // Run never saw the set before
+		default:
 		}
+		w.changed <- wanted
 	}, nil
 }
 
@@ -93,11 +90,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 	}()
 	for {
-		w.reconcile(ctx, loops)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-w.changed:
+		case wanted := <-w.changed:
+			w.reconcile(ctx, loops, wanted)
 		}
 	}
 }
@@ -105,10 +102,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 // reconcile ends the loops that are not wanted any more, or otherwise, and
 // starts those that are not there. A deployment that did not change keeps its
 // loop, and with it the counts that its next reading is compared with.
-func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop) {
-	w.mu.Lock()
-	wanted := slices.Clone(w.wanted)
-	w.mu.Unlock()
+func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop, wanted []watch) {
 	for name, l := range loops {
 		if !slices.ContainsFunc(wanted, func(o watch) bool { return reflect.DeepEqual(o.Watched, l.Watched) }) {
 			l.end()
@@ -120,4 +114,81 @@ func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop) {
 			loops[o.Target.Name] = w.start(ctx, o)
 		}
 	}
+}
+
+// loop reads one deployment in a goroutine of its own.
+type loop struct {
+	watch
+	WatcherOptions
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	// last is what each page said before, by URL.
+	last map[string]Sample
+	// said is whether the log says that all pages can be read; nil before the
+	// first round.
+	said *bool
+}
+
+func (w *Watcher) start(ctx context.Context, o watch) *loop {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loop{watch: o, WatcherOptions: w.options, cancel: cancel, last: map[string]Sample{}}
+	l.work.Go(func() { l.run(ctx) })
+	return l
+}
+
+// end ends the loop and waits for it.
+func (l *loop) end() {
+	l.cancel()
+	l.work.Wait()
+	l.client.Close()
+}
+
+func (l *loop) run(ctx context.Context) {
+	tick := time.NewTicker(l.Interval)
+	defer tick.Stop()
+	for {
+		r, err := l.read(ctx)
+		if ctx.Err() != nil {
+			return // what our own end cut short says nothing of the server
+		}
+		l.Report(l.Target.Name, r)
+		l.say(r, err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// read asks every page once. The error is of the first that gave none; the
+// others count all the same. A page that could not be read is compared with
+// what it said before once it can.
+func (l *loop) read(ctx context.Context) (Reading, error) {
+	var pages []Speculation
+	var failed error
+	for _, u := range l.URLs {
+		sample, err := l.client.Scrape(ctx, u)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
+		}
+		pages = append(pages, speculation(l.last[u], sample))
+		l.last[u] = sample
+	}
+	return Reading{failed == nil, combined(pages)}, failed
+}
+
+// say logs when reading begins to work or to fail, and not each time.
+func (l *loop) say(r Reading, err error) {
+	if l.said != nil && *l.said == r.Complete {
+		return
+	}
+	l.said = &r.Complete
+	if !r.Complete {
+		l.Logger.Warn("The server's metrics cannot be read: nothing is known of its speculative decoding", "target", l.Target.Name, "err", err)
+		return
+	}
+	l.Logger.Info("The server's metrics are read", "target", l.Target.Name, "pages", len(l.URLs), "counts_drafts", r.Counted)
 }

@@ -53,15 +53,6 @@ func (w *Window) Collect(now time.Time, into *Sketch) {
 	}
 }
 
-// Bytes is the memory the window holds beyond its own struct.
-func (w *Window) Bytes() int {
-	n := 0
-	for i := range w.cells {
-		n += w.cells[i].Bytes()
-	}
-	return n
-}
-
 // stepOf numbers the steps so that no cell of an empty window is in use.
 func (w *Window) stepOf(now time.Time) int64 {
 	if w.origin.IsZero() {

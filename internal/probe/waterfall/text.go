@@ -3,6 +3,7 @@ package waterfall
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,13 +12,6 @@ import (
 
 // barWidth is the width of the time axis in columns.
 const barWidth = 48
-
-// bar is one row of a waterfall: from and to count from the turn's sending.
-type bar struct {
-	label    string
-	from, to time.Duration
-	note     string
-}
 
 // WriteTurn writes one turn as it ends: a headline, bars on an axis that is as
 // long as the turn, and the tokens.
@@ -31,8 +25,12 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 	if r.Err != "" {
 		fmt.Fprintf(&b, "     %s\n", r.Err)
 	}
-	for _, bar := range bars(r) {
-		line := fmt.Sprintf("     %-11s %s %9s  %s", bar.label, draw(bar, r.Duration()), Short(bar.to-bar.from), bar.note)
+	for _, bar := range Bars(r) {
+		if bar.Part == FirstEvent && bar.From == bar.To {
+			continue // it came with the headers, as it often does
+		}
+		label, note := describe(bar.Part, r)
+		line := fmt.Sprintf("     %-11s %s %9s  %s", label, draw(bar, r.Duration()), Short(bar.To-bar.From), note)
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	fmt.Fprintf(&b, "     %s\n     trace %s\n\n", tokens(r), r.TraceID)
@@ -42,58 +40,37 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 
 func headline(r probe.Result) string {
 	p50, longest := gaps(r.Gaps)
-	parts := []string{"TTFT " + opt(r.TTFT)}
+	parts := []string{"TTFT " + opt(r.TTFT, Short)}
 	if r.AnswerTTFT.OK && r.AnswerTTFT != r.TTFT {
-		parts = append(parts, "answer TTFT "+opt(r.AnswerTTFT))
+		parts = append(parts, "answer TTFT "+opt(r.AnswerTTFT, Short))
 	}
-	parts = append(parts, "TPOT "+opt(r.TPOT), "ITL p50 "+opt(p50)+" max "+opt(longest), "total "+Short(r.Duration()))
+	parts = append(parts, "TPOT "+opt(r.TPOT, Short), "ITL p50 "+opt(p50, Short)+" max "+opt(longest, Short), "total "+Short(r.Duration()))
 	return strings.Join(parts, "  ")
 }
 
-// bars lists what happened, in the order in which it did.
-func bars(r probe.Result) []bar {
-	var rows []bar
-	at := time.Duration(0)
-	for _, step := range []struct {
-		label string
-		took  probe.Opt[time.Duration]
-	}{{"dns", r.Phases.DNS}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS}} {
-		if step.took.OK {
-			rows = append(rows, bar{label: step.label, from: at, to: at + step.took.V})
-			at += step.took.V
-		}
+// describe names a part of a turn, and says what is to be known of it.
+func describe(p Part, r probe.Result) (label, note string) {
+	switch {
+	case p == Headers && r.Phases.Reused:
+		return "headers", "on a kept connection"
+	case p == FirstEvent:
+		return "first event", ""
+	case p == FirstToken:
+		return "first token", "TTFT " + Short(r.TTFT.V)
+	case p == Tokens, p == Failed && r.TTFT.OK:
+		return "tokens", fmt.Sprintf("%d events", r.Events)
+	case p == Failed, p == Rest:
+		return "waiting", "no token came"
 	}
-	reused := ""
-	if r.Phases.Reused {
-		reused = "on a kept connection"
-	}
-	if r.Phases.Headers.OK {
-		rows = append(rows, bar{"headers", at, r.Phases.Headers.V, reused})
-		at = r.Phases.Headers.V
-	}
-	if r.Phases.FirstEvent.OK && r.Phases.FirstEvent != r.Phases.Headers { // it often comes with them
-		rows = append(rows, bar{"first event", at, r.Phases.FirstEvent.V, ""})
-		at = r.Phases.FirstEvent.V
-	}
-	if r.TTFT.OK {
-		rows = append(rows, bar{"first token", at, r.TTFT.V, "TTFT " + Short(r.TTFT.V)})
-		at = r.TTFT.V
-		rows = append(rows, bar{"tokens", at, r.Duration(), fmt.Sprintf("%d events", r.Events)})
-	} else if at < r.Duration() {
-		rows = append(rows, bar{"waiting", at, r.Duration(), "no token came"})
-	}
-	return rows
+	return string(p), ""
 }
 
 // draw places a bar on the axis; whatever has a length gets at least a sliver.
-func draw(b bar, total time.Duration) string {
-	if total <= 0 {
-		return "|" + strings.Repeat(" ", barWidth) + "|"
-	}
+func draw(b Bar, total time.Duration) string {
 	column := func(d time.Duration) int {
 		return min(barWidth, max(0, int(float64(d)/float64(total)*barWidth+0.5)))
 	}
-	from, to := column(b.from), column(b.to)
+	from, to := column(b.From), column(b.To)
 	fill := "█"
 	if to == from {
 		fill, from = "▏", min(from, barWidth-1)
@@ -110,25 +87,19 @@ func tokens(r probe.Result) string {
 			cached += fmt.Sprintf(" (%.0f %%)", 100*float64(r.CachedTokens.V)/float64(r.PromptTokens.V))
 		}
 	}
-	output := optInt(r.OutputTokens)
+	output := opt(r.OutputTokens, strconv.Itoa)
 	if r.UsageMissing {
 		output = "about " + output + " (the server sent no usage: counted from events)"
 	}
-	return fmt.Sprintf("prompt %s tokens, cached %s, output %s", optInt(r.PromptTokens), cached, output)
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s", opt(r.PromptTokens, strconv.Itoa), cached, output)
 }
 
-func opt(d probe.Opt[time.Duration]) string {
-	if !d.OK {
+// opt writes what is known.
+func opt[T any](o probe.Opt[T], write func(T) string) string {
+	if !o.OK {
 		return "n/a"
 	}
-	return Short(d.V)
-}
-
-func optInt(n probe.Opt[int]) string {
-	if !n.OK {
-		return "n/a"
-	}
-	return fmt.Sprint(n.V)
+	return write(o.V)
 }
 
 // Short writes a duration with three significant digits: "812 µs", "18.2 ms",

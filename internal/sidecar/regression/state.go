@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
+
+	"synthetic/internal/atomicfile"
 )
 
 // stateVersion is that of the state file; a file of another one is refused.
@@ -177,27 +178,16 @@ func restored(states []SlotState) *baseline {
 
 // WriteFile replaces a state file: whatever happens, the old one or the new
 // one is there, whole.
-func (f File) WriteFile(path string) (err error) {
+func (f File) WriteFile(path string) error {
 	f.Version = stateVersion
 	text, err := json.Marshal(f)
 	if err != nil {
 		return fmt.Errorf("writing the baselines as JSON: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
+	if err := atomicfile.Write(path, text, 0o600); err != nil {
 		return fmt.Errorf("saving the baselines: %w; the directory must be writable", err)
 	}
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("saving the baselines to %q: %w", path, err)
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return nil
 }
 
 // ReadFile reads a state file. One that does not exist is empty.

@@ -33,7 +33,7 @@ func TestScale(t *testing.T) {
 		s := newScale(c.points, c.slos)
 		var got []string
 		last := 101.0
-		for _, l := range s.grid() {
+		for _, l := range grid(s) {
 			got = append(got, l.Text)
 			if l.Y >= last || l.Y < 0 {
 				t.Errorf("%s stands at %v %%, not above the line below", l.Text, l.Y)
@@ -44,8 +44,8 @@ func TestScale(t *testing.T) {
 			t.Errorf("grid of %v is %q, want %q", c.points, got, c.want)
 		}
 		for _, p := range c.points {
-			if p.TTFT.OK && (p.TTFT.V.Seconds() < s.low || p.TTFT.V.Seconds() > s.high) {
-				t.Errorf("%s is off the scale %v", p.TTFT, s)
+			if p.TTFT.OK && (p.TTFT.V.Seconds() < s.Low || p.TTFT.V.Seconds() > s.High) {
+				t.Errorf("%s is off the scale %+v", p.TTFT, s)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"synthetic/internal/draw"
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
@@ -135,7 +136,7 @@ func (s SLO) Statement() string {
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
 		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
 	}
-	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], tick(s.Threshold.V))
+	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], draw.Label(s.Threshold.V.Seconds(), "s"))
 }
 
 // State says whether the objective is met.

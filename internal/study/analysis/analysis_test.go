@@ -11,27 +11,27 @@ import (
 )
 
 // level makes a level of exact figures.
-func level(at float64, values map[string]float64) figures.Level {
-	l := figures.Level{At: at, Figures: map[string]figures.Figure{}}
-	for key, v := range values {
-		l.Figures[key] = figures.Plain(v)
+func level(at float64, values map[figures.Metric]float64) figures.Level {
+	l := figures.Level{At: at, Figures: map[figures.Metric]figures.Figure{}}
+	for m, v := range values {
+		l.Figures[m] = figures.Plain(v)
 	}
 	return l
 }
 
 // series makes levels 10, 20, 30 … of one figure each.
-func series(key string, values ...float64) figures.Series {
+func series(m figures.Metric, values ...float64) figures.Series {
 	s := figures.Series{Name: "a"}
 	for i, v := range values {
-		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[string]float64{key: v}))
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[figures.Metric]float64{m: v}))
 	}
 	return s
 }
 
 func slos() []figures.Objective {
 	return []figures.Objective{
-		{Name: "ttft", Label: "TTFT", Key: "ttft_p99_ms", Threshold: 1000, Share: 99},
-		{Name: "tpot", Label: "TPOT", Key: "tpot_p99_ms", Threshold: 60, Share: 99},
+		{Name: "ttft", Label: "TTFT", Timing: figures.TTFT, Threshold: 1000, Share: 99},
+		{Name: "tpot", Label: "TPOT", Timing: figures.TPOT, Threshold: 60, Share: 99},
 	}
 }
 
@@ -44,30 +44,30 @@ func TestJudge(t *testing.T) {
 		unsure     bool
 		level      figures.Level
 	}{
-		{"both met", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50})},
-		{"at the threshold", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 1000, "tpot_p99_ms": 60})},
-		{"TTFT", "FAIL (TTFT)", false, level(1, map[string]float64{"ttft_p99_ms": 1001, "tpot_p99_ms": 50})},
-		{"TPOT", "FAIL (TPOT)", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 61})},
-		{"both", "FAIL (TTFT+TPOT)", false, level(1, map[string]float64{"ttft_p99_ms": 9000, "tpot_p99_ms": 61})},
-		{"one unknown", "n/a", false, level(1, map[string]float64{"ttft_p99_ms": 900})},
-		{"one unknown, one missed", "FAIL (TTFT)", false, level(1, map[string]float64{"ttft_p99_ms": 9000})},
+		{"both met", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50})},
+		{"at the threshold", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 1000, figures.TPOTP99: 60})},
+		{"TTFT", "FAIL (TTFT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 1001, figures.TPOTP99: 50})},
+		{"TPOT", "FAIL (TPOT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 61})},
+		{"both", "FAIL (TTFT+TPOT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 9000, figures.TPOTP99: 61})},
+		{"one unknown", "n/a", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
+		{"one unknown, one missed", "FAIL (TTFT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 9000})},
 		{"nothing known", "n/a", false, level(1, nil)},
-		{"more errors than the objective leaves", "FAIL (ERRORS)", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50, "error_pct": 1.7})},
-		{"fewer errors", "PASS", false, level(1, map[string]float64{"ttft_p99_ms": 900, "tpot_p99_ms": 50, "error_pct": 0.5})},
-		{"a run left out", "FAIL (ERRORS)", false, figures.Level{Runs: 3, Valid: 2, Figures: map[string]figures.Figure{
-			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
-		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, figures.Level{GivenUp: true, Figures: map[string]figures.Figure{
-			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
-		{"given up for an objective", "FAIL (TTFT)", false, figures.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[string]figures.Figure{
-			"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)}}},
+		{"more errors than the objective leaves", "FAIL (ERRORS)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 1.7})},
+		{"fewer errors", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
+		{"a run left out", "FAIL (ERRORS)", false, figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
+		{"given up for an objective", "FAIL (TTFT)", false, figures.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"counted turns decide, not the quantile", "FAIL (TTFT)", false, figures.Level{
-			Figures: map[string]figures.Figure{"ttft_p99_ms": figures.Plain(1), "tpot_p99_ms": figures.Plain(1)},
+			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)},
 			Judged:  map[string]figures.Figure{"ttft": between(98, 97, 98.9)}}},
 		{"counted, but within noise", "PASS", true, figures.Level{
-			Figures: map[string]figures.Figure{"tpot_p99_ms": figures.Plain(1)},
+			Figures: map[figures.Metric]figures.Figure{figures.TPOTP99: figures.Plain(1)},
 			Judged:  map[string]figures.Figure{"ttft": between(99.1, 98.2, 99.8)}}},
-		{"a quantile within noise", "PASS", true, figures.Level{Figures: map[string]figures.Figure{
-			"ttft_p99_ms": between(990, 940, 1040), "tpot_p99_ms": between(50, 48, 52)}}},
+		{"a quantile within noise", "PASS", true, figures.Level{Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := Judge(slos(), tt.level)
@@ -83,7 +83,7 @@ func TestJudge(t *testing.T) {
 
 func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{
-		series("ttft_p99_ms", 500, 600, 5000, 700), series("ttft_p99_ms", 5000, 100), series("ttft_p99_ms", math.NaN()),
+		series(figures.TTFTP99, 500, 600, 5000, 700), series(figures.TTFTP99, 5000, 100), series(figures.TTFTP99, math.NaN()),
 	}}
 	var got []string
 	for _, c := range Comply(s) {
@@ -116,17 +116,17 @@ func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
 		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, true},
 		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
 	} {
-		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series("ttft_p99_ms", tt.base...), series("ttft_p99_ms", tt.other...)}}
-		if c := Capacities(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
+		s := &figures.Study{Objectives: slos()[:1], Series: []figures.Series{series(figures.TTFTP99, tt.base...), series(figures.TTFTP99, tt.other...)}}
+		if c := Comply(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
 			t.Errorf("%s: winner %v, unmeasured %v", tt.name, c.Winner, c.Unmeasured)
 		}
 	}
 }
 
 func TestBetween(t *testing.T) {
-	tpot, _ := figures.MetricOf("tpot_p50_ms")
-	tops, _ := figures.MetricOf("tops")
-	turns, _ := figures.MetricOf("max_in_flight")
+	tpot := figures.TPOTP50
+	tops := figures.OutputTokensPerSecond
+	turns := figures.InFlightMax
 	for _, tt := range []struct {
 		m       figures.Metric
 		a, b    float64
@@ -146,20 +146,20 @@ func TestBetween(t *testing.T) {
 		{tpot, math.NaN(), 5, "n/a", math.NaN()},
 		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
 	} {
-		base, other := level(1, map[string]float64{tt.m.Key: tt.a}), level(1, map[string]float64{tt.m.Key: tt.b})
+		base, other := level(1, map[figures.Metric]float64{tt.m: tt.a}), level(1, map[figures.Metric]float64{tt.m: tt.b})
 		if got := Between(tt.m, base, other).String(); got != tt.want {
-			t.Errorf("%s %g → %g: %s, want %s", tt.m.Key, tt.a, tt.b, got, tt.want)
+			t.Errorf("%s %g → %g: %s, want %s", tt.m.Key(), tt.a, tt.b, got, tt.want)
 		}
-		if got := Improvement(tt.m, base, other); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
-			t.Errorf("%s %g → %g improves by %g, want %g", tt.m.Key, tt.a, tt.b, got, tt.improve)
+		if got := Between(tt.m, base, other).Improvement(); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
+			t.Errorf("%s %g → %g improves by %g, want %g", tt.m.Key(), tt.a, tt.b, got, tt.improve)
 		}
 	}
 }
 
 func TestSurvivorsAreNotBetter(t *testing.T) {
-	tpot, _ := figures.MetricOf("tpot_p50_ms")
-	base := level(1, map[string]float64{"tpot_p50_ms": 83, "error_pct": 1.7})
-	other := level(1, map[string]float64{"tpot_p50_ms": 69.6, "error_pct": 17.3})
+	tpot := figures.TPOTP50
+	base := level(1, map[figures.Metric]float64{figures.TPOTP50: 83, figures.ErrorPct: 1.7})
+	other := level(1, map[figures.Metric]float64{figures.TPOTP50: 69.6, figures.ErrorPct: 17.3})
 	if got := Between(tpot, base, other).String(); got != "-16% better (survivors)" {
 		t.Errorf("among survivors: %s", got)
 	}
@@ -169,9 +169,9 @@ func TestSurvivorsAreNotBetter(t *testing.T) {
 }
 
 func TestNoise(t *testing.T) {
-	m, _ := figures.MetricOf("ttft_p50_ms")
+	m := figures.TTFTP50
 	of := func(v, low, high float64) figures.Level {
-		return figures.Level{Figures: map[string]figures.Figure{m.Key: {Value: v, Low: low, High: high, N: 500}}}
+		return figures.Level{Figures: map[figures.Metric]figures.Figure{m: {Value: v, Low: low, High: high, N: 500}}}
 	}
 	for _, tt := range []struct {
 		name string
@@ -192,10 +192,10 @@ func TestNoise(t *testing.T) {
 }
 
 func TestPrintedFiguresAreComparedAsPrinted(t *testing.T) {
-	m, _ := figures.MetricOf("tpot_p50_ms")
+	m := figures.TPOTP50
 	base := level(1, nil)
-	base.Figures[m.Key] = figures.Figure{Value: 84, Low: math.NaN(), High: math.NaN(), Step: 1}
-	if got := Between(m, base, level(1, map[string]float64{m.Key: 70.3})).String(); got != "-17% better" {
+	base.Figures[m] = figures.Figure{Value: 84, Low: math.NaN(), High: math.NaN(), Step: 1}
+	if got := Between(m, base, level(1, map[figures.Metric]float64{m: 70.3})).String(); got != "-17% better" {
 		t.Errorf("84 as printed against 70.3: %s, want -17%% as of 70", got)
 	}
 }
@@ -205,8 +205,8 @@ func TestSaturation(t *testing.T) {
 	for i, v := range []struct{ tpot, ttft, errors float64 }{
 		{40, 200, 0}, {41, 210, 0}, {60, 300, 0}, {62, 1500, 2}, {62.5, 2000, 8}, {62.2, 3000, 3}, {62.8, 4000, 9}, {62.6, 5000, 20},
 	} {
-		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[string]float64{
-			"tpot_p50_ms": v.tpot, "tpot_p95_ms": v.tpot, "ttft_p50_ms": v.ttft, "error_pct": v.errors}))
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[figures.Metric]float64{
+			figures.TPOTP50: v.tpot, figures.TPOTP95: v.tpot, figures.TTFTP50: v.ttft, figures.ErrorPct: v.errors}))
 	}
 	got := Saturate(s)
 	for name, ok := range map[string]bool{
@@ -219,7 +219,7 @@ func TestSaturation(t *testing.T) {
 		"bands":          fmt.Sprint(Bands(s)) == "[clean clean degrading saturated saturated saturated saturated saturated]",
 		"errors known":   got.ErrorsKnown && got.Known,
 		"says up to 30":  strings.Contains(got.Sentence("concurrency"), "scales to concurrency 30"),
-		"nothing unsure": !Saturate(series("tpot_p95_ms", 1, 2)).Known,
+		"nothing unsure": !Saturate(series(figures.TPOTP95, 1, 2)).Known,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", name, got)
@@ -228,23 +228,23 @@ func TestSaturation(t *testing.T) {
 }
 
 func TestSummarize(t *testing.T) {
-	s := Summarize(series("x", 4, 8, 6, math.NaN(), 2).Levels, func(l figures.Level) float64 { return l.Value("x") })
+	s := Summarize(series(figures.LatencyP50, 4, 8, 6, math.NaN(), 2).Levels, func(l figures.Level) float64 { return l.Value(figures.LatencyP50) })
 	if s.First.Value != 4 || s.Last.At != 50 || s.Most.At != 20 || s.Least.Value != 2 || s.Mean != 5 || s.Levels != 4 || s.Against != 1 || s.Trend() != "falls" {
 		t.Errorf("%+v, trend %s", s, s.Trend())
 	}
 	if s := Summarize(nil, nil); s.Known {
 		t.Errorf("of nothing: %+v", s)
 	}
-	if flat := Summarize(series("x", 100, 103).Levels, func(l figures.Level) float64 { return l.Value("x") }); flat.Trend() != "is flat" {
+	if flat := Summarize(series(figures.LatencyP50, 100, 103).Levels, func(l figures.Level) float64 { return l.Value(figures.LatencyP50) }); flat.Trend() != "is flat" {
 		t.Errorf("100 to 103 %s", flat.Trend())
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	fine := map[string]float64{"tpot_p50_ms": 50, "ttft_p50_ms": 200, "actual_rps": 2, "latency_mean_ms": 5000, "error_pct": 0}
-	with := func(key string, v float64) figures.Level {
+	fine := map[figures.Metric]float64{figures.TPOTP50: 50, figures.TTFTP50: 200, figures.TurnsPerSecond: 2, figures.LatencyMean: 5000, figures.ErrorPct: 0}
+	with := func(m figures.Metric, v float64) figures.Level {
 		l := level(10, fine)
-		l.Figures[key] = figures.Plain(v)
+		l.Figures[m] = figures.Plain(v)
 		return l
 	}
 	drifting, spec, left := level(10, fine), level(10, fine), level(10, fine)
@@ -256,9 +256,9 @@ func TestWarnings(t *testing.T) {
 		level      figures.Level
 	}{
 		{"nothing to say", "", level(10, fine)},
-		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with("error_pct", 3)},
-		{"the prober lagged", "the prober itself lagged (Schedule lag p99 40.0 ms)", with("schedule_lag_p99_ms", 40)},
-		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with("actual_rps", 4)},
+		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(figures.ErrorPct, 3)},
+		{"the prober lagged", "the prober itself lagged (Schedule lag p99 40.0 ms)", with(figures.ScheduleLagP99, 40)},
+		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with(figures.TurnsPerSecond, 4)},
 		{"drift", "no steady state: TTFT changed by +40%", drifting},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
 		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},

@@ -3,6 +3,9 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"synthetic/internal/study/figures"
 )
@@ -51,13 +54,13 @@ const (
 
 // Saturate finds the saturation point of a series.
 func Saturate(series figures.Series) Saturation {
-	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Has("error_pct")}
+	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
 	for i, l := range series.Levels {
-		s.Known = s.Known && !math.IsNaN(l.Value("ttft_p50_ms"))
-		if pct := l.Value("error_pct"); pct > 0 && !s.FirstErrors.Found {
+		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
+		if pct := l.Value(figures.ErrorPct); pct > 0 && !s.FirstErrors.Found {
 			s.FirstErrors = Point{l.At, pct, true}
 		}
-		if v := l.Value("ttft_p50_ms"); v > slowTTFT && !s.SlowTTFT.Found {
+		if v := l.Value(figures.TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
 			s.SlowTTFT = Point{l.At, v, true}
 		}
 		if !s.Sustained.Found && erroneous(l) {
@@ -75,7 +78,7 @@ func Saturate(series figures.Series) Saturation {
 // erroneous reports a level with too many errors: those of its runs, or of
 // most runs, which were left out of its figures for them.
 func erroneous(l figures.Level) bool {
-	return l.Value("error_pct") > figures.MaxErrorPct || l.Valid*2 < l.Runs
+	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || l.Valid*2 < l.Runs
 }
 
 func (s *Saturation) sustain(rest []figures.Level) {
@@ -86,24 +89,22 @@ func (s *Saturation) sustain(rest []figures.Level) {
 		}
 	}
 	if 2*len(dips) < len(rest) {
-		s.Sustained = Point{rest[0].At, rest[0].Value("error_pct"), true}
-		s.Dips = dips
+		s.Sustained, s.Dips = Point{rest[0].At, rest[0].Value(figures.ErrorPct), true}, dips
 	}
 }
 
 // curve is the latency that degradation is read from: the first of these that
 // the most levels know.
 func curve(series figures.Series) figures.Metric {
-	var best figures.Metric
-	most := 0
-	for _, key := range []string{"tpot_p95_ms", "tpot_p99_ms", "tpot_p50_ms", "latency_p95_ms", "ttft_p95_ms", "ttft_p50_ms"} {
+	best, most := figures.NoMetric, 0
+	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
 		known := 0
 		for _, l := range series.Levels {
-			if !math.IsNaN(l.Value(key)) {
+			if !math.IsNaN(l.Value(m)) {
 				known++
 			}
 		}
-		if m, _ := figures.MetricOf(key); known > most {
+		if known > most {
 			best, most = m, known
 		}
 	}
@@ -113,7 +114,7 @@ func curve(series figures.Series) figures.Metric {
 func (s *Saturation) step(series figures.Series) {
 	last, at := math.NaN(), 0.0
 	for _, l := range series.Levels {
-		v := l.Value(s.Metric.Key)
+		v := l.Value(s.Metric)
 		if rise := 100 * (v/last - 1); rise > s.Step.Value {
 			s.Step, s.From = Point{l.At, rise, true}, at
 		}
@@ -127,28 +128,19 @@ func (s *Saturation) plateau(series figures.Series) {
 	var tail []float64
 	for i := len(series.Levels) - 1; i >= 0; i-- {
 		l := series.Levels[i]
-		v := l.Value("tpot_p50_ms")
+		v := l.Value(figures.TPOTP50)
 		if math.IsNaN(v) {
 			break
 		}
 		tail = append(tail, v)
-		mean, spread := meanAndSpread(tail)
-		if spread > plateauSpread*mean {
+		mean := stat.Mean(tail, nil)
+		if slices.Max(tail)-slices.Min(tail) > plateauSpread*mean {
 			break
 		}
 		if len(tail) == 1 || len(tail) >= plateauLevels {
 			s.Plateau = Point{l.At, mean, len(tail) >= plateauLevels}
 		}
 	}
-}
-
-func meanAndSpread(values []float64) (mean, spread float64) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		mean += v / float64(len(values))
-		low, high = min(low, v), max(high, v)
-	}
-	return mean, high - low
 }
 
 // Band is how a level stands on the degradation curve.

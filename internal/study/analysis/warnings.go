@@ -50,9 +50,9 @@ func (w warner) say(l figures.Level, format string, args ...any) {
 
 func (w warner) level(i int, l figures.Level) {
 	w.survivors(i, l)
-	for _, key := range []string{"schedule_lag_p99_ms", "read_lag_p99_ms"} {
-		if m, _ := figures.MetricOf(key); l.Value(key) > lagMs {
-			w.say(l, "the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title, l.Value(key))
+	for _, m := range []figures.Metric{figures.ScheduleLagP99, figures.ReadLagP99} {
+		if l.Value(m) > lagMs {
+			w.say(l, "the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
 		}
 	}
 	if c := CheckLittle(w.study, l); !c.Holds() {
@@ -79,15 +79,14 @@ func leftOut(l figures.Level) string {
 
 // survivors warns of latencies that failed turns do not appear in.
 func (w warner) survivors(i int, l figures.Level) {
-	pct := l.Value("error_pct")
+	pct := l.Value(figures.ErrorPct)
 	if !(pct >= survivorsPct) || l.Valid < l.Runs {
 		return
 	}
 	flatter := ""
-	for _, key := range []string{"tpot_p50_ms", "ttft_p50_ms"} {
-		if i > 0 && l.Value(key) < w.series.Levels[i-1].Value(key) {
-			m, _ := figures.MetricOf(key)
-			flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title, w.series.Levels[i-1].At)
+	for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
+		if i > 0 && l.Value(m) < w.series.Levels[i-1].Value(m) {
+			flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), w.series.Levels[i-1].At)
 		}
 	}
 	w.say(l, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
@@ -111,7 +110,7 @@ func lengths(s *figures.Study) []string {
 	var out []string
 	for _, series := range s.Series[1:] {
 		for i, l := range series.Levels {
-			if i > 0 && math.IsNaN(l.Value("output_tokens_per_turn")) {
+			if i > 0 && math.IsNaN(l.Value(figures.OutputTokensPerTurn)) {
 				break // derived from throughput, which beyond the lowest level may lag behind arrivals
 			}
 			base, ok := s.Series[0].Level(l.At)
@@ -130,12 +129,55 @@ func lengths(s *figures.Study) []string {
 // over turns per second, which for an open loop is its rate while the
 // deployment keeps up.
 func TokensPerTurn(s *figures.Study, l figures.Level) float64 {
-	if n := l.Value("output_tokens_per_turn"); !math.IsNaN(n) {
+	if n := l.Value(figures.OutputTokensPerTurn); !math.IsNaN(n) {
 		return n
 	}
-	perSecond := l.Value("actual_rps")
+	perSecond := l.Value(figures.TurnsPerSecond)
 	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
 		perSecond = l.At
 	}
-	return l.Value("tops") / perSecond
+	return l.Value(figures.OutputTokensPerSecond) / perSecond
+}
+
+// Little is the check of a level by Little's law: turns in flight are turns
+// per second times the mean time that one takes.
+type Little struct {
+	Known bool
+	// InFlight was measured, or wanted; Product is rate × time.
+	InFlight, Product float64
+	// Rate in turns/s and Seconds per turn.
+	Rate, Seconds float64
+	// Median says that the median stands in for a mean that is not known.
+	Median bool
+}
+
+// CheckLittle checks one level. A closed loop without think time holds as many
+// turns in flight as the level says, unless they were counted.
+func CheckLittle(s *figures.Study, l figures.Level) Little {
+	c := Little{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
+	if math.IsNaN(c.Seconds) {
+		c.Seconds = l.Value(figures.LatencyMean) / 1000
+	}
+	if math.IsNaN(c.Seconds) {
+		c.Seconds, c.Median = l.Value(figures.LatencyP50)/1000, true
+	}
+	if math.IsNaN(c.InFlight) && s.Kind == runfile.Concurrency {
+		c.InFlight = l.At
+	}
+	c.Product = c.Rate * c.Seconds
+	c.Known = !math.IsNaN(c.Product) && !math.IsNaN(c.InFlight) && c.InFlight > 0
+	return c
+}
+
+// Off is how far the law is missed, as a share.
+func (c Little) Off() float64 { return c.Product/c.InFlight - 1 }
+
+// Holds allows 10 % for turns that straddle the interval's ends, and twice
+// that where a median stands in for the mean.
+func (c Little) Holds() bool {
+	limit := 0.1
+	if c.Median {
+		limit = 0.2
+	}
+	return !c.Known || math.Abs(c.Off()) <= limit
 }

@@ -73,7 +73,7 @@ func Open(path string) (*File, error) {
 func (f *File) Levels(variant string) []float64 {
 	var out []float64
 	if f.report != nil {
-		for _, l := range f.seriesOf(f.report, variant).Levels {
+		for _, l := range seriesOf(f.report, variant).Levels {
 			out = append(out, l.At)
 		}
 		return out
@@ -98,7 +98,7 @@ func (f *File) At(variant string, level float64) (Level, error) {
 		})
 		s = figures.FromRuns([]*runfile.Run{&part})
 	}
-	l, ok := f.seriesOf(s, variant).Level(level)
+	l, ok := seriesOf(s, variant).Level(level)
 	if !ok {
 		return Level{}, fmt.Errorf("nothing was measured at %g", level)
 	}
@@ -108,7 +108,7 @@ func (f *File) At(variant string, level float64) (Level, error) {
 	return levelOf(l)
 }
 
-func (f *File) seriesOf(s *figures.Study, variant string) figures.Series {
+func seriesOf(s *figures.Study, variant string) figures.Series {
 	i := slices.IndexFunc(s.Series, func(x figures.Series) bool { return x.Name == variant })
 	if i < 0 {
 		return figures.Series{}
@@ -119,7 +119,7 @@ func (f *File) seriesOf(s *figures.Study, variant string) figures.Series {
 // fit refuses levels whose latencies are those of survivors, or of a queue that
 // grew for as long as it was measured.
 func fit(l figures.Level) error {
-	if pct := l.Value("error_pct"); pct > figures.MaxErrorPct {
+	if pct := l.Value(figures.ErrorPct); pct > figures.MaxErrorPct {
 		return fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
 	}
 	if l.GivenUp {
@@ -132,9 +132,9 @@ func fit(l figures.Level) error {
 func levelOf(l figures.Level) (Level, error) {
 	out := Level{Pooled: pooled(l)}
 	few, known := uint64(0), false
-	for k, kind := range probe.TurnKinds() {
-		for i, signal := range regression.Signals() {
-			b, n := benchmark(l, string(signal), string(kind), out.Pooled)
+	for k := range probe.TurnKinds() {
+		for i := range regression.Signals() {
+			b, n := benchmark(l, timings()[i], turns()[k], out.Pooled)
 			if b == (regression.Benchmark{}) {
 				few = max(few, n)
 				continue
@@ -151,11 +151,15 @@ func levelOf(l figures.Level) (Level, error) {
 	return Level{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
 }
 
+// timings are those of regression.Signals, turns those of probe.TurnKinds.
+func timings() []figures.Timing { return []figures.Timing{figures.TTFT, figures.TPOT} }
+func turns() []figures.Turns    { return []figures.Turns{figures.FirstTurns, figures.FollowupTurns} }
+
 // pooled reports that no figure is of one kind of turn alone.
 func pooled(l figures.Level) bool {
-	for _, kind := range probe.TurnKinds() {
-		for _, signal := range regression.Signals() {
-			if f := l.Figure(figures.TimingKey(string(signal), string(kind), 0.5)); !math.IsNaN(f.Value) {
+	for _, kind := range turns() {
+		for _, timing := range timings() {
+			if f := l.Figure(timing.Quantile(kind, 0)); !math.IsNaN(f.Value) {
 				return false
 			}
 		}
@@ -165,31 +169,29 @@ func pooled(l figures.Level) bool {
 
 // benchmark is the zero value where the level knows too little; n is then how
 // many turns it has.
-func benchmark(l figures.Level, signal, kind string, pooled bool) (b regression.Benchmark, n uint64) {
-	part := kind
+func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, pooled bool) (b regression.Benchmark, n uint64) {
+	over := kind
 	if pooled {
-		part = ""
+		over = figures.AllTurns
 	}
-	median := l.Figure(figures.TimingKey(signal, part, 0.5))
+	median := l.Figure(timing.Quantile(over, 0))
 	n = median.N
-	if pooled && n == 0 {
-		if completed := l.Value("completed"); completed > 0 {
-			n = uint64(completed)
-		}
+	if completed := l.Value(figures.Completed); pooled && n == 0 && completed > 0 {
+		n = uint64(completed)
 	}
 	if !median.Known() || n > 0 && n < leastTurns {
 		return b, n
 	}
 	b.Samples = int(n)
-	for i, q := range regression.Quantiles() {
-		if f := l.Figure(figures.TimingKey(signal, part, q)); f.Known() {
+	for i := range regression.Quantiles() { // those of the figures, see TestQuantilesAgree
+		if f := l.Figure(timing.Quantile(over, i)); f.Known() {
 			b.Quantiles[i] = fromMillis(f.Value)
 		}
 	}
 	if !pooled {
 		// A report knows no geometric mean; of latencies, which are nearly
 		// log-normal, the median is close to it.
-		b.Typical = fromMillis(cmp.Or(l.Typical[figures.TypicalKey(signal, kind)].Value, median.Value))
+		b.Typical = fromMillis(cmp.Or(l.Typical[figures.TypicalOf{Timing: timing, Turns: kind}].Value, median.Value))
 	}
 	return b, n
 }

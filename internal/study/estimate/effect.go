@@ -88,7 +88,9 @@ const leastBlocks = 4
 func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 	z := make([][]float64, len(all))
 	for i, pairs := range all {
-		z[i] = residuals(pairs, ratio)
+		for _, p := range pairs {
+			z[i] = append(z[i], p.Part-ratio*p.Whole)
+		}
 	}
 	variance, df = neighbourly(z)
 	if far, farDF := farther(z); far > variance {
@@ -157,14 +159,6 @@ func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
 // independent, and no series is believed to be without an end to its memory.
 func memory(rho, blocks float64) float64 {
 	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
-}
-
-func residuals(pairs []Pair, ratio float64) []float64 {
-	z := make([]float64, len(pairs))
-	for i, p := range pairs {
-		z[i] = p.Part - ratio*p.Whole
-	}
-	return z
 }
 
 // student is the 97.5th percentile of Student's distribution.

@@ -107,12 +107,11 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	effect, df := effectAt(e.Value, all, failures)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
-	low, high := fractions(q, calibrated)
-	if low >= 0 {
-		e.Low = pooled.at(low * float64(n))
+	if k, ok := order(q, calibrated, 1-tail); ok {
+		e.Low = pooled.at(k / (calibrated + 1) * float64(n))
 	}
-	if high >= 0 {
-		e.High = pooled.at(high * float64(n))
+	if k, ok := order(q, calibrated, tail); ok {
+		e.High = pooled.at(k / (calibrated + 1) * float64(n))
 	}
 	if !e.Known() && n >= LeastFor(q) {
 		if low, high, ok := batched(q, e.Value, all, failures); ok {
@@ -196,24 +195,11 @@ func below(series Series, v float64, failures bool) []Pair {
 	return pairs
 }
 
-// fractions are the shares of the sample that lie below the two ends of the
-// interval, for n independent values; −1 for an end that so few do not have.
-//
-// The k-th of n values in rising order covers a share of the population that
-// is Beta(k, n + 1 − k). The ends are the k for which q is its 97.5th and its
-// 2.5th percentile, with k taken as a continuous number.
-func fractions(q, n float64) (low, high float64) {
-	low, high = -1, -1
-	if k, ok := order(q, n, 1-tail); ok {
-		low = k / (n + 1)
-	}
-	if k, ok := order(q, n, tail); ok {
-		high = k / (n + 1)
-	}
-	return low, high
-}
-
-// order is the fractional order k in [1, n] for which P(Beta(k, n+1−k) ≤ q) = p.
+// order is the fractional order k in [1, n] of an end of the interval among n
+// independent values; false for an end that so few do not have. The k-th of n
+// values in rising order covers a share of the population that is
+// Beta(k, n + 1 − k), and k is that for which it is at most q with probability
+// p, taken as a continuous number.
 func order(q, n, p float64) (k float64, ok bool) {
 	covered := func(k float64) float64 { return distuv.Beta{Alpha: k, Beta: n + 1 - k}.CDF(q) }
 	if n < 1 || covered(1) < p || covered(n) > p {

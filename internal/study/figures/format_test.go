@@ -6,9 +6,9 @@ import (
 )
 
 func TestCell(t *testing.T) {
-	ttft, _ := MetricOf("ttft_p50_ms")
-	tpot, _ := MetricOf("tpot_p50_ms")
-	pct, _ := MetricOf("error_pct")
+	ttft := TTFTP50
+	tpot := TPOTP50
+	pct := ErrorPct
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, tt := range map[string]struct {
 		m Metric
@@ -36,5 +36,35 @@ func TestCell(t *testing.T) {
 		if got := tt.m.Cell(tt.f); got != want {
 			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
 		}
+	}
+}
+
+// TestMetrics: every figure has a key of its own and is found by it, and the
+// arithmetic of quantiles agrees with the names.
+func TestMetrics(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range Metrics() {
+		key := m.Key()
+		if back, ok := MetricOf(key); key == "" || seen[key] || !ok || back != m {
+			t.Errorf("metric %d has the key %q, which finds %d", m, key, back)
+		}
+		seen[key] = true
+		if timing, turns, q := m.Latency(); timing != NoTiming {
+			if want := timingKey(timing, turns, 100*q); key != want {
+				t.Errorf("%s is called %s", want, key)
+			}
+		}
+	}
+	for m, want := range map[Metric]string{
+		TTFTP50: "ttft_p50_ms", AnswerTTFTP99.Over(FirstTurns): "answer_ttft_first_p99_ms",
+		LatencyP95.Over(WithFailures): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
+		ReadLagP99: "read_lag_p99_ms", TurnTimeMean: "", NoMetric: "",
+	} {
+		if got := m.Key(); got != want {
+			t.Errorf("metric %d has the key %q, want %q", m, got, want)
+		}
+	}
+	if n := len(Metrics()); n != 75 {
+		t.Errorf("%d metrics, want 75", n)
 	}
 }

@@ -5,17 +5,18 @@ import (
 	"maps"
 	"slices"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/study/estimate"
 	"synthetic/internal/study/runfile"
 )
 
 // levelOf pools the repetitions of one level.
 func levelOf(at float64, results []runfile.Result) Level {
-	l := Level{At: at, Figures: map[string]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{}, Runs: len(results)}
+	l := Level{
+		At: at, Figures: map[Metric]Figure{}, Typical: map[TypicalOf]Figure{}, Judged: map[string]Figure{},
+		Errors: map[string]uint64{}, Families: map[string][]string{}, Runs: len(results),
+	}
 	valid := l.valid(results)
 	l.addTimings(valid)
-	l.addTypical(valid)
 	l.addErrors(results)
 	l.addRates(valid)
 	l.addJudged(results)
@@ -41,7 +42,11 @@ func levelOf(at float64, results []runfile.Result) Level {
 func (l *Level) valid(results []runfile.Result) []runfile.Result {
 	var kept []runfile.Result
 	for _, r := range results {
-		total, failed := turns(r)
+		var total, failed uint64
+		for _, b := range r.Blocks() {
+			n, f := b.Ended()
+			total, failed = total+n, failed+f
+		}
 		if pct := 100 * float64(failed) / float64(total); total > 0 && pct > MaxErrorPct {
 			l.Excluded = append(l.Excluded, fmt.Sprintf("repetition %d: %.1f%% errors", r.Repetition, pct))
 			continue
@@ -55,98 +60,53 @@ func (l *Level) valid(results []runfile.Result) []runfile.Result {
 	return kept
 }
 
-// turns that ended, without those that our own shutdown canceled.
-func turns(r runfile.Result) (total, failed uint64) {
-	for _, b := range blocks(r) {
-		for outcome, n := range b.Outcomes {
-			if outcome == probe.Canceled {
-				continue
-			}
-			total += n
-			if outcome.Failed() {
-				failed += n
-			}
-		}
-	}
-	return total, failed
-}
-
-func blocks(r runfile.Result) []runfile.Block {
-	var all []runfile.Block
-	for _, s := range r.Snapshots {
-		all = append(all, s.Blocks...)
-	}
-	return all
-}
-
 // pairs turns the blocks of each result into a part of a whole.
 func pairs(results []runfile.Result, of func(runfile.Block) estimate.Pair) [][]estimate.Pair {
 	all := make([][]estimate.Pair, len(results))
 	for i, r := range results {
-		for _, b := range blocks(r) {
+		for _, b := range r.Blocks() {
 			all[i] = append(all[i], of(b))
 		}
 	}
 	return all
 }
 
+// addErrors counts failures. Those among the turns that were in flight when a
+// measurement ended are the level's doing, too, though they belong to no rate
+// and no quantile.
 func (l *Level) addErrors(results []runfile.Result) {
 	share := pairs(results, func(b runfile.Block) estimate.Pair {
-		var p estimate.Pair
-		for outcome, n := range b.Outcomes {
-			if outcome.Failed() {
-				l.Errors[string(outcome)] += n
-				p.Part += float64(n)
-			}
-			if outcome != probe.Canceled {
-				p.Whole += float64(n)
-			}
-		}
-		return p
+		l.countErrors(b)
+		ended, failed := b.Ended()
+		return estimate.Pair{Part: float64(failed), Whole: float64(ended)}
 	})
-	share = append(share, l.tail(results)...)
-	total := totalOf(share)
-	l.Figures["error_pct"] = shareFigure(share)
-	l.Figures["completed"] = Plain(total.Whole - total.Part)
-	l.Figures["failed"] = Plain(total.Part)
-}
-
-// tail are the failures among the turns that were in flight when a measurement
-// ended: the level's doing, though they belong to no rate and no quantile.
-func (l *Level) tail(results []runfile.Result) [][]estimate.Pair {
-	var all [][]estimate.Pair
 	for _, r := range results {
-		n := float64(tailFailures(r))
-		if n > 0 {
-			all = append(all, []estimate.Pair{{Part: n, Whole: n}})
-			for outcome, n := range r.Tail.Outcomes {
-				if outcome.Failed() {
-					l.Errors[string(outcome)] += n
-				}
-			}
+		if r.Tail == nil {
+			continue
+		}
+		if _, failed := r.Tail.Ended(); failed > 0 {
+			share = append(share, []estimate.Pair{{Part: float64(failed), Whole: float64(failed)}})
+			l.countErrors(*r.Tail)
 		}
 	}
-	return all
+	total := totalOf(share)
+	l.Figures[ErrorPct] = shareFigure(share)
+	l.Figures[Completed] = Plain(total.Whole - total.Part)
+	l.Figures[Failed] = Plain(total.Part)
 }
 
-func tailFailures(r runfile.Result) (n uint64) {
-	if r.Tail == nil {
-		return 0
-	}
-	for outcome, count := range r.Tail.Outcomes {
+func (l *Level) countErrors(b runfile.Block) {
+	for outcome, n := range b.Outcomes {
 		if outcome.Failed() {
-			n += count
+			l.Errors[string(outcome)] += n
 		}
 	}
-	return n
 }
 
 func totalOf(all [][]estimate.Pair) (total estimate.Pair) {
-	for _, pairs := range all {
-		for _, p := range pairs {
-			total.Part += p.Part
-			total.Whole += p.Whole
-		}
+	for _, p := range slices.Concat(all...) {
+		total.Part += p.Part
+		total.Whole += p.Whole
 	}
 	return total
 }
@@ -160,7 +120,7 @@ func shareFigure(share [][]estimate.Pair) Figure {
 func (l *Level) addJudged(results []runfile.Result) {
 	names := map[string]bool{}
 	for _, r := range results {
-		for _, b := range blocks(r) {
+		for _, b := range r.Blocks() {
 			for name := range b.SLOs {
 				names[name] = true
 			}
@@ -171,9 +131,10 @@ func (l *Level) addJudged(results []runfile.Result) {
 			}
 		}
 	}
-	maps.DeleteFunc(names, func(_ string, judged bool) bool { return !judged })
-	for name := range names {
-		l.Judged[name] = shareFigure(judgedBy(name, results))
+	for name, judged := range names {
+		if judged {
+			l.Judged[name] = shareFigure(judgedBy(name, results))
+		}
 	}
 }
 
@@ -198,7 +159,6 @@ func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
 func (l *Level) addServer(results []runfile.Result) {
 	type key struct{ source, name string }
 	sums, seconds := map[key]float64{}, map[key]float64{}
-	l.Families = map[string][]string{}
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			for _, server := range s.Server {
@@ -215,8 +175,8 @@ func (l *Level) addServer(results []runfile.Result) {
 		return slices.Compare([]string{a.source, a.name}, []string{b.source, b.name})
 	}) {
 		l.Server = append(l.Server, ServerFigure{Source: k.source, Name: k.name, Value: sums[k] / seconds[k]})
-		if _, have := l.Figures["kv_hit_rate_pct"]; k.name == runfile.ServerKVHitRatio && !have {
-			l.Figures["kv_hit_rate_pct"] = Plain(100 * sums[k] / seconds[k])
+		if _, have := l.Figures[KVHitRatePct]; k.name == runfile.ServerKVHitRatio && !have {
+			l.Figures[KVHitRatePct] = Plain(100 * sums[k] / seconds[k])
 		}
 	}
 }

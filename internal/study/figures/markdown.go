@@ -20,7 +20,7 @@ type table struct {
 type document struct {
 	title     string
 	generated string
-	bullets   [][2]string // of the methodology
+	bullets   []runfile.Parameter // of the methodology
 	tables    []table
 	json      string // the last ```json block
 	// open says that the JSON block was never closed.
@@ -56,7 +56,8 @@ func scan(text string) document {
 		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
 			t := table{heading: heading, header: cells(line)}
 			for i += 2; i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|"); i++ {
-				t.rows = append(t.rows, fit(cells(lines[i]), len(t.header)))
+				// As many cells as the table has columns.
+				t.rows = append(t.rows, append(cells(lines[i]), make([]string, len(t.header))...)[:len(t.header)])
 			}
 			i--
 			d.tables = append(d.tables, t)
@@ -80,7 +81,7 @@ func (d *document) line(heading, line string) {
 		d.generated = clock.FindString(m[1])
 	}
 	if m := boldBullet.FindStringSubmatch(line); m != nil && strings.Contains(heading, "Method") {
-		d.bullets = append(d.bullets, [2]string{m[1], m[2]})
+		d.bullets = append(d.bullets, runfile.Parameter{Name: m[1], Value: m[2]})
 	}
 }
 
@@ -98,14 +99,6 @@ func cells(line string) []string {
 	return parts
 }
 
-// fit gives a row as many cells as its table has columns.
-func fit(row []string, columns int) []string {
-	for len(row) < columns {
-		row = append(row, "")
-	}
-	return row[:columns]
-}
-
 // parseMarkdown reads the tables of a report, and its JSON block where it has
 // one: the block's figures are exact and replace what the tables print.
 func parseMarkdown(text string) (*Study, error) {
@@ -121,26 +114,21 @@ func parseMarkdown(text string) (*Study, error) {
 		}
 	}
 	s.Title = d.title
-	if t, err := time.Parse(time.DateTime, d.generated); err == nil {
-		s.Generated = t
-	} else if t, err := time.Parse(time.DateOnly, d.generated); err == nil {
-		s.Generated = t
+	for _, layout := range []string{time.DateTime, time.DateOnly} {
+		if t, err := time.Parse(layout, d.generated); err == nil {
+			s.Generated = t
+		}
 	}
-	for _, b := range d.bullets {
-		s.Method = append(s.Method, runfile.Parameter{Name: b[0], Value: b[1]})
-	}
+	s.Method = append(s.Method, d.bullets...)
 	s.addTables(d)
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.check()
 }
 
 // mode names the series of a report that does not compare variants.
 func (d document) mode() string {
 	for _, b := range d.bullets {
-		if b[0] == "Routing mode" {
-			return strings.ToLower(strings.ReplaceAll(b[1], "-", "_"))
+		if b.Name == "Routing mode" {
+			return strings.ToLower(strings.ReplaceAll(b.Value, "-", "_"))
 		}
 	}
 	return d.title

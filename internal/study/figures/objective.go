@@ -2,6 +2,7 @@ package figures
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"synthetic/internal/slo"
@@ -13,11 +14,13 @@ type Objective struct {
 	Name string
 	// Label stands in the compliance matrix ("TTFT").
 	Label string
-	// Key is the quantile that says the same ("ttft_p99_ms"), and Threshold its
-	// highest good value in ms; Key is "" for objectives that no quantile says.
-	Key       string
+	// Timing has the quantile that says the same, over Turns, and Threshold is
+	// its highest good value in ms; NoTiming for objectives that no quantile
+	// says.
+	Timing    Timing
+	Turns     Turns
 	Threshold float64
-	// Share of good turns that is wanted, in percent.
+	// Share of good turns that is wanted, in percent: the quantile's percentile.
 	Share float64
 }
 
@@ -29,6 +32,23 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
+// Key is that of the quantile; "" without one.
+func (o Objective) Key() string {
+	if o.Timing == NoTiming {
+		return ""
+	}
+	return timingKey(o.Timing, o.Turns, o.Share)
+}
+
+// Metric is the quantile, NoMetric where reports do not have it.
+func (o Objective) Metric() Metric {
+	i := slices.Index(Quantiles(), o.Share/100)
+	if o.Timing == NoTiming || i < 0 {
+		return NoMetric
+	}
+	return o.Timing.Quantile(o.Turns, i)
+}
+
 // JudgeBy replaces the objectives. What was decided by the former ones goes with
 // them: the capacities that the sweep proved, the objectives that it called
 // missed, and goodput, which counts the turns that met them. A level that it gave
@@ -38,24 +58,28 @@ func (s *Study) JudgeBy(objectives []Objective) {
 	for _, series := range s.Series {
 		for i := range series.Levels {
 			series.Levels[i].Lost = nil
-			delete(series.Levels[i].Figures, "goodput_per_s")
+			delete(series.Levels[i].Figures, GoodputPerSecond)
 		}
 	}
 }
 
 func objectiveOf(o runfile.Objective) Objective {
-	timing, label := string(o.SLI), strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " "))
-	if o.SLI == slo.TurnDuration {
-		timing, label = "latency", "LATENCY"
+	out := Objective{
+		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
+		Timing: timingOf(string(o.SLI)), Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
 	}
-	part := ""
+	switch o.SLI {
+	case slo.TurnDuration:
+		out.Timing, out.Label = Latency, "LATENCY"
+	case slo.ITL: // of the longest gap of a turn, where reports are of all gaps
+		out.Timing = NoTiming
+	}
 	if len(o.Turns) == 1 {
-		part = o.Turns[0]
-		label += " " + part
-	}
-	out := Objective{Name: o.Name, Label: label, Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100}
-	if o.SLI != slo.Availability && o.SLI != slo.ITL {
-		out.Key = TimingKey(timing, part, o.Objective)
+		out.Label += " " + o.Turns[0]
+		out.Turns = FirstTurns
+		if o.Turns[0] == FollowupTurns.String() {
+			out.Turns = FollowupTurns
+		}
 	}
 	return out
 }

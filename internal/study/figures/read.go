@@ -2,6 +2,7 @@ package figures
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,28 +31,25 @@ func ReadEither(path string) (*runfile.Run, *Study, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading a run: %w", err)
 	}
-	text := bytes.TrimSpace(data)
-	switch {
+	var run *runfile.Run
+	var s *Study
+	switch text := bytes.TrimSpace(data); {
 	case len(text) == 0:
-		return nil, nil, fmt.Errorf("%s: the file is empty: the sweep or report that wrote it did not get as far; make it again", path)
+		err = errors.New("the file is empty: the sweep or report that wrote it did not get as far; make it again")
 	case text[0] != '{':
-		s, err := parseMarkdown(string(data))
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return nil, label(s, path), nil
+		s, err = parseMarkdown(string(data))
 	case isReference(text):
-		s, err := parseReference(data)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return nil, label(s, path), nil
+		s, err = parseReference(data)
+	default:
+		run, err = runfile.Parse(data)
 	}
-	run, err := runfile.Parse(data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return run, nil, nil
+	if s != nil {
+		label(s, path)
+	}
+	return run, s, nil
 }
 
 func label(s *Study, path string) *Study {

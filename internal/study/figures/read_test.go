@@ -64,15 +64,15 @@ func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 					if !ok {
 						t.Fatalf("the JSON lacks level %g", l.At)
 					}
-					for key, f := range l.Figures {
-						have := known.Figure(key)
+					for m, f := range l.Figures {
+						have := known.Figure(m)
 						if !have.Known() {
 							lost++
 							continue
 						}
 						found++
 						if rounded := math.RoundToEven(have.Value/f.Step) * f.Step; math.Abs(rounded-f.Value) > 1e-6*max(f.Value, 1) {
-							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, key, f.Value, have.Value)
+							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, m.Key(), f.Value, have.Value)
 						}
 					}
 				}
@@ -89,15 +89,15 @@ func TestReadSeeds(t *testing.T) {
 		name, series string
 		kind         runfile.LevelKind
 		levels       int
-		// key of series, level and value
+		// the level, and what it is at it
 		at, value float64
-		key       string
+		metric    Metric
 	}{
-		{"000", "round_robin", runfile.Concurrency, 12, 90, 16.260163, "error_pct"},
-		{"001", "round_robin", runfile.Concurrency, 8, 90, 59300, "latency_p50_ms"},
-		{"002", "kv", runfile.Concurrency, 3, 200, 4438.375362, "tops"},
-		{"003", "phase0 phase3-eagle3-chat", runfile.Rate, 8, 2, 953, "ttft_p99_ms"},
-		{"004", "round_robin kv_aware", runfile.Concurrency, 9, 80, 82.2, "kv_hit_rate_pct"},
+		{"000", "round_robin", runfile.Concurrency, 12, 90, 16.260163, ErrorPct},
+		{"001", "round_robin", runfile.Concurrency, 8, 90, 59300, LatencyP50},
+		{"002", "kv", runfile.Concurrency, 3, 200, 4438.375362, OutputTokensPerSecond},
+		{"003", "phase0 phase3-eagle3-chat", runfile.Rate, 8, 2, 953, TTFTP99},
+		{"004", "round_robin kv_aware", runfile.Concurrency, 9, 80, 82.2, KVHitRatePct},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := Read(filepath.Join("testdata", tt.name+".txt"))
@@ -115,8 +115,8 @@ func TestReadSeeds(t *testing.T) {
 				t.Fatalf("series %q by %s, want %q by %s", got, s.Kind, tt.series, tt.kind)
 			}
 			l, _ := s.Series[0].Level(tt.at)
-			if got := l.Value(tt.key); got != tt.value {
-				t.Errorf("%s at %g = %g, want %g", tt.key, tt.at, got, tt.value)
+			if got := l.Value(tt.metric); got != tt.value {
+				t.Errorf("%s at %g = %g, want %g", tt.metric.Key(), tt.at, got, tt.value)
 			}
 			if s.Title == "" || s.Generated.IsZero() || len(s.Method) == 0 {
 				t.Errorf("title %q, generated %v, %d lines of method", s.Title, s.Generated, len(s.Method))
@@ -130,14 +130,14 @@ func TestAnEmptyQueryIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Has("kv_hit_rate_pct") || s.Has("tops") || len(s.Notes) != 2 {
-		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has("kv_hit_rate_pct"), s.Has("tops"), s.Notes)
+	if s.Has(KVHitRatePct) || s.Has(OutputTokensPerSecond) || len(s.Notes) != 2 {
+		t.Errorf("hit rate known: %v, throughput known: %v, notes %q", s.Has(KVHitRatePct), s.Has(OutputTokensPerSecond), s.Notes)
 	}
 	one, err := parseReference([]byte(`{"levels": [{"concurrency": 1, "ttft_p50_ms": 2, "tops": 0}, {"concurrency": 2, "ttft_p50_ms": 2, "tops": 5}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := one.Series[0].Levels[0].Value("tops"); got != 0 {
+	if got := one.Series[0].Levels[0].Value(OutputTokensPerSecond); got != 0 {
 		t.Errorf("a throughput of 0 beside others is %g, want it as it is", got)
 	}
 }

@@ -2,11 +2,11 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"synthetic/internal/study/runfile"
@@ -24,16 +24,20 @@ func isReference(text []byte) bool {
 
 // reference is the "Reference Data" of a report.
 type reference struct {
-	Generated string                       `json:"generated"`
-	Title     string                       `json:"title"`
-	Mode      string                       `json:"mode"`
-	TargetRPS *float64                     `json:"target_rps"`
-	Variants  []string                     `json:"variants"`
-	Levels    []map[string]json.RawMessage `json:"levels"`
+	Generated string            `json:"generated"`
+	Title     string            `json:"title"`
+	Mode      string            `json:"mode"`
+	TargetRPS *float64          `json:"target_rps"`
+	Variants  []string          `json:"variants"`
+	Levels    []json.RawMessage `json:"levels"`
 }
 
+// fields are those of a JSON object.
+type fields map[string]json.RawMessage
+
 // parseReference reads levels with flat fields, or with one object of fields
-// per variant.
+// per variant. The first variant is the baseline: they stand in the order that
+// the report gives them, else in that of the text.
 func parseReference(data []byte) (*Study, error) {
 	var ref reference
 	if err := json.Unmarshal(data, &ref); err != nil {
@@ -44,68 +48,91 @@ func parseReference(data []byte) (*Study, error) {
 	}
 	s := &Study{Title: ref.Title, Kind: runfile.Concurrency, TargetRPS: ref.TargetRPS}
 	s.Generated, _ = time.Parse(time.RFC3339, ref.Generated)
-	names := ref.Variants
-	if len(names) == 0 {
-		names = variantsIn(data)
-	}
-	for i, fields := range ref.Levels {
-		if err := s.addReference(fields, ref.Mode, &names); err != nil {
+	for i, level := range ref.Levels {
+		if err := s.addReference(level, ref.Mode); err != nil {
 			return nil, fmt.Errorf("levels[%d]: %w", i, err)
 		}
 	}
-	slices.SortStableFunc(s.Series, func(a, b Series) int { return slices.Index(names, a.Name) - slices.Index(names, b.Name) })
+	place := func(x Series) int {
+		if i := slices.Index(ref.Variants, x.Name); i >= 0 {
+			return i
+		}
+		return len(ref.Variants)
+	}
+	slices.SortStableFunc(s.Series, func(a, b Series) int { return place(a) - place(b) })
 	s.dropEmptyQueries()
 	return s, s.check()
 }
 
 // addReference adds one level.
-func (s *Study) addReference(fields map[string]json.RawMessage, mode string, names *[]string) error {
-	at, ok := number(fields["concurrency"])
-	if !ok {
-		if at, ok = number(fields["rate"]); !ok {
+func (s *Study) addReference(text json.RawMessage, mode string) error {
+	var level fields
+	if err := json.Unmarshal(text, &level); err != nil {
+		return fmt.Errorf("reading a report's data: %w; the file is cut short or was edited", err)
+	}
+	at := optional[*float64](level["concurrency"])
+	if at == nil {
+		if at = optional[*float64](level["rate"]); at == nil {
 			return fmt.Errorf(`neither "concurrency" nor "rate" is a number`)
 		}
 		s.Kind = runfile.Rate
 	}
-	if !(at > 0) {
-		return fmt.Errorf("a level of %g: it must be above 0", at)
+	if !(*at > 0) {
+		return fmt.Errorf("a level of %g: it must be above 0", *at)
 	}
-	if flat := figures(fields); len(flat) > 0 {
-		s.put(mode, Level{At: at, Figures: flat, GivenUp: optional[bool](fields["given_up"])})
+	if s.putFields(mode, *at, level) {
 		return nil
 	}
-	for name, raw := range fields {
-		var inner map[string]json.RawMessage
-		if json.Unmarshal(raw, &inner) != nil {
-			continue
-		}
-		if values := figures(inner); len(values) > 0 {
-			if !slices.Contains(*names, name) {
-				*names = append(*names, name)
-			}
-			s.put(name, Level{At: at, Figures: values, GivenUp: optional[bool](inner["given_up"])})
-		}
+	for _, name := range names(text) {
+		s.putFields(name, *at, optional[fields](level[name]))
 	}
 	return nil
+}
+
+// putFields adds what the fields say of a level of a series; false when they
+// hold no figure.
+func (s *Study) putFields(series string, at float64, f fields) bool {
+	values := f.figures()
+	if len(values) > 0 {
+		s.put(series, Level{At: at, Figures: values, GivenUp: optional[bool](f["given_up"])})
+	}
+	return len(values) > 0
+}
+
+// names are those of the fields of an object in the order of the text, which a
+// map forgets.
+func names(object json.RawMessage) []string {
+	var all []string
+	var value json.RawMessage
+	dec := json.NewDecoder(bytes.NewReader(object))
+	for _, err := dec.Token(); err == nil && dec.More(); err = dec.Decode(&value) {
+		name, _ := dec.Token()
+		all = append(all, fmt.Sprint(name))
+	}
+	return all
 }
 
 // figures are the fields that are known metrics with a number, how many turns
 // are behind them and their intervals, where the report says so under "turns"
 // and "intervals".
-func figures(fields map[string]json.RawMessage) map[string]Figure {
-	turns := optional[map[string]uint64](fields["turns"])
-	intervals := optional[map[string][2]*float64](fields["intervals"])
-	found := map[string]Figure{}
+func (f fields) figures() map[Metric]Figure {
+	turns := optional[map[string]uint64](f["turns"])
+	intervals := optional[map[string][2]*float64](f["intervals"])
+	found := map[Metric]Figure{}
 	for _, m := range Metrics() {
-		if v, ok := number(fields[m.Key]); ok {
-			f := Plain(v)
-			f.N = turns[m.Key]
-			f.Quantile = f.N > 0 && isTiming(m.Key)
-			if ends, ok := intervals[m.Key]; ok {
-				f.Low, f.High = end(ends[0]), end(ends[1])
-			}
-			found[m.Key] = f
+		key := m.Key()
+		v := optional[*float64](f[key])
+		if v == nil {
+			continue
 		}
+		figure := Plain(*v)
+		timing, _, _ := m.Latency()
+		figure.N = turns[key]
+		figure.Quantile = figure.N > 0 && timing != NoTiming
+		if ends, ok := intervals[key]; ok {
+			figure.Low, figure.High = end(ends[0]), end(ends[1])
+		}
+		found[m] = figure
 	}
 	return found
 }
@@ -128,59 +155,6 @@ func end(v *float64) float64 {
 	return *v
 }
 
-// isTiming reports a figure of a latency.
-func isTiming(key string) bool {
-	return slices.ContainsFunc(Timings(), func(t Metric) bool { return strings.HasPrefix(key, t.Key+"_") })
-}
-
-func number(raw json.RawMessage) (float64, bool) {
-	var v *float64
-	if raw == nil || json.Unmarshal(raw, &v) != nil || v == nil {
-		return 0, false
-	}
-	return *v, true
-}
-
-// variantsIn lists the variants in the order of the text, which a map forgets:
-// the first is the baseline.
-func variantsIn(data []byte) []string {
-	var order []string
-	dec := json.NewDecoder(bytes.NewReader(data))
-	depth, key := 0, ""
-	isKey := map[int]bool{}
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return order
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				// levels is at depth 2, a level at 3: an object in it is a variant.
-				if t == '{' && depth == 3 && key != "" && !slices.Contains(order, key) {
-					order = append(order, key)
-				}
-				depth++
-				isKey[depth] = t == '{'
-			} else {
-				depth--
-				isKey[depth] = depthIsObject(depth)
-			}
-			continue
-		case string:
-			if isKey[depth] {
-				key, isKey[depth] = t, false
-				continue
-			}
-		}
-		isKey[depth] = depthIsObject(depth)
-	}
-}
-
-// depthIsObject says what is expected after a value: in these documents only
-// depth 2 is a list.
-func depthIsObject(depth int) bool { return depth != 2 }
-
 // put adds a level to a series, which it makes if need be, or adds figures to
 // the level that is there.
 func (s *Study) put(name string, l Level) {
@@ -190,15 +164,7 @@ func (s *Study) put(name string, l Level) {
 		i = len(s.Series) - 1
 	}
 	levels := &s.Series[i].Levels
-	j, found := slices.BinarySearchFunc(*levels, l.At, func(x Level, at float64) int {
-		switch {
-		case x.At < at:
-			return -1
-		case x.At > at:
-			return 1
-		}
-		return 0
-	})
+	j, found := slices.BinarySearchFunc(*levels, l.At, func(x Level, at float64) int { return cmp.Compare(x.At, at) })
 	if !found {
 		*levels = slices.Insert(*levels, j, l)
 		return
@@ -208,9 +174,9 @@ func (s *Study) put(name string, l Level) {
 
 // absorb takes what o knows better: figures that are not merely printed.
 func (l *Level) absorb(o Level) {
-	for key, f := range o.Figures {
-		if have, ok := l.Figures[key]; !ok || have.Step > f.Step {
-			l.Figures[key] = f
+	for m, f := range o.Figures {
+		if have, ok := l.Figures[m]; !ok || have.Step > f.Step {
+			l.Figures[m] = f
 		}
 	}
 	l.GivenUp = l.GivenUp || o.GivenUp
@@ -224,27 +190,23 @@ func (l *Level) absorb(o Level) {
 // level as unknown: a deployment that answers has output, and a query to a
 // metrics store that found nothing comes back as 0.
 func (s *Study) dropEmptyQueries() {
-	for i := range s.Series {
-		for _, key := range []string{"kv_hit_rate_pct", "tops"} {
-			levels := s.Series[i].Levels
-			if slices.ContainsFunc(levels, func(l Level) bool { return l.Value(key) != 0 }) {
+	for _, series := range s.Series {
+		for _, m := range []Metric{KVHitRatePct, OutputTokensPerSecond} {
+			if series.Any(func(l Level) bool { return l.Value(m) != 0 }) {
 				continue
 			}
-			for _, l := range levels {
-				delete(l.Figures, key)
+			for _, l := range series.Levels {
+				delete(l.Figures, m)
 			}
-			m, _ := MetricOf(key)
-			s.Notes = append(s.Notes, fmt.Sprintf("%s is 0 at every level of %q: a query that found nothing, taken as unknown.", m.Title, s.Series[i].Name))
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is 0 at every level of %q: a query that found nothing, taken as unknown.", m.Title(), series.Name))
 		}
 	}
 }
 
 // check refuses a report of which nothing could be read.
 func (s *Study) check() error {
-	for _, series := range s.Series {
-		if len(series.Levels) > 0 {
-			return nil
-		}
+	if !s.Any(func(Level) bool { return true }) {
+		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50.Key())
 	}
-	return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", "ttft_p50_ms")
+	return nil
 }

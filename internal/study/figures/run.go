@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,11 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		rows = append(rows, runfile.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
 	row("Variants", "%s", strings.Join(r.Variants, ", "))
-	row(levelTitle(r.LevelKind), "%s", list(levels(runs)))
+	title := "Concurrency levels"
+	if r.LevelKind == runfile.Rate {
+		title = "Rates"
+	}
+	row(title, "%s", runfile.FormatLevels(levels(runs), ", "))
 	if r.TargetRPS != nil {
 		row("Target RPS", "%.1f conversation starts/s at most", *r.TargetRPS)
 	}
@@ -99,13 +104,6 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	return rows
 }
 
-func levelTitle(kind runfile.LevelKind) string {
-	if kind == runfile.Rate {
-		return "Rates"
-	}
-	return "Concurrency levels"
-}
-
 func levels(runs []*runfile.Run) []float64 {
 	var all []float64
 	for _, r := range runs {
@@ -115,14 +113,6 @@ func levels(runs []*runfile.Run) []float64 {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-func list(values []float64) string {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = fmt.Sprintf("%g", v)
-	}
-	return strings.Join(words, ", ")
 }
 
 // seriesOf gathers the results of a variant by level.
@@ -142,11 +132,6 @@ func seriesOf(variant string, runs []*runfile.Run) Series {
 	for at, results := range byLevel {
 		series.Levels = append(series.Levels, levelOf(at, results))
 	}
-	slices.SortFunc(series.Levels, func(a, b Level) int {
-		if a.At < b.At {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series
 }

@@ -42,19 +42,19 @@ func TestFiguresOfARun(t *testing.T) {
 	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})})
 	l := s.Series[0].Levels[0]
 	// 80 in flight, 3.8 s per turn of 100 tokens: about 21 turns/s.
-	for key, want := range map[string]float64{
-		"actual_rps": 21, "goodput_per_s": 21, "tops": 2100, "in_flight_mean": 80, "max_in_flight": 80,
-		"kv_hit_rate_pct": 90, "output_tokens_per_turn": 100, "tpot_p50_ms": 36, "ttft_p50_ms": 220, "latency_p50_ms": 3800,
-		"error_pct": 0, "failed": 0, "conversation_starts_per_s": 5.1,
+	for m, want := range map[figures.Metric]float64{
+		figures.TurnsPerSecond: 21, figures.GoodputPerSecond: 21, figures.OutputTokensPerSecond: 2100, figures.InFlightMean: 80, figures.InFlightMax: 80,
+		figures.KVHitRatePct: 90, figures.OutputTokensPerTurn: 100, figures.TPOTP50: 36, figures.TTFTP50: 220, figures.LatencyP50: 3800,
+		figures.ErrorPct: 0, figures.Failed: 0, figures.ConversationStartsPerSecond: 5.1,
 	} {
-		if got := l.Value(key); math.Abs(got-want) > 0.05*want {
-			t.Errorf("%s = %g, want about %g", key, got, want)
+		if got := l.Value(m); math.Abs(got-want) > 0.05*want {
+			t.Errorf("%s = %g, want about %g", m.Key(), got, want)
 		}
 	}
-	if f := l.Figure("ttft_p99_ms"); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
+	if f := l.Figure(figures.TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
 		t.Errorf("TTFT p99 %+v, want an interval and its number of turns", f)
 	}
-	first, followup := l.Value("ttft_first_p50_ms"), l.Value("ttft_followup_p50_ms")
+	first, followup := l.Value(figures.TTFTP50.Over(figures.FirstTurns)), l.Value(figures.TTFTP50.Over(figures.FollowupTurns))
 	if !(first > 1.3*followup) {
 		t.Errorf("TTFT p50 of first turns %g, of follow-ups %g: they are mixed", first, followup)
 	}
@@ -71,10 +71,10 @@ func TestARunWithErrorsIsLeftOut(t *testing.T) {
 	if both.Runs != 3 || both.Valid != 2 || len(both.Excluded) != 1 || !strings.Contains(both.Excluded[0], "% errors") {
 		t.Fatalf("%d/%d valid, left out %q", both.Valid, both.Runs, both.Excluded)
 	}
-	if a, b := alone.Figure("ttft_p50_ms"), both.Figure("ttft_p50_ms"); a.Value != b.Value || a.N != b.N {
+	if a, b := alone.Figure(figures.TTFTP50), both.Figure(figures.TTFTP50); a.Value != b.Value || a.N != b.N {
 		t.Errorf("TTFT %g of %d turns with the bad run, %g of %d without", b.Value, b.N, a.Value, a.N)
 	}
-	if pct := both.Value("error_pct"); !(pct > figures.MaxErrorPct) || both.Errors["http_429"] == 0 {
+	if pct := both.Value(figures.ErrorPct); !(pct > figures.MaxErrorPct) || both.Errors["http_429"] == 0 {
 		t.Errorf("%.1f %% errors, by outcome %v: the bad run's errors are gone", pct, both.Errors)
 	}
 }
@@ -82,13 +82,13 @@ func TestARunWithErrorsIsLeftOut(t *testing.T) {
 func TestFailuresAtInfinity(t *testing.T) {
 	s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{120}})})
 	l := s.Series[0].Levels[0] // one in five is refused
-	if l.Valid != 0 || !l.Figure("ttft_p95_ms").Known() {
-		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure("ttft_p95_ms"))
+	if l.Valid != 0 || !l.Figure(figures.TTFTP95).Known() {
+		t.Errorf("%d valid runs, survivors' TTFT p95 %+v", l.Valid, l.Figure(figures.TTFTP95))
 	}
-	if f := l.Figure("ttft_p95_with_failures_ms"); !math.IsInf(f.Value, 1) || !f.Known() {
+	if f := l.Figure(figures.TTFTP95.Over(figures.WithFailures)); !math.IsInf(f.Value, 1) || !f.Known() {
 		t.Errorf("TTFT p95 with failures %+v, want +∞", f)
 	}
-	if a, b := l.Value("ttft_p50_ms"), l.Value("ttft_p50_with_failures_ms"); !(b > a) || math.IsInf(b, 0) {
+	if a, b := l.Value(figures.TTFTP50), l.Value(figures.TTFTP50.Over(figures.WithFailures)); !(b > a) || math.IsInf(b, 0) {
 		t.Errorf("TTFT p50 %g, with failures %g", a, b)
 	}
 }
@@ -99,14 +99,14 @@ func TestTooFewTurnsGiveNoQuantile(t *testing.T) {
 	snapshots[0].Blocks = snapshots[0].Blocks[:1]
 	run.Results[0].Snapshots = snapshots
 	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
-	f := l.Figure("ttft_p99_ms")
+	f := l.Figure(figures.TTFTP99)
 	if f.Known() || f.Needed != 368 || f.N > 200 {
 		t.Errorf("p99 of %d turns: %+v, want none and 368 needed", f.N, f)
 	}
-	if m, _ := figures.MetricOf("ttft_p99_ms"); !strings.Contains(m.Cell(f), "of 368 turns)") {
+	if m := figures.TTFTP99; !strings.Contains(m.Cell(f), "of 368 turns)") {
 		t.Errorf("printed as %q", m.Cell(f))
 	}
-	if !l.Figure("ttft_p50_ms").Known() {
+	if !l.Figure(figures.TTFTP50).Known() {
 		t.Error("p50 is not known")
 	}
 }
@@ -252,11 +252,11 @@ func TestJudgeBy(t *testing.T) {
 	run.Capacities = []runfile.Capacity{{Variant: "default"}}
 	run.Results[0].State, run.Results[0].Verdict = runfile.EndedEarly, &runfile.Verdict{Lost: []string{"ttft"}, Standing: runfile.Missed}
 	s := figures.FromRuns([]*runfile.Run{run})
-	if l := s.Series[0].Levels[0]; !s.Has("goodput_per_s") || len(l.Lost) != 1 || len(s.Capacities) != 1 {
+	if l := s.Series[0].Levels[0]; !s.Has(figures.GoodputPerSecond) || len(l.Lost) != 1 || len(s.Capacities) != 1 {
 		t.Fatalf("the run has no goodput, loss or capacity: %+v", l)
 	}
-	s.JudgeBy([]figures.Objective{{Name: "other", Key: "ttft_p95_ms", Threshold: 1}})
-	if l := s.Series[0].Levels[0]; s.Has("goodput_per_s") || len(l.Lost) != 0 || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
+	s.JudgeBy([]figures.Objective{{Name: "other", Timing: figures.TTFT, Share: 95, Threshold: 1}})
+	if l := s.Series[0].Levels[0]; s.Has(figures.GoodputPerSecond) || len(l.Lost) != 0 || !l.GivenUp || len(s.Capacities) != 0 || s.Objectives[0].Name != "other" {
 		t.Errorf("judged anew: %+v, level %+v", s, l)
 	}
 }
@@ -292,10 +292,10 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 	// Log-normal with σ = 0.04 about a mean of 36 ms: the p95 is 5.5 % … 7 %
 	// above the median, and the sketch may be off by 1 % at either.
 	tpot := 36.0 * math.Exp(-0.04*0.04/2)
-	for key, want := range map[string]float64{"tpot_p50_ms": tpot, "tpot_p95_ms": tpot * math.Exp(1.645*0.04), "tpot_p99_ms": tpot * math.Exp(2.326*0.04)} {
-		f := l.Figure(key)
+	for m, want := range map[figures.Metric]float64{figures.TPOTP50: tpot, figures.TPOTP95: tpot * math.Exp(1.645*0.04), figures.TPOTP99: tpot * math.Exp(2.326*0.04)} {
+		f := l.Figure(m)
 		if math.Abs(f.Value-want) > 0.012*want || f.Low > want || f.High < want {
-			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", key, f.Value, f.Low, f.High, want)
+			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", m.Key(), f.Value, f.Low, f.High, want)
 		}
 	}
 }

@@ -3,11 +3,13 @@
 // the two can stand side by side.
 //
 // Times are milliseconds and shares are percent here, as such reports have
-// them; the keys of the figures are theirs too (see Metrics).
+// them; the keys of the figures in JSON and CSV are theirs too (see Metric.Key).
 package figures
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"synthetic/internal/study/runfile"
@@ -49,12 +51,11 @@ type Series struct {
 // Level is one level of one configuration.
 type Level struct {
 	// At is conversations in flight or starts per second.
-	At float64
-	// Figures by key; see Metrics.
-	Figures map[string]Figure
-	// Typical are the geometric means of latencies in ms, by TypicalKey. They are
-	// what live turns are compared with, and not printed; nil for reports.
-	Typical map[string]Figure
+	At      float64
+	Figures map[Metric]Figure
+	// Typical are the geometric means of latencies in ms. They are what live turns
+	// are compared with, and not printed; nil for reports, which have quantiles.
+	Typical map[TypicalOf]Figure
 	// Errors counts failed turns by outcome; nil when unknown.
 	Errors map[string]uint64
 	// Runs were measured, of which Valid had few enough errors to stand for
@@ -76,6 +77,12 @@ type Level struct {
 	// of its mean, where it is beyond chance; 0 otherwise.
 	Drift    float64
 	Warnings []string
+}
+
+// TypicalOf is a latency of the first or of the follow-up turns.
+type TypicalOf struct {
+	Timing Timing
+	Turns  Turns
 }
 
 // ServerFigure is what the deployment said of itself, averaged over snapshots.
@@ -118,57 +125,49 @@ func (f Figure) Ranged() bool { return f.Known() && !math.IsNaN(f.Low) && !math.
 // its turns resemble each other too much for one.
 func (f Figure) Uncertain() bool { return f.Known() && f.Quantile && !f.Ranged() }
 
-// Figure returns a figure by its key; Unknown when there is none.
-func (l Level) Figure(key string) Figure {
-	if f, ok := l.Figures[key]; ok {
+// Figure returns a figure; Unknown when there is none.
+func (l Level) Figure(m Metric) Figure {
+	if f, ok := l.Figures[m]; ok {
 		return f
 	}
 	return Unknown()
 }
 
 // Value is the value of a known figure, else NaN.
-func (l Level) Value(key string) float64 {
-	if f := l.Figure(key); f.Known() {
+func (l Level) Value(m Metric) float64 {
+	if f := l.Figure(m); f.Known() {
 		return f.Value
 	}
 	return math.NaN()
 }
 
-// Level returns the level at a value.
+// Level returns the level at a value; one of which nothing is known, and false,
+// when it was not measured.
 func (s Series) Level(at float64) (Level, bool) {
-	for _, l := range s.Levels {
-		if l.At == at {
-			return l, true
-		}
+	i := slices.IndexFunc(s.Levels, func(l Level) bool { return l.At == at })
+	if i < 0 {
+		return Level{}, false
 	}
-	return Level{}, false
+	return s.Levels[i], true
 }
 
-// Has reports whether any level knows the figure, or knows that it lacks
+// Any reports whether something holds of any level.
+func (s Series) Any(holds func(Level) bool) bool { return slices.ContainsFunc(s.Levels, holds) }
+
+// Any reports whether something holds of any level of any series.
+func (s *Study) Any(holds func(Level) bool) bool {
+	return slices.ContainsFunc(s.Series, func(x Series) bool { return x.Any(holds) })
+}
+
+// Has reports whether the level knows the figure, or knows that it lacks
 // samples for it.
-func (s Series) Has(key string) bool {
-	for _, l := range s.Levels {
-		if f := l.Figure(key); f.Known() || f.Needed > f.N {
-			return true
-		}
-	}
-	return false
+func (l Level) Has(m Metric) bool {
+	f := l.Figure(m)
+	return f.Known() || f.Needed > f.N
 }
 
-// Has reports whether any series has the figure.
-func (s *Study) Has(key string) bool {
-	for _, series := range s.Series {
-		if series.Has(key) {
-			return true
-		}
-	}
-	return false
-}
+// Has reports whether any level has the figure.
+func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 
 // LevelName is "concurrency" or "rate".
-func (s *Study) LevelName() string {
-	if s.Kind == runfile.Rate {
-		return "rate"
-	}
-	return "concurrency"
-}
+func (s *Study) LevelName() string { return string(cmp.Or(s.Kind, runfile.Concurrency)) }

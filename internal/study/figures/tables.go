@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -36,7 +37,8 @@ func (s *Study) addTables(d document) {
 			// The first table of levels decides whether the report compares:
 			// later ones may quote other reports beside their own.
 			if i == 0 || len(s.Series) == 0 {
-				variants = s.prefixed(t) || headingKey(t.heading) != ""
+				_, named := headingColumn(t.heading)
+				variants = s.prefixed(t) || named
 			}
 			s.addLevels(t, mode, variants)
 		}
@@ -64,52 +66,65 @@ var (
 func (s *Study) addTargets(t table) {
 	for _, row := range t.rows {
 		m := targetCell.FindStringSubmatch(row[0])
-		f, ok := cell(strings.TrimSpace(strings.TrimLeft(row[1], "<≤ ")), Metric{Unit: "ms"})
+		f, ok := cell(strings.TrimSpace(strings.TrimLeft(row[1], "<≤ ")), "ms")
 		if m == nil || !ok {
 			continue
 		}
 		share, _ := strconv.ParseFloat(m[2], 64)
+		name := strings.ToLower(m[1])
 		s.Objectives = append(s.Objectives, Objective{
-			Name: strings.ToLower(m[1]), Label: m[1], Key: columnKey(row[0]), Threshold: f.Value, Share: share,
+			Name: name, Label: m[1], Timing: timingOf(name), Threshold: f.Value, Share: share,
 		})
 	}
 }
 
-// columnKey is the key of a column's title; "" when it is no figure.
-func columnKey(title string) string {
-	title = strings.ToLower(title)
-	if m := timingTitle.FindStringSubmatch(title); m != nil {
-		return m[1] + "_" + m[2] + "_ms"
-	}
-	for prefix, key := range map[string]string{
-		"error %": "error_pct", "actual rps": "actual_rps", "turns/s": "actual_rps", "tops": "tops",
-		"output tok/s": "tops", "output throughput": "tops", "hit rate": "kv_hit_rate_pct",
-		"max concurrent": "max_in_flight", "completed": "completed", "failed": "failed", "valid runs": "valid runs",
-	} {
-		if strings.HasPrefix(title, prefix) {
-			return key
-		}
-	}
-	return ""
+// column is what stands in a column of a table: a metric, or how many runs were
+// valid.
+type column struct {
+	metric    Metric
+	validRuns bool
 }
 
-// headingKey is the metric of a table's heading ("Results — TTFT p99 (ms)").
-func headingKey(heading string) string {
-	if i := strings.Index(heading, "— "); i >= 0 && strings.HasPrefix(heading, "Results") {
-		return columnKey(heading[i+len("— "):])
+// columnOf reads a column's title; false when it is of no figure.
+func columnOf(title string) (column, bool) {
+	title = strings.ToLower(title)
+	if m := timingTitle.FindStringSubmatch(title); m != nil {
+		metric, ok := MetricOf(m[1] + "_" + m[2] + "_ms")
+		return column{metric: metric}, ok
 	}
-	return ""
+	if strings.HasPrefix(title, "valid runs") {
+		return column{validRuns: true}, true
+	}
+	for prefix, m := range map[string]Metric{
+		"error %": ErrorPct, "actual rps": TurnsPerSecond, "turns/s": TurnsPerSecond,
+		"tops": OutputTokensPerSecond, "output tok/s": OutputTokensPerSecond, "output throughput": OutputTokensPerSecond,
+		"hit rate": KVHitRatePct, "max concurrent": InFlightMax, "completed": Completed, "failed": Failed,
+	} {
+		if strings.HasPrefix(title, prefix) {
+			return column{metric: m}, true
+		}
+	}
+	return column{}, false
+}
+
+// headingColumn is the figure that a table's heading names ("Results — TTFT p99
+// (ms)").
+func headingColumn(heading string) (column, bool) {
+	if _, title, ok := strings.Cut(heading, "— "); ok && strings.HasPrefix(heading, "Results") {
+		return columnOf(title)
+	}
+	return column{}, false
 }
 
 // split takes the variant's name off a column's title.
-func (s *Study) split(title string) (variant, key string) {
+func (s *Study) split(title string) (variant string, c column, ok bool) {
 	words := strings.Fields(title)
 	for i := range words {
-		if key := columnKey(strings.Join(words[i:], " ")); key != "" {
-			return s.variant(strings.Join(words[:i], " ")), key
+		if c, ok := columnOf(strings.Join(words[i:], " ")); ok {
+			return s.variant(strings.Join(words[:i], " ")), c, true
 		}
 	}
-	return "", ""
+	return "", column{}, false
 }
 
 // variant is the series that a short name in a table stands for.
@@ -135,8 +150,8 @@ func initials(name, short string) bool {
 
 func (s *Study) prefixed(t table) bool {
 	return slices.ContainsFunc(t.header[1:], func(title string) bool {
-		variant, key := s.split(title)
-		return key != "" && variant != ""
+		variant, _, ok := s.split(title)
+		return ok && variant != ""
 	})
 }
 
@@ -147,17 +162,13 @@ func (s *Study) addLevels(t table, mode string, variants bool) {
 			continue
 		}
 		for i := 1; i < min(len(row), len(t.header)); i++ {
-			variant, key := s.split(t.header[i])
-			if of := headingKey(t.heading); of != "" {
-				variant, key = t.header[i], of
+			variant, c, ok := s.split(t.header[i])
+			if of, named := headingColumn(t.heading); named {
+				variant, c, ok = t.header[i], of, true
 			}
-			if key == "" || variants == (variant == "") {
-				continue
+			if ok && variants == (variant != "") {
+				s.putCell(cmp.Or(variant, mode), at, c, row[i])
 			}
-			if variant == "" {
-				variant = mode
-			}
-			s.putCell(variant, at, key, row[i])
 		}
 	}
 }
@@ -170,34 +181,33 @@ func (s *Study) addDetail(t table) {
 	}
 	at, _ := strconv.ParseFloat(m[1], 64)
 	for _, row := range t.rows {
-		if key := columnKey(row[0]); key != "" {
+		if c, ok := columnOf(row[0]); ok {
 			for i := 1; i < min(len(row), len(t.header)); i++ {
-				s.putCell(t.header[i], at, key, row[i])
+				s.putCell(t.header[i], at, c, row[i])
 			}
 		}
 	}
 }
 
-func (s *Study) putCell(variant string, at float64, key, text string) {
-	l := Level{At: at, Figures: map[string]Figure{}}
-	if key == "valid runs" {
+func (s *Study) putCell(variant string, at float64, c column, text string) {
+	l := Level{At: at, Figures: map[Metric]Figure{}}
+	if c.validRuns {
 		if _, err := fmt.Sscanf(text, "%d/%d", &l.Valid, &l.Runs); err == nil {
 			s.put(variant, l)
 		}
 		return
 	}
-	m, _ := MetricOf(key)
-	if f, ok := cell(text, m); ok {
-		l.Figures[key] = f
+	if f, ok := cell(text, c.metric.Unit()); ok {
+		l.Figures[c.metric] = f
 		s.put(variant, l)
 	}
 }
 
 var cellNumber = regexp.MustCompile(`^(-?[\d,]+)(\.\d+)?\s*(ms|s|%)?$`)
 
-// cell reads a printed figure and the size of its last digit. A metric in ms
-// may be printed in s.
-func cell(text string, m Metric) (Figure, bool) {
+// cell reads a printed figure of a unit, and the size of its last digit. A
+// figure in ms may be printed in s.
+func cell(text, unit string) (Figure, bool) {
 	parts := cellNumber.FindStringSubmatch(text)
 	if parts == nil {
 		return Figure{}, false
@@ -208,7 +218,7 @@ func cell(text string, m Metric) (Figure, bool) {
 	}
 	f := Plain(v)
 	f.Step = math.Pow(10, -float64(max(len(parts[2])-1, 0)))
-	if m.Unit == "ms" && parts[3] == "s" {
+	if unit == "ms" && parts[3] == "s" {
 		f.Value = math.Round(f.Value*1e6) / 1e3
 		f.Step *= 1000
 	}

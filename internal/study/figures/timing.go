@@ -4,58 +4,63 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
+	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/estimate"
 	"synthetic/internal/study/runfile"
 )
 
-// pick takes one latency out of a kind's distributions.
-func pick(timing string) func(runfile.Distributions) runfile.Distribution {
-	return map[string]func(runfile.Distributions) runfile.Distribution{
-		"ttft":        func(d runfile.Distributions) runfile.Distribution { return d.TTFT },
-		"answer_ttft": func(d runfile.Distributions) runfile.Distribution { return d.AnswerTTFT },
-		"tpot":        func(d runfile.Distributions) runfile.Distribution { return d.TPOT },
-		"itl":         func(d runfile.Distributions) runfile.Distribution { return d.ITL },
-		"latency":     func(d runfile.Distributions) runfile.Distribution { return d.Latency },
-	}[timing]
+// of takes one latency out of a kind's distributions.
+func (t Timing) of(d runfile.Distributions) runfile.Distribution {
+	return [...]runfile.Distribution{{}, d.TTFT, d.AnswerTTFT, d.TPOT, d.ITL, d.Latency}[t]
 }
 
-// addTimings adds every quantile of every latency.
+// of takes the distributions of some turns out of a block.
+func (t Turns) of(b runfile.Block) []runfile.Distributions {
+	switch t {
+	case FirstTurns:
+		return []runfile.Distributions{b.First}
+	case FollowupTurns:
+		return []runfile.Distributions{b.Followup}
+	}
+	return []runfile.Distributions{b.First, b.Followup}
+}
+
+// addTimings adds every quantile of every latency, the mean of whole turns, and
+// what is typical of each kind of turn.
 func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
-		of := pick(timing.Key)
-		for part, kinds := range parts() {
-			series := timingSeries(results, of, kinds)
-			for _, q := range Quantiles() {
-				l.addTiming(TimingKey(timing.Key, part, q), estimate.Of(q, series, false))
-				if part == "" && timing.Key != "itl" {
-					l.addTiming(TimingKey(timing.Key, "with_failures", q), estimate.Of(q, series, true))
+		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
+			series := timingSeries(results, timing, turns)
+			for i, q := range Quantiles() {
+				l.addTiming(timing.Quantile(turns, i), estimate.Of(q, series, false))
+				if turns == AllTurns && timing != ITL {
+					l.addTiming(timing.Quantile(WithFailures, i), estimate.Of(q, series, true))
 				}
 			}
-			if part == "" && timing.Key == "latency" {
-				l.addMean(series)
+			values := estimate.Pool(series).Values
+			switch n := values.Count(); {
+			case n == 0:
+			case turns != AllTurns:
+				typical := Plain(1000 * values.GeometricMean())
+				typical.N = n
+				l.Typical[TypicalOf{timing, turns}] = typical
+			case timing == Latency:
+				l.Figures[LatencyMean] = Plain(1000 * values.Sum() / float64(n))
 			}
 		}
 	}
 }
 
-// parts are the populations: all turns, and each kind alone.
-func parts() map[string]func(runfile.Block) []runfile.Distributions {
-	return map[string]func(runfile.Block) []runfile.Distributions{
-		"":         func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.First, b.Followup} },
-		"first":    func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.First} },
-		"followup": func(b runfile.Block) []runfile.Distributions { return []runfile.Distributions{b.Followup} },
-	}
-}
-
-func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfile.Distribution,
-	kinds func(runfile.Block) []runfile.Distributions) []estimate.Series {
+func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estimate.Series {
 	all := make([]estimate.Series, len(results))
 	for i, r := range results {
-		for _, b := range blocks(r) {
+		for _, b := range r.Blocks() {
 			merged := runfile.Distribution{Values: &sketch.Sketch{}}
-			for _, d := range kinds(b) {
-				merged.Merge(of(d))
+			for _, d := range turns.of(b) {
+				merged.Merge(timing.of(d))
 			}
 			all[i] = append(all[i], estimate.Block{Values: merged.Values, Failures: merged.Failures})
 		}
@@ -67,7 +72,7 @@ func timingSeries(results []runfile.Result, of func(runfile.Distributions) runfi
 // one that has too few, even if they were independent, says how many it takes.
 // One whose turns resemble each other too much is told without the end of the
 // interval that they do not support.
-func (l *Level) addTiming(key string, e estimate.Quantile) {
+func (l *Level) addTiming(m Metric, e estimate.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
 	}
@@ -75,33 +80,27 @@ func (l *Level) addTiming(key string, e estimate.Quantile) {
 	if least := estimate.LeastFor(e.Q); e.N < least {
 		f.Needed = least
 	}
-	l.Figures[key] = f
-}
-
-func (l *Level) addMean(series []estimate.Series) {
-	values := estimate.Pool(series).Values
-	if values.Count() > 0 {
-		l.Figures["latency_mean_ms"] = Plain(1000 * values.Sum() / float64(values.Count()))
-	}
+	l.Figures[m] = f
 }
 
 // addLags adds how late the prober itself was.
 func (l *Level) addLags(results []runfile.Result) {
-	lags := map[string]func(runfile.Block) *sketch.Sketch{
-		"schedule_lag_p99_ms": func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
-		"read_lag_p99_ms":     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
-	}
-	for key, of := range lags {
-		var pooled sketch.Sketch
-		for _, r := range results {
-			for _, b := range blocks(r) {
-				if s := of(b); s != nil {
-					pooled.Merge(s)
-				}
+	var schedule, read sketch.Sketch
+	for _, r := range results {
+		for _, b := range r.Blocks() {
+			if b.ScheduleLag != nil {
+				schedule.Merge(b.ScheduleLag)
+			}
+			if b.ReadLag != nil {
+				read.Merge(b.ReadLag)
 			}
 		}
-		if pooled.Count() > 0 {
-			l.Figures[key] = Figure{Value: 1000 * pooled.Quantile(0.99), Low: math.NaN(), High: math.NaN(), N: pooled.Count()}
+	}
+	for m, lags := range map[Metric]*sketch.Sketch{ScheduleLagP99: &schedule, ReadLagP99: &read} {
+		if n := lags.Count(); n > 0 {
+			f := Plain(1000 * lags.Quantile(0.99))
+			f.N = n
+			l.Figures[m] = f
 		}
 	}
 }
@@ -114,7 +113,7 @@ func drift(results []runfile.Result) float64 {
 	largest := 0.0
 	for _, r := range results {
 		var means []float64
-		for _, series := range timingSeries([]runfile.Result{r}, pick("ttft"), parts()[""]) {
+		for _, series := range timingSeries([]runfile.Result{r}, TTFT, AllTurns) {
 			for _, b := range series {
 				if b.Values.Count() > 0 {
 					means = append(means, b.Values.Sum()/float64(b.Values.Count()))
@@ -132,27 +131,26 @@ func drift(results []runfile.Result) float64 {
 // largest is named against the smallest when their 95 % intervals are apart
 // and they differ by a tenth; "" otherwise.
 func disagreement(results []runfile.Result) string {
-	of := func(r runfile.Result) estimate.Quantile {
-		return estimate.Of(0.5, timingSeries([]runfile.Result{r}, pick("ttft"), parts()[""]), false)
-	}
 	if len(results) < 2 {
 		return ""
 	}
-	low, high := results[0], results[0]
-	for _, r := range results[1:] {
-		if of(r).Value < of(low).Value {
-			low = r
+	low, high := 0, 0
+	all := make([]estimate.Quantile, len(results))
+	for i, r := range results {
+		all[i] = estimate.Of(0.5, timingSeries([]runfile.Result{r}, TTFT, AllTurns), false)
+		if all[i].Value < all[low].Value {
+			low = i
 		}
-		if of(r).Value > of(high).Value {
-			high = r
+		if all[i].Value > all[high].Value {
+			high = i
 		}
 	}
-	a, b := of(low), of(high)
+	a, b := all[low], all[high]
 	if !a.Known() || !b.Known() || a.High >= b.Low || b.Value < 1.1*a.Value {
 		return ""
 	}
 	return fmt.Sprintf("the repetitions disagree: TTFT p50 is %.0fms in repetition %d and %.0fms in repetition %d, so the level is less certain than its intervals say.",
-		1000*a.Value, low.Repetition, 1000*b.Value, high.Repetition)
+		1000*a.Value, results[low].Repetition, 1000*b.Value, results[high].Repetition)
 }
 
 // slope fits a line through y at 0, 1, 2, …: its change from end to end over
@@ -162,21 +160,97 @@ func slope(y []float64) (change, t float64) {
 	if n < 6 {
 		return 0, 0
 	}
-	var mean float64
-	for _, v := range y {
-		mean += v / n
+	x := make([]float64, len(y))
+	for i := range x {
+		x[i] = float64(i)
 	}
-	var xx, xy, yy float64
-	for i, v := range y {
-		x := float64(i) - (n-1)/2
-		xx += x * x
-		xy += x * (v - mean)
-		yy += (v - mean) * (v - mean)
-	}
-	b := xy / xx
-	rest := max(yy-b*xy, 0) / (n - 2)
-	if mean == 0 || yy == 0 {
+	mean, r := stat.Mean(y, nil), stat.Correlation(x, y, nil)
+	if mean == 0 || math.IsNaN(r) {
 		return 0, 0
 	}
-	return b * (n - 1) / mean, b / math.Sqrt(rest/xx)
+	_, b := stat.LinearRegression(x, y, nil, false)
+	return b * (n - 1) / mean, r * math.Sqrt((n-2)/(1-r*r))
+}
+
+// addRates adds what is counted per second of measured time, and per turn.
+func (l *Level) addRates(results []runfile.Result) {
+	ended := func(b runfile.Block) float64 {
+		n, _ := b.Ended()
+		return float64(n)
+	}
+	seconds := func(b runfile.Block) float64 { return b.Seconds }
+	for _, rate := range []struct {
+		metric      Metric
+		part, whole func(runfile.Block) float64
+	}{
+		{TurnsPerSecond, ended, seconds},
+		{TurnTimeMean, func(b runfile.Block) float64 { return 1000 * b.TurnSeconds }, ended},
+		{GoodputPerSecond, func(b runfile.Block) float64 { return float64(b.Good) }, seconds},
+		{OutputTokensPerSecond, outputTokens, seconds},
+		{PromptTokensPerSecond, func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
+		{OutputTokensPerTurn, outputTokens, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
+	} {
+		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
+			return estimate.Pair{Part: rate.part(b), Whole: rate.whole(b)}
+		}))
+	}
+	if !(l.Figures[TurnTimeMean].Value > 0) {
+		delete(l.Figures, TurnTimeMean) // files of earlier versions do not have it
+	}
+	starts := make([][]estimate.Pair, len(results))
+	for i, r := range results {
+		for _, s := range r.Snapshots {
+			starts[i] = append(starts[i], estimate.Pair{Part: float64(s.ConversationStarts), Whole: s.Seconds})
+		}
+	}
+	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
+	l.addHitRate(results)
+}
+
+func outputTokens(b runfile.Block) float64 { return float64(b.Tokens.Output) }
+
+func ratioFigure(all [][]estimate.Pair) Figure {
+	r := estimate.OfRatio(all)
+	if math.IsInf(r.Value, 0) {
+		return Unknown()
+	}
+	return Figure{Value: r.Value, Low: max(r.Low, 0), High: r.High}
+}
+
+// addHitRate uses what the answers' usage said; without it the server's own
+// figure stands in (see addServer).
+func (l *Level) addHitRate(results []runfile.Result) {
+	cached := pairs(results, func(b runfile.Block) estimate.Pair {
+		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
+			return estimate.Pair{}
+		}
+		return estimate.Pair{Part: float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
+	})
+	if totalOf(cached).Whole == 0 {
+		return
+	}
+	r := estimate.OfRatio(cached) // tokens are no independent trials
+	l.Figures[KVHitRatePct] = Figure{Value: 100 * r.Value, Low: max(100*r.Low, 0), High: min(100*r.High, 100)}
+}
+
+func (l *Level) addInFlight(results []runfile.Result) {
+	var weighted, seconds float64
+	most := -1
+	for _, r := range results {
+		for _, s := range r.Snapshots {
+			if s.InFlightMean != nil {
+				weighted += *s.InFlightMean * s.Seconds
+				seconds += s.Seconds
+			}
+			if s.InFlightMax != nil {
+				most = max(most, *s.InFlightMax)
+			}
+		}
+	}
+	if seconds > 0 {
+		l.Figures[InFlightMean] = Plain(weighted / seconds)
+	}
+	if most >= 0 {
+		l.Figures[InFlightMax] = Plain(float64(most))
+	}
 }

@@ -3,10 +3,12 @@ package gate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 // Outcome is what one condition found in one series.
@@ -36,7 +38,7 @@ func Check(s *figures.Study, conditions []Condition) []Outcome {
 		own := comply[i+len(s.Series)-len(judged)]
 		for _, c := range conditions {
 			o := Outcome{Condition: c, Series: series.Name}
-			if c.Figure == Capacity {
+			if c.Metric == figures.NoMetric {
 				o.capacity(own, comply[0], len(s.Series) > 1)
 			} else {
 				o.levels(s, series)
@@ -74,17 +76,19 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 // levels looks for the level that is furthest on the wrong side, among all or
 // at the one that the condition names.
 func (o *Outcome) levels(s *figures.Study, series figures.Series) {
-	m, _ := figures.MetricOf(o.Figure)
-	seen, worst := false, math.Inf(-1)
-	var unseen []string
+	seen, worst, where := false, math.Inf(-1), ""
+	if o.Baseline {
+		where = " in both configurations"
+	}
+	var unseen []float64
 	for _, l := range series.Levels {
 		if o.At > 0 && l.At != o.At {
 			continue
 		}
-		f := l.Figure(o.Figure)
+		f := l.Figure(o.Metric)
 		limit, ok := o.limit(s, l.At)
 		if !ok || !f.Known() {
-			unseen = append(unseen, fmt.Sprintf("%g", l.At))
+			unseen = append(unseen, l.At)
 			continue
 		}
 		seen = true
@@ -98,21 +102,14 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 		worst = excess
 		o.Failed = holds(f.Value, o.Op, limit)
 		o.Noise = f.Ranged() && f.Low <= limit && limit <= f.High
-		o.Detail = fmt.Sprintf("%s at %s %g, limit %s", m.Cell(f), s.LevelName(), l.At, m.Text(limit))
+		o.Detail = fmt.Sprintf("%s at %s %g, limit %s", o.Metric.Cell(f), s.LevelName(), l.At, o.Metric.Text(limit))
 	}
 	switch {
 	case !seen:
-		o.unknown("no level has the figure%s", o.missing())
+		o.unknown("no level has the figure%s", where)
 	case unseen != nil:
-		o.Detail += fmt.Sprintf("; not known at %s", strings.Join(unseen, ", "))
+		o.Detail += fmt.Sprintf("; not known at %s", runfile.FormatLevels(unseen, ", "))
 	}
-}
-
-func (o *Outcome) missing() string {
-	if o.Baseline {
-		return " in both configurations"
-	}
-	return ""
 }
 
 func (o *Outcome) limit(s *figures.Study, at float64) (float64, bool) {
@@ -120,7 +117,7 @@ func (o *Outcome) limit(s *figures.Study, at float64) (float64, bool) {
 		return o.Value, true
 	}
 	base, ok := s.Series[0].Level(at)
-	v := base.Value(o.Figure)
+	v := base.Value(o.Metric)
 	return v * o.Value, ok && len(s.Series) > 1 && !math.IsNaN(v)
 }
 
@@ -138,12 +135,7 @@ func holds(v float64, op string, limit float64) bool {
 
 // Failed reports whether any outcome closes the gate.
 func Failed(all []Outcome) bool {
-	for _, o := range all {
-		if o.Failed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(o Outcome) bool { return o.Failed })
 }
 
 // Markdown is a short summary for a pull request.

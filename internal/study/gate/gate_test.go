@@ -32,7 +32,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		c := all[0]
-		if got := fmt.Sprintf("%s %g %s %g %v", c.Figure, c.At, c.Op, c.Value, c.Baseline); got != want {
+		if got := fmt.Sprintf("%s %g %s %g %v", c.Figure(), c.At, c.Op, c.Value, c.Baseline); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestParseErrors(t *testing.T) {
 
 func TestObjective(t *testing.T) {
 	o, err := Objective("answer_ttft_p95<=1.5s")
-	if err != nil || o.Key != "answer_ttft_p95_ms" || o.Label != "ANSWER TTFT" || o.Threshold != 1500 || o.Share != 95 {
+	if err != nil || o.Key() != "answer_ttft_p95_ms" || o.Label != "ANSWER TTFT" || o.Threshold != 1500 || o.Share != 95 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, text := range []string{"ttft_p99>1s", "tops<5", "ttft_p99@5<1s", "ttft_p99<baseline", "nonsense"} {
@@ -134,7 +134,7 @@ func TestStoppedBaseline(t *testing.T) {
 // TestUnknownLevelsAreNamed: a gate that opens says which levels it did not see.
 func TestUnknownLevelsAreNamed(t *testing.T) {
 	s := slower()
-	delete(s.Series[1].Levels[2].Figures, "ttft_p50_ms")
+	delete(s.Series[1].Levels[2].Figures, figures.TTFTP50)
 	conditions, err := Parse("ttft_p50>10s,ttft_p50>baseline*9")
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,9 @@ import (
 type Condition struct {
 	// Text as it was written.
 	Text string
-	// Figure is a metric's key, or Capacity.
-	Figure string
+	// Metric that is compared; NoMetric for the capacity, the highest level that
+	// meets the SLOs.
+	Metric figures.Metric
 	// At is the only level it is about; 0 for every level.
 	At float64
 	// Op is ">", ">=", "<" or "<=".
@@ -29,8 +30,8 @@ type Condition struct {
 	Baseline bool
 }
 
-// Capacity is the highest level that meets the SLOs.
-const Capacity = "capacity"
+// capacity is how a condition names it.
+const capacity = "capacity"
 
 var (
 	shape    = regexp.MustCompile(`^([a-z0-9_]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
@@ -58,23 +59,23 @@ func parse(text string) (Condition, error) {
 	if m == nil {
 		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
 	}
-	figure, ok := find(m[1])
-	if !ok {
-		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], Capacity, strings.Join(names(), ", "))
+	var ok bool
+	if c.Metric, ok = find(m[1]); !ok && m[1] != capacity {
+		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacity, strings.Join(names(), ", "))
 	}
-	c.Figure, c.Op = figure.Key, m[3]
+	c.Op = m[3]
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
-		if err != nil || !(at > 0) || figure.Key == Capacity {
+		if err != nil || !(at > 0) || c.Metric == figures.NoMetric {
 			return c, fmt.Errorf("%q is no level: after @ stands a number above 0, and capacity has none", m[2])
 		}
 		c.At = at
 	}
-	return c, c.value(strings.TrimSpace(m[4]), figure)
+	return c, c.value(strings.TrimSpace(m[4]))
 }
 
 // value reads what is compared with.
-func (c *Condition) value(text string, m figures.Metric) error {
+func (c *Condition) value(text string) error {
 	if b := baseline.FindStringSubmatch(text); b != nil {
 		c.Baseline, c.Value = true, 1
 		if b[1] == "" {
@@ -95,43 +96,47 @@ func (c *Condition) value(text string, m figures.Metric) error {
 	if err != nil {
 		return fmt.Errorf("%q is no number: %w", q[1], err)
 	}
-	return c.unit(v, q[2], m)
+	return c.unit(v, q[2])
+}
+
+// Figure is the metric's key, or "capacity".
+func (c Condition) Figure() string {
+	if c.Metric == figures.NoMetric {
+		return capacity
+	}
+	return c.Metric.Key()
 }
 
 // unit turns a value into the metric's own unit.
-func (c *Condition) unit(v float64, unit string, m figures.Metric) error {
+func (c *Condition) unit(v float64, unit string) error {
 	c.Value = v
-	switch {
-	case m.Unit == "ms" && unit != "" && unit != "%":
+	switch own := c.Metric.Unit(); {
+	case own == "ms" && unit != "" && unit != "%":
 		d := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute}[unit]
 		c.Value = v * float64(d) / float64(time.Millisecond)
-	case m.Unit == "ms":
-		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", m.Key)
-	case m.Unit == "%" && unit != "" && unit != "%", m.Unit == "" && unit != "":
-		return fmt.Errorf("%s is no time: leave %q out", m.Key, unit)
+	case own == "ms":
+		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.Figure())
+	case own == "%" && unit != "" && unit != "%", own == "" && unit != "":
+		return fmt.Errorf("%s is no time: leave %q out", c.Figure(), unit)
 	}
 	return nil
 }
 
 // find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
 func find(name string) (figures.Metric, bool) {
-	if name == Capacity {
-		return figures.Metric{Key: Capacity, Title: "Capacity", Better: figures.HigherIsBetter}, true
-	}
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
 		if m, ok := figures.MetricOf(name + suffix); ok {
 			return m, true
 		}
 	}
-	return figures.Metric{}, false
+	return figures.NoMetric, false
 }
 
 func names() []string {
 	var all []string
 	for _, m := range figures.Metrics() {
-		name := strings.TrimSuffix(strings.TrimSuffix(m.Key, "_ms"), "_pct")
-		if !strings.Contains(name, "first") && !strings.Contains(name, "followup") && !strings.Contains(name, "failures") {
-			all = append(all, name)
+		if _, turns, _ := m.Latency(); turns == figures.AllTurns {
+			all = append(all, strings.TrimSuffix(strings.TrimSuffix(m.Key(), "_ms"), "_pct"))
 		}
 	}
 	slices.Sort(all)
@@ -145,18 +150,16 @@ func Objective(text string) (figures.Objective, error) {
 	if err != nil {
 		return figures.Objective{}, fmt.Errorf("%q: %w", text, err)
 	}
-	m := objectiveKey.FindStringSubmatch(c.Figure)
-	if m == nil || c.Baseline || c.At > 0 || c.Op[0] != '<' {
+	timing, turns, q := c.Metric.Latency()
+	if timing == figures.NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
 		return figures.Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
 	}
-	share, err := strconv.ParseFloat(m[2], 64)
-	if err != nil {
-		return figures.Objective{}, fmt.Errorf("%q: %w", text, err)
+	label := timing.String()
+	if turns != figures.AllTurns {
+		label += "_" + turns.String()
 	}
 	return figures.Objective{
-		Name: text, Label: strings.ToUpper(strings.ReplaceAll(m[1], "_", " ")),
-		Key: c.Figure, Threshold: c.Value, Share: share,
+		Name: text, Label: strings.ToUpper(strings.ReplaceAll(label, "_", " ")),
+		Timing: timing, Turns: turns, Threshold: c.Value, Share: 100 * q,
 	}, nil
 }
-
-var objectiveKey = regexp.MustCompile(`^([a-z_]+)_p([0-9]+)_ms$`)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // builder gathers the sections of one study.
 type builder struct {
 	s        *figures.Study
-	capacity []analysis.Capacity
+	capacity []analysis.Compliance
 	doc      Document
 	err      error
 }
@@ -24,7 +25,7 @@ func Build(s *figures.Study) (Document, error) {
 	if len(s.Series) == 0 {
 		return Document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
-	b := &builder{s: s, capacity: analysis.Capacities(s)}
+	b := &builder{s: s, capacity: analysis.Comply(s)}
 	b.doc.Title = s.Title
 	if !s.Generated.IsZero() {
 		b.doc.Lead = append(b.doc.Lead, "**Generated:** "+s.Generated.UTC().Format("2006-01-02 15:04:05")+" UTC")
@@ -86,32 +87,21 @@ func (b *builder) heads(title string) []string {
 }
 
 // levels are all levels of all series, in rising order.
-func (b *builder) levels() []float64 {
+func levels(s *figures.Study) []float64 {
 	var all []float64
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
 			all = append(all, l.At)
 		}
 	}
-	return sorted(all)
-}
-
-// level returns a series' level; an empty one, of which nothing is known, when
-// it was not measured.
-func level(s figures.Series, at float64) figures.Level {
-	l, _ := s.Level(at)
-	return l
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // column is one column per series of a table by level.
 type column struct {
 	title string
-	cell  func(figures.Level) string
-}
-
-// metricColumn prints a figure.
-func metricColumn(m figures.Metric) column {
-	return column{m.Title, func(l figures.Level) string { return m.Cell(l.Figure(m.Key)) }}
+	cell  func(figures.Level) Cell
 }
 
 // byLevel is a table with a row per level, and each column once per series.
@@ -123,16 +113,15 @@ func (b *builder) byLevel(columns ...column) Table {
 	if len(columns) == 0 {
 		return t
 	}
-	for _, v := range b.levels() {
-		row := []string{at(v)}
+	for _, v := range levels(b.s) {
+		row := cells(at(v))
 		for _, c := range columns {
 			for _, s := range b.s.Series {
-				l, ok := s.Level(v)
-				if !ok {
-					row = append(row, "–")
-					continue
+				cell := Cell{"–", Unknown}
+				if l, ok := s.Level(v); ok {
+					cell = c.cell(l)
 				}
-				row = append(row, c.cell(l))
+				row = append(row, cell)
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -140,15 +129,32 @@ func (b *builder) byLevel(columns ...column) Table {
 	return t
 }
 
-// known keeps the metrics that some series has.
-func (b *builder) known(keys ...string) []column {
+// known are the columns of those metrics that some series has.
+func (b *builder) known(metrics ...figures.Metric) []column {
 	var all []column
-	for _, key := range keys {
-		if m, ok := figures.MetricOf(key); ok && b.s.Has(key) {
-			all = append(all, metricColumn(m))
+	for _, m := range metrics {
+		if b.s.Has(m) {
+			all = append(all, column{m.Title(), func(l figures.Level) Cell { return figure(m, l) }})
 		}
 	}
 	return all
+}
+
+// figure is a level's cell of a metric.
+func figure(m figures.Metric, l figures.Level) Cell {
+	f := l.Figure(m)
+	if !f.Known() {
+		return Cell{m.Cell(f), Unknown}
+	}
+	return Cell{Text: m.Cell(f)}
+}
+
+// where is a column if something holds of any level.
+func (b *builder) where(holds func(figures.Level) bool, title string, cell func(figures.Level) Cell) []column {
+	if !b.s.Any(holds) {
+		return nil
+	}
+	return []column{{title, cell}}
 }
 
 func (b *builder) method() {
@@ -164,23 +170,15 @@ func (b *builder) method() {
 // says for which, and what came from the deployment itself says from where.
 func parameters(list []runfile.Parameter) Table {
 	t := Table{Header: []string{"Parameter", "Value"}, Left: true}
-	sources := false
-	for _, p := range list {
-		sources = sources || p.Source != ""
-	}
+	sources := slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" })
 	if sources {
 		t.Header = append(t.Header, "Source")
 	}
 	for _, p := range merged(list) {
-		name := p.Name
 		if p.Variant != "" {
-			name += " (" + p.Variant + ")"
+			p.Name += " (" + p.Variant + ")"
 		}
-		row := []string{name, p.Value}
-		if sources {
-			row = append(row, p.Source)
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, cells(p.Name, p.Value, p.Source)[:len(t.Header)])
 	}
 	return t
 }
@@ -193,7 +191,9 @@ func merged(list []runfile.Parameter) []runfile.Parameter {
 		variants[p.Variant] = true
 	}
 	for _, p := range list {
-		i := indexOf(out, p)
+		i := slices.IndexFunc(out, func(o runfile.Parameter) bool {
+			return o.Name == p.Name && o.Value == p.Value && o.Source == p.Source
+		})
 		if i < 0 {
 			out = append(out, p)
 			continue
@@ -204,15 +204,6 @@ func merged(list []runfile.Parameter) []runfile.Parameter {
 		}
 	}
 	return out
-}
-
-func indexOf(list []runfile.Parameter, p runfile.Parameter) int {
-	for i, o := range list {
-		if o.Name == p.Name && o.Value == p.Value && o.Source == p.Source {
-			return i
-		}
-	}
-	return -1
 }
 
 func (b *builder) warnings() {

@@ -15,8 +15,8 @@ func (b *builder) comparison() {
 	}
 	for _, series := range b.s.Series[1:] {
 		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline().Name))
-		for _, key := range []string{"tpot_p50_ms", "ttft_p50_ms", "ttft_p95_ms", "ttft_p99_ms", "latency_p50_ms", "tops"} {
-			b.changes(series, key)
+		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.LatencyP50, figures.OutputTokensPerSecond} {
+			b.changes(series, m)
 		}
 		b.improvements(series)
 	}
@@ -35,25 +35,17 @@ func (b *builder) shared(series figures.Series) (base, other []figures.Level) {
 }
 
 // changes is a table of one metric with the change.
-func (b *builder) changes(series figures.Series, key string) {
-	m, _ := figures.MetricOf(key)
+func (b *builder) changes(series figures.Series, m figures.Metric) {
 	base, other := b.shared(series)
-	t := Table{Header: []string{b.levelTitle(), b.baseline().Name + " " + m.Title, series.Name + " " + m.Title, "Change"}}
+	t := Table{Header: []string{b.levelTitle(), b.baseline().Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
 	for i := range base {
-		c := analysis.Between(m, base[i], other[i])
-		if !c.Known {
-			continue
+		if d := analysis.Between(m, base[i], other[i]); d.Known {
+			t.Rows = append(t.Rows, []Cell{{Text: at(base[i].At)}, figure(m, base[i]), figure(m, other[i]), change(d)})
 		}
-		t.Rows = append(t.Rows, []string{at(base[i].At), m.Cell(base[i].Figure(key)), m.Cell(other[i].Figure(key)), c.String()})
 	}
 	if len(t.Rows) > 0 {
-		b.sub(m.Title + " Comparison").table(t)
+		b.sub(m.Title() + " Comparison").table(t)
 	}
-}
-
-// improved are the metrics of the improvement columns.
-func improved() []string {
-	return []string{"ttft_p50_ms", "ttft_p95_ms", "ttft_p99_ms", "tpot_p50_ms", "tpot_p95_ms", "tpot_p99_ms", "latency_p50_ms", "latency_p95_ms", "tops", "goodput_per_s", "kv_hit_rate_pct"}
 }
 
 // improvements is one table of all metrics, positive where the series is
@@ -61,47 +53,52 @@ func improved() []string {
 func (b *builder) improvements(series figures.Series) {
 	base, other := b.shared(series)
 	t := Table{Header: []string{b.levelTitle()}}
-	var metrics []figures.Metric
-	for _, key := range improved() {
-		m, _ := figures.MetricOf(key)
+	for _, l := range base {
+		t.Rows = append(t.Rows, cells(at(l.At)))
+	}
+	for _, m := range []figures.Metric{
+		figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95, figures.TPOTP99,
+		figures.LatencyP50, figures.LatencyP95, figures.OutputTokensPerSecond, figures.GoodputPerSecond, figures.KVHitRatePct,
+	} {
 		known := false
+		column := make([]Cell, len(base))
 		for i := range base {
-			known = known || !math.IsNaN(analysis.Improvement(m, base[i], other[i]))
+			d := analysis.Between(m, base[i], other[i])
+			known, column[i] = known || d.Known, improvement(d)
 		}
-		if known {
-			metrics = append(metrics, m)
-			t.Header = append(t.Header, m.Title+" Improvement")
+		if !known {
+			continue
+		}
+		t.Header = append(t.Header, m.Title()+" Improvement")
+		for i, cell := range column {
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
-	for i := range base {
-		row := []string{at(base[i].At)}
-		for _, m := range metrics {
-			row = append(row, improvement(m, base[i], other[i]))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	if len(metrics) > 0 {
+	if len(t.Header) > 1 {
 		b.sub(fmt.Sprintf("Improvement of %s", series.Name)).table(t)
 	}
 }
 
-func improvement(m figures.Metric, base, other figures.Level) string {
-	v := analysis.Improvement(m, base, other)
-	if math.IsNaN(v) {
-		return "n/a"
+func improvement(d analysis.Delta) Cell {
+	if !d.Known || d.Large() {
+		return change(d) // a percentage of thousands tells nobody anything
 	}
-	c := analysis.Between(m, base, other)
-	if c.Large() {
-		return c.String() // a percentage of thousands tells nobody anything
-	}
-	text := fmt.Sprintf("%.1f%%", math.Round(v*10)/10+0) // adding 0 makes −0 a 0
+	return Cell{Text: fmt.Sprintf("%.1f%%", math.Round(d.Improvement()*10)/10+0) + d.Caveat()} // adding 0 makes −0 a 0
+}
+
+// change is judged unless something keeps it from being taken for one.
+func change(d analysis.Delta) Cell {
+	c := Cell{Text: d.String()}
 	switch {
-	case c.Survivors:
-		text += " (survivors)"
-	case c.Noise:
-		text += " (noise)"
+	case !d.Known:
+		c.Class = Unknown
+	case d.Effect == "" || d.Caveat() != "":
+	case d.Improvement() > 0:
+		c.Class = Good
+	default:
+		c.Class = Bad
 	}
-	return text
+	return c
 }
 
 // detail compares everything at the baseline's highest compliant level.
@@ -116,11 +113,11 @@ func (b *builder) detail() {
 	}
 	for _, m := range figures.Metrics() {
 		known := false
-		row := []string{m.Title}
+		row := cells(m.Title())
 		for _, series := range b.s.Series {
-			f := level(series, highest).Figure(m.Key)
-			known = known || f.Known()
-			row = append(row, m.Cell(f))
+			l, _ := series.Level(highest)
+			known = known || l.Figure(m).Known()
+			row = append(row, figure(m, l))
 		}
 		if known {
 			t.Rows = append(t.Rows, row)
@@ -134,8 +131,8 @@ func (b *builder) summaries() {
 	s := b.section("Summary")
 	var lines []string
 	for _, series := range b.s.Series[1:] {
-		for _, key := range []string{"ttft_p50_ms", "ttft_p95_ms", "tpot_p50_ms", "latency_p50_ms", "tops"} {
-			lines = append(lines, b.improvementLines(series, key)...)
+		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TPOTP50, figures.LatencyP50, figures.OutputTokensPerSecond} {
+			lines = append(lines, b.improvementLines(series, m)...)
 		}
 	}
 	for _, series := range b.s.Series {
@@ -144,28 +141,27 @@ func (b *builder) summaries() {
 	s.list(lines)
 }
 
-func (b *builder) improvementLines(series figures.Series, key string) []string {
-	m, _ := figures.MetricOf(key)
+func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
 	base, other := b.shared(series)
 	byLevel := map[float64]float64{}
 	for i := range base {
-		byLevel[base[i].At] = analysis.Improvement(m, base[i], other[i])
+		byLevel[base[i].At] = analysis.Between(m, base[i], other[i]).Improvement()
 	}
 	x := analysis.Summarize(other, func(l figures.Level) float64 { return byLevel[l.At] })
 	if !x.Known {
 		return nil
 	}
-	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title)
+	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
 	if x.Levels == 1 {
 		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value)}
 	}
-	lines := []string{
+	return []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value),
 		fmt.Sprintf("**%s at highest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.Last.At), x.Last.Value),
 		fmt.Sprintf("**%s, peak and range:** %.1f%% at %s, from %.1f%% (at %s), average %.1f%%", name, x.Most.Value, at(x.Most.At), x.Least.Value, at(x.Least.At), x.Mean),
+		fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
+			x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours(x)),
 	}
-	return append(lines, fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
-		x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours(x)))
 }
 
 // detours says that the way is not straight.
@@ -179,19 +175,17 @@ func detours(x analysis.Summary) string {
 // rangeLines describe a series by itself.
 func rangeLines(series figures.Series) []string {
 	var lines []string
-	for _, key := range []string{"kv_hit_rate_pct", "tops", "actual_rps"} {
-		m, _ := figures.MetricOf(key)
-		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(key) })
+	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
+		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
 		if x.Known {
-			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title, series.Name,
+			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title(), series.Name,
 				m.Text(x.Least.Value), at(x.Least.At), m.Text(x.Most.Value), at(x.Most.At), m.Text(x.Mean)))
 		}
 	}
-	for _, key := range []string{"tpot_p50_ms", "tpot_p95_ms", "ttft_p50_ms", "latency_p95_ms"} {
-		m, _ := figures.MetricOf(key)
-		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(key) })
+	for _, m := range []figures.Metric{figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.LatencyP95} {
+		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
 		if x.Levels > 1 && x.First.Value > 0 {
-			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title, series.Name,
+			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title(), series.Name,
 				m.Text(x.First.Value), at(x.First.At), m.Text(x.Last.Value), at(x.Last.At), x.Last.Value/x.First.Value))
 		}
 	}

@@ -8,6 +8,55 @@ import (
 	"synthetic/internal/study/figures"
 )
 
+// findings come first: what a reader wants to know.
+func (b *builder) findings() {
+	s := b.section("Findings")
+	var lines []string
+	if len(b.s.Objectives) > 0 {
+		for _, c := range b.capacity {
+			lines = append(lines, b.finding(c))
+		}
+		if b.compares() {
+			lines = append(lines, b.winners())
+		}
+	}
+	for _, series := range b.s.Series {
+		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
+	}
+	if n := len(analysis.Warnings(b.s)); n > 0 {
+		lines = append(lines, fmt.Sprintf("Warnings: %d. They follow below; read them before relying on a figure.", n))
+	}
+	s.list(lines)
+	if !b.compares() {
+		b.sub("Over All Levels").list(rangeLines(b.baseline()))
+	}
+}
+
+func (b *builder) finding(c analysis.Compliance) string {
+	switch {
+	case !c.Judged:
+		return fmt.Sprintf("%s could not be judged by its SLOs: no level has the figures.", c.Series)
+	case c.Highest == 0:
+		return fmt.Sprintf("%s meets its SLOs at no %s that was measured.", c.Series, b.s.LevelName())
+	}
+	return fmt.Sprintf("%s meets its SLOs up to %s %s%s.", c.Series, b.s.LevelName(), at(c.Highest), b.unproven(c))
+}
+
+// unproven says how much of a capacity that was seen is proven, where that is
+// less: a few good turns meet any objective.
+func (b *builder) unproven(c analysis.Compliance) string {
+	for _, p := range b.s.Capacities {
+		switch {
+		case p.Variant != c.Series:
+		case p.Level == nil:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven of no %s", 100*p.Wanted, b.s.LevelName())
+		case *p.Level < c.Highest:
+			return fmt.Sprintf(" as far as was seen; with a confidence of %.4g%% that is proven up to %s", 100*p.Wanted, at(*p.Level))
+		}
+	}
+	return ""
+}
+
 func (b *builder) compliance() {
 	if len(b.s.Objectives) == 0 {
 		return
@@ -16,24 +65,36 @@ func (b *builder) compliance() {
 	targets := Table{Header: []string{"Objective", "Target"}, Left: true}
 	for _, o := range b.s.Objectives {
 		wanted = append(wanted, o.String())
-		targets.Rows = append(targets.Rows, []string{o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)})
+		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
 	b.section("SLO Targets").table(targets)
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + strings.Join(wanted, " AND "))
 	unsure := false
-	s.table(b.byLevel(column{"SLO", func(l figures.Level) string {
+	s.table(b.byLevel(column{"SLO", func(l figures.Level) Cell {
 		v := analysis.Judge(b.s.Objectives, l)
-		if v.Unsure {
-			unsure = true
-			return v.String() + " ±"
-		}
-		return v.String()
+		unsure = unsure || v.Unsure
+		return judged(v)
 	}}))
 	if unsure {
 		s.paragraph("± marks a verdict that is within noise: the 95 % interval holds both.")
 	}
 	b.winner()
+}
+
+// judged is the cell of a level's verdict.
+func judged(v analysis.SLOResult) Cell {
+	c := Cell{v.String(), Unknown}
+	switch {
+	case v.Pass():
+		c.Class = Good
+	case len(v.Failed) > 0:
+		c.Class = Bad
+	}
+	if v.Unsure {
+		c.Text += " ±"
+	}
+	return c
 }
 
 func (b *builder) winner() {
@@ -43,7 +104,7 @@ func (b *builder) winner() {
 	}
 	s := b.section(title)
 	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.levelTitle()}}
-	goodput := b.s.Has("goodput_per_s")
+	goodput := b.s.Has(figures.GoodputPerSecond)
 	if goodput {
 		t.Header = append(t.Header, "Goodput there")
 	}
@@ -51,22 +112,21 @@ func (b *builder) winner() {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []string{c.Series, highest(c)}
+		row := []Cell{{Text: c.Series}, highest(c)}
 		if c.Winner {
-			row[0] += " **WINNER**"
+			row[0].Text += " **WINNER**"
 		}
 		if goodput {
-			m, _ := figures.MetricOf("goodput_per_s")
-			row = append(row, m.Cell(c.At.Figure(m.Key)))
+			row = append(row, figure(figures.GoodputPerSecond, c.At))
 		}
 		if b.compares() {
-			row = append(row, against(i, c, b.capacity[0]))
+			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, against(i, c, b.capacity[0])))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	s.table(t)
 	if b.compares() {
-		s.paragraph(b.verdict())
+		s.paragraph(b.winners())
 	}
 	b.capacities(s)
 }
@@ -80,22 +140,12 @@ func (b *builder) capacities(s *Section) {
 	s.list(found)
 }
 
-func highest(c analysis.Capacity) string {
-	switch {
-	case !c.Judged:
-		return "n/a"
-	case c.Highest == 0:
-		return "none"
-	}
-	return at(c.Highest)
-}
+func highest(c analysis.Compliance) Cell { return found(c.Judged, c.Highest > 0, at(c.Highest)) }
 
-func against(i int, c, base analysis.Capacity) string {
+func against(i int, c, base analysis.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
-	case !c.Judged || !base.Judged:
-		return "n/a"
 	case c.Unmeasured:
 		return "not known"
 	case base.Highest == 0:
@@ -106,8 +156,8 @@ func against(i int, c, base analysis.Capacity) string {
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
 }
 
-// verdict says who won.
-func (b *builder) verdict() string {
+// winners says who won.
+func (b *builder) winners() string {
 	var winners, level []string
 	judged := 0
 	for i, c := range b.capacity {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"synthetic/internal/draw"
@@ -12,78 +13,74 @@ import (
 
 // curves adds the picture of a latency: its quantiles over the levels, the SLO
 // and the knee.
-func (b *builder) curves(s *Section, key string) {
-	var keys []string
-	for _, q := range figures.Quantiles() {
-		if k := figures.TimingKey(key, "", q); b.drawable(k) {
+func (b *builder) curves(s *Section, t figures.Timing) {
+	var keys []figures.Metric
+	for i := range figures.Quantiles() {
+		if k := t.Quantile(figures.AllTurns, i); b.drawable(k) {
 			keys = append(keys, k)
 		}
 	}
 	if b.compares() && len(keys) > 2 {
 		keys = keys[:2] // more lines than that cannot be told apart
 	}
-	title := strings.ToUpper(strings.ReplaceAll(key, "_", " "))
-	if key == "latency" {
+	title := strings.ToUpper(strings.ReplaceAll(t.String(), "_", " "))
+	if t == figures.Latency {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
-		m, _ := figures.MetricOf(keys[0])
-		title = m.Title
+		title = keys[0].Title()
 	}
-	b.draw(s, key, title, "ms", keys)
+	b.draw(s, t.String(), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
-func (b *builder) drawable(key string) bool {
-	for _, series := range b.s.Series {
-		known := 0
-		for _, l := range series.Levels {
-			if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
-				known++
-			}
-		}
-		if known > 1 {
-			return true
+func (b *builder) drawable(key figures.Metric) bool {
+	return slices.ContainsFunc(b.s.Series, func(s figures.Series) bool { return known(s, key) > 1 })
+}
+
+// known is the number of levels at which a series has a figure.
+func known(series figures.Series, key figures.Metric) int {
+	n := 0
+	for _, l := range series.Levels {
+		if v := l.Value(key); !math.IsNaN(v) && !math.IsInf(v, 0) {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // picture adds the picture of a single metric.
-func (b *builder) picture(s *Section, key string) {
-	m, _ := figures.MetricOf(key)
-	unit := map[string]string{"tops": "output tokens/s", "goodput_per_s": "turns/s"}[key]
-	title, _, _ := strings.Cut(m.Title, " (")
-	b.draw(s, key, title, cmp.Or(unit, m.Unit), []string{key})
+func (b *builder) picture(s *Section, key figures.Metric) {
+	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
+	title, _, _ := strings.Cut(key.Title(), " (")
+	b.draw(s, key.Key(), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
 // draw adds a picture unless there are too few points for a curve.
-func (b *builder) draw(s *Section, name, title, unit string, keys []string) {
-	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: b.levelTitle(), Unit: unit, Linear: unit != "ms"}
+func (b *builder) draw(s *Section, name, title, unit string, keys []figures.Metric) {
+	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.levelTitle()}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
+	if unit != "ms" && unit != "%" {
+		c.Y.Label = unit
+	}
+	for _, v := range levels(b.s) {
+		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: v, Label: at(v)})
+	}
 	for i, series := range b.s.Series {
 		for j, key := range keys {
-			if l := line(series, key); l.Points != nil && b.drawable(key) {
-				l.Color, l.Dash = i, j
-				l.Name = b.lineName(series, key, len(keys))
-				c.Lines = append(c.Lines, l)
+			if known(series, key) > 0 && b.drawable(key) {
+				c.Series = append(c.Series, draw.Series{Name: b.lineName(series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
 			}
 		}
 	}
-	if len(c.Lines) == 0 {
+	if len(c.Series) == 0 {
 		return
 	}
 	c.Marks = b.marks(keys)
-	svg, err := c.SVG()
-	if err != nil {
-		b.err = err
-		return
-	}
-	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: svg}})
+	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: c.SVG()}})
 }
 
-func (b *builder) lineName(series figures.Series, key string, keys int) string {
-	m, _ := figures.MetricOf(key)
-	quantile := m.Title[strings.LastIndexByte(m.Title, ' ')+1:]
+func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) string {
+	quantile := key.Title()[strings.LastIndexByte(key.Title(), ' ')+1:]
 	switch {
 	case keys == 1:
 		return series.Name
@@ -93,30 +90,24 @@ func (b *builder) lineName(series figures.Series, key string, keys int) string {
 	return quantile
 }
 
-// line has no points when no level knows the figure.
-func line(series figures.Series, key string) draw.Line {
-	var l draw.Line
-	known := false
-	for _, x := range series.Levels {
-		p := draw.Point{X: x.At, Y: x.Value(key), Low: math.NaN(), High: math.NaN()}
-		if f := x.Figure(key); f.Ranged() {
+func points(series figures.Series, key figures.Metric) []draw.Point {
+	var all []draw.Point
+	for _, l := range series.Levels {
+		p := draw.Point{X: l.At, Y: l.Value(key), Low: math.NaN(), High: math.NaN()}
+		if f := l.Figure(key); f.Ranged() {
 			p.Low, p.High = f.Low, f.High
 		}
-		known = known || !math.IsNaN(p.Y) && !math.IsInf(p.Y, 0)
-		l.Points = append(l.Points, p)
+		all = append(all, p)
 	}
-	if !known {
-		l.Points = nil
-	}
-	return l
+	return all
 }
 
 // marks are the SLO of a figure and the knee of every series.
-func (b *builder) marks(keys []string) []draw.Mark {
+func (b *builder) marks(keys []figures.Metric) []draw.Mark {
 	var marks []draw.Mark
 	for _, o := range b.s.Objectives {
-		if timing, _, _ := strings.Cut(keys[0], "_p"); strings.HasPrefix(o.Key, timing+"_p") {
-			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Color: -1})
+		if timing, turns, _ := keys[0].Latency(); timing != figures.NoTiming && o.Timing == timing && o.Turns == turns {
+			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN()})
 		}
 	}
 	for i, series := range b.s.Series {

@@ -32,9 +32,42 @@ type Block struct {
 // name.
 type Table struct {
 	Header []string
-	Rows   [][]string
+	Rows   [][]Cell
 	// Left aligns every column left; otherwise figures are centered.
 	Left bool
+}
+
+// Cell is what stands in a table, and how it is to be taken.
+type Cell struct {
+	Text  string
+	Class Class
+}
+
+// Class colors a cell on the page.
+type Class string
+
+// The classes of cells that carry a judgement, or none for want of a figure.
+const (
+	Good    Class = "good"
+	Bad     Class = "bad"
+	Unknown Class = "unknown"
+)
+
+// cells are texts without a judgement.
+func cells(texts ...string) []Cell {
+	var all []Cell
+	for _, t := range texts {
+		all = append(all, Cell{Text: t})
+	}
+	return all
+}
+
+// cell is a text, or "n/a" where it is not known.
+func cell(known bool, text string) Cell {
+	if !known {
+		return Cell{"n/a", Unknown}
+	}
+	return Cell{Text: text}
 }
 
 // Picture is an SVG file that lies beside the report.

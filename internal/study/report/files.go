@@ -1,12 +1,17 @@
 package report
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/runfile"
 )
 
 // File is one file of a report.
@@ -52,9 +57,57 @@ func Write(dir string, files []File) error {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
 	for _, f := range files {
-		if err := runfile.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CSV has a row per level and series, and three columns per figure: its value
+// and the ends of its interval. What is unknown is empty.
+func CSV(s *figures.Study) ([]byte, error) {
+	var metrics []figures.Metric
+	for _, m := range figures.Metrics() {
+		if s.Has(m) {
+			metrics = append(metrics, m)
+		}
+	}
+	rows := [][]string{{s.LevelName(), "variant", "runs", "valid_runs", "slo"}}
+	for _, m := range metrics {
+		rows[0] = append(rows[0], m.Key(), m.Key()+"_low", m.Key()+"_high")
+	}
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), analysis.Judge(s.Objectives, l).String()}
+			for _, m := range metrics {
+				f := l.Figure(m)
+				if !f.Ranged() {
+					f.Low, f.High = math.NaN(), math.NaN()
+				}
+				row = append(row, plain(l.Value(m)), plain(f.Low), plain(f.High))
+			}
+			rows = append(rows, row)
+		}
+	}
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		return nil, fmt.Errorf("encoding CSV: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func count(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func plain(v float64) string {
+	f := finite(v)
+	if f == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f, 'f', -1, 64)
 }

@@ -25,7 +25,7 @@ func TestFindingsSayWhatIsProven(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := builder{s: &figures.Study{Capacities: tt.proven}}
-			c := analysis.Capacity{Compliance: analysis.Compliance{Series: "kv", Judged: true, Highest: 4}}
+			c := analysis.Compliance{Series: "kv", Judged: true, Highest: 4}
 			if got := b.finding(c); got != tt.want {
 				t.Errorf("finding %q, want %q", got, tt.want)
 			}

@@ -2,10 +2,11 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
+	"strconv"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
@@ -16,52 +17,44 @@ import (
 func (b *builder) reference() {
 	data, err := brief(b.s)
 	if err != nil {
-		b.err = err
-		return
+		b.err = fmt.Errorf("encoding a report's data: %w", err)
 	}
 	b.section("Reference Data (JSON)").add(Block{Code: string(data), Language: "json"})
 }
 
 func brief(s *figures.Study) ([]byte, error) {
 	var b bytes.Buffer
-	for i, f := range append(head(s), field{"levels", nil}) {
-		value, err := json.Marshal(f.value)
-		if err != nil {
-			return nil, fmt.Errorf("encoding a report's data: %w", err)
-		}
-		if f.name == "levels" {
-			value = nil
-		}
-		fmt.Fprintf(&b, "%s  %q: %s", []string{"{\n", ",\n"}[min(i, 1)], f.name, value)
+	var failed error
+	add := func(format string, value any) {
+		data, err := json.Marshal(value)
+		failed = cmp.Or(failed, err)
+		fmt.Fprintf(&b, format, data)
 	}
+	b.WriteString("{\n")
+	for _, f := range head(s) {
+		add("  "+strconv.Quote(f.name)+": %s,\n", f.value)
+	}
+	b.WriteString(`  "levels": [`)
 	for i, level := range levelsJSON(s, briefLevel) {
-		line, err := json.Marshal(level)
-		if err != nil {
-			return nil, fmt.Errorf("encoding a report's data: %w", err)
-		}
-		fmt.Fprintf(&b, "%s    %s", []string{"[\n", ",\n"}[min(i, 1)], line)
+		add([]string{"\n    %s", ",\n    %s"}[min(i, 1)], level)
 	}
 	b.WriteString("\n  ]\n}\n")
-	return b.Bytes(), nil
+	return b.Bytes(), failed
 }
 
 // briefLevel has the figures over all turns.
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
-		if _, have := l.Figures[m.Key]; have && !partial(m.Key) {
-			o.add(m.Key, finite(l.Value(m.Key)))
+		_, have := l.Figures[m]
+		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
+			o.add(m.Key(), finite(l.Value(m)))
 		}
 	}
 	if len(s.Objectives) > 0 {
 		o.add("slo", analysis.Judge(s.Objectives, l).String())
 	}
 	return o
-}
-
-// partial reports a figure over some turns, or over all with failures.
-func partial(key string) bool {
-	return strings.Contains(key, "_first_") || strings.Contains(key, "_followup_") || strings.Contains(key, "_with_failures_")
 }
 
 // object keeps its fields in order.
@@ -101,16 +94,11 @@ func JSON(s *figures.Study) ([]byte, error) {
 	o.add("levels", levelsJSON(s, levelJSON))
 	o.add("highest_compliant", compliant(s))
 	o.add("warnings", analysis.Warnings(s))
-	data, err := json.Marshal(o)
+	data, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, data, "", "  "); err != nil {
-		return nil, fmt.Errorf("encoding a report's data: %w", err)
-	}
-	b.WriteByte('\n')
-	return b.Bytes(), nil
+	return append(data, '\n'), nil
 }
 
 // head says what was measured.
@@ -120,13 +108,13 @@ func head(s *figures.Study) object {
 		o.add("generated", s.Generated.UTC())
 	}
 	o.add("title", s.Title)
-	if len(s.Series) == 1 {
-		o.add("mode", s.Series[0].Name)
+	var names []string
+	for _, x := range s.Series {
+		names = append(names, x.Name)
+	}
+	if len(names) == 1 {
+		o.add("mode", names[0])
 	} else {
-		var names []string
-		for _, x := range s.Series {
-			names = append(names, x.Name)
-		}
 		o.add("variants", names)
 	}
 	o.add("target_rps", s.TargetRPS)
@@ -136,7 +124,7 @@ func head(s *figures.Study) object {
 func objectives(s *figures.Study) []object {
 	all := []object{}
 	for _, x := range s.Objectives {
-		all = append(all, object{{"name", x.Name}, {"key", x.Key}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
+		all = append(all, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
 	}
 	return all
 }
@@ -154,14 +142,8 @@ func compliant(s *figures.Study) object {
 }
 
 func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object) []object {
-	var ats []float64
-	for _, series := range s.Series {
-		for _, l := range series.Levels {
-			ats = append(ats, l.At)
-		}
-	}
 	all := []object{}
-	for _, at := range sorted(ats) {
+	for _, at := range levels(s) {
 		o := object{{s.LevelName(), at}}
 		for _, series := range s.Series {
 			l, ok := series.Level(at)
@@ -182,19 +164,20 @@ func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object)
 func levelJSON(s *figures.Study, l figures.Level) object {
 	var o, intervals, turns, needed object
 	for _, m := range figures.Metrics() {
-		f, have := l.Figures[m.Key]
+		f, have := l.Figures[m]
 		if !have {
 			continue
 		}
-		o.add(m.Key, finite(l.Value(m.Key)))
+		key := m.Key()
+		o.add(key, finite(l.Value(m)))
 		if f.Ranged() {
-			intervals.add(m.Key, [2]*float64{finite(f.Low), finite(f.High)})
+			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
 		}
 		if f.N > 0 {
-			turns.add(m.Key, f.N)
+			turns.add(key, f.N)
 		}
 		if f.Needed > f.N {
-			needed.add(m.Key, f.Needed)
+			needed.add(key, f.Needed)
 		}
 	}
 	if l.Errors != nil {

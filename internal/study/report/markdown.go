@@ -48,19 +48,19 @@ func (t *Table) markdown(w *strings.Builder) {
 	if t.Left {
 		rule = " :--- |"
 	}
-	row(w, t.Header)
+	row(w, cells(t.Header...))
 	fmt.Fprintf(w, "|%s\n", strings.Repeat(rule, len(t.Header)))
 	for _, r := range t.Rows {
 		row(w, r)
 	}
 }
 
-func row(w *strings.Builder, cells []string) {
+func row(w *strings.Builder, cells []Cell) {
 	w.WriteString("|")
 	for _, c := range cells {
 		// A bar or a line break in a cell would end it.
-		c = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
-		fmt.Fprintf(w, " %s |", c)
+		text := strings.NewReplacer("|", `\|`, "\n", " ").Replace(c.Text)
+		fmt.Fprintf(w, " %s |", text)
 	}
 	w.WriteString("\n")
 }

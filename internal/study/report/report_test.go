@@ -76,14 +76,14 @@ func TestDataReadsBack(t *testing.T) {
 				t.Errorf("%s: series %q came back as %q", name, series.Name, back.Series[i].Name)
 			}
 			for j, l := range series.Levels {
-				for _, key := range []string{"ttft_p50_ms", "tpot_p99_ms", "tops", "error_pct", "goodput_per_s"} {
-					a, b := l.Value(key), back.Series[i].Levels[j].Value(key)
+				for _, m := range []figures.Metric{figures.TTFTP50, figures.TPOTP99, figures.OutputTokensPerSecond, figures.ErrorPct, figures.GoodputPerSecond} {
+					a, b := l.Value(m), back.Series[i].Levels[j].Value(m)
 					if diff := a - b; diff > 1e-6 || diff < -1e-6 || (a == a) != (b == b) {
-						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, key, a, b)
+						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, m.Key(), a, b)
 					}
-					was, is := l.Figure(key), back.Series[i].Levels[j].Figure(key)
+					was, is := l.Figure(m), back.Series[i].Levels[j].Figure(m)
 					if was.Known() && (was.N != is.N || was.Uncertain() != is.Uncertain() || was.Ranged() != is.Ranged() || was.Ranged() && math.Abs(was.High-is.High) > 1e-6) {
-						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, key, was, is)
+						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, m.Key(), was, is)
 					}
 				}
 			}
@@ -183,6 +183,16 @@ func TestPage(t *testing.T) {
 	}
 	if n := strings.Count(text, "<svg "); n < 6 {
 		t.Errorf("%d pictures on the page, want one per metric", n)
+	}
+}
+
+// TestCellsAreColoredByTheirClass: what a cell says does not matter.
+func TestCellsAreColoredByTheirClass(t *testing.T) {
+	page, err := report.Document{Sections: []report.Section{{Blocks: []report.Block{{Table: &report.Table{
+		Header: []string{"a", "b"}, Rows: [][]report.Cell{{{Text: "PASS"}, {Text: "n/a", Class: report.Good}}},
+	}}}}}}.HTML()
+	if err != nil || !strings.Contains(string(page), `<td>PASS</td><td class="good">n/a</td>`) {
+		t.Errorf("%v:\n%s", err, page)
 	}
 }
 

@@ -3,24 +3,26 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 func (b *builder) saturation() {
-	s := b.section("Saturation Point")
 	t := Table{Header: []string{"Metric"}}
-	rows := [][]string{{"First errors"}, {"Sustained >5% errors"}, {"TTFT p50 > 1s"}, {"Largest step"}, {"TPOT p50 plateau"}, {"Highest level before errors or slow TTFT"}}
+	for _, name := range []string{"First errors", "Sustained >5% errors", "TTFT p50 > 1s", "Largest step", "TPOT p50 plateau", "Highest level before errors or slow TTFT"} {
+		t.Rows = append(t.Rows, cells(name))
+	}
 	for _, series := range b.s.Series {
-		x := analysis.Saturate(series)
 		t.Header = append(t.Header, series.Name)
-		for i, cell := range []string{b.pct(x), b.sustained(x), b.slow(x), b.step(x), b.plateau(x), b.last(x)} {
-			rows[i] = append(rows[i], cell)
+		for i, cell := range b.saturationCells(analysis.Saturate(series)) {
+			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
-	t.Rows = rows
+	s := b.section("Saturation Point")
 	s.table(t)
 	if b.compares() {
 		s.list(b.shifts())
@@ -28,77 +30,44 @@ func (b *builder) saturation() {
 	b.degradation()
 }
 
-func (b *builder) point(p analysis.Point) string {
-	return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At))
-}
-
-func (b *builder) pct(x analysis.Saturation) string {
-	switch {
-	case !x.ErrorsKnown:
-		return "n/a"
-	case !x.FirstErrors.Found:
-		return "none"
-	}
-	return fmt.Sprintf("%s (%.1f%%)", b.point(x.FirstErrors), x.FirstErrors.Value)
-}
-
-func (b *builder) sustained(x analysis.Saturation) string {
-	switch {
-	case !x.ErrorsKnown:
-		return "n/a"
-	case !x.Sustained.Found:
-		return "none"
-	}
-	text := b.point(x.Sustained)
+// saturationCells are the column of a series.
+func (b *builder) saturationCells(x analysis.Saturation) []Cell {
+	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At)) }
+	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
-		dips := make([]string, len(x.Dips))
-		for i, d := range x.Dips {
-			dips[i] = at(d)
-		}
-		text += " (fewer at " + strings.Join(dips, ", ") + ")"
+		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
 	}
-	return text
+	slow := point(x.SlowTTFT)
+	if !x.Known {
+		slow += " or below"
+	}
+	return []Cell{
+		found(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
+		found(x.ErrorsKnown, x.Sustained.Found, sustained),
+		found(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
+		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %+.0f%%)", at(x.From), at(x.Step.At), x.Metric.Title(), x.Step.Value)),
+		b.plateau(x.Plateau),
+		found(x.Known, x.Last > 0, at(x.Last)),
+	}
 }
 
-func (b *builder) slow(x analysis.Saturation) string {
-	switch {
-	case !x.Known && !x.SlowTTFT.Found:
-		return "n/a"
-	case !x.SlowTTFT.Found:
-		return "none"
-	case !x.Known:
-		return b.point(x.SlowTTFT) + " or below"
+// found is what was found, "none" if there is none, and "n/a" if that is not
+// known.
+func found(known, any bool, text string) Cell {
+	if !any {
+		text = "none"
 	}
-	return b.point(x.SlowTTFT)
+	return cell(known, text)
 }
 
-func (b *builder) step(x analysis.Saturation) string {
-	if !x.Step.Found {
-		return "none"
+func (b *builder) plateau(p analysis.Point) Cell {
+	rounded := figures.Plain(p.Value)
+	rounded.Step = 1
+	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), at(p.At))
+	if !p.Found {
+		return cell(p.At != 0, text+"), not reached")
 	}
-	return fmt.Sprintf("%s → %s (%s %+.0f%%)", at(x.From), at(x.Step.At), x.Metric.Title, x.Step.Value)
-}
-
-func (b *builder) plateau(x analysis.Saturation) string {
-	m, _ := figures.MetricOf("tpot_p50_ms")
-	m.Decimals = 0
-	switch {
-	case x.Plateau.At == 0:
-		return "n/a"
-	case !x.Plateau.Found:
-		return fmt.Sprintf("~%s (%s %s), not reached", m.Text(x.Plateau.Value), b.s.LevelName(), at(x.Plateau.At))
-	}
-	return fmt.Sprintf("~%s (%s %s+)", m.Text(x.Plateau.Value), b.s.LevelName(), at(x.Plateau.At))
-}
-
-func (b *builder) last(x analysis.Saturation) string {
-	switch {
-	case !x.Known:
-		return "n/a"
-	case x.Last == 0:
-		return "none"
-	}
-	return at(x.Last)
+	return cell(p.At != 0, text+"+)")
 }
 
 // shifts say how far the saturation point of each series is from the
@@ -117,32 +86,29 @@ func (b *builder) shifts() []string {
 
 // degradation draws the curve in figures with its bands.
 func (b *builder) degradation() {
-	var texts []string
+	var curves []Block
 	for _, series := range b.s.Series {
-		x := analysis.Saturate(series)
-		if x.Metric.Key == "" || len(series.Levels) < 2 {
-			continue
+		if m := analysis.Saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
+			curves = append(curves, Block{Code: curve(series, m)})
 		}
-		texts = append(texts, curve(series, x.Metric))
 	}
-	if len(texts) == 0 {
+	if len(curves) == 0 {
 		return
 	}
 	s := b.sub("Degradation Curve")
-	for _, text := range texts {
-		s.add(Block{Code: text})
-	}
+	s.Blocks = curves
 	s.paragraph("Saturated from the first errors or the first TTFT p50 above 1 s on; degrading from the largest step on, if it is at least 10 % and lower; clean below.")
 }
 
 // curve is three lines: levels, values, bands.
 func curve(series figures.Series, m figures.Metric) string {
 	bands := analysis.Bands(series)
-	lines := []string{"Level:", m.Title + ":", ""}
+	lines := []string{"Level:", m.Title() + ":", ""}
 	width := len(lines[1])
 	for i, l := range series.Levels {
-		f := l.Figure(m.Key)
-		value := m.Cell(figures.Figure{Value: f.Value, Low: math.NaN(), High: math.NaN(), N: f.N, Needed: f.Needed, Step: f.Step})
+		f := l.Figure(m)
+		f.Low, f.High, f.Quantile = math.NaN(), math.NaN(), false
+		value := m.Cell(f)
 		band := ""
 		if i == 0 || bands[i] != bands[i-1] {
 			band = string(bands[i])
@@ -162,14 +128,9 @@ func pad(text string, width int) string {
 
 // knee is the last clean level before others; NaN when all are clean or none.
 func knee(series figures.Series) float64 {
-	bands := analysis.Bands(series)
-	for i := range bands {
-		if bands[i] != analysis.Clean {
-			if i == 0 {
-				return math.NaN()
-			}
-			return series.Levels[i-1].At
-		}
+	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b != analysis.Clean })
+	if i < 1 {
+		return math.NaN()
 	}
-	return math.NaN()
+	return series.Levels[i-1].At
 }

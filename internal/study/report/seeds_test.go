@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/study/report"
 )
 
-const seeds = "study/testdata/"
+const seeds = "../figures/testdata/"
 
 func read(t *testing.T, name string) *figures.Study {
 	t.Helper()
@@ -74,14 +74,13 @@ func rendered(t *testing.T, s *figures.Study) string {
 func TestImprovements(t *testing.T) {
 	s := read(t, "004")
 	for _, row := range rows(t, file(t, "004"), "## Results") {
-		for key, column := range map[string]int{"ttft_p50_ms": 3, "ttft_p95_ms": 6} {
-			m, _ := figures.MetricOf(key)
+		for m, column := range map[figures.Metric]int{figures.TTFTP50: 3, figures.TTFTP95: 6} {
 			var at float64
 			fmt.Sscan(row[0], &at)
 			base, _ := s.Series[0].Level(at)
 			other, _ := s.Series[1].Level(at)
-			if got := fmt.Sprintf("%.1f%%", analysis.Improvement(m, base, other)); got != row[column] {
-				t.Errorf("%s at %s improves by %s, the report says %s", key, row[0], got, row[column])
+			if got := fmt.Sprintf("%.1f%%", analysis.Between(m, base, other).Improvement()); got != row[column] {
+				t.Errorf("%s at %s improves by %s, the report says %s", m.Key(), row[0], got, row[column])
 			}
 		}
 	}
@@ -124,8 +123,7 @@ func TestChangeColumns(t *testing.T) {
 	// 6,519 / 206 is 31.6: the report cut this one off where it rounds others.
 	printed := map[string]string{"ttft_p50_ms 70": "×32 worse"}
 	checked := 0
-	for key, heading := range map[string]string{"tpot_p50_ms": "### TPOT Comparison", "ttft_p50_ms": "### TTFT Comparison"} {
-		m, _ := figures.MetricOf(key)
+	for m, heading := range map[figures.Metric]string{figures.TPOTP50: "### TPOT Comparison", figures.TTFTP50: "### TTFT Comparison"} {
 		for _, row := range rows(t, file(t, "000"), heading) {
 			var at float64
 			fmt.Sscan(row[0], &at)
@@ -135,12 +133,12 @@ func TestChangeColumns(t *testing.T) {
 			if strings.Contains(want, "x ") {
 				want = "×" + leadingNumber.FindString(want) + " worse"
 			}
-			if known, ok := printed[key+" "+row[0]]; ok {
+			if known, ok := printed[m.Key()+" "+row[0]]; ok {
 				want = known
 			}
 			got := strings.TrimSuffix(analysis.Between(m, base, other).String(), " (survivors)")
 			if got != want {
-				t.Errorf("%s at %s: %s, the report says %s", key, row[0], got, row[3])
+				t.Errorf("%s at %s: %s, the report says %s", m.Key(), row[0], got, row[3])
 			}
 			checked++
 		}
@@ -231,11 +229,11 @@ func TestComplianceOf003(t *testing.T) {
 		for i, cell := range row[1:] {
 			l, _ := s.Series[i].Level(2)
 			for _, m := range figures.Metrics() {
-				if m.Title == name {
-					if got := fmt.Sprint(l.Value(m.Key)); got != cell {
+				if m.Title() == name {
+					if got := fmt.Sprint(l.Value(m)); got != cell {
 						t.Errorf("%s of %s is %s, the report says %s", name, s.Series[i].Name, got, cell)
 					}
-					shown = append(shown, m.Cell(l.Figure(m.Key)))
+					shown = append(shown, m.Cell(l.Figure(m)))
 				}
 			}
 		}
@@ -289,7 +287,7 @@ func TestSeedsWithObjectives(t *testing.T) {
 	}
 	s.Objectives = []figures.Objective{o}
 	var got []string
-	for _, c := range analysis.Capacities(s) {
+	for _, c := range analysis.Comply(s) {
 		got = append(got, fmt.Sprintf("%s %g %.0f%%", c.Series, c.Highest, c.ChangePct))
 	}
 	if want := "Phase 0 80 0%, Phase 3 60 -25%"; strings.Join(got, ", ") != want {

@@ -54,13 +54,13 @@ func serverColumn(source, name string) column {
 	if i := serverOrder(name); i < len(serverFigures()) {
 		shown = serverFigures()[i]
 	}
-	return column{shown.title, func(l figures.Level) string {
+	return column{shown.title, func(l figures.Level) Cell {
 		for _, f := range l.Server {
 			if f.Source == source && f.Name == name {
-				return fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)
+				return Cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
 			}
 		}
-		return "n/a"
+		return cell(false, "")
 	}}
 }
 
@@ -96,9 +96,6 @@ func serverFigures() []serverFigure {
 
 // serverOrder is a figure's place among them; others come last.
 func serverOrder(name string) int {
-	all := serverFigures()
-	if i := slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name }); i >= 0 {
-		return i
-	}
-	return len(all)
+	all := append(serverFigures(), serverFigure{name: name})
+	return slices.IndexFunc(all, func(f serverFigure) bool { return f.name == name })
 }

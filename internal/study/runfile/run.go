@@ -131,7 +131,7 @@ type State string
 const (
 	// Complete: every snapshot was measured in full.
 	Complete State = "complete"
-	// EndedEarly: the sweep gave the level up (doomed, target gone); its
+	// EndedEarly: the sweep gave the level up (doomed, target lost); its
 	// snapshots hold what was measured until then.
 	EndedEarly State = "ended_early"
 	// Interrupted: somebody stopped the sweep.

@@ -1,5 +1,13 @@
 package runfile
 
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"synthetic/internal/probe"
+)
+
 // Standing is what a measurement proves of a level, with the confidence that
 // the plan asks for.
 type Standing string
@@ -41,3 +49,109 @@ const (
 	DecidedEarly       = "early"
 	DecidedProvisional = "provisional"
 )
+
+// Judged counts the turns that an objective called good or bad.
+type Judged struct {
+	Good uint64 `json:"good"`
+	Bad  uint64 `json:"bad"`
+	// Failed of the bad turns did not succeed; the others were too slow.
+	Failed uint64 `json:"failed,omitempty"`
+}
+
+// Judged returns how an objective judged a level: the turns of each block, in
+// order, and how many turns were lost in the tail. A turn of the tail that was
+// slow ended under a falling load and says nothing of the level, and neither
+// does a good one; one that failed does, if the objective minds: a hang counts
+// at its deadline, also when that lies behind the measurement.
+//
+// This is the one rule for what counts: the verdict of a sweep and the matrix of
+// a report both follow it.
+func (r Result) Judged(objective string) (blocks []Judged, lost uint64) {
+	for _, b := range r.Blocks() {
+		blocks = append(blocks, b.SLOs[objective])
+	}
+	if r.Tail != nil {
+		lost = r.Tail.SLOs[objective].Failed
+	}
+	return blocks, lost
+}
+
+// Blocks are those of all snapshots, in order.
+func (r Result) Blocks() []Block {
+	var all []Block
+	for _, s := range r.Snapshots {
+		all = append(all, s.Blocks...)
+	}
+	return all
+}
+
+// Ended is how many turns came to their end, and how many of them failed. Turns
+// that our own shutdown canceled did not.
+func (b Block) Ended() (turns, failed uint64) {
+	for outcome, n := range b.Outcomes {
+		if outcome != probe.Canceled {
+			turns += n
+		}
+		if outcome.Failed() {
+			failed += n
+		}
+	}
+	return turns, failed
+}
+
+// Capacity is how far a variant scales within the objectives, in the words of
+// a confidence that was asked for: what was proven, and what was not. A grid
+// and a search state it by the same rule.
+type Capacity struct {
+	Variant string `json:"variant"`
+	// Level is the highest one that is proven to meet the objectives; null when
+	// none is.
+	Level *float64 `json:"level"`
+	// Confidence that Level meets them, and the one that was asked for.
+	Confidence float64 `json:"confidence"`
+	Wanted     float64 `json:"wanted"`
+	// Missed is the lowest level that is proven to miss an objective; null when
+	// none is. Undecided levels were measured above Level and below Missed.
+	Missed    *float64  `json:"missed"`
+	Undecided []float64 `json:"undecided,omitempty"`
+	// Visited levels in the order of the visits.
+	Visited []float64 `json:"visited"`
+	// MeasuredSeconds are the measured times of the visits, GridSeconds what
+	// all levels would have taken as planned; null when that ends by number.
+	MeasuredSeconds float64  `json:"measured_seconds"`
+	GridSeconds     *float64 `json:"grid_seconds"`
+}
+
+// Sentence says the capacity, naming levels by a word ("concurrency"):
+// "concurrency 70 meets the SLOs with a confidence of 98.4% (wanted 95%),
+// concurrency 80 misses them".
+func (c Capacity) Sentence(level string) string {
+	if len(c.Visited) == 0 {
+		return "not known, no level was measured"
+	}
+	parts := []string{fmt.Sprintf("no %s is proven to meet the SLOs with the wanted confidence of %.4g%%", level, 100*c.Wanted)}
+	if c.Level != nil {
+		parts[0] = fmt.Sprintf("%s %g meets the SLOs with a confidence of %.4g%% (wanted %.4g%%)", level, *c.Level, percent(c.Confidence), 100*c.Wanted)
+	}
+	if len(c.Undecided) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
+	}
+	if c.Missed != nil {
+		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// percent of a confidence, rounded down to a tenth: 100 % is never reached.
+func percent(confidence float64) float64 {
+	return math.Floor(math.Min(1000*confidence+1e-9, 999)) / 10
+}
+
+// FormatLevels is "80, 90" with ", " between.
+func FormatLevels(levels []float64, between string) string {
+	words := make([]string, len(levels))
+	for i, l := range levels {
+		words[i] = fmt.Sprintf("%g", l)
+	}
+	return strings.Join(words, between)
+}

@@ -3,7 +3,6 @@ package sweep
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +20,10 @@ func (s *sweep) blank() *runfile.Run {
 		LevelKind: p.Kind, WarmUpSeconds: p.WarmUp.Duration.Seconds(),
 		MeasurementSeconds: p.Measure.Duration().Seconds(), Conversations: p.Measure.Conversations,
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
-		CachePolicy: p.cachePolicy(), Order: string(p.Order), SLOs: p.objectives(),
+		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(),
+	}
+	if p.Cache.Policy == Prime {
+		r.CachePolicy += fmt.Sprintf(" with %d conversations", p.Cache.Conversations)
 	}
 	if w := p.WarmUp; w.Conversations > 0 {
 		r.WarmUp = fmt.Sprintf("%d conversations at %g/s, then %s of rest", w.Conversations, w.Rate, w.Cooldown)
@@ -46,25 +48,13 @@ func (p Plan) objectives() []runfile.Objective {
 	return out
 }
 
-func (p Plan) cachePolicy() string {
-	if p.Cache.Policy == Prime {
-		return fmt.Sprintf("%s with %d conversations", Prime, p.Cache.Conversations)
-	}
-	return string(p.Cache.Policy)
-}
-
 // fingerprint names a file by what is in it, wherever it lies.
 func fingerprint(path string) string {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return filepath.Base(path) // what reads it will say what is wrong
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return filepath.Base(path)
-	}
-	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sha256.Sum256(data))
 }
 
 func (p Plan) arrival() string {
@@ -122,12 +112,9 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 
 // everyone reports whether all variants said a line.
 func everyone(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
-	for _, v := range p.Variants {
-		if !slices.ContainsFunc(said, func(o runfile.Parameter) bool {
+	return !slices.ContainsFunc(p.Variants, func(v Variant) bool {
+		return !slices.ContainsFunc(said, func(o runfile.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }

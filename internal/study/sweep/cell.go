@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"synthetic/internal/probe"
@@ -15,7 +14,7 @@ import (
 )
 
 // visit returns the result of a cell: from disk, or measured now and put there.
-func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, error) {
+func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, error) {
 	name := s.Plan.name(c)
 	s.progress.Cell = name
 	if rec := s.store.records[name]; rec != nil {
@@ -23,14 +22,16 @@ func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, erro
 		return &rec.Result, nil
 	}
 	s.clock.started = time.Now()
-	if err := s.prepare(ctx, c); err != nil {
-		return nil, s.broken(ctx, c, err)
+	if err := s.prepare(ctx, c); ctx.Err() != nil {
+		return nil, ErrInterrupted
+	} else if err != nil {
+		return nil, fmt.Errorf("before %s: %w", name, err)
 	}
 	rec := &record{Cell: name}
 	if !s.described[s.Plan.Variants[c.Variant].Name] {
 		rec.Deployment = s.describe(ctx, c.Variant)
 	}
-	if err := s.measure(ctx, c, a, &rec.Result); err != nil {
+	if err := s.measure(ctx, c, p, &rec.Result); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -46,14 +47,6 @@ func (s *sweep) visit(ctx context.Context, c Cell, a aim) (*runfile.Result, erro
 		s.Finished(rec.Result)
 	}
 	return &rec.Result, nil
-}
-
-// broken is the error of a cell that could not begin.
-func (s *sweep) broken(ctx context.Context, c Cell, err error) error {
-	if ctx.Err() != nil {
-		return ErrInterrupted
-	}
-	return fmt.Errorf("before %s: %w", s.Plan.name(c), err)
 }
 
 // keep adds a result to the run, unless it was interrupted before it saw a
@@ -81,9 +74,7 @@ func (s *sweep) unvisited() {
 
 // sawTurns reports whether a turn ended within the snapshots.
 func sawTurns(r runfile.Result) bool {
-	return slices.ContainsFunc(r.Snapshots, func(s runfile.Snapshot) bool {
-		return slices.ContainsFunc(s.Blocks, func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
-	})
+	return slices.ContainsFunc(r.Blocks(), func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
 }
 
 // prepare makes the deployment the cell's variant and waits until it answers,
@@ -97,7 +88,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 		if err := s.Command(ctx, v.Switch, env); err != nil {
 			return fmt.Errorf("switching to %q: %w", v.Name, err)
 		}
-		clear(s.ready) // whatever was there may be gone
+		clear(s.ready) // whatever was there may have ended
 	}
 	s.current = c.Variant
 	if _, ok := s.ready[c.Variant]; !ok {
@@ -107,7 +98,7 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 			return err
 		}
 		s.ready[c.Variant] = model
-		if err := s.acclimatise(ctx, c.Variant); err != nil {
+		if err := s.warmCache(ctx, c.Variant); err != nil {
 			return err
 		}
 	}
@@ -131,8 +122,8 @@ func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
 }
 
 // measure runs one level.
-func (s *sweep) measure(ctx context.Context, c Cell, a aim, r *runfile.Result) error {
-	l, done, err := s.level(c, a)
+func (s *sweep) measure(ctx context.Context, c Cell, p purpose, r *runfile.Result) error {
+	l, done, err := s.level(c, p)
 	if err != nil {
 		return err
 	}
@@ -141,9 +132,9 @@ func (s *sweep) measure(ctx context.Context, c Cell, a aim, r *runfile.Result) e
 		Variant: s.Plan.Variants[c.Variant].Name, Level: l.value, Repetition: c.Repetition,
 		Seed: l.seed, Started: time.Now(),
 	}
-	l.run(ctx, r)
+	end := l.run(ctx, r)
 	r.Ended = time.Now()
-	if strings.HasPrefix(r.Why, goneWords) {
+	if end.targetLost {
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", s.Plan.name(c), "why", r.Why)
 	}
@@ -151,7 +142,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, a aim, r *runfile.Result) e
 }
 
 // level puts together what a cell needs; done frees it.
-func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
+func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
 	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
 	if err != nil {
@@ -162,20 +153,23 @@ func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
 		prober.Close()
 		return nil, nil, err
 	}
-	s.lesson.teach(source)
+	s.tokenRatio.calibrate(source)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
 		prober.Close()
 		return nil, nil, err
 	}
-	name := s.Plan.name(c)
+	name, salt := s.Plan.name(c), ""
+	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
+		salt = "[run " + s.id + " " + name + "]"
+	}
 	return &level{
 			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
+			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
 			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
-				judge: s.Plan.judge(), aim: a,
+				judge: judge{s.Plan.SLOs, s.Plan.Confidence}, purpose: p,
 				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
 			},
 			phase: s.phase,
@@ -184,13 +178,4 @@ func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
 			client.Close()
 			prober.Close()
 		}, nil
-}
-
-// salt is what makes the texts of a cell new to every cache, "" if they are not
-// to be.
-func (s *sweep) salt(name string) string {
-	if s.Plan.Cache.Policy != Bust {
-		return ""
-	}
-	return "[run " + s.id + " " + name + "]"
 }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -84,12 +85,12 @@ func (c *collector) finish(now time.Time) {
 	for len(c.spans) > 0 && !c.spans[len(c.spans)-1].Started.Before(now) {
 		c.spans = c.spans[:len(c.spans)-1]
 	}
-	if n := len(c.spans); n > 0 && c.spans[n-1].end.After(now) {
-		// So that what ended at this very moment lies within.
-		c.spans[n-1].end = now.Add(time.Microsecond)
-	}
 	if n := len(c.spans); n > 0 {
-		c.spans[n-1].last = c.live
+		current := c.spans[n-1]
+		current.last = c.live
+		if current.end.After(now) { // what ended at this very moment lies within
+			current.end = now.Add(time.Microsecond)
+		}
 	}
 	c.at = len(c.spans)
 }
@@ -106,12 +107,11 @@ func (c *collector) advance(now time.Time) {
 
 // find returns the span that a time lies in, nil before and after all.
 func (c *collector) find(t time.Time) *span {
-	for _, s := range c.spans {
-		if !t.Before(s.Started) && t.Before(s.end) {
-			return s
-		}
+	i := slices.IndexFunc(c.spans, func(s *span) bool { return !t.Before(s.Started) && t.Before(s.end) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c.spans[i]
 }
 
 // blockAt returns the block of a span that a time lies in.
@@ -233,11 +233,11 @@ func (c *collector) read() Stats {
 	return s
 }
 
-// gone says why the target is taken for dead, or "".
-func (c *collector) gone(now time.Time) string {
+// targetLost says why the target is taken for dead, or "".
+func (c *collector) targetLost(now time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.streak.gone(now)
+	return c.streak.targetLost(now)
 }
 
 // snapshots returns what was measured, once every turn has ended.
@@ -246,11 +246,9 @@ func (c *collector) snapshots() ([]runfile.Snapshot, *runfile.Block) {
 	defer c.mu.Unlock()
 	var out []runfile.Snapshot
 	for _, s := range c.spans {
-		length := s.end.Sub(s.Started)
-		if length <= 0 {
-			continue
+		if length := s.end.Sub(s.Started); length > 0 {
+			out = append(out, s.close(length, c.block))
 		}
-		out = append(out, s.close(length, c.block))
 	}
 	if len(c.tail.Outcomes) == 0 {
 		return out, nil

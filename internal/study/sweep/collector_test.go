@@ -64,9 +64,9 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts against the level, its success for nothing.
-		good, bad, _ := count(c.ballot()["up"])
+		good, bad, _ := count(c.judgedTurns()["up"])
 		if good != 3 || bad != 2 {
-			t.Errorf("ballot %g good, %g bad, want 3 and 2", good, bad)
+			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
 		}
 	})
 }
@@ -164,22 +164,22 @@ func TestStreak(t *testing.T) {
 	}
 	later := start.Add(time.Minute)
 	for _, o := range []probe.Outcome{probe.ConnectError, probe.HTTP5xx, probe.Truncated} {
-		if feed(goneTurns, o).gone(later) == "" {
-			t.Errorf("%d turns in a row ended as %s, and the target is not gone", goneTurns, o)
+		if feed(lostTurns, o).targetLost(later) == "" {
+			t.Errorf("%d turns in a row ended as %s, and the target is not lost", lostTurns, o)
 		}
 	}
 	for _, o := range []probe.Outcome{probe.HTTP429, probe.TimeoutFirstToken, probe.Stall, probe.Success} {
-		if why := feed(100, o).gone(later); why != "" {
+		if why := feed(100, o).targetLost(later); why != "" {
 			t.Errorf("%s: %s", o, why)
 		}
 	}
-	s := feed(goneTurns, probe.ConnectError)
-	if s.gone(start.Add(goneAfter-1)) != "" {
-		t.Error("gone too soon")
+	s := feed(lostTurns, probe.ConnectError)
+	if s.targetLost(start.Add(lostAfter-1)) != "" {
+		t.Error("lost too soon")
 	}
 	s.add(ended(start, 0, 0, probe.Success))
 	s.add(ended(start, 0, 0, probe.ConnectError))
-	if s.gone(later) != "" {
+	if s.targetLost(later) != "" {
 		t.Error("a success in between does not count")
 	}
 }

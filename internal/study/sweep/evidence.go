@@ -1,12 +1,16 @@
 package sweep
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // evidence is a sequential test of a share of bad turns against the share that
 // an objective allows. It may be looked at after every turn: the chance that
 // it ever speaks against the truth with more than ln(1/α) is at most α, however
 // often one looks (Ville's inequality for the mean of likelihood ratios). The
-// turns are taken as independent; see thin for what is done when they are not.
+// turns are taken as independent; see designEffect for what is done when they are not.
 type evidence struct {
 	// allowed is the share of bad turns that the objective allows, in (0, 1).
 	allowed float64
@@ -36,19 +40,10 @@ func (e evidence) inFavour(good, bad float64) float64 {
 // against the allowed share.
 func (e evidence) mixture(good, bad float64, shares []float64) float64 {
 	logs := make([]float64, len(shares))
-	most := math.Inf(-1)
 	for i, s := range shares {
 		logs[i] = times(bad, math.Log(s/e.allowed)) + times(good, math.Log((1-s)/(1-e.allowed)))
-		most = max(most, logs[i])
 	}
-	if math.IsInf(most, -1) {
-		return most
-	}
-	sum := 0.0
-	for _, l := range logs {
-		sum += math.Exp(l - most)
-	}
-	return most + math.Log(sum/float64(len(shares)))
+	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
 }
 
 // times is n × log, where nothing happened n = 0 times whatever its chance.
@@ -59,34 +54,38 @@ func times(n, log float64) float64 {
 	return n * log
 }
 
-// thin returns by how much counts have to be divided because turns that are
-// close in time share their fate: the variance of the bad turns between blocks
-// over that of independent turns, at least 1.
-func thin(blocks []tally) float64 {
-	var good, bad float64
+// tally counts the turns of a block that an objective judged.
+type tally struct{ good, bad float64 }
+
+// count adds up blocks, and how many of them have turns.
+func count(blocks []tally) (good, bad float64, n int) {
 	for _, b := range blocks {
 		good, bad = good+b.good, bad+b.bad
+		if b.good+b.bad > 0 {
+			n++
+		}
 	}
+	return good, bad, n
+}
+
+// designEffect returns by how much counts have to be divided because turns that
+// are close in time share their fate: the variance of the bad turns between
+// blocks over that of independent turns, at least 1.
+func designEffect(blocks []tally) float64 {
+	good, bad, n := count(blocks)
 	p := bad / (good + bad)
-	if !(p > 0 && p < 1) {
+	if !(p > 0 && p < 1) || n < 2 {
 		return 1
 	}
-	squares, n := 0.0, 0
+	squares := 0.0
 	for _, b := range blocks {
 		if turns := b.good + b.bad; turns > 0 {
 			d := b.bad - turns*p
 			squares += d * d / (turns * p * (1 - p))
-			n++
 		}
-	}
-	if n < 2 {
-		return 1
 	}
 	return max(squares/float64(n-1), 1)
 }
-
-// tally counts the turns of a block that an objective judged.
-type tally struct{ good, bad float64 }
 
 // confidence that the share of bad turns is at most the allowed one: how
 // unlikely it would be to see so few bad turns, were the share just above it
@@ -99,10 +98,10 @@ func (e evidence) confidence(good, bad float64) float64 {
 	return max(1-e.atMost(math.Ceil(bad), good+bad), 0)
 }
 
-// doubt is the confidence that the share is above the allowed one: how unlikely
+// confidenceMissed is the confidence that the share is above the allowed one: how unlikely
 // it would be to see so many bad turns, were the share just the allowed one. Of
 // a part of a thinned bad turn nothing counts.
-func (e evidence) doubt(good, bad float64) float64 {
+func (e evidence) confidenceMissed(good, bad float64) float64 {
 	return e.atMost(math.Floor(bad)-1, good+bad)
 }
 

@@ -100,11 +100,11 @@ func TestDoubt(t *testing.T) {
 		{98, 1.9, math.Pow(0.99, 99.9)}, // of a part nothing counts
 		{0, 100, 1},
 	} {
-		if got := e.doubt(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
+		if got := e.confidenceMissed(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
 		}
-		if sum := e.doubt(c.good, c.bad) + e.confidence(c.good, c.bad); sum > 1+1e-9 {
-			t.Errorf("%g good, %g bad: confidence and doubt are %g together", c.good, c.bad, sum)
+		if sum := e.confidenceMissed(c.good, c.bad) + e.confidence(c.good, c.bad); sum > 1+1e-9 {
+			t.Errorf("%g good, %g bad: the two confidences are %g together", c.good, c.bad, sum)
 		}
 	}
 }
@@ -119,14 +119,14 @@ func TestThin(t *testing.T) {
 			bursts = append(bursts, tally{10, 0})
 		}
 	}
-	if got := thin(even); got != 1 {
+	if got := designEffect(even); got != 1 {
 		t.Errorf("even blocks are thinned by %g", got)
 	}
 	// Whole blocks fail together: ten turns are worth one.
-	if got := thin(bursts); got < 9 || got > 11 {
+	if got := designEffect(bursts); got < 9 || got > 11 {
 		t.Errorf("bursts of ten are thinned by %g, want about 10", got)
 	}
-	if got := thin([]tally{{5, 0}}); got != 1 {
+	if got := designEffect([]tally{{5, 0}}); got != 1 {
 		t.Errorf("one block is thinned by %g", got)
 	}
 }

@@ -34,7 +34,7 @@ type level struct {
 
 // run measures the level and fills in the result. It returns when every turn
 // that it started has ended; when ctx ends, those in flight are cut.
-func (l *level) run(ctx context.Context, r *runfile.Result) {
+func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
 	l.prime(hard)
@@ -50,8 +50,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) {
 		l.start(load)
 	}
 	end := l.measure(ctx, load)
-	now := time.Now()
-	l.sink.finish(now)
+	l.sink.finish(time.Now())
 	load.halt()
 	if end.state == runfile.Complete {
 		l.phase(PhaseDrain)
@@ -60,6 +59,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) {
 	cut()
 	load.wait()
 	l.fill(r, end)
+	return end
 }
 
 // start sets the level's load going.
@@ -177,6 +177,6 @@ func (l *level) fill(r *runfile.Result, end *ending) {
 	l.scraper.attach(r.Snapshots)
 	r.Verdict = end.verdict
 	if r.Verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.measured(l.sink.ballot())
+		r.Verdict = l.watcher.measured(l.sink.judgedTurns())
 	}
 }

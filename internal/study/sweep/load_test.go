@@ -141,7 +141,7 @@ func TestCachePolicies(t *testing.T) {
 		for _, o := range l.openings {
 			distinct[o] = true
 		}
-		// The readiness turns have taught the length of texts, so that the five
+		// The readiness turns have told the length of texts, so that the five
 		// starters stay what they are.
 		if len(distinct) != want {
 			t.Errorf("%s: %d distinct openings in two levels of five starters, want %d", policy, len(distinct), want)

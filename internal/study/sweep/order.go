@@ -22,24 +22,17 @@ func (p Plan) Cells() []Cell {
 	var cells []Cell
 	for r := range max(p.Repetitions, 1) {
 		if p.Order == Blocks {
-			cells = append(cells, p.inRow(r)...)
+			for _, v := range p.turn(r) {
+				for l := range p.Levels {
+					cells = append(cells, Cell{v, l, r + 1})
+				}
+			}
 			continue
 		}
 		for l := range p.Levels {
 			for _, v := range p.turn(l + r) {
 				cells = append(cells, Cell{v, l, r + 1})
 			}
-		}
-	}
-	return cells
-}
-
-// inRow is one repetition with the variants one after the other.
-func (p Plan) inRow(r int) []Cell {
-	var cells []Cell
-	for _, v := range p.turn(r) {
-		for l := range p.Levels {
-			cells = append(cells, Cell{v, l, r + 1})
 		}
 	}
 	return cells

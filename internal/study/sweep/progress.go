@@ -40,24 +40,18 @@ type clock struct {
 	planned time.Duration
 }
 
-// cell is the planned time of one cell.
+// cell is the planned time of one cell. A number of conversations takes until
+// the last of them starts; nothing if that is not known.
 func (c *clock) cell(i int) time.Duration {
-	w := c.plan.WarmUp
-	d := w.Duration + w.Cooldown + c.measured(i) + c.plan.Pause
+	w, m := c.plan.WarmUp, c.plan.Measure
+	d := w.Duration + w.Cooldown + m.Duration() + c.plan.Pause
 	if w.Conversations > 0 {
 		d += inSeconds(float64(w.Conversations) / w.Rate)
 	}
-	return d
-}
-
-// measured is the planned time of the measurement of a level. For a number of
-// conversations it is when the last of them starts; 0 if that is not known.
-func (c *clock) measured(i int) time.Duration {
-	m := c.plan.Measure
 	if m.Conversations > 0 && c.plan.Kind == runfile.Rate {
-		return inSeconds(float64(m.Conversations) / c.plan.Levels[i])
+		d += inSeconds(float64(m.Conversations) / c.plan.Levels[i])
 	}
-	return m.Duration()
+	return d
 }
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

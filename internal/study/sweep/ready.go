@@ -81,8 +81,8 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 }
 
 // try asks for the model and takes a turn. The first turns of a sweep also
-// teach how long texts are in tokens, the second of them at the length that
-// the first taught: that decides the texts of the whole sweep, so that they do
+// tell how long texts are in tokens, the second of them at the length that
+// the first told: that decides the texts of the whole sweep, so that they do
 // not depend on what is measured.
 func (s *sweep) try(ctx context.Context, t *talker, spec workload.Spec) error {
 	var err error
@@ -90,28 +90,28 @@ func (s *sweep) try(ctx context.Context, t *talker, spec workload.Spec) error {
 		return err
 	}
 	turns := 1
-	if s.lesson == (lesson{}) {
+	if s.tokenRatio == (tokenRatio{}) {
 		turns = 2
 	}
-	taught := s.lesson
+	ratio := s.tokenRatio
 	for range turns {
 		if t.source, err = workload.NewSource(spec); err != nil {
 			return err
 		}
-		taught.teach(t.source)
-		if taught, err = t.once(ctx, taught); err != nil {
+		ratio.calibrate(t.source)
+		if ratio, err = t.once(ctx, ratio); err != nil {
 			return err
 		}
 	}
 	if turns > 1 {
-		s.lesson = taught
+		s.tokenRatio = ratio
 	}
 	return nil
 }
 
-// once takes a single turn and returns what it taught, or what was known if it
-// taught nothing.
-func (t *talker) once(ctx context.Context, known lesson) (lesson, error) {
+// once takes a single turn and returns the ratio that it had, or the known one
+// if it told none.
+func (t *talker) once(ctx context.Context, known tokenRatio) (tokenRatio, error) {
 	c := t.source.Next()
 	c.Turns = 1
 	last := &lastResult{}
@@ -120,16 +120,16 @@ func (t *talker) once(ctx context.Context, known lesson) (lesson, error) {
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
 	}
 	if last.PromptTokens.OK {
-		known = lesson{c.CharsOpening + t.mark(), last.PromptTokens.V}
+		known = tokenRatio{c.CharsOpening + t.mark(), last.PromptTokens.V}
 	}
 	return known, nil
 }
 
-// lesson is how many tokens a text of so many characters was; the zero value
-// teaches nothing.
-type lesson struct{ chars, tokens int }
+// tokenRatio is how many tokens a text of so many characters was; the zero
+// value says nothing.
+type tokenRatio struct{ chars, tokens int }
 
-func (l lesson) teach(s *workload.Source) { s.Learn(l.chars, l.tokens) }
+func (r tokenRatio) calibrate(s *workload.Source) { s.Learn(r.chars, r.tokens) }
 
 // lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }

@@ -42,7 +42,12 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 	begin := time.Now()
 	for ctx.Err() == nil {
 		s.scrape(ctx)
-		wait := time.NewTimer(nextScrape(time.Since(begin), length))
+		elapsed := time.Since(begin)
+		next := scrapeEvery - elapsed%scrapeEvery
+		if length > 0 {
+			next = min(next, length-elapsed%length)
+		}
+		wait := time.NewTimer(next)
 		select {
 		case <-ctx.Done():
 		case <-wait.C:
@@ -50,15 +55,6 @@ func (s *scraper) follow(ctx context.Context, length time.Duration) {
 		}
 		wait.Stop()
 	}
-}
-
-// nextScrape is how long to wait so long after the start.
-func nextScrape(elapsed, length time.Duration) time.Duration {
-	wait := scrapeEvery - elapsed%scrapeEvery
-	if length > 0 {
-		wait = min(wait, length-elapsed%length)
-	}
-	return wait
 }
 
 // edge asks for a scrape now; it never blocks.

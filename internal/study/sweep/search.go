@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"context"
+	"math/bits"
+	"slices"
 
 	"synthetic/internal/study/runfile"
 )
@@ -39,17 +41,17 @@ func (b *bracket) low() int {
 // next is the level to visit and what for, false when all is known: first the
 // capacity is closed in, then it is proven, then the lowest level that is
 // missed is closed in where levels above the capacity are undecided.
-func (b *bracket) next() (level int, a aim, ok bool) {
+func (b *bracket) next() (level int, p purpose, ok bool) {
 	low := b.low()
 	switch top := max(low, b.open); {
 	case b.high-low > 2:
-		return (low + b.high) / 2, passage, true
+		return (low + b.high) / 2, bracketing, true
 	case b.high-low == 2:
-		return low + 1, answer, true // if it passes, it is the capacity
+		return low + 1, confirming, true // if it passes, it is the capacity
 	case low >= 0 && !b.proven[low]:
-		return low, answer, true
+		return low, confirming, true
 	default:
-		return (top + b.lost) / 2, passage, b.lost-top > 1
+		return (top + b.lost) / 2, bracketing, b.lost-top > 1
 	}
 }
 
@@ -96,29 +98,26 @@ func (s *sweep) search(ctx context.Context) error {
 // visits is the most levels that a bisection of n visits, and one more to
 // prove what it found.
 func visits(n int) int {
-	most := 1
-	for ; n > 0; n /= 2 {
-		most++
-	}
-	return most
+	return bits.Len(uint(n)) + 1
 }
 
 // narrow visits a level of a variant, or in blocks all it needs, and returns
 // how many that were.
 func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error) {
 	for {
-		level, a, open := b.next()
+		level, p, open := b.next()
 		if !open {
 			return visited, nil
 		}
 		s.progress.Number++
 		s.progress.Total = max(s.progress.Total, s.progress.Number)
-		s.expect(level)
+		// The level itself, and as many like it as the search may still need.
+		s.coming = slices.Repeat([]int{level}, max(s.progress.Total-s.progress.Number+1, 1))
 		c := Cell{b.variant, level, 1}
 		if b.passed[level] {
 			c.Repetition = 2
 		}
-		r, err := s.visit(ctx, c, a)
+		r, err := s.visit(ctx, c, p)
 		if err != nil {
 			return visited, err
 		}
@@ -126,14 +125,5 @@ func (s *sweep) narrow(ctx context.Context, b *bracket) (visited int, err error)
 		if visited++; s.Plan.Order != Blocks {
 			return visited, nil
 		}
-	}
-}
-
-// expect estimates what is to come: the level itself and as many like it as
-// the search may still need.
-func (s *sweep) expect(level int) {
-	s.coming = s.coming[:0]
-	for range max(s.progress.Total-s.progress.Number+1, 1) {
-		s.coming = append(s.coming, level)
 	}
 }

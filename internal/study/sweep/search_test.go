@@ -45,13 +45,13 @@ func TestBracket(t *testing.T) {
 	}
 }
 
-// outcome is the verdict on a level that is measured for an aim.
-func outcome(kind byte, a aim) *runfile.Verdict {
+// outcome is the verdict on a level that is measured for a purpose.
+func outcome(kind byte, p purpose) *runfile.Verdict {
 	v := &runfile.Verdict{Decided: runfile.DecidedEarly, Standing: runfile.Missed}
 	switch {
-	case kind == 'm', kind == 'p' && a == answer:
+	case kind == 'm', kind == 'p' && p == confirming:
 		v.Standing = runfile.Met
-	case kind == 'p', kind == 'f' && a == passage:
+	case kind == 'p', kind == 'f' && p == bracketing:
 		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
 	case kind == 'u', kind == 'f':
 		v.Standing = runfile.Undecided

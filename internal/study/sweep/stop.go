@@ -2,10 +2,13 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 )
 
@@ -13,87 +16,91 @@ import (
 // in going on.
 type watcher struct {
 	judge
-	aim aim
+	purpose purpose
 	// open says that the load does not wait for answers, so that a queue can
 	// grow without bound; turns is the most turns of a conversation.
 	open    bool
 	turns   int
 	began   time.Time
 	planned time.Duration
-	history []pulse
+	history []sighting
 }
 
-// aim is what a level is measured for.
-type aim uint8
+// purpose is what a level is measured for.
+type purpose uint8
 
 const (
-	// curve wants the whole level, whatever it shows.
-	curve aim = iota
-	// survivors gives up doomed levels.
-	survivors
-	// passage decides on which side of the level to search on.
-	passage
-	// answer decides whether the level is the capacity.
-	answer
+	// fullCurve wants the whole level, whatever it shows.
+	fullCurve purpose = iota
+	// dropDoomed gives up levels that cannot meet their objectives.
+	dropDoomed
+	// bracketing decides on which side of the level to search on.
+	bracketing
+	// confirming decides whether the level is the capacity.
+	confirming
 )
 
-// pulse is a measurement at one look.
-type pulse struct {
+// sighting is a measurement at one look.
+type sighting struct {
 	inFlight int
 	turns    uint64
 }
 
-// ending is why a measurement ends before its time.
+// ending is how and why a measurement ends.
 type ending struct {
 	state   runfile.State
 	why     string
 	verdict *runfile.Verdict
+	// targetLost says that the target does not answer any more.
+	targetLost bool
 }
 
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, c *collector) *ending {
-	if why := c.gone(now); why != "" {
-		return &ending{runfile.EndedEarly, why, w.condemned(c)}
+	if why := c.targetLost(now); why != "" {
+		return &ending{state: runfile.EndedEarly, why: why, verdict: w.failed(c), targetLost: true}
 	}
 	stats := c.read()
-	w.history = append(w.history, pulse{stats.InFlight, stats.Turns})
+	w.history = append(w.history, sighting{stats.InFlight, stats.Turns})
 	share := w.share(now, c)
-	if share < leastLost || len(w.objectives) == 0 || w.aim == curve {
+	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve {
 		return nil
 	}
-	b := c.ballot()
-	times := 1 + spare*max(1-share, 0)/share // of the turns so far, in all
+	b := c.judgedTurns()
+	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
-		why := fmt.Sprintf("doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
-		return &ending{runfile.EndedEarly, why, v}
+		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
 	if why := w.growing(stats); w.open && why != "" {
-		return &ending{runfile.EndedEarly, "doomed: " + why, w.condemned(c)}
+		return early(w.failed(c), "doomed: %s", why)
 	}
-	return w.settled(b, share, times)
+	return w.decided(b, share, times)
 }
 
-// settled returns why a search knows enough of a level that is not doomed.
-func (w *watcher) settled(b ballot, share, times float64) *ending {
-	if w.aim == survivors {
+func early(v *runfile.Verdict, why string, args ...any) *ending {
+	return &ending{state: runfile.EndedEarly, why: fmt.Sprintf(why, args...), verdict: v}
+}
+
+// decided returns why a search knows enough of a level that is not doomed.
+func (w *watcher) decided(b judgedTurns, share, times float64) *ending {
+	if w.purpose == dropDoomed {
 		return nil
 	}
-	if share >= leastVain {
-		if names := w.vain(b, times); names != nil {
+	if share >= leastFutile {
+		if names := w.futile(b, times); names != nil {
 			v := w.measured(b)
 			v.Decided = runfile.DecidedEarly
-			why := fmt.Sprintf("the level cannot be proven to meet %s any more", strings.Join(names, ", "))
-			return &ending{runfile.EndedEarly, why, v}
+			return early(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
 		}
 	}
 	v := w.met(b)
 	switch {
 	case v == nil:
 	case share >= leastMet:
-		return &ending{runfile.EndedEarly, fmt.Sprintf("every objective is met (chance of error below %.3g)", v.Error), v}
-	case w.aim == passage && share >= leastLikely:
+		return early(v, "every objective is met (chance of error below %.3g)", v.Error)
+	case w.purpose == bracketing && share >= leastLikely:
 		v.Standing, v.Decided = runfile.Undecided, runfile.DecidedProvisional
-		return &ending{runfile.EndedEarly, "every objective seems to be met, and the search goes on above", v}
+		return early(v, "every objective seems to be met, and the search goes on above")
 	}
 	return nil
 }
@@ -107,10 +114,10 @@ func (w *watcher) share(now time.Time, c *collector) float64 {
 	return float64(now.Sub(w.began)) / float64(w.planned)
 }
 
-// condemned is the verdict of a level that failed for another reason than its
+// failed is the verdict of a level that failed for another reason than its
 // judged turns.
-func (w *watcher) condemned(c *collector) *runfile.Verdict {
-	v := w.measured(c.ballot())
+func (w *watcher) failed(c *collector) *runfile.Verdict {
+	v := w.measured(c.judgedTurns())
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
 }
@@ -151,4 +158,50 @@ func (w *watcher) around(end int) float64 {
 		sum += float64(p.inFlight)
 	}
 	return sum / float64(end-begin)
+}
+
+const (
+	// lostTurns failures in a row, over at least lostAfter, make a target dead.
+	lostTurns = 20
+	lostAfter = 10 * time.Second
+)
+
+// streak counts the turns that failed in a row as those of a dead target do. A
+// deployment that is busy (429) or slow (timeouts) is not dead: that is what a
+// sweep measures.
+type streak struct {
+	since    time.Time
+	n        int
+	outcomes map[probe.Outcome]int
+	last     string
+}
+
+func (s *streak) add(r probe.Result) {
+	switch r.Outcome {
+	case probe.Canceled:
+		return
+	case probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
+	default:
+		*s = streak{}
+		return
+	}
+	if s.n == 0 {
+		s.since, s.outcomes = r.End, map[probe.Outcome]int{}
+	}
+	s.n++
+	s.outcomes[r.Outcome]++
+	s.last = r.Err
+}
+
+// targetLost says why the target is taken for dead at a time, or "".
+func (s *streak) targetLost(now time.Time) string {
+	if s.n < lostTurns || now.Sub(s.since) < lostAfter {
+		return ""
+	}
+	var parts []string
+	for _, o := range slices.Sorted(maps.Keys(s.outcomes)) {
+		parts = append(parts, fmt.Sprintf("%s %d", o, s.outcomes[o]))
+	}
+	return fmt.Sprintf("no turn succeeds any more: the last %d turns failed (%s), the first of them %s ago; the last said: %s",
+		s.n, strings.Join(parts, ", "), now.Sub(s.since).Round(time.Second), s.last)
 }

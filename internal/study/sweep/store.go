@@ -2,19 +2,25 @@ package sweep
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/prometheus/prometheus/tsdb/fileutil"
+
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
 )
+
+// lockName is the file that two sweeps in one directory would fight for. Its
+// lock ends with the process, however that ends.
+const lockName = "lock"
 
 // storeFormat is the version of the files in a sweep's directory.
 const storeFormat = 1
@@ -26,12 +32,12 @@ const storeFormat = 1
 //	levels/CELL.json one finished level each, written once and never again
 //	run.json         everything, at the end
 //
-// Every file is written whole, synced and then given its name, so that a file
-// that is there is complete, whenever the process or the machine dies.
+// Every file is written by atomicfile, so that a file that is there is complete,
+// whenever the process or the machine dies.
 type store struct {
 	dir    string
 	header header
-	lock   *os.File
+	lock   fileutil.Releaser
 	// records are the finished cells by name.
 	records map[string]*record
 }
@@ -57,17 +63,12 @@ type record struct {
 	Result     runfile.Result      `json:"result"`
 }
 
-// Modes of a sweep.
-const (
-	modeGrid   = "grid"
-	modeSearch = "search"
-)
-
+// mode is the kind of sweep.
 func (o Options) mode() string {
 	if o.FindCapacity {
-		return modeSearch
+		return "search"
 	}
-	return modeGrid
+	return "grid"
 }
 
 // openStore makes or resumes a directory. One that holds anything else is
@@ -77,11 +78,13 @@ func openStore(o Options) (*store, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
-	lock, err := lockDir(o.Dir)
-	if err != nil {
-		return nil, err
+	var err error
+	var unopened *fs.PathError
+	if s.lock, _, err = fileutil.Flock(s.path(lockName)); errors.As(err, &unopened) {
+		return nil, fmt.Errorf("locking the output directory: %w", err)
+	} else if err != nil {
+		return nil, fmt.Errorf("another sweep is writing to %s (%w); wait for it, or choose another --output.dir", o.Dir, err)
 	}
-	s.lock = lock
 	if err := s.open(o); err != nil {
 		s.close()
 		return nil, err
@@ -121,7 +124,7 @@ func (s *store) begin(o Options) error {
 	}
 	for _, e := range entries {
 		// A sweep that was killed in its first moments leaves these.
-		if name := e.Name(); name != lockName && name != "levels" && name != "plan.yml" && !strings.HasPrefix(name, ".synthetic-") {
+		if name := e.Name(); name != lockName && name != "levels" && name != "plan.yml" && !strings.HasPrefix(name, atomicfile.TempPrefix) {
 			return fmt.Errorf("%s is not empty (%q) and holds no sweep; choose another --output.dir", s.dir, name)
 		}
 	}
@@ -132,7 +135,7 @@ func (s *store) begin(o Options) error {
 		Format: storeFormat, ID: cmp.Or(o.ID, newID()), Plan: o.Plan.Source.SHA256, Mode: o.mode(),
 		Started: time.Now().UTC(), Tool: o.Tool,
 	}
-	if err := runfile.WriteFile(s.path("plan.yml"), []byte(o.Plan.Source.Text)); err != nil {
+	if err := atomicfile.Write(s.path("plan.yml"), []byte(o.Plan.Source.Text), 0o644); err != nil {
 		return err
 	}
 	return writeJSON(s.path("sweep.json"), s.header)
@@ -176,19 +179,15 @@ func (s *store) path(parts ...string) string {
 }
 
 // close gives the directory free.
-func (s *store) close() { s.lock.Close() }
+func (s *store) close() { _ = s.lock.Release() }
 
 func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
 		return fmt.Errorf("encoding %s: %w", path, err)
 	}
-	return runfile.WriteFile(path, append(data, '\n'))
+	return atomicfile.Write(path, append(data, '\n'), 0o644)
 }
 
 // newID returns 8 random hexadecimal digits.
-func newID() string {
-	var b [4]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
+func newID() string { return fmt.Sprintf("%08x", rand.Uint32()) }

@@ -46,11 +46,11 @@ type Options struct {
 // sweep is a sweep under way.
 type sweep struct {
 	Options
-	id     string // marks the texts that are to be new to every cache
-	store  *store
-	lesson lesson
-	clock  clock
-	run    *runfile.Run
+	id         string // marks the texts that are to be new to every cache
+	store      *store
+	tokenRatio tokenRatio
+	clock      clock
+	run        *runfile.Run
 
 	// current is the variant that the deployment is, −1 before the first; ready
 	// holds the models of those that took a turn since they were switched to.
@@ -81,8 +81,11 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	defer st.close()
 	s := &sweep{
-		Options: o, id: o.marks(st.header.ID), store: st, clock: clock{plan: o.Plan},
+		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
+	}
+	if o.Resume { // the level that was under way has been heard already
+		s.id = newID()
 	}
 	s.run = s.blank()
 	if o.FindCapacity {
@@ -101,28 +104,21 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, err
 }
 
-// marks is the ID that marks texts: the sweep's own, and a new one where it goes
-// on, because the level that was under way has been heard already.
-func (o Options) marks(sweep string) string {
-	if o.Resume {
-		return newID()
-	}
-	return sweep
-}
-
 // grid measures every cell.
 func (s *sweep) grid(ctx context.Context) error {
 	cells := s.Plan.Cells()
-	wanted := curve
+	wanted := fullCurve
 	if s.Plan.EarlyStop {
-		wanted = survivors
+		wanted = dropDoomed
 	}
 	s.progress.Total = len(cells)
+	for _, c := range cells {
+		s.coming = append(s.coming, c.Level)
+	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
-		s.coming = s.coming[:0]
-		for _, c := range cells[i:] {
-			s.coming = append(s.coming, c.Level)
+		if i > 0 {
+			s.coming = s.coming[1:]
 		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err

@@ -61,7 +61,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 				}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
-				result.Verdict = judge{objectives, 0.95}.measured(c.ballot())
+				result.Verdict = judge{objectives, 0.95}.measured(c.judgedTurns())
 				if !slices.Equal(result.Verdict.Lost, tt.lost) {
 					t.Errorf("the sweep says that %q are lost, want %q", result.Verdict.Lost, tt.lost)
 				}

@@ -11,8 +11,8 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// Verdict is what the SLOs say of one level of one series.
-type Verdict struct {
+// SLOResult is what the SLOs say of one level of one series.
+type SLOResult struct {
 	// Judged says that every objective could be judged.
 	Judged bool
 	// Failed are the labels of the objectives that were missed, and ErrorsLabel
@@ -32,10 +32,10 @@ const (
 )
 
 // Pass reports whether every objective was judged and met.
-func (v Verdict) Pass() bool { return v.Judged && len(v.Failed) == 0 }
+func (v SLOResult) Pass() bool { return v.Judged && len(v.Failed) == 0 }
 
 // String is the cell of the compliance matrix.
-func (v Verdict) String() string {
+func (v SLOResult) String() string {
 	switch {
 	case len(v.Failed) > 0:
 		return "FAIL (" + strings.Join(v.Failed, "+") + ")"
@@ -50,8 +50,8 @@ func (v Verdict) String() string {
 // worse than any threshold, a share of errors above what the objective leaves
 // fails it too. A level of which runs were left out for their errors fails, and
 // so does one that the sweep gave up.
-func Judge(objectives []figures.Objective, l figures.Level) Verdict {
-	v := Verdict{Judged: len(objectives) > 0}
+func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
+	v := SLOResult{Judged: len(objectives) > 0}
 	for _, o := range objectives {
 		met, known, unsure := judge(o, l)
 		v.Judged = v.Judged && known
@@ -74,7 +74,7 @@ func judge(o figures.Objective, l figures.Level) (met, known, unsure bool) {
 		unsure = share.Ranged() && share.Low < o.Share && o.Share <= share.High
 		return share.Value >= o.Share, true, unsure
 	}
-	f := l.Figure(o.Key)
+	f := l.Figure(o.Metric())
 	if !f.Known() {
 		return false, false, false
 	}
@@ -88,11 +88,12 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 	}
 	return slices.ContainsFunc(objectives, func(o figures.Objective) bool {
 		_, counted := l.Judged[o.Name]
-		return !counted && l.Value("error_pct") > 100-o.Share
+		return !counted && l.Value(figures.ErrorPct) > 100-o.Share
 	})
 }
 
-// Compliance is how far a series scales within the SLOs.
+// Compliance is how far a series scales within the SLOs, also against the
+// first series, the baseline.
 type Compliance struct {
 	Series string
 	// Highest compliant level: it and every level below it pass. 0 when the
@@ -108,72 +109,61 @@ type Compliance struct {
 	Beyond []float64
 	// Judged says that at least one level could be judged.
 	Judged bool
-}
-
-// Comply finds the highest compliant level of each series.
-func Comply(s *figures.Study) []Compliance {
-	var all []Compliance
-	for _, series := range s.Series {
-		c := Compliance{Series: series.Name}
-		failed := false
-		for _, l := range series.Levels {
-			v := Judge(s.Objectives, l)
-			c.Judged = c.Judged || v.Judged || len(v.Failed) > 0
-			if c.Missed == 0 && len(v.Failed) > 0 {
-				c.Missed = l.At
-			}
-			switch {
-			case !v.Pass():
-				failed = true
-			case failed:
-				c.Beyond = append(c.Beyond, l.At)
-			default:
-				c.Highest, c.At = l.At, l
-			}
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// Below reports whether o is known to scale further: c fails at a level up to
-// the one that o meets. Of a series that passes wherever it was measured, as in
-// a sweep that was stopped, that is not known.
-func (c Compliance) Below(o Compliance) bool {
-	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Highest
-}
-
-// Capacity is a series' highest compliant level against the baseline's.
-type Capacity struct {
-	Compliance
 	// ChangePct against the baseline, in percent; meaningless without one.
 	ChangePct float64
 	// Unmeasured says that the series and the baseline cannot be ranked: the
 	// lower of the two was not measured up to where it fails.
 	Unmeasured bool
-	Winner     bool
+	// Winner is above the baseline, and no other series is higher; several may
+	// share that place.
+	Winner bool
 }
 
-// Capacities ranks the series against the first. A winner is one whose highest
-// compliant level is above the baseline's and no other's is higher; several
-// may share that place. When none is known to be above the baseline there is
-// none.
-func Capacities(s *figures.Study) []Capacity {
-	comply := Comply(s)
-	var all []Capacity
+// Comply finds the highest compliant level of each series and ranks them
+// against the first. When none is known to be above the baseline there is no
+// winner.
+func Comply(s *figures.Study) []Compliance {
+	var all []Compliance
 	best := 0.0
-	for i, c := range comply {
-		base := comply[0]
-		all = append(all, Capacity{
-			Compliance: c, ChangePct: 100 * (c.Highest/base.Highest - 1),
-			Unmeasured: c.Highest != base.Highest && !c.Below(base) && !base.Below(c),
-		})
+	for i, series := range s.Series {
+		all = append(all, comply(s.Objectives, series))
+		c, base := &all[i], all[0]
+		c.ChangePct = 100 * (c.Highest/base.Highest - 1)
+		c.Unmeasured = c.Highest != base.Highest && !c.below(base) && !base.below(*c)
 		if i > 0 {
 			best = max(best, c.Highest)
 		}
 	}
 	for i := range all {
-		all[i].Winner = i > 0 && all[i].Highest == best && comply[0].Below(comply[i])
+		all[i].Winner = i > 0 && all[i].Highest == best && all[0].below(all[i])
 	}
 	return all
+}
+
+func comply(objectives []figures.Objective, series figures.Series) Compliance {
+	c := Compliance{Series: series.Name}
+	failed := false
+	for _, l := range series.Levels {
+		v := Judge(objectives, l)
+		c.Judged = c.Judged || v.Judged || len(v.Failed) > 0
+		if c.Missed == 0 && len(v.Failed) > 0 {
+			c.Missed = l.At
+		}
+		switch {
+		case !v.Pass():
+			failed = true
+		case failed:
+			c.Beyond = append(c.Beyond, l.At)
+		default:
+			c.Highest, c.At = l.At, l
+		}
+	}
+	return c
+}
+
+// below reports whether o is known to scale further: c fails at a level up to
+// the one that o meets. Of a series that passes wherever it was measured, as in
+// a sweep that was stopped, that is not known.
+func (c Compliance) below(o Compliance) bool {
+	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Highest
 }

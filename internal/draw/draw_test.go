@@ -1,0 +1,232 @@
+package draw_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"synthetic/internal/draw"
+)
+
+func chart(values ...float64) draw.Chart {
+	s := draw.Series{Name: "p50"}
+	for i, v := range values {
+		s.Points = append(s.Points, draw.Point{X: float64(50 + 10*i), Y: v, Low: v * 0.9, High: v * 1.1})
+	}
+	return draw.Chart{
+		Title: "TTFT <p50> & p95", X: draw.Axis{Label: "Concurrency"}, Y: draw.Axis{Unit: "ms", Log: true}, Series: []draw.Series{s},
+		Marks: []draw.Mark{{Text: "SLO 1000", Y: 1000, X: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN()}},
+	}
+}
+
+// wellFormed reads a picture to its end.
+func wellFormed(t *testing.T, svg []byte) {
+	t.Helper()
+	for dec := xml.NewDecoder(strings.NewReader(string(svg))); ; {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("not XML: %v", err)
+		}
+	}
+}
+
+func TestSVGIsWellFormed(t *testing.T) {
+	categories := chart(0, 1)
+	categories.Y = draw.Axis{Ticks: []draw.Tick{{Value: 0, Label: "hang"}, {Value: 1, Label: "outage"}}}
+	for name, c := range map[string]draw.Chart{
+		"linear": chart(200, 300, 400), "logarithmic": chart(236, 258, 6519, 77000),
+		"gap": chart(1, math.NaN(), 3, math.Inf(1), 5), "one level": chart(3), "zero": chart(0, 0, 0),
+		"negative": chart(-3, 2), "huge": chart(1e9, 2e9), "unknown": chart(math.NaN()), "categories": categories, "empty": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			svg := string(c.SVG())
+			wellFormed(t, []byte(svg))
+			// An SLO far above the values would flatten them, and is left out.
+			near := name == "linear" || name == "logarithmic" || name == "huge"
+			if got := strings.Contains(svg, ">SLO 1000<"); got != near {
+				t.Errorf("the SLO is drawn: %v, want %v", got, near)
+			}
+			for _, want := range []string{"viewBox", "var(--series0)", "prefers-color-scheme:dark", `role="img"`, "<desc>"} {
+				if !strings.Contains(svg, want) {
+					t.Errorf("%q is missing", want)
+				}
+			}
+			if name != "empty" && !strings.Contains(svg, "<title>TTFT &lt;p50&gt; &amp; p95</title>") {
+				t.Error("the title is missing")
+			}
+			for _, bad := range []string{"NaN", "Inf", "#000000", "<?xml", "%!"} {
+				if strings.Contains(svg, bad) {
+					t.Errorf("the file has %q", bad)
+				}
+			}
+			if long := regexp.MustCompile(`\d\.\d\d`).FindString(svg[strings.Index(svg, "<g "):]); long != "" {
+				t.Errorf("a place has more than one decimal: %s", long)
+			}
+			if dir := os.Getenv("PICTURES"); dir != "" { // to look at them
+				if err := os.WriteFile(dir+"/"+name+".svg", []byte(svg), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestGaps: a line is interrupted where a value is missing, and its intervals
+// where one of them is.
+func TestGaps(t *testing.T) {
+	c := chart(1, 2, math.NaN(), 3, math.Inf(1), 5)
+	c.Series[0].Points[0].Low = math.NaN()
+	svg := string(c.SVG())
+	lines := regexp.MustCompile(`<path class="series0" d="(M[^"]*)" fill="none"`).FindAllStringSubmatch(svg, -1)
+	if want := 2; len(lines) != want { // one is in the key
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), want, svg)
+	}
+	if starts := strings.Count(lines[1][1], "M"); starts != 3 {
+		t.Errorf("the line %q has %d parts, want 3", lines[1][1], starts)
+	}
+	if !strings.Contains(svg, `d="" fill="currentColor" opacity`) {
+		t.Error("an interval is drawn, though no two neighbours have one")
+	}
+}
+
+// texts are the places and texts of a picture.
+func texts(svg []byte) (all []struct {
+	x, y float64
+	text string
+}) {
+	for _, m := range regexp.MustCompile(`<text class="[^"]*" x="([0-9.]+)" y="([0-9.]+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		all = append(all, struct {
+			x, y float64
+			text string
+		}{x, y, m[3]})
+	}
+	return all
+}
+
+// TestLongNamesWrap: a key that does not fit in one row takes more.
+func TestLongNamesWrap(t *testing.T) {
+	c := chart(1, 2)
+	for i := range 4 {
+		s := c.Series[0]
+		s.Name = strings.Repeat("long name ", 2) + strings.Repeat("x", i)
+		c.Series = append(c.Series, s)
+	}
+	rows := map[float64]bool{}
+	for _, k := range texts(c.SVG()) {
+		if strings.HasPrefix(k.text, "long name") {
+			rows[k.y] = true
+			if k.x+5*float64(len(k.text)) > 420 {
+				t.Errorf("%q ends beyond the picture", k.text)
+			}
+		}
+	}
+	if len(rows) < 2 {
+		t.Error("four long names are in one row")
+	}
+}
+
+// TestKneesDoNotCover: labels of marks at one place stand one below the other.
+func TestKneesDoNotCover(t *testing.T) {
+	c := chart(1, 2, 3)
+	c.Marks = []draw.Mark{{Text: "knee", X: 60, Y: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN(), Color: 1}, {Text: "knee", X: 70, Y: math.NaN(), Color: 2}}
+	var rows []float64
+	for _, k := range texts(c.SVG()) {
+		if k.text == "knee" {
+			rows = append(rows, k.y)
+		}
+	}
+	if len(rows) != 3 || rows[1] <= rows[0] || rows[2] != rows[0] {
+		t.Errorf("the labels stand at the heights %v", rows)
+	}
+}
+
+// TestLabelLeavesTheCurve: the label of an SLO stands where the curve is far.
+func TestLabelLeavesTheCurve(t *testing.T) {
+	for _, tt := range []struct {
+		values []float64
+		left   bool
+	}{{[]float64{100, 200, 300, 600, 980}, true}, {[]float64{980, 600, 300, 200, 100}, false}} {
+		c := chart(tt.values...)
+		c.X.Ticks = []draw.Tick{{Value: 50, Label: "50"}, {Value: 70, Label: "70"}, {Value: 90, Label: "90"}}
+		for _, k := range texts(c.SVG()) {
+			if left := k.x < 210; k.text == "SLO 1000" && left != tt.left {
+				t.Errorf("of %v the label stands at %v", tt.values, k.x)
+			}
+		}
+	}
+}
+
+// TestDescription: what the lines show is told in words as well.
+func TestDescription(t *testing.T) {
+	c := chart(200, 300, math.NaN())
+	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>p50: 200 ms at 50, 300 ms at 60.</desc>") {
+		t.Errorf("no description in:\n%s", svg)
+	}
+	c.Desc = "two < three"
+	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>two &lt; three</desc>") {
+		t.Errorf("not its own description in:\n%s", svg)
+	}
+}
+
+func TestSameInputSameFile(t *testing.T) {
+	if a, b := chart(1, 2, 3).SVG(), chart(1, 2, 3).SVG(); string(a) != string(b) {
+		t.Error("two files differ")
+	}
+}
+
+func TestScales(t *testing.T) {
+	for _, tt := range []struct {
+		low, high float64
+		want      []float64
+	}{
+		{0.12, 0.48, []float64{0.1, 0.2, 0.5}}, {0.1, 0.1, []float64{0.1, 0.2}}, {0.5, 1, []float64{0.5, 1}},
+		{1, 100, []float64{1, 2, 5, 10, 20, 50, 100}}, {1, 101, []float64{1, 10, 100}}, {1000, 1000, []float64{1000, 2000}},
+		{0.0003, 47.9, []float64{0.001, 0.01, 0.1, 1, 10}},
+	} {
+		s := draw.LogScale(tt.low, tt.high)
+		if got := s.Ticks(); fmt.Sprintf("%.6g", got) != fmt.Sprintf("%.6g", tt.want) {
+			t.Errorf("ticks from %v to %v are %v, want %v", tt.low, tt.high, got, tt.want)
+		}
+		if s.At(s.Low) != 0 || s.At(s.High) != 1 || s.At(math.Inf(1)) != 1 || s.At(0) != 0 || s.At(tt.low) > 0.7 {
+			t.Errorf("%+v places its ends at %v and %v", s, s.At(s.Low), s.At(s.High))
+		}
+	}
+	for _, tt := range []struct {
+		low, high float64
+		want      string
+	}{{0, 1200, "0 200 400 600 800 1000 1200"}, {0, 7, "0 2 4 6"}, {-3, 3, "-3 -2 -1 0 1 2 3"}, {0, 0.3, "0 0.05 0.1 0.15 0.2 0.25 0.3"}} {
+		var got []string
+		for _, v := range (draw.Scale{Low: tt.low, High: tt.high}).Ticks() {
+			got = append(got, draw.Label(v, "")) // as it is read, without what a float is off
+		}
+		want := strings.Fields(strings.NewReplacer("1000", "1k", "1200", "1.2k").Replace(tt.want))
+		if !slices.Equal(got, want) {
+			t.Errorf("ticks from %v to %v are %v, want %v", tt.low, tt.high, got, want)
+		}
+	}
+}
+
+func TestLabel(t *testing.T) {
+	for _, tt := range []struct {
+		v          float64
+		unit, want string
+	}{
+		{0, "ms", "0 s"}, {math.Copysign(0, -1), "", "0"}, {200, "ms", "200 ms"}, {1500, "ms", "1.5 s"}, {0.0002, "s", "200 µs"}, {0.3, "s", "300 ms"},
+		{50, "%", "50%"}, {2500, "", "2.5k"}, {2e6, "", "2M"}, {0.1 + 0.2, "", "0.3"}, {-2500, "", "-2.5k"}, {-200, "ms", "-200 ms"},
+	} {
+		if got := draw.Label(tt.v, tt.unit); got != tt.want {
+			t.Errorf("Label(%v, %q) = %q, want %q", tt.v, tt.unit, got, tt.want)
+		}
+	}
+}

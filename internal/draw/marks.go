@@ -1,0 +1,60 @@
+package draw
+
+import (
+	"math"
+	"slices"
+)
+
+// labels writes those of the vertical marks above the plot, in as many rows as
+// it takes for none to cover another.
+func (p *plot) labels() {
+	type label struct{ x, half, top float64 }
+	var all []label
+	top := p.top
+	for _, m := range p.Marks {
+		if math.IsNaN(m.X) {
+			continue
+		}
+		l := label{p.px(m.X), textWidth(m.Text) / 2, top}
+		for slices.ContainsFunc(all, func(o label) bool { return o.top == l.top && math.Abs(o.x-l.x) < o.half+l.half+gap }) {
+			l.top += row
+		}
+		all = append(all, l)
+		p.text(shadeOf(m.Color), l.x, l.top, "middle", m.Text)
+		p.top = max(p.top, l.top+gap)
+	}
+}
+
+// marks draws the marks over the curves. What is beyond the scale is left out.
+func (p *plot) marks() {
+	for _, m := range p.Marks {
+		if !math.IsNaN(m.X) {
+			p.under(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, shadeOf(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
+			continue
+		}
+		if m.Y > p.y.High {
+			continue
+		}
+		p.over(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`, num(p.left), num(p.py(m.Y)), num(p.wide))
+		left, right, wide := p.left+3, p.left+p.wide-3, textWidth(m.Text)
+		if p.room(m.Y, left, left+wide) >= p.room(m.Y, right-wide, right) {
+			p.text("mark halo", left, p.py(m.Y)-3, "start", m.Text)
+		} else {
+			p.text("mark halo", right, p.py(m.Y)-3, "end", m.Text)
+		}
+	}
+}
+
+// room is how far the points between two places are from the label of a
+// horizontal mark.
+func (p *plot) room(y, left, right float64) float64 {
+	room := math.Inf(1)
+	for _, s := range p.Series {
+		for _, pt := range s.known() {
+			if x := p.px(pt.X); x > left-row && x < right+row {
+				room = min(room, math.Abs(p.py(pt.Y)-p.py(y)+textSize/2))
+			}
+		}
+	}
+	return room
+}

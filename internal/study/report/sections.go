@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+)
+
+// timings are the sections of the latencies.
+func (b *builder) timings() {
+	for _, x := range []struct {
+		timing figures.Timing
+		title  string
+	}{
+		{figures.TPOT, "TPOT -- Time Per Output Token"}, {figures.TTFT, "TTFT -- Time to First Token"},
+		{figures.AnswerTTFT, "Answer TTFT -- Time to First Content"}, {figures.ITL, "ITL -- Inter-Token Latency"},
+		{figures.Latency, "End-to-End Latency"},
+	} {
+		b.timing(x.timing, x.title)
+	}
+}
+
+// quantiles are those of a latency over some turns.
+func (b *builder) quantiles(t figures.Timing, over ...figures.Turns) []column {
+	var all []column
+	for i := range figures.Quantiles() {
+		for _, turns := range over {
+			all = append(all, b.known(t.Quantile(turns, i))...)
+		}
+	}
+	return all
+}
+
+func (b *builder) timing(t figures.Timing, title string) {
+	columns := b.quantiles(t, figures.AllTurns)
+	if len(columns) == 0 || t == figures.AnswerTTFT && b.sameAnswers() {
+		return
+	}
+	if t == figures.TPOT && !b.compares() {
+		columns = append(columns, b.known(figures.ErrorPct)...)
+		columns = append(columns, b.validRuns()...)
+	}
+	if t != figures.ITL {
+		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
+		columns = append(columns, b.where(func(l figures.Level) bool { return turns(l) > 0 }, "Turns",
+			func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(turns(l))} })...)
+	}
+	s := b.section(title)
+	s.table(b.byLevel(columns...))
+	b.curves(s, t)
+	b.parts(t)
+}
+
+// sameAnswers reports whether the first token is always the first content:
+// then there is nothing to tell apart.
+func (b *builder) sameAnswers() bool {
+	return !b.s.Any(func(l figures.Level) bool {
+		for i := range figures.Quantiles() {
+			answer, first := l.Figure(figures.AnswerTTFT.Quantile(figures.AllTurns, i)), l.Figure(figures.TTFT.Quantile(figures.AllTurns, i))
+			if answer.Known() && answer.Value != first.Value {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// parts are the tables of first and follow-up turns, and with failures.
+func (b *builder) parts(t figures.Timing) {
+	columns := b.quantiles(t, figures.FirstTurns, figures.FollowupTurns)
+	if len(columns) > 0 && t != figures.ITL && t != figures.AnswerTTFT {
+		b.sub("First and Follow-up Turns: " + t.Title()).table(b.byLevel(columns...))
+	}
+	if !b.s.Any(func(l figures.Level) bool { return l.Value(figures.ErrorPct) > 0 }) {
+		return
+	}
+	if columns := b.quantiles(t, figures.WithFailures); len(columns) > 0 {
+		b.sub("With Failures at +∞: " + t.Title()).table(b.byLevel(columns...))
+	}
+}
+
+func (b *builder) validRuns() []column {
+	return b.where(func(l figures.Level) bool { return l.Runs > 1 || l.Runs > l.Valid }, "Valid Runs", func(l figures.Level) Cell {
+		return cell(l.Runs > 0, fmt.Sprintf("%d/%d", l.Valid, l.Runs))
+	})
+}
+
+func (b *builder) errors() {
+	columns := b.known(figures.ErrorPct)
+	if len(columns) == 0 {
+		return
+	}
+	if b.compares() {
+		columns = append(columns, b.validRuns()...)
+	}
+	columns = append(columns, b.known(figures.Completed, figures.Failed)...)
+	columns = append(columns, b.where(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
+		func(l figures.Level) Cell { return Cell{Text: strings.Join(l.Excluded, "; ")} })...)
+	b.section("Error Rates").table(b.byLevel(columns...))
+	b.outcomes()
+}
+
+// outcomes counts failures by how they ended.
+func (b *builder) outcomes() {
+	seen := map[string]uint64{}
+	for _, s := range b.s.Series {
+		for _, l := range s.Levels {
+			maps.Copy(seen, l.Errors)
+		}
+	}
+	var columns []column
+	for _, outcome := range slices.Sorted(maps.Keys(seen)) {
+		columns = append(columns, column{outcome, func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
+	}
+	if len(columns) > 0 {
+		b.sub("Errors by Outcome").table(b.byLevel(columns...))
+	}
+}
+
+// rates are the sections of what is counted.
+func (b *builder) rates() {
+	if columns := b.known(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
+		s := b.section("Turns and Conversation Starts per Second")
+		if little := b.little(); little != nil {
+			columns = append(columns, little...)
+			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column holds the product against what was in flight.")
+		}
+		s.table(b.byLevel(columns...))
+	}
+	for _, x := range []struct {
+		title   string
+		metrics []figures.Metric // the first is drawn
+	}{
+		{"Goodput", []figures.Metric{figures.GoodputPerSecond}},
+		{"Throughput (Output Tokens/s)", []figures.Metric{figures.OutputTokensPerSecond, figures.PromptTokensPerSecond,
+			figures.OutputTokensPerTurn, figures.InFlightMean, figures.InFlightMax}},
+		{"KV Cache Hit Rate (Cached / Prompt Tokens)", []figures.Metric{figures.KVHitRatePct}},
+	} {
+		if columns := b.known(x.metrics...); len(columns) > 0 {
+			s := b.section(x.title)
+			s.table(b.byLevel(columns...))
+			b.picture(s, x.metrics[0])
+		}
+	}
+	if columns := b.known(figures.ScheduleLagP99, figures.ReadLagP99); len(columns) > 0 {
+		b.section("The Prober's Own Lateness").table(b.byLevel(columns...))
+	}
+}
+
+func (b *builder) little() []column {
+	known := func(l figures.Level) bool { return analysis.CheckLittle(b.s, l).Known }
+	return b.where(known, "Little's law", func(l figures.Level) Cell {
+		c := analysis.CheckLittle(b.s, l)
+		return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
+	})
+}

@@ -1,0 +1,149 @@
+package runfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe"
+)
+
+// Parse reads a run and refuses data that are empty, cut short, no run, or
+// contradict themselves. Errors name the place and the remedy.
+func Parse(data []byte) (*Run, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("the file is empty: the sweep that wrote it did not get as far; resume it or sweep again")
+	}
+	var run Run
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&run); err != nil {
+		return nil, explain(data, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: something follows the end of the run; the file was written twice or edited", place(data, dec.InputOffset()))
+	}
+	if err := run.Validate(); err != nil {
+		return nil, err
+	}
+	return &run, nil
+}
+
+// explain says where the JSON is broken, and whether it ends too soon.
+func explain(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
+		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; take the copy that the sweep finished, or sweep again", place(data, int64(len(data))))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%s: not JSON: %w", place(data, syntax.Offset), err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s: %q must be %s, not %s", place(data, kind.Offset), kind.Field, kind.Type, kind.Value)
+	}
+	return err
+}
+
+// place is "line L, column C" of an offset.
+func place(data []byte, offset int64) string {
+	before := data[:min(max(offset, 0), int64(len(data)))]
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fmt.Sprintf("line %d, column %d", line, column)
+}
+
+// Validate returns the first contradiction in the run, or nil.
+func (r *Run) Validate() error {
+	switch {
+	case r.Format == 0:
+		return fmt.Errorf(`"format" is missing: this is no run of synthetic sweep`)
+	case r.Format > Format:
+		return fmt.Errorf(`"format" is %d, this program knows up to %d: use a newer synthetic`, r.Format, Format)
+	case r.LevelKind != Concurrency && r.LevelKind != Rate:
+		return fmt.Errorf(`"level_kind" is %q: want %q or %q`, r.LevelKind, Concurrency, Rate)
+	case len(r.Variants) == 0:
+		return fmt.Errorf(`"variants" is empty: name at least one`)
+	}
+	seen := map[string]bool{}
+	for i, result := range r.Results {
+		place := fmt.Sprintf("results[%d] (%s, level %g, repetition %d)", i, result.Variant, result.Level, result.Repetition)
+		if seen[result.key()] {
+			return fmt.Errorf("%s: measured twice", place)
+		}
+		seen[result.key()] = true
+		if !slices.Contains(r.Variants, result.Variant) {
+			return fmt.Errorf("%s: %q is not among the variants %q", place, result.Variant, r.Variants)
+		}
+		if err := result.validate(); err != nil {
+			return fmt.Errorf("%s: %w", place, err)
+		}
+	}
+	return nil
+}
+
+// key identifies a result within its run.
+func (r Result) key() string { return fmt.Sprintf("%s\x00%g\x00%d", r.Variant, r.Level, r.Repetition) }
+
+func (r Result) validate() error {
+	switch {
+	case !(r.Level > 0) || math.IsInf(r.Level, 0):
+		return fmt.Errorf("a level of %g: it must be above 0", r.Level)
+	case r.Repetition < 1:
+		return fmt.Errorf("repetitions count from 1")
+	case !slices.Contains([]State{Complete, EndedEarly, Interrupted}, r.State):
+		return fmt.Errorf("state %q: want %q, %q or %q", r.State, Complete, EndedEarly, Interrupted)
+	case r.State == Complete && len(r.Snapshots) == 0:
+		return fmt.Errorf("it is complete and has no snapshot")
+	}
+	for i, s := range r.Snapshots {
+		if err := s.validate(); err != nil {
+			return fmt.Errorf("snapshots[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (s Snapshot) validate() error {
+	if !(s.Seconds > 0) {
+		return fmt.Errorf("%g seconds were measured: it must be more than 0", s.Seconds)
+	}
+	for i, b := range s.Blocks {
+		if !(b.Seconds > 0) {
+			return fmt.Errorf("blocks[%d]: %g seconds were measured: it must be more than 0", i, b.Seconds)
+		}
+		for outcome := range b.Outcomes {
+			if !slices.Contains(probe.Outcomes(), outcome) {
+				return fmt.Errorf("blocks[%d]: unknown outcome %q", i, outcome)
+			}
+		}
+	}
+	return nil
+}
+
+// Encode returns the run as indented JSON with a last newline.
+func Encode(r *Run) ([]byte, error) {
+	if err := r.Validate(); err != nil {
+		return nil, fmt.Errorf("encoding a run: %w", err)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("encoding a run: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// Write writes the run to path, whole or not at all.
+func Write(path string, r *Run) error {
+	data, err := Encode(r)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, data, 0o644)
+}
