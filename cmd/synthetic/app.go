@@ -12,7 +12,7 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/common/version"
 
-	"synthetic/internal/config"
+	"synthetic/internal/yamlform"
 )
 
 // Exit codes.
@@ -62,8 +62,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := []command{
-		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app), addBacktest(app),
+		addDemo(app), addRun(app), addProbe(app), addCheck(app), addSimulate(app), addSweep(app), addBacktest(app),
 	}
+	commands = append(commands, addGenerate(app)...)
 	commands = append(commands, addReport(app)...)
 	chosen, err := app.Parse(args)
 	if err != nil {
@@ -95,7 +96,7 @@ var errInterrupted = errors.New("interrupted")
 // report prints err and returns its exit code.
 func report(stderr io.Writer, err error) int {
 	var usage usageError
-	var mistakes config.Errors
+	var mistakes yamlform.Errors
 	switch {
 	case err == nil:
 		return exitOK

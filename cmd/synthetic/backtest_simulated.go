@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/backtest"
-	"synthetic/internal/config"
 )
 
 // simulated is what the flags want simulated; nothing beside a recording.
@@ -20,7 +19,7 @@ func (f *backtestFlags) simulated() (backtest.Scenario, error) {
 	own := backtest.Scenario{}
 	if f.scenario != "" {
 		var err error
-		if own, err = config.LoadScenario(f.scenario); err != nil {
+		if own, err = backtest.LoadScenario(f.scenario); err != nil {
 			return own, err
 		}
 	}

@@ -19,7 +19,7 @@ func TestGenerateRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"nonsense"}, exitUsage, "enum value must be one of rules,dashboards, got 'nonsense'"},
+		{[]string{"nonsense"}, exitUsage, `expected command but got "nonsense"`},
 		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: at least one sidecar probes"},
 		{[]string{"rules", "--runbook-url=runbooks"}, exitUsage, "--runbook-url=runbooks is no http(s) address"},
 		{[]string{"rules", "--dashboard-url=https:///d"}, exitUsage, "--dashboard-url=https:///d is no http(s) address"},

@@ -25,11 +25,7 @@ func newServers(o sidecarOptions, recorder *metrics.Recorder) *serverside.Watche
 
 // serversFor prepares what a configuration wants to be read.
 func (s *sidecar) serversFor(cfg *config.Config) (commit func(), err error) {
-	var set []serverside.Watched
-	for _, m := range cfg.ServerMetrics {
-		set = append(set, serverside.Watched{Target: m.Target, URLs: m.URLs, Interval: m.Interval})
-	}
-	return s.servers.Prepare(set)
+	return s.servers.Prepare(cfg.ServerMetrics)
 }
 
 // snapshotTargets are the targets as the recorder knows them.

@@ -58,14 +58,15 @@ func allowed() map[string][]string {
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
+		"internal/backtest":       {"internal/yamlform", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},
 		// Tests alone import it.
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
 
-		"internal/config": {"internal/backtest", "internal/study/baseline", "internal/sidecar/regression", "internal/study/runfile", "internal/study/sweep", "internal/load", "internal/slo", "internal/probe", "internal/probe/target", "internal/probe/workload"},
+		"internal/yamlform": nil,
+		"internal/config":   {"internal/yamlform", "internal/serverside", "internal/study/baseline", "internal/sidecar/regression", "internal/study/runfile", "internal/study/sweep", "internal/load", "internal/slo", "internal/probe", "internal/probe/target", "internal/probe/workload"},
 	}
 }
 

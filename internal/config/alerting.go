@@ -2,12 +2,12 @@ package config
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/yamlform"
 )
 
 // Alerting says how the process pages by itself.
@@ -38,27 +38,33 @@ var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 // alerting resolves the section, nil if it is not there.
 func (b *builder) alerting(f fileAlerting) *Alerting {
 	const path = "alerting"
-	if !b.has(path) {
+	if !b.Has(path) {
 		return nil
 	}
 	out := &Alerting{
 		ExternalLabels: f.ExternalLabels,
 		ExternalURL:    string(f.ExternalURL), RunbookURL: string(f.RunbookURL), DashboardURL: string(f.DashboardURL),
-		Interval: time.Duration(f.Interval), Retention: time.Duration(f.Retention),
-		MaxSeries: f.MaxSeries, Directory: b.directory(path+".directory", f.Directory),
+		Interval: f.Interval, Retention: f.Retention,
+		MaxSeries: f.MaxSeries,
+	}
+	if at := path + ".directory"; f.Directory != "" && b.Fine(at) {
+		out.Directory = b.resolve(f.Directory)
+		if info, err := os.Stat(out.Directory); err == nil && !info.IsDir() {
+			b.Mistake(at, f.Directory, "is not a directory", "name a directory, or a path where one can be made")
+		}
 	}
 	for name := range f.ExternalLabels {
-		at := join(path+".external_labels", shownKey(name))
+		at := yamlform.Join(path+".external_labels", name)
 		switch {
 		case !labelKey.MatchString(name):
-			b.mistake(at, "", "is not the name of a label", "use letters, digits and _, and no digit first")
+			b.Mistake(at, "", "is not the name of a label", "use letters, digits and _, and no digit first")
 		case name == "alertname" || strings.HasPrefix(name, "__"):
-			b.mistake(at, "", "is a label that alerts have of themselves", "choose another name")
+			b.Mistake(at, "", "is a label that alerts have of themselves", "choose another name")
 		}
 	}
 	first := map[string]string{}
 	for i, a := range f.Alertmanagers {
-		out.Alertmanagers = append(out.Alertmanagers, b.alertmanager(index(path+".alertmanagers", i), a, first))
+		out.Alertmanagers = append(out.Alertmanagers, b.alertmanager(yamlform.Index(path+".alertmanagers", i), a, first))
 	}
 	return out
 }
@@ -67,33 +73,18 @@ func (b *builder) alerting(f fileAlerting) *Alerting {
 func (b *builder) alertmanager(path string, a fileAlertmanager, first map[string]string) Alertmanager {
 	at := path + ".url"
 	url := string(a.URL)
-	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.fine(at) {
-		b.mistake(at, shown(url), "names the operation, which is appended by itself", "write "+shown(base))
+	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.Fine(at) {
+		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+base)
 	}
-	if before := first[url]; before != "" && b.fine(at) {
-		b.mistake(at, shown(url), "is also the address of "+before, "remove one of the two")
+	if before := first[url]; before != "" && b.Fine(at) {
+		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
 	first[url] = path
 	return Alertmanager{
-		URL: url, Timeout: time.Duration(a.Timeout),
+		URL: url, Timeout: a.Timeout,
 		Username:        a.BasicAuth.Username,
 		PasswordFile:    b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true),
 		BearerTokenFile: b.file(path+".bearer_token_file", a.BearerTokenFile, true),
 		TLS:             b.tls(path, "url", url, a.TLS),
 	}
-}
-
-// directory resolves the path of a directory that need not be there yet.
-func (b *builder) directory(at, path string) string {
-	if path == "" || !b.fine(at) {
-		return path
-	}
-	full := path
-	if !filepath.IsAbs(path) {
-		full = filepath.Join(b.dir, path)
-	}
-	if info, err := os.Stat(full); err == nil && !info.IsDir() {
-		b.mistake(at, shown(path), "is not a directory", "name a directory, or a path where one can be made")
-	}
-	return full
 }

@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/serverside"
 	"synthetic/internal/slo"
 )
 
@@ -99,7 +100,7 @@ func TestEveryKey(t *testing.T) {
 
 	want := &Config{
 		Targets:       []target.Target{gateway, direct},
-		ServerMetrics: []ServerMetrics{{gateway, []string{"https://worker.example.com:9090/metrics"}, time.Minute}},
+		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
 		Jobs: []load.Job{
 			{Target: gateway, Workload: full, Traffic: limited},
 			{Target: direct, Workload: full, Traffic: limited},

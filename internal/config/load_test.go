@@ -24,7 +24,7 @@ func TestLoadUnreadable(t *testing.T) {
 
 func TestLoadTooLarge(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.yml")
-	if err := os.WriteFile(path, bytes.Repeat([]byte("#\n"), maxSize), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Repeat([]byte("#\n"), 4<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Load(path)

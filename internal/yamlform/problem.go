@@ -1,14 +1,13 @@
-package config
+package yamlform
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
-// Problem is one mistake in a configuration file.
+// Problem is one mistake in a file.
 type Problem struct {
 	// File is the name the file was read under.
 	File string
@@ -17,6 +16,11 @@ type Problem struct {
 	Line, Column int
 	// Field is the path of the key, for example "targets[0].base_url".
 	Field string
+	Mistake
+}
+
+// Mistake is what is wrong with a value, wherever it stands.
+type Mistake struct {
 	// Value is what was written, cut to a readable length; empty when there is
 	// none or when it could be a secret.
 	Value string
@@ -24,6 +28,12 @@ type Problem struct {
 	Message string
 	// Remedy says what to write instead.
 	Remedy string
+}
+
+// Bad returns the mistake of a value. It repeats of the value what is short and
+// no secret.
+func Bad(value, message, remedy string) *Mistake {
+	return &Mistake{Shown(value), message, remedy}
 }
 
 // Error gives the mistake in one line: place, field, value, message, remedy.
@@ -47,8 +57,7 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Errors are all mistakes of a file in the order of their places. It is the
-// type of every error that Load and Parse return.
+// Errors are all mistakes of a file in the order of their places.
 type Errors []Problem
 
 // Error gives one line for each mistake.
@@ -60,30 +69,14 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns the mistakes in the order of the file; those of one place
+// Err is nil, or all mistakes as an error of type Errors. Those of one place
 // keep the order in which they were found.
-func (e Errors) sorted() Errors {
-	slices.SortStableFunc(e, func(a, b Problem) int {
+func (f *Form) Err() error {
+	if len(f.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(f.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return e
-}
-
-// mistake is a Problem whose place and field are not yet known.
-type mistake struct {
-	value, message, remedy string
-}
-
-// maxShown is how many characters of a value a message repeats.
-const maxShown = 60
-
-// shown prepares a value for a message: short, and never a secret.
-func shown(s string) string {
-	if looksSecret(s) {
-		return ""
-	}
-	if utf8.RuneCountInString(s) <= maxShown {
-		return s
-	}
-	return string([]rune(s)[:maxShown]) + "…"
+	return f.problems
 }
