@@ -22,7 +22,7 @@ type pager struct {
 // pagerRules are the rules that "synthetic generate rules" writes, for this
 // process alone: it sees no other replica's turns.
 func pagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
-	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: cfg.Alerting.RunbookURL, DashboardURL: cfg.Alerting.DashboardURL}
+	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: string(cfg.Alerting.RunbookURL), DashboardURL: string(cfg.Alerting.DashboardURL)}
 	for _, j := range cfg.Jobs {
 		in.Jobs = append(in.Jobs, ruleJob(j, 1))
 	}
@@ -94,17 +94,14 @@ func (s *sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 	o := alerting.Options{
 		Gatherer: s.recorder.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
-		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
+		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.onAlert, Dial: s.options.dial, Logger: s.logger, EngineLogger: quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{
-			URL: a.URL, Timeout: a.Timeout,
-			Username: a.Username, PasswordFile: a.PasswordFile, BearerTokenFile: a.BearerTokenFile,
-			TLS: alerting.TLS{
-				CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
-				ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
-			},
+			URL: string(a.URL), Timeout: a.Timeout,
+			Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile, BearerTokenFile: a.BearerTokenFile,
+			TLS: alerting.TLS(a.TLS),
 		})
 	}
 	return o

@@ -6,54 +6,55 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/probe/target"
 	"synthetic/internal/yamlform"
 )
 
-// Alerting says how the process pages by itself.
+// Alerting is the section by which the process pages itself. Its URLs have no
+// trailing slash; what is "" was not written.
 type Alerting struct {
-	Alertmanagers  []Alertmanager
-	ExternalLabels map[string]string
-	// ExternalURL, RunbookURL and DashboardURL have no trailing slash; "" is
-	// none.
-	ExternalURL, RunbookURL, DashboardURL string
-	Interval, Retention                   time.Duration
-	MaxSeries                             int
-	// Directory is "" for a temporary one.
-	Directory string
+	Alertmanagers  []Alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
+	ExternalLabels map[string]string `yaml:"external_labels" examples:"{cluster: eu-1}"`
+	ExternalURL    webURL            `yaml:"external_url" examples:"https://synthetic.example.com"`
+	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
+	DashboardURL   webURL            `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
+	Interval       time.Duration     `yaml:"interval" default:"15s" min:"1s" max:"1m"`
+	Retention      time.Duration     `yaml:"retention" default:"24h" min:"2h"`
+	MaxSeries      int               `yaml:"max_series" default:"50000" min:"100" max:"10000000"`
+	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
 }
 
 // Alertmanager is one that is told of alerts.
 type Alertmanager struct {
-	URL     string // without a trailing slash
-	Timeout time.Duration
-	// Username and PasswordFile, or BearerTokenFile, or none of them.
-	Username, PasswordFile, BearerTokenFile string
-	TLS                                     target.TLS
+	URL             webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
+	Timeout         time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
+	BasicAuth       BasicAuth     `yaml:"basic_auth" group:"auth" examples:"{username: pager, password_file: /etc/synthetic/password}"`
+	BearerTokenFile string        `yaml:"bearer_token_file" group:"auth" secret:"true" examples:"/etc/synthetic/token"`
+	TLS             fileTLS       `yaml:"tls" examples:"{ca_file: ca.pem}"`
+}
+
+// BasicAuth is who an Alertmanager is told that we are.
+type BasicAuth struct {
+	Username     string `yaml:"username" required:"true" examples:"pager"`
+	PasswordFile string `yaml:"password_file" required:"true" secret:"true" examples:"/etc/synthetic/password"`
 }
 
 // labelKey is what names of labels must match.
 var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // alerting resolves the section, nil if it is not there.
-func (b *builder) alerting(f fileAlerting) *Alerting {
+func (b *builder) alerting(a Alerting) *Alerting {
 	const path = "alerting"
 	if !b.Has(path) {
 		return nil
 	}
-	out := &Alerting{
-		ExternalLabels: f.ExternalLabels,
-		ExternalURL:    string(f.ExternalURL), RunbookURL: string(f.RunbookURL), DashboardURL: string(f.DashboardURL),
-		Interval: f.Interval, Retention: f.Retention,
-		MaxSeries: f.MaxSeries,
-	}
-	if at := path + ".directory"; f.Directory != "" && b.Fine(at) {
-		out.Directory = b.resolve(f.Directory)
-		if info, err := os.Stat(out.Directory); err == nil && !info.IsDir() {
-			b.Mistake(at, f.Directory, "is not a directory", "name a directory, or a path where one can be made")
+	if at := path + ".directory"; a.Directory != "" && b.Fine(at) {
+		written := a.Directory
+		a.Directory = b.resolve(written)
+		if info, err := os.Stat(a.Directory); err == nil && !info.IsDir() {
+			b.Mistake(at, written, "is not a directory", "name a directory, or a path where one can be made")
 		}
 	}
-	for name := range f.ExternalLabels {
+	for name := range a.ExternalLabels {
 		at := yamlform.Join(path+".external_labels", name)
 		switch {
 		case !labelKey.MatchString(name):
@@ -62,29 +63,24 @@ func (b *builder) alerting(f fileAlerting) *Alerting {
 			b.Mistake(at, "", "is a label that alerts have of themselves", "choose another name")
 		}
 	}
-	first := map[string]string{}
-	for i, a := range f.Alertmanagers {
-		out.Alertmanagers = append(out.Alertmanagers, b.alertmanager(yamlform.Index(path+".alertmanagers", i), a, first))
+	first := map[webURL]string{}
+	for i := range a.Alertmanagers {
+		b.alertmanager(yamlform.Index(path+".alertmanagers", i), &a.Alertmanagers[i], first)
 	}
-	return out
+	return &a
 }
 
 // alertmanager resolves one; first has the paths of those before it by URL.
-func (b *builder) alertmanager(path string, a fileAlertmanager, first map[string]string) Alertmanager {
-	at := path + ".url"
-	url := string(a.URL)
+func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]string) {
+	at, url := path+".url", string(a.URL)
 	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.Fine(at) {
-		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+base)
+		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
-	if before := first[url]; before != "" && b.Fine(at) {
+	if before := first[a.URL]; before != "" && b.Fine(at) {
 		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
-	first[url] = path
-	return Alertmanager{
-		URL: url, Timeout: a.Timeout,
-		Username:        a.BasicAuth.Username,
-		PasswordFile:    b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true),
-		BearerTokenFile: b.file(path+".bearer_token_file", a.BearerTokenFile, true),
-		TLS:             b.tls(path, "url", url, a.TLS),
-	}
+	first[a.URL] = path
+	a.BasicAuth.PasswordFile = b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true)
+	a.BearerTokenFile = b.file(path+".bearer_token_file", a.BearerTokenFile, true)
+	a.TLS = fileTLS(b.tls(path, "url", url, a.TLS))
 }

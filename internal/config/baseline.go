@@ -158,7 +158,11 @@ func (b *builder) nearer(path, key string) string {
 
 // levelList is "concurrency 10, 20 and 30".
 func levelList(f *baseline.File, variant string) string {
-	return string(f.Kind) + " " + yamlform.Sequence(namesOf(f.Levels(variant), number))
+	var levels []string
+	for _, l := range f.Levels(variant) {
+		levels = append(levels, number(l))
+	}
+	return string(f.Kind) + " " + yamlform.Sequence(levels)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,11 +1,11 @@
 package config
 
 import (
-	"github.com/prometheus/common/model"
 	"slices"
 	"time"
 
-	"synthetic/internal/probe/target"
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/yamlform"
 )
@@ -33,11 +33,11 @@ func (c *Config) ChangesOf(target string) []regression.Change {
 }
 
 // changes resolves the declared change windows.
-func (b *builder) changes(in []fileChange, targets []target.Target) []Change {
+func (b *builder) changes(in []fileChange) []Change {
 	var out []Change
 	for i, f := range in {
 		path := yamlform.Index("changes", i)
-		b.selected(path+".targets", f.Targets, namesOf(targets, targetName), "target", "targets")
+		b.selected(path+".targets", f.Targets, b.targetNames, "target", "targets")
 		window := b.once
 		if b.Has(path + ".weekly") {
 			window = b.weekly

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"synthetic/internal/load"
@@ -90,10 +89,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.Document{
-		File: reflect.TypeFor[file](), Title: "Configuration of synthetic",
-		Intro: configurationIntro, Texts: yamlform.Texts(keyTexts),
-	}
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts)
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -106,6 +102,8 @@ type builder struct {
 	known bool
 	// baselines of the jobs so far.
 	baselines []Baseline
+	// targetNames and workloadNames are those that a selection may name.
+	targetNames, workloadNames []string
 }
 
 func (b *builder) build(f file) *Config {
@@ -113,8 +111,7 @@ func (b *builder) build(f file) *Config {
 	jobs := b.traffic(f.Traffic, targets, workloads)
 	return &Config{
 		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), Jobs: jobs,
-		SLOs:      b.slos(f.SLOs, targets, workloads, jobs),
-		Baselines: b.baselines, Changes: b.changes(f.Changes, targets), Alerting: b.alerting(f.Alerting),
+		SLOs: b.slos(f.SLOs, jobs), Baselines: b.baselines, Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),
 	}
 }
 
@@ -156,13 +153,4 @@ func readable(path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-// namesOf lists the names of items.
-func namesOf[T any](items []T, name func(T) string) []string {
-	out := make([]string, len(items))
-	for i, item := range items {
-		out[i] = name(item)
-	}
-	return out
 }

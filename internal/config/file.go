@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/sweep"
 	"synthetic/internal/yamlform"
 )
 
@@ -19,7 +20,7 @@ type file struct {
 	Traffic   []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs      []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes   []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
-	Alerting  fileAlerting   `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	Alerting  Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 }
 
 type fileTarget struct {
@@ -50,19 +51,19 @@ type fileTLS struct {
 }
 
 type fileWorkload struct {
-	Name              string        `yaml:"name" default:"chat"`
-	Turns             fileTurns     `yaml:"turns" examples:"{min: 3, max: 5}"`
-	PromptTokens      int           `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
-	Starters          int           `yaml:"starters" default:"10" min:"0" max:"1000000"`
-	Followups         fileFollowups `yaml:"followups" examples:"{tokens: 60}"`
-	System            string        `yaml:"system" examples:"You are a helpful assistant."`
-	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
-	Temperature       *float64      `yaml:"temperature" min:"0" max:"2" examples:"0"`
-	ThinkTime         fileThink     `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
-	Seed              uint64        `yaml:"seed" default:"1"`
-	ConversationsFile string        `yaml:"conversations_file" examples:"conversations.jsonl"`
-	Check             fileCheck     `yaml:"check" examples:"{contains: Paris}"`
-	Timeouts          fileTimeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
+	Name              string            `yaml:"name" default:"chat"`
+	Turns             fileTurns         `yaml:"turns" examples:"{min: 3, max: 5}"`
+	PromptTokens      int               `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
+	Starters          int               `yaml:"starters" default:"10" min:"0" max:"1000000"`
+	Followups         fileFollowups     `yaml:"followups" examples:"{tokens: 60}"`
+	System            string            `yaml:"system" examples:"You are a helpful assistant."`
+	MaxOutputTokens   int               `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
+	Temperature       *float64          `yaml:"temperature" min:"0" max:"2" examples:"0"`
+	ThinkTime         fileThink         `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
+	Seed              uint64            `yaml:"seed" default:"1"`
+	ConversationsFile string            `yaml:"conversations_file" examples:"conversations.jsonl"`
+	Check             fileCheck         `yaml:"check" examples:"{contains: Paris}"`
+	Timeouts          workload.Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
 type fileTurns struct {
@@ -86,28 +87,15 @@ type fileCheck struct {
 	Regexp   pattern `yaml:"regexp" examples:"(?i)paris"`
 }
 
-type fileTimeouts struct {
-	FirstToken time.Duration `yaml:"first_token" default:"30s" min:"1ms"`
-	Stall      time.Duration `yaml:"stall" default:"10s" min:"1ms"`
-	Total      time.Duration `yaml:"total" default:"120s" min:"1ms"`
-}
-
 type fileTraffic struct {
 	Targets         yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
 	Workload        string             `yaml:"workload" examples:"chat"`
-	Arrival         fileArrival        `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
+	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
 	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
 	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
 	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
 	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
 	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`
-}
-
-type fileArrival struct {
-	Process     workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
-	Rate        float64          `yaml:"rate" default:"0.2" above:"0" max:"10000"`
-	Burstiness  float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
-	Concurrency int              `yaml:"concurrency" min:"1" max:"100000" examples:"4"`
 }
 
 type fileSLO struct {
@@ -121,8 +109,6 @@ type fileSLO struct {
 	Turns     []probe.TurnKind   `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
 }
 
-// fileServer is the key server_metrics of a target; file.go says what the tags
-// mean.
 type fileServer struct {
 	URLs     []webURL      `yaml:"urls" min:"1" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
 	Interval time.Duration `yaml:"interval" default:"30s" min:"5s" max:"5m"`
@@ -142,27 +128,50 @@ type fileWeekly struct {
 	Length time.Duration `yaml:"length" required:"true" min:"1m" max:"6d" examples:"2h"`
 }
 
-type fileAlerting struct {
-	Alertmanagers  []fileAlertmanager `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
-	ExternalLabels map[string]string  `yaml:"external_labels" examples:"{cluster: eu-1}"`
-	ExternalURL    webURL             `yaml:"external_url" examples:"https://synthetic.example.com"`
-	RunbookURL     webURL             `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
-	DashboardURL   webURL             `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
-	Interval       time.Duration      `yaml:"interval" default:"15s" min:"1s" max:"1m"`
-	Retention      time.Duration      `yaml:"retention" default:"24h" min:"2h"`
-	MaxSeries      int                `yaml:"max_series" default:"50000" min:"100" max:"10000000"`
-	Directory      string             `yaml:"directory" examples:"/var/lib/synthetic/pager"`
+// filePlan is the shape of a plan file.
+type filePlan struct {
+	Title        string            `yaml:"title" examples:"KV cache routing vs round-robin"`
+	Seed         uint64            `yaml:"seed" default:"1"`
+	Variants     []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workload     fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
+	Levels       fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
+	WarmUp       sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
+	Measure      sweep.Measure     `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Repetitions  int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
+	Order        string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
+	Pause        time.Duration     `yaml:"pause" default:"0s" max:"1d"`
+	Cache        sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
+	ReadyTimeout time.Duration     `yaml:"ready_timeout" default:"10m" min:"1s" max:"1d"`
+	Confidence   yamlform.Share    `yaml:"confidence" default:"95%"`
+	EarlyStop    bool              `yaml:"early_stop" default:"false"`
+	SLOs         []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Deployment   map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
 }
 
-type fileAlertmanager struct {
-	URL             webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
-	Timeout         time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
-	BasicAuth       fileBasicAuth `yaml:"basic_auth" group:"auth" examples:"{username: pager, password_file: /etc/synthetic/password}"`
-	BearerTokenFile string        `yaml:"bearer_token_file" group:"auth" secret:"true" examples:"/etc/synthetic/token"`
-	TLS             fileTLS       `yaml:"tls" examples:"{ca_file: ca.pem}"`
+type fileVariant struct {
+	Name    string      `yaml:"name" examples:"kv_aware"`
+	BaseURL planAddress `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | preset:phase0"`
+	fileEndpoint
+	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
+	Switch      sweep.Switch      `yaml:"switch" examples:"{command: [./deploy, eagle3], timeout: 15m}"`
+	Deployment  map[string]string `yaml:"deployment" examples:"{max-num-seqs: \"64\"}"`
 }
 
-type fileBasicAuth struct {
-	Username     string `yaml:"username" required:"true" examples:"pager"`
-	PasswordFile string `yaml:"password_file" required:"true" secret:"true" examples:"/etc/synthetic/password"`
+type fileLevels struct {
+	Concurrency    []int            `yaml:"concurrency" group:"kind" min:"1" examples:"[50, 60, 70]"`
+	Rate           []float64        `yaml:"rate" group:"kind" min:"1" examples:"[0.5, 1, 2]"`
+	StartRate      float64          `yaml:"start_rate" default:"10" min:"0" max:"100000"`
+	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
+	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
+	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
+}
+
+type filePlanSLO struct {
+	Name      string           `yaml:"name" examples:"ttft"`
+	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
+	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
+	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
+	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
 }

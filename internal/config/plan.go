@@ -5,12 +5,10 @@ import (
 	_ "embed" // the head of the reference
 	"net/url"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"synthetic/internal/load"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
@@ -25,10 +23,7 @@ var planIntro string
 
 // PlanDocumentation is what people read about plan files.
 func PlanDocumentation() yamlform.Document {
-	return yamlform.Document{
-		File: reflect.TypeFor[filePlan](), Title: "Plan of a synthetic sweep",
-		Intro: planIntro, Texts: yamlform.Texts(keyTexts),
-	}
+	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts)
 }
 
 // LoadPlan reads and validates a plan file, as Load does a configuration.
@@ -80,27 +75,25 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 		p.Order = sweep.Blocks
 	}
 	b.levels(f.Levels, &p)
-	p.Measure = b.measure(sweep.Measure(f.Measure))
-	p.WarmUp = b.warmUp(sweep.WarmUp(f.WarmUp), p.Measure)
-	p.SLOs = b.planSLOs(f.SLOs, p, w)
+	p.Measure = b.measure(f.Measure)
+	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
+	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
 }
 
 // planSLOs resolves the objectives and checks them against what the variants
 // will be asked.
-func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan, w conversation) []slo.Objective {
-	var targets []target.Target
+func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	var jobs []load.Job
 	for _, v := range p.Variants {
-		targets = append(targets, v.Target)
-		jobs = append(jobs, load.Job{Target: v.Target, Workload: w.Spec})
+		jobs = append(jobs, load.Job{Target: v.Target, Workload: p.Workload})
 	}
 	b.known = b.Fine("variants", "workload")
 	full := make([]fileSLO, len(in))
 	for i, s := range in {
 		full[i] = fileSLO{Name: s.Name, SLI: s.SLI, Threshold: s.Threshold, Objective: s.Objective, Turns: s.Turns}
 	}
-	return b.slos(full, targets, []conversation{w}, jobs)
+	return b.slos(full, jobs)
 }
 
 // variants resolves the variants, and names those that have no name.
@@ -125,11 +118,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint), Metrics: f.MetricsURLs, Switch: sweep.Switch(f.Switch),
+		Target: b.endpoint(path, f.fileEndpoint), Metrics: f.MetricsURLs, Switch: f.Switch,
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
-	v.Target.Name = v.Name
-	v.Target.Connection = f.Connection
+	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	if at := path + ".metrics_urls"; b.Has(at) {
 		b.metrics(at, f.MetricsURLs)

@@ -99,10 +99,10 @@ func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 }
 
 // cache resolves the cache policy.
-func (b *planner) cache(f fileCache) sweep.Cache {
-	if f.Policy != sweep.Prime {
-		b.Useless("cache", "with policy "+string(f.Policy), "remove it", "conversations")
-		f.Conversations = 0
+func (b *planner) cache(c sweep.Cache) sweep.Cache {
+	if c.Policy != sweep.Prime {
+		b.Useless("cache", "with policy "+string(c.Policy), "remove it", "conversations")
+		c.Conversations = 0
 	}
-	return sweep.Cache(f)
+	return c
 }

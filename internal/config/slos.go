@@ -3,13 +3,13 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"github.com/prometheus/common/model"
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 	"synthetic/internal/yamlform"
@@ -26,10 +26,10 @@ func defaultSLOs() []slo.Objective {
 }
 
 // slos resolves the objectives and checks them against the jobs.
-func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conversation, jobs []load.Job) []slo.Objective {
+func (b *builder) slos(in []fileSLO, jobs []load.Job) []slo.Objective {
 	if !b.Has("slos") {
-		for _, o := range defaultSLOs() {
-			b.reachable("slos[0]", o, jobs)
+		for i := 0; b.known && i < len(defaultSLOs()); i++ {
+			b.reachable("slos[0]", defaultSLOs()[i], jobs)
 		}
 		return defaultSLOs()
 	}
@@ -45,10 +45,12 @@ func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conver
 			b.Name(path, out[i].Name, "SLO", taken)
 		}
 		b.threshold(path, s)
-		b.selected(path+".targets", s.Targets, namesOf(targets, targetName), "target", "targets")
-		b.selected(path+".workloads", s.Workloads, namesOf(workloads, workloadName), "workload", "workloads")
-		b.covers(path, out[i], jobs)
-		b.reachable(path, out[i], jobs)
+		b.selected(path+".targets", s.Targets, b.targetNames, "target", "targets")
+		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload", "workloads")
+		if b.known && !b.Wrong(path) && b.Fine(path+".sli", path+".targets", path+".workloads", path+".turns") {
+			b.covers(path, out[i], jobs)
+			b.reachable(path, out[i], jobs)
+		}
 	}
 	return out
 }
@@ -67,14 +69,9 @@ func (b *builder) threshold(path string, s fileSLO) {
 
 // covers reports an objective that no turn will ever be judged by.
 func (b *builder) covers(path string, o slo.Objective, jobs []load.Job) {
-	if b.known && b.selectorsFine(path) && !slices.ContainsFunc(jobs, func(j load.Job) bool { return coversJob(o, j) }) {
+	if !slices.ContainsFunc(jobs, func(j load.Job) bool { return coversJob(o, j) }) {
 		b.Mistake(path, o.Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 	}
-}
-
-// selectorsFine reports whether it is known what the objective at path judges.
-func (b *builder) selectorsFine(path string) bool {
-	return !b.Wrong(path) && b.Fine(path+".sli", path+".targets", path+".workloads", path+".turns")
 }
 
 func coversJob(o slo.Objective, j load.Job) bool {
@@ -88,12 +85,9 @@ func coversJob(o slo.Objective, j load.Job) bool {
 // objective would only repeat availability.
 func (b *builder) reachable(path string, o slo.Objective, jobs []load.Job) {
 	at := path + ".threshold"
-	if !b.known || !b.selectorsFine(path) || !b.Fine(at) {
-		return
-	}
 	for _, j := range jobs {
 		key, limit := limitOf(o.SLI, j.Workload.Timeouts)
-		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) {
+		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) || !b.Fine(at) {
 			continue
 		}
 		threshold, most := model.Duration(o.Threshold), model.Duration(limit)

@@ -29,22 +29,17 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		if out[i].Name != "" {
 			b.Name(path, out[i].Name, "target", taken)
 		}
+		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
 }
 
-func targetName(t target.Target) string { return t.Name }
-
 // endpoint resolves how to reach an API.
 func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
-		BaseURL:       string(e.BaseURL),
-		Model:         e.Model,
-		Key:           b.key(path, e),
-		Headers:       b.headers(path+".headers", e.Headers),
-		TLS:           b.tls(path, "base_url", string(e.BaseURL), e.TLS),
-		Connection:    target.Reuse,
-		ModelsTimeout: e.ModelsTimeout,
+		BaseURL: string(e.BaseURL), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
+		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
+		TLS: b.tls(path, "base_url", string(e.BaseURL), e.TLS),
 	}
 }
 
@@ -93,22 +88,6 @@ func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
 	return target.TLS(t)
 }
 
-// secretHeaders are the headers that carry keys, in canonical form.
-func secretHeaders() []string {
-	return []string{
-		"Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
-		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key",
-	}
-}
-
-// ownHeaders are the headers that the client sets itself, in canonical form.
-func ownHeaders() []string {
-	return []string{
-		"Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
-		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade",
-	}
-}
-
 // headers checks the names and values of headers. The messages never repeat a
 // value.
 func (b *builder) headers(path string, in map[string]string) map[string]string {
@@ -116,42 +95,44 @@ func (b *builder) headers(path string, in map[string]string) map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		at := yamlform.Join(path, name)
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
-		switch {
-		case !httpguts.ValidHeaderFieldName(name):
-			b.Mistake(at, "", "is not a header name", "use letters, digits and -")
-		case slices.Contains(secretHeaders(), canonical):
+		switch canonical {
+		case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
+			"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
 			b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
-		case slices.Contains(ownHeaders(), canonical):
+		case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
+			"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
 			b.Mistake(at, "", "is set by the client itself", "remove it")
-		case !httpguts.ValidHeaderFieldValue(in[name]):
-			b.Mistake(at, "", "has a value with control characters (not shown)", "write one line of text")
-		case taken[canonical] != "":
-			b.Mistake(at, "", "is the same header as "+taken[canonical], "keep one of the two")
+		default:
+			switch {
+			case !httpguts.ValidHeaderFieldName(name):
+				b.Mistake(at, "", "is not a header name", "use letters, digits and -")
+			case !httpguts.ValidHeaderFieldValue(in[name]):
+				b.Mistake(at, "", "has a value with control characters (not shown)", "write one line of text")
+			case taken[canonical] != "":
+				b.Mistake(at, "", "is the same header as "+taken[canonical], "keep one of the two")
+			}
 		}
 		taken[canonical] = name
 	}
 	return in
 }
 
-// ownFields are the body fields that the prober sets itself.
-func ownFields() []string {
-	return []string{
-		"max_completion_tokens", "max_tokens", "messages", "model", "n",
-		"stream", "stream_options", "temperature",
+// ownFields are the body fields that the prober sets itself, each with what to
+// do instead.
+func ownFields() map[string]string {
+	const limit, remove = "write max_output_tokens on the workload", "remove it"
+	return map[string]string{
+		"model": "write model on the target", "temperature": "write temperature on the workload",
+		"max_tokens": limit, "max_completion_tokens": limit,
+		"messages": remove, "n": remove, "stream": remove, "stream_options": remove,
 	}
 }
 
 // extraBody refuses the fields that would break the measurement.
 func (b *builder) extraBody(path string, in map[string]any) map[string]any {
-	remedies := map[string]string{
-		"model":                 "write model on the target",
-		"max_tokens":            "write max_output_tokens on the workload",
-		"max_completion_tokens": "write max_output_tokens on the workload",
-		"temperature":           "write temperature on the workload",
-	}
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if own := strings.ToLower(name); slices.Contains(ownFields(), own) {
-			b.Mistake(yamlform.Join(path, name), "", "is set by synthetic itself", cmp.Or(remedies[own], "remove it"))
+	for name := range in {
+		if remedy := ownFields()[strings.ToLower(name)]; remedy != "" {
+			b.Mistake(yamlform.Join(path, name), "", "is set by synthetic itself", remedy)
 		}
 	}
 	return in

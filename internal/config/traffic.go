@@ -21,7 +21,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 	for i, t := range in {
 		path := yamlform.Index("traffic", i)
 		settings := b.settings(path, t)
-		b.selected(path+".targets", t.Targets, namesOf(targets, targetName), "target", "targets")
+		b.selected(path+".targets", t.Targets, b.targetNames, "target", "targets")
 		w, ok := b.pickWorkload(path, t.Workload, workloads)
 		if !ok {
 			continue
@@ -43,7 +43,9 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			jobs = append(jobs, j)
 		}
 	}
-	if b.known = b.jobsKnown(len(in)) && b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)); b.known {
+	b.known = b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)) &&
+		b.itemsFine("traffic", len(in), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
+	if b.known {
 		b.idle(targets, workloads, jobs)
 	}
 	return jobs
@@ -73,11 +75,10 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 		return out
 	}
 	why := "with process " + string(out.Process)
-	if out.Process != workload.Gamma {
-		remedy := "remove it, or write process: gamma"
-		b.Useless(at, why, remedy, "burstiness")
-	} else {
+	if out.Process == workload.Gamma {
 		out.Burstiness = t.Arrival.Burstiness
+	} else {
+		b.Useless(at, why, "remove it, or write process: gamma", "burstiness")
 	}
 	if out.Process != workload.Closed {
 		b.Useless(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
@@ -123,7 +124,7 @@ func leastTokens(s workload.Spec) int {
 // the only one there is.
 func (b *builder) pickWorkload(path, name string, workloads []conversation) (conversation, bool) {
 	at := path + ".workload"
-	known := namesOf(workloads, workloadName)
+	known := b.workloadNames
 	if i := slices.Index(known, name); i >= 0 {
 		return workloads[i], true
 	}
@@ -160,39 +161,32 @@ func (b *builder) selected(path string, names, known []string, one, many string)
 // namesFine reports whether the names of the n items of a top-level list can
 // be relied upon. An unknown name is no mistake of its own while they cannot.
 func (b *builder) namesFine(list string, n int) bool {
-	fine := !b.Wrong(list)
-	for i := range n {
-		at := yamlform.Index(list, i)
-		fine = fine && !b.Wrong(at) && !b.Wrong(at+".name") && !b.Wrong(at+".base_url")
-	}
-	return fine
+	return b.itemsFine(list, n, func(at string) bool { return !b.Wrong(at+".name") && !b.Wrong(at+".base_url") })
 }
 
-// jobsKnown reports whether the n traffic entries say for sure which workload
-// goes where.
-func (b *builder) jobsKnown(n int) bool {
-	known := !b.Wrong("traffic")
+// itemsFine reports whether neither a list nor one of its n items was wrong, and
+// each item is fine.
+func (b *builder) itemsFine(list string, n int, fine func(at string) bool) bool {
 	for i := range n {
-		at := yamlform.Index("traffic", i)
-		known = known && !b.Wrong(at) && b.Fine(at+".targets", at+".workload")
+		if at := yamlform.Index(list, i); b.Wrong(at) || !fine(at) {
+			return false
+		}
 	}
-	return known
+	return !b.Wrong(list)
 }
 
 // idle reports the targets and workloads that no job uses: to leave a
 // deployment unwatched must be written, not forgotten.
 func (b *builder) idle(targets []target.Target, workloads []conversation, jobs []load.Job) {
-	busyTargets, busyWorkloads := map[string]bool{}, map[string]bool{}
-	for _, j := range jobs {
-		busyTargets[j.Target.Name], busyWorkloads[j.Workload.Name] = true, true
-	}
 	for i, t := range targets {
-		if t.Name != "" && !busyTargets[t.Name] {
+		busy := func(j load.Job) bool { return j.Target.Name == t.Name }
+		if t.Name != "" && !slices.ContainsFunc(jobs, busy) {
 			b.Mistake(yamlform.Index("targets", i), t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
 		}
 	}
 	for _, w := range workloads {
-		if !busyWorkloads[w.Name] {
+		sent := func(j load.Job) bool { return j.Workload.Name == w.Name }
+		if !slices.ContainsFunc(jobs, sent) {
 			b.Mistake(w.path, w.Name, "is sent to no target", "name it as the workload of a traffic entry, or remove it")
 		}
 	}

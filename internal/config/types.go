@@ -2,9 +2,11 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"net/url"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +76,7 @@ func (*daytime) Describe() (string, map[string]any) {
 type freeBody map[string]any
 
 func (*freeBody) Describe() (string, map[string]any) {
-	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": map[string]any{"enum": ownFields()}}}
+	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": map[string]any{"enum": slices.Sorted(maps.Keys(ownFields()))}}}
 }
 
 // address is the base URL of an OpenAI-compatible API, normalised: no trailing

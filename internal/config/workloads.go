@@ -32,25 +32,18 @@ func (b *builder) workloads(in []fileWorkload) []conversation {
 		path := yamlform.Index("workloads", i)
 		b.Name(path, w.Name, "workload", taken)
 		out[i] = b.workload(path, w)
+		b.workloadNames = append(b.workloadNames, w.Name)
 	}
 	return out
 }
 
-func workloadName(c conversation) string { return c.Name }
-
 func (b *builder) workload(path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
-		Name:            w.Name,
-		PromptTokens:    w.PromptTokens,
-		FollowupTokens:  w.Followups.Tokens,
-		Starters:        w.Starters,
-		Seed:            w.Seed,
-		System:          w.System,
-		MaxOutputTokens: w.MaxOutputTokens,
-		Temperature:     w.Temperature,
-		Followups:       w.Followups.Script,
-		Check:           workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
-		Timeouts:        b.timeouts(path+".timeouts", w.Timeouts),
+		Name: w.Name, Seed: w.Seed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
+		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
+		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
+		Check:    workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
+		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}
 	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)
 	least, most := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
@@ -83,13 +76,13 @@ func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
 // timeouts checks that the parts of a turn fit in the whole. A part that was
 // not written yields to a short whole. Wrong ones come back as zero, unknown to
 // the checks of thresholds.
-func (b *builder) timeouts(path string, t fileTimeouts) workload.Timeouts {
+func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
 	b.within(path, "first_token", &t.FirstToken, t.Total)
 	b.within(path, "stall", &t.Stall, t.Total)
 	if !b.Fine(path) {
 		return workload.Timeouts{}
 	}
-	return workload.Timeouts(t)
+	return t
 }
 
 func (b *builder) within(path, key string, part *time.Duration, total time.Duration) {

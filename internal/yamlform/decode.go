@@ -86,11 +86,7 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	case node.Kind == yaml.ScalarNode && all && node.Value == Everything:
 		return
 	case node.Kind != yaml.SequenceNode:
-		m := Bad("", "is not a list", key.example())
-		if node.Kind == yaml.ScalarNode && !key.secret {
-			m.Value = Shown(node.Value)
-		}
-		f.report(node, path, m)
+		f.misfit(node, path, "is not a list", key.example(), key.secret)
 		return
 	case len(node.Content) == 0 && (key.min != "" || all):
 		f.report(node, path, Bad("", "is an empty list", cmp.Or(key.example(), "remove the key")))
@@ -104,16 +100,22 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	v.Set(items)
 }
 
+// misfit reports a node of another kind than is wanted. Of these only single
+// values are repeated.
+func (f *Form) misfit(node *yaml.Node, path, message, remedy string, secret bool) {
+	value := node.Value
+	if secret {
+		value = ""
+	}
+	f.report(node, path, Bad(value, message, remedy))
+}
+
 // structure decodes a mapping whose keys are the fields of v. A nil node is an
 // absent key and gives every field its default.
 func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 	fields := Fields(v.Type())
 	if node != nil && node.Kind != yaml.MappingNode {
-		m := Bad("", "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields)))
-		if node.Kind == yaml.ScalarNode {
-			m.Value = Shown(node.Value)
-		}
-		f.report(node, path, m)
+		f.misfit(node, path, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields)), false)
 		node = nil
 	}
 	present := f.members(node, path, v, names(fields))

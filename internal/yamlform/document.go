@@ -21,10 +21,14 @@ type Document struct {
 	Texts map[string]string
 }
 
-// Texts reads the texts of keys: a heading "## TYPE" for each struct type, and
-// below it an item "- KEY: TEXT" for each of its keys. What is indented goes on
-// with a text.
-func Texts(list string) map[string]string {
+// NewDocument describes files of the form T. texts has a heading "## TYPE" for
+// each struct type, and below it an item "- KEY: TEXT" for each of its keys. What
+// is indented goes on with a text.
+func NewDocument[T any](title, intro, texts string) Document {
+	return Document{reflect.TypeFor[T](), title, intro, textsOf(texts)}
+}
+
+func textsOf(list string) map[string]string {
 	texts, owner, key := map[string]string{}, "", ""
 	for line := range strings.Lines(list) {
 		if name, ok := strings.CutPrefix(line, "## "); ok {
