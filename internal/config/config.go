@@ -11,8 +11,8 @@ package config
 import (
 	"crypto/sha256"
 	_ "embed" // the texts of the documentation
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,16 +69,11 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	}
 	b := &builder{Form: form, dir: dir}
 	cfg := b.build(f)
-	cfg.Hash = hash(data)
+	cfg.Hash = fmt.Sprintf("%x", sha256.Sum256(data))
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
 	return cfg, nil
-}
-
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 //go:embed keys.txt

@@ -2,7 +2,9 @@ package config
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed" // the head of the reference
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -53,7 +55,7 @@ func ParsePlan(name string, data []byte, dir string, presets []string) (sweep.Pl
 		text = "(not kept: the plan has headers or extra_body fields of several lines)\n"
 	}
 	plan.Title = cmp.Or(plan.Title, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
-	plan.Source = runfile.Plan{File: filepath.Base(name), Text: text, SHA256: hash(data)}
+	plan.Source = runfile.Plan{File: filepath.Base(name), Text: text, SHA256: fmt.Sprintf("%x", sha256.Sum256(data))}
 	return plan, nil
 }
 
@@ -103,9 +105,7 @@ func (b *planner) variants(in []fileVariant) []sweep.Variant {
 	for i, v := range in {
 		path := yamlform.Index("variants", i)
 		out[i] = b.variant(path, v)
-		if out[i].Name != "" {
-			b.Name(path, out[i].Name, "variant", taken)
-		}
+		b.Name(path, out[i].Name, "variant", taken)
 	}
 	return out
 }

@@ -41,9 +41,7 @@ func (b *builder) slos(in []fileSLO, jobs []load.Job) []slo.Objective {
 			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold, Objective: float64(s.Objective),
 			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns,
 		}
-		if out[i].Name != "" {
-			b.Name(path, out[i].Name, "SLO", taken)
-		}
+		b.Name(path, out[i].Name, "SLO", taken)
 		b.threshold(path, s)
 		b.selected(path+".targets", s.Targets, b.targetNames, "target", "targets")
 		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload", "workloads")

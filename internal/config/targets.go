@@ -26,9 +26,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Connection = t.Connection
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
-		if out[i].Name != "" {
-			b.Name(path, out[i].Name, "target", taken)
-		}
+		b.Name(path, out[i].Name, "target", taken)
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out

@@ -67,22 +67,17 @@ func defaultTraffic(workloads []conversation) []fileTraffic {
 // settings resolves how often conversations start and what limits them.
 func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	at := path + ".arrival"
-	out := workload.Traffic{
-		Arrival:        workload.Arrival{Process: t.Arrival.Process},
-		MaxConcurrency: t.MaxConcurrency, TokensPerMinute: t.TokensPerMinute,
-	}
+	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, TokensPerMinute: t.TokensPerMinute}
 	if !b.Fine(at + ".process") {
 		return out
 	}
 	why := "with process " + string(out.Process)
-	if out.Process == workload.Gamma {
-		out.Burstiness = t.Arrival.Burstiness
-	} else {
+	if out.Process != workload.Gamma {
 		b.Useless(at, why, "remove it, or write process: gamma", "burstiness")
+		out.Burstiness = 0
 	}
 	if out.Process != workload.Closed {
 		b.Useless(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
-		out.Rate = t.Arrival.Rate
 		return out
 	}
 	b.Useless(at, why, "remove it", "rate")
@@ -90,7 +85,7 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	if !b.Has(at+".concurrency") && b.Fine(at+".concurrency") {
 		b.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
 	}
-	out.Concurrency, out.MaxConcurrency = t.Arrival.Concurrency, 0
+	out.Rate, out.MaxConcurrency = 0, 0
 	return out
 }
 

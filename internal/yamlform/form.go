@@ -153,14 +153,14 @@ func LabelSafe(s string) string {
 	return strings.Trim(s[:min(len(s), 63)], "-_.")
 }
 
-// Name checks the name of the item at path, and that no other of its kind has
-// it. taken has the paths of those before it. kind is "target" and the like. A
-// bad name still names its item, so it is not marked as wrong and references to
-// it count.
+// Name checks the name of the item at path, if it has any, and that no other of
+// its kind has it. taken has the paths of those before it. kind is "target" and
+// the like. A bad name still names its item, so it is not marked as wrong and
+// references to it count.
 func (f *Form) Name(path, name, kind string, taken map[string]string) {
 	at := path + ".name"
 	switch first := taken[name]; {
-	case !f.Fine(at):
+	case name == "" || !f.Fine(at):
 	case !labelName.MatchString(name):
 		remedy := "use up to 63 letters, digits, -, _ and ."
 		if safe := LabelSafe(name); safe != "" && !LooksSecret(safe) {
