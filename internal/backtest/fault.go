@@ -22,7 +22,7 @@ const (
 	Hang FaultKind = "hang"
 )
 
-// Fault is a labelled fault.
+// Fault is a labelled fault, and with its tags that of a scenario file.
 type Fault struct {
 	// Name is how tables call it.
 	Name string    `json:"name" required:"true" examples:"creep"`

@@ -6,7 +6,8 @@ import (
 )
 
 // Model is how a deployment behaves while nothing is wrong with it, and how it
-// is probed. Sizes on the log scale are natural logarithms.
+// is probed. Sizes on the log scale are natural logarithms. The tags are also
+// those of a scenario file, which package yamlform reads.
 type Model struct {
 	Name string `json:"name" required:"true" examples:"busy"`
 	// Like is the named model that this one is a change of; "" for a named one.

@@ -9,10 +9,8 @@
 package config
 
 import (
-	"crypto/sha256"
 	_ "embed" // the texts of the documentation
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,9 +38,6 @@ type Config struct {
 	Changes []Change
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
-	// Hash is the SHA-256 of the file's text in hexadecimal. Files that the
-	// configuration names are not part of it.
-	Hash string
 }
 
 // leastFile is the remedy of a file that holds no configuration at all.
@@ -69,7 +64,6 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	}
 	b := &builder{Form: form, dir: dir}
 	cfg := b.build(f)
-	cfg.Hash = fmt.Sprintf("%x", sha256.Sum256(data))
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
@@ -103,7 +97,15 @@ type builder struct {
 
 func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
+	if !b.Has("traffic") {
+		f.Traffic = defaultTraffic(workloads)
+	}
 	jobs := b.traffic(f.Traffic, targets, workloads)
+	b.known = b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)) &&
+		b.itemsFine("traffic", len(f.Traffic), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
+	if b.known {
+		b.idle(targets, workloads, jobs)
+	}
 	return &Config{
 		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), Jobs: jobs,
 		SLOs: b.slos(f.SLOs, jobs), Baselines: b.baselines, Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),

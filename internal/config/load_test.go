@@ -54,17 +54,3 @@ func TestPaths(t *testing.T) {
 		t.Errorf("key file: got %q, want %q", got, key)
 	}
 }
-
-func TestHash(t *testing.T) {
-	one, err := Parse("a", []byte("targets: [{base_url: http://a}]"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := Parse("b", []byte("targets: [{base_url: http://a}] # same values"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if one.Hash == two.Hash || len(one.Hash) != 64 {
-		t.Errorf("hashes %q and %q of different texts", one.Hash, two.Hash)
-	}
-}

@@ -13,9 +13,6 @@ import (
 // traffic resolves the traffic entries into jobs, in the order of the entries
 // and then of the targets.
 func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads []conversation) []load.Job {
-	if !b.Has("traffic") {
-		in = defaultTraffic(workloads)
-	}
 	var jobs []load.Job
 	owner := map[string]string{}
 	for i, t := range in {
@@ -42,11 +39,6 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			b.baseline(path, t, benchmark, j)
 			jobs = append(jobs, j)
 		}
-	}
-	b.known = b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)) &&
-		b.itemsFine("traffic", len(in), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
-	if b.known {
-		b.idle(targets, workloads, jobs)
 	}
 	return jobs
 }

@@ -241,6 +241,10 @@ func (f *Form) free(node *yaml.Node, path string) any {
 		}
 		return table
 	}
+	return f.freeScalar(node, path)
+}
+
+func (f *Form) freeScalar(node *yaml.Node, path string) any {
 	switch node.ShortTag() {
 	case "!!null":
 	case "!!bool", "!!int", "!!float":

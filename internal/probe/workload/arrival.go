@@ -15,7 +15,7 @@ const (
 	Closed Process = "closed"
 )
 
-// Arrival is an arrival process.
+// Arrival is an arrival process. Package yamlform reads its tags.
 type Arrival struct {
 	Process Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
 	// Rate is in conversations per second; 0 for Closed.

@@ -14,7 +14,8 @@ import (
 )
 
 // Plan says what to measure. It is a plain value; internal/config makes one
-// from a plan file.
+// from a plan file, of which some parts are read as they are: their tags are
+// those of package yamlform.
 type Plan struct {
 	Title string
 	// Source is the plan file as it was read.
