@@ -5,6 +5,7 @@ PKG           := ./cmd/synthetic
 BIN           := bin/synthetic
 IMAGE         ?= synthetic
 CONFIG        ?= examples/synthetic.yml
+REFERENCE     := docs
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
@@ -45,7 +46,11 @@ e2e: build ## Probe real servers (installs them; see docs/e2e.md)
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
-	$(GO) test ./internal/config ./internal/sidecar/metrics -run 'Doc|Schema|Reference|Golden' -update
+	for file in config plan; do \
+		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \
+		./$(BIN) generate schema $$file --output.dir=$(REFERENCE) || exit 1; \
+	done
+	./$(BIN) generate metrics --output.dir=$(REFERENCE)
 	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema

@@ -12,8 +12,8 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/common/version"
 
-	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/yamlform"
 )
 
 // Exit codes.
@@ -63,8 +63,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := []command{
-		addDemo(app), addRun(app), addProbe(app), addCheck(app), addGenerate(app), addSimulate(app), addSweep(app), addBacktest(app),
+		addDemo(app), addRun(app), addProbe(app), addCheck(app), addSimulate(app), addSweep(app), addBacktest(app),
 	}
+	commands = append(commands, addGenerate(app)...)
 	commands = append(commands, addReport(app)...)
 	chosen, err := app.Parse(args)
 	if err != nil {
@@ -97,7 +98,7 @@ var errInterrupted = errors.New("interrupted")
 func report(stderr io.Writer, err error) int {
 	var usage usageError
 	var refused sidecar.RefusedError
-	var mistakes config.Errors
+	var mistakes yamlform.Errors
 	switch {
 	case err == nil:
 		return exitOK

@@ -11,7 +11,6 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/backtest"
-	"synthetic/internal/config"
 )
 
 // simulated is what the flags want simulated; nothing beside a recording.
@@ -25,7 +24,7 @@ func (f *backtestFlags) simulated() (backtest.Scenario, error) {
 	own := backtest.Scenario{}
 	if f.scenario != "" {
 		var err error
-		if own, err = config.LoadScenario(f.scenario); err != nil {
+		if own, err = backtest.LoadScenario(f.scenario); err != nil {
 			return own, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/metrics"
 )
 
 // output is one file to be written.
@@ -22,26 +23,76 @@ type output struct {
 	data []byte
 }
 
-// generateFlags are shared by the two generators.
+// generateFlags are shared by what is made from a configuration.
 type generateFlags struct {
 	configFile, outputDir    string
 	runbookURL, dashboardURL string
 	replicas                 int
 }
 
-func addGenerate(app *kingpin.Application) command {
+func addGenerate(app *kingpin.Application) []command {
+	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of what synthetic reads and exports.")
+	return []command{
+		fromConfig(g, "rules", "Write alert rules from the SLOs and the traffic of a configuration: a Prometheus rule file and a PrometheusRule resource.", (*generateFlags).rules),
+		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", dashboards),
+		ofProgram(g, "schema", "Write the JSON Schema of a file, by which editors complete and check its keys.", schema, "config", "plan"),
+		ofProgram(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
+		ofProgram(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
+	}
+}
+
+// fromConfig adds a generator that reads a configuration.
+func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*generateFlags, *config.Config) ([]output, error)) command {
 	f := &generateFlags{}
-	c := app.Command("generate", "Write alert rules or dashboards from the SLOs and the traffic of a configuration.")
-	what := c.Arg("what", "rules (a Prometheus rule file and a PrometheusRule resource) or dashboards (Grafana JSON).").Required().Enum("rules", "dashboards")
+	c := parent.Command(name, help)
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("output.dir", "Directory to write to; it is made if need be.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
 	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the path within the repository.").PlaceHolder("URL").StringVar(&f.runbookURL)
 	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID (https://grafana.example.org/d), put into the alerts.").PlaceHolder("URL").StringVar(&f.dashboardURL)
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
-	return command{c, func(_ context.Context, e env) error { return f.run(e, *what) }}
+	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
 
-func (f *generateFlags) run(e env, what string) error {
+// ofProgram adds a generator of a document about synthetic itself; kinds are the
+// files that there is one of each for.
+func ofProgram(parent *kingpin.CmdClause, name, help string, build func(kind string) (output, error), kinds ...string) command {
+	var kind, dir string
+	c := parent.Command(name, help)
+	if len(kinds) > 0 {
+		c.Arg("file", "Of which file: config, the configuration of the sidecar, or plan, that of a sweep.").Default(kinds[0]).EnumVar(&kind, kinds...)
+	}
+	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, the text goes to standard output.").PlaceHolder("DIR").StringVar(&dir)
+	return command{c, func(_ context.Context, e env) error {
+		o, err := build(kind)
+		if err == nil && dir == "" {
+			_, err = e.stdout.Write(o.data)
+		} else if err == nil {
+			err = writeAll(e, dir, []output{o})
+		}
+		return err
+	}}
+}
+
+func schema(kind string) (output, error) {
+	if kind == "plan" {
+		return output{"plan.schema.json", config.PlanDocumentation().Schema()}, nil
+	}
+	return output{"synthetic.schema.json", config.Documentation().Schema()}, nil
+}
+
+func reference(kind string) (output, error) {
+	if kind == "plan" {
+		return output{"plan.md", config.PlanDocumentation().Reference()}, nil
+	}
+	return output{"configuration.md", config.Documentation().Reference()}, nil
+}
+
+func metricsReference(string) (output, error) {
+	text, err := metrics.Document()
+	return output{"metrics.md", text}, err
+}
+
+func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([]output, error)) error {
 	if f.replicas < 1 {
 		return usagef("--replicas=%d: at least one sidecar probes", f.replicas)
 	}
@@ -55,11 +106,7 @@ func (f *generateFlags) run(e env, what string) error {
 	if err != nil {
 		return err
 	}
-	build := f.rules
-	if what == "dashboards" {
-		build = dashboards
-	}
-	files, err := build(cfg)
+	files, err := build(f, cfg)
 	if err != nil {
 		return usagef("%s: %w", f.configFile, err)
 	}
@@ -87,7 +134,7 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
-func dashboards(cfg *config.Config) ([]output, error) {
+func dashboards(_ *generateFlags, cfg *config.Config) ([]output, error) {
 	in := dashboard.Input{SLOs: cfg.SLOs}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)

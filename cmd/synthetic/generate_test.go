@@ -19,7 +19,7 @@ func TestGenerateRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"nonsense"}, exitUsage, "enum value must be one of rules,dashboards, got 'nonsense'"},
+		{[]string{"nonsense"}, exitUsage, `expected command but got "nonsense"`},
 		{[]string{"rules", "--replicas=0"}, exitUsage, "--replicas=0: at least one sidecar probes"},
 		{[]string{"rules", "--runbook-url=runbooks"}, exitUsage, "--runbook-url=runbooks is no http(s) address"},
 		{[]string{"rules", "--dashboard-url=https:///d"}, exitUsage, "--dashboard-url=https:///d is no http(s) address"},
@@ -60,5 +60,30 @@ func TestGenerateWrites(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".synthetic-*")); len(left) > 0 {
 		t.Errorf("%v were left behind", left)
+	}
+}
+
+// TestGenerateDocuments writes what needs no configuration, to standard output
+// and to a directory.
+func TestGenerateDocuments(t *testing.T) {
+	dir := t.TempDir()
+	for file, args := range map[string][]string{
+		"synthetic.schema.json": {"schema"}, "plan.schema.json": {"schema", "plan"},
+		"configuration.md": {"reference", "config"}, "plan.md": {"reference", "plan"}, "metrics.md": {"metrics"},
+	} {
+		args = append([]string{"generate"}, args...)
+		var out, errs strings.Builder
+		if code := run(t.Context(), args, &out, &errs); code != exitOK {
+			t.Fatalf("%q: code %d, errors %s", args, code, errs.String())
+		}
+		printed := out.String()
+		out.Reset()
+		if code := run(t.Context(), append(args, "--output.dir="+dir), &out, &errs); code != exitOK {
+			t.Fatalf("%q: code %d, errors %s", args, code, errs.String())
+		}
+		written, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil || len(printed) < 1000 || printed != string(written) || out.String() != "wrote "+filepath.Join(dir, file)+"\n" {
+			t.Errorf("%q: %d bytes printed, %d written (%v); output:\n%s", args, len(printed), len(written), err, out.String())
+		}
 	}
 }

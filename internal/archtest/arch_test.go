@@ -41,8 +41,11 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/sidecar/status",
 		},
 
-		"internal/alerting":  nil,
-		"internal/backtest":  {"internal/draw", "internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+		"internal/alerting": nil,
+		"internal/backtest": {
+			"internal/draw", "internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo",
+			"internal/yamlform",
+		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 
@@ -65,11 +68,12 @@ func allowed() map[string][]string {
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,
 		"internal/draw":       nil,
+		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/study/runfile"},
 		"internal/config": {
-			"internal/backtest", "internal/probe", "internal/probe/target", "internal/probe/workload",
+			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/slo", "internal/study/baseline", "internal/study/runfile",
-			"internal/study/sweep",
+			"internal/study/sweep", "internal/yamlform",
 		},
 
 		// Tests alone import these.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"synthetic/internal/yamlform"
 )
 
 // FaultKind is what a fault does to turns.
@@ -20,24 +22,24 @@ const (
 	Hang FaultKind = "hang"
 )
 
-// Fault is a labelled fault.
+// Fault is a labelled fault, and with its tags that of a scenario file.
 type Fault struct {
 	// Name is how tables call it.
-	Name string    `json:"name"`
-	Kind FaultKind `json:"kind"`
+	Name string    `json:"name" required:"true" examples:"creep"`
+	Kind FaultKind `json:"kind" required:"true" enum:"slow,slow_decode,outage,hang"`
 	// Size is the factor of Slow and SlowDecode.
-	Size float64 `json:"size,omitempty"`
+	Size float64 `json:"size,omitempty" above:"1" max:"1000" examples:"1.5"`
 	// Share of the turns that are hit; 0 means all.
-	Share float64 `json:"share,omitempty"`
+	Share yamlform.Share `json:"share,omitempty" examples:"15%"`
 	// Ramp is how long the fault takes to reach its size; 0 is a step.
-	Ramp time.Duration `json:"ramp,omitempty"`
+	Ramp time.Duration `json:"ramp,omitempty" examples:"1h"`
 	// Length is how long it lasts.
-	Length time.Duration `json:"length"`
+	Length time.Duration `json:"length" required:"true" min:"1m" max:"30d" examples:"4h"`
 	// Within is the time after which a page is too late to count as found; 0
 	// means Length.
-	Within time.Duration `json:"within,omitempty"`
+	Within time.Duration `json:"within,omitempty" min:"1s" examples:"40m"`
 	// At are the onsets, from the end of the warm-up; none means random ones.
-	At []time.Duration `json:"at,omitempty"`
+	At []time.Duration `json:"at,omitempty" min:"1" examples:"[2h, 1d6h]"`
 }
 
 // Faults are those that alert quality is measured on.
@@ -95,7 +97,7 @@ func (f Fault) size(after time.Duration) float64 {
 	return f.Size
 }
 
-func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < f.Share }
+func (f Fault) hits(rng *rand.Rand) bool { return f.Share == 0 || rng.Float64() < float64(f.Share) }
 
 // within is the time in which a page counts as found.
 func (f Fault) within() time.Duration {

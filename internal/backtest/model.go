@@ -6,54 +6,55 @@ import (
 )
 
 // Model is how a deployment behaves while nothing is wrong with it, and how it
-// is probed. Sizes on the log scale are natural logarithms.
+// is probed. Sizes on the log scale are natural logarithms. The tags are also
+// those of a scenario file, which package yamlform reads.
 type Model struct {
-	Name string `json:"name"`
+	Name string `json:"name" required:"true" examples:"busy"`
 	// Like is the named model that this one is a change of; "" for a named one.
-	Like string `json:"like,omitempty"`
+	Like string `json:"like,omitempty" default:"quiet"`
 	// ConversationsPerMinute start at random (Poisson), each with TurnsMin to
 	// TurnsMax turns.
-	ConversationsPerMinute float64 `json:"conversations_per_minute"`
-	TurnsMin               int     `json:"turns_min"`
-	TurnsMax               int     `json:"turns_max"`
+	ConversationsPerMinute float64 `json:"conversations_per_minute" above:"0" max:"600" examples:"12"`
+	TurnsMin               int     `json:"turns_min" min:"1" max:"100" examples:"3"`
+	TurnsMax               int     `json:"turns_max" min:"1" max:"100" examples:"5"`
 	// FirstTTFT and FollowupTTFT are the medians of the time to first token.
-	FirstTTFT    time.Duration `json:"first_ttft"`
-	FollowupTTFT time.Duration `json:"followup_ttft"`
+	FirstTTFT    time.Duration `json:"first_ttft" min:"1ms" max:"1m" examples:"250ms"`
+	FollowupTTFT time.Duration `json:"followup_ttft" min:"1ms" max:"1m" examples:"150ms"`
 	// TPOT is the median time per output token of answers of Output tokens.
-	TPOT   time.Duration `json:"tpot"`
-	Output int           `json:"output_tokens"`
+	TPOT   time.Duration `json:"tpot" min:"1ms" max:"1s" examples:"20ms"`
+	Output int           `json:"output_tokens" min:"2" max:"10000" examples:"48"`
 	// FirstToken is the prober's deadline for the first token.
-	FirstToken time.Duration `json:"first_token_timeout"`
+	FirstToken time.Duration `json:"first_token_timeout" min:"1s" max:"2m" examples:"30s"`
 
 	// Sigma is the standard deviation of the logarithm of single turns' TTFT,
 	// PaceSigma that of their TPOT.
-	Sigma     float64 `json:"sigma"`
-	PaceSigma float64 `json:"pace_sigma"`
+	Sigma     float64 `json:"sigma" min:"0" max:"3" examples:"0.3"`
+	PaceSigma float64 `json:"pace_sigma" min:"0" max:"3" examples:"0.1"`
 	// LevelSD is the standard deviation of the 30-minute mean of the log level,
 	// which wanders (Ornstein-Uhlenbeck) with a time constant of LevelTime.
-	LevelSD   float64       `json:"level_sd"`
-	LevelTime time.Duration `json:"level_time"`
+	LevelSD   float64       `json:"level_sd" min:"0" max:"1" examples:"0.054"`
+	LevelTime time.Duration `json:"level_time" min:"1m" max:"7d" examples:"1h"`
 	// Daily and Weekly are the amplitudes of the seasons on the log scale.
-	Daily  float64 `json:"daily"`
-	Weekly float64 `json:"weekly"`
+	Daily  float64 `json:"daily" min:"0" max:"3" examples:"0.25"`
+	Weekly float64 `json:"weekly" min:"0" max:"3" examples:"0.03"`
 	// Bursts come BurstsPerDay times at random, last BurstLength on average
 	// (exponential, at most twice that) and raise the log level by a
 	// uniform amount between BurstMin and BurstMax.
-	BurstsPerDay float64       `json:"bursts_per_day"`
-	BurstLength  time.Duration `json:"burst_length"`
-	BurstMin     float64       `json:"burst_min"`
-	BurstMax     float64       `json:"burst_max"`
+	BurstsPerDay float64       `json:"bursts_per_day" min:"0" max:"1000" examples:"4"`
+	BurstLength  time.Duration `json:"burst_length" min:"1s" max:"1d" examples:"90s"`
+	BurstMin     float64       `json:"burst_min" min:"0" max:"5" examples:"0.2"`
+	BurstMax     float64       `json:"burst_max" min:"0" max:"5" examples:"0.55"`
 	// Outliers is the share of turns that take OutlierMin to OutlierMax times as
 	// long (log-uniform).
-	Outliers   float64 `json:"outliers"`
-	OutlierMin float64 `json:"outlier_min"`
-	OutlierMax float64 `json:"outlier_max"`
+	Outliers   float64 `json:"outliers" min:"0" max:"1" examples:"0.003"`
+	OutlierMin float64 `json:"outlier_min" min:"1" max:"1000" examples:"3"`
+	OutlierMax float64 `json:"outlier_max" min:"1" max:"1000" examples:"10"`
 	// Failures is the share of turns that fail at random.
-	Failures float64 `json:"failures"`
+	Failures float64 `json:"failures" min:"0" max:"1" examples:"0.0003"`
 	// ShiftsPerMonth deployments per 30 days move the level for good, by a
 	// normal amount of standard deviation ShiftSD.
-	ShiftsPerMonth float64 `json:"shifts_per_month"`
-	ShiftSD        float64 `json:"shift_sd"`
+	ShiftsPerMonth float64 `json:"shifts_per_month" min:"0" max:"1000" examples:"4"`
+	ShiftSD        float64 `json:"shift_sd" min:"0" max:"3" examples:"0.05"`
 }
 
 // TurnTimeout is the simulated prober's deadline for a whole turn.

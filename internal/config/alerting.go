@@ -2,98 +2,85 @@ package config
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
-	"synthetic/internal/probe/target"
+	"synthetic/internal/yamlform"
 )
 
-// Alerting says how the process pages by itself.
+// Alerting is the section by which the process pages itself. Its URLs have no
+// trailing slash; what is "" was not written.
 type Alerting struct {
-	Alertmanagers  []Alertmanager
-	ExternalLabels map[string]string
-	// ExternalURL, RunbookURL and DashboardURL have no trailing slash; "" is
-	// none.
-	ExternalURL, RunbookURL, DashboardURL string
-	Interval, Retention                   time.Duration
-	MaxSeries                             int
-	// Directory is "" for a temporary one.
-	Directory string
+	Alertmanagers  []Alertmanager    `yaml:"alertmanagers" examples:"[{url: \"http://alertmanager:9093\"}]"`
+	ExternalLabels map[string]string `yaml:"external_labels" examples:"{cluster: eu-1}"`
+	ExternalURL    webURL            `yaml:"external_url" examples:"https://synthetic.example.com"`
+	RunbookURL     webURL            `yaml:"runbook_url" examples:"https://git.example.com/synthetic/docs/runbooks"`
+	DashboardURL   webURL            `yaml:"dashboard_url" examples:"https://grafana.example.com/d"`
+	Interval       time.Duration     `yaml:"interval" default:"15s" min:"1s" max:"1m"`
+	Retention      time.Duration     `yaml:"retention" default:"24h" min:"2h"`
+	MaxSeries      int               `yaml:"max_series" default:"50000" min:"100" max:"10000000"`
+	Directory      string            `yaml:"directory" examples:"/var/lib/synthetic/pager"`
 }
 
 // Alertmanager is one that is told of alerts.
 type Alertmanager struct {
-	URL     string // without a trailing slash
-	Timeout time.Duration
-	// Username and PasswordFile, or BearerTokenFile, or none of them.
-	Username, PasswordFile, BearerTokenFile string
-	TLS                                     target.TLS
+	URL             webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
+	Timeout         time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
+	BasicAuth       BasicAuth     `yaml:"basic_auth" group:"auth" examples:"{username: pager, password_file: /etc/synthetic/password}"`
+	BearerTokenFile string        `yaml:"bearer_token_file" group:"auth" secret:"true" examples:"/etc/synthetic/token"`
+	TLS             fileTLS       `yaml:"tls" examples:"{ca_file: ca.pem}"`
+}
+
+// BasicAuth is who an Alertmanager is told that we are.
+type BasicAuth struct {
+	Username     string `yaml:"username" required:"true" examples:"pager"`
+	PasswordFile string `yaml:"password_file" required:"true" secret:"true" examples:"/etc/synthetic/password"`
 }
 
 // labelKey is what names of labels must match.
 var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
 // alerting resolves the section, nil if it is not there.
-func (b *builder) alerting(f fileAlerting) *Alerting {
+func (b *builder) alerting(a Alerting) *Alerting {
 	const path = "alerting"
-	if !b.has(path) {
+	if !b.Has(path) {
 		return nil
 	}
-	out := &Alerting{
-		ExternalLabels: f.ExternalLabels,
-		ExternalURL:    string(f.ExternalURL), RunbookURL: string(f.RunbookURL), DashboardURL: string(f.DashboardURL),
-		Interval: time.Duration(f.Interval), Retention: time.Duration(f.Retention),
-		MaxSeries: f.MaxSeries, Directory: b.directory(path+".directory", f.Directory),
-	}
-	for name := range f.ExternalLabels {
-		at := join(path+".external_labels", shownKey(name))
-		switch {
-		case !labelKey.MatchString(name):
-			b.mistake(at, "", "is not the name of a label", "use letters, digits and _, and no digit first")
-		case name == "alertname" || strings.HasPrefix(name, "__"):
-			b.mistake(at, "", "is a label that alerts have of themselves", "choose another name")
+	if at := path + ".directory"; a.Directory != "" && b.Fine(at) {
+		written := a.Directory
+		a.Directory = b.resolve(written)
+		if info, err := os.Stat(a.Directory); err == nil && !info.IsDir() {
+			b.Mistake(at, written, "is not a directory", "name a directory, or a path where one can be made")
 		}
 	}
-	first := map[string]string{}
-	for i, a := range f.Alertmanagers {
-		out.Alertmanagers = append(out.Alertmanagers, b.alertmanager(index(path+".alertmanagers", i), a, first))
+	for name := range a.ExternalLabels {
+		at := yamlform.Join(path+".external_labels", name)
+		switch {
+		case !labelKey.MatchString(name):
+			b.Mistake(at, "", "is not the name of a label", "use letters, digits and _, and no digit first")
+		case name == "alertname" || strings.HasPrefix(name, "__"):
+			b.Mistake(at, "", "is a label that alerts have of themselves", "choose another name")
+		}
 	}
-	return out
+	first := map[webURL]string{}
+	for i := range a.Alertmanagers {
+		b.alertmanager(yamlform.Index(path+".alertmanagers", i), &a.Alertmanagers[i], first)
+	}
+	return &a
 }
 
 // alertmanager resolves one; first has the paths of those before it by URL.
-func (b *builder) alertmanager(path string, a fileAlertmanager, first map[string]string) Alertmanager {
-	at := path + ".url"
-	url := string(a.URL)
-	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.fine(at) {
-		b.mistake(at, shown(url), "names the operation, which is appended by itself", "write "+shown(base))
+func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]string) {
+	at, url := path+".url", string(a.URL)
+	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.Fine(at) {
+		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
-	if before := first[url]; before != "" && b.fine(at) {
-		b.mistake(at, shown(url), "is also the address of "+before, "remove one of the two")
+	if before := first[a.URL]; before != "" && b.Fine(at) {
+		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
-	first[url] = path
-	return Alertmanager{
-		URL: url, Timeout: time.Duration(a.Timeout),
-		Username:        a.BasicAuth.Username,
-		PasswordFile:    b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true),
-		BearerTokenFile: b.file(path+".bearer_token_file", a.BearerTokenFile, true),
-		TLS:             b.tls(path, "url", url, a.TLS),
-	}
-}
-
-// directory resolves the path of a directory that need not be there yet.
-func (b *builder) directory(at, path string) string {
-	if path == "" || !b.fine(at) {
-		return path
-	}
-	full := path
-	if !filepath.IsAbs(path) {
-		full = filepath.Join(b.dir, path)
-	}
-	if info, err := os.Stat(full); err == nil && !info.IsDir() {
-		b.mistake(at, shown(path), "is not a directory", "name a directory, or a path where one can be made")
-	}
-	return full
+	first[a.URL] = path
+	a.BasicAuth.PasswordFile = b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true)
+	a.BearerTokenFile = b.file(path+".bearer_token_file", a.BearerTokenFile, true)
+	a.TLS = fileTLS(b.tls(path, "url", url, a.TLS))
 }

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/probe/target"
-
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -39,8 +37,8 @@ alerting:
 				{URL: "http://one:9093/am", Timeout: 10 * time.Second},
 				{
 					URL: "https://two:9093", Timeout: 3 * time.Second,
-					Username: "pager", PasswordFile: "testdata/good/key.txt",
-					TLS: target.TLS{
+					BasicAuth: BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
+					TLS: fileTLS{
 						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 						ServerName: "am", InsecureSkipVerify: true,
 					},

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/yamlform"
 )
 
 // TestBad loads every file of testdata/bad and compares the mistakes found
@@ -26,7 +28,7 @@ func TestBad(t *testing.T) {
 			if cfg != nil {
 				t.Error("a configuration came with the error")
 			}
-			problems, ok := errors.AsType[Errors](err)
+			problems, ok := errors.AsType[yamlform.Errors](err)
 			if !ok {
 				t.Fatalf("got error %v of type %T, want Errors", err, err)
 			}

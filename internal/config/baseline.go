@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/study/baseline"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
+	"synthetic/internal/yamlform"
 )
 
 // Baseline is the level of a benchmark that a job is compared with.
@@ -43,21 +44,19 @@ func (c *Config) BaselineOf(target, workload string) (Baseline, bool) {
 func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 	at := path + ".baseline_file"
 	if t.BaselineFile == "" {
-		for _, key := range []string{"baseline_variant", "baseline_level"} {
-			if b.has(path+"."+key) && b.fine(path+"."+key, at) {
-				b.mistake(path+"."+key, "", "has no effect without baseline_file", "write baseline_file, or remove it")
-			}
+		if b.Fine(at) {
+			b.Useless(path, "without baseline_file", "write baseline_file, or remove it", "baseline_variant", "baseline_level")
 		}
 		return nil
 	}
 	full := b.file(at, t.BaselineFile, false)
-	if !b.fine(at) {
+	if !b.Fine(at) {
 		return nil
 	}
 	f, err := baseline.Open(full)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), full+": ")
-		b.mistake(at, shown(t.BaselineFile), "cannot be a baseline ("+reason+")", "name the run.json of synthetic sweep, or the report.json of a report")
+		b.Mistake(at, t.BaselineFile, "cannot be a baseline ("+reason+")", "name the run.json of synthetic sweep, or the report.json of a report")
 		return nil
 	}
 	return f
@@ -65,11 +64,11 @@ func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 
 // baseline chooses the level that a job is compared with.
 func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe.Job) {
-	if f == nil || !b.fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
+	if f == nil || !b.Fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
 		return
 	}
 	if d := sweep.Differs(j.Workload, f.Workload); d != "" {
-		b.mistake(path+".baseline_file", filepath.Base(t.BaselineFile), fmt.Sprintf("was measured with another workload than %q: %s", j.Workload.Name, d), "sweep with the workload of this entry, or give the entry that of the sweep")
+		b.Mistake(path+".baseline_file", filepath.Base(t.BaselineFile), fmt.Sprintf("was measured with another workload than %q: %s", j.Workload.Name, d), "sweep with the workload of this entry, or give the entry that of the sweep")
 		return
 	}
 	variant, ok := b.baselineVariant(path, t, f, j.Target.Name)
@@ -82,7 +81,7 @@ func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe
 	}
 	e, err := f.At(variant, level)
 	if err != nil {
-		b.mistake(b.nearer(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another baseline_level of those that were measured: "+levelList(f, variant))
+		b.Mistake(b.nearer(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another baseline_level of those that were measured: "+levelList(f, variant))
 		return
 	}
 	b.baselines = append(b.baselines, Baseline{
@@ -95,8 +94,8 @@ func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe
 // TTFT to compare with.
 func learned(l baseline.Level, w workload.Spec) []probe.TurnKind {
 	var out []probe.TurnKind
-	for k, kind := range probe.TurnKinds() {
-		if l.Benchmarks[k][0].Typical == 0 && (kind == probe.First || w.TurnsMax != 1) {
+	for k, kind := range kindsOf(w) { // the first of probe.TurnKinds
+		if l.Benchmarks[k][0].Typical == 0 {
 			out = append(out, kind)
 		}
 	}
@@ -108,17 +107,17 @@ func learned(l baseline.Level, w workload.Spec) []probe.TurnKind {
 func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, target string) (string, bool) {
 	at := path + ".baseline_variant"
 	switch {
-	case b.has(at) && slices.Contains(f.Variants, t.BaselineVariant):
+	case b.Has(at) && slices.Contains(f.Variants, t.BaselineVariant):
 		return t.BaselineVariant, true
-	case b.has(at):
-		b.mistake(at, shown(t.BaselineVariant), "is not a variant of the baseline_file", suggest(t.BaselineVariant, f.Variants, "variants"))
+	case b.Has(at):
+		b.Mistake(at, t.BaselineVariant, "is not a variant of the baseline_file", yamlform.Suggest(t.BaselineVariant, f.Variants, "variants"))
 		return "", false
 	case len(f.Variants) == 1:
 		return f.Variants[0], true
 	case slices.Contains(f.Variants, target):
 		return target, true
 	}
-	b.mistake(at, "", fmt.Sprintf("is missing: the baseline_file has several, and none is called %q as the target", target), "name one of the variants "+sequence(f.Variants))
+	b.Mistake(at, "", fmt.Sprintf("is missing: the baseline_file has several, and none is called %q as the target", target), "name one of the variants "+yamlform.Sequence(f.Variants))
 	return "", false
 }
 
@@ -133,24 +132,24 @@ func (b *builder) baselineLevel(path string, t fileTraffic, f *baseline.File, va
 	}
 	switch {
 	case len(levels) == 0:
-		b.mistake(b.nearer(path, "baseline_variant"), shown(variant), "was not measured at any level", "choose another variant, or finish the sweep with --resume")
-	case b.has(at) && slices.Contains(levels, t.BaselineLevel):
+		b.Mistake(b.nearer(path, "baseline_variant"), variant, "was not measured at any level", "choose another variant, or finish the sweep with --resume")
+	case b.Has(at) && slices.Contains(levels, t.BaselineLevel):
 		return t.BaselineLevel, true
-	case b.has(at):
-		b.mistake(at, number64(t.BaselineLevel), fmt.Sprintf("is not a level of %q", variant), "write one of the measured levels: "+levelList(f, variant))
+	case b.Has(at):
+		b.Mistake(at, number(t.BaselineLevel), fmt.Sprintf("is not a level of %q", variant), "write one of the measured levels: "+levelList(f, variant))
 	case len(levels) == 1:
 		return levels[0], true
 	case slices.Contains(levels, own):
 		return own, true
 	default:
-		b.mistake(at, "", fmt.Sprintf("is missing: %q was measured at several levels", variant), "write the one that is to be expected here: "+levelList(f, variant))
+		b.Mistake(at, "", fmt.Sprintf("is missing: %q was measured at several levels", variant), "write the one that is to be expected here: "+levelList(f, variant))
 	}
 	return 0, false
 }
 
 // nearer is the path of a key if it was written, else that of baseline_file.
 func (b *builder) nearer(path, key string) string {
-	if at := path + "." + key; b.has(at) {
+	if at := path + "." + key; b.Has(at) {
 		return at
 	}
 	return path + ".baseline_file"
@@ -158,11 +157,11 @@ func (b *builder) nearer(path, key string) string {
 
 // levelList is "concurrency 10, 20 and 30".
 func levelList(f *baseline.File, variant string) string {
-	var words []string
+	var levels []string
 	for _, l := range f.Levels(variant) {
-		words = append(words, number64(l))
+		levels = append(levels, number(l))
 	}
-	return string(f.Kind) + " " + sequence(words)
+	return string(f.Kind) + " " + yamlform.Sequence(levels)
 }
 
-func number64(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

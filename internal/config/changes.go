@@ -4,8 +4,10 @@ import (
 	"slices"
 	"time"
 
-	"synthetic/internal/probe/target"
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/yamlform"
 )
 
 // mostChange is the longest change window. Nothing is learned within one, so a
@@ -31,18 +33,16 @@ func (c *Config) ChangesOf(target string) []regression.Change {
 }
 
 // changes resolves the declared change windows.
-func (b *builder) changes(in []fileChange, targets []target.Target) []Change {
+func (b *builder) changes(in []fileChange) []Change {
 	var out []Change
 	for i, f := range in {
-		path := index("changes", i)
-		b.selected(path+".targets", f.Targets, targetNames(targets), "target", "targets")
-		c := Change{Targets: f.Targets}
-		if b.has(path + ".weekly") {
-			c.Change = b.weekly(path, f)
-		} else {
-			c.Change = b.once(path, f)
+		path := yamlform.Index("changes", i)
+		b.selected(path+".targets", f.Targets, b.targetNames, "target", "targets")
+		window := b.once
+		if b.Has(path + ".weekly") {
+			window = b.weekly
 		}
-		out = append(out, c)
+		out = append(out, Change{f.Targets, window(path, f)})
 	}
 	return out
 }
@@ -51,17 +51,17 @@ func (b *builder) changes(in []fileChange, targets []target.Target) []Change {
 func (b *builder) once(path string, f fileChange) regression.Change {
 	start, end := path+".start", path+".end"
 	switch {
-	case !b.fine(path):
-	case !b.has(start) && !b.has(end):
-		b.mistake(path, "", "has neither start and end nor weekly", "write for example start: 2026-12-01T10:00:00Z and end: 2026-12-01T11:30:00Z")
-	case !b.has(start):
-		b.mistake(start, "", "is missing beside end", "write when the window begins")
-	case !b.has(end):
-		b.mistake(end, "", "is missing beside start", "write when the window ends")
+	case !b.Fine(path):
+	case !b.Has(start) && !b.Has(end):
+		b.Mistake(path, "", "has neither start and end nor weekly", "write for example start: 2026-12-01T10:00:00Z and end: 2026-12-01T11:30:00Z")
+	case !b.Has(start):
+		b.Mistake(start, "", "is missing beside end", "write when the window begins")
+	case !b.Has(end):
+		b.Mistake(end, "", "is missing beside start", "write when the window ends")
 	case !f.End.After(f.Start.Time):
-		b.mistake(end, f.End.Format(time.RFC3339), "is not after start, which is "+f.Start.Format(time.RFC3339)+" in UTC", "write a later end, or swap the two")
+		b.Mistake(end, f.End.Format(time.RFC3339), "is not after start, which is "+f.Start.Format(time.RFC3339)+" in UTC", "write a later end, or swap the two")
 	case f.End.Sub(f.Start.Time) > mostChange:
-		b.mistake(end, f.End.Format(time.RFC3339), "is more than "+duration(mostChange).String()+" after start, and nothing would be learned for so long", "write an earlier end")
+		b.Mistake(end, f.End.Format(time.RFC3339), "is more than "+model.Duration(mostChange).String()+" after start, and nothing would be learned for so long", "write an earlier end")
 	}
 	return regression.Change{From: f.Start.Time, To: f.End.Time, Relearn: f.Relearn}
 }
@@ -70,16 +70,16 @@ func (b *builder) once(path string, f fileChange) regression.Change {
 // of 1970, so that there is one in every week that may come.
 func (b *builder) weekly(path string, f fileChange) regression.Change {
 	for _, key := range []string{"start", "end"} {
-		if at := path + "." + key; b.has(at) && b.fine(at) {
-			b.mistake(at, "", "stands beside weekly, which it excludes", "keep one of the two")
+		if at := path + "." + key; b.Has(at) && b.Fine(at) {
+			b.Mistake(at, "", "stands beside weekly, which it excludes", "keep one of the two")
 		}
 	}
 	if f.Relearn {
-		b.mistake(path+".relearn", "", "has no meaning beside weekly: the usual level would be forgotten every week", "remove it")
+		b.Mistake(path+".relearn", "", "has no meaning beside weekly: the usual level would be forgotten every week", "remove it")
 	}
 	monday := time.Date(1970, time.January, 5, 0, 0, 0, 0, time.UTC)
 	from := monday.AddDate(0, 0, slices.Index(weekdays(), f.Weekly.Day)).Add(time.Duration(f.Weekly.Start))
-	return regression.Change{From: from, To: from.Add(time.Duration(f.Weekly.Length)), Weekly: true}
+	return regression.Change{From: from, To: from.Add(f.Weekly.Length), Weekly: true}
 }
 
 // weekdays are the values of day, in the order of the week.

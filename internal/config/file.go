@@ -1,125 +1,177 @@
 package config
 
-// The structs of this file are the shape of the YAML file. Their tags are read
-// by the decoder and by the generators of the documentation and the schema:
-//
-//	yaml      the key
-//	doc       what it means, in Markdown; ~key~ stands for `key`, since a tag
-//	          cannot hold a backtick
-//	default   the value of an absent key, as it would be written
-//	absent    what an absent key means, where that is not a fixed value
-//	required  the key must be there
-//	enum      the allowed values, separated by commas
-//	examples  values to show, separated by " | "; the first serves as remedy
-//	min, max  inclusive bounds of a number, duration or length of a list
-//	above     exclusive lower bound
-//	group     keys of one group exclude each other
-//	secret    values are never repeated in messages
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/sweep"
+	"synthetic/internal/yamlform"
+)
+
+// The structs of this file are the shape of the YAML file. Package yamlform says
+// what their tags mean; keys.txt says what their keys mean.
 
 type file struct {
-	Targets   []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]" doc:"The deployments to probe."`
-	Workloads []fileWorkload `yaml:"workloads" min:"1" absent:"one workload with every default" examples:"[{name: chat}]" doc:"The kinds of conversation to hold."`
-	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two may be in one entry only."`
-	SLOs      []fileSLO      `yaml:"slos" absent:"TTFT within 1 s for 99 % of turns, TPOT within 60 ms for 99 %, availability 99.5 %" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]" doc:"The service level objectives that turns are judged by. An empty list means none."`
-	Changes   []fileChange   `yaml:"changes" min:"1" absent:"none" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]" doc:"Declared change windows: what is measured within them does not enter the usual level that the regression alerts compare with. They silence no alert. See [alerting.md](alerting.md#a-level-that-is-meant-to-stay)."`
-	Alerting  fileAlerting   `yaml:"alerting" absent:"this process does not page" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}" doc:"Evaluate the alert rules in this process and tell Alertmanagers, without a Prometheus; see [pager.md](pager.md). ~{}~ is enough to see alerts on the page ~/alerts~."`
+	Targets   []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workloads []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
+	Traffic   []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
+	SLOs      []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Changes   []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
+	Alerting  Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 }
 
 type fileTarget struct {
-	Name string `yaml:"name" absent:"host and port of ~base_url~" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
+	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
-	Connection    string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
-	ExtraBody     map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
-	ServerMetrics fileServer     `yaml:"server_metrics" absent:"they are not read" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}" doc:"Read the server's own metrics for what no client sees: how much of speculative decoding is accepted. ~{}~ is enough where they are at ~/metrics~ on the host of ~base_url~."`
+	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
 }
 
 // fileEndpoint is how to reach an API.
 type fileEndpoint struct {
-	BaseURL       address           `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1" doc:"The address that ~/chat/completions~ and ~/models~ are appended to. Without a path, ~/v1~ is meant. No user, query or fragment."`
-	Model         string            `yaml:"model" absent:"the first that ~/models~ lists" examples:"llama" doc:"Model to ask for in each request."`
-	ModelsTimeout duration          `yaml:"models_timeout" default:"10s" min:"1ms" doc:"Longest wait for the answer of ~/models~."`
-	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" absent:"no key" examples:"/etc/synthetic/key" doc:"File that holds the API key, sent as ~Authorization: Bearer …~. It must exist when the configuration is loaded and is read at each use, so a rotated key needs no reload. A key is never written in the configuration itself."`
-	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" absent:"no key" examples:"LLM_API_KEY" doc:"Environment variable that holds the API key."`
-	Headers       map[string]string `yaml:"headers" secret:"true" absent:"none" examples:"{x-tenant: probe}" doc:"Headers added to each request. Headers that carry keys or that the client sets itself are refused."`
-	TLS           fileTLS           `yaml:"tls" absent:"the system's certificate authorities" examples:"{ca_file: ca.pem}" doc:"TLS settings of an ~https~ address."`
+	BaseURL       address           `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
+	Model         string            `yaml:"model" examples:"llama"`
+	ModelsTimeout time.Duration     `yaml:"models_timeout" default:"10s" min:"1ms"`
+	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
+	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
+	Headers       map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
+	TLS           fileTLS           `yaml:"tls" examples:"{ca_file: ca.pem}"`
 }
 
 type fileTLS struct {
-	CAFile             string `yaml:"ca_file" absent:"the system's" examples:"ca.pem" doc:"PEM file of the certificate authorities to trust."`
-	CertFile           string `yaml:"cert_file" absent:"none" examples:"client.pem" doc:"PEM file of the client certificate; goes with ~key_file~."`
-	KeyFile            string `yaml:"key_file" absent:"none" examples:"client-key.pem" doc:"PEM file of the client certificate's key; goes with ~cert_file~."`
-	ServerName         string `yaml:"server_name" absent:"the host of the address" examples:"llm.example.com" doc:"Name that the server's certificate must carry."`
-	InsecureSkipVerify bool   `yaml:"insecure_skip_verify" default:"false" doc:"Accept any certificate. Only for experiments: whoever sits in between can read the key."`
+	CAFile             string `yaml:"ca_file" examples:"ca.pem"`
+	CertFile           string `yaml:"cert_file" examples:"client.pem"`
+	KeyFile            string `yaml:"key_file" examples:"client-key.pem"`
+	ServerName         string `yaml:"server_name" examples:"llm.example.com"`
+	InsecureSkipVerify bool   `yaml:"insecure_skip_verify" default:"false"`
 }
 
 type fileWorkload struct {
-	Name              string        `yaml:"name" default:"chat" doc:"Value of the label ~workload~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the workloads."`
-	Turns             fileTurns     `yaml:"turns" absent:"3 to 5" examples:"{min: 3, max: 5}" doc:"Turns of a conversation, drawn uniformly."`
-	PromptTokens      int           `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000" doc:"Length of the first user message in tokens. The prober learns how many characters make a token from the ~usage~ of the server's answers."`
-	Starters          int           `yaml:"starters" default:"10" min:"0" max:"1000000" doc:"How many opening texts the conversations share, as they share system prompts and documents in production: the prefix cache may know them. 0 makes every opening unique."`
-	Followups         fileFollowups `yaml:"followups" absent:"generated questions of 60 tokens" examples:"{tokens: 60}" doc:"Where the user messages after the first come from."`
-	System            string        `yaml:"system" absent:"no system message" examples:"You are a helpful assistant." doc:"System message of every conversation."`
-	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000" doc:"Limit of each answer in tokens. 0 sends no limit."`
-	Temperature       *float64      `yaml:"temperature" min:"0" max:"2" absent:"not sent, so the server's own" examples:"0" doc:"Sampling temperature. 0 is sent as 0."`
-	ThinkTime         fileThink     `yaml:"think_time" absent:"0s to 2s" examples:"{min: 0s, max: 2s}" doc:"Pause before each turn after the first, drawn uniformly."`
-	Seed              uint64        `yaml:"seed" default:"1" doc:"Makes texts repeatable: replicas with one seed share their opening texts, unless ~starters~ is 0."`
-	ConversationsFile string        `yaml:"conversations_file" absent:"generated text" examples:"conversations.jsonl" doc:"JSON Lines file of conversations to replay instead of generated text, relative to the configuration file. Each line is an object with ~messages~ of ~role~ and ~content~, or ~conversations~ of ~from~ and ~value~; the user messages are sent, the assistant's are not. It replaces ~prompt_tokens~, ~starters~, ~followups~ and ~turns.min~, and a conversation has as many turns as the file gives it, up to ~turns.max~ where that is written."`
-	Check             fileCheck     `yaml:"check" absent:"every answer is accepted" examples:"{contains: Paris}" doc:"What each answer must satisfy; otherwise the turn ends as ~content_mismatch~."`
-	Timeouts          fileTimeouts  `yaml:"timeouts" absent:"30s, 10s and 120s" examples:"{first_token: 30s, stall: 10s, total: 120s}" doc:"When a turn is given up."`
+	Name              string            `yaml:"name" default:"chat"`
+	Turns             fileTurns         `yaml:"turns" examples:"{min: 3, max: 5}"`
+	PromptTokens      int               `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
+	Starters          int               `yaml:"starters" default:"10" min:"0" max:"1000000"`
+	Followups         fileFollowups     `yaml:"followups" examples:"{tokens: 60}"`
+	System            string            `yaml:"system" examples:"You are a helpful assistant."`
+	MaxOutputTokens   int               `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
+	Temperature       *float64          `yaml:"temperature" min:"0" max:"2" examples:"0"`
+	ThinkTime         fileThink         `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
+	Seed              uint64            `yaml:"seed" default:"1"`
+	ConversationsFile string            `yaml:"conversations_file" examples:"conversations.jsonl"`
+	Check             fileCheck         `yaml:"check" examples:"{contains: Paris}"`
+	Timeouts          workload.Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
 type fileTurns struct {
-	Min int `yaml:"min" default:"3" min:"1" max:"1000" doc:"Fewest turns. Absent while ~max~ is below the default: ~max~."`
-	Max int `yaml:"max" default:"5" min:"1" max:"1000" doc:"Most turns. Absent while ~min~ is above the default: ~min~."`
+	Min int `yaml:"min" default:"3" min:"1" max:"1000"`
+	Max int `yaml:"max" default:"5" min:"1" max:"1000"`
 }
 
 type fileThink struct {
-	Min duration `yaml:"min" default:"0s" doc:"Shortest pause."`
-	Max duration `yaml:"max" default:"2s" doc:"Longest pause. Absent while ~min~ is above the default: ~min~."`
+	Min time.Duration `yaml:"min" default:"0s"`
+	Max time.Duration `yaml:"max" default:"2s"`
 }
 
 type fileFollowups struct {
-	Tokens int           `yaml:"tokens" group:"source" default:"60" min:"1" max:"1000000" doc:"Generate questions of this many tokens."`
-	Script []string      `yaml:"script" group:"source" min:"1" absent:"none" examples:"[\"Why is that?\", \"Give an example.\"]" doc:"Ask these questions in turn, and begin again after the last."`
-	User   *fileEndpoint `yaml:"user" group:"source" absent:"none" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}" doc:"Let the model of a second endpoint play the user: it sees the conversation and writes the next question. It takes the keys of a target except ~name~, ~connection~ and ~extra_body~. Its time is not part of any turn."`
+	Tokens int           `yaml:"tokens" group:"source" default:"60" min:"1" max:"1000000"`
+	Script []string      `yaml:"script" group:"source" min:"1" examples:"[\"Why is that?\", \"Give an example.\"]"`
+	User   *fileEndpoint `yaml:"user" group:"source" examples:"{base_url: \"http://127.0.0.1:8001/v1\"}"`
 }
 
 type fileCheck struct {
-	Contains string  `yaml:"contains" absent:"no check" examples:"Paris" doc:"Text that every answer must contain."`
-	Regexp   pattern `yaml:"regexp" absent:"no check" examples:"(?i)paris" doc:"Regular expression (RE2) that must match somewhere in every answer."`
-}
-
-type fileTimeouts struct {
-	FirstToken duration `yaml:"first_token" default:"30s" min:"1ms" doc:"Longest wait for the first token. Absent while ~total~ is below the default: ~total~."`
-	Stall      duration `yaml:"stall" default:"10s" min:"1ms" doc:"Longest wait between two tokens. Absent while ~total~ is below the default: ~total~."`
-	Total      duration `yaml:"total" default:"120s" min:"1ms" doc:"Longest duration of a turn."`
+	Contains string  `yaml:"contains" examples:"Paris"`
+	Regexp   pattern `yaml:"regexp" examples:"(?i)paris"`
 }
 
 type fileTraffic struct {
-	Targets         selection   `yaml:"targets" default:"*" examples:"[chat]" doc:"Names of targets, or ~\"*\"~ for all of them."`
-	Workload        string      `yaml:"workload" absent:"the only workload; required when there are several" examples:"chat" doc:"Name of the workload to send."`
-	Arrival         fileArrival `yaml:"arrival" absent:"poisson, 0.2 conversations a second" examples:"{process: poisson, rate: 0.2}" doc:"When conversations start."`
-	MaxConcurrency  int         `yaml:"max_concurrency" default:"32" min:"0" max:"100000" doc:"Most conversations in flight for each target. A start over it is skipped and counted, never delayed. 0 means no limit. Not for ~closed~ arrival."`
-	TokensPerMinute int         `yaml:"tokens_per_minute" min:"1" absent:"no budget" examples:"200000" doc:"Budget of prompt and output tokens for each target. A start over it is skipped and counted."`
-	BaselineFile    string      `yaml:"baseline_file" absent:"the usual level is learned" examples:"benchmark/run.json" doc:"A ~run.json~ of ~synthetic sweep~, or the JSON of a report: one of its levels is what turns are expected to take. It is exported beside the live figures, and the regression alerts compare with it instead of a learned level. The workload must be that of the sweep. It is read again at each reload. See [alerting.md](alerting.md#a-benchmark-as-the-baseline)."`
-	BaselineVariant string      `yaml:"baseline_variant" absent:"the only variant, or that called as the target" examples:"kv_aware" doc:"Variant of ~baseline_file~ to compare with."`
-	BaselineLevel   float64     `yaml:"baseline_level" above:"0" absent:"the only level, or that of this entry's own ~concurrency~ or ~rate~" examples:"20" doc:"Level of ~baseline_file~ to compare with: the conversations in flight, or starts per second, that the deployment is expected to carry."`
-}
-
-type fileArrival struct {
-	Process     string  `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed" doc:"~poisson~ starts at random as independent users do, ~constant~ at equal intervals, ~gamma~ with the given ~burstiness~; ~closed~ keeps ~concurrency~ conversations in flight."`
-	Rate        float64 `yaml:"rate" default:"0.2" above:"0" max:"10000" doc:"Conversations started per second for each target. Not for ~closed~."`
-	Burstiness  float64 `yaml:"burstiness" default:"1" above:"0" max:"1000" doc:"Shape of the gamma distribution: 1 is poisson, less is burstier, more is more regular. Only for ~gamma~."`
-	Concurrency int     `yaml:"concurrency" min:"1" max:"100000" absent:"required for ~closed~" examples:"4" doc:"Conversations kept in flight for each target. Only for ~closed~."`
+	Targets         yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Workload        string             `yaml:"workload" examples:"chat"`
+	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
+	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
+	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
+	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
+	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
+	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`
 }
 
 type fileSLO struct {
-	Name      string    `yaml:"name" absent:"the value of ~sli~" examples:"ttft" doc:"Value of the label ~slo~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the SLOs."`
-	SLI       string    `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability" doc:"What is measured of a turn: time to first token, time to first content, time per output token, longest gap between two tokens, duration, or whether it succeeded."`
-	Threshold duration  `yaml:"threshold" min:"1ms" absent:"required, except for ~availability~" examples:"1s" doc:"Highest good value."`
-	Objective share     `yaml:"objective" required:"true" examples:"99% | 0.995" doc:"Wanted share of good turns, between 0 and 100 %, both excluded."`
-	Window    duration  `yaml:"window" default:"30d" min:"1h" doc:"Period of the error budget."`
-	Targets   selection `yaml:"targets" default:"*" examples:"[chat]" doc:"Judge only turns of these targets."`
-	Workloads selection `yaml:"workloads" default:"*" examples:"[chat]" doc:"Judge only turns of these workloads."`
-	Turns     []string  `yaml:"turns" min:"1" enum:"first,followup" absent:"both" examples:"[first]" doc:"Judge only first turns, or only the later ones."`
+	Name      string             `yaml:"name" examples:"ttft"`
+	SLI       slo.SLI            `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
+	Threshold time.Duration      `yaml:"threshold" min:"1ms" examples:"1s"`
+	Objective yamlform.Share     `yaml:"objective" required:"true" examples:"99% | 0.995"`
+	Window    time.Duration      `yaml:"window" default:"30d" min:"1h"`
+	Targets   yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Workloads yamlform.Selection `yaml:"workloads" default:"*" examples:"[chat]"`
+	Turns     []probe.TurnKind   `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
+}
+
+type fileServer struct {
+	URLs     []webURL      `yaml:"urls" min:"1" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
+	Interval time.Duration `yaml:"interval" default:"30s" min:"5s" max:"5m"`
+}
+
+type fileChange struct {
+	Targets yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Start   moment             `yaml:"start" examples:"2026-12-01T10:00:00Z"`
+	End     moment             `yaml:"end" examples:"2026-12-01T11:30:00Z"`
+	Relearn bool               `yaml:"relearn" default:"false"`
+	Weekly  fileWeekly         `yaml:"weekly" examples:"{day: sunday, start: \"02:00\", length: 2h}"`
+}
+
+type fileWeekly struct {
+	Day    string        `yaml:"day" required:"true" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday"`
+	Start  daytime       `yaml:"start" required:"true" examples:"\"02:00\""`
+	Length time.Duration `yaml:"length" required:"true" min:"1m" max:"6d" examples:"2h"`
+}
+
+// filePlan is the shape of a plan file.
+type filePlan struct {
+	Title        string            `yaml:"title" examples:"KV cache routing vs round-robin"`
+	Seed         uint64            `yaml:"seed" default:"1"`
+	Variants     []fileVariant     `yaml:"variants" required:"true" min:"1" examples:"[{name: chat, base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workload     fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
+	Levels       fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
+	WarmUp       sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
+	Measure      sweep.Measure     `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Repetitions  int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
+	Order        string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
+	Pause        time.Duration     `yaml:"pause" default:"0s" max:"1d"`
+	Cache        sweep.Cache       `yaml:"cache" examples:"{policy: bust}"`
+	ReadyTimeout time.Duration     `yaml:"ready_timeout" default:"10m" min:"1s" max:"1d"`
+	Confidence   yamlform.Share    `yaml:"confidence" default:"95%"`
+	EarlyStop    bool              `yaml:"early_stop" default:"false"`
+	SLOs         []filePlanSLO     `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Deployment   map[string]string `yaml:"deployment" examples:"{GPU: 1x H200}"`
+}
+
+type fileVariant struct {
+	Name    string      `yaml:"name" examples:"kv_aware"`
+	BaseURL planAddress `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | preset:phase0"`
+	fileEndpoint
+	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
+	Switch      sweep.Switch      `yaml:"switch" examples:"{command: [./deploy, eagle3], timeout: 15m}"`
+	Deployment  map[string]string `yaml:"deployment" examples:"{max-num-seqs: \"64\"}"`
+}
+
+type fileLevels struct {
+	Concurrency    []int            `yaml:"concurrency" group:"kind" min:"1" examples:"[50, 60, 70]"`
+	Rate           []float64        `yaml:"rate" group:"kind" min:"1" examples:"[0.5, 1, 2]"`
+	StartRate      float64          `yaml:"start_rate" default:"10" min:"0" max:"100000"`
+	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
+	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
+	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
+}
+
+type filePlanSLO struct {
+	Name      string           `yaml:"name" examples:"ttft"`
+	SLI       slo.SLI          `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability"`
+	Threshold time.Duration    `yaml:"threshold" min:"1ms" examples:"1s"`
+	Objective yamlform.Share   `yaml:"objective" required:"true" examples:"99% | 0.995"`
+	Turns     []probe.TurnKind `yaml:"turns" min:"1" enum:"first,followup" examples:"[first]"`
 }

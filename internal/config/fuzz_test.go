@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"synthetic/internal/yamlform"
 )
 
 // FuzzParse holds that no text makes Parse panic, that what it refuses has a
@@ -32,12 +34,12 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		problems, ok := errors.AsType[Errors](err)
+		problems, ok := errors.AsType[yamlform.Errors](err)
 		if !ok || cfg != nil || len(problems) == 0 {
 			t.Fatalf("got %T and configuration %v", err, cfg)
 		}
 		for _, p := range problems {
-			if p.Message == "" || (p.Line < 1) != (len(data) > maxSize) {
+			if p.Message == "" || (p.Line < 1) != (len(data) > 4<<20) {
 				t.Errorf("incomplete: %+v", p)
 			}
 			if strings.ContainsAny(p.Error(), "\n\r") {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,28 +8,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite the generated files in docs/")
+// docs is where "make generate" writes the documentation of the files.
+const docs = "../../docs"
 
 // TestGoldenDocs holds the generated files in docs/ to the structs.
 func TestGoldenDocs(t *testing.T) {
 	for name, got := range map[string][]byte{
-		"configuration.md":      Reference(),
-		"synthetic.schema.json": Schema(),
-		"plan.md":               PlanReference(),
-		"plan.schema.json":      PlanSchema(),
+		"configuration.md":      Documentation().Reference(),
+		"synthetic.schema.json": Documentation().Schema(),
+		"plan.md":               PlanDocumentation().Reference(),
+		"plan.schema.json":      PlanDocumentation().Schema(),
 	} {
-		path := filepath.Join("..", "..", "docs", name)
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		path := filepath.Join(docs, name)
 		want, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is stale; run go test ./internal/config -update (-want +got):\n%s", path, diff)
+			t.Errorf("%s is stale; run make generate (-want +got):\n%s", path, diff)
 		}
 	}
 }

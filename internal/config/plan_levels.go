@@ -6,9 +6,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
+	"synthetic/internal/yamlform"
 )
 
 // defaultWarmUp and defaultSnapshot are those of the sweeps that the engine
@@ -24,32 +27,23 @@ const (
 // levels resolves the levels and how their load is made.
 func (b *planner) levels(f fileLevels, p *sweep.Plan) {
 	switch {
-	case b.wrong["levels"]:
-	case b.has("levels.concurrency"):
+	case b.Wrong("levels"):
+	case b.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, mostConcurrency)
-		b.without("levels", "beside concurrency, which waits for answers", "process", "burstiness", "max_concurrency")
-	case b.has("levels.rate"):
+		b.Useless("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
+	case b.Has("levels.rate"):
 		p.Kind, p.MaxConcurrency = runfile.Rate, f.MaxConcurrency
-		p.Arrival = workload.Arrival{Process: workload.Process(f.Process)}
+		p.Arrival = workload.Arrival{Process: f.Process}
 		p.Levels = rising(b, "levels.rate", f.Rate, mostRate)
-		b.without("levels", "beside rate, which is one already", "start_rate")
-		if p.Arrival.Process == workload.Gamma {
+		b.Useless("levels", "beside rate, which is one already", "remove it", "start_rate")
+		if f.Process == workload.Gamma {
 			p.Arrival.Burstiness = f.Burstiness
 		} else {
-			b.without("levels", "with process "+f.Process, "burstiness")
+			b.Useless("levels", "with process "+string(f.Process), "remove it", "burstiness")
 		}
-	case b.has("levels"):
-		b.mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
-	}
-}
-
-// without reports keys that have no effect, and why.
-func (b *planner) without(path, why string, keys ...string) {
-	for _, key := range keys {
-		if at := join(path, key); b.has(at) && b.fine(at) {
-			b.mistake(at, "", "has no effect "+why, "remove it")
-		}
+	case b.Has("levels"):
+		b.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
 	}
 }
 
@@ -57,65 +51,58 @@ func (b *planner) without(path, why string, keys ...string) {
 func rising[T int | float64](b *planner, path string, in []T, most T) []float64 {
 	var out []float64
 	for i, v := range in {
-		at := index(path, i)
-		if !b.fine(at) {
-			continue
-		}
+		at := yamlform.Index(path, i)
 		switch {
+		case !b.Fine(at):
 		case v <= 0:
-			b.mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
+			b.Mistake(at, fmt.Sprint(v), "is not above 0", "write the load of a level")
 		case v > most:
-			b.mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", most), fmt.Sprintf("write %v or less", most))
-		case i > 0 && b.fine(index(path, i-1)) && v <= in[i-1]:
-			b.mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the level before", in[i-1]), "write the levels in rising order, each once")
+			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is above %v", most), fmt.Sprintf("write %v or less", most))
+		case i > 0 && b.Fine(yamlform.Index(path, i-1)) && v <= in[i-1]:
+			b.Mistake(at, fmt.Sprint(v), fmt.Sprintf("is not above %v, the level before", in[i-1]), "write the levels in rising order, each once")
 		}
 		out = append(out, float64(v))
 	}
 	return out
 }
 
-// measure resolves the measurement.
-func (b *planner) measure(f fileMeasure) sweep.Measure {
-	m := sweep.Measure{Snapshots: f.Snapshots, Snapshot: dur(f.Snapshot), Conversations: f.Conversations}
-	if f.Conversations > 0 {
-		m.Snapshots, m.Snapshot = cmp.Or(m.Snapshots, 1), 0
-		if m.Snapshots > m.Conversations {
-			b.mistake("measure.snapshots", strconv.Itoa(m.Snapshots), fmt.Sprintf("is more than the %d conversations", m.Conversations), "write fewer snapshots")
-		}
+// measure completes the measurement.
+func (b *planner) measure(m sweep.Measure) sweep.Measure {
+	if m.Conversations == 0 {
+		m.Snapshots = cmp.Or(m.Snapshots, defaultSnapshots)
+		m.Snapshot = cmp.Or(m.Snapshot, defaultSnapshot)
 		return m
 	}
-	m.Snapshots = cmp.Or(m.Snapshots, defaultSnapshots)
-	m.Snapshot = cmp.Or(m.Snapshot, defaultSnapshot)
+	m.Snapshots, m.Snapshot = cmp.Or(m.Snapshots, 1), 0
+	if m.Snapshots > m.Conversations {
+		b.Mistake("measure.snapshots", strconv.Itoa(m.Snapshots), fmt.Sprintf("is more than the %d conversations", m.Conversations), "write fewer snapshots")
+	}
 	return m
 }
 
-// warmUp resolves the warm-up, which must not run on into a measurement that
+// warmUp completes the warm-up, which must not run on into a measurement that
 // counts conversations.
-func (b *planner) warmUp(f fileWarmUp, m sweep.Measure) sweep.WarmUp {
+func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 	const at = "warm_up"
-	switch {
-	case f.Conversations > 0:
-		return sweep.WarmUp{Conversations: f.Conversations, Rate: f.Rate, Cooldown: dur(f.Cooldown)}
-	case m.Conversations > 0 && f.Duration > 0 && b.fine(at):
-		b.mistake(at+".duration", f.Duration.String(), "cannot precede measure.conversations, since its own conversations would be among them", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
+	if w.Conversations > 0 {
+		w.Duration = 0
+		return w
 	}
-	b.without(at, "without conversations", "rate", "cooldown")
-	w := sweep.WarmUp{Duration: dur(f.Duration)}
-	if !b.has(at+".duration") && m.Conversations == 0 {
+	if m.Conversations > 0 && w.Duration > 0 && b.Fine(at) {
+		b.Mistake(at+".duration", model.Duration(w.Duration).String(), "cannot precede measure.conversations, since its own conversations would be among them", "write warm_up: {conversations: 10, rate: 0.5}, or remove it")
+	}
+	b.Useless(at, "without conversations", "remove it", "rate", "cooldown")
+	if !b.Has(at+".duration") && m.Conversations == 0 {
 		w.Duration = defaultWarmUp
 	}
-	return w
+	return sweep.WarmUp{Duration: w.Duration}
 }
 
 // cache resolves the cache policy.
-func (b *planner) cache(f fileCache) sweep.Cache {
-	c := sweep.Cache{Policy: sweep.CachePolicy(f.Policy)}
-	if c.Policy == sweep.Prime {
-		c.Conversations = f.Conversations
-	} else {
-		b.without("cache", "with policy "+f.Policy, "conversations")
+func (b *planner) cache(c sweep.Cache) sweep.Cache {
+	if c.Policy != sweep.Prime {
+		b.Useless("cache", "with policy "+string(c.Policy), "remove it", "conversations")
+		c.Conversations = 0
 	}
 	return c
 }
-
-func dur(d duration) time.Duration { return time.Duration(d) }

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
+	"synthetic/internal/yamlform"
 )
 
 func testPresets() []string { return []string{"phase0", "eagle3"} }
@@ -31,7 +32,7 @@ func TestBadPlan(t *testing.T) {
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yml"), func(t *testing.T) {
 			_, err := LoadPlan(path, testPresets())
-			problems, ok := errors.AsType[Errors](err)
+			problems, ok := errors.AsType[yamlform.Errors](err)
 			if !ok {
 				t.Fatalf("got error %v of type %T, want Errors", err, err)
 			}

@@ -15,7 +15,7 @@ import (
 // metaschema of its draft.
 func compileSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Documentation().Schema()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestExamplesLoad(t *testing.T) {
 		if _, err := Load(path); err != nil {
 			t.Errorf("%v", err)
 		}
-		if !strings.Contains(referenceText, "(../examples/"+filepath.Base(path)+")") {
+		if !strings.Contains(configurationIntro, "(../examples/"+filepath.Base(path)+")") {
 			t.Errorf("%s is not in the reference", path)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/serverside"
 )
 
 func TestServerMetrics(t *testing.T) {
@@ -15,20 +16,20 @@ func TestServerMetrics(t *testing.T) {
 	tls.BaseURL, tls.Key, tls.TLS = "https://s/v1", target.Key{Env: "S_KEY"}, target.TLS{ServerName: "inner"}
 	for name, tt := range map[string]struct {
 		text string
-		want []ServerMetrics
+		want []serverside.Watched
 	}{
 		"off by default": {"targets: [{base_url: http://a:8000}]", nil},
 		"every default": {
 			"targets: [{base_url: http://a:8000, server_metrics: {}}]",
-			[]ServerMetrics{{plain, []string{"http://a:8000/metrics"}, 30 * time.Second}},
+			[]serverside.Watched{{Target: plain, URLs: []string{"http://a:8000/metrics"}, Interval: 30 * time.Second}},
 		},
 		"several workers": {
 			`targets: [{base_url: http://a:8000, server_metrics: {interval: 1m, urls: ["http://b:9090/metrics/", "http://c:9090/metrics"]}}]`,
-			[]ServerMetrics{{plain, []string{"http://b:9090/metrics", "http://c:9090/metrics"}, time.Minute}},
+			[]serverside.Watched{{Target: plain, URLs: []string{"http://b:9090/metrics", "http://c:9090/metrics"}, Interval: time.Minute}},
 		},
 		"the target's key and TLS": {
 			`targets: [{base_url: http://a:8000}, {name: s, base_url: "https://s/v1", api_key_env: S_KEY, tls: {server_name: inner}, server_metrics: {}}]`,
-			[]ServerMetrics{{tls, []string{"https://s/metrics"}, 30 * time.Second}},
+			[]serverside.Watched{{Target: tls, URLs: []string{"https://s/metrics"}, Interval: 30 * time.Second}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

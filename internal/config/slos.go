@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
+	"synthetic/internal/yamlform"
 )
 
 // defaultSLOs are those of a configuration that names none.
@@ -22,77 +25,56 @@ func defaultSLOs() []slo.Objective {
 }
 
 // slos resolves the objectives and checks them against the jobs.
-func (b *builder) slos(in []fileSLO, targets []target.Target, workloads []conversation, jobs []probe.Job) []slo.Objective {
-	if !b.has("slos") {
-		for _, o := range defaultSLOs() {
-			b.reachable("slos[0]", o, jobs)
+func (b *builder) slos(in []fileSLO, jobs []probe.Job) []slo.Objective {
+	if !b.Has("slos") {
+		for i := 0; b.known && i < len(defaultSLOs()); i++ {
+			b.reachable("slos[0]", defaultSLOs()[i], jobs)
 		}
 		return defaultSLOs()
 	}
 	taken := map[string]string{}
 	out := make([]slo.Objective, len(in))
 	for i, s := range in {
-		path := index("slos", i)
-		out[i] = objective(s)
-		if out[i].Name != "" {
-			b.name(path, out[i].Name, "SLO", taken)
+		path := yamlform.Index("slos", i)
+		out[i] = slo.Objective{
+			Name: cmp.Or(s.Name, string(s.SLI)), SLI: s.SLI, Threshold: s.Threshold, Objective: float64(s.Objective),
+			Window: s.Window, Targets: s.Targets, Workloads: s.Workloads, Turns: s.Turns,
 		}
+		b.Name(path, out[i].Name, "SLO", taken)
 		b.threshold(path, s)
-		b.selected(path+".targets", s.Targets, targetNames(targets), "target", "targets")
-		b.selected(path+".workloads", s.Workloads, workloadNames(workloads), "workload", "workloads")
-		b.covers(path, out[i], jobs)
-		b.reachable(path, out[i], jobs)
+		b.selected(path+".targets", s.Targets, b.targetNames, "target", "targets")
+		b.selected(path+".workloads", s.Workloads, b.workloadNames, "workload", "workloads")
+		if b.known && !b.Wrong(path) && b.Fine(path+".sli", path+".targets", path+".workloads", path+".turns") {
+			b.covers(path, out[i], jobs)
+			b.reachable(path, out[i], jobs)
+		}
 	}
 	return out
-}
-
-func objective(s fileSLO) slo.Objective {
-	o := slo.Objective{
-		Name: cmp.Or(s.Name, s.SLI), SLI: slo.SLI(s.SLI),
-		Threshold: time.Duration(s.Threshold), Objective: float64(s.Objective),
-		Window: time.Duration(s.Window), Targets: s.Targets, Workloads: s.Workloads,
-	}
-	for _, kind := range s.Turns {
-		o.Turns = append(o.Turns, probe.TurnKind(kind))
-	}
-	return o
 }
 
 // threshold checks that there is one exactly where the SLI has a size.
 func (b *builder) threshold(path string, s fileSLO) {
 	at := path + ".threshold"
 	switch {
-	case !b.fine(path + ".sli"):
-	case slo.SLI(s.SLI) == slo.Availability && b.has(at):
-		b.mistake(at, "", "has no meaning for availability, which counts failed turns", "remove it")
-	case slo.SLI(s.SLI) != slo.Availability && !b.has(at) && b.fine(at):
-		b.mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
+	case !b.Fine(path + ".sli"):
+	case s.SLI == slo.Availability && b.Has(at):
+		b.Mistake(at, "", "has no meaning for availability, which counts failed turns", "remove it")
+	case s.SLI != slo.Availability && !b.Has(at) && b.Fine(at):
+		b.Mistake(at, "", "is missing", "write the highest good value, for example threshold: 1s")
 	}
 }
 
 // covers reports an objective that no turn will ever be judged by.
 func (b *builder) covers(path string, o slo.Objective, jobs []probe.Job) {
-	if !b.known || !b.selectorsFine(path) || slices.ContainsFunc(jobs, func(j probe.Job) bool { return coversJob(o, j) }) {
-		return
+	if !slices.ContainsFunc(jobs, func(j probe.Job) bool { return coversJob(o, j) }) {
+		b.Mistake(path, o.Name, "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
 	}
-	b.mistake(path, shown(o.Name), "covers no traffic, so that it could never be violated", "widen its targets, workloads or turns, or remove it")
-}
-
-// selectorsFine reports whether it is known what the objective at path judges.
-func (b *builder) selectorsFine(path string) bool {
-	return !b.wrong[path] && b.fine(path+".sli", path+".targets", path+".workloads", path+".turns")
 }
 
 func coversJob(o slo.Objective, j probe.Job) bool {
-	for _, kind := range probe.TurnKinds() {
-		if kind == probe.Followup && j.Workload.TurnsMax == 1 {
-			continue
-		}
-		if o.Covers(j.Target.Name, j.Workload.Name, kind) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kindsOf(j.Workload), func(kind probe.TurnKind) bool {
+		return o.Covers(j.Target.Name, j.Workload.Name, kind)
+	})
 }
 
 // reachable reports a threshold that lies above the timeout of turns that it
@@ -100,27 +82,24 @@ func coversJob(o slo.Objective, j probe.Job) bool {
 // objective would only repeat availability.
 func (b *builder) reachable(path string, o slo.Objective, jobs []probe.Job) {
 	at := path + ".threshold"
-	if !b.known || !b.selectorsFine(path) || !b.fine(at) {
-		return
-	}
 	for _, j := range jobs {
-		key, limit := limitOf(o.SLI, j)
-		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) {
+		key, limit := limitOf(o.SLI, j.Workload.Timeouts)
+		if limit == 0 || o.Threshold <= limit || !coversJob(o, j) || !b.Fine(at) {
 			continue
 		}
-		timeout := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, duration(limit))
-		if b.has(path) {
-			b.mistake(at, duration(o.Threshold).String(), "is longer than "+timeout+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", duration(limit)))
+		threshold, most := model.Duration(o.Threshold), model.Duration(limit)
+		timeout := fmt.Sprintf("timeouts.%s of workload %q, %v", key, j.Workload.Name, most)
+		if b.Has(path) {
+			b.Mistake(at, threshold.String(), "is longer than "+timeout+": only failed turns could violate it", fmt.Sprintf("write %v or less, or a longer timeout", most))
 		} else {
-			b.mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, duration(o.Threshold), timeout), "write slos, or a longer timeout")
+			b.Mistake("slos", "", fmt.Sprintf("the default SLO %q has a threshold of %v, which is longer than %s", o.Name, threshold, timeout), "write slos, or a longer timeout")
 		}
 		return
 	}
 }
 
 // limitOf is the timeout that ends a turn before an SLI could exceed it.
-func limitOf(sli slo.SLI, j probe.Job) (key string, limit time.Duration) {
-	t := j.Workload.Timeouts
+func limitOf(sli slo.SLI, t workload.Timeouts) (key string, limit time.Duration) {
 	switch sli {
 	case slo.TTFT:
 		return "first_token", t.FirstToken
@@ -130,4 +109,12 @@ func limitOf(sli slo.SLI, j probe.Job) (key string, limit time.Duration) {
 		return "total", t.Total
 	}
 	return "", 0
+}
+
+// kindsOf lists the kinds of turn that a workload has.
+func kindsOf(w workload.Spec) []probe.TurnKind {
+	if w.TurnsMax == 1 {
+		return []probe.TurnKind{probe.First}
+	}
+	return probe.TurnKinds()
 }

@@ -6,63 +6,98 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
+	"synthetic/internal/yamlform"
 )
 
-// TestTags holds that every key is documented, says what its absence means,
-// and has a default and examples that the decoder accepts.
-func TestTags(t *testing.T) {
-	checkTags(t, "", reflect.TypeFor[file]())
-	checkTags(t, "plan", reflect.TypeFor[filePlan]())
-	checkTags(t, "scenario", reflect.TypeFor[fileScenario]())
-	checkTags(t, "workloads[].followups.user", reflect.TypeFor[fileEndpoint]())
+// mostTag is how long a tag may be. What takes more words belongs in keys.txt.
+const mostTag = 150
+
+// TestKeys holds that every key is documented and says what its absence means,
+// that keys.txt has no text of a key that is not there, and that tags are short.
+func TestKeys(t *testing.T) {
+	seen := map[string]bool{}
+	for _, d := range []yamlform.Document{Documentation(), PlanDocumentation()} {
+		eachKey(d.File, "", func(at string, owner reflect.Type, k yamlform.Field) {
+			text, absent := d.Text(k)
+			if !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: the text %q is no sentence", at, text)
+			}
+			if said := count(k.Required, k.Default != "", absent != ""); said != 1 {
+				t.Errorf("%s: %d of required, default and absent are set, want one", at, said)
+			}
+			if k.Default == "" && k.Enum == nil && k.Examples == nil {
+				t.Errorf("%s: nothing shows how to write it", at)
+			}
+			field, path := definition(owner, k.Name)
+			if seen[path] = true; len(field.Tag) > mostTag {
+				t.Errorf("%s: its tag has %d characters, more than %d", at, len(field.Tag), mostTag)
+			}
+		})
+	}
+	for path := range Documentation().Texts {
+		if !seen[path] {
+			t.Errorf("keys.txt has a text of %s, which is no key", path)
+		}
+	}
 }
 
-func checkTags(t *testing.T, path string, typ reflect.Type) {
-	t.Helper()
-	for _, f := range fieldsOf(typ) {
-		at, inner := f.inner(path)
-		if !strings.HasSuffix(f.doc, ".") {
-			t.Errorf("%s: the doc %q is no sentence", at, f.doc)
-		}
-		if said := count(f.required, f.fallback != "", f.absent != ""); said != 1 {
-			t.Errorf("%s: %d of required, default and absent are set, want one", at, said)
-		}
-		if f.fallback == "" && f.enum == nil && f.examples == nil {
-			t.Errorf("%s: nothing shows how to write it", at)
-		}
-		for _, text := range append(f.examples, f.fallback) {
-			checkWritten(t, at, f, text)
-		}
-		if inner != nil {
-			checkTags(t, at, inner)
+// TestExamples holds that every default and every example is one that the
+// reader accepts.
+func TestExamples(t *testing.T) {
+	for _, file := range []reflect.Type{reflect.TypeFor[file](), reflect.TypeFor[filePlan](), reflect.TypeFor[fileEndpoint]()} {
+		eachKey(file, "", func(at string, owner reflect.Type, k yamlform.Field) {
+			field, _ := definition(owner, k.Name)
+			alone := reflect.StructOf([]reflect.StructField{{Name: field.Name, Type: field.Type, Tag: field.Tag}})
+			for _, value := range append(k.Examples, k.Default) {
+				switch value {
+				case "":
+					continue
+				case yamlform.Everything:
+					value = `"*"`
+				}
+				form, err := yamlform.Decode(at, []byte(k.Name+": "+value), "", reflect.New(alone).Interface())
+				if err == nil {
+					err = form.Err()
+				}
+				if err == nil {
+					continue
+				}
+				// Short examples of lists and mappings need not be complete.
+				for _, p := range err.(yamlform.Errors) {
+					if p.Message != "is missing" {
+						t.Errorf("%s: %q: %v", at, value, p)
+					}
+				}
+			}
+		})
+	}
+}
+
+// eachKey visits the keys of the mapping at path, of type t, and of those inside
+// it, with the struct type that the key belongs to.
+func eachKey(t reflect.Type, path string, visit func(at string, owner reflect.Type, k yamlform.Field)) {
+	for _, k := range yamlform.Fields(t) {
+		at, inner := k.Inner(path)
+		if visit(at, t, k); inner != nil {
+			eachKey(inner, at, visit)
 		}
 	}
 }
 
-// checkWritten decodes a value of a tag as if it stood in a file.
-func checkWritten(t *testing.T, at string, f field, text string) {
-	t.Helper()
-	if text == "" || (f.fallback == everything && text == everything) {
-		return
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		t.Errorf("%s: %q is not YAML: %v", at, text, err)
-		return
-	}
-	d := &decoder{places: map[string]*yaml.Node{}, wrong: map[string]bool{}}
-	d.value(doc.Content[0], at, reflect.New(f.typ).Elem(), f)
-	// Short examples of lists and mappings need not be complete.
-	for _, p := range d.problems {
-		if p.Message != "is missing" {
-			t.Errorf("%s: %q: %v", at, text, p)
+// definition finds the field of a key, and its path in keys.txt.
+func definition(owner reflect.Type, key string) (field reflect.StructField, path string) {
+	for _, sf := range reflect.VisibleFields(owner) {
+		if sf.Tag.Get("yaml") == key {
+			for _, i := range sf.Index[:len(sf.Index)-1] {
+				owner = owner.Field(i).Type
+			}
+			return sf, owner.Name() + "." + key
 		}
 	}
+	return field, ""
 }
 
 func count(conditions ...bool) int {
@@ -78,27 +113,17 @@ func count(conditions ...bool) int {
 // TestEnums holds that the values of the file are those of the packages that
 // act on them.
 func TestEnums(t *testing.T) {
-	shapes := map[string]reflect.Type{"file": reflect.TypeFor[file](), "plan": reflect.TypeFor[filePlan]()}
 	want := map[string][]string{
 		"sli":        texts(slo.SLIs()...),
 		"turns":      texts(probe.TurnKinds()...),
 		"connection": texts(target.Reuse, target.PerConversation),
 	}
-	for shape, typ := range shapes {
-		checkEnums(t, shape, typ, want)
-	}
-}
-
-func checkEnums(t *testing.T, path string, typ reflect.Type, want map[string][]string) {
-	t.Helper()
-	for _, f := range fieldsOf(typ) {
-		at, inner := f.inner(path)
-		if values := want[f.name]; f.enum != nil && values != nil && !slices.Equal(f.enum, values) {
-			t.Errorf("%s: the values are %v, want %v", at, f.enum, values)
-		}
-		if inner != nil {
-			checkEnums(t, at, inner, want)
-		}
+	for _, file := range []reflect.Type{reflect.TypeFor[file](), reflect.TypeFor[filePlan]()} {
+		eachKey(file, "", func(at string, _ reflect.Type, k yamlform.Field) {
+			if values := want[k.Name]; k.Enum != nil && values != nil && !slices.Equal(k.Enum, values) {
+				t.Errorf("%s: the values are %v, want %v", at, k.Enum, values)
+			}
+		})
 	}
 }
 

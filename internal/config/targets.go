@@ -2,9 +2,18 @@ package config
 
 import (
 	"cmp"
-	"time"
+	"maps"
+	"net/textproto"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/serverside"
+	"synthetic/internal/yamlform"
 )
 
 // targets resolves the targets, and names those that have no name.
@@ -12,14 +21,13 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	taken := map[string]string{}
 	out := make([]target.Target, len(in))
 	for i, t := range in {
-		path := index("targets", i)
+		path := yamlform.Index("targets", i)
 		out[i] = b.endpoint(path, t.fileEndpoint)
-		out[i].Connection = target.Connection(t.Connection)
+		out[i].Connection = t.Connection
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
-		if out[i].Name != "" {
-			b.name(path, out[i].Name, "target", taken)
-		}
+		b.Name(path, out[i].Name, "target", taken)
+		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
 }
@@ -27,12 +35,141 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 // endpoint resolves how to reach an API.
 func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
-		BaseURL:       string(e.BaseURL),
-		Model:         e.Model,
-		Key:           b.key(path, e),
-		Headers:       b.headers(path+".headers", e.Headers),
-		TLS:           b.tls(path, "base_url", string(e.BaseURL), e.TLS),
-		Connection:    target.Reuse,
-		ModelsTimeout: time.Duration(e.ModelsTimeout),
+		BaseURL: string(e.BaseURL), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
+		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
+		TLS: b.tls(path, "base_url", string(e.BaseURL), e.TLS),
 	}
+}
+
+// secretKey matches names of keys under which people write secrets.
+var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey$`)
+
+// UnknownKey says of a key that is a secret where it belongs.
+func (*fileEndpoint) UnknownKey(key string) *yamlform.Mistake {
+	if !secretKey.MatchString(key) {
+		return nil
+	}
+	return yamlform.Bad("", "keys are never written in the configuration", "put it in a file and write api_key_file, or in an environment variable and write api_key_env")
+}
+
+// envName matches names of environment variables; likeKey matches the ones of
+// them that are keys rather than names, unlike HF_TOKEN.
+var (
+	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	likeKey = regexp.MustCompile(`^((sk|pk|hf|gsk|ghp)_|eyJ)[A-Za-z0-9_]*[0-9]`)
+)
+
+// key resolves where the API key is found.
+func (b *builder) key(path string, e fileEndpoint) target.Key {
+	if e.APIKeyEnv != "" && (!envName.MatchString(e.APIKeyEnv) || likeKey.MatchString(e.APIKeyEnv)) {
+		b.Mistake(path+".api_key_env", "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
+	}
+	return target.Key{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
+}
+
+// tls resolves the TLS settings of the address under the key urlKey.
+func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
+	at := path + ".tls"
+	if b.Has(at) && strings.HasPrefix(url, "http://") && b.Fine(path+"."+urlKey) {
+		b.Mistake(at, "", "has no effect on an http address", "write https:// in "+urlKey+", or remove tls")
+	}
+	for _, pair := range []struct{ value, key, other, otherKey string }{
+		{t.KeyFile, "key_file", t.CertFile, "cert_file"}, {t.CertFile, "cert_file", t.KeyFile, "key_file"},
+	} {
+		if pair.value == "" && pair.other != "" {
+			b.Mistake(at+"."+pair.key, "", "is missing beside "+pair.otherKey, "write "+pair.key+", or remove "+pair.otherKey)
+		}
+	}
+	t.CAFile = b.file(at+".ca_file", t.CAFile, false)
+	t.CertFile = b.file(at+".cert_file", t.CertFile, false)
+	t.KeyFile = b.file(at+".key_file", t.KeyFile, false)
+	return target.TLS(t)
+}
+
+// headers checks the names and values of headers. The messages never repeat a
+// value.
+func (b *builder) headers(path string, in map[string]string) map[string]string {
+	taken := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		at := yamlform.Join(path, name)
+		canonical := textproto.CanonicalMIMEHeaderKey(name)
+		switch canonical {
+		case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
+			"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
+			b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
+		case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
+			"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
+			b.Mistake(at, "", "is set by the client itself", "remove it")
+		default:
+			switch {
+			case !httpguts.ValidHeaderFieldName(name):
+				b.Mistake(at, "", "is not a header name", "use letters, digits and -")
+			case !httpguts.ValidHeaderFieldValue(in[name]):
+				b.Mistake(at, "", "has a value with control characters (not shown)", "write one line of text")
+			case taken[canonical] != "":
+				b.Mistake(at, "", "is the same header as "+taken[canonical], "keep one of the two")
+			}
+		}
+		taken[canonical] = name
+	}
+	return in
+}
+
+// ownFields are the body fields that the prober sets itself, each with what to
+// do instead.
+func ownFields() map[string]string {
+	const limit, remove = "write max_output_tokens on the workload", "remove it"
+	return map[string]string{
+		"model": "write model on the target", "temperature": "write temperature on the workload",
+		"max_tokens": limit, "max_completion_tokens": limit,
+		"messages": remove, "n": remove, "stream": remove, "stream_options": remove,
+	}
+}
+
+// extraBody refuses the fields that would break the measurement.
+func (b *builder) extraBody(path string, in map[string]any) map[string]any {
+	for name := range in {
+		if remedy := ownFields()[strings.ToLower(name)]; remedy != "" {
+			b.Mistake(yamlform.Join(path, name), "", "is set by synthetic itself", remedy)
+		}
+	}
+	return in
+}
+
+// serverMetrics resolves the pages of the targets that have any.
+func (b *builder) serverMetrics(in []fileTarget, targets []target.Target) []serverside.Watched {
+	var out []serverside.Watched
+	for i, t := range in {
+		if path := yamlform.Index("targets", i) + ".server_metrics"; b.Has(path) {
+			out = append(out, serverside.Watched{
+				Target: targets[i], URLs: b.pages(path+".urls", t), Interval: t.ServerMetrics.Interval,
+			})
+		}
+	}
+	return out
+}
+
+// pages checks the addresses of a target's metrics.
+func (b *builder) pages(path string, t fileTarget) []string {
+	if !b.Has(path) {
+		return t.BaseURL.metrics()
+	}
+	var out []string
+	first := map[webURL]string{}
+	for i, page := range t.ServerMetrics.URLs {
+		at := yamlform.Index(path, i)
+		if !b.Fine(at) {
+			continue
+		}
+		u, err := url.Parse(string(page))
+		switch before := first[page]; {
+		case err == nil && u.Path == "":
+			b.Mistake(at, string(page), "has no path", "write "+yamlform.Shown(string(page)+"/metrics"))
+		case before != "":
+			b.Mistake(at, string(page), "is also the address of "+before, "keep one of the two")
+		}
+		first[page] = at
+		out = append(out, string(page))
+	}
+	return out
 }

@@ -1,10 +1,16 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/yamlform"
 )
 
 // conversation is a workload and, where there is one, the endpoint that plays
@@ -18,35 +24,30 @@ type conversation struct {
 // workloads resolves the workloads; there is always at least one.
 func (b *builder) workloads(in []fileWorkload) []conversation {
 	if len(in) == 0 {
-		in = []fileWorkload{defaults[fileWorkload]()}
+		in = []fileWorkload{yamlform.Defaults[fileWorkload]()}
 	}
 	taken := map[string]string{}
 	out := make([]conversation, len(in))
 	for i, w := range in {
-		path := index("workloads", i)
-		b.name(path, w.Name, "workload", taken)
+		path := yamlform.Index("workloads", i)
+		b.Name(path, w.Name, "workload", taken)
 		out[i] = b.workload(path, w)
+		b.workloadNames = append(b.workloadNames, w.Name)
 	}
 	return out
 }
 
 func (b *builder) workload(path string, w fileWorkload) conversation {
 	c := conversation{path: path, Spec: workload.Spec{
-		Name:            w.Name,
-		PromptTokens:    w.PromptTokens,
-		FollowupTokens:  w.Followups.Tokens,
-		Starters:        w.Starters,
-		Seed:            w.Seed,
-		System:          w.System,
-		MaxOutputTokens: w.MaxOutputTokens,
-		Temperature:     w.Temperature,
-		Followups:       w.Followups.Script,
-		Check:           workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
-		Timeouts:        b.timeouts(path+".timeouts", w.Timeouts),
+		Name: w.Name, Seed: w.Seed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
+		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
+		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
+		Check:    workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
+		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}
 	c.TurnsMin, c.TurnsMax = bounds(b, path+".turns", w.Turns.Min, w.Turns.Max)
-	thinkMin, thinkMax := bounds(b, path+".think_time", w.ThinkTime.Min, w.ThinkTime.Max)
-	c.ThinkMin, c.ThinkMax = time.Duration(thinkMin), time.Duration(thinkMax)
+	least, most := bounds(b, path+".think_time", model.Duration(w.ThinkTime.Min), model.Duration(w.ThinkTime.Max))
+	c.ThinkMin, c.ThinkMax = time.Duration(least), time.Duration(most)
 	if u := w.Followups.User; u != nil {
 		user := b.endpoint(path+".followups.user", *u)
 		user.Name = w.Name + "-user"
@@ -54,4 +55,71 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	}
 	b.replay(path, w, &c.Spec)
 	return c
+}
+
+// bounds checks the keys min and max of the mapping at path. A bound that was
+// not written yields to the other one.
+func bounds[T cmp.Ordered](b *builder, path string, low, high T) (T, T) {
+	lowAt, highAt := path+".min", path+".max"
+	switch {
+	case low <= high || !b.Fine(lowAt, highAt):
+	case !b.Has(lowAt):
+		return high, high
+	case !b.Has(highAt):
+		return low, low
+	default:
+		b.Mistake(lowAt, fmt.Sprint(low), fmt.Sprintf("is above max, which is %v", high), "swap the two, or lower min")
+	}
+	return low, high
+}
+
+// timeouts checks that the parts of a turn fit in the whole. A part that was
+// not written yields to a short whole. Wrong ones come back as zero, unknown to
+// the checks of thresholds.
+func (b *builder) timeouts(path string, t workload.Timeouts) workload.Timeouts {
+	b.within(path, "first_token", &t.FirstToken, t.Total)
+	b.within(path, "stall", &t.Stall, t.Total)
+	if !b.Fine(path) {
+		return workload.Timeouts{}
+	}
+	return t
+}
+
+func (b *builder) within(path, key string, part *time.Duration, total time.Duration) {
+	at := path + "." + key
+	switch {
+	case *part <= total || !b.Fine(at, path+".total"):
+	case !b.Has(at):
+		*part = total
+	default:
+		whole := "total"
+		if !b.Has(path + ".total") {
+			whole = "the default total"
+		}
+		most := model.Duration(total)
+		b.Mistake(at, model.Duration(*part).String(), fmt.Sprintf("is longer than %s of %v and could never pass", whole, most), fmt.Sprintf("write %v or less, or a longer total", most))
+	}
+}
+
+// replay turns the workload at path into a replay of a file of conversations,
+// which brings its own texts and its own number of turns.
+func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
+	at := path + ".conversations_file"
+	if w.ConversationsFile == "" || !b.Fine(at) {
+		return
+	}
+	b.Useless(path, "beside conversations_file, which brings its own", "remove one of the two", "prompt_tokens", "starters", "followups", "turns.min")
+	s.PromptTokens, s.Starters, s.FollowupTokens, s.TurnsMin = 0, 0, 0, 0
+	if !b.Has(path + ".turns.max") {
+		s.TurnsMax = 0
+	}
+	s.ConversationsFile = b.file(at, w.ConversationsFile, false)
+	if !b.Fine(at) {
+		return
+	}
+	// The source that will read the file for the jobs knows best what it takes.
+	if _, err := workload.NewSource(*s); err != nil {
+		reason := strings.TrimPrefix(err.Error(), s.ConversationsFile+":")
+		b.Mistake(at, w.ConversationsFile, "has a mistake in line "+reason, "")
+	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
-	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -32,15 +31,6 @@ func Benchmark(b config.Baseline) *sink.Benchmark {
 		Run: b.Run, Variant: b.Variant, Kind: string(b.Kind), Level: b.Level,
 		Pooled: b.Expected.Pooled, Figures: b.Expected.Benchmarks,
 	}
-}
-
-// watched are the servers whose own metrics are to be read.
-func watched(cfg *config.Config) []serverside.Watched {
-	var out []serverside.Watched
-	for _, m := range cfg.ServerMetrics {
-		out = append(out, serverside.Watched{Target: m.Target, URLs: m.URLs, Interval: m.Interval})
-	}
-	return out
 }
 
 // Cautions say of the benchmarks what they cannot be compared with.

@@ -31,7 +31,7 @@ func RuleJob(j probe.Job, replicas int) rules.Job {
 // PagerRules are the rules that "synthetic generate rules" writes, for this
 // process alone: it sees no other replica's turns.
 func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
-	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: cfg.Alerting.RunbookURL, DashboardURL: cfg.Alerting.DashboardURL}
+	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: string(cfg.Alerting.RunbookURL), DashboardURL: string(cfg.Alerting.DashboardURL)}
 	for _, j := range cfg.Jobs {
 		in.Jobs = append(in.Jobs, RuleJob(j, 1))
 	}
@@ -103,17 +103,14 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 	o := alerting.Options{
 		Gatherer: s.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
-		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
+		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{
-			URL: a.URL, Timeout: a.Timeout,
-			Username: a.Username, PasswordFile: a.PasswordFile, BearerTokenFile: a.BearerTokenFile,
-			TLS: alerting.TLS{
-				CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
-				ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
-			},
+			URL: string(a.URL), Timeout: a.Timeout,
+			Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile, BearerTokenFile: a.BearerTokenFile,
+			TLS: alerting.TLS(a.TLS),
 		})
 	}
 	return o

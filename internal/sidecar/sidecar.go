@@ -140,7 +140,7 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	commitServers, err := s.servers.Prepare(watched(cfg))
+	commitServers, err := s.servers.Prepare(cfg.ServerMetrics)
 	if err != nil {
 		return err
 	}

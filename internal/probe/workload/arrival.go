@@ -15,15 +15,15 @@ const (
 	Closed Process = "closed"
 )
 
-// Arrival is an arrival process.
+// Arrival is an arrival process. Package yamlform reads its tags.
 type Arrival struct {
-	Process Process
+	Process Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
 	// Rate is in conversations per second; 0 for Closed.
-	Rate float64
+	Rate float64 `yaml:"rate" default:"0.2" above:"0" max:"10000"`
 	// Burstiness is the gamma shape; 0 means 1.
-	Burstiness float64
+	Burstiness float64 `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	// Concurrency is the wanted number in flight for Closed.
-	Concurrency int
+	Concurrency int `yaml:"concurrency" min:"1" max:"100000" examples:"4"`
 }
 
 // Traffic is one workload sent to one target.

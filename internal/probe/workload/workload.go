@@ -52,9 +52,12 @@ type Check struct {
 }
 
 // Timeouts bound one turn; all are measured from the moment it is sent,
-// except Stall, which is the longest wait between two tokens.
+// except Stall, which is the longest wait between two tokens. Package yamlform
+// reads their tags.
 type Timeouts struct {
-	FirstToken, Stall, Total time.Duration
+	FirstToken time.Duration `yaml:"first_token" default:"30s" min:"1ms"`
+	Stall      time.Duration `yaml:"stall" default:"10s" min:"1ms"`
+	Total      time.Duration `yaml:"total" default:"120s" min:"1ms"`
 }
 
 // Message is one entry of a chat history.

@@ -20,7 +20,7 @@ import (
 //go:embed document.md.tmpl
 var documentTemplate string
 
-// Document writes docs/metrics.md: what each metric means, and the catalog.
+// Document is the reference of the metrics in Markdown: what each metric means, and the catalog.
 func Document() ([]byte, error) {
 	t, err := template.New("metrics.md").Funcs(template.FuncMap{
 		"code": code, "list": list, "buckets": buckets,

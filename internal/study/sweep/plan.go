@@ -14,7 +14,8 @@ import (
 )
 
 // Plan says what to measure. It is a plain value; internal/config makes one
-// from a plan file.
+// from a plan file, of which some parts are read as they are: their tags are
+// those of package yamlform.
 type Plan struct {
 	Title string
 	// Source is the plan file as it was read.
@@ -78,28 +79,28 @@ type Variant struct {
 // Switch is a command that makes the deployment into a variant.
 type Switch struct {
 	// Command and its arguments; empty for none.
-	Command []string
+	Command []string `yaml:"command" min:"1" examples:"[./deploy, eagle3]"`
 	// Timeout bounds the command, not the wait for readiness after it.
-	Timeout time.Duration
+	Timeout time.Duration `yaml:"timeout" default:"10m" min:"1s" max:"1d"`
 }
 
 // WarmUp precedes the measurement of a level and is never part of it: either
 // the level's own load for a Duration, or so many Conversations at a Rate per
 // second and a Cooldown after the last of them.
 type WarmUp struct {
-	Duration      time.Duration
-	Conversations int
-	Rate          float64
-	Cooldown      time.Duration
+	Duration      time.Duration `yaml:"duration" group:"kind" examples:"60s" max:"1d"`
+	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"1000000" examples:"10"`
+	Rate          float64       `yaml:"rate" default:"0.5" above:"0" max:"10000"`
+	Cooldown      time.Duration `yaml:"cooldown" default:"0s" max:"1d"`
 }
 
 // Measure is the measurement of a level in Snapshots equal parts: parts of a
 // Duration, or of a number of Conversations.
 type Measure struct {
-	Snapshots int
+	Snapshots int `yaml:"snapshots" examples:"3" min:"1" max:"1000"`
 	// Snapshot is the length of each; 0 with Conversations.
-	Snapshot      time.Duration
-	Conversations int
+	Snapshot      time.Duration `yaml:"snapshot" group:"kind" examples:"100s" min:"1s" max:"7d"`
+	Conversations int           `yaml:"conversations" group:"kind" min:"1" max:"10000000" examples:"300"`
 }
 
 // Duration of the whole measurement; 0 if that is not known before.
@@ -148,7 +149,7 @@ const (
 
 // Cache is the policy of a sweep.
 type Cache struct {
-	Policy CachePolicy
+	Policy CachePolicy `yaml:"policy" default:"keep" enum:"keep,bust,prime"`
 	// Conversations held for Prime.
-	Conversations int
+	Conversations int `yaml:"conversations" default:"10" min:"1" max:"1000000"`
 }

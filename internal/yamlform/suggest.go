@@ -1,13 +1,14 @@
-package config
+package yamlform
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// suggest says what was probably meant by name, or lists what there is.
-func suggest(name string, known []string, what string) string {
+// Suggest says what was probably meant by name, or lists what there is.
+func Suggest(name string, known []string, what string) string {
 	if best := nearest(name, known); best != "" {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
@@ -17,7 +18,7 @@ func suggest(name string, known []string, what string) string {
 	case 1:
 		return "write " + known[0]
 	}
-	return fmt.Sprintf("the %s are %s", what, sequence(known))
+	return fmt.Sprintf("the %s are %s", what, Sequence(known))
 }
 
 // nearest returns the known name closest to name, or "" when none is close:
@@ -71,8 +72,8 @@ func distance(a, b string) int {
 // maxListed is how many names a message lists.
 const maxListed = 16
 
-// sequence writes names as a person would: "a, b and c".
-func sequence(names []string) string {
+// Sequence writes names as a person would: "a, b and c".
+func Sequence(names []string) string {
 	n := len(names) - 1
 	switch {
 	case n < 1:
@@ -81,4 +82,35 @@ func sequence(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), len(names)-maxListed)
 	}
 	return strings.Join(names[:n], ", ") + " and " + names[n]
+}
+
+// unknownKey says what was probably meant by a key of v that is not known.
+func (f *Form) unknownKey(key string, v reflect.Value, known []string) *Mistake {
+	if own, ok := v.Addr().Interface().(interface{ UnknownKey(string) *Mistake }); ok {
+		if m := own.UnknownKey(key); m != nil {
+			return m
+		}
+	}
+	remedy := Suggest(key, known, "keys here")
+	if slices.Contains(known, key+"s") {
+		// A plural here is meant sooner than a namesake elsewhere.
+		remedy = Suggest(key, []string{key + "s"}, "keys here")
+	} else if homes := homesOf(key, "", f.shape); len(homes) == 1 {
+		remedy = "write it under " + homes[0]
+	}
+	return Bad("", "unknown key", remedy)
+}
+
+// homesOf lists the mappings under path, of type t, that know a key.
+func homesOf(key, path string, t reflect.Type) []string {
+	var homes []string
+	for _, f := range Fields(t) {
+		if f.Name == key {
+			homes = append(homes, path)
+		}
+		if at, inner := f.Inner(path); inner != nil {
+			homes = append(homes, homesOf(key, at, inner)...)
+		}
+	}
+	return homes
 }

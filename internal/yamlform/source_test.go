@@ -1,6 +1,9 @@
-package config
+package yamlform
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 // TestSyntaxLines holds that a mistake of YAML is found in the line where a
 // person would look for it.
@@ -20,7 +23,8 @@ func TestSyntaxLines(t *testing.T) {
 		"a: 1\nb: x\n\nc: *nobody\n":                4,
 		"a: 1\r\nb:\r\n  - c: 1\r\n   d: 2\r\ne: 1": 4,
 	} {
-		_, problems := document("synthetic.yml", []byte(text), leastFile)
+		_, err := parse("synthetic.yml", []byte(text), "write something")
+		problems, _ := errors.AsType[Errors](err)
 		if len(problems) != 1 || problems[0].Line != want {
 			t.Errorf("%q: got %v, want line %d", text, problems, want)
 		}

@@ -1,12 +1,9 @@
-package config
+package yamlform
 
-import (
-	"reflect"
-	"testing"
-)
+import "testing"
 
 func TestNearest(t *testing.T) {
-	keys := names(fieldsOf(reflect.TypeFor[fileTarget]()))
+	keys := []string{"name", "base_url", "model", "models_timeout", "api_key_file", "api_key_env", "headers", "tls", "connection", "extra_body", "server_metrics"}
 	for name, want := range map[string]string{
 		"base-url": "base_url", "BaseURL": "base_url", "url": "base_url", "modle": "model",
 		"header": "headers", "api_key_flie": "api_key_file", "extra": "extra_body",
@@ -44,7 +41,7 @@ func TestSequence(t *testing.T) {
 		{nil, ""}, {[]string{"a"}, "a"}, {[]string{"a", "b"}, "a and b"}, {[]string{"a", "b", "c"}, "a, b and c"},
 		{many, "n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n and 4 more"},
 	} {
-		if got := sequence(c.names); got != c.want {
+		if got := Sequence(c.names); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.names, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package config
+package backtest
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/backtest"
+	"synthetic/internal/yamlform"
 )
 
 func TestBadScenario(t *testing.T) {
@@ -91,7 +91,7 @@ func TestExampleScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := backtest.Typical()
+	want := Typical()
 	want.Name, want.Like = "evenings", "typical"
 	want.ConversationsPerMinute, want.TurnsMin, want.TurnsMax = 6, 3, 6
 	want.FirstTTFT, want.FollowupTTFT = 300*time.Millisecond, 200*time.Millisecond
@@ -100,16 +100,16 @@ func TestExampleScenario(t *testing.T) {
 	want.BurstsPerDay, want.BurstLength, want.BurstMin, want.BurstMax = 10, 3*time.Minute, 0.2, 0.7
 	want.Outliers, want.OutlierMin, want.OutlierMax, want.Failures = 0.005, 3, 12, 0.001
 	want.ShiftsPerMonth, want.ShiftSD = 4, 0.05
-	if diff := cmp.Diff([]backtest.Model{want}, got.Models); diff != "" {
+	if diff := cmp.Diff([]Model{want}, got.Models); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
 	}
-	faults := []backtest.Fault{
-		{Name: "cache lost", Kind: backtest.Slow, Size: 2, Length: time.Hour},
-		{Name: "creep", Kind: backtest.Slow, Size: 1.8, Ramp: time.Hour, Length: 4 * time.Hour, Within: 2 * time.Hour},
-		{Name: "one worker of six", Kind: backtest.Slow, Size: 4, Share: 0.17, Length: time.Hour},
-		{Name: "no drafter", Kind: backtest.SlowDecode, Size: 1.6, Length: 2 * time.Hour},
-		{Name: "half down", Kind: backtest.Outage, Share: 0.5, Length: 15 * time.Minute},
-		{Name: "wedged", Kind: backtest.Hang, Length: 15 * time.Minute},
+	faults := []Fault{
+		{Name: "cache lost", Kind: Slow, Size: 2, Length: time.Hour},
+		{Name: "creep", Kind: Slow, Size: 1.8, Ramp: time.Hour, Length: 4 * time.Hour, Within: 2 * time.Hour},
+		{Name: "one worker of six", Kind: Slow, Size: 4, Share: 0.17, Length: time.Hour},
+		{Name: "no drafter", Kind: SlowDecode, Size: 1.6, Length: 2 * time.Hour},
+		{Name: "half down", Kind: Outage, Share: 0.5, Length: 15 * time.Minute},
+		{Name: "wedged", Kind: Hang, Length: 15 * time.Minute},
 	}
 	if diff := cmp.Diff(faults, got.Faults); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
@@ -119,9 +119,9 @@ func TestExampleScenario(t *testing.T) {
 // TestEveryModelParameter: each parameter of a model, and no other, is a key
 // under the name that reports give it, and the example shows it.
 func TestEveryModelParameter(t *testing.T) {
-	keys := names(fieldsOf(reflect.TypeFor[fileModel]()))
+	keys := keysOf(reflect.TypeFor[Model]())
 	var want []string
-	for f := range reflect.TypeFor[backtest.Model]().Fields() {
+	for f := range reflect.TypeFor[Model]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		want = append(want, name)
 	}
@@ -132,9 +132,17 @@ func TestEveryModelParameter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range append(keys, names(fieldsOf(reflect.TypeFor[fileFault]()))...) {
+	for _, key := range append(keys, keysOf(reflect.TypeFor[Fault]())...) {
 		if !strings.Contains(string(example), key+": ") {
 			t.Errorf("the example does not show %q", key)
 		}
 	}
+}
+
+func keysOf(t reflect.Type) []string {
+	var keys []string
+	for _, k := range yamlform.Fields(t) {
+		keys = append(keys, k.Name)
+	}
+	return keys
 }

@@ -1,15 +1,79 @@
-package config
+package yamlform
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// maxSize bounds a file. It guards against naming a log or an image by mistake,
+// not against anything that a person would write.
+const maxSize = 4 << 20
+
+// Read reads a file, but not much more than a form can have. An error is of type
+// Errors.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err == nil {
+		defer f.Close()
+		var data []byte
+		if data, err = io.ReadAll(io.LimitReader(f, maxSize+1)); err == nil {
+			return data, nil
+		}
+	}
+	return nil, Errors{{File: path, Mistake: Mistake{"", "cannot be read (" + ReasonOf(err) + ")", "name a readable YAML file"}}}
+}
+
+// ReasonOf is an error of the file system without the path, which a message
+// names already.
+func ReasonOf(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// parse turns the text into the root mapping of its only YAML document.
+func parse(name string, data []byte, least string) (*yaml.Node, error) {
+	fail := func(line, column int, message, remedy string) (*yaml.Node, error) {
+		return nil, Errors{{name, line, column, "", Mistake{"", message, remedy}}}
+	}
+	if len(data) > maxSize {
+		return fail(0, 0, fmt.Sprintf("has %d bytes, more than a configuration can have", len(data)), "name a YAML file of at most 4 MiB")
+	}
+	in := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	err := in.Decode(&doc)
+	if errors.Is(err, io.EOF) || (err == nil && isEmpty(&doc)) {
+		return fail(1, 1, "the file is empty", least)
+	}
+	if err == nil {
+		err = in.Decode(&second)
+	}
+	if err == nil {
+		return fail(second.Line, second.Column, "a second YAML document begins here", "keep one document to a file and remove the --- line")
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, Errors{syntaxProblem(name, data, err)}
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return fail(root.Line, root.Column, "the file does not hold keys and values", least)
+	}
+	return root, nil
+}
+
+func isEmpty(doc *yaml.Node) bool {
+	return len(doc.Content) == 0 || (doc.Content[0].ShortTag() == "!!null" && doc.Content[0].Value == "")
+}
 
 // lineOf finds the line in the messages of the YAML library.
 var lineOf = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?(.*)$`)
@@ -74,9 +138,9 @@ const maxBack = 100
 // text invalid: an unclosed bracket is found where it opens.
 func brokenLine(data []byte) int {
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	in := &lineReader{rest: slices.Clone(lines)}
+	in := byteReader{bytes.NewReader(data)}
 	yaml.NewDecoder(in).Decode(new(yaml.Node))
-	last := len(lines) - len(in.rest)
+	last := min(bytes.Count(data[:len(data)-in.Len()], []byte("\n"))+1, len(lines))
 	for n := last; n > max(last-maxBack, 0); n-- {
 		if yaml.Unmarshal(bytes.Join(lines[:n-1], nil), new(yaml.Node)) == nil {
 			return n
@@ -85,17 +149,8 @@ func brokenLine(data []byte) int {
 	return max(last, 1)
 }
 
-// lineReader gives one line at a time, so that what is left tells how far the
+// byteReader gives one byte at a time, so that what is left tells how far the
 // parser came.
-type lineReader struct{ rest [][]byte }
+type byteReader struct{ *bytes.Reader }
 
-func (r *lineReader) Read(p []byte) (int, error) {
-	if len(r.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, r.rest[0])
-	if r.rest[0] = r.rest[0][n:]; len(r.rest[0]) == 0 {
-		r.rest = r.rest[1:]
-	}
-	return n, nil
-}
+func (r byteReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 1)]) }

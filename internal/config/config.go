@@ -1,0 +1,153 @@
+// Package config reads the two YAML files that people write, the configuration
+// of the sidecar and the plan of a sweep, into validated values of the packages
+// that use them. Nothing below it imports it.
+//
+// Package yamlform fills the tagged structs of file.go and plan_file.go. The
+// builder checks what concerns several keys at once and resolves names, paths and
+// defaults into plain values. Both collect mistakes and go on, so that one run
+// reports them all. keys.txt has the text of each key for the documentation.
+package config
+
+import (
+	_ "embed" // the texts of the documentation
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/serverside"
+	"synthetic/internal/slo"
+	"synthetic/internal/yamlform"
+)
+
+// Config is a validated configuration.
+type Config struct {
+	// Targets in the order of the file.
+	Targets []target.Target
+	// ServerMetrics are the targets whose own metrics are to be read.
+	ServerMetrics []serverside.Watched
+	// Jobs are the traffic entries resolved: targets × workload.
+	Jobs []probe.Job
+	// SLOs in the order of the file.
+	SLOs []slo.Objective
+	// Baselines are the benchmarks that jobs are compared with, at most one each.
+	Baselines []Baseline
+	// Changes are the declared change windows in the order of the file.
+	Changes []Change
+	// Alerting is nil if the process does not page by itself.
+	Alerting *Alerting
+}
+
+// leastFile is the remedy of a file that holds no configuration at all.
+const leastFile = `write at least targets: [{base_url: "http://127.0.0.1:8000/v1"}]`
+
+// Load reads and validates a configuration file. Paths in it are relative to
+// its directory. An error is of type yamlform.Errors and holds every mistake.
+func Load(path string) (*Config, error) {
+	data, err := yamlform.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, filepath.Dir(path))
+}
+
+// Parse validates the text of a configuration. name stands for it in messages,
+// dir is what paths in it are relative to. Errors are as of Load. The files that
+// the text names must exist; those of keys are not read.
+func Parse(name string, data []byte, dir string) (*Config, error) {
+	var f file
+	form, err := yamlform.Decode(name, data, leastFile, &f)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Form: form, dir: dir}
+	cfg := b.build(f)
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	return cfg, nil
+}
+
+//go:embed keys.txt
+var keyTexts string
+
+//go:embed configuration.txt
+var configurationIntro string
+
+// Documentation is what people read about configuration files.
+func Documentation() yamlform.Document {
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts)
+}
+
+// builder turns a decoded file into a Config. It leaves alone keys that were
+// found wrong.
+type builder struct {
+	*yamlform.Form
+	dir string
+	// known says that the jobs are all there: nothing that selects targets and
+	// workloads was wrong.
+	known bool
+	// baselines of the jobs so far.
+	baselines []Baseline
+	// targetNames and workloadNames are those that a selection may name.
+	targetNames, workloadNames []string
+}
+
+func (b *builder) build(f file) *Config {
+	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
+	if !b.Has("traffic") {
+		f.Traffic = defaultTraffic(workloads)
+	}
+	jobs := b.traffic(f.Traffic, targets, workloads)
+	b.known = b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)) &&
+		b.itemsFine("traffic", len(f.Traffic), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
+	if b.known {
+		b.idle(targets, workloads, jobs)
+	}
+	return &Config{
+		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), Jobs: jobs,
+		SLOs: b.slos(f.SLOs, jobs), Baselines: b.baselines, Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),
+	}
+}
+
+// resolve makes a path relative to the file's directory.
+func (b *builder) resolve(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(b.dir, path)
+}
+
+// file resolves the path of a file that must be there and readable. It reads
+// nothing of it.
+func (b *builder) file(at, path string, secret bool) string {
+	if path == "" || !b.Fine(at) {
+		return path
+	}
+	full := b.resolve(path)
+	if err := readable(full); err != nil {
+		if secret && !strings.Contains(path, "/") {
+			path = "" // perhaps the key itself was written here
+		}
+		b.Mistake(at, path, "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
+	}
+	return full
+}
+
+// readable reports why a file cannot be opened for reading.
+func readable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}

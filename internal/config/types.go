@@ -1,0 +1,243 @@
+package config
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"synthetic/internal/yamlform"
+)
+
+// pattern is a regular expression that compiles.
+type pattern string
+
+func (p *pattern) Parse(tag, text string) *yamlform.Mistake {
+	if tag != "!!str" || text == "" {
+		return yamlform.Bad(text, "is not a regular expression", "write RE2 syntax, in quotes")
+	}
+	if _, err := regexp.Compile(text); err != nil {
+		reason := err.Error()
+		if se, ok := errors.AsType[*syntax.Error](err); ok {
+			reason = se.Code.String()
+		}
+		return yamlform.Bad(text, "is not a regular expression ("+reason+")", "write RE2 syntax")
+	}
+	*p = pattern(text)
+	return nil
+}
+
+func (*pattern) Describe() (string, map[string]any) {
+	return "regular expression", map[string]any{"type": "string", "minLength": 1}
+}
+
+// moment is a point in time with its zone: 2026-12-01T10:00:00Z.
+type moment struct{ time.Time }
+
+func (m *moment) Parse(_, text string) *yamlform.Mistake {
+	at, err := time.Parse(time.RFC3339, text)
+	if err == nil {
+		m.Time = at.UTC()
+		return nil
+	}
+	local := strings.Replace(text, " ", "T", 1)
+	if _, err := time.Parse("2006-01-02T15:04:05", local); err == nil {
+		return yamlform.Bad(text, "has no time zone", "write "+local+"Z for UTC, or an offset such as "+local+"+01:00")
+	}
+	return yamlform.Bad(text, "is not a time", "write date, time and zone, for example 2026-12-01T10:00:00Z")
+}
+
+func (*moment) Describe() (string, map[string]any) {
+	return "time", map[string]any{"type": "string", "format": "date-time"}
+}
+
+// daytime is a time of day, since midnight: 02:30.
+type daytime time.Duration
+
+func (d *daytime) Parse(_, text string) *yamlform.Mistake {
+	at, err := time.Parse("15:04", text)
+	if err != nil {
+		return yamlform.Bad(text, "is not a time of day", `write hours and minutes from 00:00 to 23:59, for example "02:30"`)
+	}
+	*d = daytime(at.Sub(at.Truncate(24 * time.Hour)))
+	return nil
+}
+
+func (*daytime) Describe() (string, map[string]any) {
+	return "time of day", map[string]any{"type": "string", "pattern": `^([01][0-9]|2[0-3]):[0-5][0-9]$`}
+}
+
+// freeBody are fields of a request's body.
+type freeBody map[string]any
+
+func (*freeBody) Describe() (string, map[string]any) {
+	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": map[string]any{"enum": slices.Sorted(maps.Keys(ownFields()))}}}
+}
+
+// address is the base URL of an OpenAI-compatible API, normalised: no trailing
+// slash, and /v1 where no path was given.
+type address string
+
+// exampleAddress is how one may be written.
+const exampleAddress = "http://127.0.0.1:8000/v1"
+
+func (a *address) Parse(_, text string) *yamlform.Mistake {
+	const remedy = "write an address such as " + exampleAddress
+	if m := private(text, " and use api_key_file or api_key_env", "; keys belong in api_key_file or api_key_env"); m != nil {
+		return m
+	}
+	scheme, _, found := strings.Cut(text, "://")
+	u, err := url.Parse(text)
+	switch {
+	case !found:
+		return yamlform.Bad(shownAddress(text), "has no scheme", "write "+withScheme(text))
+	case scheme != "http" && scheme != "https":
+		return yamlform.Bad(shownAddress(text), "is neither an http nor an https address", remedy)
+	case err != nil || !validPort(u.Port()) || strings.ContainsAny(text, " \t"):
+		return yamlform.Bad(shownAddress(text), "is not a URL", remedy)
+	case u.Hostname() == "":
+		return yamlform.Bad(text, "has no host", remedy)
+	}
+	path := strings.TrimRight(u.Path, "/")
+	for _, own := range []string{"/chat/completions", "/models"} {
+		if base, ok := strings.CutSuffix(path, own); ok {
+			u.Path = base
+			return yamlform.Bad(text, "names an operation, which is appended by itself", "write "+yamlform.Shown(u.String()))
+		}
+	}
+	if path == "" {
+		path = "/v1"
+	}
+	u.Path, u.RawPath = path, ""
+	*a = address(u.String())
+	return nil
+}
+
+// private refuses an address with a part that may be a secret, even one that is
+// wrong in other ways: this check comes first and never repeats the value.
+func private(text, insteadOfUser, insteadOfQuery string) *yamlform.Mistake {
+	switch {
+	case strings.Contains(text, "@"):
+		return yamlform.Bad("", "contains user information (not shown)", "leave out what stands before the @"+insteadOfUser)
+	case strings.ContainsAny(text, "?#"):
+		return yamlform.Bad("", "has a query or a fragment (not shown)", "leave out the ? or # and what follows"+insteadOfQuery)
+	}
+	return nil
+}
+
+// shownAddress is what a message repeats of a text that should be an address.
+// What follows a colon and is no port may be a password whose host was forgotten.
+func shownAddress(text string) string {
+	_, rest, found := strings.Cut(text, "://")
+	if !found {
+		rest = text
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	_, port, _ := strings.Cut(host[strings.LastIndexByte(host, ']')+1:], ":")
+	if strings.Trim(port, "0123456789") != "" {
+		return ""
+	}
+	return text
+}
+
+// withScheme completes "host:port" and "host:port/path".
+func withScheme(text string) string {
+	u, err := url.Parse("http://" + strings.TrimLeft(text, "/"))
+	if err != nil || u.Hostname() == "" || yamlform.LooksSecret(text) || strings.ContainsAny(text, " \t") {
+		return exampleAddress
+	}
+	if strings.Trim(u.Path, "/") == "" {
+		u.Path = "/v1"
+	}
+	return u.String()
+}
+
+func validPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n > 0 && n < 65536
+}
+
+func (*address) Describe() (string, map[string]any) {
+	return "URL", map[string]any{"type": "string", "pattern": `^https?://[^/?#@\s]+(/[^?#@\s]*)?$`}
+}
+
+// name derives a label from the address: its host and port.
+func (a address) name() string {
+	u, err := url.Parse(string(a))
+	if err != nil {
+		return ""
+	}
+	return yamlform.LabelSafe(u.Host)
+}
+
+// metrics is where the deployment usually tells its own metrics; none for an
+// address that was wrong.
+func (a address) metrics() []string {
+	u, err := url.Parse(string(a))
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Scheme + "://" + u.Host + "/metrics"}
+}
+
+// webURL is the address of a page or a service, without a trailing slash.
+type webURL string
+
+func (a *webURL) Parse(_, text string) *yamlform.Mistake {
+	if m := private(text, "; passwords belong in files", ""); m != nil {
+		return m
+	}
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || !validPort(u.Port()) || strings.ContainsAny(text, " \t") {
+		return yamlform.Bad(shownAddress(text), "is not an http or https address", "write an address such as https://host.example.com/path")
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	*a = webURL(u.String())
+	return nil
+}
+
+func (*webURL) Describe() (string, map[string]any) { return (*address)(nil).Describe() }
+
+// planAddress is an address, or a simulated deployment named by presetScheme.
+type planAddress string
+
+// presetScheme begins the name of a simulated deployment; presetHost ends the
+// host that stands for one, in a domain that no resolver knows.
+const (
+	presetScheme = "preset:"
+	presetHost   = ".preset.invalid"
+)
+
+// presetName matches the names that presets can have.
+var presetName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (a *planAddress) Parse(tag, text string) *yamlform.Mistake {
+	name, ok := strings.CutPrefix(text, presetScheme)
+	if !ok {
+		return (*address)(a).Parse(tag, text)
+	}
+	if !presetName.MatchString(name) {
+		return yamlform.Bad(text, "is not the name of a preset", "write for example "+presetScheme+"phase0")
+	}
+	*a = planAddress(text)
+	return nil
+}
+
+func (*planAddress) Describe() (string, map[string]any) {
+	_, s := (*address)(nil).Describe()
+	return "URL or preset", map[string]any{"type": "string", "pattern": `^preset:[a-z0-9-]+$|` + s["pattern"].(string)}
+}
+
+// resolve is where requests go, and the name of the simulated deployment there,
+// "" for a real one.
+func (a planAddress) resolve() (to address, preset string) {
+	if name, ok := strings.CutPrefix(string(a), presetScheme); ok {
+		return address("http://" + name + presetHost + "/v1"), name
+	}
+	return address(a), ""
+}

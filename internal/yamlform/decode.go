@@ -1,0 +1,263 @@
+package yamlform
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// value decodes node into v, which already holds the value of an absent key
+// and keeps it when node is wrong. key describes the key that node belongs to.
+func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
+	f.places[path] = node
+	if m := unusable(node); m != nil {
+		m.Remedy = cmp.Or(m.Remedy, key.example(), "write a value or remove the key")
+		f.report(node, path, m)
+		return
+	}
+	_, single := as[Scalar](v.Addr().Interface())
+	switch kind := v.Kind(); {
+	case single:
+		f.scalar(node, path, v, key)
+	case kind == reflect.Struct:
+		f.structure(node, path, v)
+	case kind == reflect.Slice:
+		f.list(node, path, v, key)
+	case kind == reflect.Map:
+		f.table(node, path, v, key)
+	case kind == reflect.Pointer:
+		elem := reflect.New(v.Type().Elem())
+		if f.value(node, path, elem.Elem(), key); !f.wrong[path] {
+			v.Set(elem)
+		}
+	default:
+		f.scalar(node, path, v, key)
+	}
+}
+
+// unusable refuses what no key accepts: aliases, which make a line's meaning
+// depend on distant ones, and keys without a value.
+func unusable(node *yaml.Node) *Mistake {
+	switch {
+	case node.Kind == yaml.AliasNode:
+		return Bad("", "is an alias, which is not supported", "write the value out")
+	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null":
+		return Bad("", "has no value", "")
+	case !strings.HasPrefix(node.ShortTag(), "!!"):
+		return Bad("", "has a YAML tag, which is not supported", "remove what begins with !")
+	}
+	return nil
+}
+
+// scalar decodes a single value and checks its range.
+func (f *Form) scalar(node *yaml.Node, path string, v reflect.Value, key Field) {
+	var m *Mistake
+	switch node.Kind {
+	case yaml.SequenceNode:
+		m = Bad("", "is a list, not a single value", "")
+	case yaml.MappingNode:
+		m = Bad("", "is a mapping, not a single value", "")
+	default:
+		if m = setScalar(v, node.ShortTag(), node.Value); m == nil {
+			m = outOfRange(v, node.Value, key)
+		}
+	}
+	if m == nil {
+		return
+	}
+	m.Remedy = cmp.Or(m.Remedy, key.example())
+	if key.secret {
+		m.Value = ""
+	}
+	setDefault(v, key)
+	f.report(node, path, m)
+}
+
+// list decodes a sequence. A selection may also be "*", which is all.
+func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
+	all := v.Type() == reflect.TypeFor[Selection]()
+	switch {
+	case node.Kind == yaml.ScalarNode && all && node.Value == Everything:
+		return
+	case node.Kind != yaml.SequenceNode:
+		f.misfit(node, path, "is not a list", key.example(), key.secret)
+		return
+	case len(node.Content) == 0 && (key.min != "" || all):
+		f.report(node, path, Bad("", "is an empty list", cmp.Or(key.example(), "remove the key")))
+		return
+	}
+	items := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
+	item := Field{Name: key.Name, Enum: key.Enum, Examples: key.Examples, secret: key.secret}
+	for i, n := range node.Content {
+		f.value(n, Index(path, i), items.Index(i), item)
+	}
+	v.Set(items)
+}
+
+// misfit reports a node of another kind than is wanted. Of these only single
+// values are repeated.
+func (f *Form) misfit(node *yaml.Node, path, message, remedy string, secret bool) {
+	value := node.Value
+	if secret {
+		value = ""
+	}
+	f.report(node, path, Bad(value, message, remedy))
+}
+
+// structure decodes a mapping whose keys are the fields of v. A nil node is an
+// absent key and gives every field its default.
+func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
+	fields := Fields(v.Type())
+	if node != nil && node.Kind != yaml.MappingNode {
+		f.misfit(node, path, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields)), false)
+		node = nil
+	}
+	present := f.members(node, path, v, names(fields))
+	taken := map[string]string{}
+	for _, key := range fields {
+		at, member := Join(path, key.Name), v.FieldByIndex(key.index)
+		setDefault(member, key)
+		n := present[key.Name]
+		switch {
+		case n != nil:
+			f.value(n, at, member, key)
+			if first := taken[key.group]; first != "" {
+				f.report(n, at, Bad("", "stands beside "+first+", which it excludes", "keep one of the two"))
+			} else if key.group != "" {
+				taken[key.group] = key.Name
+			}
+		case key.Required && node != nil && !f.wrong[at] && !f.wrong[path]:
+			f.report(node, at, Bad("", "is missing", key.example()))
+		case member.Kind() == reflect.Struct:
+			f.structure(nil, at, member)
+		}
+	}
+}
+
+// members finds the known keys of a mapping and reports the others.
+func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []string) map[string]*yaml.Node {
+	present := map[string]*yaml.Node{}
+	var meant []string
+	for key, n := range f.entries(node, path) {
+		if slices.Contains(known, key.Value) {
+			present[key.Value] = n
+			continue
+		}
+		f.note(key, Join(path, key.Value), f.unknownKey(key.Value, v, known))
+		meant = append(meant, nearest(key.Value, known))
+	}
+	for _, name := range meant {
+		// A misspelt key is wrong, not missing.
+		if name != "" && present[name] == nil {
+			f.wrong[Join(path, name)] = true
+		}
+	}
+	return present
+}
+
+// entries yields the keys and values of a mapping. Keys that are not plain
+// text or that were there before are reported and left out.
+func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		if node == nil {
+			return
+		}
+		seen := map[string]int{}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key, value := node.Content[i], node.Content[i+1]
+			if m := badKey(key, seen); m != nil {
+				f.note(key, path, m)
+				// What was merged may hold any key: none is missing.
+				f.wrong[path] = f.wrong[path] || key.ShortTag() == "!!merge"
+				continue
+			}
+			seen[key.Value] = key.Line
+			if !yield(key, value) {
+				return
+			}
+		}
+	}
+}
+
+// badKey says what is wrong with a key itself; seen has the lines of those
+// before it.
+func badKey(key *yaml.Node, seen map[string]int) *Mistake {
+	switch {
+	case key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge":
+		return Bad("", "merges a mapping with <<, which is not supported", "write the keys out")
+	case key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str":
+		return Bad("", "has a key that is not text", "put the key in quotes, or remove it")
+	case seen[key.Value] > 0:
+		return Bad("", fmt.Sprintf("has the key %q twice", shownKey(key.Value)), fmt.Sprintf("keep this one or that of line %d", seen[key.Value]))
+	}
+	return nil
+}
+
+// table decodes a mapping with free keys: of text values, or of anything that
+// JSON can say.
+func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
+	if node.Kind != yaml.MappingNode {
+		f.report(node, path, Bad("", "is not a mapping", key.example()))
+		return
+	}
+	v.Set(reflect.MakeMap(v.Type()))
+	for name, n := range f.entries(node, path) {
+		at := Join(path, name.Value)
+		f.places[at] = name
+		elem := reflect.New(v.Type().Elem()).Elem()
+		if elem.Kind() == reflect.String {
+			f.value(n, at, elem, Field{secret: key.secret})
+		} else if x := f.free(n, at); x != nil {
+			elem.Set(reflect.ValueOf(x))
+		}
+		v.SetMapIndex(reflect.ValueOf(name.Value), elem)
+	}
+}
+
+// free decodes what JSON can say: nil, bool, int, float64, string, []any and
+// map[string]any.
+func (f *Form) free(node *yaml.Node, path string) any {
+	if m := unusable(node); m != nil && (node.Kind == yaml.AliasNode || node.ShortTag() != "!!null") {
+		f.report(node, path, m)
+		return nil
+	}
+	switch node.Kind {
+	case yaml.SequenceNode:
+		items := make([]any, len(node.Content))
+		for i, n := range node.Content {
+			items[i] = f.free(n, path)
+		}
+		return items
+	case yaml.MappingNode:
+		table := map[string]any{}
+		for key, n := range f.entries(node, path) {
+			table[key.Value] = f.free(n, Join(path, key.Value))
+		}
+		return table
+	}
+	return f.freeScalar(node, path)
+}
+
+func (f *Form) freeScalar(node *yaml.Node, path string) any {
+	switch node.ShortTag() {
+	case "!!null":
+	case "!!bool", "!!int", "!!float":
+		var x any
+		err := node.Decode(&x)
+		if n, ok := x.(float64); err == nil && !(ok && (math.IsNaN(n) || math.IsInf(n, 0))) {
+			return x
+		}
+		f.report(node, path, Bad("", "is not a number that JSON knows", "write a plain number, or text in quotes"))
+	case "!!str", "!!timestamp":
+		return node.Value
+	default:
+		f.report(node, path, Bad("", "has a YAML tag, which is not supported", "remove what begins with !"))
+	}
+	return nil
+}

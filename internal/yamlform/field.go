@@ -1,0 +1,89 @@
+package yamlform
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Field is one key of a mapping, as the tags of a struct describe it.
+type Field struct {
+	Name, Default          string
+	Enum, Examples         []string
+	Required               bool
+	Type                   reflect.Type
+	owner                  string // the name of the struct type
+	min, max, above, group string
+	secret                 bool
+	index                  []int
+}
+
+// Fields lists the keys of a struct type in order, those of embedded structs
+// included.
+func Fields(t reflect.Type) []Field {
+	var fields []Field
+	for _, sf := range reflect.VisibleFields(t) {
+		name, written := sf.Tag.Lookup("yaml")
+		if !written {
+			name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
+		}
+		if name == "" {
+			continue
+		}
+		owner := t
+		for _, i := range sf.Index[:len(sf.Index)-1] {
+			owner = owner.Field(i).Type
+		}
+		tag := sf.Tag.Get
+		fields = append(fields, Field{
+			Name: name, Default: tag("default"), Required: tag("required") == "true",
+			Enum: split(tag("enum"), ","), Examples: split(tag("examples"), " | "),
+			Type: sf.Type, owner: owner.Name(), index: sf.Index,
+			min: tag("min"), max: tag("max"), above: tag("above"), group: tag("group"), secret: tag("secret") == "true",
+		})
+	}
+	return fields
+}
+
+// split is strings.Split, except that nothing has no parts.
+func split(s, sep string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, sep)
+}
+
+// example says how a value may be written, for a remedy.
+func (k Field) example() string {
+	switch {
+	case len(k.Enum) > 0:
+		return "write one of " + strings.Join(k.Enum, ", ")
+	case len(k.Examples) > 0:
+		return "write for example " + k.Name + ": " + k.Examples[0]
+	case k.Default != "":
+		return "write for example " + k.Name + ": " + k.Default
+	}
+	return ""
+}
+
+// Inner returns the path and the type of the mappings that the field holds; nil
+// when it holds none. The keys of a pointer are those of another mapping and
+// do not count.
+func (k Field) Inner(path string) (string, reflect.Type) {
+	t, at := k.Type, Join(path, k.Name)
+	if t.Kind() == reflect.Slice {
+		t, at = t.Elem(), at+"[]"
+	}
+	if _, single := as[Scalar](reflect.New(t).Interface()); single || t.Kind() != reflect.Struct {
+		return at, nil
+	}
+	return at, t
+}
+
+// names lists the keys of fields.
+func names(fields []Field) []string {
+	out := make([]string, len(fields))
+	for i, f := range fields {
+		out[i] = f.Name
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package yamlform
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// menu is a form with every kind of value.
+type menu struct {
+	Name   string            `yaml:"name" required:"true" examples:"lunch"`
+	Dishes []dish            `yaml:"dishes" min:"1" examples:"[{price: 3}]"`
+	Days   Selection         `yaml:"days" default:"*" examples:"[monday]"`
+	Wait   time.Duration     `yaml:"wait" default:"5m" min:"1s" max:"1h"`
+	Filled Share             `yaml:"filled" examples:"80%"`
+	Kind   string            `yaml:"kind" default:"hot" enum:"hot,cold"`
+	Cash   bool              `yaml:"cash" group:"pay" default:"true"`
+	Card   string            `yaml:"card" group:"pay" secret:"true" examples:"visa"`
+	Notes  map[string]string `yaml:"notes" secret:"true" examples:"{a: b}"`
+	Other  map[string]any    `yaml:"other" secret:"true" examples:"{a: 1}"`
+	Tip    *float64          `yaml:"tip" above:"0" examples:"0.5"`
+}
+
+// dish takes its keys from json tags.
+type dish struct {
+	Price int    `json:"price" min:"0" max:"100"`
+	Count uint64 `json:"count,omitempty" default:"1"`
+}
+
+func (*dish) UnknownKey(key string) *Mistake {
+	if key != "cost" {
+		return nil
+	}
+	return Bad("", "is what we pay", "write the price")
+}
+
+const least = "write name: lunch"
+
+func decode(t *testing.T, text string) (menu, *Form) {
+	t.Helper()
+	var m menu
+	f, err := Decode("menu.yml", []byte(text), least, &m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, f
+}
+
+// TestMistakes finds all mistakes of a text at once, in the order of the text.
+func TestMistakes(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"every kind": {`
+dishes: [{price: -1}, {cost: 2}, 7]
+days: [monday]
+wait: 5
+filled: 80
+kind: warm
+cash: false
+card: [visa]
+notes: {a: 1}
+other: {a: .inf}
+tip: 0
+`, `2:1: name: is missing: write for example name: lunch
+2:18: dishes[0].price: "-1" is below 0: write 0 or more
+2:24: dishes[1].cost: is what we pay: write the price
+2:34: dishes[2]: "7" is not a mapping: write keys and values; the keys are price and count
+4:7: wait: "5" has no unit: write 5s for seconds or 5ms for milliseconds
+5:9: filled: "80" is not between 0 and 1: write 80% or 0.8
+6:7: kind: "warm" is not one of the allowed values: the values are hot and cold
+8:7: card: is a list, not a single value: write for example card: visa
+8:7: card: stands beside cash, which it excludes: keep one of the two
+9:12: notes.a: is not text: put it in quotes
+10:12: other.a: is not a number that JSON knows: write a plain number, or text in quotes
+11:6: tip: "0" is not above 0: write for example tip: 0.5`},
+		"misspelt, not missing": {"nmae: x", `1:1: nmae: unknown key: did you mean "name"?`},
+		"elsewhere":             {"name: x\nprice: 1", `2:1: price: unknown key: write it under dishes[]`},
+		"twice":                 {"name: x\nname: y", `2:1: has the key "name" twice: keep this one or that of line 1`},
+		"merged":                {"<<: {name: x}", `1:1: merges a mapping with <<, which is not supported: write the keys out`},
+	} {
+		_, f := decode(t, tt.text)
+		err := f.Err()
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, strings.ReplaceAll(err.Error(), "menu.yml:", "")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestInherit: what is written stays, what is not or is wrong comes from the
+// other.
+func TestInherit(t *testing.T) {
+	m, f := decode(t, "name: x\ndishes: [{price: 7}, {count: 2, price: many}]")
+	base := dish{Price: 3, Count: 9}
+	for i := range m.Dishes {
+		Inherit(f, Index("dishes", i), &m.Dishes[i], base)
+	}
+	if diff := cmp.Diff([]dish{{7, 9}, {3, 2}}, m.Dishes); diff != "" {
+		t.Errorf("dishes (-want +got):\n%s", diff)
+	}
+}
+
+func TestRedact(t *testing.T) {
+	text := "name: x\nnotes: {a: hunter, b: hunter}\nother:\n  deep: [hunter, # why\n    hunter]\nkind: hot\n"
+	_, f := decode(t, text)
+	got, ok := f.Redact([]byte(text), "(hidden)", "notes", "other")
+	if want := "name: x\nnotes: {a: (hidden)\nother:\n  deep: [(hidden)\n    (hidden)\nkind: hot\n"; !ok || got != want {
+		t.Errorf("got %v,\n%s", ok, got)
+	}
+	text = "name: x\nnotes:\n  a: |\n    hunter\n    hunter\n"
+	_, f = decode(t, text)
+	if got, ok := f.Redact([]byte(text), "", "notes"); ok {
+		t.Errorf("a value of several lines left\n%s", got)
+	}
+	if diff := cmp.Diff([]string{"name", "notes"}, f.Keys("")); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	d := NewDocument[menu]("Menu", "# Menu\n", "What keys mean.\n\n## menu\n\n- tip: What: one\n  pays.\n  Absent: none\n- name: N.\n\n## dish\n\n- price: P.\n")
+	want := map[string]string{"menu.tip": "What: one pays. Absent: none", "menu.name": "N.", "dish.price": "P."}
+	if diff := cmp.Diff(want, d.Texts); diff != "" {
+		t.Errorf("texts (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{
+		"# Menu\n\n## Top level\n", "| `tip` | number | none | What: one pays. Example: `0.5` |\n", "\n## `dishes[]`\n",
+		"| `kind` | one of `hot`, `cold` | `hot` |  |\n", "| `price` | whole number |  | P. From 0 to 100. |\n",
+	} {
+		if !strings.Contains(string(d.Reference()), want) {
+			t.Errorf("the reference lacks %q:\n%s", want, d.Reference())
+		}
+	}
+}
+
+// FuzzDecode holds that no text makes Decode panic, and that each mistake has a
+// place and a reason in one line.
+func FuzzDecode(f *testing.F) {
+	for _, pattern := range []string{"../config/testdata/*/*.yml", "../../examples/*.yml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, path := range files {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(data)
+		}
+	}
+	f.Add([]byte("name: x\ndishes: [{price: 1}]\nnotes: {a: b}\nother: {a: [1, {b: c}]}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m menu
+		form, err := Decode("fuzz.yml", data, least, &m)
+		if err == nil {
+			form.Redact(data, "", "notes", "other")
+			err = form.Err()
+		}
+		problems, ok := errors.AsType[Errors](err)
+		if err != nil && (!ok || len(problems) == 0) {
+			t.Fatalf("got %T", err)
+		}
+		for _, p := range problems {
+			if p.Message == "" || (p.Line < 1) != (len(data) > maxSize) {
+				t.Errorf("incomplete: %+v", p)
+			}
+			if strings.ContainsAny(p.Error(), "\n\r") {
+				t.Errorf("more than one line: %q", p.Error())
+			}
+		}
+	})
+}
