@@ -68,7 +68,8 @@ func (f *backtestFlags) chosenFaults(own []backtest.Fault) ([]backtest.Fault, er
 	}
 	var faults []backtest.Fault
 	for _, fault := range all {
-		if len(f.faults) == 0 || containsAny(fault.Name, f.faults) {
+		wanted := func(part string) bool { return strings.Contains(fault.Name, part) }
+		if len(f.faults) == 0 || slices.ContainsFunc(f.faults, wanted) {
 			faults = append(faults, fault)
 		}
 	}
@@ -79,10 +80,6 @@ func (f *backtestFlags) chosenFaults(own []backtest.Fault) ([]backtest.Fault, er
 		return nil, usagef("--days=%d: %w; write more days, or leave the fault out with --fault", f.days, err)
 	}
 	return faults, nil
-}
-
-func containsAny(s string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(s, p) })
 }
 
 // recordedFlags say which recording is replayed.
