@@ -56,7 +56,7 @@ func allowed() map[string][]string {
 
 		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
 		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
-		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
+		"internal/study/sweep":    {"internal/load", "internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/sidecar/sink", "internal/sidecar/regression", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
 		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},

@@ -52,13 +52,12 @@ type Scheduler struct {
 	cut  context.CancelFunc
 	// loops are the goroutines of all runners, owned by Run.
 	loops sync.WaitGroup
-	// live is a copy of the wanted runners for Healthy and LastBeat, which must
-	// answer even while mu is held by something stuck.
-	live  atomic.Pointer[[]*runner]
-	phase atomic.Int32
+	// wanted is replaced as a whole, with mu held. Healthy and LastBeat read it
+	// without: they must answer even while mu is held by something stuck.
+	wanted atomic.Pointer[map[probe.Key]*runner]
+	phase  atomic.Int32
 
-	mu     sync.Mutex
-	wanted map[probe.Key]*runner
+	mu sync.Mutex
 	// draining counts the runners of a key that were let go and are not over.
 	draining map[probe.Key]int
 	// made counts runners, to tell the conversations of a job from those of
@@ -78,9 +77,9 @@ func New(opts Options) *Scheduler {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{opts: opts, wanted: map[probe.Key]*runner{}, draining: map[probe.Key]int{}}
+	s := &Scheduler{opts: opts, draining: map[probe.Key]int{}}
 	s.hard, s.cut = context.WithCancel(context.Background())
-	s.live.Store(&[]*runner{})
+	s.wanted.Store(&map[probe.Key]*runner{})
 	return s
 }
 
@@ -105,7 +104,7 @@ func (s *Scheduler) begin() error {
 	if !s.phase.CompareAndSwap(idle, running) {
 		return errors.New("the scheduler was run before; make a new one")
 	}
-	for _, r := range s.wanted {
+	for _, r := range *s.wanted.Load() {
 		s.start(r)
 	}
 	return nil
@@ -113,7 +112,7 @@ func (s *Scheduler) begin() error {
 
 // start gives a runner its goroutine. The caller holds mu.
 func (s *Scheduler) start(r *runner) {
-	r.beat()
+	r.watch.beat()
 	s.loops.Go(func() {
 		r.run()
 		s.over(r)
@@ -125,24 +124,18 @@ func (s *Scheduler) halt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.phase.Store(stopping)
-	for _, r := range s.wanted {
+	for _, r := range *s.wanted.Load() {
 		r.halt()
 	}
 }
 
 // drain waits for the turns in flight, at most DrainTimeout, and cuts the rest.
 func (s *Scheduler) drain() {
-	done := make(chan struct{})
-	go func() {
-		s.loops.Wait()
-		close(done)
-	}()
-	defer s.cut()
-	select {
-	case <-done:
-	case <-time.After(s.opts.DrainTimeout):
+	late := time.AfterFunc(s.opts.DrainTimeout, func() {
 		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
 		s.cut()
-		<-done
-	}
+	})
+	s.loops.Wait()
+	late.Stop()
+	s.cut()
 }

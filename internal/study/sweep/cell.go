@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
@@ -107,13 +108,13 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 			return err
 		}
 		s.ready[c.Variant] = model
-		if err := s.acclimatise(ctx, c.Variant); err != nil {
+		if err := s.warmUpVariant(ctx, c.Variant); err != nil {
 			return err
 		}
 	}
 	if !first {
 		s.phase(PhasePause)
-		pause(ctx, s.Plan.Pause)
+		load.Pause(ctx, s.Plan.Pause)
 	}
 	return ctx.Err()
 }
@@ -162,7 +163,7 @@ func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
 		prober.Close()
 		return nil, nil, err
 	}
-	s.lesson.teach(source)
+	s.calibration.apply(source)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
 		prober.Close()
@@ -171,9 +172,9 @@ func (s *sweep) level(c Cell, a aim) (l *level, done func(), err error) {
 	name := s.Plan.name(c)
 	return &level{
 			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
-			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
-			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: s.salt(name)},
+			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
+			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
 				judge: s.Plan.judge(), aim: a,
 				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
@@ -192,5 +193,5 @@ func (s *sweep) salt(name string) string {
 	if s.Plan.Cache.Policy != Bust {
 		return ""
 	}
-	return "[run " + s.id + " " + name + "]"
+	return "[run " + s.id + " " + name + "]\n\n"
 }

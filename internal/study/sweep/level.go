@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
 )
 
@@ -20,13 +21,13 @@ const (
 
 // level is one cell while it is measured.
 type level struct {
-	plan    Plan
-	value   float64 // conversations in flight or starts per second
-	seed    uint64
-	talk    *talker
-	sink    *collector
-	scraper *scraper
-	watcher *watcher
+	plan          Plan
+	value         float64 // conversations in flight or starts per second
+	seed          uint64
+	conversations *conversations
+	sink          *collector
+	scraper       *scraper
+	watcher       *watcher
 	// phase tells what is being done, look what was seen so far.
 	phase func(Phase)
 	look  func(Stats)
@@ -39,38 +40,27 @@ func (l *level) run(ctx context.Context, r *runfile.Result) {
 	defer cut()
 	l.prime(hard)
 	l.warmUp(hard)
-	load := newLoad(hard, l.talk, l.sink, l.plan.Measure.Conversations)
+	own := l.loop(l.plan.Measure.Conversations)
+	var t traffic
 	if d := l.plan.WarmUp.Duration; d > 0 {
 		l.phase(PhaseWarmUp)
-		l.start(load)
-		pause(hard, d)
+		t = l.start(hard, own)
+		load.Pause(hard, d)
 		l.begin()
 	} else {
 		l.begin()
-		l.start(load)
+		t = l.start(hard, own)
 	}
-	end := l.measure(ctx, load)
-	now := time.Now()
-	l.sink.finish(now)
-	load.halt()
+	end := l.measure(ctx, t.over)
+	l.sink.finish(time.Now())
+	t.halt()
 	if end.state == runfile.Complete {
 		l.phase(PhaseDrain)
-		l.drain(load)
+		l.drain(t)
 	}
 	cut()
-	load.wait()
+	<-t.over
 	l.fill(r, end)
-}
-
-// start sets the level's load going.
-func (l *level) start(load *load) {
-	if l.plan.Kind == runfile.Concurrency {
-		load.closed(int(l.value), newGate(l.plan.StartRate))
-		return
-	}
-	arrival := l.plan.Arrival
-	arrival.Rate = l.value
-	load.open(arrival, l.seed, l.plan.MaxConcurrency)
 }
 
 // prime holds conversations that nobody measures, so that the cache knows the
@@ -81,9 +71,7 @@ func (l *level) prime(ctx context.Context) {
 		return
 	}
 	l.phase(PhasePrime)
-	load := newLoad(ctx, l.talk, l.sink, n)
-	load.closed(min(n, primeAtOnce), newGate(0))
-	load.wait()
+	<-l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n}).over
 }
 
 // warmUp holds a number of conversations at a rate of their own, and rests.
@@ -93,12 +81,34 @@ func (l *level) warmUp(ctx context.Context) {
 		return
 	}
 	l.phase(PhaseWarmUp)
-	load := newLoad(ctx, l.talk, l.sink, w.Conversations)
-	arrival := l.plan.Arrival
-	arrival.Rate = w.Rate
-	load.open(arrival, l.seed+1, 0)
-	load.wait()
-	pause(ctx, w.Cooldown)
+	<-l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations}).over
+	load.Pause(ctx, w.Cooldown)
+}
+
+// warmUpVariant holds the load of the lowest level, for the time of a warm-up,
+// with a variant that was just switched to. Its prefix cache may be empty, and
+// the first level of a grid, which is low, would fill it in passing, where that
+// of a search would have a queue of prefills that outlasts its warm-up: the
+// same level would not be measured alike.
+func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
+	w := s.Plan.WarmUp.Duration
+	if s.Plan.Cache.Policy != Keep || w <= 0 {
+		return nil
+	}
+	// No repetition has the number 0: what is said here is said in no level.
+	l, done, err := s.level(Cell{Variant: variant}, curve)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.phase(PhaseWarmUp)
+	hard, cut := context.WithCancel(ctx)
+	defer cut()
+	t := l.start(hard, l.loop(0))
+	load.Pause(hard, w)
+	cut()
+	<-t.over
+	return nil
 }
 
 // begin starts the snapshots.
@@ -114,7 +124,7 @@ func (l *level) begin() {
 }
 
 // measure waits until the measurement ends, and says why it did.
-func (l *level) measure(ctx context.Context, load *load) *ending {
+func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	scraping, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { l.scraper.follow(scraping, l.plan.Measure.Snapshot) })
@@ -123,9 +133,9 @@ func (l *level) measure(ctx context.Context, load *load) *ending {
 		helpers.Wait()
 		l.scraper.scrape(ctx)
 	}()
-	timed, counted := l.ends(load)
+	timed, counted := l.ends(over)
 	// Between the edges of blocks, so that an early end leaves no sliver.
-	pause(ctx, lookEvery/2)
+	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
 	for {
@@ -147,26 +157,24 @@ func (l *level) measure(ctx context.Context, load *load) *ending {
 
 // ends returns the channel that tells the end of a measurement: by time, or by
 // the end of all conversations. The other one is nil.
-func (l *level) ends(load *load) (timed <-chan time.Time, counted <-chan struct{}) {
+func (l *level) ends(over <-chan struct{}) (timed <-chan time.Time, counted <-chan struct{}) {
 	if l.plan.Measure.Conversations > 0 {
-		return nil, load.done()
+		return nil, over
 	}
 	return time.After(time.Until(l.watcher.began.Add(l.plan.Measure.Duration()))), nil
 }
 
 // drain lets the turns in flight come to their own ends, hangs at their
 // deadlines.
-func (l *level) drain(load *load) {
+func (l *level) drain(t traffic) {
 	limit := drainDefault
 	if total := l.plan.Workload.Timeouts.Total; total > 0 {
 		limit = total + drainGrace
 	}
-	bound := time.NewTimer(limit)
-	defer bound.Stop()
 	select {
-	case <-load.done():
-	case <-bound.C:
-	case <-load.hard.Done():
+	case <-t.over:
+	case <-time.After(limit):
+	case <-t.hard.Done():
 	}
 }
 
