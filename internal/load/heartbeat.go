@@ -60,7 +60,7 @@ func (r *runner) healthy(now time.Time) error {
 }
 
 // watch keeps the last sign of life of a job, and what its goroutines are
-// waiting for, until when that is plausible. The zero value is ready for use.
+// waiting for, until when that is plausible.
 type watch struct {
 	mu     sync.Mutex
 	beaten time.Time
@@ -76,11 +76,12 @@ type expectation struct {
 // beat gives a sign of life, unless something of the job is stuck.
 func (w *watch) beat() {
 	now := time.Now()
+	if w.overdue(now) != "" {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.oldest(now) == "" {
-		w.beaten = now
-	}
+	w.beaten = now
 }
 
 func (w *watch) lastBeat() time.Time {
@@ -94,9 +95,6 @@ func (w *watch) expect(what string, within time.Duration) (settle func()) {
 	e := &expectation{what, time.Now().Add(within)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.open == nil {
-		w.open = map[*expectation]bool{}
-	}
 	w.open[e] = true
 	return func() {
 		w.mu.Lock()
@@ -106,13 +104,9 @@ func (w *watch) expect(what string, within time.Duration) (settle func()) {
 }
 
 // overdue returns what should have happened longest ago and did not, or "".
-func (w *watch) overdue(now time.Time) string {
+func (w *watch) overdue(now time.Time) (what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.oldest(now)
-}
-
-func (w *watch) oldest(now time.Time) (what string) {
 	for e := range w.open {
 		if e.until.Before(now) {
 			now, what = e.until, e.what

@@ -82,13 +82,15 @@ func (l *Loop) open(ctx context.Context) {
 		phase = workload.Phase(begin, l.Rate, l.Replica)
 	}
 	starts := workload.NewSchedule(l.Arrival, l.Seed, phase)
-	for !l.spent() {
+	for l.Limit == 0 || l.started < l.Limit { // nobody else starts anything
 		due := begin.Add(starts.Next())
 		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
 		}
-		if hold, _ := l.admit(due); hold != nil {
+		if hold, refusal := l.admit(due); hold != nil {
 			l.conversations.Go(func() { l.converse(hold) })
+		} else {
+			l.Skipped(due, refusal)
 		}
 	}
 }
@@ -128,20 +130,17 @@ func (l *Loop) slot(ctx context.Context, i int) {
 		switch {
 		case refusal == limitReached:
 			return
-		case hold != nil && !failedAtOnce(l.converse(hold), due):
+		case hold == nil:
+			l.Skipped(due, refusal)
+		case l.converse(hold) == probe.Success || time.Since(due) >= atOnce:
 			retry.reset()
 			delay = 0
-		case l.Replica == 0:
-			delay = slotPause
-		default:
+			continue
+		}
+		if delay = slotPause; l.Replica != 0 {
 			delay = retry.next()
 		}
 	}
-}
-
-// failedAtOnce reports whether a conversation ended badly within atOnce.
-func failedAtOnce(o probe.Outcome, began time.Time) bool {
-	return o != probe.Success && time.Since(began) < atOnce
 }
 
 // turn is when the slot that asks now may start: starts are at least as far
@@ -163,13 +162,6 @@ func (l *Loop) turn(now time.Time) time.Time {
 // admit returns what holds the conversation that is due, and counts that as in
 // flight until converse, or says why it may not start.
 func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) {
-	if hold, refusal = l.decide(due); hold == nil && refusal != limitReached {
-		l.Skipped(due, refusal)
-	}
-	return hold, refusal
-}
-
-func (l *Loop) decide(due time.Time) (hold func() probe.Outcome, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -195,11 +187,4 @@ func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
 		l.inFlight--
 	}()
 	return hold()
-}
-
-// spent reports whether Limit is reached.
-func (l *Loop) spent() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Limit > 0 && l.started >= l.Limit
 }

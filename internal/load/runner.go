@@ -52,6 +52,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		source: source,
 		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
 		model:  newModel(j.Target.Model),
+		watch:  watch{open: map[*expectation]bool{}},
 		hard:   s.hard,
 	}
 	r.soft, r.halt = context.WithCancel(s.hard)

@@ -88,26 +88,33 @@ func New(opts Options) *Scheduler {
 // to finish, cuts the rest, and returns when every goroutine has ended. It can
 // be called once; a second call is an error.
 func (s *Scheduler) Run(ctx context.Context) error {
-	if err := s.begin(); err != nil {
-		return err
+	if !s.enter(idle, running, s.start) {
+		return errors.New("the scheduler was run before; make a new one")
 	}
 	<-ctx.Done()
-	s.halt()
-	s.drain()
+	s.enter(running, stopping, func(r *runner) { r.halt() })
+	late := time.AfterFunc(s.opts.DrainTimeout, func() {
+		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+		s.cut()
+	})
+	s.loops.Wait()
+	late.Stop()
+	s.cut()
 	return nil
 }
 
-// begin starts the loops of the jobs that were applied before Run.
-func (s *Scheduler) begin() error {
+// enter goes from one phase to the next with every runner, and reports whether
+// it was in that phase.
+func (s *Scheduler) enter(from, to int32, each func(*runner)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.phase.CompareAndSwap(idle, running) {
-		return errors.New("the scheduler was run before; make a new one")
+	if !s.phase.CompareAndSwap(from, to) {
+		return false
 	}
 	for _, r := range *s.wanted.Load() {
-		s.start(r)
+		each(r)
 	}
-	return nil
+	return true
 }
 
 // start gives a runner its goroutine. The caller holds mu.
@@ -117,25 +124,4 @@ func (s *Scheduler) start(r *runner) {
 		r.run()
 		s.over(r)
 	})
-}
-
-// halt stops all loops from starting anything.
-func (s *Scheduler) halt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.phase.Store(stopping)
-	for _, r := range *s.wanted.Load() {
-		r.halt()
-	}
-}
-
-// drain waits for the turns in flight, at most DrainTimeout, and cuts the rest.
-func (s *Scheduler) drain() {
-	late := time.AfterFunc(s.opts.DrainTimeout, func() {
-		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
-		s.cut()
-	})
-	s.loops.Wait()
-	late.Stop()
-	s.cut()
 }

@@ -21,7 +21,7 @@ type tap struct {
 	plan workload.Conversation
 	// estimate was taken from the budget, cost is the number of tokens used.
 	estimate, cost int
-	// turnOver ends the watch of the turn in flight; nil for none.
+	// turnOver ends the watch of the turn in flight; nil without a timeout.
 	turnOver func()
 }
 
@@ -35,7 +35,6 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 		Model:        t.model.name(),
 		Stop:         t.soft.Done(),
 	}, t)
-	t.settleTurn()
 	t.budget.Settle(t.estimate, t.cost)
 	t.report("a conversation's end", over)
 	return over.Outcome
@@ -50,7 +49,9 @@ func (t *tap) Observe(e probe.Event) {
 			t.turnOver = t.watch.expect("the end of a turn past its total timeout", total+turnGrace)
 		}
 	case probe.Result:
-		t.settleTurn()
+		if t.turnOver != nil {
+			t.turnOver()
+		}
 		if e.Turn == 1 && e.PromptTokens.OK {
 			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
 		}
@@ -59,13 +60,6 @@ func (t *tap) Observe(e probe.Event) {
 		}
 		t.cost += t.tokens(e)
 		t.report("a turn's result", e)
-	}
-}
-
-func (t *tap) settleTurn() {
-	if t.turnOver != nil {
-		t.turnOver()
-		t.turnOver = nil
 	}
 }
 

@@ -33,18 +33,10 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 	}, sink)
 }
 
-// traffic is a load under way.
-type traffic struct {
-	// hard cuts turns in flight; halt ends what is between turns.
-	hard context.Context
-	halt context.CancelFunc
-	// over is closed when the last conversation is.
-	over chan struct{}
-}
-
-// start lets a loop start the level's conversations, in a goroutine that ends
-// when the loop's limit is reached, or after halt.
-func (l *level) start(hard context.Context, loop *load.Loop) traffic {
+// start lets a loop start the level's conversations. over is closed when the
+// last of them is: once the loop's limit is reached, or after halt. The end of
+// hard cuts turns in flight, too.
+func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		c := l.conversations.source.Next()
@@ -56,13 +48,13 @@ func (l *level) start(hard context.Context, loop *load.Loop) traffic {
 		}, ""
 	}
 	loop.Skipped = func(due time.Time, _ string) { l.sink.conversationSkipped(due) }
-	t := traffic{hard: hard, halt: halt, over: make(chan struct{})}
+	done := make(chan struct{})
 	go func() {
-		defer close(t.over)
+		defer close(done)
 		defer halt()
 		loop.Run(soft)
 	}()
-	return t
+	return done, halt
 }
 
 // loop is the level's own load; a limit of 0 conversations is none.

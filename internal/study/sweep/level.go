@@ -38,51 +38,46 @@ type level struct {
 func (l *level) run(ctx context.Context, r *runfile.Result) {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
-	l.prime(hard)
-	l.warmUp(hard)
+	l.precede(hard)
 	own := l.loop(l.plan.Measure.Conversations)
-	var t traffic
+	var over <-chan struct{}
+	var halt func()
 	if d := l.plan.WarmUp.Duration; d > 0 {
 		l.phase(PhaseWarmUp)
-		t = l.start(hard, own)
+		over, halt = l.start(hard, own)
 		load.Pause(hard, d)
 		l.begin()
 	} else {
 		l.begin()
-		t = l.start(hard, own)
+		over, halt = l.start(hard, own)
 	}
-	end := l.measure(ctx, t.over)
+	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
-	t.halt()
+	halt()
 	if end.state == runfile.Complete {
 		l.phase(PhaseDrain)
-		l.drain(t)
+		l.drain(hard, over)
 	}
 	cut()
-	<-t.over
+	<-over
 	l.fill(r, end)
 }
 
-// prime holds conversations that nobody measures, so that the cache knows the
-// texts.
-func (l *level) prime(ctx context.Context) {
-	n := l.plan.Cache.Conversations
-	if l.plan.Cache.Policy != Prime || n < 1 {
-		return
+// precede holds what the plan wants before the level's own load, and nobody
+// measures: conversations by which the cache knows the texts, and a warm-up of
+// a number of conversations at a rate of their own, with a rest.
+func (l *level) precede(ctx context.Context) {
+	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
+		l.phase(PhasePrime)
+		over, _ := l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n})
+		<-over
 	}
-	l.phase(PhasePrime)
-	<-l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n}).over
-}
-
-// warmUp holds a number of conversations at a rate of their own, and rests.
-func (l *level) warmUp(ctx context.Context) {
-	w := l.plan.WarmUp
-	if w.Conversations < 1 {
-		return
+	if w := l.plan.WarmUp; w.Conversations > 0 {
+		l.phase(PhaseWarmUp)
+		over, _ := l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations})
+		<-over
+		load.Pause(ctx, w.Cooldown)
 	}
-	l.phase(PhaseWarmUp)
-	<-l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations}).over
-	load.Pause(ctx, w.Cooldown)
 }
 
 // warmUpVariant holds the load of the lowest level, for the time of a warm-up,
@@ -104,10 +99,10 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	s.phase(PhaseWarmUp)
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
-	t := l.start(hard, l.loop(0))
+	over, _ := l.start(hard, l.loop(0))
 	load.Pause(hard, w)
 	cut()
-	<-t.over
+	<-over
 	return nil
 }
 
@@ -133,19 +128,23 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		helpers.Wait()
 		l.scraper.scrape(ctx)
 	}()
-	timed, counted := l.ends(over)
+	var timed <-chan time.Time
+	if d := l.plan.Measure.Duration(); d > 0 {
+		timed = time.After(time.Until(l.watcher.began.Add(d)))
+	}
 	// Between the edges of blocks, so that an early end leaves no sliver.
 	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
 		case <-timed:
 			return &ending{state: runfile.Complete}
-		case <-counted:
-			return &ending{state: runfile.Complete}
+		case <-over:
+			if ctx.Err() == nil {
+				return &ending{state: runfile.Complete}
+			}
 		case now := <-looks.C:
 			l.look(l.sink.read())
 			if end := l.watcher.look(now, l.sink); end != nil {
@@ -153,28 +152,20 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			}
 		}
 	}
-}
-
-// ends returns the channel that tells the end of a measurement: by time, or by
-// the end of all conversations. The other one is nil.
-func (l *level) ends(over <-chan struct{}) (timed <-chan time.Time, counted <-chan struct{}) {
-	if l.plan.Measure.Conversations > 0 {
-		return nil, over
-	}
-	return time.After(time.Until(l.watcher.began.Add(l.plan.Measure.Duration()))), nil
+	return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
 }
 
 // drain lets the turns in flight come to their own ends, hangs at their
 // deadlines.
-func (l *level) drain(t traffic) {
+func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	limit := drainDefault
 	if total := l.plan.Workload.Timeouts.Total; total > 0 {
 		limit = total + drainGrace
 	}
 	select {
-	case <-t.over:
+	case <-over:
 	case <-time.After(limit):
-	case <-t.hard.Done():
+	case <-hard.Done():
 	}
 }
 
