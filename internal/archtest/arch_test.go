@@ -23,7 +23,7 @@ func allowed() map[string][]string {
 		"internal/probe":           {"internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
-		"internal/load": {"internal/probe", "internal/probe/target", "internal/probe/workload"},
+		"internal/load": {"internal/probe", "internal/probe/workload"},
 
 		"internal/sketch": nil,
 		"internal/slo":    {"internal/probe"},
@@ -55,7 +55,7 @@ func allowed() map[string][]string {
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
-			"internal/atomicfile", "internal/probe", "internal/probe/target", "internal/probe/workload",
+			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
 			"internal/serverside", "internal/slo", "internal/study/runfile",
 		},
 		"internal/study/gate":   {"internal/study/analysis", "internal/study/figures", "internal/study/runfile"},

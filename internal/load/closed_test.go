@@ -138,3 +138,25 @@ func TestBackoff(t *testing.T) {
 		t.Errorf("a pause of %s after a reset", got)
 	}
 }
+
+// TestStartRate spaces starts however many slots ask, and ends with the limit.
+func TestStartRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var starts []time.Duration
+		loop := Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 21}, StartRate: 10, Limit: 21}
+		loop.Next = func(due time.Time) (func() probe.Outcome, string) {
+			starts = append(starts, due.Sub(begin))
+			return func() probe.Outcome { return probe.Success }, ""
+		}
+		loop.Run(t.Context())
+		if len(starts) != 21 {
+			t.Fatalf("%d starts, want the limit of 21", len(starts))
+		}
+		for i, at := range starts {
+			if want := time.Duration(i) * time.Second / 10; at != want {
+				t.Errorf("start %d came after %s, want %s: 10/s", i, at, want)
+			}
+		}
+	})
+}

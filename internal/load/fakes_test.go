@@ -118,7 +118,7 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 	p.d.mu.Unlock()
 	if deaf != nil {
 		<-deaf
-	} else if !pause(ctx, length) {
+	} else if !Pause(ctx, length) {
 		r.Outcome = probe.Canceled
 	}
 	if prompt != nil {

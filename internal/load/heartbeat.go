@@ -3,16 +3,17 @@ package load
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"synthetic/internal/probe"
 )
 
 const (
-	// beatEvery is how often a loop gives a sign of life, also an idle one.
-	beatEvery = time.Second
-	// maxSilence is how long a loop may give none before it is taken for stuck.
+	// maxSilence is how long a loop may give no sign of life before it is taken
+	// for stuck.
 	maxSilence = 10 * time.Second
 	// sinkPatience is how long a call of the sink, which must not block, may
 	// take before the job is taken for stuck.
@@ -23,12 +24,10 @@ const (
 // is not wanted. A job whose sink or turn is stuck gives none. It allocates
 // nothing: each scrape asks for every job.
 func (s *Scheduler) LastBeat(job probe.Key) time.Time {
-	live := *s.live.Load()
-	i, found := slices.BinarySearchFunc(live, job, func(r *runner, k probe.Key) int { return r.key.Compare(k) })
-	if !found {
-		return time.Time{}
+	if r := (*s.wanted.Load())[job]; r != nil {
+		return r.watch.lastBeat()
 	}
-	return *live[i].beaten.Load()
+	return time.Time{}
 }
 
 // Healthy returns nil if Run runs and every wanted job gives signs of life,
@@ -42,11 +41,9 @@ func (s *Scheduler) Healthy() error {
 		return errors.New("the scheduler is shutting down")
 	}
 	var errs []error
-	now := time.Now()
-	for _, r := range *s.live.Load() {
-		if err := r.healthy(now); err != nil {
-			errs = append(errs, err)
-		}
+	now, jobs := time.Now(), *s.wanted.Load()
+	for _, key := range slices.SortedFunc(maps.Keys(jobs), probe.Key.Compare) {
+		errs = append(errs, jobs[key].healthy(now))
 	}
 	return errors.Join(errs...)
 }
@@ -56,55 +53,64 @@ func (r *runner) healthy(now time.Time) error {
 	if what := r.watch.overdue(now); what != "" {
 		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, what)
 	}
-	if silence := now.Sub(*r.beaten.Load()); silence > maxSilence {
+	if silence := now.Sub(r.watch.lastBeat()); silence > maxSilence {
 		return fmt.Errorf("workload %q on target %q is stuck: no sign of life for %s", r.key.Workload, r.key.Target, silence.Round(time.Second))
 	}
 	return nil
 }
 
+// watch keeps the last sign of life of a job, and what its goroutines are
+// waiting for, until when that is plausible.
+type watch struct {
+	mu     sync.Mutex
+	beaten time.Time
+	open   map[*expectation]bool
+}
+
+// expectation is one thing waited for.
+type expectation struct {
+	what  string
+	until time.Time
+}
+
 // beat gives a sign of life, unless something of the job is stuck.
-func (r *runner) beat() {
+func (w *watch) beat() {
 	now := time.Now()
-	if r.watch.overdue(now) == "" {
-		r.beaten.Store(&now)
+	if w.overdue(now) != "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.beaten = now
+}
+
+func (w *watch) lastBeat() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.beaten
+}
+
+// expect notes that something should happen in time; settle, that it did.
+func (w *watch) expect(what string, within time.Duration) (settle func()) {
+	e := &expectation{what, time.Now().Add(within)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open[e] = true
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.open, e)
 	}
 }
 
-// report hands an event to the sink and notices if that takes too long.
-func (r *runner) report(what string, e probe.Event) {
-	id := r.watch.expect("the sink to take "+what, time.Now().Add(sinkPatience))
-	defer r.watch.settle(id)
-	r.sink.Observe(e)
-}
-
-// waitUntil waits for a time, beating, and reports whether the runner may
-// still start something.
-func (r *runner) waitUntil(due time.Time) bool {
-	for {
-		r.beat()
-		left := time.Until(due)
-		if left <= 0 {
-			return r.soft.Err() == nil
-		}
-		if !r.pause(min(left, beatEvery)) {
-			return false
+// overdue returns what should have happened longest ago and did not, or "".
+func (w *watch) overdue(now time.Time) (what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for e := range w.open {
+		if e.until.Before(now) {
+			now, what = e.until, e.what
 		}
 	}
-}
-
-// await waits for a channel to close, beating, and reports whether the runner
-// may still start something. A nil channel waits for the end of the runner.
-func (r *runner) await(done <-chan struct{}) bool {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		r.beat()
-		select {
-		case <-done:
-			return r.soft.Err() == nil
-		case <-r.soft.Done():
-			return false
-		case <-tick.C:
-		}
-	}
+	return what
 }

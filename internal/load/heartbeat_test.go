@@ -110,7 +110,7 @@ func TestSilentLoopTurnsHealthRed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, &deployment{}, 0, job("a", slow))
 		synctest.Wait()
-		r := (*b.live.Load())[0]
+		r := (*b.wanted.Load())[job("a", slow).Key()]
 		if err := r.healthy(time.Now().Add(maxSilence)); err != nil {
 			t.Error(err)
 		}

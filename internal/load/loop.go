@@ -1,7 +1,9 @@
 package load
 
 import (
+	"context"
 	"math"
+	"sync"
 	"time"
 
 	"synthetic/internal/probe"
@@ -16,62 +18,173 @@ const (
 	// next conversation right away would hammer a dead deployment.
 	atOnce = time.Second
 	// slotPause and slotPauseMax bound the pause of a slot after a failure at
-	// once or a refused start. It doubles each time, is drawn from its upper
-	// half, and starts over with the first conversation that goes well.
+	// once or a refused start. Among replicas it doubles each time and starts
+	// over with the first conversation that goes well; alone it stays.
 	slotPause, slotPauseMax = 100 * time.Millisecond, 5 * time.Second
+	// beatEvery is how often a loop gives a sign of life, also an idle one.
+	beatEvery = time.Second
 )
 
-// openLoop starts conversations at the times of the arrival process, whatever
-// became of the earlier ones.
-func (r *runner) openLoop() {
-	begin := time.Now()
-	a := r.job.Traffic.Arrival
-	seed := r.hash ^ workload.Hash("arrivals") ^ r.job.Workload.Seed
-	starts := workload.NewSchedule(a, seed, workload.Phase(begin, a.Rate, r.hash))
-	for {
+// limitReached is why nothing starts after Loop.Limit; it is no skip.
+const limitReached = "limit"
+
+// Loop starts conversations: open, at the times of an arrival process, whatever
+// became of the earlier ones, or closed, one after the other in each of
+// Concurrency slots. It runs once.
+type Loop struct {
+	workload.Arrival
+	// MaxConcurrency caps the conversations in flight: a start over it is
+	// skipped. Limit is how many are started in all, StartRate caps the starts
+	// per second of a closed loop, MaxLate is how overdue a start may be. 0 is
+	// no bound.
+	MaxConcurrency, Limit int
+	StartRate             float64
+	MaxLate               time.Duration
+	// Seed draws the intervals of an open loop.
+	Seed uint64
+	// Replica spreads processes that send the same: their first starts, the
+	// ramp of their slots and their growing pauses differ. 0 is a process
+	// alone, which starts at once and repeats the shortest pause.
+	Replica uint64
+	// Next returns what holds the next conversation, or why none may start
+	// now. It is called by one goroutine at a time and must not block.
+	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
+	// Skipped is told of every start that was due and refused.
+	Skipped func(due time.Time, reason string)
+	// Alive, unless nil, is called every beatEvery while the loop starts things.
+	Alive func()
+
+	// conversations are the goroutines of slots and of conversations.
+	conversations sync.WaitGroup
+
+	mu                sync.Mutex
+	started, inFlight int
+	nextStart         time.Time // by StartRate
+}
+
+// Run starts conversations until ctx ends or Limit is reached, and returns when
+// the last of them is over.
+func (l *Loop) Run(ctx context.Context) {
+	if l.Alive == nil {
+		l.Alive = func() {}
+	}
+	if l.Process == workload.Closed {
+		l.closed(ctx)
+	} else {
+		l.open(ctx)
+	}
+	l.conversations.Wait()
+}
+
+func (l *Loop) open(ctx context.Context) {
+	begin, phase := time.Now(), time.Duration(0)
+	if l.Replica != 0 {
+		phase = workload.Phase(begin, l.Rate, l.Replica)
+	}
+	starts := workload.NewSchedule(l.Arrival, l.Seed, phase)
+	for l.Limit == 0 || l.started < l.Limit { // nobody else starts anything
 		due := begin.Add(starts.Next())
-		if !r.waitUntil(due) {
+		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
 		}
-		if c, estimate, ok := r.admit(due); ok {
-			r.helpers.Go(func() { r.converse(c, estimate, due) })
+		if hold, refusal := l.admit(due); hold != nil {
+			l.conversations.Go(func() { l.converse(hold) })
+		} else {
+			l.Skipped(due, refusal)
 		}
 	}
 }
 
-// closedLoop keeps Concurrency conversations in flight, one in each slot.
-func (r *runner) closedLoop() {
-	n := r.job.Traffic.Concurrency
-	ramp := min(time.Duration(n)*rampStep, rampMax)
-	fraction := float64(r.hash) / math.MaxUint64 // replicas do not ramp in step
-	for i := range n {
-		delay := time.Duration((float64(i) + fraction) / float64(n) * float64(ramp))
-		pause := newBackoff(r.hash+uint64(i), slotPause, slotPauseMax)
-		r.helpers.Go(func() { r.slot(delay, pause) })
+func (l *Loop) closed(ctx context.Context) {
+	for i := range l.Concurrency {
+		l.conversations.Go(func() { l.slot(ctx, i) })
 	}
-	r.await(nil)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		l.conversations.Wait()
+	}()
+	await(ctx, over, l.Alive)
+}
+
+// opens is how long after its begin a closed loop opens slot i.
+func (l *Loop) opens(i int) time.Duration {
+	if l.Replica == 0 {
+		return 0
+	}
+	n := float64(l.Concurrency)
+	ramp := min(time.Duration(l.Concurrency)*rampStep, rampMax)
+	fraction := float64(l.Replica) / math.MaxUint64 // replicas do not ramp in step
+	return time.Duration((float64(i) + fraction) / n * float64(ramp))
 }
 
 // slot holds one conversation after the other.
-func (r *runner) slot(delay time.Duration, pause *backoff) {
-	for r.pause(delay) {
-		delay = 0
-		due := time.Now()
-		c, estimate, ok := r.admit(due)
-		if ok && !failedAtOnce(r.converse(c, estimate, due), due) {
-			pause.reset()
+func (l *Loop) slot(ctx context.Context, i int) {
+	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
+	for delay := l.opens(i); Pause(ctx, delay); {
+		due := l.turn(time.Now())
+		if !Pause(ctx, time.Until(due)) {
+			return
+		}
+		hold, refusal := l.admit(due)
+		switch {
+		case refusal == limitReached:
+			return
+		case hold == nil:
+			l.Skipped(due, refusal)
+		case l.converse(hold) == probe.Success || time.Since(due) >= atOnce:
+			retry.reset()
+			delay = 0
 			continue
 		}
-		delay = pause.next()
+		if delay = slotPause; l.Replica != 0 {
+			delay = retry.next()
+		}
 	}
 }
 
-// failedAtOnce reports whether a conversation ended badly within atOnce.
-func failedAtOnce(c probe.Conversation, began time.Time) bool {
-	return c.Outcome != probe.Success && time.Since(began) < atOnce
+// turn is when the slot that asks now may start: starts are at least as far
+// apart as StartRate says. A turn that is not taken is lost.
+func (l *Loop) turn(now time.Time) time.Time {
+	if l.StartRate <= 0 {
+		return now
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	due := now
+	if l.nextStart.After(now) {
+		due = l.nextStart
+	}
+	l.nextStart = due.Add(time.Duration(float64(time.Second) / l.StartRate))
+	return due
 }
 
-// pause waits and reports whether the runner may still start something.
-func (r *runner) pause(d time.Duration) bool {
-	return pause(r.soft, d)
+// admit returns what holds the conversation that is due, and counts that as in
+// flight until converse, or says why it may not start.
+func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.Limit > 0 && l.started >= l.Limit:
+		return nil, limitReached
+	case l.MaxLate > 0 && time.Since(due) > l.MaxLate:
+		return nil, SkipLate
+	case l.MaxConcurrency > 0 && l.inFlight >= l.MaxConcurrency:
+		return nil, SkipMaxConcurrency
+	}
+	if hold, refusal = l.Next(due); hold != nil {
+		l.started++
+		l.inFlight++
+	}
+	return hold, refusal
+}
+
+// converse holds an admitted conversation.
+func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.inFlight--
+	}()
+	return hold()
 }

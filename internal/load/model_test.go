@@ -18,7 +18,7 @@ func nameless(j *probe.Job) { j.Target.Model = "" }
 // answers makes a deployment name a model after a while.
 func answers(name string, after time.Duration) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		if !pause(ctx, after) {
+		if !Pause(ctx, after) {
 			return "", ctx.Err()
 		}
 		return name, nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -28,35 +27,36 @@ func (s *Scheduler) Apply(jobs []probe.Job, accepted func()) error {
 	if s.phase.Load() == stopping {
 		return errors.New("the scheduler is shutting down and takes no jobs")
 	}
-	next, fresh, err := s.prepare(jobs)
+	old := *s.wanted.Load()
+	next, err := s.prepare(jobs)
 	if err != nil {
-		for _, r := range fresh {
-			r.prober.Close()
-		}
+		beside(next, old, func(r *runner) { r.prober.Close() })
 		return err
 	}
-	for k, r := range s.wanted {
-		if next[k] != r {
-			s.retire(r)
-		}
-	}
+	beside(old, next, s.retire)
 	if accepted != nil {
 		accepted()
 	}
-	s.wanted = next
-	s.publish()
+	s.wanted.Store(&next)
 	if s.phase.Load() == running {
-		for _, r := range fresh {
-			s.start(r)
-		}
+		beside(next, old, s.start)
 	}
 	return nil
 }
 
+// beside calls do for the runners that are not in others, too.
+func beside(runners, others map[probe.Key]*runner, do func(*runner)) {
+	for k, r := range runners {
+		if others[k] != r {
+			do(r)
+		}
+	}
+}
+
 // prepare finds the runners to keep and makes those that are missing, started
 // by nobody yet.
-func (s *Scheduler) prepare(jobs []probe.Job) (next map[probe.Key]*runner, fresh []*runner, err error) {
-	next = make(map[probe.Key]*runner, len(jobs))
+func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
+	next := make(map[probe.Key]*runner, len(jobs))
 	var errs []error
 	for _, j := range jobs {
 		k := j.Key()
@@ -64,7 +64,7 @@ func (s *Scheduler) prepare(jobs []probe.Job) (next map[probe.Key]*runner, fresh
 			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.Workload, k.Target))
 			continue
 		}
-		if old := s.wanted[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
+		if old := (*s.wanted.Load())[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
 			next[k] = old
 			continue
 		}
@@ -74,9 +74,8 @@ func (s *Scheduler) prepare(jobs []probe.Job) (next map[probe.Key]*runner, fresh
 			continue
 		}
 		next[k] = r
-		fresh = append(fresh, r)
 	}
-	return next, fresh, errors.Join(errs...)
+	return next, errors.Join(errs...)
 }
 
 // make builds the runner of a job.
@@ -114,26 +113,16 @@ func (s *Scheduler) retire(r *runner) {
 func (s *Scheduler) over(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.wanted[r.key] == r {
+	now := (*s.wanted.Load())[r.key]
+	if now == r {
 		return // the process stops: its series stay for the last scrape
 	}
-	s.draining[r.key]--
-	if s.draining[r.key] > 0 {
+	if s.draining[r.key]--; s.draining[r.key] > 0 {
 		return
 	}
 	delete(s.draining, r.key)
-	if s.wanted[r.key] == nil && s.opts.OnRemoved != nil {
+	if now == nil && s.opts.OnRemoved != nil {
 		// Under mu, so that the job cannot come back while its series go.
 		s.opts.OnRemoved(r.key)
 	}
-}
-
-// publish renews the copy of the wanted runners, in the order of their names.
-func (s *Scheduler) publish() {
-	live := make([]*runner, 0, len(s.wanted))
-	for _, r := range s.wanted {
-		live = append(live, r)
-	}
-	slices.SortFunc(live, func(a, b *runner) int { return a.key.Compare(b.key) })
-	s.live.Store(&live)
 }

@@ -2,10 +2,8 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe"
@@ -18,7 +16,7 @@ import (
 // shorter hiccup makes at most r starts at once.
 const maxLate = time.Second
 
-// runner runs one job: a loop that starts conversations, and the conversations.
+// runner runs one job: its loop, within its budget, and the conversations.
 type runner struct {
 	job  probe.Job
 	key  probe.Key
@@ -30,23 +28,17 @@ type runner struct {
 	prober Prober
 	source *workload.Source
 	budget *workload.Budget
+	model  model
+	watch  watch
 
 	// hard ends when turns in flight are to be cut, soft (inside hard) when
 	// nothing more is to be started; halt ends soft.
 	hard, soft context.Context
 	halt       context.CancelFunc
 
-	// helpers are the goroutines of conversations and of model discovery,
-	// owned by run.
-	helpers sync.WaitGroup
-	model   *model
-	watch   watch
-	beaten  atomic.Pointer[time.Time]
-
-	mu       sync.Mutex
-	inFlight int
 	// pending was planned and refused for the budget. It is the next to start:
-	// passing over dear conversations would leave only the cheap ones.
+	// passing over dear conversations would leave only the cheap ones. It is
+	// the loop's, in next.
 	pending *workload.Conversation
 }
 
@@ -59,13 +51,12 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		prober: prober,
 		source: source,
 		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
+		model:  newModel(j.Target.Model),
+		watch:  watch{open: map[*expectation]bool{}},
 		hard:   s.hard,
 	}
 	r.soft, r.halt = context.WithCancel(s.hard)
-	r.model = newModel(j.Target, prober, r.log, func(name string) {
-		r.report("the name of the model", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
-	})
-	r.beat()
+	r.watch.beat()
 	return r
 }
 
@@ -73,77 +64,44 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 // last of them is over.
 func (r *runner) run() {
 	defer r.prober.Close()
-	defer r.helpers.Wait()
-	r.helpers.Go(func() { r.model.run(r.soft) })
+	var discovery sync.WaitGroup
+	defer discovery.Wait()
+	discovery.Go(r.discoverModel)
 	// The first question for the model comes before the first conversation:
 	// a request without a model would blame the deployment for our haste.
-	if !r.await(r.model.asked) {
+	if !await(r.soft, r.model.asked, r.watch.beat) {
 		return
 	}
-	if r.job.Traffic.Process == workload.Closed {
-		r.closedLoop()
-	} else {
-		r.openLoop()
+	loop := Loop{
+		Arrival: r.job.Traffic.Arrival, MaxConcurrency: r.job.Traffic.MaxConcurrency, MaxLate: maxLate,
+		Seed:    r.hash ^ workload.Hash("arrivals") ^ r.job.Workload.Seed,
+		Replica: r.hash,
+		Next:    r.next,
+		Skipped: func(_ time.Time, reason string) {
+			r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
+		},
+		Alive: r.watch.beat,
 	}
+	loop.Run(r.soft)
 }
 
-// admit decides whether a conversation that is due may start now. If it may,
-// it is in flight until leave; if not, the skip is reported.
-func (r *runner) admit(due time.Time) (c workload.Conversation, estimate int, ok bool) {
-	c, estimate, reason := r.decide(due)
-	if reason == "" {
-		return c, estimate, true
-	}
-	r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
-	return c, 0, false
-}
-
-// decide returns the reason for which a start is refused, or "".
-func (r *runner) decide(due time.Time) (c workload.Conversation, estimate int, reason string) {
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch limit := r.job.Traffic.MaxConcurrency; {
-	case now.Sub(due) > maxLate:
-		return c, 0, SkipLate
-	case limit > 0 && r.inFlight >= limit:
-		return c, 0, SkipMaxConcurrency
-	}
+// next plans a conversation and pays for it, or says that the budget is used
+// up.
+func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string) {
 	if r.pending == nil {
-		next := r.source.Next()
-		r.pending = &next
+		c := r.source.Next()
+		r.pending = &c
 	}
-	c = *r.pending
-	estimate = r.source.Estimate(c)
-	if !r.budget.Allow(now, estimate) {
-		return c, 0, SkipBudget
+	t := &tap{runner: r, plan: *r.pending, estimate: r.source.Estimate(*r.pending)}
+	if !r.budget.Allow(time.Now(), t.estimate) {
+		return nil, SkipBudget
 	}
 	r.pending = nil
-	r.inFlight++
-	return c, estimate, ""
+	return func() probe.Outcome { return t.hold(due) }, ""
 }
 
-// leave ends what admit began.
-func (r *runner) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inFlight--
-}
-
-// converse holds one admitted conversation.
-func (r *runner) converse(c workload.Conversation, estimate int, due time.Time) probe.Conversation {
-	defer r.leave()
-	r.report("a conversation's start", probe.ConversationStart{Target: r.key.Target, Workload: r.key.Workload})
-	t := &tap{runner: r, plan: c}
-	over := r.prober.Converse(r.hard, probe.Plan{
-		Conversation: c,
-		ID:           fmt.Sprintf("%s/%d.%d", r.key, r.id, c.ID),
-		Scheduled:    due,
-		Model:        r.model.name(),
-		Stop:         r.soft.Done(),
-	}, t)
-	t.close()
-	r.budget.Settle(estimate, t.cost)
-	r.report("a conversation's end", over)
-	return over
+// report hands an event to the sink and notices if that takes too long.
+func (r *runner) report(what string, e probe.Event) {
+	defer r.watch.expect("the sink to take "+what, sinkPatience)()
+	r.sink.Observe(e)
 }

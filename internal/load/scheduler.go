@@ -52,13 +52,12 @@ type Scheduler struct {
 	cut  context.CancelFunc
 	// loops are the goroutines of all runners, owned by Run.
 	loops sync.WaitGroup
-	// live is a copy of the wanted runners for Healthy and LastBeat, which must
-	// answer even while mu is held by something stuck.
-	live  atomic.Pointer[[]*runner]
-	phase atomic.Int32
+	// wanted is replaced as a whole, with mu held. Healthy and LastBeat read it
+	// without: they must answer even while mu is held by something stuck.
+	wanted atomic.Pointer[map[probe.Key]*runner]
+	phase  atomic.Int32
 
-	mu     sync.Mutex
-	wanted map[probe.Key]*runner
+	mu sync.Mutex
 	// draining counts the runners of a key that were let go and are not over.
 	draining map[probe.Key]int
 	// made counts runners, to tell the conversations of a job from those of
@@ -78,9 +77,9 @@ func New(opts Options) *Scheduler {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{opts: opts, wanted: map[probe.Key]*runner{}, draining: map[probe.Key]int{}}
+	s := &Scheduler{opts: opts, draining: map[probe.Key]int{}}
 	s.hard, s.cut = context.WithCancel(context.Background())
-	s.live.Store(&[]*runner{})
+	s.wanted.Store(&map[probe.Key]*runner{})
 	return s
 }
 
@@ -89,60 +88,40 @@ func New(opts Options) *Scheduler {
 // to finish, cuts the rest, and returns when every goroutine has ended. It can
 // be called once; a second call is an error.
 func (s *Scheduler) Run(ctx context.Context) error {
-	if err := s.begin(); err != nil {
-		return err
+	if !s.enter(idle, running, s.start) {
+		return errors.New("the scheduler was run before; make a new one")
 	}
 	<-ctx.Done()
-	s.halt()
-	s.drain()
+	s.enter(running, stopping, func(r *runner) { r.halt() })
+	late := time.AfterFunc(s.opts.DrainTimeout, func() {
+		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+		s.cut()
+	})
+	s.loops.Wait()
+	late.Stop()
+	s.cut()
 	return nil
 }
 
-// begin starts the loops of the jobs that were applied before Run.
-func (s *Scheduler) begin() error {
+// enter goes from one phase to the next with every runner, and reports whether
+// it was in that phase.
+func (s *Scheduler) enter(from, to int32, each func(*runner)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.phase.CompareAndSwap(idle, running) {
-		return errors.New("the scheduler was run before; make a new one")
+	if !s.phase.CompareAndSwap(from, to) {
+		return false
 	}
-	for _, r := range s.wanted {
-		s.start(r)
+	for _, r := range *s.wanted.Load() {
+		each(r)
 	}
-	return nil
+	return true
 }
 
 // start gives a runner its goroutine. The caller holds mu.
 func (s *Scheduler) start(r *runner) {
-	r.beat()
+	r.watch.beat()
 	s.loops.Go(func() {
 		r.run()
 		s.over(r)
 	})
-}
-
-// halt stops all loops from starting anything.
-func (s *Scheduler) halt() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.phase.Store(stopping)
-	for _, r := range s.wanted {
-		r.halt()
-	}
-}
-
-// drain waits for the turns in flight, at most DrainTimeout, and cuts the rest.
-func (s *Scheduler) drain() {
-	done := make(chan struct{})
-	go func() {
-		s.loops.Wait()
-		close(done)
-	}()
-	defer s.cut()
-	select {
-	case <-done:
-	case <-time.After(s.opts.DrainTimeout):
-		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
-		s.cut()
-		<-done
-	}
 }

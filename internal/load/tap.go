@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 
@@ -12,51 +13,54 @@ import (
 // itself is taken for stuck.
 const turnGrace = 30 * time.Second
 
-// tap sits between a conversation and the sink: it learns from the results
-// and sees to it that nobody gets stuck unnoticed. It is used by the
-// goroutine of its conversation alone.
+// tap is a conversation while it is held. It sits between the prober and the
+// sink, learns from the results and sees to it that nobody gets stuck
+// unnoticed. It is used by the goroutine of its conversation alone.
 type tap struct {
-	runner *runner
-	plan   workload.Conversation
-	// cost is the number of tokens used so far.
-	cost int
-	// turn is the watched turn in flight, 0 for none.
-	turn uint64
+	*runner
+	plan workload.Conversation
+	// estimate was taken from the budget, cost is the number of tokens used.
+	estimate, cost int
+	// turnOver ends the watch of the turn in flight; nil without a timeout.
+	turnOver func()
+}
+
+// hold holds the conversation.
+func (t *tap) hold(due time.Time) probe.Outcome {
+	t.report("a conversation's start", probe.ConversationStart(t.key))
+	over := t.prober.Converse(t.hard, probe.Plan{
+		Conversation: t.plan,
+		ID:           fmt.Sprintf("%s/%d.%d", t.key, t.id, t.plan.ID),
+		Scheduled:    due,
+		Model:        t.model.name(),
+		Stop:         t.soft.Done(),
+	}, t)
+	t.budget.Settle(t.estimate, t.cost)
+	t.report("a conversation's end", over)
+	return over.Outcome
 }
 
 // Observe passes on what happens, after what can be learned from it.
 func (t *tap) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.Start:
-		t.turnStarted(e)
+		t.report("a turn's start", e)
+		if total := t.job.Workload.Timeouts.Total; total > 0 {
+			t.turnOver = t.watch.expect("the end of a turn past its total timeout", total+turnGrace)
+		}
 	case probe.Result:
-		t.turnEnded(e)
+		if t.turnOver != nil {
+			t.turnOver()
+		}
+		if e.Turn == 1 && e.PromptTokens.OK {
+			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
+		}
+		if e.Status == http.StatusNotFound {
+			t.model.notThere()
+		}
+		t.cost += t.tokens(e)
+		t.report("a turn's result", e)
 	}
-}
-
-func (t *tap) turnStarted(s probe.Start) {
-	t.runner.report("a turn's start", s)
-	if total := t.runner.job.Workload.Timeouts.Total; total > 0 {
-		t.turn = t.runner.watch.expect("the end of a turn past its total timeout", time.Now().Add(total+turnGrace))
-	}
-}
-
-func (t *tap) turnEnded(res probe.Result) {
-	t.close()
-	if res.Turn == 1 && res.PromptTokens.OK {
-		t.runner.source.Learn(t.plan.CharsOpening, res.PromptTokens.V)
-	}
-	if res.Status == http.StatusNotFound {
-		t.runner.model.doubt()
-	}
-	t.cost += t.tokens(res)
-	t.runner.report("a turn's result", res)
-}
-
-// close ends the watch of the turn in flight.
-func (t *tap) close() {
-	t.runner.watch.settle(t.turn)
-	t.turn = 0
 }
 
 // tokens is what a turn cost the budget. A turn that got an answer but no
@@ -67,7 +71,7 @@ func (t *tap) tokens(res probe.Result) int {
 	case res.PromptTokens.OK:
 		n += res.PromptTokens.V
 	case res.UsageMissing:
-		n += t.runner.source.EstimatePrompt(t.plan, res.Turn)
+		n += t.source.EstimatePrompt(t.plan, res.Turn)
 	}
 	return n
 }

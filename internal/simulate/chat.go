@@ -25,8 +25,8 @@ type turn struct {
 	finish       string // why it ends there
 
 	rand    *rand.Rand
-	fault   fault
-	faultAt int // output tokens after which a fault in mid-stream comes
+	fault   IncidentKind // "" for none
+	faultAt int          // output tokens after which a fault in mid-stream comes
 
 	sent int // output tokens so far
 }
@@ -77,11 +77,11 @@ func (d *Deployment) begin(o Options, driver *driver, q chatRequest, arrived tim
 // serve answers a turn, well or with its fault.
 func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
 	switch t.fault {
-	case http500:
+	case ErrorStatus:
 		engineFailed().write(w)
-	case http429:
+	case BusyStatus:
 		queueFull().write(w)
-	case hang:
+	case NoAnswer:
 		d.meter.waiting(+1)
 		defer d.meter.waiting(-1)
 		<-r.Context().Done()
@@ -176,14 +176,14 @@ func (d *Deployment) sender(ctx context.Context, t *turn, out responder) func(n 
 // midStream returns the error of a fault that is due. A stall is that fault's
 // own doing: it ends when the client goes.
 func (t *turn) midStream(ctx context.Context) error {
-	if t.fault == healthy || t.sent < t.faultAt {
+	if t.fault == "" || t.sent < t.faultAt {
 		return nil
 	}
 	switch t.fault {
-	case stall:
+	case StallStream:
 		<-ctx.Done()
 		return context.Cause(ctx)
-	case inBandError:
+	case ErrorEvent:
 		return engineFailed()
 	}
 	return errCut

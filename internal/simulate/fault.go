@@ -1,30 +1,54 @@
 package simulate
 
-import "math/rand/v2"
-
-// fault is one way in which a request ends badly.
-type fault uint8
-
-const (
-	healthy fault = iota
-	http500
-	http429
-	hang
-	cut
-	stall
-	inBandError
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
 )
 
-// draw returns the fault of one request.
-func (f Faults) draw(r *rand.Rand) fault {
-	u := r.Float64()
-	for i, rate := range []float64{f.HTTP500, f.HTTP429, f.Hang, f.Cut, f.Stall, f.InBandError} {
-		if u < rate {
-			return http500 + fault(i)
-		}
-		u -= rate
+// share is the share of the requests that a kind of fault befalls.
+type share struct {
+	kind IncidentKind
+	of   *float64
+}
+
+// shares are the faults in the order in which they are drawn.
+func (f *Faults) shares() []share {
+	return []share{
+		{ErrorStatus, &f.HTTP500}, {BusyStatus, &f.HTTP429}, {NoAnswer, &f.Hang},
+		{CutStream, &f.Cut}, {StallStream, &f.Stall}, {ErrorEvent, &f.InBandError},
 	}
-	return healthy
+}
+
+// draw returns the fault of one request, "" for none.
+func (f Faults) draw(r *rand.Rand) IncidentKind {
+	u := r.Float64()
+	for _, s := range f.shares() {
+		if u < *s.of {
+			return s.kind
+		}
+		u -= *s.of
+	}
+	return ""
+}
+
+// shared says whether the kind befalls a share of the requests.
+func (i Incident) shared() bool {
+	return slices.ContainsFunc(new(Faults).shares(), func(s share) bool { return s.kind == i.Kind })
+}
+
+// faults adds the shares of the incidents that go on to the standing ones.
+// More than all requests cannot fail: the first kinds come first.
+func (o Options) faults(elapsed time.Duration) Faults {
+	f := o.Faults
+	for _, i := range o.Incidents {
+		for _, s := range f.shares() {
+			if s.kind == i.Kind && i.activeAt(elapsed) {
+				*s.of += i.Share
+			}
+		}
+	}
+	return f
 }
 
 // engineFailed is the error of a request that the engine gave up.

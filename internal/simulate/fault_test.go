@@ -102,17 +102,17 @@ func TestHangAndStallEndWithTheClient(t *testing.T) {
 
 func TestFaultRates(t *testing.T) {
 	f := Faults{HTTP500: .1, HTTP429: .1, Hang: .1, Cut: .1, Stall: .1, InBandError: .1}
-	counts := map[fault]int{}
+	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
 		counts[f.draw(r)]++
 	}
-	for kind := http500; kind <= inBandError; kind++ {
+	for _, kind := range []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent} {
 		if n := counts[kind]; n < 850 || n > 1150 {
-			t.Errorf("fault %d came %d times in 10000, want about 1000", kind, n)
+			t.Errorf("fault %s came %d times in 10000, want about 1000", kind, n)
 		}
 	}
-	if n := counts[healthy]; n < 3700 || n > 4300 {
+	if n := counts[""]; n < 3700 || n > 4300 {
 		t.Errorf("%d of 10000 are healthy, want about 4000", n)
 	}
 }

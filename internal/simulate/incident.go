@@ -119,11 +119,6 @@ func (i Incident) where() string {
 	return "workers " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(i.Workers)), ", "), "[]")
 }
 
-// shared says whether the kind befalls a share of the requests.
-func (i Incident) shared() bool {
-	return slices.Contains([]IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent}, i.Kind)
-}
-
 // hasFactor says whether the kind befalls a cluster by a factor.
 func (i Incident) hasFactor() bool {
 	return slices.Contains([]IncidentKind{SlowPrefill, SlowDecode, SlowNetwork, AcceptanceCollapse}, i.Kind)
@@ -153,22 +148,6 @@ func (i Incident) validate(clustered bool) error {
 	return nil // a cluster checks the rest
 }
 
-// faults adds the shares of the incidents that go on to the standing ones.
-// More than all requests cannot fail: the first kinds come first.
-func (o Options) faults(elapsed time.Duration) Faults {
-	f := o.Faults
-	for _, i := range o.Incidents {
-		if !i.shared() || !i.activeAt(elapsed) {
-			continue
-		}
-		*map[IncidentKind]*float64{
-			ErrorStatus: &f.HTTP500, BusyStatus: &f.HTTP429, NoAnswer: &f.Hang,
-			CutStream: &f.Cut, StallStream: &f.Stall, ErrorEvent: &f.InBandError,
-		}[i.Kind] += i.Share
-	}
-	return f
-}
-
 // clusterFaults are the incidents that befall a cluster, for one that comes to
 // life some time after the deployment's start: what is over by then is left
 // out. Its own time is ahead by lead.
@@ -176,19 +155,14 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	var all []cluster.Fault
 	for _, i := range o.Incidents {
 		f := cluster.Fault{Kind: cluster.FaultKind(i.Kind), At: i.At - born, For: i.For, Workers: i.Workers, Factor: i.Factor}
-		if f.At < 0 {
-			if i.shared() || i.Kind == ColdCache || f.For > 0 && f.At+f.For <= 0 {
-				continue
-			}
-			if f.For > 0 {
-				f.For += f.At
-			}
-			f.At = 0
-		}
-		if i.shared() {
+		over := f.At < 0 && (i.Kind == ColdCache || f.For > 0 && f.At+f.For <= 0)
+		if i.shared() || over {
 			continue
 		}
-		f.At += lead
+		if f.At < 0 && f.For > 0 {
+			f.For += f.At
+		}
+		f.At = max(f.At, 0) + lead
 		all = append(all, f)
 	}
 	return all

@@ -33,6 +33,15 @@ func (d collector) Collect(out chan<- prometheus.Metric) {
 	p.finished(func(reason string) float64 { return float64(s.Finished[reason]) })
 }
 
+// emit writes one sample, with its labels as names and values in turn.
+func emit(out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, v float64, labels ...string) {
+	var names, values []string
+	for i := 0; i < len(labels); i += 2 {
+		names, values = append(names, labels[i]), append(values, labels[i+1])
+	}
+	out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, v, values...)
+}
+
 // kvUse is the share of so many blocks that the running requests hold, at
 // most 1.
 func (m *meter) kvUse(blocks int) float64 {

@@ -55,9 +55,8 @@ type dynamoPage struct {
 	model string
 }
 
-func (p dynamoPage) emit(kind prometheus.ValueType, name, help string, v float64) {
-	desc := prometheus.NewDesc("dynamo_frontend_"+name, help, []string{"model"}, nil)
-	p.out <- prometheus.MustNewConstMetric(desc, kind, v, p.model)
+func (p dynamoPage) emit(kind prometheus.ValueType, name, help string, v float64, labels ...string) {
+	emit(p.out, kind, "dynamo_frontend_"+name, help, v, append([]string{"model", p.model}, labels...)...)
 }
 
 // front writes what the frontend knows of its requests.
@@ -65,11 +64,10 @@ func (p dynamoPage) front(f *frontendTally) {
 	p.emit(prometheus.GaugeValue, "inflight_requests", "Requests that have not ended.", float64(f.inFlight))
 	p.emit(prometheus.GaugeValue, "queued_requests", "Requests without a first token.", float64(f.queued))
 	p.emit(prometheus.CounterValue, "output_tokens_total", "Tokens of all answers.", float64(f.tokens))
-	desc := prometheus.NewDesc("dynamo_frontend_requests_total", "Requests that ended.",
-		[]string{"model", "endpoint", "request_type", "status"}, nil)
 	failed := f.ended[cluster.Refused] + f.ended[cluster.Unavailable] + f.ended[cluster.Expired] + f.ended[cluster.Failed]
 	for status, n := range map[string]uint64{"success": f.ended[cluster.Done], "error": failed} {
-		p.out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(n), p.model, "chat_completions", "stream", status)
+		p.emit(prometheus.CounterValue, "requests_total", "Requests that ended.", float64(n),
+			"endpoint", "chat_completions", "request_type", "stream", "status", status)
 	}
 }
 
@@ -85,9 +83,9 @@ func (p dynamoPage) engine(e cluster.Engine, blocks, context int) {
 
 // worker writes how much of its KV memory a worker uses.
 func (p dynamoPage) worker(id int, used, blocks int) {
-	active := prometheus.NewDesc("dynamo_frontend_worker_active_decode_blocks", "KV blocks that sequences hold.", []string{"worker_id"}, nil)
-	use := prometheus.NewDesc("dynamo_component_gpu_cache_usage_percent", "Share of the KV blocks that sequences hold; 1 is all of them.", []string{"worker_id"}, nil)
 	worker := strconv.Itoa(id)
-	p.out <- prometheus.MustNewConstMetric(active, prometheus.GaugeValue, float64(used), worker)
-	p.out <- prometheus.MustNewConstMetric(use, prometheus.GaugeValue, float64(used)/float64(blocks), worker)
+	emit(p.out, prometheus.GaugeValue, "dynamo_frontend_worker_active_decode_blocks", "KV blocks that sequences hold.",
+		float64(used), "worker_id", worker)
+	emit(p.out, prometheus.GaugeValue, "dynamo_component_gpu_cache_usage_percent", "Share of the KV blocks that sequences hold; 1 is all of them.",
+		float64(used)/float64(blocks), "worker_id", worker)
 }

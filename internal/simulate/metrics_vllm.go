@@ -8,9 +8,6 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// labels are those of every vLLM series.
-var labels = []string{"model_name", "engine"}
-
 // engineID is the value of the engine label where there is one engine.
 const engineID = "0"
 
@@ -20,7 +17,7 @@ type vllmHistograms struct{ ttft, itl, tpot, e2e *prometheus.HistogramVec }
 
 func newVLLMHistograms() vllmHistograms {
 	histogram := func(name, help string, buckets ...float64) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"model_name", "engine"})
 	}
 	perToken := []float64{.01, .025, .05, .075, .1, .15, .2, .3, .4, .5, .75, 1, 2.5, 5, 7.5, 10, 20, 40, 80}
 	return vllmHistograms{
@@ -40,9 +37,8 @@ type vllmPage struct {
 	model, engine string
 }
 
-func (p vllmPage) emit(kind prometheus.ValueType, name, help string, v float64) {
-	desc := prometheus.NewDesc("vllm:"+name, help, labels, nil)
-	p.out <- prometheus.MustNewConstMetric(desc, kind, v, p.model, p.engine)
+func (p vllmPage) emit(kind prometheus.ValueType, name, help string, v float64, labels ...string) {
+	emit(p.out, kind, "vllm:"+name, help, v, append(labels, "model_name", p.model, "engine", p.engine)...)
 }
 
 func (p vllmPage) gauge(name, help string, v float64) { p.emit(prometheus.GaugeValue, name, help, v) }
@@ -76,16 +72,13 @@ func (p vllmPage) speculation(s cluster.WorkerStats) {
 
 // finished writes how many requests ended for each reason.
 func (p vllmPage) finished(count func(reason string) float64) {
-	desc := prometheus.NewDesc("vllm:request_success_total", "Requests that ended, by reason.", append([]string{"finished_reason"}, labels...), nil)
 	for _, reason := range []string{"stop", "length", "abort", "error"} {
-		p.out <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, count(reason), reason, p.model, p.engine)
+		p.emit(prometheus.CounterValue, "request_success_total", "Requests that ended, by reason.", count(reason), "finished_reason", reason)
 	}
 }
 
 // configuration writes that of the KV cache.
 func (p vllmPage) configuration(blockTokens, blocks int) {
-	desc := prometheus.NewDesc("vllm:cache_config_info", "Configuration of the KV cache.",
-		[]string{"block_size", "enable_prefix_caching", "engine", "num_gpu_blocks"}, nil)
-	p.out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, 1,
-		strconv.Itoa(blockTokens), "True", p.engine, strconv.Itoa(blocks))
+	emit(p.out, prometheus.GaugeValue, "vllm:cache_config_info", "Configuration of the KV cache.", 1, "block_size", strconv.Itoa(blockTokens),
+		"enable_prefix_caching", "True", "engine", p.engine, "num_gpu_blocks", strconv.Itoa(blocks))
 }

@@ -1,6 +1,10 @@
 package cluster
 
-import "time"
+import (
+	"cmp"
+	"container/heap"
+	"time"
+)
 
 // entry is something that will happen.
 type entry struct {
@@ -10,9 +14,9 @@ type entry struct {
 	do    func()
 }
 
-// agenda is a binary heap of what will happen, the next on top.
+// agenda is what will happen, the next on top of the heap.
 type agenda struct {
-	heap  []entry
+	heap  entries
 	count uint64
 }
 
@@ -23,44 +27,28 @@ func (a *agenda) add(at time.Duration, do func()) { a.addRanked(at, 0, do) }
 // same time does not depend on when it was added.
 func (a *agenda) addRanked(at time.Duration, rank uint64, do func()) {
 	a.count++
-	a.heap = append(a.heap, entry{at, rank, a.count, do})
-	for i := len(a.heap) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !a.less(i, parent) {
-			return
-		}
-		a.heap[i], a.heap[parent] = a.heap[parent], a.heap[i]
-		i = parent
-	}
+	heap.Push(&a.heap, &entry{at, rank, a.count, do})
 }
 
 // next takes the first entry off the agenda, which must not be empty.
-func (a *agenda) next() entry {
-	top := a.heap[0]
-	last := len(a.heap) - 1
-	a.heap[0] = a.heap[last]
-	a.heap[last] = entry{}
-	a.heap = a.heap[:last]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= last {
-			return top
-		}
-		if child+1 < last && a.less(child+1, child) {
-			child++
-		}
-		if !a.less(child, i) {
-			return top
-		}
-		a.heap[i], a.heap[child] = a.heap[child], a.heap[i]
-		i = child
-	}
+func (a *agenda) next() *entry { return heap.Pop(&a.heap).(*entry) }
+
+// entries implements heap.Interface.
+type entries []*entry
+
+func (e entries) Len() int      { return len(e) }
+func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *entries) Push(x any)   { *e = append(*e, x.(*entry)) }
+
+func (e entries) Less(i, j int) bool {
+	x, y := e[i], e[j]
+	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.rank, y.rank), cmp.Compare(x.order, y.order)) < 0
 }
 
-func (a *agenda) less(i, j int) bool {
-	x, y := &a.heap[i], &a.heap[j]
-	if x.at != y.at {
-		return x.at < y.at
-	}
-	return x.rank < y.rank || x.rank == y.rank && x.order < y.order
+func (e *entries) Pop() any {
+	last := len(*e) - 1
+	x := (*e)[last]
+	(*e)[last] = nil
+	*e = (*e)[:last]
+	return x
 }

@@ -141,14 +141,3 @@ func (p *pool) clear() {
 		p.forget(int32(i))
 	}
 }
-
-// idle is the number of free blocks that cache a text.
-func (p *pool) idle() int {
-	n := 0
-	for i := p.blocks[0].next; i != 0; i = p.blocks[i].next {
-		if p.blocks[i].cached {
-			n++
-		}
-	}
-	return n
-}

@@ -104,3 +104,14 @@ func TestPoolKeepsOneOfTwins(t *testing.T) {
 		t.Errorf("%d hits in an emptied cache", hits)
 	}
 }
+
+// idle is the number of free blocks that cache a text.
+func (p *pool) idle() int {
+	n := 0
+	for i := p.blocks[0].next; i != 0; i = p.blocks[i].next {
+		if p.blocks[i].cached {
+			n++
+		}
+	}
+	return n
+}

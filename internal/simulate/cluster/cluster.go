@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -13,23 +14,18 @@ type Cluster struct {
 	config  Config
 	engine  Engine
 	workers []*worker
-	state   state
+	faults  []*Fault // in force
 	rand    *rand.Rand
 
 	now    time.Duration
 	agenda agenda
 	flying map[uint64]*sequence
 	told   []note      // what the step that is being finished has to tell
-	spares [][]note    // used slices of notes
 	handle func(Event) // during Advance
 
 	routed, made time.Duration // of the event that is handed out
 
-	turn  uint64    // of the round-robin
-	live  []*worker // scratch of pick
-	costs []float64 // scratch of cheapest
-
-	checked func(*worker) // a test's look at a worker before and after a step
+	turn uint64 // of the round-robin
 }
 
 // note is an event on its way.
@@ -55,7 +51,6 @@ func New(config Config) (*Cluster, error) {
 	c := &Cluster{
 		config: config,
 		engine: config.Engine,
-		state:  newState(config.Workers),
 		rand:   rand.New(rand.NewPCG(config.Seed, 0x636c7573746572)),
 		flying: make(map[uint64]*sequence),
 	}
@@ -67,7 +62,7 @@ func New(config Config) (*Cluster, error) {
 		c.workers = append(c.workers, w)
 	}
 	for _, f := range config.Faults {
-		c.inject(f)
+		c.schedule(f)
 	}
 	return c, nil
 }
@@ -207,26 +202,13 @@ func (c *Cluster) flush(w *worker) {
 	}
 	at := max(w.told, c.now+c.delay(c.config.Frontend.ResponseDelay))
 	w.told = at
-	batch := append(c.spare(), c.told...)
+	batch := slices.Clone(c.told)
 	c.told = c.told[:0]
 	c.agenda.add(at, func() {
 		for _, n := range batch {
 			c.deliver(n)
 		}
-		clear(batch)
-		c.spares = append(c.spares, batch[:0])
 	})
-}
-
-// spare returns an empty slice, a used one if there is one.
-func (c *Cluster) spare() []note {
-	last := len(c.spares) - 1
-	if last < 0 {
-		return nil
-	}
-	b := c.spares[last]
-	c.spares = c.spares[:last]
-	return b
 }
 
 // deliver hands an event out unless the request has ended before.

@@ -12,7 +12,7 @@ type Config struct {
 	Engine   Engine
 	Router   Router
 	Frontend Frontend
-	// Faults happen by themselves, each at its time; see also Cluster.Inject.
+	// Faults happen by themselves, each at its time.
 	Faults []Fault
 	// Seed is the start of all draws: routing and acceptance of drafts.
 	Seed uint64

@@ -69,112 +69,62 @@ func (c Config) validateFaults() error {
 	return errors.Join(errs...)
 }
 
-// state is what the faults in force make of the cluster. Its last place
-// stands for what belongs to no worker.
-type state struct {
-	active []*Fault
-	now    []condition
+// befalls says whether the fault is of a kind and affects a worker; -1 stands
+// for what belongs to no worker.
+func (f *Fault) befalls(k FaultKind, worker int) bool {
+	return f.Kind == k && (len(f.Workers) == 0 || slices.Contains(f.Workers, worker))
 }
 
-// condition is the state of a worker.
-type condition struct {
-	factor     map[FaultKind]float64
-	hung, lost bool
-}
-
-func newState(workers int) state { return state{now: make([]condition, workers+1)} }
-
-// factor is the product of a kind's factors for a worker, -1 for none.
-func (s *state) factor(k FaultKind, worker int) float64 {
-	if worker < 0 {
-		worker = len(s.now) - 1
-	}
-	if f, ok := s.now[worker].factor[k]; ok {
-		return f
-	}
-	return 1
-}
-
-func (s *state) lost(worker int) bool { return s.now[worker].lost }
-func (s *state) hung(worker int) bool { return s.now[worker].hung }
-
-// update works out the conditions anew.
-func (s *state) update() {
-	for w := range s.now {
-		s.now[w] = condition{}
-		for _, f := range s.active {
-			if len(f.Workers) == 0 || slices.Contains(f.Workers, w) {
-				s.now[w].apply(f)
-			}
+// factor is the product of a kind's factors in force.
+func (c *Cluster) factor(k FaultKind, worker int) float64 {
+	product := 1.0
+	for _, f := range c.faults {
+		if f.befalls(k, worker) {
+			product *= f.Factor
 		}
 	}
+	return product
 }
 
-func (c *condition) apply(f *Fault) {
-	switch f.Kind {
-	case Hang:
-		c.hung = true
-	case WorkerLoss:
-		c.lost = true
-	default:
-		if c.factor == nil {
-			c.factor = make(map[FaultKind]float64)
-		}
-		if _, ok := c.factor[f.Kind]; !ok {
-			c.factor[f.Kind] = 1
-		}
-		c.factor[f.Kind] *= f.Factor
-	}
+// suffers says whether a fault of a kind is in force.
+func (c *Cluster) suffers(k FaultKind, worker int) bool {
+	return slices.ContainsFunc(c.faults, func(f *Fault) bool { return f.befalls(k, worker) })
 }
 
-// Inject lets a fault happen. An At that has passed is now.
-func (c *Cluster) Inject(f Fault) error {
-	if err := f.validate(len(c.workers)); err != nil {
-		return fmt.Errorf("fault %s: %w", f.Kind, err)
-	}
-	c.inject(f)
-	return nil
-}
-
-func (c *Cluster) inject(f Fault) {
-	c.agenda.add(max(f.At, c.now), func() {
+// schedule lets a fault happen at its time.
+func (c *Cluster) schedule(f Fault) {
+	c.agenda.add(f.At, func() {
 		if f.Kind == ColdCache {
-			c.each(f.Workers, func(w *worker) { w.pool.clear() })
+			for _, w := range c.workers {
+				if f.befalls(ColdCache, w.id) {
+					w.pool.clear()
+				}
+			}
 			return
 		}
-		c.state.active = append(c.state.active, &f)
+		c.faults = append(c.faults, &f)
 		c.changed()
 		if f.For > 0 {
 			c.agenda.add(c.now+f.For, func() {
-				c.state.active = slices.DeleteFunc(c.state.active, func(a *Fault) bool { return a == &f })
+				c.faults = slices.DeleteFunc(c.faults, func(a *Fault) bool { return a == &f })
 				c.changed()
 			})
 		}
 	})
 }
 
-// changed lets the workers take note of new conditions.
+// changed lets the workers take note of the faults in force.
 func (c *Cluster) changed() {
-	was := slices.Clone(c.state.now)
-	c.state.update()
 	for _, w := range c.workers {
-		if c.state.lost(w.id) && !was[w.id].lost {
+		was := w.lost
+		if w.lost = c.suffers(WorkerLoss, w.id); w.lost && !was {
 			w.die()
 		}
 		w.wake()
 	}
 }
 
-// each calls do for some workers, for all if none are named.
-func (c *Cluster) each(ids []int, do func(*worker)) {
-	for _, w := range c.workers {
-		if len(ids) == 0 || slices.Contains(ids, w.id) {
-			do(w)
-		}
-	}
-}
-
 // delay returns d as the network has it now.
 func (c *Cluster) delay(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * c.state.factor(SlowNetwork, -1))
+	return time.Duration(float64(d) * c.factor(SlowNetwork, -1))
 }

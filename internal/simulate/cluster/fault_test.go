@@ -57,14 +57,11 @@ func TestAcceptanceCollapse(t *testing.T) {
 }
 
 func TestColdCache(t *testing.T) {
-	w := newWorld(t, small())
+	c := small()
+	c.Faults = []Fault{{Kind: ColdCache, At: 1950 * ms}}
+	w := newWorld(t, c)
 	for i := range uint64(3) {
 		at := time.Duration(i) * time.Second
-		if i == 2 {
-			if err := w.Inject(Fault{Kind: ColdCache}); err != nil {
-				t.Fatal(err)
-			}
-		}
 		w.submit(at, Request{ID: i, Prompt: 160, Output: 2, Chain: chainOf(1, 10)})
 		w.run(at + 900*ms)
 	}
@@ -99,14 +96,5 @@ func TestLostWorkerIsPassedOver(t *testing.T) {
 	}
 	if !back {
 		t.Error("the worker did not come back")
-	}
-}
-
-func TestInjectRefuses(t *testing.T) {
-	w := newWorld(t, small())
-	for _, f := range []Fault{{Kind: "melt"}, {Kind: Hang, Workers: []int{1}}} {
-		if err := w.Inject(f); err == nil {
-			t.Errorf("%+v: no error", f)
-		}
 	}
 }

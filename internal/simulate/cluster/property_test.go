@@ -64,6 +64,13 @@ type trial struct {
 	ended   map[uint64]Kind
 	last    time.Duration
 	log     []byte
+	checked map[*worker]progress
+}
+
+// progress is how far a worker is.
+type progress struct {
+	steps, epoch uint64
+	busy         bool
 }
 
 func (t *trial) handle(e Event) {
@@ -165,23 +172,36 @@ func play(t *testing.T, seed uint64) *trial {
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	x := &trial{T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{}, ended: map[uint64]Kind{}}
-	c.checked = x.check
+	x := &trial{T: t, cluster: c, config: config, sent: map[uint64]Request{}, got: map[uint64]int{}, ended: map[uint64]Kind{}, checked: map[*worker]progress{}}
 	for id := range uint64(150) {
 		q := requestOf(r, id, config.Engine.BlockTokens)
 		x.sent[id] = q
 		if err := c.Submit(c.Now()+time.Duration(r.IntN(50))*time.Millisecond, q); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		c.Advance(c.Now()+time.Duration(r.IntN(40))*time.Millisecond, x.handle)
+		x.advance(c.Now() + time.Duration(r.IntN(40))*time.Millisecond)
 		if r.IntN(10) == 0 {
 			c.Cancel(r.Uint64N(id + 1))
 		}
 	}
 	for at, ok := c.Next(); ok; at, ok = c.Next() {
-		c.Advance(at, x.handle)
+		x.advance(at)
 	}
 	return x
+}
+
+// advance moves time, and checks a worker whenever a step of it began or ended.
+func (t *trial) advance(to time.Duration) {
+	for at, ok := t.cluster.Next(); ok && at <= to; at, ok = t.cluster.Next() {
+		t.cluster.Advance(at, t.handle)
+		for _, w := range t.cluster.workers {
+			if now := (progress{w.steps, w.epoch, w.busy}); now != t.checked[w] {
+				t.checked[w] = now
+				t.check(w)
+			}
+		}
+	}
+	t.cluster.Advance(to, t.handle)
 }
 
 // empty checks that nothing is left over.

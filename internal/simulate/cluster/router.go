@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -47,13 +48,7 @@ func (r Router) validate() error {
 
 // pick returns the worker for a request, nil if none lives.
 func (c *Cluster) pick(s *sequence) *worker {
-	live := c.live[:0]
-	for _, w := range c.workers {
-		if !c.state.lost(w.id) {
-			live = append(live, w)
-		}
-	}
-	c.live = live
+	live := slices.DeleteFunc(slices.Clone(c.workers), func(w *worker) bool { return w.lost })
 	if len(live) == 0 {
 		return nil
 	}
@@ -72,7 +67,7 @@ func (c *Cluster) pick(s *sequence) *worker {
 // cheapest chooses by cost: what a worker would have to prefill, and the
 // blocks that it would have active.
 func (c *Cluster) cheapest(s *sequence, live []*worker) *worker {
-	cost := c.costs[:0]
+	var cost []float64
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, w := range live {
 		hits, _ := w.pool.match(s.Chain, s.Prompt/w.pool.tokens)
@@ -81,7 +76,6 @@ func (c *Cluster) cheapest(s *sequence, live []*worker) *worker {
 		cost = append(cost, v)
 		low, high = min(low, v), max(high, v)
 	}
-	c.costs = cost
 	// Softmax over costs scaled to their range; at temperature 0, which leaves
 	// weight only at the lowest cost, ties are drawn.
 	sum := 0.0

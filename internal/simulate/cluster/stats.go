@@ -8,8 +8,8 @@ type WorkerStats struct {
 	// Running and Waiting are the sequences in the batch and before it.
 	Running, Waiting int
 	// KVBlocks is the size of the KV memory, KVUsed how much of it sequences
-	// hold, KVCached how much of the rest caches texts.
-	KVBlocks, KVUsed, KVCached int
+	// hold.
+	KVBlocks, KVUsed int
 
 	Steps       uint64
 	Busy        time.Duration // of steps begun
@@ -29,7 +29,6 @@ func (c *Cluster) Worker(id int) WorkerStats {
 	s.Running, s.Waiting = len(w.running), len(w.waiting)
 	s.KVBlocks = w.pool.total()
 	s.KVUsed = w.pool.total() - w.pool.free
-	s.KVCached = w.pool.idle()
 	return s
 }
 

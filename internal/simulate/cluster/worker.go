@@ -14,6 +14,7 @@ type worker struct {
 	running []*sequence   // in order of admission
 	batch   []part        // of the step in progress
 	busy    bool          // a step is in progress
+	lost    bool          // by a WorkerLoss in force
 	steps   uint64        // begun so far
 	epoch   uint64        // steps of an earlier epoch were lost with the worker
 	demand  demand        // as the router counts it
@@ -42,7 +43,7 @@ func (w *worker) enqueue(s *sequence) {
 // wake begins a step if the worker is idle and there is work.
 func (w *worker) wake() {
 	c := w.cluster
-	if w.busy || c.state.lost(w.id) || c.state.hung(w.id) {
+	if w.busy || w.lost || c.suffers(Hang, w.id) {
 		return
 	}
 	if len(w.running) == 0 && len(w.waiting) > 0 {
@@ -54,10 +55,7 @@ func (w *worker) wake() {
 	}
 	w.busy = true
 	w.steps++
-	if c.checked != nil {
-		c.checked(w)
-	}
-	took := c.engine.duration(l, c.state.factor(SlowPrefill, w.id), c.state.factor(SlowDecode, w.id))
+	took := c.engine.duration(l, c.factor(SlowPrefill, w.id), c.factor(SlowDecode, w.id))
 	w.stats.Steps++
 	w.stats.Busy += took
 	epoch := w.epoch
@@ -120,7 +118,7 @@ func (w *worker) accepted(drafted int) int {
 		return 0
 	}
 	c := w.cluster
-	rate := c.engine.Speculation.Acceptance * c.state.factor(Acceptance, w.id)
+	rate := c.engine.Speculation.Acceptance * c.factor(Acceptance, w.id)
 	n := 0
 	for n < drafted && c.rand.Float64() < rate {
 		n++
@@ -157,9 +155,6 @@ func (w *worker) sweep() {
 	w.running = slices.DeleteFunc(w.running, gone)
 	if len(w.waiting) > 0 {
 		w.waiting = slices.DeleteFunc(w.waiting, gone)
-	}
-	if w.cluster.checked != nil {
-		w.cluster.checked(w)
 	}
 }
 

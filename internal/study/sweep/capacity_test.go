@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 )
@@ -29,7 +30,7 @@ func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	if w.Rand.Float64() < k.share(n) {
 		first = 1500 * time.Millisecond
 	}
-	if !pause(ctx, first) {
+	if !load.Pause(ctx, first) {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)
@@ -116,7 +117,7 @@ func (e *edge) Generate(ctx context.Context, w simulate.Work, emit func(int) err
 	if running > 8 && served%2 == 0 || running > 4 && served%100 == 0 {
 		first = 1500 * time.Millisecond
 	}
-	if !pause(ctx, first) {
+	if !load.Pause(ctx, first) {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)
@@ -254,7 +255,7 @@ func (s *single) Generate(ctx context.Context, w simulate.Work, emit func(int) e
 		return ctx.Err()
 	}
 	defer func() { <-s.turn }()
-	if !pause(ctx, 100*time.Millisecond) {
+	if !load.Pause(ctx, 100*time.Millisecond) {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
@@ -98,13 +99,13 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 			return err
 		}
 		s.ready[c.Variant] = model
-		if err := s.warmCache(ctx, c.Variant); err != nil {
+		if err := s.warmUpVariant(ctx, c.Variant); err != nil {
 			return err
 		}
 	}
 	if !first {
 		s.phase(PhasePause)
-		pause(ctx, s.Plan.Pause)
+		load.Pause(ctx, s.Plan.Pause)
 	}
 	return ctx.Err()
 }
@@ -153,7 +154,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		prober.Close()
 		return nil, nil, err
 	}
-	s.tokenRatio.calibrate(source)
+	s.calibration.apply(source)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
 		prober.Close()
@@ -161,13 +162,13 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	}
 	name, salt := s.Plan.name(c), ""
 	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
-		salt = "[run " + s.id + " " + name + "]"
+		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
 	return &level{
 			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			talk:    &talker{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
-			sink:    newCollector(s.Plan.SLOs, s.Plan.block()),
-			scraper: newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
+			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
+			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher: &watcher{
 				judge: judge{s.Plan.SLOs, s.Plan.Confidence}, purpose: p,
 				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),

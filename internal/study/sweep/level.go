@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
 )
 
@@ -20,13 +21,13 @@ const (
 
 // level is one cell while it is measured.
 type level struct {
-	plan    Plan
-	value   float64 // conversations in flight or starts per second
-	seed    uint64
-	talk    *talker
-	sink    *collector
-	scraper *scraper
-	watcher *watcher
+	plan          Plan
+	value         float64 // conversations in flight or starts per second
+	seed          uint64
+	conversations *conversations
+	sink          *collector
+	scraper       *scraper
+	watcher       *watcher
 	// phase tells what is being done, look what was seen so far.
 	phase func(Phase)
 	look  func(Stats)
@@ -37,68 +38,73 @@ type level struct {
 func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
-	l.prime(hard)
-	l.warmUp(hard)
-	load := newLoad(hard, l.talk, l.sink, l.plan.Measure.Conversations)
+	l.precede(hard)
+	own := l.loop(l.plan.Measure.Conversations)
+	var over <-chan struct{}
+	var halt func()
 	if d := l.plan.WarmUp.Duration; d > 0 {
 		l.phase(PhaseWarmUp)
-		l.start(load)
-		pause(hard, d)
+		over, halt = l.start(hard, own)
+		load.Pause(hard, d)
 		l.begin()
 	} else {
 		l.begin()
-		l.start(load)
+		over, halt = l.start(hard, own)
 	}
-	end := l.measure(ctx, load)
+	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
-	load.halt()
+	halt()
 	if end.state == runfile.Complete {
 		l.phase(PhaseDrain)
-		l.drain(load)
+		l.drain(hard, over)
 	}
 	cut()
-	load.wait()
+	<-over
 	l.fill(r, end)
 	return end
 }
 
-// start sets the level's load going.
-func (l *level) start(load *load) {
-	if l.plan.Kind == runfile.Concurrency {
-		load.closed(int(l.value), newGate(l.plan.StartRate))
-		return
+// precede holds what the plan wants before the level's own load, and nobody
+// measures: conversations by which the cache knows the texts, and a warm-up of
+// a number of conversations at a rate of their own, with a rest.
+func (l *level) precede(ctx context.Context) {
+	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
+		l.phase(PhasePrime)
+		over, _ := l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n})
+		<-over
 	}
-	arrival := l.plan.Arrival
-	arrival.Rate = l.value
-	load.open(arrival, l.seed, l.plan.MaxConcurrency)
+	if w := l.plan.WarmUp; w.Conversations > 0 {
+		l.phase(PhaseWarmUp)
+		over, _ := l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations})
+		<-over
+		load.Pause(ctx, w.Cooldown)
+	}
 }
 
-// prime holds conversations that nobody measures, so that the cache knows the
-// texts.
-func (l *level) prime(ctx context.Context) {
-	n := l.plan.Cache.Conversations
-	if l.plan.Cache.Policy != Prime || n < 1 {
-		return
+// warmUpVariant holds the load of the lowest level, for the time of a warm-up,
+// with a variant that was just switched to. Its prefix cache may be empty, and
+// the first level of a grid, which is low, would fill it in passing, where that
+// of a search would have a queue of prefills that outlasts its warm-up: the
+// same level would not be measured alike.
+func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
+	w := s.Plan.WarmUp.Duration
+	if s.Plan.Cache.Policy != Keep || w <= 0 {
+		return nil
 	}
-	l.phase(PhasePrime)
-	load := newLoad(ctx, l.talk, l.sink, n)
-	load.closed(min(n, primeAtOnce), newGate(0))
-	load.wait()
-}
-
-// warmUp holds a number of conversations at a rate of their own, and rests.
-func (l *level) warmUp(ctx context.Context) {
-	w := l.plan.WarmUp
-	if w.Conversations < 1 {
-		return
+	// No repetition has the number 0: what is said here is said in no level.
+	l, done, err := s.level(Cell{Variant: variant}, fullCurve)
+	if err != nil {
+		return err
 	}
-	l.phase(PhaseWarmUp)
-	load := newLoad(ctx, l.talk, l.sink, w.Conversations)
-	arrival := l.plan.Arrival
-	arrival.Rate = w.Rate
-	load.open(arrival, l.seed+1, 0)
-	load.wait()
-	pause(ctx, w.Cooldown)
+	defer done()
+	s.phase(PhaseWarmUp)
+	hard, cut := context.WithCancel(ctx)
+	defer cut()
+	over, _ := l.start(hard, l.loop(0))
+	load.Pause(hard, w)
+	cut()
+	<-over
+	return nil
 }
 
 // begin starts the snapshots.
@@ -114,7 +120,7 @@ func (l *level) begin() {
 }
 
 // measure waits until the measurement ends, and says why it did.
-func (l *level) measure(ctx context.Context, load *load) *ending {
+func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	scraping, stop := context.WithCancel(ctx)
 	var helpers sync.WaitGroup
 	helpers.Go(func() { l.scraper.follow(scraping, l.plan.Measure.Snapshot) })
@@ -123,19 +129,23 @@ func (l *level) measure(ctx context.Context, load *load) *ending {
 		helpers.Wait()
 		l.scraper.scrape(ctx)
 	}()
-	timed, counted := l.ends(load)
+	var timed <-chan time.Time
+	if d := l.plan.Measure.Duration(); d > 0 {
+		timed = time.After(time.Until(l.watcher.began.Add(d)))
+	}
 	// Between the edges of blocks, so that an early end leaves no sliver.
-	pause(ctx, lookEvery/2)
+	load.Pause(ctx, lookEvery/2)
 	looks := time.NewTicker(lookEvery)
 	defer looks.Stop()
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-			return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
 		case <-timed:
 			return &ending{state: runfile.Complete}
-		case <-counted:
-			return &ending{state: runfile.Complete}
+		case <-over:
+			if ctx.Err() == nil {
+				return &ending{state: runfile.Complete}
+			}
 		case now := <-looks.C:
 			l.look(l.sink.read())
 			if end := l.watcher.look(now, l.sink); end != nil {
@@ -143,30 +153,20 @@ func (l *level) measure(ctx context.Context, load *load) *ending {
 			}
 		}
 	}
-}
-
-// ends returns the channel that tells the end of a measurement: by time, or by
-// the end of all conversations. The other one is nil.
-func (l *level) ends(load *load) (timed <-chan time.Time, counted <-chan struct{}) {
-	if l.plan.Measure.Conversations > 0 {
-		return nil, load.done()
-	}
-	return time.After(time.Until(l.watcher.began.Add(l.plan.Measure.Duration()))), nil
+	return &ending{state: runfile.Interrupted, why: "the sweep was stopped"}
 }
 
 // drain lets the turns in flight come to their own ends, hangs at their
 // deadlines.
-func (l *level) drain(load *load) {
+func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	limit := drainDefault
 	if total := l.plan.Workload.Timeouts.Total; total > 0 {
 		limit = total + drainGrace
 	}
-	bound := time.NewTimer(limit)
-	defer bound.Stop()
 	select {
-	case <-load.done():
-	case <-bound.C:
-	case <-load.hard.Done():
+	case <-over:
+	case <-time.After(limit):
+	case <-hard.Done():
 	}
 }
 

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
@@ -31,23 +33,17 @@ func RunCommand(ctx context.Context, s Switch, env []string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = killDelay
-	err := cmd.Run()
+	out, err := cmd.CombinedOutput()
 	if ctx.Err() == context.DeadlineExceeded {
 		err = fmt.Errorf("it was not over after %s", s.Timeout)
 	}
 	if err == nil {
 		return nil
 	}
-	text := out.Bytes()
-	text = bytes.TrimSpace(text[max(0, len(text)-shownOutput):])
-	if len(text) == 0 {
-		text = []byte("(nothing)")
-	}
+	text := cmp.Or(string(bytes.TrimSpace(out[max(0, len(out)-shownOutput):])), "(nothing)")
 	return fmt.Errorf("the command %q failed: %w; it printed:\n%s", strings.Join(s.Command, " "), err, text)
 }
 
@@ -64,13 +60,13 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 		return "", err
 	}
 	defer prober.Close()
-	talk := &talker{prober: prober, label: "ready", salt: "[ready " + s.id + "]"}
+	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
 	for {
-		why := s.try(ctx, talk, spec)
+		why := s.try(ctx, c, spec)
 		if why == nil {
-			return talk.model, nil
+			return c.model, nil
 		}
-		if ctx.Err() == nil && pause(ctx, readyPause) {
+		if ctx.Err() == nil && load.Pause(ctx, readyPause) {
 			continue
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -81,55 +77,53 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 }
 
 // try asks for the model and takes a turn. The first turns of a sweep also
-// tell how long texts are in tokens, the second of them at the length that
-// the first told: that decides the texts of the whole sweep, so that they do
+// calibrate how long texts are in tokens, the second of them at the length that
+// the first found: that decides the texts of the whole sweep, so that they do
 // not depend on what is measured.
-func (s *sweep) try(ctx context.Context, t *talker, spec workload.Spec) error {
-	var err error
-	if t.model, err = t.prober.Model(ctx); err != nil {
+func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (err error) {
+	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
 	}
-	turns := 1
-	if s.tokenRatio == (tokenRatio{}) {
-		turns = 2
+	if s.calibration != (calibration{}) {
+		_, err = c.calibrate(ctx, spec, s.calibration)
+		return err
 	}
-	ratio := s.tokenRatio
-	for range turns {
-		if t.source, err = workload.NewSource(spec); err != nil {
-			return err
-		}
-		ratio.calibrate(t.source)
-		if ratio, err = t.once(ctx, ratio); err != nil {
+	var known calibration
+	for range 2 {
+		if known, err = c.calibrate(ctx, spec, known); err != nil {
 			return err
 		}
 	}
-	if turns > 1 {
-		s.tokenRatio = ratio
-	}
+	s.calibration = known
 	return nil
 }
 
-// once takes a single turn and returns the ratio that it had, or the known one
-// if it told none.
-func (t *talker) once(ctx context.Context, known tokenRatio) (tokenRatio, error) {
-	c := t.source.Next()
+// calibration is how many tokens a text of so many characters was; the zero
+// value changes nothing.
+type calibration struct{ chars, tokens int }
+
+func (k calibration) apply(s *workload.Source) { s.Learn(k.chars, k.tokens) }
+
+// calibrate takes a single turn with a text of the length that is known, and
+// returns what its usage said of that; what was known, if nothing.
+func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known calibration) (calibration, error) {
+	source, err := workload.NewSource(spec)
+	if err != nil {
+		return known, err
+	}
+	known.apply(source)
+	c := source.Next()
 	c.Turns = 1
-	last := &lastResult{}
-	t.hold(ctx, nil, c, time.Now(), last)
+	var last lastResult
+	v.hold(ctx, nil, c, time.Now(), &last)
 	if last.Outcome != probe.Success {
 		return known, fmt.Errorf("the last turn ended as %s: %s", last.Outcome, last.Err)
 	}
 	if last.PromptTokens.OK {
-		known = tokenRatio{c.CharsOpening + t.mark(), last.PromptTokens.V}
+		known = calibration{c.CharsOpening + len(v.salt), last.PromptTokens.V}
 	}
 	return known, nil
 }
-
-// tokenRatio is how many tokens a text of so many characters was; the zero
-// value says nothing.
-type tokenRatio struct{ chars, tokens int }
-
-func (r tokenRatio) calibrate(s *workload.Source) { s.Learn(r.chars, r.tokens) }
 
 // lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }

@@ -46,11 +46,12 @@ type Options struct {
 // sweep is a sweep under way.
 type sweep struct {
 	Options
-	id         string // marks the texts that are to be new to every cache
-	store      *store
-	tokenRatio tokenRatio
-	clock      clock
-	run        *runfile.Run
+	id    string // marks the texts that are to be new to every cache
+	store *store
+	clock clock
+	run   *runfile.Run
+	// calibration is by what the texts of the whole sweep are measured.
+	calibration calibration
 
 	// current is the variant that the deployment is, −1 before the first; ready
 	// holds the models of those that took a turn since they were switched to.

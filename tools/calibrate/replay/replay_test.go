@@ -11,13 +11,13 @@ import (
 )
 
 // newCluster returns a preset's cluster.
-func newCluster(t testing.TB, preset string) *cluster.Cluster {
+func newCluster(t testing.TB, preset string, faults ...cluster.Fault) *cluster.Cluster {
 	t.Helper()
 	config, err := cluster.Preset(preset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Seed = 1
+	config.Seed, config.Faults = 1, faults
 	c, err := cluster.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -72,10 +72,7 @@ func TestConversationsGrow(t *testing.T) {
 }
 
 func TestFailedTurnEndsItsConversation(t *testing.T) {
-	c := newCluster(t, "phase0")
-	if err := c.Inject(cluster.Fault{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	c := newCluster(t, "phase0", cluster.Fault{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: time.Second})
 	turns, err := MultiTurn(1).Run(c, []Level{{20, time.Minute}})
 	if err != nil {
 		t.Fatal(err)

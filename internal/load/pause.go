@@ -28,17 +28,32 @@ func (b *backoff) next() time.Duration {
 // reset begins anew with the shortest pause.
 func (b *backoff) reset() { b.wait = 0 }
 
-// pause waits for d and reports whether ctx still stands.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for d and reports whether ctx still stands.
+func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return ctx.Err() == nil
+	return await(ctx, time.After(d), nil)
+}
+
+// await waits for done, and reports whether it came and ctx still stands. It
+// calls alive, unless nil, at once and every beatEvery.
+func await[T any](ctx context.Context, done <-chan T, alive func()) bool {
+	var beats <-chan time.Time
+	if alive != nil {
+		alive()
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		beats = tick.C
+	}
+	for {
+		select {
+		case <-done:
+			return ctx.Err() == nil
+		case <-ctx.Done():
+			return false
+		case <-beats:
+			alive()
+		}
 	}
 }

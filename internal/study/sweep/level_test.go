@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestAcclimatise holds the lowest level's load before the first level, once,
+// TestVariantIsWarmedUp holds the lowest level's load before the first level, once,
 // and says in it nothing that the levels say.
-func TestAcclimatise(t *testing.T) {
+func TestVariantIsWarmedUp(t *testing.T) {
 	for _, c := range []struct {
 		policy CachePolicy
 		before time.Duration // of the first level's own warm-up

@@ -3,59 +3,57 @@ package sweep
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/runfile"
 )
 
+// parameters are what a run file says of a workload.
+type parameters []runfile.Parameter
+
+func (p *parameters) add(name string, value any) {
+	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
+}
+
 // workload is what decides whether two runs said the same.
 func (p Plan) workload() runfile.Workload {
 	w := p.Workload
-	out := runfile.Workload{Name: w.Name, Summary: p.summary(), Parameters: said(w)}
-	add := func(name, value string) {
-		out.Parameters = append(out.Parameters, runfile.Parameter{Name: name, Value: value})
-	}
+	out := said(w)
 	if p.User != nil {
-		add("user", p.User.BaseURL)
+		out.add("user", p.User.BaseURL)
 	}
 	if w.Temperature != nil {
-		add("temperature", strconv.FormatFloat(*w.Temperature, 'g', -1, 64))
+		out.add("temperature", *w.Temperature)
 	}
-	add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
-	for _, t := range []struct {
-		name string
-		d    time.Duration
-	}{{"first_token", w.Timeouts.FirstToken}, {"stall", w.Timeouts.Stall}, {"total", w.Timeouts.Total}} {
-		add("timeout_"+t.name, t.d.String())
-	}
+	out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
+	out.add("timeout_first_token", w.Timeouts.FirstToken)
+	out.add("timeout_stall", w.Timeouts.Stall)
+	out.add("timeout_total", w.Timeouts.Total)
 	if p.Kind == runfile.Rate {
-		add("arrival", p.arrival())
+		out.add("arrival", p.arrival())
 	}
-	return out
+	return runfile.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
 }
 
 // said are the parameters that decide how long prompts and answers are.
-func said(w workload.Spec) []runfile.Parameter {
-	var out []runfile.Parameter
-	add := func(name, value string) { out = append(out, runfile.Parameter{Name: name, Value: value}) }
-	add("turns", fromTo(w.TurnsMin, w.TurnsMax))
+func said(w workload.Spec) parameters {
+	var out parameters
+	out.add("turns", fromTo(w.TurnsMin, w.TurnsMax))
 	if w.ConversationsFile != "" {
-		add("conversations_file", fingerprint(w.ConversationsFile))
+		out.add("conversations_file", fingerprint(w.ConversationsFile))
 	} else {
-		add("prompt_tokens", strconv.Itoa(w.PromptTokens))
-		add("starters", strconv.Itoa(w.Starters))
-		add("followup_tokens", strconv.Itoa(w.FollowupTokens))
+		out.add("prompt_tokens", w.PromptTokens)
+		out.add("starters", w.Starters)
+		out.add("followup_tokens", w.FollowupTokens)
 		for i, text := range w.Followups {
-			add(fmt.Sprintf("followups[%d]", i), text)
+			out.add(fmt.Sprintf("followups[%d]", i), text)
 		}
 	}
 	if w.System != "" {
-		add("system", w.System)
+		out.add("system", w.System)
 	}
-	add("max_output_tokens", strconv.Itoa(w.MaxOutputTokens))
+	out.add("max_output_tokens", w.MaxOutputTokens)
 	return out
 }
 

@@ -213,22 +213,3 @@ func TestOpenLoopSkips(t *testing.T) {
 		t.Errorf("%d skips: two at a time take about 7/s of 20/s", s.ConversationSkips)
 	}
 }
-
-// TestGate spaces starts however many ask.
-func TestGate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, begin := newGate(10), time.Now()
-		var wait sync.WaitGroup
-		for range 21 {
-			wait.Go(func() {
-				if _, ok := g.wait(t.Context()); !ok {
-					t.Error("gave up")
-				}
-			})
-		}
-		wait.Wait()
-		if took := time.Since(begin); took != 2*time.Second {
-			t.Errorf("21 starts at 10/s took %s, want 2s", took)
-		}
-	})
-}

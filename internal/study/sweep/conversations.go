@@ -1,0 +1,77 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"synthetic/internal/load"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/runfile"
+)
+
+// conversations are what a level says to its deployment.
+type conversations struct {
+	prober *probe.Prober
+	source *workload.Source
+	model  string
+	// label names the level in conversation IDs; salt is put in front of every
+	// conversation's first message, "" for none.
+	label, salt string
+}
+
+// hold holds one conversation.
+func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
+	if v.salt != "" {
+		c.Opening = append([]workload.Message(nil), c.Opening...)
+		c.Opening[0].Content = v.salt + c.Opening[0].Content
+	}
+	return v.prober.Converse(ctx, probe.Plan{
+		Conversation: c, ID: fmt.Sprintf("%s/%d", v.label, c.ID),
+		Scheduled: due, Model: v.model, Stop: stop,
+	}, sink)
+}
+
+// start lets a loop start the level's conversations. over is closed when the
+// last of them is: once the loop's limit is reached, or after halt. The end of
+// hard cuts turns in flight, too.
+func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
+	soft, halt := context.WithCancel(hard)
+	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
+		c := l.conversations.source.Next()
+		return func() probe.Outcome {
+			l.sink.conversationStarted(time.Now())
+			sum := l.conversations.hold(hard, soft.Done(), c, due, l.sink)
+			l.sink.conversationEnded(sum)
+			return sum.Outcome
+		}, ""
+	}
+	loop.Skipped = func(due time.Time, _ string) { l.sink.conversationSkipped(due) }
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer halt()
+		loop.Run(soft)
+	}()
+	return done, halt
+}
+
+// loop is the level's own load; a limit of 0 conversations is none.
+func (l *level) loop(limit int) *load.Loop {
+	if l.plan.Kind == runfile.Concurrency {
+		return &load.Loop{Arrival: closed(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}
+	}
+	return &load.Loop{Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit}
+}
+
+// arrivals is the plan's open loop at a rate.
+func (l *level) arrivals(perSecond float64) workload.Arrival {
+	a := l.plan.Arrival
+	a.Rate = perSecond
+	return a
+}
+
+func closed(concurrency int) workload.Arrival {
+	return workload.Arrival{Process: workload.Closed, Concurrency: concurrency}
+}
