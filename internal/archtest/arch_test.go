@@ -22,9 +22,11 @@ func allowed() map[string][]string {
 		"internal/simulate":       {"internal/simulate/cluster"},
 		"internal/sketch":         nil,
 		"internal/archtest":       nil,
-		"tools/testkit/promtest":  nil,
 		"tools/splice":            nil,
-		"internal/alerting":       nil,
+		"internal/samples":        nil,
+
+		"internal/alerting":      {"internal/samples"},
+		"tools/testkit/promtest": {"internal/samples"},
 
 		"tools/prompts":             {"internal/probe/workload"},
 		"internal/simulate/cluster": nil,
@@ -64,7 +66,7 @@ func allowed() map[string][]string {
 		// Tests alone import it.
 		"tools/testkit/stage": {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 		"internal/rules":      {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":   {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
+		"internal/backtest":   {"internal/samples", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},
