@@ -248,10 +248,10 @@ groups:
 			for range 4 {
 				r.round()
 			}
-			if n := len(r.ledger.records); n != 1 {
+			if n := len(r.states.byID); n != 1 {
 				t.Fatalf("%d alerts fire, want 1", n)
 			}
-			for _, m := range r.ledger.due("nobody", 10, false) {
+			for _, m := range r.states.due("nobody", 10, false) {
 				if ahead := m.message.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
 					t.Errorf("an Alertmanager believes in the alert until %v from now, want about %v", ahead, validFor)
 				}

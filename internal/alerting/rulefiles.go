@@ -28,11 +28,11 @@ type ruleFiles struct {
 
 	mu    sync.Mutex
 	files []RuleFile
-	keep  map[string]patience
+	times map[string]alertTiming
 }
 
-// patience is how long an alert of a name may go unheard of before it is over.
-type patience struct {
+// alertTiming is how often the rules of an alert are evaluated and keep it.
+type alertTiming struct {
 	// interval is the longest between two evaluations, keep the longest
 	// keep_firing_for.
 	interval, keep time.Duration
@@ -53,23 +53,23 @@ func (r *ruleFiles) parse(files []RuleFile) ([]*rulefmt.RuleGroups, error) {
 
 // take serves files from now on; interval is that of groups without one.
 func (r *ruleFiles) take(files []RuleFile, groups []*rulefmt.RuleGroups, interval time.Duration) {
-	keep := map[string]patience{}
+	times := map[string]alertTiming{}
 	for _, file := range groups {
 		for _, g := range file.Groups {
 			for _, rule := range g.Rules {
 				if rule.Alert == "" {
 					continue
 				}
-				p := keep[rule.Alert]
-				p.interval = max(p.interval, cmp.Or(time.Duration(g.Interval), interval))
-				p.keep = max(p.keep, time.Duration(rule.KeepFiringFor))
-				keep[rule.Alert] = p
+				t := times[rule.Alert]
+				t.interval = max(t.interval, cmp.Or(time.Duration(g.Interval), interval))
+				t.keep = max(t.keep, time.Duration(rule.KeepFiringFor))
+				times[rule.Alert] = t
 			}
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.files, r.keep = files, keep
+	r.files, r.times = files, times
 }
 
 // names lists the files.
@@ -83,13 +83,13 @@ func (r *ruleFiles) names() []string {
 	return names
 }
 
-// patience returns that of an alert by its name; known says whether a rule
-// raises it.
-func (r *ruleFiles) patience(alert string) (_ patience, known bool) {
+// timing returns that of an alert by its name; known says whether a rule raises
+// it.
+func (r *ruleFiles) timing(alert string) (t alertTiming, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p, known := r.keep[alert]
-	return p, known
+	t, known = r.times[alert]
+	return t, known
 }
 
 // Load implements rules.GroupLoader.

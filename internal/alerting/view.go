@@ -75,16 +75,8 @@ func (p *Pager) View() View {
 
 func (p *Pager) receivers() []Receiver {
 	var out []Receiver
-	for _, c := range p.couriers {
-		n := c.status()
-		r := Receiver{
-			URL: c.client.url, Undelivered: p.ledger.undelivered(c.client.url),
-			LastOK: n.lastOK, Sent: n.sent, Failed: n.failed, Rejected: n.rejected,
-		}
-		if n.lastErr != nil {
-			r.Err = n.lastErr.Error()
-		}
-		out = append(out, r)
+	for _, l := range p.sendLoops {
+		out = append(out, l.receiver())
 	}
 	return out
 }
