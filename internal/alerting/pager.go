@@ -98,8 +98,8 @@ type Pager struct {
 	close       func() error // once
 
 	manager atomic.Pointer[rules.Manager] // nil until Run
-	// mu lets one reload happen at a time. Health and View do not take it: they
-	// may be asked while the pager scrapes.
+	// mu lets one reload happen at a time. Health and Groups do not take it:
+	// they may be asked while the pager scrapes.
 	mu sync.Mutex
 	// cancelRules ends the evaluations that run.
 	rulesCtx    context.Context

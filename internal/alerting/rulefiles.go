@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -26,7 +26,11 @@ type ruleFiles struct {
 	syntax parser.Parser
 	logger *slog.Logger
 
-	mu    sync.Mutex
+	taken atomic.Pointer[takenFiles] // nil before the first
+}
+
+// takenFiles are what is served, with the timing of the alerts by name.
+type takenFiles struct {
 	files []RuleFile
 	times map[string]alertTiming
 }
@@ -67,18 +71,14 @@ func (r *ruleFiles) take(files []RuleFile, groups []*rulefmt.RuleGroups, interva
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.files, r.times = files, times
+	r.taken.Store(&takenFiles{files, times})
 }
 
 // names lists the files.
 func (r *ruleFiles) names() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	names := make([]string, len(r.files))
-	for i, f := range r.files {
-		names[i] = f.Name
+	var names []string
+	for _, f := range r.taken.Load().files {
+		names = append(names, f.Name)
 	}
 	return names
 }
@@ -86,17 +86,13 @@ func (r *ruleFiles) names() []string {
 // timing returns that of an alert by its name; known says whether a rule raises
 // it.
 func (r *ruleFiles) timing(alert string) (t alertTiming, known bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t, known = r.times[alert]
+	t, known = r.taken.Load().times[alert]
 	return t, known
 }
 
 // Load implements rules.GroupLoader.
 func (r *ruleFiles) Load(name string, ignoreUnknown bool, scheme model.ValidationScheme) (*rulefmt.RuleGroups, []error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.files {
+	for _, f := range r.taken.Load().files {
 		if f.Name == name {
 			return rulefmt.Parse(f.Data, ignoreUnknown, scheme, r.syntax, r.logger)
 		}
