@@ -57,6 +57,7 @@ func (in Input) rule(a alert) rulefmt.Rule {
 	}
 }
 
+// rules completes alerts.
 func (in Input) rules(alerts ...alert) []rulefmt.Rule {
 	rules := make([]rulefmt.Rule, len(alerts))
 	for i, a := range alerts {

@@ -16,10 +16,9 @@ const staleHeartbeat = 2 * time.Minute
 // proberRules are the alerts on the probers themselves: a watchman who sleeps
 // must not read as a quiet night.
 func (in Input) proberRules() []rulefmt.Rule {
-	alerts := []alert{gone()}
-	alerts = append(alerts, in.silent()...)
-	alerts = append(alerts, stuck(), reloadFailed(), lagging("schedule", metrics.ScheduleLag, 0.1), lagging("read", metrics.ReadLag, 0.05))
-	alerts = append(alerts, in.skipped()...)
+	alerts := append([]alert{noProber()}, in.proberSilent()...)
+	alerts = append(alerts, schedulerStuck(), reloadFailed(), proberLagging("schedule", metrics.ScheduleLag, 0.1), proberLagging("read", metrics.ReadLag, 0.05))
+	alerts = append(alerts, in.conversationsSkipped()...)
 	alerts = append(alerts, usageMissing())
 	return in.rules(append(alerts, in.outdated()...)...)
 }
@@ -29,8 +28,8 @@ func (in Input) proberRules() []rulefmt.Rule {
 // does not probe may die.
 const handover = 10 * time.Minute
 
-// gone fires when not one prober is scraped.
-func gone() alert {
+// noProber fires when not one prober is scraped.
+func noProber() alert {
 	return alert{
 		name: AlertProberSilent, severity: slo.Page, wait: 5 * time.Minute, keep: handover,
 		labels:      map[string]string{labelScope: "fleet"},
@@ -41,8 +40,8 @@ func gone() alert {
 	}
 }
 
-// silent fires when a prober answers scrapes and yet ends no turns.
-func (in Input) silent() []alert {
+// proberSilent fires when a prober answers scrapes and yet ends no turns.
+func (in Input) proberSilent() []alert {
 	var alerts []alert
 	for _, g := range partition(in.Jobs, Job.silence) {
 		alerts = append(alerts, alert{
@@ -62,8 +61,8 @@ func age(by []string, m matchers, limit time.Duration) string {
 	return fmt.Sprintf("time() - %s > %s", maxBy(by, m.on(metrics.LastTurn)+" > 0"), num(limit.Seconds()))
 }
 
-// stuck keeps the instance: one replica may hang while another works.
-func stuck() alert {
+// schedulerStuck keeps the instance: one replica may hang while another works.
+func schedulerStuck() alert {
 	return alert{
 		name: AlertSchedulerStuck, severity: slo.Ticket, wait: 2 * time.Minute,
 		expr:        fmt.Sprintf("time() - %s > %s", metrics.SchedulerHeartbeat, num(staleHeartbeat.Seconds())),
@@ -83,8 +82,8 @@ func reloadFailed() alert {
 	}
 }
 
-// lagging says that the prober itself distorts what it measures.
-func lagging(lag, metric string, limit float64) alert {
+// proberLagging says that the prober itself distorts what it measures.
+func proberLagging(lag, metric string, limit float64) alert {
 	const window = 15 * time.Minute
 	return alert{
 		name: AlertProberLagging, severity: slo.Ticket, wait: 10 * time.Minute,
@@ -96,8 +95,8 @@ func lagging(lag, metric string, limit float64) alert {
 	}
 }
 
-// skipped fires when the traffic is not what was configured.
-func (in Input) skipped() []alert {
+// conversationsSkipped fires when the traffic is not what was configured.
+func (in Input) conversationsSkipped() []alert {
 	var alerts []alert
 	for _, g := range in.byWindow() {
 		byReason := g.matchers.increase(append(perJob(), metrics.LabelReason), metrics.ConversationsSkipped, g.key)

@@ -19,13 +19,13 @@ const minTurns = 3
 func (in Input) targetRules() []rulefmt.Rule {
 	var alerts []alert
 	for _, g := range partition(in.Jobs, Job.failedInARow) {
-		alerts = append(alerts, down(g))
+		alerts = append(alerts, targetDown(g))
 	}
 	for _, g := range in.byWindow() {
-		alerts = append(alerts, busy(g))
+		alerts = append(alerts, targetBusy(g))
 	}
 	for _, j := range in.Jobs {
-		alerts = append(alerts, in.silentJob(j))
+		alerts = append(alerts, in.targetNoSamples(j))
 	}
 	return in.rules(alerts...)
 }
@@ -39,10 +39,10 @@ func (j Job) failedInARow() int {
 	return 5
 }
 
-// down fires when nothing but hard failures comes back, from any replica. It
+// targetDown fires when nothing but hard failures comes back, from any replica. It
 // counts turns and not minutes, so that it neither waits for a window to empty
 // nor needs a scrape interval.
-func down(g group[int]) alert {
+func targetDown(g group[int]) alert {
 	return alert{
 		name: AlertTargetDown, severity: slo.Page, wait: 30 * time.Second, keep: 5 * time.Minute,
 		expr:        fmt.Sprintf("%s >= %d", aggregate("min", perJob(), g.matchers.on(metrics.ConsecutiveFailed)), g.key),
@@ -60,8 +60,8 @@ func (in Input) byWindow() []group[time.Duration] {
 	return partition(in.Jobs, func(j Job) time.Duration { return j.windowFor(base, base, 2*minTurns) })
 }
 
-// busy fires when the deployment refuses a good part of the turns for load.
-func busy(g group[time.Duration]) alert {
+// targetBusy fires when the deployment refuses a good part of the turns for load.
+func targetBusy(g group[time.Duration]) alert {
 	refused := g.matchers.with(equals(metrics.LabelReason, string(probe.HTTP429))).
 		increase(perJob(), metrics.TurnFailures, g.key)
 	ended := g.matchers.increase(perJob(), metrics.Turns, g.key)
@@ -75,10 +75,10 @@ func busy(g group[time.Duration]) alert {
 	}
 }
 
-// silentJob fires when a job that should run gives no judged turn, whether its
-// series stand still or are gone. It leaves to SyntheticProberSilent what that
+// targetNoSamples fires when a job that should run gives no judged turn, whether its
+// series stand still or have ended. It leaves to SyntheticProberSilent what that
 // says already, so that one fault is one page.
-func (in Input) silentJob(j Job) alert {
+func (in Input) targetNoSamples(j Job) alert {
 	self := selecting([]Job{j})
 	window := j.windowFor(15*time.Minute, 15*time.Minute, expectedStarts)
 	metric := metrics.Turns
