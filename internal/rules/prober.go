@@ -13,8 +13,8 @@ import (
 // staleHeartbeat is how old a traffic loop's sign of life may be.
 const staleHeartbeat = 2 * time.Minute
 
-// proberRules are the alerts on the probers themselves: a watchman who sleeps
-// must not read as a quiet night.
+// proberRules are the alerts on the probers themselves: when they stop, the
+// silence must not be taken for health.
 func (in Input) proberRules() []rulefmt.Rule {
 	alerts := append([]alert{noProber()}, in.proberSilent()...)
 	alerts = append(alerts, schedulerStuck(), reloadFailed(), proberLagging("schedule", metrics.ScheduleLag, 0.1), proberLagging("read", metrics.ReadLag, 0.05))
