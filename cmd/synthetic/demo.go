@@ -86,7 +86,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, deployments []*demo.Deplo
 	}
 	s, err := sidecar.New(sidecar.Options{
 		Logger: sidecar.Quiet(e.logger), DrainTimeout: 2 * time.Second,
-		OnAlert: func(c alerting.Change) { view.say(alertLine(c)) },
+		OnAlert: func(c alerting.Transition) { view.say(alertLine(c)) },
 	})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ Ctrl-C ends the demo. The first figures come within seconds.
 }
 
 // alertLine is one alert in a terminal.
-func alertLine(c alerting.Change) string {
+func alertLine(c alerting.Transition) string {
 	what := "RESOLVED"
 	if c.Firing {
 		what = "FIRING"

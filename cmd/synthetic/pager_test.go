@@ -117,7 +117,7 @@ func TestLiveSays(t *testing.T) {
 	v.terminal = true
 	v.draw(status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}})
 	lines := v.lines
-	v.say(alertLine(alerting.Change{
+	v.say(alertLine(alerting.Transition{
 		Firing: true, Labels: map[string]string{"alertname": "Down", "severity": "page"}, Annotations: map[string]string{"summary": "all turns fail"},
 	}))
 	if lines == 0 || v.lines != 0 || !strings.Contains(out.String(), "\x1b[J") {

@@ -23,25 +23,15 @@ type Alertmanager struct {
 	URL string
 	// Timeout bounds one request; 0 means 10s.
 	Timeout time.Duration
-	// Username and PasswordFile are those of basic authentication.
-	Username, PasswordFile string
-	// BearerTokenFile holds the token of bearer authentication. Files are read
-	// at each use.
-	BearerTokenFile string
-	TLS             TLS
-}
-
-// TLS are the settings of https addresses; the zero value trusts the system's
-// authorities.
-type TLS struct {
-	CAFile, CertFile, KeyFile, ServerName string
-	InsecureSkipVerify                    bool
+	// HTTP has TLS and authentication; the zero value trusts the system's
+	// authorities and names nobody. Files are read at each use.
+	HTTP promconfig.HTTPClientConfig
 }
 
 // apiPath is appended to an Alertmanager's URL.
 const apiPath = "/api/v2/alerts"
 
-// client talks to one Alertmanager.
+// client posts alerts to one Alertmanager.
 type client struct {
 	url, endpoint string
 	timeout       time.Duration
@@ -61,7 +51,8 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	if dial != nil {
 		options = append(options, promconfig.WithDialContextFunc(promconfig.DialContextFunc(dial)))
 	}
-	h, err := promconfig.NewClientFromConfig(a.http(), "alertmanager", options...)
+	a.HTTP.EnableHTTP2 = true
+	h, err := promconfig.NewClientFromConfig(a.HTTP, "alertmanager", options...)
 	if err != nil {
 		return nil, fmt.Errorf("alertmanager %q: %w", a.URL, err)
 	}
@@ -69,23 +60,6 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 		url: a.URL, endpoint: strings.TrimSuffix(a.URL, "/") + apiPath,
 		timeout: cmp.Or(a.Timeout, 10*time.Second), http: h, generator: generator,
 	}, nil
-}
-
-func (a Alertmanager) http() promconfig.HTTPClientConfig {
-	c := promconfig.HTTPClientConfig{
-		EnableHTTP2: true,
-		TLSConfig: promconfig.TLSConfig{
-			CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
-			ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
-		},
-	}
-	if a.Username != "" || a.PasswordFile != "" {
-		c.BasicAuth = &promconfig.BasicAuth{Username: a.Username, PasswordFile: a.PasswordFile}
-	}
-	if a.BearerTokenFile != "" {
-		c.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: a.BearerTokenFile}
-	}
-	return c
 }
 
 // errRejected says that an Alertmanager understood and refused: sending the

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	promconfig "github.com/prometheus/common/config"
 )
 
 // TestClient speaks to a server as its settings say.
@@ -31,13 +33,17 @@ func TestClient(t *testing.T) {
 		want      string // part of the error, "" for none
 	}{
 		{"plain", nil, false, nil, ""},
-		{"basic", func(a *Alertmanager, _ *httptest.Server) { a.Username, a.PasswordFile = "pager", secret }, false, func(r *http.Request) int {
+		{"basic", func(a *Alertmanager, _ *httptest.Server) {
+			a.HTTP.BasicAuth = &promconfig.BasicAuth{Username: "pager", PasswordFile: secret}
+		}, false, func(r *http.Request) int {
 			if user, password, _ := r.BasicAuth(); user != "pager" || password != "hunter2" {
 				return http.StatusUnauthorized
 			}
 			return 0
 		}, ""},
-		{"bearer", func(a *Alertmanager, _ *httptest.Server) { a.BearerTokenFile = secret }, false, func(r *http.Request) int {
+		{"bearer", func(a *Alertmanager, _ *httptest.Server) {
+			a.HTTP.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: secret}
+		}, false, func(r *http.Request) int {
 			if r.Header.Get("Authorization") != "Bearer hunter2" {
 				return http.StatusUnauthorized
 			}
@@ -46,7 +52,7 @@ func TestClient(t *testing.T) {
 		{"unauthorized", nil, false, func(*http.Request) int { return http.StatusUnauthorized }, "401"},
 		{"redirect is no success", nil, false, func(*http.Request) int { return http.StatusFound }, "302"},
 		{"authority", func(a *Alertmanager, s *httptest.Server) {
-			a.TLS.CAFile = write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
+			a.HTTP.TLSConfig.CAFile = write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})))
 		}, true, nil, ""},
 		{"unknown authority", nil, true, nil, "certificate"},
 	} {

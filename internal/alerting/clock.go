@@ -15,7 +15,7 @@ type clock struct {
 // newClock goes on with the clock of an earlier process, so that a restart after
 // a step opens no gap either, or starts at the wall clock's time. It starts at
 // notBefore if that is later: no sample may be older than what is stored.
-func newClock(wall func() time.Time, before keptLedger, notBefore time.Time) *clock {
+func newClock(wall func() time.Time, before savedStates, notBefore time.Time) *clock {
 	base := wall()
 	if at, known := before.resumed(base); known {
 		base = at
@@ -42,18 +42,13 @@ func (c *clock) step() time.Duration {
 	return d
 }
 
-// toWall translates a time of this clock. The zero time stays zero.
-func (c *clock) toWall(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.Add(c.step())
-}
+// toWall translates a time of this clock.
+func (c *clock) toWall(t time.Time) time.Time { return shift(t, c.step()) }
 
-// fromWall translates a time of the wall clock. The zero time stays zero.
-func (c *clock) fromWall(t time.Time) time.Time {
+// shift moves a time. The zero time, which means none, stays zero.
+func shift(t time.Time, by time.Duration) time.Time {
 	if t.IsZero() {
 		return t
 	}
-	return t.Add(-c.step())
+	return t.Add(by)
 }

@@ -191,7 +191,7 @@ func BenchmarkDay50(b *testing.B) {
 	bounded(b, float64(heap()-before)/1e6, 64, "MB-heap")
 	b.ReportMetric(float64(diskUse(b, dir))/1e6, "MB-disk")
 	b.ReportMetric(float64(h.HeadSeries()), "series")
-	b.ReportMetric(float64(p.View().Series), "series-gathered")
+	b.ReportMetric(float64(p.Health().Series), "series-gathered")
 	runtime.KeepAlive(f)
 }
 

@@ -30,7 +30,7 @@ func (h *Hand) Round(ctx context.Context, evaluate bool) error {
 			g.Eval(ctx, h.clock.now())
 		}
 	}
-	h.ledger.expire()
+	h.states.expire()
 	return nil
 }
 

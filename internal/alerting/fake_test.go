@@ -77,11 +77,11 @@ func always(code int) func([]posted) int { return func([]posted) int { return co
 // address is the URL of the first inbox of a desk.
 const address = "http://alertmanager"
 
-// newDesk returns a ledger with a courier to an inbox.
-func newDesk(c *clock, box *inbox, onChange func(Change)) (*ledger, *courier) {
-	l := newLedger(c, labels.EmptyLabels(), []string{address}, onChange)
-	return l, &courier{
-		ledger: l, wake: l.watch(), logger: slog.New(slog.DiscardHandler),
+// newDesk returns the states with a send loop to an inbox.
+func newDesk(c *clock, box *inbox, onChange func(Transition)) (*alertStates, *sendLoop) {
+	l := newAlertStates(c, labels.EmptyLabels(), []string{address}, onChange)
+	return l, &sendLoop{
+		states: l, wake: l.watch(), logger: slog.New(slog.DiscardHandler),
 		client: &client{url: address, endpoint: address + apiPath, timeout: 10 * time.Second, http: &http.Client{Transport: box}},
 	}
 }

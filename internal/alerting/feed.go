@@ -13,11 +13,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
+
+	"synthetic/internal/samples"
 )
 
 // timestampSuffix ends the names of metrics whose value is a time, by the
@@ -107,10 +108,10 @@ func (b *batch) family(family *dto.MetricFamily) {
 	name := family.GetName()
 	isTime := strings.HasSuffix(name, timestampSuffix)
 	for _, m := range family.Metric {
-		flatten(name, m, b.wants, func(s sample) {
-			if isTime && s.value > 0 {
+		samples.Each(name, m, true, b.wants, func(s samples.Sample) {
+			if isTime && s.Value > 0 {
 				// Rules compare it with time(), which is the pager's clock.
-				s.value -= b.step.Seconds()
+				s.Value -= b.step.Seconds()
 			}
 			b.store(m, s)
 		})
@@ -118,7 +119,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 }
 
 // store appends a sample to its series, which is made if need be.
-func (b *batch) store(m *dto.Metric, s sample) {
+func (b *batch) store(m *dto.Metric, s samples.Sample) {
 	id := b.id(m, s)
 	e := b.series[id]
 	if e == nil {
@@ -127,11 +128,11 @@ func (b *batch) store(m *dto.Metric, s sample) {
 			b.refused++
 			return
 		}
-		e = &series{labels: b.labels(m, s)}
+		e = &series{labels: s.Labels(m, b.instance)}
 		b.series[id] = e
 	}
-	e.seen, e.native = b.round, s.native != nil
-	b.append(e, s.value, s.native)
+	e.seen, e.native = b.round, s.Native != nil
+	b.append(e, s.Value, s.Native)
 }
 
 // append remembers the first error: one bad sample does not lose the others.
@@ -167,24 +168,13 @@ func (b *batch) stale() {
 }
 
 // id tells series apart without building their labels.
-func (b *batch) id(m *dto.Metric, s sample) uint64 {
-	k := append(b.key[:0], s.name...)
-	k = append(append(k, 0xff), s.extraValue...)
+func (b *batch) id(m *dto.Metric, s samples.Sample) uint64 {
+	k := append(b.key[:0], s.Name...)
+	k = append(append(k, 0xff), s.LabelValue...)
 	for _, l := range m.Label {
 		k = append(append(k, 0xff), l.GetName()...)
 		k = append(append(k, 0xff), l.GetValue()...)
 	}
 	b.key = k
 	return maphash.Bytes(b.seed, k)
-}
-
-func (b *batch) labels(m *dto.Metric, s sample) labels.Labels {
-	lb := labels.NewBuilder(b.instance)
-	for _, l := range m.Label {
-		lb.Set(l.GetName(), l.GetValue())
-	}
-	if s.extra != "" {
-		lb.Set(s.extra, s.extraValue)
-	}
-	return lb.Set(model.MetricNameLabel, s.name).Labels()
 }

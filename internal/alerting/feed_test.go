@@ -195,7 +195,7 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 	r.round()
 	r.round()
-	if v := r.View(); v.Series != 2 || v.Refused != 4 {
+	if v := r.Health(); v.Series != 2 || v.Refused != 4 {
 		t.Errorf("%d series are stored and %d samples refused, want 2 and 4", v.Series, v.Refused)
 	}
 	if n := strings.Count(r.logs.String(), "stores no more series"); n != 1 {
@@ -205,7 +205,7 @@ func TestFeedIsBounded(t *testing.T) {
 	g.set(1)
 	r.round()
 	r.round()
-	if v := r.View(); v.Series != 1 || !strings.Contains(r.logs.String(), "all series again") {
+	if v := r.Health(); v.Series != 1 || !strings.Contains(r.logs.String(), "all series again") {
 		t.Errorf("%d series are stored, want 1:\n%s", v.Series, r.logs)
 	}
 }
@@ -238,26 +238,25 @@ groups:
 			for range 3 { // less than another
 				r.round()
 			}
-			rules := r.View().Groups[0].Rules
-			for _, rule := range rules {
-				want := map[string]string{"Waits": "pending", "Old": "inactive"}[rule.Name]
-				if rule.State != want {
-					t.Errorf("%s is %s after the step, want %s: %v", rule.Name, rule.State, want, r.query("time() - seen_timestamp_seconds"))
+			for _, rule := range r.Groups()[0].AlertingRules() {
+				want := map[string]string{"Waits": "pending", "Old": "inactive"}[rule.Name()]
+				if got := rule.State().String(); got != want {
+					t.Errorf("%s is %s after the step, want %s: %v", rule.Name(), got, want, r.query("time() - seen_timestamp_seconds"))
 				}
 			}
 			for range 4 {
 				r.round()
 			}
-			if n := len(r.ledger.records); n != 1 {
+			if n := len(r.states.byID); n != 1 {
 				t.Fatalf("%d alerts fire, want 1", n)
 			}
-			for _, m := range r.ledger.due("nobody", 10, false) {
+			for _, m := range r.states.due("nobody", 10, false) {
 				if ahead := m.message.EndsAt.Sub(r.now); ahead < validFor-time.Minute || ahead > validFor+time.Minute {
 					t.Errorf("an Alertmanager believes in the alert until %v from now, want about %v", ahead, validFor)
 				}
 			}
-			if r.View().Refused != 0 {
-				t.Errorf("%d samples were refused", r.View().Refused)
+			if r.Health().Refused != 0 {
+				t.Errorf("%d samples were refused", r.Health().Refused)
 			}
 		})
 	}

@@ -27,14 +27,30 @@ type Health struct {
 	Alertmanagers []Receiver
 }
 
+// Receiver is an Alertmanager as the pager knows it.
+type Receiver struct {
+	URL string
+	// Undelivered counts the alerts whose state it does not know yet.
+	Undelivered int
+	// LastOK is when it last took alerts; Err is why it did not the last time,
+	// "" if it did.
+	LastOK time.Time
+	Err    string
+	// Sent and Failed count requests, Rejected the alerts that it refused.
+	Sent, Failed, Rejected uint64
+}
+
 // Health returns how the pager is doing. It is cheap enough for every scrape,
 // the pager's own included.
 func (p *Pager) Health() Health {
-	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load(), Alertmanagers: p.receivers()}
+	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load()}
+	for _, l := range p.sendLoops {
+		h.Alertmanagers = append(h.Alertmanagers, l.receiver())
+	}
 	h.Evaluations, h.Failures, h.Missed = p.evaluations.counts()
-	for _, g := range p.groups() {
+	for _, g := range p.Groups() {
 		h.Slowest = max(h.Slowest, g.GetEvaluationTime())
-		last := p.clock.toWall(g.GetLastEvalTimestamp())
+		last := p.WallTime(g.GetLastEvalTimestamp())
 		if h.Oldest.IsZero() || !last.IsZero() && last.Before(h.Oldest) {
 			h.Oldest = last
 		}
@@ -52,14 +68,19 @@ func (p *Pager) Health() Health {
 	return h
 }
 
-// groups are those of the rule manager; none before Run.
-func (p *Pager) groups() []*rules.Group {
+// Groups are those of the rule manager; none before Run. Their times are of the
+// pager's clock, which WallTime translates.
+func (p *Pager) Groups() []*rules.Group {
 	manager := p.manager.Load()
 	if manager == nil {
 		return nil
 	}
 	return manager.RuleGroups()
 }
+
+// WallTime translates a time of rules and alerts to the wall clock; the zero time
+// stays zero.
+func (p *Pager) WallTime(t time.Time) time.Time { return p.clock.toWall(t) }
 
 // evaluations counts what the rule manager does. Its own counters begin anew
 // when a group changes.

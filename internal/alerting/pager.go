@@ -56,7 +56,7 @@ type Options struct {
 	Instance string
 	// OnChange is called when an alert begins to fire or is over, from the
 	// goroutine that evaluates: it must be quick.
-	OnChange func(Change)
+	OnChange func(Transition)
 	// Dial opens the connections to Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Logger is told what the pager does, EngineLogger what the storage and the
@@ -84,22 +84,22 @@ func (o Options) withDefaults() Options {
 
 // Pager evaluates alert rules and delivers alerts. Use New, then Run or Close.
 type Pager struct {
-	options  Options
-	clock    *clock
-	store    *store
-	feed     *feed
-	files    *ruleFiles
-	engine   *promql.Engine
-	ledger   *ledger
-	couriers []*courier
-	external labels.Labels
+	options   Options
+	clock     *clock
+	store     *store
+	feed      *feed
+	files     *ruleFiles
+	engine    *promql.Engine
+	states    *alertStates
+	sendLoops []*sendLoop
+	external  labels.Labels
 	// evaluations are those of all groups.
 	evaluations evaluations
 	close       func() error // once
 
 	manager atomic.Pointer[rules.Manager] // nil until Run
-	// mu lets one reload happen at a time. Health and View do not take it: they
-	// may be asked while the pager scrapes.
+	// mu lets one reload happen at a time. Health and Groups do not take it:
+	// they may be asked while the pager scrapes.
 	mu sync.Mutex
 	// cancelRules ends the evaluations that run.
 	rulesCtx    context.Context
@@ -131,7 +131,7 @@ func New(o Options) (*Pager, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.couriers = append(p.couriers, &courier{client: c, logger: o.Logger})
+		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger})
 		urls = append(urls, c.url)
 	}
 	var err error
@@ -143,24 +143,24 @@ func New(o Options) (*Pager, error) {
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,
 	})
 	p.close = sync.OnceValue(func() error { return errors.Join(p.engine.Close(), p.store.close()) })
-	kept, err := readLedger(o.Dir)
+	saved, err := readStates(o.Dir)
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	p.clock = newClock(o.Now, kept, p.store.newest().Add(time.Millisecond))
+	p.clock = newClock(o.Now, saved, p.store.newest().Add(time.Millisecond))
 	p.feed = &feed{
 		gatherer: o.Gatherer, storage: p.store, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
 		series:   map[uint64]*series{}, seed: maphash.MakeSeed(),
 	}
-	p.ledger = newLedger(p.clock, p.external, urls, o.OnChange)
-	for _, c := range p.couriers {
-		c.ledger, c.wake = p.ledger, p.ledger.watch()
+	p.states = newAlertStates(p.clock, p.external, urls, o.OnChange)
+	for _, l := range p.sendLoops {
+		l.states, l.wake = p.states, p.states.watch()
 	}
 	if err := p.Reload(o.RuleFiles); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	p.ledger.goOn(kept, p.files.patience)
+	p.states.restore(saved, p.files.timing)
 	return p, nil
 }
 
@@ -218,12 +218,12 @@ func (p *Pager) start() error {
 	p.rulesCtx, p.cancelRules = context.WithCancel(context.Background())
 	manager := rules.NewManager(&rules.ManagerOptions{
 		QueryFunc:  rules.EngineQueryFunc(p.engine, p.store),
-		NotifyFunc: p.ledger.notify,
+		NotifyFunc: p.states.notify,
 		Appendable: p.store, Queryable: p.store, Context: p.rulesCtx,
 		Logger: p.options.EngineLogger, Parser: p.files.syntax, GroupLoader: p.files,
 		// A restored alert goes on waiting where it stood, however short it waits.
-		OutageTolerance: outage, ForGracePeriod: 0, RestoreNewRuleGroups: false,
-		// The ledger reminds Alertmanagers; it wants to hear every evaluation.
+		OutageTolerance: outageTolerance, ForGracePeriod: 0, RestoreNewRuleGroups: false,
+		// The states remind Alertmanagers; they want to hear every evaluation.
 		ResendDelay: time.Millisecond,
 	})
 	p.manager.Store(manager)
@@ -239,10 +239,10 @@ func (p *Pager) Run(ctx context.Context) error {
 	}
 	var parts sync.WaitGroup
 	deliveries, endDeliveries := context.WithCancel(context.Background())
-	for _, c := range p.couriers {
-		parts.Go(func() { c.run(deliveries) })
+	for _, l := range p.sendLoops {
+		parts.Go(func() { l.run(deliveries) })
 	}
-	parts.Go(func() { p.keep(deliveries) })
+	parts.Go(func() { p.saves(deliveries) })
 	manager := p.manager.Load()
 	parts.Go(manager.Run)
 
@@ -275,20 +275,20 @@ func (p *Pager) scrape(ctx context.Context) {
 	if err := p.feed.scrape(ctx); err != nil {
 		p.options.Logger.Warn("Storing what the alert rules read", "err", err)
 	}
-	p.ledger.expire()
+	p.states.expire()
 }
 
-// saves is how long changes of the ledger may wait to be saved.
-const saves = 15 * time.Second
+// saveInterval is how long deliveries may wait to be saved.
+const saveInterval = 15 * time.Second
 
-// keep saves the ledger when it has changed, and now and then for what was
-// delivered.
-func (p *Pager) keep(ctx context.Context) {
+// saves saves the states when an alert has changed, and now and then for what
+// was delivered.
+func (p *Pager) saves(ctx context.Context) {
 	if p.options.Dir == "" {
 		return
 	}
-	changed := p.ledger.watch()
-	ticker := time.NewTicker(saves)
+	changed := p.states.watch()
+	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -307,5 +307,5 @@ func (p *Pager) save() error {
 	if p.options.Dir == "" {
 		return nil
 	}
-	return p.ledger.save(p.options.Dir)
+	return p.states.save(p.options.Dir)
 }

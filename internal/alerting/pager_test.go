@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/prometheus/prometheus/rules"
 )
 
 // running starts a pager and returns what stops it.
@@ -66,14 +68,18 @@ func TestPages(t *testing.T) {
 		t.Errorf("the alert comes from %q", got)
 	}
 	firing := func() bool {
-		groups := p.View().Groups
-		return len(groups) == 1 && groups[0].Rules[0].State == "firing" && len(groups[0].Rules[0].Alerts) == 1
+		groups := p.Groups()
+		if len(groups) != 1 {
+			return false
+		}
+		rule := groups[0].AlertingRules()[0]
+		return rule.State() == rules.StateFiring && len(rule.ActiveAlerts()) == 1
 	}
 	// An alert is told of before its evaluation has ended, and until the first one
 	// has, the state is unknown.
 	for begin := time.Now(); !firing(); runtime.Gosched() {
 		if time.Since(begin) > stuck {
-			t.Fatalf("the view does not show the alert: %+v", p.View().Groups)
+			t.Fatalf("the rules do not show the alert: %v", p.Groups())
 		}
 	}
 	g.set(0)

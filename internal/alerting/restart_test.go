@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	promconfig "github.com/prometheus/common/config"
 )
 
 // slow has an alert that waits, and one that is kept.
@@ -32,7 +33,7 @@ func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
 		Now: box.now,
 	})
-	p.couriers[0].client.http = &http.Client{Transport: box}
+	p.sendLoops[0].client.http = &http.Client{Transport: box}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
@@ -222,11 +223,11 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := t.TempDir()
-	if err := os.WriteFile(filepath.Join(damaged, ledgerFile), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(damaged, stateFileName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	newer := t.TempDir()
-	if err := os.WriteFile(filepath.Join(newer, ledgerFile), []byte(`{"version": 9}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(newer, stateFileName), []byte(`{"version": 9}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Options){
@@ -236,8 +237,10 @@ func TestNewRefuses(t *testing.T) {
 		"has version 9, not 1":             func(o *Options) { o.Dir = newer },
 		`alertmanager "am:9093"`:           func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },
 		"without user information":         func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "http://u:hunter2@am"}} },
-		"no such file":                     func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "https://am", TLS: TLS{CAFile: "none"}}} },
-		`rule file "rules.yml"`:            func(o *Options) { o.RuleFiles[0].Data = []byte("groups: 1") },
+		"no such file": func(o *Options) {
+			o.Alertmanagers = []Alertmanager{{URL: "https://am", HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: "none"}}}}
+		},
+		`rule file "rules.yml"`: func(o *Options) { o.RuleFiles[0].Data = []byte("groups: 1") },
 	} {
 		o := Options{
 			Gatherer:  prometheus.ToTransactionalGatherer(prometheus.NewRegistry()),

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -26,13 +26,17 @@ type ruleFiles struct {
 	syntax parser.Parser
 	logger *slog.Logger
 
-	mu    sync.Mutex
-	files []RuleFile
-	keep  map[string]patience
+	taken atomic.Pointer[takenFiles] // nil before the first
 }
 
-// patience is how long an alert of a name may go unheard of before it is over.
-type patience struct {
+// takenFiles are what is served, with the timing of the alerts by name.
+type takenFiles struct {
+	files []RuleFile
+	times map[string]alertTiming
+}
+
+// alertTiming is how often the rules of an alert are evaluated and keep it.
+type alertTiming struct {
 	// interval is the longest between two evaluations, keep the longest
 	// keep_firing_for.
 	interval, keep time.Duration
@@ -53,50 +57,42 @@ func (r *ruleFiles) parse(files []RuleFile) ([]*rulefmt.RuleGroups, error) {
 
 // take serves files from now on; interval is that of groups without one.
 func (r *ruleFiles) take(files []RuleFile, groups []*rulefmt.RuleGroups, interval time.Duration) {
-	keep := map[string]patience{}
+	times := map[string]alertTiming{}
 	for _, file := range groups {
 		for _, g := range file.Groups {
 			for _, rule := range g.Rules {
 				if rule.Alert == "" {
 					continue
 				}
-				p := keep[rule.Alert]
-				p.interval = max(p.interval, cmp.Or(time.Duration(g.Interval), interval))
-				p.keep = max(p.keep, time.Duration(rule.KeepFiringFor))
-				keep[rule.Alert] = p
+				t := times[rule.Alert]
+				t.interval = max(t.interval, cmp.Or(time.Duration(g.Interval), interval))
+				t.keep = max(t.keep, time.Duration(rule.KeepFiringFor))
+				times[rule.Alert] = t
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.files, r.keep = files, keep
+	r.taken.Store(&takenFiles{files, times})
 }
 
 // names lists the files.
 func (r *ruleFiles) names() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	names := make([]string, len(r.files))
-	for i, f := range r.files {
-		names[i] = f.Name
+	var names []string
+	for _, f := range r.taken.Load().files {
+		names = append(names, f.Name)
 	}
 	return names
 }
 
-// patience returns that of an alert by its name; known says whether a rule
-// raises it.
-func (r *ruleFiles) patience(alert string) (_ patience, known bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, known := r.keep[alert]
-	return p, known
+// timing returns that of an alert by its name; known says whether a rule raises
+// it.
+func (r *ruleFiles) timing(alert string) (t alertTiming, known bool) {
+	t, known = r.taken.Load().times[alert]
+	return t, known
 }
 
 // Load implements rules.GroupLoader.
 func (r *ruleFiles) Load(name string, ignoreUnknown bool, scheme model.ValidationScheme) (*rulefmt.RuleGroups, []error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, f := range r.files {
+	for _, f := range r.taken.Load().files {
 		if f.Name == name {
 			return rulefmt.Parse(f.Data, ignoreUnknown, scheme, r.syntax, r.logger)
 		}

@@ -41,10 +41,10 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/sidecar/status",
 		},
 
-		"internal/alerting": nil,
+		"internal/alerting": {"internal/samples"},
 		"internal/backtest": {
-			"internal/draw", "internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo",
-			"internal/yamlform",
+			"internal/draw", "internal/probe", "internal/samples", "internal/sidecar/metrics",
+			"internal/sidecar/regression", "internal/slo", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
@@ -68,6 +68,7 @@ func allowed() map[string][]string {
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,
 		"internal/draw":       nil,
+		"internal/samples":    nil,
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/study/runfile"},
 		"internal/config": {
@@ -77,7 +78,7 @@ func allowed() map[string][]string {
 		},
 
 		// Tests alone import these.
-		"tools/testkit/promtest":      nil,
+		"tools/testkit/promtest":      {"internal/samples"},
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
 		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},

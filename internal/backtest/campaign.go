@@ -2,12 +2,13 @@ package backtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"synthetic/internal/slo"
 )
@@ -45,9 +46,11 @@ type runKey struct {
 	faulty bool
 }
 
-// outcome is what a run gave: spans by rule file, and the incidents.
+// outcome is what a run gave: spans by rule file, and the incidents within the
+// days.
 type outcome struct {
-	runKey
+	model     string
+	days      float64
 	spans     [][]Span
 	incidents []Incident
 }
@@ -55,39 +58,38 @@ type outcome struct {
 // Run plays the campaign and returns the scores: by model, then rule file, the
 // whole set before its alerts.
 func (c Campaign) Run(ctx context.Context) ([]Score, error) {
+	sets, err := loadAll(c.Files)
+	if err != nil {
+		return nil, err
+	}
 	outcomes, err := c.play(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var faults []string
+	for _, f := range c.Faults {
+		faults = append(faults, f.Name)
+	}
 	var scores []Score
 	for _, m := range c.Models {
-		for i, f := range c.Files {
-			set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
-			if err != nil {
-				return nil, err
-			}
-			for _, alert := range append([]string{""}, set.Alerts()...) {
-				t := newTally(c.faultNames())
-				for _, o := range outcomes {
-					if o.model.Name == m.Name {
-						t.add(Pages(o.spans[i], alert), o.incidents, float64(c.Days))
-					}
-				}
-				s := t.score()
-				s.Model, s.Rules, s.Alert = m.Name, f.Name, alert
-				scores = append(scores, s)
-			}
-		}
+		of := slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.model != m.Name })
+		scores = append(scores, scoreSets(m.Name, sets, faults, of)...)
 	}
 	return scores, nil
 }
 
-func (c Campaign) faultNames() []string {
-	var names []string
-	for _, f := range c.Faults {
-		names = append(names, f.Name)
+// loadAll reads the rule files anew: alerts have a state, so that each run needs
+// its own.
+func loadAll(files []RuleFile) ([]*RuleSet, error) {
+	var sets []*RuleSet
+	for _, f := range files {
+		set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, set)
 	}
-	return names
+	return sets, nil
 }
 
 // play plays all runs, in a fixed order of the outcomes.
@@ -102,30 +104,23 @@ func (c Campaign) play(ctx context.Context) ([]outcome, error) {
 		}
 	}
 	outcomes := make([]outcome, len(keys))
-	errs := make([]error, len(keys))
-	work := make(chan int)
-	var workers sync.WaitGroup
+	var workers errgroup.Group
+	workers.SetLimit(max(1, c.Workers))
 	var mu sync.Mutex
 	done := 0
-	for range max(1, c.Workers) {
-		workers.Go(func() {
-			for i := range work {
-				outcomes[i], errs[i] = c.run(ctx, keys[i])
-				mu.Lock()
-				done++
-				if c.Progress != nil {
-					c.Progress(done, len(keys))
-				}
-				mu.Unlock()
+	for i, k := range keys {
+		workers.Go(func() (err error) {
+			outcomes[i], err = c.run(ctx, k)
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			if c.Progress != nil {
+				c.Progress(done, len(keys))
 			}
+			return err
 		})
 	}
-	for i := range keys {
-		work <- i
-	}
-	close(work)
-	workers.Wait()
-	return outcomes, errors.Join(errs...)
+	return outcomes, workers.Wait()
 }
 
 // epoch is when simulated runs start: a Monday, 00:00 UTC.
@@ -146,19 +141,15 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 		Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval,
 	})
 	sim.WarmUp(warm)
-	var sets []*RuleSet
-	for _, f := range c.Files {
-		set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
-		if err != nil {
-			return outcome{}, err
-		}
-		sets = append(sets, set)
+	sets, err := loadAll(c.Files)
+	if err != nil {
+		return outcome{}, err
 	}
 	spans, err := Run(ctx, sim, sets, epoch().Add(warm), epoch().Add(length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("model %s, seed %d: %w", k.model.Name, k.seed, err)
 	}
-	return outcome{k, spans, incidents(injections)}, nil
+	return outcome{k.model.Name, float64(c.Days), spans, incidents(injections)}, nil
 }
 
 // injections are the faults of a run: at their own times if they have any,

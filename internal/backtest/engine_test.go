@@ -113,8 +113,8 @@ func stepByStep(t *testing.T, sim *Simulation, reads []string, from, to time.Tim
 		}
 		app := storage.Appender(t.Context())
 		for _, s := range store.byHash {
-			if last := s.points[len(s.points)-1]; last.t == at.UnixMilli() {
-				if _, err := app.Append(0, s.labels, last.t, last.v); err != nil {
+			if last := s.points[len(s.points)-1]; last.T == at.UnixMilli() {
+				if _, err := app.Append(0, s.labels, last.T, last.F); err != nil {
 					t.Fatal(err)
 				}
 			}

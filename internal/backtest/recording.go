@@ -5,19 +5,16 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
 // ScoreRecording scores rule files on recorded series between two times. A
 // recording without incidents counts as healthy: every page on it is false.
 func ScoreRecording(ctx context.Context, src Source, files []RuleFile, incidents []Incident, from, to time.Time) ([]Score, error) {
-	var sets []*RuleSet
-	for _, f := range files {
-		set, err := LoadRules(f.Name, f.Text, f.RuleOptions)
-		if err != nil {
-			return nil, err
-		}
-		sets = append(sets, set)
+	sets, err := loadAll(files)
+	if err != nil {
+		return nil, err
 	}
 	spans, err := Run(ctx, src, sets, from, to)
 	if err != nil {
@@ -25,31 +22,12 @@ func ScoreRecording(ctx context.Context, src Source, files []RuleFile, incidents
 	}
 	var names []string
 	for _, i := range incidents {
-		names = append(names, i.Name)
-	}
-	var scores []Score
-	for i, set := range sets {
-		for _, alert := range append([]string{""}, set.Alerts()...) {
-			t := newTally(distinct(names))
-			t.add(Pages(spans[i], alert), incidents, to.Sub(from).Hours()/24)
-			s := t.score()
-			s.Model, s.Rules, s.Alert = "recorded", set.Name, alert
-			scores = append(scores, s)
+		if !slices.Contains(names, i.Name) {
+			names = append(names, i.Name)
 		}
 	}
-	return scores, nil
-}
-
-func distinct(names []string) []string {
-	var out []string
-	seen := map[string]bool{}
-	for _, n := range names {
-		if !seen[n] {
-			out = append(out, n)
-		}
-		seen[n] = true
-	}
-	return out
+	run := outcome{days: to.Sub(from).Hours() / 24, spans: spans, incidents: incidents}
+	return scoreSets("recorded", sets, names, []outcome{run}), nil
 }
 
 // ReadIncidents reads labelled incidents: lines of name, start and end, the

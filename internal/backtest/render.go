@@ -1,10 +1,12 @@
 package backtest
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
+	"text/template"
 )
 
 // Report is what a backtest gives.
@@ -24,27 +26,35 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return nil
 }
 
+//go:embed report.md.tmpl
+var scoreTables string
+
 // WriteMarkdown writes the tables: the sets side by side, then the alerts of
 // each set.
-func (r Report) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	for _, s := range r.Settings {
-		b.WriteString("- " + s + "\n")
+func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables, r) }
+
+// write fills a form of tables with data.
+func (r Report) write(w io.Writer, form string, data any) error {
+	t, err := template.New("tables").Funcs(template.FuncMap{
+		"sets":   func(model string) []Score { return r.scores(model, false) },
+		"alerts": func(model string) []Score { return r.scores(model, true) },
+		"faults": func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
+		"fault":  faultScore, "slowestResolve": slowestResolve,
+		"percent": percent, "minutes": minutes,
+		"share": func(v float64) string { return percent(&v) },
+		"times": func(v *float64) string { return number(v, 1, "%.2f") },
+	}).Parse(form)
+	if err != nil {
+		return fmt.Errorf("reading the form of the tables: %w", err)
 	}
-	for _, model := range r.Models() {
-		fmt.Fprintf(&b, "\n### %s\n\n", model)
-		r.overview(&b, model)
-		for _, s := range r.Scores {
-			if s.Model == model && s.Alert == "" && len(s.Faults) > 0 {
-				fmt.Fprintf(&b, "\n**%s**\n\n", s.Rules)
-				faultTable(&b, s)
-			}
-		}
-		b.WriteString("\nBy alert:\n\n")
-		r.byAlert(&b, model)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return t.Execute(w, data)
+}
+
+// scores are those of a model's rule sets as pagers, or of their alerts alone.
+func (r Report) scores(model string, ofAlerts bool) []Score {
+	return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool {
+		return s.Model != model || (s.Alert != "") != ofAlerts
+	})
 }
 
 // Models lists the noise models in the order of the scores.
@@ -56,52 +66,6 @@ func (r Report) Models() []string {
 		}
 	}
 	return names
-}
-
-// overview compares the rule sets as pagers.
-func (r Report) overview(b *strings.Builder, model string) {
-	b.WriteString("| Rules | False pages per 30 days | Precision among faults |\n|---|---|---|\n")
-	for _, s := range r.Scores {
-		if s.Model == model && s.Alert == "" {
-			fmt.Fprintf(b, "| %s | %s (%d in %.0f days) | %s |\n", s.Rules, number(s.FalsePer30Days, 1, "%.2f"), s.HealthyPages, s.HealthyDays, percent(s.Precision))
-		}
-	}
-}
-
-func faultTable(b *strings.Builder, s Score) {
-	b.WriteString("| Fault | Injected | Recall | To page, median | p90 | To resolve, median | p90 | Pages per incident |\n|---|---|---|---|---|---|---|---|\n")
-	for _, f := range s.Faults {
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", f.Fault, f.Incidents, percent(&f.Recall),
-			minutes(f.MedianToPage), minutes(f.P90ToPage), minutes(f.MedianToResolve), minutes(f.P90ToResolve),
-			number(f.PagesPerIncident, 1, "%.2f"))
-	}
-}
-
-// byAlert shows what each alert finds alone.
-func (r Report) byAlert(b *strings.Builder, model string) {
-	var faults []string
-	for _, s := range r.Scores {
-		if s.Model == model && len(faults) == 0 {
-			for _, f := range s.Faults {
-				faults = append(faults, f.Fault)
-			}
-		}
-	}
-	fmt.Fprintf(b, "| Rules | Alert | False per 30 days | %s |\n|---|---|---|%s\n", strings.Join(faults, " | "), strings.Repeat("---|", len(faults)))
-	for _, s := range r.Scores {
-		if s.Model != model || s.Alert == "" {
-			continue
-		}
-		fmt.Fprintf(b, "| %s | %s | %s |", s.Rules, s.Alert, number(s.FalsePer30Days, 1, "%.2f"))
-		for _, f := range s.Faults {
-			if f.Recall == 0 {
-				b.WriteString(" – |")
-				continue
-			}
-			fmt.Fprintf(b, " %s, %s |", percent(&f.Recall), minutes(f.MedianToPage))
-		}
-		b.WriteString("\n")
-	}
 }
 
 // number writes a figure in a unit, or a dash where there is none.

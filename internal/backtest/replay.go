@@ -204,9 +204,9 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 			now[h] = to
 		}
 	}
-	for h, gone := range r.present[one] {
+	for h, ended := range r.present[one] {
 		if !seen[h] {
-			gone.Append(first, stale)
+			ended.Append(first, stale)
 		}
 	}
 	r.present[one] = now

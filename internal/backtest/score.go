@@ -37,8 +37,8 @@ type Incident struct {
 	Within time.Duration
 }
 
-// Verdict is what a pager made of an incident.
-type Verdict struct {
+// Detection is what a pager made of an incident.
+type Detection struct {
 	Incident Incident
 	// Pages is how many pages came between its start and grace after its end.
 	Pages int
@@ -49,17 +49,17 @@ type Verdict struct {
 }
 
 // Found says that a page came in time.
-func (v Verdict) Found() bool { return !math.IsInf(v.ToPage, 1) }
+func (v Detection) Found() bool { return !math.IsInf(v.ToPage, 1) }
 
 // grace is how long after the end of an incident a page still belongs to it:
 // what was measured lies in the past.
 const grace = 15 * time.Minute
 
-// Judge sorts pages into incidents and returns how many belong to none.
-func Judge(pages []Page, incidents []Incident) (verdicts []Verdict, falsePages int) {
+// Detect sorts pages into incidents and returns how many belong to none.
+func Detect(pages []Page, incidents []Incident) (detections []Detection, falsePages int) {
 	used := make([]bool, len(pages))
 	for _, inc := range incidents {
-		v := Verdict{Incident: inc, ToPage: math.Inf(1), ToResolve: math.NaN()}
+		v := Detection{Incident: inc, ToPage: math.Inf(1), ToResolve: math.NaN()}
 		for i, p := range pages {
 			if p.From.Before(inc.From) || p.From.After(inc.To.Add(grace)) {
 				continue
@@ -71,14 +71,14 @@ func Judge(pages []Page, incidents []Incident) (verdicts []Verdict, falsePages i
 			}
 			v.ToResolve = max(0, p.To.Sub(inc.To).Seconds())
 		}
-		verdicts = append(verdicts, v)
+		detections = append(detections, v)
 	}
 	for _, u := range used {
 		if !u {
 			falsePages++
 		}
 	}
-	return verdicts, falsePages
+	return detections, falsePages
 }
 
 // FaultScore is how a pager did on one kind of fault.
@@ -117,58 +117,72 @@ type Score struct {
 	Faults     []FaultScore `json:"faults"`
 }
 
-// tally collects what becomes a Score.
+// scoreSets scores the outcomes of runs: each set as one pager, and then each of
+// its alerts alone.
+func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcome) []Score {
+	var scores []Score
+	for i, set := range sets {
+		for _, alert := range append([]string{""}, set.Alerts()...) {
+			t := newTally(faults)
+			for _, o := range outcomes {
+				t.add(Pages(o.spans[i], alert), o.incidents, o.days)
+			}
+			s := t.score()
+			s.Model, s.Rules, s.Alert = model, set.Name, alert
+			scores = append(scores, s)
+		}
+	}
+	return scores
+}
+
+// tally sums up the runs of a Score.
 type tally struct {
-	healthyDays, faultyDays             float64
-	healthyPages, falsePages, truePages int
-	order                               []string
-	byFault                             map[string][]Verdict
+	sum     Score
+	faults  []string // in order
+	byFault map[string][]Detection
 }
 
 func newTally(faults []string) *tally {
-	return &tally{order: faults, byFault: map[string][]Verdict{}}
+	return &tally{faults: faults, byFault: map[string][]Detection{}}
 }
 
 // add takes a run; one without incidents is a healthy one.
 func (t *tally) add(pages []Page, incidents []Incident, days float64) {
-	verdicts, unasked := Judge(pages, incidents)
+	detections, falsePages := Detect(pages, incidents)
 	if len(incidents) == 0 {
-		t.healthyDays += days
-		t.healthyPages += unasked
+		t.sum.HealthyDays += days
+		t.sum.HealthyPages += falsePages
 		return
 	}
-	t.faultyDays += days
-	t.falsePages += unasked
-	t.truePages += len(pages) - unasked
-	for _, v := range verdicts {
-		t.byFault[v.Incident.Name] = append(t.byFault[v.Incident.Name], v)
+	t.sum.FaultyDays += days
+	t.sum.FalsePages += falsePages
+	t.sum.TruePages += len(pages) - falsePages
+	for _, d := range detections {
+		t.byFault[d.Incident.Name] = append(t.byFault[d.Incident.Name], d)
 	}
 }
 
-// score sums up.
+// score adds the figures that are quotients.
 func (t *tally) score() Score {
-	s := Score{
-		HealthyDays: t.healthyDays, HealthyPages: t.healthyPages,
-		FaultyDays: t.faultyDays, FalsePages: t.falsePages, TruePages: t.truePages,
+	s := t.sum
+	if s.HealthyDays > 0 {
+		s.FalsePer30Days = finite(float64(s.HealthyPages) * 30 / s.HealthyDays)
 	}
-	if t.healthyDays > 0 {
-		s.FalsePer30Days = finite(float64(t.healthyPages) * 30 / t.healthyDays)
+	if all := s.TruePages + s.FalsePages; all > 0 {
+		s.Precision = finite(float64(s.TruePages) / float64(all))
 	}
-	if all := t.truePages + t.falsePages; all > 0 {
-		s.Precision = finite(float64(t.truePages) / float64(all))
-	}
-	for _, name := range t.order {
-		if v := t.byFault[name]; len(v) > 0 {
-			s.Faults = append(s.Faults, scoreFault(name, v))
+	for _, name := range t.faults {
+		if d := t.byFault[name]; len(d) > 0 {
+			s.Faults = append(s.Faults, scoreFault(name, d))
 		}
 	}
 	return s
 }
 
-func scoreFault(name string, verdicts []Verdict) FaultScore {
+func scoreFault(name string, detections []Detection) FaultScore {
 	var toPage, toResolve []float64
 	found, pages, paged := 0, 0, 0
-	for _, v := range verdicts {
+	for _, v := range detections {
 		toPage = append(toPage, v.ToPage)
 		if v.Found() {
 			found++
@@ -180,7 +194,7 @@ func scoreFault(name string, verdicts []Verdict) FaultScore {
 		}
 	}
 	return FaultScore{
-		Fault: name, Incidents: len(verdicts), Recall: float64(found) / float64(len(verdicts)),
+		Fault: name, Incidents: len(detections), Recall: float64(found) / float64(len(detections)),
 		MedianToPage: finite(quantile(toPage, 0.5)), P90ToPage: finite(quantile(toPage, 0.9)),
 		MedianToResolve: finite(quantile(toResolve, 0.5)), P90ToResolve: finite(quantile(toResolve, 0.9)),
 		PagesPerIncident: finite(float64(pages) / float64(paged)),

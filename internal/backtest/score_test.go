@@ -28,7 +28,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestDetect(t *testing.T) {
 	inc := func(name string, from, to, within float64) Incident {
 		return Incident{name, at(from), at(to), time.Duration(within * float64(time.Minute))}
 	}
@@ -41,9 +41,9 @@ func TestJudge(t *testing.T) {
 		{at(580), at(585)}, // beyond the grace of "missed": false
 		{at(710), at(720)}, {at(730), at(740)}, {at(770), at(774)},
 	}
-	verdicts, unasked := Judge(pages, incidents)
-	if unasked != 3 {
-		t.Errorf("%d false pages, want 3", unasked)
+	detections, falsePages := Detect(pages, incidents)
+	if falsePages != 3 {
+		t.Errorf("%d false pages, want 3", falsePages)
 	}
 	type short struct {
 		name            string
@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 		page, toResolve float64
 	}
 	var got []short
-	for _, v := range verdicts {
+	for _, v := range detections {
 		s := short{v.Incident.Name, v.Pages, v.ToPage / 60, v.ToResolve / 60}
 		if math.IsNaN(s.toResolve) {
 			s.toResolve = -1
@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 	}
 	want := []short{{"found", 1, 2, 7}, {"late", 1, math.Inf(1), 5}, {"missed", 0, math.Inf(1), -1}, {"flapping", 3, 10, 14}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(short{})); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
+		t.Errorf("detections (-want +got):\n%s", diff)
 	}
 }
 

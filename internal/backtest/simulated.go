@@ -6,11 +6,11 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
@@ -100,20 +100,17 @@ func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
 	}
 	defer done()
 	at := timestamp.FromTime(s.now)
+	base := labels.FromStrings("instance", "prober", "job", "synthetic")
+	wants := func(series string) bool { return wanted[series] }
 	for _, f := range families {
-		if !wantedFamily(f.GetName(), wanted) {
-			continue
-		}
 		for _, m := range f.Metric {
 			series, known := s.sinks[m]
 			n := 0
-			eachSample(m, func(suffix, label, labelValue string, v float64) {
+			samples.Each(f.GetName(), m, false, wants, func(one samples.Sample) {
 				if !known {
-					series = append(series, s.series(store, wanted, f.GetName()+suffix, m, label, labelValue))
+					series = append(series, store.Series(one.Labels(m, base)))
 				}
-				if series[n] != nil {
-					series[n].Append(at, v)
-				}
+				series[n].Append(at, one.Value)
 				n++
 			})
 			if !known {
@@ -122,24 +119,4 @@ func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
 		}
 	}
 	return nil
-}
-
-// series returns where a sample goes; nil if no rule reads it.
-func (s *Simulation) series(store *Store, wanted map[string]bool, name string, m *dto.Metric, label, labelValue string) *Series {
-	if !wanted[name] {
-		return nil
-	}
-	b := labels.NewBuilder(labels.EmptyLabels())
-	for _, l := range m.Label {
-		b.Set(l.GetName(), l.GetValue())
-	}
-	if label != "" {
-		b.Set(label, labelValue)
-	}
-	b.Set(model.MetricNameLabel, name).Set("instance", "prober").Set("job", "synthetic")
-	return store.Series(b.Labels())
-}
-
-func wantedFamily(name string, wanted map[string]bool) bool {
-	return wanted[name] || wanted[name+"_bucket"] || wanted[name+"_sum"] || wanted[name+"_count"]
 }

@@ -2,32 +2,35 @@ package backtest
 
 import (
 	"context"
-	"slices"
 	"sort"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
+	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
 // Series is one time series in a Store, in order of time.
 type Series struct {
 	labels labels.Labels
-	points points
+	points []promql.FPoint
+}
+
+// from is the index of the first point at a time or later.
+func (s *Series) from(t int64) int {
+	return sort.Search(len(s.points), func(i int) bool { return s.points[i].T >= t })
 }
 
 // Append adds a sample. One that is not newer than the last is dropped, as
 // Prometheus does.
 func (s *Series) Append(at int64, v float64) {
-	if n := len(s.points); n > 0 && s.points[n-1].t >= at {
+	if n := len(s.points); n > 0 && s.points[n-1].T >= at {
 		return
 	}
-	s.points = append(s.points, point{at, v})
+	s.points = append(s.points, promql.FPoint{T: at, F: v})
 }
 
 // Store is a storage in memory that holds what a replay still needs. It is not
@@ -62,7 +65,7 @@ func (s *Store) Series(l labels.Labels) *Series {
 func (s *Store) Trim(before time.Time) {
 	oldest := timestamp.FromTime(before)
 	for _, one := range s.byHash {
-		if i := one.points.from(oldest); i > 0 {
+		if i := one.from(oldest); i > 0 {
 			one.points = one.points[:copy(one.points, one.points[i:])]
 		}
 	}
@@ -70,12 +73,13 @@ func (s *Store) Trim(before time.Time) {
 
 // Querier implements storage.Queryable.
 func (s *Store) Querier(mint, maxt int64) (storage.Querier, error) {
-	return &querier{s, mint, maxt}, nil
+	return &querier{storage.NoopQuerier(), s, mint, maxt}, nil
 }
 
 type querier struct {
-	store      *Store
-	mint, maxt int64
+	storage.Querier // the engine asks for no names or values of labels
+	store           *Store
+	mint, maxt      int64
 }
 
 // Select implements storage.Querier.
@@ -85,13 +89,13 @@ func (q *querier) Select(_ context.Context, sorted bool, _ *storage.SelectHints,
 		if !matchesAll(one.labels, ms) {
 			continue
 		}
-		if part := one.points.within(q.mint, q.maxt); len(part) > 0 {
-			set.series = append(set.series, &Series{one.labels, part})
+		if from, to := one.from(q.mint), one.from(q.maxt+1); from < to {
+			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: one.points[from:to]})
 		}
 	}
 	if sorted {
 		sort.Slice(set.series, func(i, j int) bool {
-			return labels.Compare(set.series[i].labels, set.series[j].labels) < 0
+			return labels.Compare(set.series[i].Metric, set.series[j].Metric) < 0
 		})
 	}
 	return set
@@ -128,51 +132,12 @@ func matchesAll(l labels.Labels, ms []*labels.Matcher) bool {
 	return true
 }
 
-// LabelValues implements storage.LabelQuerier.
-func (q *querier) LabelValues(_ context.Context, name string, _ *storage.LabelHints, ms ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	var values []string
-	for _, one := range q.candidates(ms) {
-		if v := one.labels.Get(name); v != "" && matchesAll(one.labels, ms) {
-			values = append(values, strings.Clone(v))
-		}
-	}
-	slices.Sort(values)
-	return slices.Compact(values), nil, nil
-}
-
-// LabelNames implements storage.LabelQuerier.
-func (q *querier) LabelNames(_ context.Context, _ *storage.LabelHints, ms ...*labels.Matcher) ([]string, annotations.Annotations, error) {
-	var names []string
-	for _, one := range q.candidates(ms) {
-		if matchesAll(one.labels, ms) {
-			one.labels.Range(func(l labels.Label) { names = append(names, l.Name) })
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil, nil
-}
-
-// Close implements storage.LabelQuerier.
-func (q *querier) Close() error { return nil }
-
 type seriesSet struct {
-	series []*Series
+	series []promql.Series
 	at     int
 }
 
 func (s *seriesSet) Next() bool                        { s.at++; return s.at < len(s.series) }
-func (s *seriesSet) At() storage.Series                { return s.series[s.at] }
+func (s *seriesSet) At() storage.Series                { return promql.NewStorageSeries(s.series[s.at]) }
 func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return nil }
-
-// Labels implements storage.Series.
-func (s *Series) Labels() labels.Labels { return s.labels }
-
-// Iterator implements storage.Series.
-func (s *Series) Iterator(reuse chunkenc.Iterator) chunkenc.Iterator {
-	if it, ok := reuse.(interface{ Reset(storage.Samples) }); ok {
-		it.Reset(s.points)
-		return reuse
-	}
-	return storage.NewListSeriesIterator(s.points)
-}

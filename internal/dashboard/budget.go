@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
@@ -53,26 +52,6 @@ func oneOf(label string, names []string) matcher {
 		quoted[i] = regexp.QuoteMeta(n)
 	}
 	return matcher{label, "=~", strings.Join(quoted, "|")}
-}
-
-// windowGroup are the objectives that share a period.
-type windowGroup struct {
-	window time.Duration
-	names  []string
-}
-
-// byWindow groups objectives by period, in order of first appearance.
-func byWindow(objectives []slo.Objective) []windowGroup {
-	var out []windowGroup
-	for _, o := range objectives {
-		i := slices.IndexFunc(out, func(g windowGroup) bool { return g.window == o.Window })
-		if i < 0 {
-			i = len(out)
-			out = append(out, windowGroup{window: o.Window})
-		}
-		out[i].names = append(out[i].names, o.Name)
-	}
-	return out
 }
 
 // budgetLevels colour what is left of an error budget.

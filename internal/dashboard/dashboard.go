@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
@@ -51,14 +52,37 @@ func Generate(in Input) ([]Dashboard, error) {
 	return out, nil
 }
 
+// board is one dashboard before it is rendered.
+type board struct {
+	file, uid, title, about string
+	// perProber adds the variable that picks probers by their instance.
+	perProber bool
+	rows      []row
+}
+
 func boards(in Input) []board {
 	return []board{overview(in.SLOs), targetDetail(in.SLOs), proberHealth()}
 }
 
 // encode renders the dashboard and writes it as JSON.
 func (b board) encode(resolution string) ([]byte, error) {
-	built, err := b.build(resolution)
+	panels, err := place(b.rows)
 	if err != nil {
+		return nil, err
+	}
+	alerts, err := alertAnnotation()
+	if err != nil {
+		return nil, err
+	}
+	// File provisioning and sidecars take the classic schema; its successor, which
+	// the SDK prefers, is new with Grafana 12.
+	//lint:ignore SA1019 the classic schema is wanted, see above.
+	d := dashboard.NewDashboard()
+	d.Uid, d.Title, d.Description, d.Tags = &b.uid, &b.title, &b.about, []string{tag}
+	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
+	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, []dashboard.AnnotationQuery{alerts}
+	d.Templating.List, d.Panels = variables(resolution, b.perProber), panels
+	if err := d.Validate(); err != nil {
 		return nil, err
 	}
 	var buf bytes.Buffer
@@ -66,44 +90,37 @@ func (b board) encode(resolution string) ([]byte, error) {
 	// Queries are read by people, too: "<" stays "<".
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(built); err != nil {
+	if err := enc.Encode(d); err != nil {
 		return nil, err
 	}
 	return buf.Bytes(), nil
 }
 
-// build assembles variables, links, annotations and panels. The classic schema
-// is the one that file provisioning and sidecars take; its successor, which
-// the SDK prefers, is new with Grafana 12.
-func (b board) build(resolution string) (any, error) {
-	vars, err := variables(resolution, b.perProber)
-	if err != nil {
-		return nil, err
+// siblings links to every dashboard with our tag and takes the time range and
+// the variables along.
+func siblings() dashboard.DashboardLink {
+	return dashboard.DashboardLink{
+		Title:       "Synthetic",
+		Type:        dashboard.DashboardLinkTypeDashboards,
+		Icon:        "external link",
+		Tooltip:     "The other dashboards, with the same time range and selection",
+		Tags:        []string{tag},
+		IncludeVars: true,
+		KeepTime:    true,
 	}
-	//lint:ignore SA1019 the classic schema is wanted, see above.
-	d := dashboard.NewDashboardBuilder(b.title)
-	d.Uid(b.uid).
-		Description(b.about).
-		Tags([]string{tag}).
-		Timezone("browser").
-		Tooltip(dashboard.DashboardCursorSyncCrosshair).
-		Time("now-6h", "now").
-		Refresh("1m").
-		Link(made[dashboard.DashboardLink]{siblings()}).
-		Annotation(alertAnnotation())
-	for _, v := range vars {
-		d.WithVariable(made[dashboard.VariableModel]{v})
-	}
-	items, err := place(b.rows)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range items {
-		if item.RowPanel != nil {
-			d.WithRow(made[dashboard.RowPanel]{*item.RowPanel})
-			continue
-		}
-		d.WithPanel(made[dashboard.Panel]{*item.Panel})
-	}
-	return d.Build()
+}
+
+// alertAnnotation marks the times at which one of our alerts fired.
+func alertAnnotation() (dashboard.AnnotationQuery, error) {
+	return dashboard.NewAnnotationQueryBuilder().
+		Name("Alerts").
+		Datasource(datasource()).
+		Enable(true).
+		IconColor(red).
+		Expr(firingAlerts).
+		Step("1m").
+		TitleFormat("{{alertname}}").
+		TextFormat("{{slo}} {{target}} {{workload}}").
+		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(firingAlerts).Range()).
+		Build()
 }

@@ -17,47 +17,34 @@ type latency struct {
 	// short names it in titles, "TTFT".
 	short string
 	// sli is the SLI whose thresholds are drawn.
-	sli   slo.SLI
-	about about
+	sli slo.SLI
+	// panel has the description.
+	panel panel
 	// signal is that of the benchmark that is drawn; "" where there is none.
 	signal regression.Signal
 }
 
 // quantiles lists what is drawn of each distribution.
-func quantiles() []struct {
-	q    float64
-	name string
-} {
-	return []struct {
-		q    float64
-		name string
-	}{{0.5, "p50"}, {0.95, "p95"}, {0.99, "p99"}}
-}
+func quantiles() []float64 { return []float64{0.5, 0.95, 0.99} }
 
 // pair is the two panels of a latency: first turns and follow-ups, which are
 // never mixed.
 func (l latency) pair(s scope, objectives []slo.Objective) []panel {
 	var out []panel
 	for _, kind := range probe.TurnKinds() {
-		out = append(out, l.panel(s, objectives, kind))
+		out = append(out, l.of(s, objectives, kind))
 	}
 	return out
 }
 
-func (l latency) panel(s scope, objectives []slo.Objective, kind probe.TurnKind) panel {
-	p := panel{
-		view:  graph{},
-		title: l.short + ", " + turnName(kind),
-		about: l.about,
-		unit:  units.Seconds,
-		width: 12, height: 8,
-		links: toTarget(),
-	}
+func (l latency) of(s scope, objectives []slo.Objective, kind probe.TurnKind) panel {
+	p := l.panel
+	p.title, p.unit, p.links = l.short+", "+turnName(kind), units.Seconds, toTarget()
 	for _, q := range quantiles() {
 		p.queries = append(p.queries, query{
-			expr:      s.quantile(q.q, perJob(), l.metric, turnIs(kind)),
-			legend:    jobLegend + " " + q.name,
-			exemplars: q.name == "p99",
+			expr:      s.quantile(q, perJob(), l.metric, turnIs(kind)),
+			legend:    jobLegend + " " + metrics.Statistic(q),
+			exemplars: q == 0.99,
 		})
 	}
 	if l.signal != "" {
@@ -80,7 +67,7 @@ func (l latency) panel(s scope, objectives []slo.Objective, kind probe.TurnKind)
 func shownStatistics() []string {
 	var out []string
 	for _, q := range quantiles() {
-		out = append(out, metrics.Statistic(q.q))
+		out = append(out, metrics.Statistic(q))
 	}
 	return out
 }
@@ -111,33 +98,33 @@ func covering(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) []st
 func latencies() []latency {
 	return []latency{
 		ttft(),
-		{metric: metrics.AnswerTTFT, short: "Answer TTFT", sli: slo.AnswerTTFT, about: about{
-			"Time from sending a turn to the first piece of the answer itself; of reasoning models that is later than the TTFT.",
-			"The distance to the TTFT is the time spent thinking. The two are equal for models that do not reason.",
-			"When only this one rises, the model thinks longer: look at its version, its template and the reasoning effort.",
+		{metric: metrics.AnswerTTFT, short: "Answer TTFT", sli: slo.AnswerTTFT, panel: panel{
+			says: "Time from sending a turn to the first piece of the answer itself; of reasoning models that is later than the TTFT.",
+			read: "The distance to the TTFT is the time spent thinking. The two are equal for models that do not reason.",
+			act:  "When only this one rises, the model thinks longer: look at its version, its template and the reasoning effort.",
 		}},
-		{metric: metrics.TPOT, short: "TPOT", sli: slo.TPOT, signal: regression.TPOT, about: about{
-			"Time per output token of each turn, after its first token.",
-			"It is the pace of reading: 0.05 s is 20 tokens a second. It grows with the engine's batch, not with the prompt. Dashed lines in purple are what a benchmark measured, where the configuration names one.",
-			"Compare with the load on the deployment. A step up at the same load points to the engine: a lost drafter, a smaller batch, a slower GPU.",
+		{metric: metrics.TPOT, short: "TPOT", sli: slo.TPOT, signal: regression.TPOT, panel: panel{
+			says: "Time per output token of each turn, after its first token.",
+			read: "It is the pace of reading: 0.05 s is 20 tokens a second. It grows with the engine's batch, not with the prompt. Dashed lines in purple are what a benchmark measured, where the configuration names one.",
+			act:  "Compare with the load on the deployment. A step up at the same load points to the engine: a lost drafter, a smaller batch, a slower GPU.",
 		}},
-		{metric: metrics.ITL, short: "ITL", sli: slo.ITL, about: about{
-			"Gaps between consecutive events that carry tokens, over all gaps of all turns.",
-			"A p50 near the TPOT with a high p99 is a stuttering stream. With speculative decoding one event carries several tokens, so it exceeds the TPOT.",
-			"A high p99 alone points to prefills that interrupt decoding, or to a proxy that buffers: see the share of coalesced events in the prober health.",
+		{metric: metrics.ITL, short: "ITL", sli: slo.ITL, panel: panel{
+			says: "Gaps between consecutive events that carry tokens, over all gaps of all turns.",
+			read: "A p50 near the TPOT with a high p99 is a stuttering stream. With speculative decoding one event carries several tokens, so it exceeds the TPOT.",
+			act:  "A high p99 alone points to prefills that interrupt decoding, or to a proxy that buffers: see the share of coalesced events in the prober health.",
 		}},
-		{metric: metrics.TurnDuration, short: "Turn duration", sli: slo.TurnDuration, about: about{
-			"Time from sending a turn to the end of its stream, of successful turns.",
-			"It follows TTFT + TPOT × output tokens, so a longer answer takes longer without being worse.",
-			"When it rises and neither TTFT nor TPOT does, the answers have become longer: see the output tokens.",
+		{metric: metrics.TurnDuration, short: "Turn duration", sli: slo.TurnDuration, panel: panel{
+			says: "Time from sending a turn to the end of its stream, of successful turns.",
+			read: "It follows TTFT + TPOT × output tokens, so a longer answer takes longer without being worse.",
+			act:  "When it rises and neither TTFT nor TPOT does, the answers have become longer: see the output tokens.",
 		}},
 	}
 }
 
 func ttft() latency {
-	return latency{metric: metrics.TTFT, short: "TTFT", sli: slo.TTFT, signal: regression.TTFT, about: about{
-		"Time from sending a turn to its first token, with DNS, connect and TLS, within each target and workload.",
-		"The dashed line in red is the SLO's threshold; those in purple are what a benchmark measured, where the configuration names one. Quantiles are interpolated within buckets, the objectives above judge each turn exactly. A gap means that no turn got a token in the window, not that it took no time. Turns that never got one are missing here and count as failures.",
-		"When first turns rise and follow-ups do not, look at prefill and queueing; when follow-ups rise alone, look at the prefix cache and the routing. The phases in the target detail show whether the network is to blame.",
+	return latency{metric: metrics.TTFT, short: "TTFT", sli: slo.TTFT, signal: regression.TTFT, panel: panel{
+		says: "Time from sending a turn to its first token, with DNS, connect and TLS, within each target and workload.",
+		read: "The dashed line in red is the SLO's threshold; those in purple are what a benchmark measured, where the configuration names one. Quantiles are interpolated within buckets, the objectives above judge each turn exactly. A gap means that no turn got a token in the window, not that it took no time. Turns that never got one are missing here and count as failures.",
+		act:  "When first turns rise and follow-ups do not, look at prefill and queueing; when follow-ups rise alone, look at the prefix cache and the routing. The phases in the target detail show whether the network is to blame.",
 	}}
 }

@@ -35,40 +35,32 @@ func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
 func goodNow(s scope, o slo.Objective) panel {
 	by := []string{metrics.LabelSLO}
 	return panel{
-		view:  big{decimals: 2},
-		title: "Good turns of " + o.Name,
-		about: about{
-			"Share of judged turns that met the SLO over the time range, all selected targets together.",
-			fmt.Sprintf("Green from the objective, %s, upwards. Failed turns count as bad.", percent(o.Objective)),
-			"When it is red, see on the right which target is below the objective.",
-		},
-		unit:  units.PercentUnit,
+		view:  statView{decimals: 2},
+		title: "Good turns of " + o.Name, unit: units.PercentUnit,
+		says:  "Share of judged turns that met the SLO over the time range, all selected targets together.",
+		read:  fmt.Sprintf("Green from the objective, %s, upwards. Failed turns count as bad.", percent(o.Objective)),
+		act:   "When it is red, see on the right which target is below the objective.",
 		width: 4, height: 7,
-		levels: []level{{color: red}, {o.Objective, green}},
-		empty:  "no turn judged",
-		queries: []query{{
-			expr: goodOver(s, by, "$__range", sloIs(o.Name)), legend: "good turns", instant: true,
-		}},
+		levels:  []level{{color: red}, {o.Objective, green}},
+		empty:   "no turn judged",
+		queries: []query{{expr: goodOver(s, by, "$__range", sloIs(o.Name)), legend: "good turns"}},
 	}
 }
 
 func budgetNow(s scope, o slo.Objective) panel {
 	window := slo.Short(o.Window)
 	return panel{
-		view:  big{decimals: 0},
-		title: "Error budget left of " + o.Name,
-		about: about{
-			fmt.Sprintf("What is left of the bad turns that the objective permits over the last %s, whatever time range is chosen.", window),
-			"100 % is untouched, 0 % spent, below 0 % overdrawn. With less history than that, it is judged over what there is.",
-			"When it runs low, slow down risky changes; when it is spent, reliability comes first until it recovers.",
-		},
-		unit:  units.PercentUnit,
+		view:  statView{},
+		title: "Error budget left of " + o.Name, unit: units.PercentUnit,
+		says:  fmt.Sprintf("What is left of the bad turns that the objective permits over the last %s, whatever time range is chosen.", window),
+		read:  "100 % is untouched, 0 % spent, below 0 % overdrawn. With less history than that, it is judged over what there is.",
+		act:   "When it runs low, slow down risky changes; when it is spent, reliability comes first until it recovers.",
 		width: 4, height: 7,
 		levels: budgetLevels(),
 		empty:  "no turn judged",
 		queries: []query{{
 			expr:   budgetOver(s, []string{metrics.LabelSLO}, window, sloIs(o.Name)),
-			legend: "budget left", instant: true,
+			legend: "budget left",
 		}},
 	}
 }
@@ -76,14 +68,11 @@ func budgetNow(s scope, o slo.Objective) panel {
 func goodCourse(s scope, o slo.Objective) panel {
 	by := []string{metrics.LabelTarget}
 	return panel{
-		view:  graph{max: 1, floor: max(0, 1-5*o.Budget())},
-		title: "Share of good turns of " + o.Name,
-		about: about{
-			"Share of the turns judged in the window that met the SLO, by target.",
-			"The dashed line is the objective. A short dip below it is no breach: the objective holds for the whole period. A gap means that no turn was judged.",
-			"A target that stays below the line burns its budget: open its detail by a click on its line.",
-		},
-		unit:  units.PercentUnit,
+		view:  graphView{max: 1, floor: max(0, 1-5*o.Budget())},
+		title: "Share of good turns of " + o.Name, unit: units.PercentUnit,
+		says:  "Share of the turns judged in the window that met the SLO, by target.",
+		read:  "The dashed line is the objective. A short dip below it is no breach: the objective holds for the whole period. A gap means that no turn was judged.",
+		act:   "A target that stays below the line burns its budget: open its detail by a click on its line.",
 		width: 8, height: 7,
 		links: toTarget(),
 		queries: []query{
@@ -96,14 +85,11 @@ func goodCourse(s scope, o slo.Objective) panel {
 func burnCourse(s scope, o slo.Objective) panel {
 	by := []string{metrics.LabelTarget}
 	p := panel{
-		view:  graph{limits: true},
-		title: "Burn rate of " + o.Name,
-		about: about{
-			"How many times faster than the objective permits the error budget goes, by target, over the long windows of this objective's pages.",
-			"1 spends the budget in exactly its period. The dashed lines are where its alerts begin: orange for the ticket, red for the pages, the highest for the shortest window. With few probes one bad turn lifts a curve: the alerts wait for a least number of bad turns, and with very few probes for longer windows.",
-			"A curve above its line is a page as soon as the fault is seen in the short window too: follow the runbook of the alert.",
-		},
-		unit:  units.Short,
+		view:  graphView{limits: true},
+		title: "Burn rate of " + o.Name, unit: units.Short,
+		says:  "How many times faster than the objective permits the error budget goes, by target, over the long windows of this objective's pages.",
+		read:  "1 spends the budget in exactly its period. The dashed lines are where its alerts begin: orange for the ticket, red for the pages, the highest for the shortest window. With few probes one bad turn lifts a curve: the alerts wait for a least number of bad turns, and with very few probes for longer windows.",
+		act:   "A curve above its line is a page as soon as the fault is seen in the short window too: follow the runbook of the alert.",
 		width: 8, height: 7,
 		levels: burnLevels(o),
 		links:  toTarget(),

@@ -2,8 +2,9 @@ package dashboard
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
-	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
 	"synthetic/internal/sidecar/metrics"
@@ -40,43 +41,31 @@ func now(s scope, objectives []slo.Objective) []panel {
 
 func alertTable() panel {
 	return panel{
-		view: grid{columns: []column{
+		view: tableView{columns: []column{
 			{field: "alertname", title: "Alert"},
-			{field: "alertstate", title: "State", texts: words(map[string]word{
-				"firing": {"firing", red}, "pending": {"pending", orange},
-			})},
+			{field: "alertstate", title: "State", texts: texts{"firing": text("firing", red), "pending": text("pending", orange)}},
 			{field: "severity", title: "Severity"},
 			{field: metrics.LabelSLO, title: "SLO"},
 			{field: metrics.LabelTarget, title: "Target"},
 			{field: metrics.LabelWorkload, title: "Workload"},
 			{field: metrics.LabelTurn, title: "Turn"},
 		}},
-		title: "Active alerts",
-		about: about{
-			"The alerts of synthetic that are pending or firing now, at the end of the time range.",
-			"It is empty when all is well, and also when Prometheus has not loaded the alert rules: the page /rules of Prometheus tells.",
-			"Follow the alert's runbook_url; then open the target's detail.",
-		},
-		unit:  units.NoUnit,
+		title: "Active alerts", unit: units.NoUnit,
+		says:  "The alerts of synthetic that are pending or firing now, at the end of the time range.",
+		read:  "It is empty when all is well, and also when Prometheus has not loaded the alert rules: the page /rules of Prometheus tells.",
+		act:   "Follow the alert's runbook_url; then open the target's detail.",
 		width: gridColumns, height: 6,
-		empty: "no alert is pending or firing, or the rules are not loaded",
-		queries: []query{{
-			expr: activeAlerts, legend: "{{alertname}}", instant: true,
-			format: prometheus.PromQueryFormatTable,
-		}},
+		empty:   "no alert is pending or firing, or the rules are not loaded",
+		queries: []query{{expr: activeAlerts, legend: "{{alertname}}"}},
 	}
 }
 
 func failedShare(s scope, width uint32) panel {
 	return panel{
-		view:  graph{},
-		title: "Failed share of turns",
-		about: about{
-			"Share of the turns ended in the window that failed, whatever the reason.",
-			"0 % is a healthy target; a gap means that no turn ended at all, so nothing is known.",
-			"Open the target's detail: the outcomes by reason say whether it is down (connect_error), stuck (timeout_first_token, stall) or busy (http_429).",
-		},
-		unit:  units.PercentUnit,
+		title: "Failed share of turns", unit: units.PercentUnit,
+		says:  "Share of the turns ended in the window that failed, whatever the reason.",
+		read:  "0 % is a healthy target; a gap means that no turn ended at all, so nothing is known.",
+		act:   "Open the target's detail: the outcomes by reason say whether it is down (connect_error), stuck (timeout_first_token, stall) or busy (http_429).",
 		width: width, height: 8,
 		links: toTarget(),
 		queries: []query{{
@@ -101,7 +90,7 @@ func objectiveTable(s scope, objectives []slo.Objective) panel {
 		sum(by, over("increase", s.series(metrics.SLOTurns), whole)),
 	}
 	p := panel{
-		view: grid{joinBy: metrics.LabelSLO, columns: []column{
+		view: tableView{joinBy: metrics.LabelSLO, columns: []column{
 			{field: metrics.LabelSLO, title: "SLO"},
 			{field: "Value #A", title: "Objective", unit: units.PercentUnit, decimals: 2},
 			{field: "Value #B", title: "Threshold", unit: units.Seconds, decimals: 2},
@@ -110,20 +99,15 @@ func objectiveTable(s scope, objectives []slo.Objective) panel {
 			{field: "Value #E", title: "Burn rate, 1 h", unit: units.Short, decimals: 1, levels: usualBurns()},
 			{field: "Value #F", title: "Turns judged", unit: units.Short, decimals: 0},
 		}},
-		title: "Objectives",
-		about: about{
-			"Each SLO over the time range: the share of good turns, judged turn by turn at the exact threshold; the error budget left of the SLO's own period; and how fast the budget burns.",
-			"At a burn rate of 1 the budget lasts exactly its period; at 14.4 it loses 2 % of 30 days in an hour. The budget is red when it is spent. An empty threshold is availability; a figure from few judged turns says little.",
-			"Start with the highest burn rate; its row below shows which target it is and since when.",
-		},
-		unit:  units.Short,
+		title: "Objectives", unit: units.Short,
+		says:  "Each SLO over the time range: the share of good turns, judged turn by turn at the exact threshold; the error budget left of the SLO's own period; and how fast the budget burns.",
+		read:  "At a burn rate of 1 the budget lasts exactly its period; at 14.4 it loses 2 % of 30 days in an hour. The budget is red when it is spent. An empty threshold is availability; a figure from few judged turns says little.",
+		act:   "Start with the highest burn rate; its row below shows which target it is and since when.",
 		width: 16, height: 8,
 		empty: "no turn was judged",
 	}
 	for _, expr := range cells {
-		p.queries = append(p.queries, query{
-			expr: expr, legend: "{{slo}}", instant: true, format: prometheus.PromQueryFormatTable,
-		})
+		p.queries = append(p.queries, query{expr: expr, legend: "{{slo}}"})
 	}
 	return p
 }
@@ -131,13 +115,17 @@ func objectiveTable(s scope, objectives []slo.Objective) panel {
 // budgetLeft is the error budget left of each objective's own period. The
 // periods differ, so one term a period is joined by "or".
 func budgetLeft(s scope, by []string, objectives []slo.Objective) string {
-	var expr string
-	for _, g := range byWindow(objectives) {
-		term := budgetOver(s, by, slo.Short(g.window), oneOf(metrics.LabelSLO, g.names))
-		if expr != "" {
-			expr += " or "
+	var windows []time.Duration
+	names := map[time.Duration][]string{}
+	for _, o := range objectives {
+		if names[o.Window] == nil {
+			windows = append(windows, o.Window)
 		}
-		expr += fmt.Sprintf("(%s)", term)
+		names[o.Window] = append(names[o.Window], o.Name)
 	}
-	return expr
+	var terms []string
+	for _, w := range windows {
+		terms = append(terms, parenthesized(budgetOver(s, by, slo.Short(w), oneOf(metrics.LabelSLO, names[w]))))
+	}
+	return strings.Join(terms, " or ")
 }

@@ -3,15 +3,17 @@ package dashboard
 import (
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-// grid draws a table from instant queries. One query gives one row a series;
-// several are joined by a label, one column a query.
-type grid struct {
+// tableView draws a table from instant queries. One query gives one row a
+// series; several are joined by a label, one column a query.
+type tableView struct {
 	// joinBy is the label that joins the queries; "" for a single query.
 	joinBy string
-	// columns are shown, in order, everything else is hidden.
+	// columns are shown, in order, everything else is hidden: the times, and the
+	// labels that Prometheus or an operator may add.
 	columns []column
 }
 
@@ -22,61 +24,40 @@ type column struct {
 	unit         string
 	decimals     int
 	levels       []level
-	// texts replaces values by words.
-	texts map[string]dashboard.ValueMappingResult
+	texts        texts
 }
 
-func (g grid) draw(p panel) (dashboard.Panel, error) {
+func (tableView) ask(q *prometheus.DataqueryBuilder) {
+	q.Instant().Format(prometheus.PromQueryFormatTable)
+}
+
+func (v tableView) draw(p panel) (dashboard.Panel, error) {
 	b := table.NewPanelBuilder().
-		Unit(p.unit).
 		ShowHeader(true).
 		CellHeight(common.TableCellHeightSm).
 		// Left alone, the SDK writes a null where the schema wants a list.
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{})).
-		Thresholds(made[dashboard.ThresholdsConfig]{colored(p.levels)}).
-		DataLinks(links(p.links))
-	if p.empty != "" {
-		b.NoValue(p.empty)
+		Thresholds(thresholds(p.levels))
+	transform := func(id string, options map[string]any) {
+		b.WithTransformation(dashboard.DataTransformerConfig{Id: id, Options: options})
 	}
-	if g.joinBy != "" {
-		b.WithTransformation(dashboard.DataTransformerConfig{
-			Id: "joinByField", Options: map[string]any{"byField": g.joinBy, "mode": "outer"},
-		})
+	if v.joinBy != "" {
+		transform("joinByField", map[string]any{"byField": v.joinBy, "mode": "outer"})
 	}
-	b.WithTransformation(g.pick()).WithTransformation(g.rename())
-	for _, c := range g.columns {
+	var names []string
+	order, titles := map[string]int{}, map[string]string{}
+	for i, c := range v.columns {
+		names = append(names, c.field)
+		order[c.field], titles[c.field] = i, c.title
 		if properties := c.properties(); len(properties) > 0 {
-			b.WithOverride(byName(c.title), properties)
+			b.WithOverride(dashboard.MatcherConfig{Id: "byName", Options: c.title}, properties)
 		}
 	}
+	transform("filterFieldsByName", map[string]any{"include": map[string]any{"names": names}})
+	transform("organize", map[string]any{
+		"excludeByName": map[string]bool{}, "indexByName": order, "renameByName": titles,
+	})
 	return b.Build()
-}
-
-// pick drops the fields that are no column: the times, and the labels that
-// Prometheus or an operator may add.
-func (g grid) pick() dashboard.DataTransformerConfig {
-	names := make([]string, len(g.columns))
-	for i, c := range g.columns {
-		names[i] = c.field
-	}
-	return dashboard.DataTransformerConfig{
-		Id:      "filterFieldsByName",
-		Options: map[string]any{"include": map[string]any{"names": names}},
-	}
-}
-
-// rename gives the columns their order and titles.
-func (g grid) rename() dashboard.DataTransformerConfig {
-	order, titles := map[string]int{}, map[string]string{}
-	for i, c := range g.columns {
-		order[c.field], titles[c.field] = i, c.title
-	}
-	return dashboard.DataTransformerConfig{
-		Id: "organize",
-		Options: map[string]any{
-			"excludeByName": map[string]bool{}, "indexByName": order, "renameByName": titles,
-		},
-	}
 }
 
 func (c column) properties() []dashboard.DynamicConfigValue {
@@ -85,13 +66,10 @@ func (c column) properties() []dashboard.DynamicConfigValue {
 		out = append(out, property("unit", c.unit), property("decimals", c.decimals))
 	}
 	if len(c.levels) > 0 {
-		steps := colored(c.levels)
-		out = append(out, property("thresholds", steps))
+		out = append(out, property("thresholds", thresholds(c.levels).v))
 	}
 	if c.texts != nil {
-		out = append(out, property("mappings", []dashboard.ValueMap{
-			{Type: dashboard.MappingTypeValueToText, Options: c.texts},
-		}))
+		out = append(out, property("mappings", []dashboard.ValueMap{c.texts.mapping()}))
 	}
 	if len(c.levels) > 0 || c.texts != nil {
 		out = append(out, property("custom.cellOptions", map[string]string{"type": "color-text"}))

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/units"
 
 	"synthetic/internal/probe"
@@ -34,21 +33,53 @@ func targetDetail(objectives []slo.Objective) board {
 }
 
 func trafficPanels(s scope) []panel {
-	return []panel{turnRate(s), outcomes(s), conversationsInFlight(s), skipped(s), badTurns(s)}
-}
-
-func turnRate(s scope) panel {
-	return panel{
-		view:  graph{},
-		title: "Turns ended",
-		about: about{
-			"Turns ended per minute, whatever their outcome.",
-			"Follow-ups outnumber first turns by the length of the conversations. Every other figure here stands on this many samples.",
-			"When it falls while conversations are in flight, turns hang; when both fall, see skipped conversations and the prober health.",
+	return []panel{
+		{
+			title: "Turns ended", unit: units.CountsPerMinute,
+			says:    "Turns ended per minute, whatever their outcome.",
+			read:    "Follow-ups outnumber first turns by the length of the conversations. Every other figure here stands on this many samples.",
+			act:     "When it falls while conversations are in flight, turns hang; when both fall, see skipped conversations and the prober health.",
+			queries: []query{{expr: s.perMinute(perTurn(), metrics.Turns), legend: jobLegend + " {{turn}}"}},
 		},
-		unit:  units.CountsPerMinute,
-		width: 12, height: 8,
-		queries: []query{{expr: s.perMinute(perTurn(), metrics.Turns), legend: jobLegend + " {{turn}}"}},
+		outcomes(s),
+		{
+			title: "Conversations in flight", unit: units.Short,
+			says:    "Conversations started and not yet ended, at the moments of the scrapes.",
+			read:    "By Little's law it is close to starts per second × mean duration. Each has at most one turn in flight.",
+			act:     "A steady climb at constant starts means that turns take longer and longer or hang; at the cap, starts are skipped.",
+			queries: []query{{expr: s.total(perJob(), metrics.ConversationsInFlight), legend: jobLegend}},
+		},
+		{
+			title: "Conversations skipped", unit: units.CountsPerMinute,
+			says: "Conversations per minute that were due and not started, by reason.",
+			read: "It is 0 in good order. max_concurrency: too many are still in flight; budget: the tokens of this minute are spent; late: the prober itself was overdue.",
+			act:  "A skipped conversation is a missing sample. Raise the cap or the budget, or lower the rate, so that the probes keep their schedule; against late, give the prober more CPU.",
+			queries: []query{{
+				expr:   s.perMinute(append(perJob(), metrics.LabelReason), metrics.ConversationsSkipped),
+				legend: jobLegend + " {{reason}}",
+			}},
+		},
+		// The trace ids that the alerts name.
+		{
+			view: tableView{columns: []column{
+				{field: metrics.LabelTarget, title: "Target"},
+				{field: metrics.LabelWorkload, title: "Workload"},
+				{field: metrics.LabelTurn, title: "Turn"},
+				{field: metrics.LabelReason, title: "Reason"},
+				{field: metrics.LabelTraceID, title: "Trace"},
+				{field: "Value", title: "Ended ago", unit: units.Seconds, decimals: 0},
+			}},
+			title: "Bad turns", unit: units.Seconds,
+			says:  "A recent bad turn of each kind, with the trace id of the traceparent header that its request sent. It failed, missed an SLO or was far above the usual; the reason says which. Each prober shows its own.",
+			read:  "A reason such as stall is a failure; ttft or tpot is a turn that succeeded, late. The entry changes every few minutes at most and goes an hour after the last bad turn.",
+			act:   "Look the trace up in those of router and engine: it says where that turn waited. More are in the exemplars of the TTFT.",
+			width: gridColumns, height: 6,
+			empty: "no bad turn within the hour",
+			queries: []query{{
+				expr:   s.age(append(perTurn(), metrics.LabelReason, metrics.LabelTraceID), metrics.BadTurn),
+				legend: "{{trace_id}}",
+			}},
+		},
 	}
 }
 
@@ -56,18 +87,14 @@ func outcomes(s scope) panel {
 	succeeded := s.rate(nil, metrics.Turns) + " - " + s.rate(nil, metrics.TurnFailures) +
 		" - " + s.rate(nil, metrics.TurnsCanceled)
 	return panel{
-		view: graph{stacked: true, colors: []seriesColor{
+		view: graphView{stacked: true, colors: []seriesColor{
 			{"/^success$/", green}, {"/^http_429$/", yellow}, {"/^(connect|tls)_error$/", red},
 			{"/^(timeout_.*|stall)$/", purple}, {"/^http_5xx$/", orange}, {"/^canceled$/", gray},
 		}},
-		title: "Outcomes",
-		about: about{
-			"Turns ended per minute by how they ended, of all selected targets and workloads. The heights add up to all turns.",
-			"Green is success. http_429 is a busy deployment, not one that is down. canceled is the prober's own shutdown or reload and no failure.",
-			"connect_error, tls_error: network or process. timeout_first_token, stall: a wedged or overloaded engine behind a healthy /health. truncated, error_event, malformed: a proxy or an engine that died in the middle.",
-		},
-		unit:  units.CountsPerMinute,
-		width: 12, height: 8,
+		title: "Outcomes", unit: units.CountsPerMinute,
+		says: "Turns ended per minute by how they ended, of all selected targets and workloads. The heights add up to all turns.",
+		read: "Green is success. http_429 is a busy deployment, not one that is down. canceled is the prober's own shutdown or reload and no failure.",
+		act:  "connect_error, tls_error: network or process. timeout_first_token, stall: a wedged or overloaded engine behind a healthy /health. truncated, error_event, malformed: a proxy or an engine that died in the middle.",
 		queries: []query{
 			// Rounding of the three rates must not dip below zero.
 			{expr: "clamp_min(" + succeeded + ", 0) * 60", legend: "success"},
@@ -77,55 +104,19 @@ func outcomes(s scope) panel {
 	}
 }
 
-func conversationsInFlight(s scope) panel {
-	return panel{
-		view:  graph{},
-		title: "Conversations in flight",
-		about: about{
-			"Conversations started and not yet ended, at the moments of the scrapes.",
-			"By Little's law it is close to starts per second × mean duration. Each has at most one turn in flight.",
-			"A steady climb at constant starts means that turns take longer and longer or hang; at the cap, starts are skipped.",
-		},
-		unit:  units.Short,
-		width: 12, height: 8,
-		queries: []query{{expr: s.total(perJob(), metrics.ConversationsInFlight), legend: jobLegend}},
-	}
-}
-
-func skipped(s scope) panel {
-	return panel{
-		view:  graph{},
-		title: "Conversations skipped",
-		about: about{
-			"Conversations per minute that were due and not started, by reason.",
-			"It is 0 in good order. max_concurrency: too many are still in flight; budget: the tokens of this minute are spent; late: the prober itself was overdue.",
-			"A skipped conversation is a missing sample. Raise the cap or the budget, or lower the rate, so that the probes keep their schedule; against late, give the prober more CPU.",
-		},
-		unit:  units.CountsPerMinute,
-		width: 12, height: 8,
-		queries: []query{{
-			expr:   s.perMinute(append(perJob(), metrics.LabelReason), metrics.ConversationsSkipped),
-			legend: jobLegend + " {{reason}}",
-		}},
-	}
-}
-
 func phasePanels(s scope) []panel {
 	p := panel{
-		view: graph{logarithmic: true},
-		about: about{
-			"Parts of a turn: dns, connect and tls take the time of the step and exist on new connections only; headers and first_event are measured from sending the turn. First turns and follow-ups are together here.",
-			"The scale is logarithmic. headers far below first_event is a server that answers early and computes late; the two together mean that headers wait for the first token.",
-			"dns, connect and tls point to the network in between; a late header to the proxy, the router or the queue; the rest is the engine.",
-		},
-		unit:  units.Seconds,
-		width: 12, height: 8,
+		view: graphView{logarithmic: true},
+		says: "Parts of a turn: dns, connect and tls take the time of the step and exist on new connections only; headers and first_event are measured from sending the turn. First turns and follow-ups are together here.",
+		read: "The scale is logarithmic. headers far below first_event is a server that answers early and computes late; the two together mean that headers wait for the first token.",
+		act:  "dns, connect and tls point to the network in between; a late header to the proxy, the router or the queue; the rest is the engine.",
+		unit: units.Seconds,
 	}
 	var out []panel
 	for _, q := range quantiles()[:2] {
-		p.title = "Phases, " + q.name
+		p.title = "Phases, " + metrics.Statistic(q)
 		p.queries = []query{{
-			expr:   s.quantile(q.q, append(perJob(), metrics.LabelPhase), metrics.PhaseDuration),
+			expr:   s.quantile(q, append(perJob(), metrics.LabelPhase), metrics.PhaseDuration),
 			legend: jobLegend + " {{phase}}",
 		}}
 		out = append(out, p)
@@ -137,20 +128,14 @@ func heatPanels(s scope) []panel {
 	var out []panel
 	for _, kind := range probe.TurnKinds() {
 		out = append(out, panel{
-			view:  heat{},
+			view:  heatmapView{},
 			title: "TTFT by bucket, " + turnName(kind),
-			about: about{
-				"How many turns per minute had a TTFT within each bucket; the darker, the more.",
-				"Two bands are two populations, such as cache hits and misses. The selected workloads are added up here: pick one to keep prompt classes apart.",
-				"When a second band appears above the first, some turns miss the cache or go to a slower replica.",
-			},
+			says:  "How many turns per minute had a TTFT within each bucket; the darker, the more.",
+			read:  "Two bands are two populations, such as cache hits and misses. The selected workloads are added up here: pick one to keep prompt classes apart.",
+			act:   "When a second band appears above the first, some turns miss the cache or go to a slower replica.",
 			unit:  units.Seconds,
 			width: 12, height: 9,
-			queries: []query{{
-				expr:   s.buckets(nil, metrics.TTFT, turnIs(kind)) + " * 60",
-				legend: "{{le}}",
-				format: prometheus.PromQueryFormatHeatmap,
-			}},
+			queries: []query{{expr: s.buckets(nil, metrics.TTFT, turnIs(kind)) + " * 60", legend: "{{le}}"}},
 		})
 	}
 	return out

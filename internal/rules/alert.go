@@ -57,6 +57,15 @@ func (in Input) rule(a alert) rulefmt.Rule {
 	}
 }
 
+// rules completes alerts.
+func (in Input) rules(alerts ...alert) []rulefmt.Rule {
+	rules := make([]rulefmt.Rule, len(alerts))
+	for i, a := range alerts {
+		rules[i] = in.rule(a)
+	}
+	return rules
+}
+
 func (in Input) runbook(alert string) string {
 	return strings.TrimSuffix(cmp.Or(in.RunbookURL, "docs/runbooks"), "/") + "/" + alert + ".md"
 }

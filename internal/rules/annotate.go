@@ -19,14 +19,23 @@ func same(labels []string) string {
 	return strings.Join(m, ",")
 }
 
-// queried is a template that shows the first result of a query, in which each
-// %q stands for a label of perSignal, or "unknown".
-func queried(query, show string) string {
+// lookup is a template that shows a query's result, or otherwise. Each %q of the
+// query stands for a label of the alert, which repeat in the order of labels.
+func lookup(labels []string, query, show, otherwise string) string {
 	args := ""
-	for _, l := range perSignal()[:strings.Count(query, "%q")] {
-		args += " $labels." + l
+	for i := range strings.Count(query, "%q") {
+		args += " $labels." + labels[i%len(labels)]
 	}
-	return fmt.Sprintf("{{ with printf %s%s | query }}{{ . | first | %s }}{{ else }}unknown{{ end }}", "`"+query+"`", args, show)
+	if otherwise != "" {
+		otherwise = "{{ else }}" + otherwise
+	}
+	return "{{ with printf `" + query + "`" + args + " | query }}" + show + otherwise + "{{ end }}"
+}
+
+// queried shows the first result of a query on labels of perSignal, or
+// "unknown".
+func queried(query, show string) string {
+	return lookup(perSignal(), query, "{{ . | first | "+show+" }}", "unknown")
 }
 
 // one shows the value of a series of the alert's signal.
@@ -44,9 +53,9 @@ func times(window time.Duration) string { return one(RecordGeomean(window), "%.2
 // worse. A young baseline says so.
 func comparison(window time.Duration) string {
 	young := fmt.Sprintf("max(%s{%s}) == 1", metrics.BaselineYoung, same(perSignal()))
-	labels := " $labels." + strings.Join(perSignal(), " $labels.")
-	return fmt.Sprintf("The geometric mean of the last %s is %s the baseline of %s s (%s turns){{ with printf `%s`%s | query }}, which is the threshold of the SLO: the learned baseline is still young{{ end }}.",
-		slo.Short(window), times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"), young, labels)
+	return fmt.Sprintf("The geometric mean of the last %s is %s the baseline of %s s (%s turns)%s.",
+		slo.Short(window), times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"),
+		lookup(perSignal(), young, ", which is the threshold of the SLO: the learned baseline is still young", ""))
 }
 
 const (
@@ -65,8 +74,8 @@ const (
 // is named where the TPOT has risen nearly as much as the TTFT, in relation to
 // their baselines. Of the TTFT it is the larger of its two parts.
 func likelyPart() string {
-	return "Likely part: {{ with printf `" + likelyPartQuery() + "`" + labelsOf(perTurn(), likelyPartQuery()) +
-		" | query }}{{ . | first | label \"part\" }} ({{ . | first | value | printf \"+%.3g s a turn\" }}){{ else }}unknown{{ end }}." + line()
+	return "Likely part: " + lookup(perTurn(), likelyPartQuery(),
+		"{{ . | first | label \"part\" }} ({{ . | first | value | printf \"+%.3g s a turn\" }})", "unknown") + "." + line()
 }
 
 // likelyPartQuery has one result or none: the excess of the likely part.
@@ -78,7 +87,7 @@ func likelyPartQuery() string {
 		return "max(" + with(RecordGeomean(shortWindow), metrics.LabelSignal, string(s)) + ")"
 	}
 	excess := func(p regression.Part) string {
-		return "max by (" + metrics.LabelPart + ") (" + with(metrics.Excess, metrics.LabelPart, string(p)) + ")"
+		return maxBy([]string{metrics.LabelPart}, with(metrics.Excess, metrics.LabelPart, string(p)))
 	}
 	decodes := ratio(regression.TPOT) + " > " + ratio(regression.TTFT) + " ^ " + num(decodeShare)
 	waits := fmt.Sprintf("%s * max(%s)", num(minExcess), with(metrics.Baseline, metrics.LabelSignal, string(regression.TTFT)))
@@ -86,21 +95,21 @@ func likelyPartQuery() string {
 		excess(regression.Decode), decodes, excess(regression.Connect), excess(regression.QueuePrefill), waits, decodes)
 }
 
-// labelsOf are the arguments for the places of a query that stand for labels,
-// which repeat in their order.
-func labelsOf(labels []string, query string) string {
-	args := ""
-	for i := range strings.Count(query, "%q") {
-		args += " $labels." + labels[i%len(labels)]
-	}
-	return args
-}
-
 // line splits the TTFT into queue and prefill, where the prompts differ enough
 // to tell.
 func line() string {
 	at := func(record string) string { return fmt.Sprintf("%s{%s}", record, same(perTurn())) }
-	return fmt.Sprintf("{{ with printf `%s`%s | query }} Over 30m a turn waits %s s and %s s more per 1000 uncached prompt tokens.{{ end }}",
-		at(RecordQueue), " $labels."+strings.Join(perTurn(), " $labels."),
-		"{{ . | first | value | printf \"%.3g\" }}", queried("1000 * "+at(RecordPrefill), "value | printf \"%.3g\""))
+	return lookup(perTurn(), at(RecordQueue), fmt.Sprintf(" Over 30m a turn waits %s s and %s s more per 1000 uncached prompt tokens.",
+		"{{ . | first | value | printf \"%.3g\" }}", queried("1000 * "+at(RecordPrefill), "value | printf \"%.3g\"")), "")
+}
+
+// badTurnText is the sentence of an annotation that names the latest bad turn
+// of the alert's labels, as far as they are those of the metric: rules see no
+// exemplars. Several probers and both kinds of turn may show one each; the one
+// that ended last counts. The value of the metric is when it ended.
+func badTurnText(by []string) string {
+	query := fmt.Sprintf("topk(1, max by (turn, reason, trace_id) (%s{%s}))", metrics.BadTurn, same(by))
+	return lookup(by, query, "{{ with first . }}"+
+		"Latest bad turn: trace {{ .Labels.trace_id }} ({{ .Labels.turn }} turn, {{ .Labels.reason }}, ended {{ humanizeTimestamp .Value }})."+
+		"{{ end }}", "No bad turn of the last hour is known.")
 }

@@ -27,7 +27,7 @@ const lasting = 5 * time.Minute
 // burnAlerts raises one alert per group of jobs. It has no waiting time: the
 // long window is one, and the short window ends it.
 func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
-	var rules []rulefmt.Rule
+	var alerts []alert
 	for _, fit := range f.fits {
 		var tiers []slo.Tier
 		for _, t := range fit.plan.Tiers {
@@ -36,10 +36,10 @@ func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
 			}
 		}
 		if len(tiers) > 0 {
-			rules = append(rules, f.in.rule(f.burnAlert(fit, s, tiers)))
+			alerts = append(alerts, f.burnAlert(fit, s, tiers))
 		}
 	}
-	return rules
+	return f.in.rules(alerts...)
 }
 
 func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {

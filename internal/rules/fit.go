@@ -9,7 +9,7 @@ import (
 
 // fit is the plan of a group of jobs.
 type fit struct {
-	group
+	group[string]
 	plan slo.Plan
 }
 

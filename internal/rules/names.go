@@ -31,20 +31,6 @@ const (
 	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 
-// Alerts lists the name of every alert that Generate may emit.
-func Alerts() []string {
-	return []string{
-		AlertSLOFastBurn, AlertSLOSlowBurn, AlertSLONoSamples,
-		AlertTargetDown, AlertTargetBusy, AlertTargetNoSamples,
-		AlertProberSilent, AlertProberLagging, AlertSchedulerStuck,
-		AlertConfigReloadFailed, AlertConversationsSkipped,
-		AlertUsageMissing, AlertRulesOutdated,
-		AlertFastRegression, AlertSlowRegression, AlertTailRegression,
-		AlertCachedRatioDrop, AlertBudgetExhausted,
-		AlertAcceptanceCollapse, AlertServerMetricsUnreadable,
-	}
-}
-
 // Names of recorded series that have one window each. Their labels are target,
 // workload and slo, and turn where the SLO is restricted to one kind of turn.
 const (

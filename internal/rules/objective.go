@@ -120,7 +120,7 @@ func (f objective) slowRules() []rulefmt.Rule {
 	})
 	rules := append(f.recordWindows(slow), f.recordBudget()...)
 	rules = append(rules, f.burnAlerts(slo.Ticket)...)
-	rules = append(rules, f.in.rule(f.budgetExhausted()))
+	rules = append(rules, f.in.rules(f.budgetExhausted())...)
 	return f.labelled(append(rules, f.noSamples()...))
 }
 

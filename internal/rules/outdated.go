@@ -16,7 +16,7 @@ import (
 func (in Input) outdated() []alert {
 	var alerts []alert
 	for _, o := range in.SLOs {
-		alerts = append(alerts, stale("numbers of "+o.Name, differs(o),
+		alerts = append(alerts, rulesOutdated("numbers of "+o.Name, otherNumbers(o),
 			"SLO {{ $labels.slo }}: the probers run with other numbers than the rules",
 			"The prober's objective, threshold or window of this SLO is {{ $value }}, which is not what the rules were generated from."))
 	}
@@ -24,7 +24,7 @@ func (in Input) outdated() []alert {
 	for i, o := range in.SLOs {
 		names[i] = o.Name
 	}
-	alerts = append(alerts, stale("slo", unknown(metrics.SLOObjective, metrics.LabelSLO, names),
+	alerts = append(alerts, rulesOutdated("slo", unknownValues(metrics.SLOObjective, metrics.LabelSLO, names),
 		"SLO {{ $labels.slo }} has no rules",
 		"The probers judge turns by this SLO and no alert was generated for it."))
 	targets := make([]string, len(in.Jobs))
@@ -32,12 +32,12 @@ func (in Input) outdated() []alert {
 		targets[i] = j.Target
 	}
 	slices.Sort(targets)
-	return append(alerts, stale("target", unknown(metrics.SchedulerHeartbeat, metrics.LabelTarget, slices.Compact(targets)),
+	return append(alerts, rulesOutdated("target", unknownValues(metrics.SchedulerHeartbeat, metrics.LabelTarget, slices.Compact(targets)),
 		"Target {{ $labels.target }} has no rules",
 		"The probers send traffic to this target and no alert would notice if that stopped."))
 }
 
-func stale(scope, expr, summary, description string) alert {
+func rulesOutdated(scope, expr, summary, description string) alert {
 	return alert{
 		name: AlertRulesOutdated, severity: slo.Ticket, labels: map[string]string{labelScope: scope},
 		// A rollout of prober and rules is over by then.
@@ -48,9 +48,9 @@ func stale(scope, expr, summary, description string) alert {
 	}
 }
 
-// differs is true while a prober exports other numbers for an SLO. It keeps
+// otherNumbers is true while a prober exports other numbers for an SLO. It keeps
 // the instance, for a rollout may have reached only some.
-func differs(o slo.Objective) string {
+func otherNumbers(o slo.Objective) string {
 	self := matchers{equals(metrics.LabelSLO, o.Name)}
 	parts := []string{
 		fmt.Sprintf("%s != %s", self.on(metrics.SLOObjective), exact(o.Objective)),
@@ -65,8 +65,8 @@ func differs(o slo.Objective) string {
 // exact writes a number so that it reads back as the same one.
 func exact(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// unknown is true for each value of a label that the rules do not know.
-func unknown(metric, label string, known []string) string {
+// unknownValues is true for each value of a label that the rules do not know.
+func unknownValues(metric, label string, known []string) string {
 	m := matchers{}
 	if len(known) > 0 {
 		m = m.with(noneOf(label, known))

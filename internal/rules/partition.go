@@ -7,7 +7,9 @@ import (
 )
 
 // group is a set of jobs that share a rule.
-type group struct {
+type group[K comparable] struct {
+	// key is what the jobs have in common, such as a window.
+	key  K
 	jobs []Job
 	// matchers select exactly the jobs; none when these are all there are.
 	matchers matchers
@@ -16,16 +18,16 @@ type group struct {
 // partition puts jobs of one key together, in the order of their first
 // appearance. A selector is a product of values and a set of jobs need not
 // be, so each workload of a key gets a group of its own.
-func partition(jobs []Job, key func(Job) string) []group {
+func partition[K comparable](jobs []Job, key func(Job) K) []group[K] {
 	keys, byKey := collect(jobs, key)
 	if len(keys) == 1 {
-		return []group{{jobs: jobs}}
+		return []group[K]{{key: keys[0], jobs: jobs}}
 	}
-	var groups []group
+	var groups []group[K]
 	for _, k := range keys {
 		workloads, byWorkload := collect(byKey[k], func(j Job) string { return j.Workload })
 		for _, w := range workloads {
-			groups = append(groups, group{jobs: byWorkload[w], matchers: selecting(byWorkload[w])})
+			groups = append(groups, group[K]{k, byWorkload[w], selecting(byWorkload[w])})
 		}
 	}
 	return groups
@@ -45,9 +47,9 @@ func selecting(jobs []Job) matchers {
 }
 
 // collect sorts jobs into buckets and lists the keys as they appeared.
-func collect(jobs []Job, key func(Job) string) ([]string, map[string][]Job) {
-	var keys []string
-	by := map[string][]Job{}
+func collect[K comparable](jobs []Job, key func(Job) K) ([]K, map[K][]Job) {
+	var keys []K
+	by := map[K][]Job{}
 	for _, j := range jobs {
 		k := key(j)
 		if _, ok := by[k]; !ok {

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -14,20 +13,14 @@ import (
 // staleHeartbeat is how old a traffic loop's sign of life may be.
 const staleHeartbeat = 2 * time.Minute
 
-// proberRules are the alerts on the probers themselves: a watchman who sleeps
-// must not read as a quiet night.
+// proberRules are the alerts on the probers themselves: when they stop, the
+// silence must not be taken for health.
 func (in Input) proberRules() []rulefmt.Rule {
-	alerts := []alert{gone()}
-	alerts = append(alerts, in.silent()...)
-	alerts = append(alerts, stuck(), reloadFailed(), lagging("schedule", metrics.ScheduleLag, 0.1), lagging("read", metrics.ReadLag, 0.05))
-	alerts = append(alerts, in.skipped()...)
+	alerts := append([]alert{noProber()}, in.proberSilent()...)
+	alerts = append(alerts, schedulerStuck(), reloadFailed(), proberLagging("schedule", metrics.ScheduleLag, 0.1), proberLagging("read", metrics.ReadLag, 0.05))
+	alerts = append(alerts, in.conversationsSkipped()...)
 	alerts = append(alerts, usageMissing())
-	alerts = append(alerts, in.outdated()...)
-	rules := make([]rulefmt.Rule, len(alerts))
-	for i, a := range alerts {
-		rules[i] = in.rule(a)
-	}
-	return rules
+	return in.rules(append(alerts, in.outdated()...)...)
 }
 
 // handover keeps an alert on lost data while the next one, which may have to
@@ -35,8 +28,8 @@ func (in Input) proberRules() []rulefmt.Rule {
 // does not probe may die.
 const handover = 10 * time.Minute
 
-// gone fires when not one prober is scraped.
-func gone() alert {
+// noProber fires when not one prober is scraped.
+func noProber() alert {
 	return alert{
 		name: AlertProberSilent, severity: slo.Page, wait: 5 * time.Minute, keep: handover,
 		labels:      map[string]string{labelScope: "fleet"},
@@ -47,17 +40,16 @@ func gone() alert {
 	}
 }
 
-// silent fires when a prober answers scrapes and yet ends no turns.
-func (in Input) silent() []alert {
+// proberSilent fires when a prober answers scrapes and yet ends no turns.
+func (in Input) proberSilent() []alert {
 	var alerts []alert
-	for _, g := range partition(in.Jobs, func(j Job) string { return j.silence().String() }) {
-		limit := g.jobs[0].silence()
+	for _, g := range partition(in.Jobs, Job.silence) {
 		alerts = append(alerts, alert{
 			name: AlertProberSilent, severity: slo.Page, wait: 2 * time.Minute, keep: handover,
 			labels:      map[string]string{labelScope: "job"},
-			expr:        age(perJob(), g.matchers, limit),
+			expr:        age(perJob(), g.matchers, g.key),
 			summary:     "{{ $labels.target }}/{{ $labels.workload }}: no turn ended for {{ $value | humanizeDuration }}",
-			description: fmt.Sprintf("The last turn ended {{ $value | humanizeDuration }} ago; at the configured rate, silence of more than %s is a fault of the prober.", slo.Short(limit)),
+			description: fmt.Sprintf("The last turn ended {{ $value | humanizeDuration }} ago; at the configured rate, silence of more than %s is a fault of the prober.", slo.Short(g.key)),
 			dashboard:   dashboardHealth,
 		})
 	}
@@ -66,15 +58,11 @@ func (in Input) silent() []alert {
 
 // age is the time since the last turn of any replica, where it is over limit.
 func age(by []string, m matchers, limit time.Duration) string {
-	latest := "max"
-	if len(by) > 0 {
-		latest = "max by (" + strings.Join(by, ", ") + ") "
-	}
-	return fmt.Sprintf("time() - %s(%s > 0) > %s", latest, m.on(metrics.LastTurn), num(limit.Seconds()))
+	return fmt.Sprintf("time() - %s > %s", maxBy(by, m.on(metrics.LastTurn)+" > 0"), num(limit.Seconds()))
 }
 
-// stuck keeps the instance: one replica may hang while another works.
-func stuck() alert {
+// schedulerStuck keeps the instance: one replica may hang while another works.
+func schedulerStuck() alert {
 	return alert{
 		name: AlertSchedulerStuck, severity: slo.Ticket, wait: 2 * time.Minute,
 		expr:        fmt.Sprintf("time() - %s > %s", metrics.SchedulerHeartbeat, num(staleHeartbeat.Seconds())),
@@ -94,8 +82,8 @@ func reloadFailed() alert {
 	}
 }
 
-// lagging says that the prober itself distorts what it measures.
-func lagging(lag, metric string, limit float64) alert {
+// proberLagging says that the prober itself distorts what it measures.
+func proberLagging(lag, metric string, limit float64) alert {
 	const window = 15 * time.Minute
 	return alert{
 		name: AlertProberLagging, severity: slo.Ticket, wait: 10 * time.Minute,
@@ -107,19 +95,19 @@ func lagging(lag, metric string, limit float64) alert {
 	}
 }
 
-// skipped fires when the traffic is not what was configured.
-func (in Input) skipped() []alert {
+// conversationsSkipped fires when the traffic is not what was configured.
+func (in Input) conversationsSkipped() []alert {
 	var alerts []alert
-	for _, g := range in.byWindow(15 * time.Minute) {
-		byReason := g.matchers.increase(append(perJob(), metrics.LabelReason), metrics.ConversationsSkipped, g.window)
-		all := g.matchers.increase(perJob(), metrics.ConversationsSkipped, g.window)
-		started := g.matchers.increase(perJob(), metrics.ConversationsStarted, g.window)
+	for _, g := range in.byWindow() {
+		byReason := g.matchers.increase(append(perJob(), metrics.LabelReason), metrics.ConversationsSkipped, g.key)
+		all := g.matchers.increase(perJob(), metrics.ConversationsSkipped, g.key)
+		started := g.matchers.increase(perJob(), metrics.ConversationsStarted, g.key)
 		alerts = append(alerts, alert{
 			name: AlertConversationsSkipped, severity: slo.Ticket, wait: 10 * time.Minute, keep: 15 * time.Minute,
 			expr: fmt.Sprintf("%s\n/ on (target, workload) group_left ()\n(\n  %s\n  +\n  %s\n) > 0.1\nand\n%s >= %d",
 				byReason, all, started, byReason, minTurns),
 			summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of conversations are skipped ({{ $labels.reason }})",
-			description: fmt.Sprintf("{{ $value | humanizePercentage }} of the conversations due within %s did not start. The figures stand on less traffic than configured, and less of it while the deployment is slow.", slo.Short(g.window)),
+			description: fmt.Sprintf("{{ $value | humanizePercentage }} of the conversations due within %s did not start. The figures stand on less traffic than configured, and less of it while the deployment is slow.", slo.Short(g.key)),
 			dashboard:   dashboardHealth,
 		})
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -24,6 +23,7 @@ import (
 	"github.com/prometheus/prometheus/util/teststorage"
 
 	"synthetic/internal/rules"
+	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 )
 
@@ -135,29 +135,15 @@ func (p *prometheus) scrape(pr *prober) {
 	}
 }
 
-// expose flattens a family as a scrape without native histograms does.
+// expose flattens a family as a scrape without native histograms does, but for
+// the sums and counts of histograms, which no rule reads.
 func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float64)) {
-	name := f.GetName()
+	base := labels.FromStrings("instance", instance, "job", "synthetic")
+	wanted := func(series string) bool {
+		return !strings.HasSuffix(series, "_sum") && !strings.HasSuffix(series, "_count")
+	}
 	for _, m := range f.Metric {
-		b := labels.NewBuilder(labels.EmptyLabels())
-		for _, l := range m.Label {
-			b.Set(l.GetName(), l.GetValue())
-		}
-		b.Set("instance", instance).Set("job", "synthetic")
-		series := func(name string) labels.Labels { return b.Set(model.MetricNameLabel, name).Labels() }
-		switch {
-		case m.Counter != nil:
-			add(series(name), m.Counter.GetValue())
-		case m.Gauge != nil:
-			add(series(name), m.Gauge.GetValue())
-		case m.Histogram != nil:
-			for _, bucket := range m.Histogram.Bucket {
-				b.Set("le", strconv.FormatFloat(bucket.GetUpperBound(), 'g', -1, 64))
-				add(series(name+"_bucket"), float64(bucket.GetCumulativeCount()))
-			}
-			b.Set("le", "+Inf")
-			add(series(name+"_bucket"), float64(m.Histogram.GetSampleCount()))
-		}
+		samples.Each(f.GetName(), m, false, wanted, func(s samples.Sample) { add(s.Labels(m, base), s.Value) })
 	}
 }
 

@@ -16,6 +16,14 @@ import (
 // pod) are summed: together they send one workload to one target.
 func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkload} }
 
+// perTarget are the labels of what a server says of itself.
+func perTarget() []string { return []string{metrics.LabelTarget} }
+
+// perTurn are the labels of a baseline, perSignal those of the regression
+// alerts.
+func perTurn() []string   { return append(perJob(), metrics.LabelTurn) }
+func perSignal() []string { return append(perTurn(), metrics.LabelSignal) }
+
 // matchers are the label matchers of a selector, without braces.
 type matchers []string
 
@@ -42,15 +50,19 @@ func (m matchers) rate(by []string, metric string, window time.Duration) string 
 }
 
 func (m matchers) over(fn string, by []string, metric string, window time.Duration) string {
-	return fmt.Sprintf("%s(%s(%s[%s]))", sumBy(by), fn, m.on(metric), slo.Short(window))
+	return aggregate("sum", by, fmt.Sprintf("%s(%s[%s])", fn, m.on(metric), slo.Short(window)))
 }
 
-func sumBy(labels []string) string {
-	if len(labels) == 0 {
-		return "sum"
+// aggregate applies an aggregation operator by labels.
+func aggregate(op string, by []string, expr string) string {
+	if len(by) > 0 {
+		op += " by (" + strings.Join(by, ", ") + ") "
 	}
-	return "sum by (" + strings.Join(labels, ", ") + ") "
+	return op + "(" + expr + ")"
 }
+
+// maxBy is the highest value over the replicas.
+func maxBy(labels []string, expr string) string { return aggregate("max", labels, expr) }
 
 // equals matches one value of a label.
 func equals(label, value string) string { return label + "=" + strconv.Quote(value) }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -36,11 +35,6 @@ const (
 	keepRegression = 4 * time.Minute
 )
 
-// perSignal are the labels of the regression alerts.
-func perSignal() []string { return append(perTurn(), metrics.LabelSignal) }
-
-func perTurn() []string { return append(perJob(), metrics.LabelTurn) }
-
 // regressionRules compare the turns with their own baseline.
 func (in Input) regressionRules() []rulefmt.Rule {
 	rules := []rulefmt.Rule{
@@ -56,18 +50,18 @@ func (in Input) regressionRules() []rulefmt.Rule {
 	tails := in.tails()
 	seen := map[time.Duration]bool{}
 	for _, g := range tails {
-		for _, w := range []time.Duration{g.window, g.short()} {
+		for _, w := range []time.Duration{g.key, stillWindow(g)} {
 			if !seen[w] {
 				rules = append(rules, record(RecordTailShare(w), tailRatio(w)))
 			}
 			seen[w] = true
 		}
 	}
-	rules = append(rules, in.rule(fastRegression()), in.rule(slowRegression()))
+	alerts := []alert{fastRegression(), slowRegression()}
 	for _, g := range tails {
-		rules = append(rules, in.rule(g.alert()))
+		alerts = append(alerts, tailRegression(g))
 	}
-	return append(rules, in.rule(cachedRatioDrop()))
+	return append(rules, in.rules(append(alerts, cachedRatioDrop())...)...)
 }
 
 // geomean is the geometric mean of the ratio to the baseline, exact from the
@@ -81,18 +75,12 @@ func geomean(window time.Duration, least int) string {
 // slowThreshold is the ratio from which on a level is no noise any more. A
 // young baseline has no noise: the floor stands.
 func slowThreshold() string {
-	by := sumBy(perSignal())[len("sum"):]
-	return fmt.Sprintf("clamp_min(exp(%s * (\n  max%s(%s) >= 0\n  or\n  max%s(%s == 1) * 0\n)), %s)",
-		num(regression.SlowNoise()), by, metrics.BaselineNoise, by, metrics.BaselineYoung, num(regression.SlowFloor()))
+	return fmt.Sprintf("clamp_min(exp(%s * (\n  %s >= 0\n  or\n  %s * 0\n)), %s)", num(regression.SlowNoise()),
+		maxBy(perSignal(), metrics.BaselineNoise), maxBy(perSignal(), metrics.BaselineYoung+" == 1"), num(regression.SlowFloor()))
 }
 
 func tailRatio(window time.Duration) string {
 	return ratio(matchers{}.rate(perSignal(), metrics.SignalTail, window), matchers{}.rate(perSignal(), metrics.SignalTurns, window))
-}
-
-// maxBy is the highest value over the replicas.
-func maxBy(labels []string, expr string) string {
-	return "max by (" + strings.Join(labels, ", ") + ") (" + expr + ")"
 }
 
 // beyondLimit is true while the CUSUM of any replica is at its limit or over.
@@ -144,45 +132,34 @@ func stepped() string {
 	return fmt.Sprintf("  %s\n  and\n  %s", RecordGeomean(shortWindow), maxBy(perSignal(), metrics.Step+" >= 1"))
 }
 
-// tail is a group of jobs whose tails are judged over the same window.
-type tail struct {
-	group
-	window time.Duration
-	in     Input
-}
-
-// short says whether the fault lasts.
-func (t tail) short() time.Duration { return t.window / 6 }
-
 // tails groups the jobs by the window in which a share of tailShare brings
 // minTail turns.
-func (in Input) tails() []tail {
-	window := func(j Job) time.Duration {
+func (in Input) tails() []group[time.Duration] {
+	return partition(in.Jobs, func(j Job) time.Duration {
 		if j.outagePerMinute() <= 0 {
 			return slowWindow
 		}
 		minutes := min(minTail/(tailShare*j.outagePerMinute()), 24*60)
 		return slo.WindowAtLeast(max(slowWindow, time.Duration(minutes*float64(time.Minute))))
-	}
-	var out []tail
-	for _, g := range partition(in.Jobs, func(j Job) string { return window(j).String() }) {
-		out = append(out, tail{g, window(g.jobs[0]), in})
-	}
-	return out
+	})
 }
 
-func (t tail) alert() alert {
+// stillWindow is the short window of a group of tails: whether the fault lasts.
+func stillWindow(g group[time.Duration]) time.Duration { return g.key / 6 }
+
+func tailRegression(g group[time.Duration]) alert {
+	window, short := g.key, stillWindow(g)
 	return alert{
 		name: AlertTailRegression, severity: slo.Page, keep: keepRegression,
 		expr: fmt.Sprintf("(\n  %s > %s\n  and\n  %s > %s\n  and\n  %s >= %d\n)\nunless\n%s",
-			t.matchers.on(RecordTailShare(t.window)), num(tailShare),
-			t.matchers.on(RecordTailShare(t.short())), num(stillTail),
-			t.matchers.increase(perSignal(), metrics.SignalTail, t.window), minTail, beyondLimit()),
+			g.matchers.on(RecordTailShare(window)), num(tailShare),
+			g.matchers.on(RecordTailShare(short)), num(stillTail),
+			g.matchers.increase(perSignal(), metrics.SignalTail, window), minTail, beyondLimit()),
 		summary: "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of {{ $labels.turn }} turns have a {{ $labels.signal }} far above the usual",
 		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s took longer than %s s, which hardly any turn does. ",
-			slo.Short(t.window), one(metrics.TailLimit, "%.3g")) + comparison(slowWindow) + " " + likelyPart(),
+			slo.Short(window), one(metrics.TailLimit, "%.3g")) + comparison(slowWindow) + " " + likelyPart(),
 		turns:     perTurn(),
-		windows:   fmt.Sprintf("Fires at %s %% of turns over %s and %s %% over %s, at least %d turns.", percent(tailShare), slo.Short(t.window), percent(stillTail), slo.Short(t.short()), minTail),
+		windows:   fmt.Sprintf("Fires at %s %% of turns over %s and %s %% over %s, at least %d turns.", percent(tailShare), slo.Short(window), percent(stillTail), slo.Short(short), minTail),
 		dashboard: dashboardTarget,
 	}
 }
@@ -200,4 +177,26 @@ func cachedRatioDrop() alert {
 		turns:     perTurn(),
 		dashboard: dashboardTarget,
 	}
+}
+
+// spread is the least standard deviation of the uncached prompt tokens, as a
+// part of their mean, that a line can be drawn through: 0.1, squared.
+const spread = 0.01
+
+// lineSum is one of the sums of the line, over the slow window.
+func lineSum(metric string) string { return matchers{}.increase(perTurn(), metric, slowWindow) }
+
+// prefill is the slope of the least-squares line of the TTFT over the uncached
+// prompt tokens: (nΣut − ΣuΣt) / (nΣu² − (Σu)²), where the tokens vary enough.
+func prefill() string {
+	n, u, t := lineSum(metrics.PrefillTurns), lineSum(metrics.PrefillUncached), lineSum(metrics.PrefillTime)
+	variance := fmt.Sprintf("(\n  %s * %s\n  -\n  %s ^ 2\n)", n, lineSum(metrics.PrefillSquared), u)
+	return fmt.Sprintf("(\n  %s * %s\n  -\n  %s * %s\n)\n/\n(%s > %s * %s ^ 2)\nand\n%s >= %d",
+		n, lineSum(metrics.PrefillProduct), u, t, variance, num(spread), u, n, 2*minSlow)
+}
+
+// queue is the line's value without uncached tokens: (Σt − slope Σu) / n.
+func queue() string {
+	return fmt.Sprintf("(\n  %s\n  -\n  %s * %s\n)\n/\n%s",
+		lineSum(metrics.PrefillTime), RecordPrefill, lineSum(metrics.PrefillUncached), lineSum(metrics.PrefillTurns))
 }

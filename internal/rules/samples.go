@@ -15,9 +15,9 @@ import (
 // has a probability of e^-12, about once in 160,000 conversations.
 const expectedStarts = 12
 
-// patience is the least of base and the time in which so many turns should
+// windowFor is the least of base and the time in which so many turns should
 // have come, the longest turn included; closed when no rate is known.
-func (j Job) patience(base, closed time.Duration, turns float64) time.Duration {
+func (j Job) windowFor(base, closed time.Duration, turns float64) time.Duration {
 	rate := j.outagePerMinute()
 	if rate <= 0 {
 		return slo.WindowAtLeast(max(closed, base) + j.TurnTimeout)
@@ -37,16 +37,15 @@ func (j Job) outagePerMinute() float64 {
 
 // silence is the age of the last turn from which on a job counts as silent.
 func (j Job) silence() time.Duration {
-	return j.patience(5*time.Minute, 15*time.Minute, expectedStarts)
+	return j.windowFor(5*time.Minute, 15*time.Minute, expectedStarts)
 }
 
 // noSamples raises a ticket when turns end and the SLO judges none of them:
 // its burn alerts cannot fire then, and silence is not health.
 func (f objective) noSamples() []rulefmt.Rule {
-	window := func(j Job) time.Duration { return j.patience(time.Hour, time.Hour, 2*expectedStarts) }
-	var rules []rulefmt.Rule
-	for _, g := range partition(f.in.covered(f.Objective), func(j Job) string { return window(j).String() }) {
-		w := window(g.jobs[0])
+	window := func(j Job) time.Duration { return j.windowFor(time.Hour, time.Hour, 2*expectedStarts) }
+	var alerts []alert
+	for _, g := range partition(f.in.covered(f.Objective), window) {
 		turns := g.matchers
 		if len(g.matchers) == 0 {
 			turns = f.restriction()
@@ -54,18 +53,18 @@ func (f objective) noSamples() []rulefmt.Rule {
 		if len(f.Turns) == 1 {
 			turns = turns.with(equals(metrics.LabelTurn, string(f.Turns[0])))
 		}
-		rules = append(rules, f.in.rule(alert{
+		alerts = append(alerts, alert{
 			name: AlertSLONoSamples, severity: slo.Ticket, wait: 15 * time.Minute,
 			labels: map[string]string{metrics.LabelSLO: f.Name},
 			expr: fmt.Sprintf("%s > 0\nunless\n%s > 0",
-				turns.increase(perJob(), metrics.Turns, w),
-				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, w)),
+				turns.increase(perJob(), metrics.Turns, g.key),
+				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, g.key)),
 			summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
-			description: fmt.Sprintf("{{ $value | humanize }} turns ended within %s and none was judged by the SLO that %s. Its alerts cannot fire.", slo.Short(w), f.statement()),
+			description: fmt.Sprintf("{{ $value | humanize }} turns ended within %s and none was judged by the SLO that %s. Its alerts cannot fire.", slo.Short(g.key), f.statement()),
 			dashboard:   dashboardTarget,
-		}))
+		})
 	}
-	return rules
+	return f.in.rules(alerts...)
 }
 
 // restriction matches the targets and workloads that the SLO names.

@@ -85,7 +85,7 @@ func TestEveryAlertHasSixCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := rules.Alerts()
+	wanted := alertNames()
 	for _, g := range generated.Groups.Groups {
 		for _, r := range g.Rules {
 			if r.Alert != "" {

@@ -27,18 +27,11 @@ const (
 	acceptanceDrop, minAcceptance, wasted = 0.5, 0.1, 0.05
 )
 
-// perTarget are the labels of what a server says of itself.
-func perTarget() []string { return []string{metrics.LabelTarget} }
-
 // speculationRules follow the acceptance of drafts, where the servers' own
 // metrics are read.
 func (in Input) speculationRules() []rulefmt.Rule {
-	return []rulefmt.Rule{
-		record(RecordAcceptance, acceptance()),
-		record(RecordUsualAcceptance, usualAcceptance()),
-		in.rule(acceptanceCollapse()),
-		in.rule(serverMetricsUnreadable()),
-	}
+	rules := []rulefmt.Rule{record(RecordAcceptance, acceptance()), record(RecordUsualAcceptance, usualAcceptance())}
+	return append(rules, in.rules(acceptanceCollapse(), serverMetricsUnreadable())...)
 }
 
 // acceptance is the share of drafted tokens that were accepted. Replicas see
@@ -49,7 +42,7 @@ func acceptance() string {
 	m := matchers{}
 	drafted := m.increase(perTarget(), metrics.ServerDrafted, speculationWindow)
 	most := maxBy(perTarget(), fmt.Sprintf("increase(%s[%s])", metrics.ServerDrafted, slo.Short(speculationWindow)))
-	averaged := fmt.Sprintf("avg by (%s) (avg_over_time(%s[%s])) >= 0", metrics.LabelTarget, metrics.ServerAcceptance, slo.Short(speculationWindow))
+	averaged := aggregate("avg", perTarget(), fmt.Sprintf("avg_over_time(%s[%s])", metrics.ServerAcceptance, slo.Short(speculationWindow))) + " >= 0"
 	return fmt.Sprintf("(\n%s\nand\n%s >= %d\n)\nor\n(\n%s\nand\n%s >= %d\n)",
 		ratio(m.increase(perTarget(), metrics.ServerAccepted, speculationWindow), drafted), most, minDrafted,
 		averaged, m.increase(perTarget(), metrics.OutputTokens, speculationWindow), minOutput)

@@ -17,57 +17,70 @@ const minTurns = 3
 
 // targetRules are the alerts on a deployment that hold without any SLO.
 func (in Input) targetRules() []rulefmt.Rule {
-	var rules []rulefmt.Rule
-	for _, a := range in.outages() {
-		rules = append(rules, in.rule(a))
+	var alerts []alert
+	for _, g := range partition(in.Jobs, Job.failedInARow) {
+		alerts = append(alerts, targetDown(g))
 	}
-	for _, g := range in.byWindow(15 * time.Minute) {
-		rules = append(rules, in.rule(in.busy(g)))
+	for _, g := range in.byWindow() {
+		alerts = append(alerts, targetBusy(g))
 	}
 	for _, j := range in.Jobs {
-		rules = append(rules, in.rule(in.silentJob(j)))
+		alerts = append(alerts, in.targetNoSamples(j))
 	}
-	return rules
+	return in.rules(alerts...)
 }
 
-// windowed is a group of jobs that share a window.
-type windowed struct {
-	group
-	window time.Duration
-}
-
-// byWindow groups the jobs by the window, of at least base, that holds twice
-// the turns that are needed.
-func (in Input) byWindow(base time.Duration) []windowed {
-	window := func(j Job) time.Duration { return j.patience(base, base, 2*minTurns) }
-	var out []windowed
-	for _, g := range partition(in.Jobs, func(j Job) string { return window(j).String() }) {
-		out = append(out, windowed{g, window(g.jobs[0])})
+// failedInARow is how many failures in a row are an outage: the fewer where
+// waiting for another takes long.
+func (j Job) failedInARow() int {
+	if rate := j.outagePerMinute(); rate > 0 && rate < 3 {
+		return minTurns
 	}
-	return out
+	return 5
 }
 
-// busy fires when the deployment refuses a good part of the turns for load.
-func (in Input) busy(g windowed) alert {
-	refused := g.matchers.with(equals(metrics.LabelReason, string(probe.HTTP429))).
-		increase(perJob(), metrics.TurnFailures, g.window)
-	ended := g.matchers.increase(perJob(), metrics.Turns, g.window)
+// targetDown fires when nothing but hard failures comes back, from any replica. It
+// counts turns and not minutes, so that it neither waits for a window to empty
+// nor needs a scrape interval.
+func targetDown(g group[int]) alert {
 	return alert{
-		name: AlertTargetBusy, severity: slo.Ticket, wait: 5 * time.Minute, keep: 15 * time.Minute,
-		expr:        fmt.Sprintf("%s > 0.1\nand\n%s >= %d", ratio(refused, ended), refused, minTurns),
-		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns are refused for load",
-		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s got HTTP 429: the deployment is up and has no room.", slo.Short(g.window)),
+		name: AlertTargetDown, severity: slo.Page, wait: 30 * time.Second, keep: 5 * time.Minute,
+		expr:        fmt.Sprintf("%s >= %d", aggregate("min", perJob(), g.matchers.on(metrics.ConsecutiveFailed)), g.key),
+		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the last {{ $value }} turns failed",
+		description: "The last {{ $value }} turns failed in a row, for reasons other than load (HTTP 429). No turn has succeeded since.",
 		turns:       perJob(),
 		dashboard:   dashboardTarget,
 	}
 }
 
-// silentJob fires when a job that should run gives no judged turn, whether its
-// series stand still or are gone. It leaves to SyntheticProberSilent what that
+// byWindow groups the jobs by the window, of at least a quarter of an hour, that
+// holds twice the turns that are needed.
+func (in Input) byWindow() []group[time.Duration] {
+	const base = 15 * time.Minute
+	return partition(in.Jobs, func(j Job) time.Duration { return j.windowFor(base, base, 2*minTurns) })
+}
+
+// targetBusy fires when the deployment refuses a good part of the turns for load.
+func targetBusy(g group[time.Duration]) alert {
+	refused := g.matchers.with(equals(metrics.LabelReason, string(probe.HTTP429))).
+		increase(perJob(), metrics.TurnFailures, g.key)
+	ended := g.matchers.increase(perJob(), metrics.Turns, g.key)
+	return alert{
+		name: AlertTargetBusy, severity: slo.Ticket, wait: 5 * time.Minute, keep: 15 * time.Minute,
+		expr:        fmt.Sprintf("%s > 0.1\nand\n%s >= %d", ratio(refused, ended), refused, minTurns),
+		summary:     "{{ $labels.target }}/{{ $labels.workload }}: {{ $value | humanizePercentage }} of turns are refused for load",
+		description: fmt.Sprintf("{{ $value | humanizePercentage }} of the turns of the last %s got HTTP 429: the deployment is up and has no room.", slo.Short(g.key)),
+		turns:       perJob(),
+		dashboard:   dashboardTarget,
+	}
+}
+
+// targetNoSamples fires when a job that should run gives no judged turn, whether its
+// series stand still or have ended. It leaves to SyntheticProberSilent what that
 // says already, so that one fault is one page.
-func (in Input) silentJob(j Job) alert {
+func (in Input) targetNoSamples(j Job) alert {
 	self := selecting([]Job{j})
-	window := j.patience(15*time.Minute, 15*time.Minute, expectedStarts)
+	window := j.windowFor(15*time.Minute, 15*time.Minute, expectedStarts)
 	metric := metrics.Turns
 	if slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) }) {
 		metric = metrics.SLOTurns

@@ -1,10 +1,14 @@
 package sidecar
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
-	"synthetic/internal/alerting"
+	promrules "github.com/prometheus/prometheus/rules"
+
 	"synthetic/internal/sidecar/status"
 )
 
@@ -13,31 +17,39 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	if s.pager == nil {
 		return status.Alerts{}, false
 	}
-	v := s.pager.View()
 	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
-	for _, g := range v.Groups {
-		for _, r := range g.Rules {
-			out.Rules = append(out.Rules, shownRule(g, r))
+	for _, g := range s.pager.Groups() {
+		for _, r := range g.AlertingRules() {
+			shown := s.pager.shownRule(r)
+			shown.Group, shown.Evaluated = g.Name(), s.pager.WallTime(g.GetLastEvalTimestamp())
+			out.Rules = append(out.Rules, shown)
 		}
 	}
-	for _, r := range v.Alertmanagers {
+	for _, r := range s.pager.Health().Alertmanagers {
 		out.Receivers = append(out.Receivers, status.AlertReceiver{URL: r.URL, Undelivered: r.Undelivered, LastOK: r.LastOK, Err: r.Err})
 	}
 	return out, true
 }
 
-func shownRule(g alerting.Group, r alerting.Rule) status.AlertRule {
+// shownRule shows a rule with its alerts, the oldest first.
+func (p *pager) shownRule(r *promrules.AlertingRule) status.AlertRule {
 	shown := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
 	out := status.AlertRule{
-		Group: g.Name, Name: r.Name, Expr: r.Expr, State: r.State, Severity: r.Labels["severity"],
-		For: shown(r.For), Keep: shown(r.KeepFiring), Labels: r.Labels,
-		Err: r.Err, Evaluated: g.Evaluated, Alerts: []status.Alert{},
+		Name: r.Name(), Expr: r.Query().String(), State: r.State().String(), Severity: r.Labels().Get("severity"),
+		For: shown(r.HoldDuration()), Keep: shown(r.KeepFiringFor()), Labels: r.Labels().Map(), Alerts: []status.Alert{},
 	}
-	for _, a := range r.Alerts {
+	if err := r.LastError(); err != nil {
+		out.Err = err.Error()
+	}
+	for _, a := range r.ActiveAlerts() {
 		out.Alerts = append(out.Alerts, status.Alert{
-			State: a.State, Labels: a.Labels, Annotations: a.Annotations,
-			Value: strconv.FormatFloat(a.Value, 'g', 4, 64), ActiveAt: a.ActiveAt, FiredAt: a.FiredAt,
+			State: a.State.String(), Labels: a.Labels.Map(), Annotations: a.Annotations.Map(),
+			Value:    strconv.FormatFloat(a.Value, 'g', 4, 64),
+			ActiveAt: p.WallTime(a.ActiveAt), FiredAt: p.WallTime(a.FiredAt),
 		})
 	}
+	slices.SortFunc(out.Alerts, func(a, b status.Alert) int {
+		return cmp.Or(a.ActiveAt.Compare(b.ActiveAt), strings.Compare(a.Labels["target"], b.Labels["target"]))
+	})
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"reflect"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
@@ -107,18 +109,24 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
-		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{
-			URL: string(a.URL), Timeout: a.Timeout,
-			Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile, BearerTokenFile: a.BearerTokenFile,
-			TLS: alerting.TLS(a.TLS),
-		})
+		client := promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{
+			CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
+			ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
+		}}
+		if a.BasicAuth.Username != "" || a.BasicAuth.PasswordFile != "" {
+			client.BasicAuth = &promconfig.BasicAuth{Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile}
+		}
+		if a.BearerTokenFile != "" {
+			client.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: a.BearerTokenFile}
+		}
+		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), Timeout: a.Timeout, HTTP: client})
 	}
 	return o
 }
 
 // logAlert writes an alert's beginning and end to the log.
-func logAlert(logger *slog.Logger) func(alerting.Change) {
-	return func(c alerting.Change) {
+func logAlert(logger *slog.Logger) func(alerting.Transition) {
+	return func(c alerting.Transition) {
 		about := []any{"alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"]}
 		if c.Firing {
 			logger.Warn("An alert fires", append(about, "value", c.Value)...)

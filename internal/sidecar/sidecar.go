@@ -42,7 +42,7 @@ type Options struct {
 	// none.
 	Events *slog.Logger
 	// OnAlert is told of each alert that begins or ends; nil logs it.
-	OnAlert func(alerting.Change)
+	OnAlert func(alerting.Transition)
 	// ConfigFile is what Load and Reload read.
 	ConfigFile string
 	// StateFile keeps the baselines across restarts; "" keeps none.

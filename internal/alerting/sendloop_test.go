@@ -16,7 +16,7 @@ import (
 type bench struct {
 	t      *testing.T
 	box    *inbox
-	ledger *ledger
+	states *alertStates
 	clock  *clock
 	alerts []ruleAlert
 	stop   func()
@@ -26,9 +26,9 @@ func newBench(t *testing.T) *bench { return newBenchAt(t, time.Now) }
 
 // newBenchAt is a bench with a wall clock.
 func newBenchAt(t *testing.T, wall func() time.Time) *bench {
-	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, keptLedger{}, time.Time{})}
-	var c *courier
-	b.ledger, c = newDesk(b.clock, b.box, nil)
+	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, savedStates{}, time.Time{})}
+	var c *sendLoop
+	b.states, c = newDesk(b.clock, b.box, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -66,7 +66,7 @@ func (b *bench) pass(d time.Duration) {
 	for ; d > 0; d -= evaluateEvery {
 		b.evaluate()
 		time.Sleep(min(d, evaluateEvery))
-		b.ledger.expire()
+		b.states.expire()
 		synctest.Wait()
 	}
 }
@@ -80,7 +80,7 @@ func (b *bench) evaluate() {
 	}
 	for _, a := range latest {
 		if a.resolved.IsZero() || now.Sub(a.resolved) < 15*time.Minute {
-			b.ledger.notify(b.t.Context(), "", a.at(now))
+			b.states.notify(b.t.Context(), "", a.at(now))
 		}
 	}
 	synctest.Wait()
@@ -246,7 +246,7 @@ func TestStopDelivers(t *testing.T) {
 		b.pass(time.Minute)
 		began := time.Now()
 		b.stop()
-		if took := time.Since(began); took > farewell {
+		if took := time.Since(began); took > drainTimeout {
 			t.Errorf("stopping took %v beside an Alertmanager that hangs", took)
 		}
 	})
@@ -289,8 +289,8 @@ func randomOutages(t *testing.T, rnd *rand.Rand) {
 	for _, a := range b.alerts {
 		b.check(a)
 	}
-	if n := len(b.ledger.records); n != 0 {
-		t.Errorf("the ledger still holds %d alerts, half an hour after the last one", n)
+	if n := len(b.states.byID); n != 0 {
+		t.Errorf("the states still hold %d alerts, half an hour after the last one", n)
 	}
 }
 
@@ -319,7 +319,7 @@ func (b *bench) check(a ruleAlert) {
 	}
 	if at[first].After(a.resolved) && !b.anew(a, at[first]) {
 		for i := first; i < len(at); i++ {
-			if signs[i] == '-' && at[i].Sub(at[first]) < hold-rounds {
+			if signs[i] == '-' && at[i].Sub(at[first]) < missedHold-reminderInterval {
 				b.t.Errorf("%s was over when it was told, and held only for %v", a.name, at[i].Sub(at[first]))
 			}
 			if signs[i] == '-' {
@@ -366,7 +366,7 @@ func TestClockStepIsToldAtOnce(t *testing.T) {
 				b.pass(10*time.Minute + 20*time.Second) // between two reminders
 				before := b.box.all()
 				step.Store(int64(by))
-				b.pass(rounds)
+				b.pass(reminderInterval)
 				after := b.box.all()[len(before):]
 				if len(after) != 1 {
 					t.Fatalf("told %d times within a round of the step, want once", len(after))

@@ -1,0 +1,142 @@
+package alerting
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// batchSize is the most alerts of one request.
+	batchSize = 256
+	// leastBackoff and mostBackoff bound the wait after a failed request.
+	leastBackoff, mostBackoff = time.Second, 30 * time.Second
+	// reminderInterval is how often a loop looks for reminders that are due.
+	reminderInterval = resend / 4
+	// drainTimeout is how long a stopping loop tries to deliver what is new.
+	drainTimeout = 5 * time.Second
+)
+
+// sendLoop keeps one Alertmanager up to date with the states of the alerts.
+type sendLoop struct {
+	states *alertStates
+	client *client
+	logger *slog.Logger
+	wake   <-chan struct{}
+
+	mu     sync.Mutex
+	status Receiver // but for Undelivered
+}
+
+// run delivers until ctx is done, and then what is new once more.
+func (l *sendLoop) run(ctx context.Context) {
+	defer l.client.close()
+	ticker := time.NewTicker(reminderInterval)
+	defer ticker.Stop()
+	for backoff := time.Duration(0); ; {
+		if l.deliver(ctx, false) {
+			backoff = 0
+		} else {
+			backoff = min(max(2*backoff, leastBackoff), mostBackoff)
+		}
+		if !l.wait(ctx, backoff, ticker.C) {
+			break
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	defer cancel()
+	l.deliver(last, true)
+}
+
+// wait returns when there may be something to do: after a failure when the
+// backoff is over, otherwise at a change or at the next round. It reports
+// false when ctx is done.
+func (l *sendLoop) wait(ctx context.Context, backoff time.Duration, round <-chan time.Time) bool {
+	wake, retry := l.wake, (<-chan time.Time)(nil)
+	if backoff > 0 {
+		wake, round, retry = nil, nil, time.After(backoff)
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-wake:
+	case <-round:
+	case <-retry:
+	}
+	return true
+}
+
+// deliver sends all that is due, and reports whether it was taken.
+func (l *sendLoop) deliver(ctx context.Context, onlyUrgent bool) bool {
+	for {
+		due := l.states.due(l.client.url, batchSize, onlyUrgent)
+		if len(due) == 0 {
+			return true
+		}
+		err := l.send(ctx, due)
+		l.note(ctx, err, len(due))
+		if err != nil {
+			return false
+		}
+		l.states.delivered(l.client.url, due)
+	}
+}
+
+// send posts notifications. If a batch is refused, each is tried alone: one
+// alert that an Alertmanager does not like must not keep the others back.
+func (l *sendLoop) send(ctx context.Context, batch []notification) error {
+	messages := make([]message, len(batch))
+	for i, n := range batch {
+		messages[i] = n.message
+	}
+	err := l.client.send(ctx, messages)
+	if !errors.Is(err, errRejected) {
+		return err
+	}
+	if len(batch) == 1 {
+		l.mu.Lock()
+		l.status.Rejected++
+		l.mu.Unlock()
+		l.logger.Error("The Alertmanager refuses an alert; it is not paged by it", "alertmanager", l.client.url, "alert", messages[0].Labels.String(), "err", err)
+		return nil
+	}
+	for i := range batch {
+		if err := l.send(ctx, batch[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note counts a delivery and says when deliveries begin to fail and when they
+// succeed again.
+func (l *sendLoop) note(ctx context.Context, err error, alerts int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	failed := l.status.Err != ""
+	if err == nil {
+		l.status.Sent++
+		l.status.LastOK, l.status.Err = l.states.clock.wall(), ""
+		if failed {
+			l.logger.Info("The Alertmanager takes alerts again", "alertmanager", l.client.url)
+		}
+		return
+	}
+	l.status.Failed++
+	l.status.Err = err.Error()
+	if !failed && ctx.Err() == nil {
+		l.logger.Error("The Alertmanager does not take alerts; trying again until it does", "alertmanager", l.client.url, "alerts", alerts, "err", err)
+	}
+}
+
+// receiver is the Alertmanager as the loop knows it.
+func (l *sendLoop) receiver() Receiver {
+	undelivered := l.states.undelivered(l.client.url)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.status
+	r.URL, r.Undelivered = l.client.url, undelivered
+	return r
+}

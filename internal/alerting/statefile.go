@@ -1,0 +1,140 @@
+package alerting
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+// stateFileName is where the states of alerts lie within the pager's directory.
+const stateFileName = "alerts.json"
+
+// outageTolerance is how long a process may have been away for its alerts to go
+// on.
+const outageTolerance = time.Hour
+
+// savedStates are the states of alerts as a file. Its times are of the wall
+// clock, but for Clock: that is what the pager's own showed at SavedAt, and what
+// the stored samples carry.
+type savedStates struct {
+	Version int           `json:"version"`
+	SavedAt time.Time     `json:"saved_at"`
+	Clock   time.Time     `json:"clock,omitzero"`
+	Alerts  []*alertState `json:"alerts"`
+}
+
+// resumed is what the pager's clock would show now if it had run on. It is
+// unknown if it stood for longer than alerts go on, or if the wall clock shows
+// an earlier time than it did then.
+func (f savedStates) resumed(wall time.Time) (at time.Time, known bool) {
+	away := wall.Sub(f.SavedAt)
+	if f.Clock.IsZero() || away < 0 || away > outageTolerance {
+		return time.Time{}, false
+	}
+	return f.Clock.Add(away), true
+}
+
+const stateVersion = 1
+
+// save writes the states: under their final name only once the file is whole.
+func (s *alertStates) save(dir string) error {
+	data, err := json.Marshal(s.snapshot())
+	if err != nil {
+		return fmt.Errorf("encoding the alerts: %w", err)
+	}
+	path := filepath.Join(dir, stateFileName)
+	err = writeSynced(path+".tmp", data)
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		return fmt.Errorf("saving the alerts: %w", err)
+	}
+	return nil
+}
+
+// writeSynced writes a file that is on the disk when it returns: one that takes
+// the place of a good one must not be empty after a power cut.
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (s *alertStates) snapshot() savedStates {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := savedStates{Version: stateVersion, SavedAt: s.clock.wall(), Clock: s.clock.now(), Alerts: []*alertState{}}
+	step := s.clock.step()
+	for _, r := range s.byID {
+		out.Alerts = append(out.Alerts, r.shifted(step))
+	}
+	return out
+}
+
+// readStates reads the states that an earlier process saved; there are none
+// without a file, or without a directory.
+func readStates(dir string) (savedStates, error) {
+	if dir == "" {
+		return savedStates{}, nil
+	}
+	path := filepath.Join(dir, stateFileName)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return savedStates{}, nil
+	}
+	if err != nil {
+		return savedStates{}, fmt.Errorf("reading the alerts of before: %w", err)
+	}
+	var saved savedStates
+	if err := json.Unmarshal(data, &saved); err != nil {
+		return savedStates{}, fmt.Errorf("reading the alerts of before in %q: %w; remove the file to start without them", path, err)
+	}
+	if saved.Version != stateVersion {
+		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, saved.Version, stateVersion)
+	}
+	return saved, nil
+}
+
+// restore goes on with the alerts of an earlier process. timing says how often
+// the rules of an alert are evaluated.
+func (s *alertStates) restore(saved savedStates, timing func(alert string) (alertTiming, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	step := s.clock.step()
+	for _, r := range saved.Alerts {
+		r = r.shifted(-step)
+		if r.firing() {
+			r.validUntil = s.validUntil(r, saved.SavedAt, timing)
+		}
+		s.byID[r.Labels.Hash()] = r
+	}
+}
+
+// validUntil is until when an alert of before goes on by itself. Its rule needs
+// a few evaluations to find it again. An alert that fired only because of
+// keep_firing_for is forgotten by its rule, so it is kept to its end here.
+func (s *alertStates) validUntil(r *alertState, saved time.Time, timing func(alert string) (alertTiming, bool)) time.Time {
+	now := s.clock.now()
+	t, known := timing(r.Labels.Get(labels.AlertName))
+	if !known || s.clock.wall().Sub(saved) > outageTolerance {
+		return now
+	}
+	kept := now.Add(t.keep)
+	if !r.KeptSince.IsZero() {
+		kept = r.KeptSince.Add(t.keep)
+	}
+	if again := now.Add(4 * t.interval); again.After(kept) {
+		return again
+	}
+	return kept
+}

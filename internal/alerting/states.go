@@ -1,0 +1,226 @@
+package alerting
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/rules"
+)
+
+// Transition says that an alert began to fire or is over.
+type Transition struct {
+	Firing      bool
+	Labels      map[string]string
+	Annotations map[string]string
+	Value       float64
+	// At is when the alert began to fire.
+	At time.Time
+	// Lasted is how long it fired; zero if it does.
+	Lasted time.Duration
+}
+
+// alertStates holds the state of every alert that an Alertmanager may still have
+// to hear of: states and not a queue of messages. Prometheus's own notifier
+// queues, and drops a batch that an Alertmanager did not take; an alert that came
+// and went while an Alertmanager was away would never page. So delivery is ours.
+// However long one is away, this takes no more than there are alerts.
+type alertStates struct {
+	clock    *clock
+	external labels.Labels
+	urls     []string
+	onChange func(Transition)
+
+	mu    sync.Mutex
+	byID  map[uint64]*alertState
+	wakes []chan struct{}
+}
+
+func newAlertStates(c *clock, external labels.Labels, urls []string, onChange func(Transition)) *alertStates {
+	if onChange == nil {
+		onChange = func(Transition) {}
+	}
+	return &alertStates{clock: c, external: external, urls: urls, onChange: onChange, byID: map[uint64]*alertState{}}
+}
+
+// watch returns a channel that holds a token after something changed.
+func (s *alertStates) watch() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := make(chan struct{}, 1)
+	s.wakes = append(s.wakes, c)
+	return c
+}
+
+// notify implements rules.NotifyFunc: it takes the alerts of one rule that
+// fire, or that ended lately.
+func (s *alertStates) notify(_ context.Context, _ string, alerts ...*rules.Alert) {
+	s.update(func(time.Time) (changes []Transition) {
+		for _, a := range alerts {
+			if r, changed := s.take(a); changed {
+				changes = append(changes, s.transition(r))
+			}
+		}
+		return changes
+	})
+}
+
+// expire ends the alerts that their rules no longer speak of, and forgets
+// those that are over for everybody.
+func (s *alertStates) expire() {
+	s.update(func(now time.Time) (changes []Transition) {
+		for id, r := range s.byID {
+			if r.firing() && now.After(r.validUntil) {
+				r.EndsAt = now
+				changes = append(changes, s.transition(r))
+			}
+			if r.done(s.urls, now) {
+				delete(s.byID, id)
+			}
+		}
+		return changes
+	})
+}
+
+// update changes states under the lock, and tells of the changes after it.
+func (s *alertStates) update(do func(now time.Time) []Transition) {
+	s.mu.Lock()
+	changes := do(s.clock.now())
+	wakes := s.wakes
+	s.mu.Unlock()
+	if len(changes) == 0 {
+		return
+	}
+	for _, w := range wakes {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+	for _, c := range changes {
+		s.onChange(c)
+	}
+}
+
+// take brings one alert up to date, and says whether it began to fire or is
+// over now.
+func (s *alertStates) take(a *rules.Alert) (r *alertState, changed bool) {
+	ls := s.identity(a.Labels)
+	id := ls.Hash()
+	r = s.byID[id]
+	fired := r != nil && r.firing()
+	if !a.ResolvedAt.IsZero() {
+		if fired {
+			r.EndsAt, r.Annotations = a.ResolvedAt, a.Annotations
+		}
+		return r, fired
+	}
+	if r == nil {
+		r = &alertState{Labels: ls, StartsAt: a.FiredAt, Delivered: map[string]delivery{}}
+		s.byID[id] = r
+	}
+	r.refresh(a)
+	return r, !fired
+}
+
+// identity adds the external labels that the alert does not have itself.
+func (s *alertStates) identity(ls labels.Labels) labels.Labels {
+	b := labels.NewBuilder(ls)
+	s.external.Range(func(e labels.Label) {
+		if !ls.Has(e.Name) {
+			b.Set(e.Name, e.Value)
+		}
+	})
+	return b.Labels()
+}
+
+func (s *alertStates) transition(r *alertState) Transition {
+	t := Transition{
+		Firing: r.firing(), Labels: r.Labels.Map(), Annotations: r.Annotations.Map(),
+		Value: r.value, At: s.clock.toWall(r.StartsAt),
+	}
+	if !t.Firing {
+		t.Lasted = r.EndsAt.Sub(r.StartsAt)
+	}
+	return t
+}
+
+// notification is what one Alertmanager is to be told of one alert.
+type notification struct {
+	id      uint64
+	news    news
+	urgent  bool
+	asOf    time.Time
+	ahead   time.Duration // of the wall clock
+	message message
+}
+
+// due lists what the Alertmanager at url should be told now, at most limit,
+// what is new to it first. With onlyUrgent, reminders are left out.
+func (s *alertStates) due(url string, limit int, onlyUrgent bool) []notification {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, ahead := s.clock.now(), s.clock.step()
+	var out []notification
+	for id, r := range s.byID {
+		n, urgent := r.next(r.Delivered[url], now, ahead)
+		if n == nothing || onlyUrgent && !urgent {
+			continue
+		}
+		out = append(out, notification{id, n, urgent, now, ahead, s.message(r, n, now)})
+	}
+	// The order is that of the beginnings, so that tests and logs repeat.
+	slices.SortFunc(out, func(a, b notification) int {
+		switch {
+		case a.urgent && !b.urgent:
+			return -1
+		case b.urgent && !a.urgent:
+			return 1
+		}
+		return cmp.Or(a.message.StartsAt.Compare(b.message.StartsAt), labels.Compare(a.message.Labels, b.message.Labels))
+	})
+	return out[:min(len(out), limit)]
+}
+
+// delivered notes that the Alertmanager at url took the batch.
+func (s *alertStates) delivered(url string, batch []notification) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range batch {
+		if r := s.byID[n.id]; r != nil {
+			r.markDelivered(url, n.news, n.asOf, n.ahead)
+		}
+	}
+}
+
+// undelivered counts the alerts of which the Alertmanager at url does not know
+// the latest.
+func (s *alertStates) undelivered(url string) int { return len(s.due(url, 1<<30, true)) }
+
+// message is an alert as the Alertmanager's API takes it. Its times are of the
+// wall clock, which is what an Alertmanager compares them with.
+type message struct {
+	Labels       labels.Labels `json:"labels"`
+	Annotations  labels.Labels `json:"annotations"`
+	StartsAt     time.Time     `json:"startsAt"`
+	EndsAt       time.Time     `json:"endsAt"`
+	GeneratorURL string        `json:"generatorURL,omitempty"`
+}
+
+func (s *alertStates) message(r *alertState, n news, now time.Time) message {
+	m := message{Labels: r.Labels, Annotations: r.Annotations, StartsAt: s.clock.toWall(r.StartsAt)}
+	if n == sendFiring {
+		m.EndsAt = s.clock.toWall(now.Add(validFor))
+		return m
+	}
+	// An alert that was held is over only now. The end must not lie ahead, not
+	// by a millisecond: it would be believed to fire.
+	m.EndsAt = s.clock.wall()
+	if ended := s.clock.toWall(r.EndsAt); ended.Before(m.EndsAt) && now.Sub(r.EndsAt) <= resend {
+		m.EndsAt = ended
+	}
+	return m
+}
