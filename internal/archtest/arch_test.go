@@ -59,7 +59,7 @@ func allowed() map[string][]string {
 		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
 		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
-		// It writes docs/alert-quality.md.
+		// It writes docs/background/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},
 		// Tests alone import it.

@@ -21,15 +21,15 @@ type file struct {
 	Workloads []fileWorkload `yaml:"workloads" min:"1" absent:"one workload with every default" examples:"[{name: chat}]" doc:"The kinds of conversation to hold."`
 	Traffic   []fileTraffic  `yaml:"traffic" min:"1" absent:"every workload to every target, at the default arrival" examples:"[{targets: [chat], workload: chat}]" doc:"Which workload goes to which targets, and how often. Every target and every workload must be part of some traffic, and a pair of the two may be in one entry only."`
 	SLOs      []fileSLO      `yaml:"slos" absent:"TTFT within 1 s for 99 % of turns, TPOT within 60 ms for 99 %, availability 99.5 %" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]" doc:"The service level objectives that turns are judged by. An empty list means none."`
-	Changes   []fileChange   `yaml:"changes" min:"1" absent:"none" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]" doc:"Declared change windows: what is measured within them does not enter the usual level that the regression alerts compare with. They silence no alert. See [alerting.md](alerting.md#a-level-that-is-meant-to-stay)."`
-	Alerting  fileAlerting   `yaml:"alerting" absent:"this process does not page" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}" doc:"Evaluate the alert rules in this process and tell Alertmanagers, without a Prometheus; see [pager.md](pager.md). ~{}~ is enough to see alerts on the page ~/alerts~."`
+	Changes   []fileChange   `yaml:"changes" min:"1" absent:"none" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]" doc:"Declared change windows: what is measured within them does not enter the learned baseline. They silence no alert. See [alerting](../how-to/alerting.md#a-level-that-is-meant-to-stay)."`
+	Alerting  fileAlerting   `yaml:"alerting" absent:"this process does not page" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}" doc:"Evaluate the alert rules in this process and tell Alertmanagers, without a Prometheus; see [the pager](../how-to/pager.md). ~{}~ is enough to see alerts on the page ~/alerts~."`
 }
 
 type fileTarget struct {
-	Name string `yaml:"name" absent:"host and port of ~base_url~" examples:"chat" doc:"Value of the label ~target~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the targets."`
+	Name string `yaml:"name" absent:"host and port of ~base_url~" examples:"chat" doc:"Value of the label ~target~, unique: up to 63 letters, digits, ~-~, ~_~ and ~.~."`
 	fileEndpoint
 	Connection    string         `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation" doc:"~per_conversation~ dials anew for each conversation, so that every first turn pays for DNS, connect and TLS as a new user does. ~reuse~ keeps idle connections and shares them between conversations."`
-	ExtraBody     map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request. The fields that synthetic sets itself are refused."`
+	ExtraBody     map[string]any `yaml:"extra_body" secret:"true" absent:"none" examples:"{ignore_eos: true}" doc:"Fields merged into the body of each request, but for those that synthetic sets itself."`
 	ServerMetrics fileServer     `yaml:"server_metrics" absent:"they are not read" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}" doc:"Read the server's own metrics for what no client sees: how much of speculative decoding is accepted. ~{}~ is enough where they are at ~/metrics~ on the host of ~base_url~."`
 }
 
@@ -38,7 +38,7 @@ type fileEndpoint struct {
 	BaseURL       address           `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1" doc:"The address that ~/chat/completions~ and ~/models~ are appended to. Without a path, ~/v1~ is meant. No user, query or fragment."`
 	Model         string            `yaml:"model" absent:"the first that ~/models~ lists" examples:"llama" doc:"Model to ask for in each request."`
 	ModelsTimeout duration          `yaml:"models_timeout" default:"10s" min:"1ms" doc:"Longest wait for the answer of ~/models~."`
-	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" absent:"no key" examples:"/etc/synthetic/key" doc:"File that holds the API key, sent as ~Authorization: Bearer …~. It must exist when the configuration is loaded and is read at each use, so a rotated key needs no reload. A key is never written in the configuration itself."`
+	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" absent:"no key" examples:"/etc/synthetic/key" doc:"File that holds the API key, sent as ~Authorization: Bearer …~. It must exist when the configuration is loaded and is read at each use, so a rotated key needs no reload."`
 	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" absent:"no key" examples:"LLM_API_KEY" doc:"Environment variable that holds the API key."`
 	Headers       map[string]string `yaml:"headers" secret:"true" absent:"none" examples:"{x-tenant: probe}" doc:"Headers added to each request. Headers that carry keys or that the client sets itself are refused."`
 	TLS           fileTLS           `yaml:"tls" absent:"the system's certificate authorities" examples:"{ca_file: ca.pem}" doc:"TLS settings of an ~https~ address."`
@@ -53,10 +53,10 @@ type fileTLS struct {
 }
 
 type fileWorkload struct {
-	Name              string        `yaml:"name" default:"chat" doc:"Value of the label ~workload~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the workloads."`
+	Name              string        `yaml:"name" default:"chat" doc:"Value of the label ~workload~, unique: as a target's name."`
 	Turns             fileTurns     `yaml:"turns" absent:"3 to 5" examples:"{min: 3, max: 5}" doc:"Turns of a conversation, drawn uniformly."`
 	PromptTokens      int           `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000" doc:"Length of the first user message in tokens. The prober learns how many characters make a token from the ~usage~ of the server's answers."`
-	Starters          int           `yaml:"starters" default:"10" min:"0" max:"1000000" doc:"How many opening texts the conversations share, as they share system prompts and documents in production: the prefix cache may know them. 0 makes every opening unique."`
+	Starters          int           `yaml:"starters" default:"10" min:"0" max:"1000000" doc:"How many opening texts the conversations share, so that the prefix cache may know them, as it does system prompts in production. 0 makes every opening unique."`
 	Followups         fileFollowups `yaml:"followups" absent:"generated questions of 60 tokens" examples:"{tokens: 60}" doc:"Where the user messages after the first come from."`
 	System            string        `yaml:"system" absent:"no system message" examples:"You are a helpful assistant." doc:"System message of every conversation."`
 	MaxOutputTokens   int           `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000" doc:"Limit of each answer in tokens. 0 sends no limit."`
@@ -101,7 +101,7 @@ type fileTraffic struct {
 	Arrival         fileArrival `yaml:"arrival" absent:"poisson, 0.2 conversations a second" examples:"{process: poisson, rate: 0.2}" doc:"When conversations start."`
 	MaxConcurrency  int         `yaml:"max_concurrency" default:"32" min:"0" max:"100000" doc:"Most conversations in flight for each target. A start over it is skipped and counted, never delayed. 0 means no limit. Not for ~closed~ arrival."`
 	TokensPerMinute int         `yaml:"tokens_per_minute" min:"1" absent:"no budget" examples:"200000" doc:"Budget of prompt and output tokens for each target. A start over it is skipped and counted."`
-	BaselineFile    string      `yaml:"baseline_file" absent:"the usual level is learned" examples:"benchmark/run.json" doc:"A ~run.json~ of ~synthetic sweep~, or the JSON of a report: one of its levels is what turns are expected to take. It is exported beside the live figures, and the regression alerts compare with it instead of a learned level. The workload must be that of the sweep. It is read again at each reload. See [alerting.md](alerting.md#a-benchmark-as-the-baseline)."`
+	BaselineFile    string      `yaml:"baseline_file" absent:"the usual level is learned" examples:"benchmark/run.json" doc:"A ~run.json~ of ~synthetic sweep~, or the JSON of a report: one of its levels is what turns are expected to take. It is exported beside the live figures, and the regression alerts compare with it instead of a learned level. The workload must be the sweep's. See [alerting](../how-to/alerting.md#a-benchmark-as-the-baseline)."`
 	BaselineVariant string      `yaml:"baseline_variant" absent:"the only variant, or that called as the target" examples:"kv_aware" doc:"Variant of ~baseline_file~ to compare with."`
 	BaselineLevel   float64     `yaml:"baseline_level" above:"0" absent:"the only level, or that of this entry's own ~concurrency~ or ~rate~" examples:"20" doc:"Level of ~baseline_file~ to compare with: the conversations in flight, or starts per second, that the deployment is expected to carry."`
 }
@@ -114,8 +114,8 @@ type fileArrival struct {
 }
 
 type fileSLO struct {
-	Name      string    `yaml:"name" absent:"the value of ~sli~" examples:"ttft" doc:"Value of the label ~slo~: up to 63 letters, digits, ~-~, ~_~ and ~.~, unique among the SLOs."`
-	SLI       string    `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability" doc:"What is measured of a turn: time to first token, time to first content, time per output token, longest gap between two tokens, duration, or whether it succeeded."`
+	Name      string    `yaml:"name" absent:"the value of ~sli~" examples:"ttft" doc:"Value of the label ~slo~, unique: as a target's name."`
+	SLI       string    `yaml:"sli" required:"true" enum:"ttft,answer_ttft,tpot,itl,turn_duration,availability" doc:"What is measured of a turn: time to first token, time to first content, time per output token, longest gap between two tokens, duration, or success."`
 	Threshold duration  `yaml:"threshold" min:"1ms" absent:"required, except for ~availability~" examples:"1s" doc:"Highest good value."`
 	Objective share     `yaml:"objective" required:"true" examples:"99% | 0.995" doc:"Wanted share of good turns, between 0 and 100 %, both excluded."`
 	Window    duration  `yaml:"window" default:"30d" min:"1h" doc:"Period of the error budget."`

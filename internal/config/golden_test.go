@@ -14,10 +14,10 @@ var update = flag.Bool("update", false, "rewrite the generated files in docs/")
 // TestGoldenDocs holds the generated files in docs/ to the structs.
 func TestGoldenDocs(t *testing.T) {
 	for name, got := range map[string][]byte{
-		"configuration.md":      Reference(),
-		"synthetic.schema.json": Schema(),
-		"plan.md":               PlanReference(),
-		"plan.schema.json":      PlanSchema(),
+		"reference/configuration.md": Reference(),
+		"synthetic.schema.json":      Schema(),
+		"reference/plan.md":          PlanReference(),
+		"plan.schema.json":           PlanSchema(),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {

@@ -7,7 +7,7 @@
 // resolves names, paths and defaults into plain values. Each step collects its
 // mistakes and goes on, so that one run reports them all.
 //
-// The same tags produce docs/configuration.md and docs/synthetic.schema.json.
+// The same tags produce docs/reference/configuration.md and docs/synthetic.schema.json.
 package config
 
 import (

@@ -51,7 +51,9 @@ func ParsePlan(name string, data []byte, dir string, presets []string) (sweep.Pl
 }
 
 // PlanReference returns the documentation of every key of a plan as Markdown.
-func PlanReference() []byte { return referenceOf(planText, reflect.TypeFor[filePlan]()) }
+func PlanReference() []byte {
+	return referenceOf(planText, reflect.TypeFor[filePlan](), "variants[].tls", "workload")
+}
 
 // PlanSchema returns the JSON Schema of a plan file.
 func PlanSchema() []byte { return schemaOf(reflect.TypeFor[filePlan](), "Plan of a synthetic sweep") }

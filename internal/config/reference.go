@@ -5,6 +5,7 @@ import (
 	_ "embed" // the frame of the reference
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -13,13 +14,21 @@ import (
 var referenceText string
 
 // Reference returns the documentation of every key as Markdown.
-func Reference() []byte { return referenceOf(referenceText, reflect.TypeFor[file]()) }
+func Reference() []byte {
+	return referenceOf(referenceText, reflect.TypeFor[file](), "alerting.alertmanagers[].tls")
+}
 
-// referenceOf puts the sections of a file's type into a frame.
-func referenceOf(frame string, file reflect.Type) []byte {
+// referenceOf puts the sections of a file's type into a frame, but for those at
+// and below the paths that another section documents.
+func referenceOf(frame string, file reflect.Type, elsewhere ...string) []byte {
 	t := template.Must(template.New("reference").Parse(frame))
+	sections := slices.DeleteFunc(sectionsOf("", file), func(s section) bool {
+		return slices.ContainsFunc(elsewhere, func(path string) bool {
+			return s.Path == path || strings.HasPrefix(s.Path, path+".")
+		})
+	})
 	var out bytes.Buffer
-	if err := t.Execute(&out, sectionsOf("", file)); err != nil {
+	if err := t.Execute(&out, sections); err != nil {
 		panic(err) // the template is part of the program
 	}
 	return out.Bytes()
@@ -104,13 +113,13 @@ func kindOf(t reflect.Type) string {
 		}
 		return "mapping of anything"
 	case reflect.Bool:
-		return "true or false"
+		return "boolean"
 	case reflect.Float64:
 		return "number"
 	case reflect.String:
 		return "text"
 	}
-	return "whole number"
+	return "integer"
 }
 
 func code(s string) string { return "`" + s + "`" }

@@ -10,7 +10,7 @@ func TestDocumentGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "../../../docs/metrics.md", doc)
+	golden(t, "../../../docs/reference/metrics.md", doc)
 }
 
 func TestDocumentNamesEverything(t *testing.T) {
@@ -19,7 +19,7 @@ func TestDocumentNamesEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range append(Catalog(), PagerCatalog()...) {
-		if !strings.Contains(string(doc), "| `"+m.Name+"` | "+string(m.Kind)) {
+		if !strings.Contains(string(doc), "- `"+m.Name+"` ("+string(m.Kind)) {
 			t.Errorf("%s is not documented", m.Name)
 		}
 	}

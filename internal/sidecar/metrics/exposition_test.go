@@ -21,7 +21,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files and docs/metrics.md")
+var update = flag.Bool("update", false, "rewrite the golden files and docs/reference/metrics.md")
 
 // golden compares the text with a file, or rewrites the file with -update.
 func golden(t *testing.T, path string, got []byte) {
