@@ -5,7 +5,7 @@ PKG           := ./cmd/synthetic
 BIN           := bin/synthetic
 IMAGE         ?= synthetic
 CONFIG        ?= examples/synthetic.yml
-REFERENCE     := docs
+REFERENCE     := docs/reference
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
@@ -39,7 +39,7 @@ race: ## Run all tests but the longest simulations under the race detector (need
 	$(GO) test -race -short -timeout 30m ./...
 
 .PHONY: e2e
-e2e: build ## Probe real servers (installs them; see docs/e2e.md)
+e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
 .PHONY: generate
@@ -48,7 +48,7 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	for file in config plan; do \
 		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \
-		./$(BIN) generate schema $$file --output.dir=$(REFERENCE) || exit 1; \
+		./$(BIN) generate schema $$file --output.dir=docs || exit 1; \
 	done
 	./$(BIN) generate metrics --output.dir=$(REFERENCE)
 	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
@@ -95,9 +95,9 @@ studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STU
 	$(GO) test ./cmd/synthetic -run 'TestStudies/$(STUDY)' -count=1 -timeout 60m -args -studies=$(CURDIR)/docs/studies
 
 .PHONY: demo-quality
-demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/demo-quality.md
+demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/background/demo-quality.md
 	$(GO) test ./internal/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
-		-args -quality=$(CURDIR)/docs/demo-quality.md -quality.seeds=200
+		-args -quality=$(CURDIR)/docs/background/demo-quality.md -quality.seeds=200
 
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
@@ -108,16 +108,16 @@ fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
 	$(GO) test ./internal/probe/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
 
 .PHONY: bench
-bench: ## Run the benchmarks of docs/performance.md
+bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) run ./tools/wirebench
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 CONTAINER ?= docker
 .PHONY: alert-quality
-alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU; see docs/alert-quality.md
-	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/alert-quality/main
-	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/alert-quality/few
-	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/alert-quality/moving
+alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU; see docs/background/alert-quality.md
+	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/background/alert-quality/main
+	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/background/alert-quality/few
+	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/background/alert-quality/moving
 	$(GO) run ./tools/alertpage
 
 .PHONY: image
@@ -127,4 +127,4 @@ image: ## Build the container image (needs docker or a look-alike)
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them
-	$(GO) run ./tools/calibrate $(if $(FIT),-fit $(FIT),-doc docs/simulation.md)
+	$(GO) run ./tools/calibrate $(if $(FIT),-fit $(FIT),-doc docs/background/simulation.md)

@@ -138,7 +138,7 @@ func serverSide(before, after families) side {
 	}
 }
 
-// logLevel logs a line of the table in docs/e2e.md; times are milliseconds.
+// logLevel logs a line of the table in docs/background/e2e.md; times are milliseconds.
 func logLevel(t *testing.T, r runfile.Result, client, server side) {
 	t.Helper()
 	snapshot := r.Snapshots[0]

@@ -45,7 +45,7 @@ Without a recording, deployments are simulated, healthy ones and ones with
 faults of known size and time, and the rules are scored as a pager: what they
 find, how soon, and how often they page for nothing. With --tsdb.path or
 --prometheus.url recorded series are replayed instead.
-docs/alert-quality.md says how to read the tables.`)
+docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)

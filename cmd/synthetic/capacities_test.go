@@ -24,7 +24,7 @@ var (
 // TestCapacities compares the search with the full grid: the same capacity, in
 // at most a third of the measured time. With -capacities it does so on every
 // plan of plans/ at its full length, which takes minutes per seed, and prints
-// the rows of the table in docs/sweeps.md; otherwise on one that is made short.
+// the rows of the table in docs/how-to/sweeps.md; otherwise on one that is made short.
 func TestCapacities(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates two sweeps")

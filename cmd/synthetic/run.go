@@ -35,7 +35,7 @@ func addRun(app *kingpin.Application) command {
 
 SIGHUP reloads the configuration file; a file with mistakes changes nothing.
 /metrics is for Prometheus, / for people, /-/healthy and /-/ready for Kubernetes.`)
-	c.Flag("config.file", "The configuration file (see docs/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
+	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
 	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts; its directory must exist and be writable. Without it a restart learns them anew, which takes a day.").StringVar(&f.stateFile)

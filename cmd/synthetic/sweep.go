@@ -35,7 +35,7 @@ the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-
 ends the sweep, and both hold what there is.
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
 deployment was not to be had, 2 when the plan or the directory cannot be used.`)
-	c.Flag("plan.file", "The plan file (see docs/plan.md).").Required().StringVar(&f.planFile)
+	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").Required().StringVar(&f.planFile)
 	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume.").Required().StringVar(&f.dir)
 	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Search for the highest level that is proven to meet the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)

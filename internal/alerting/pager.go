@@ -6,7 +6,7 @@
 // Delivery is its own. It keeps the state of each alert for each Alertmanager
 // instead of a queue of messages, so that an Alertmanager that was away learns
 // of every alert, also of one that came and went meanwhile; memory does not
-// grow with the time away. See docs/pager.md.
+// grow with the time away. See docs/how-to/pager.md.
 package alerting
 
 import (

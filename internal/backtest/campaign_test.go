@@ -33,7 +33,7 @@ func pages() backtest.RuleOptions {
 	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}}
 }
 
-// TestAlertQuality is a small part of what docs/alert-quality.md holds: one seed,
+// TestAlertQuality is a small part of what docs/background/alert-quality.md holds: one seed,
 // four days with faults and three without, at the bounds that are promised.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {

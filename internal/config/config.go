@@ -78,7 +78,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts)
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were

@@ -14,10 +14,10 @@ const docs = "../../docs"
 // TestGoldenDocs holds the generated files in docs/ to the structs.
 func TestGoldenDocs(t *testing.T) {
 	for name, got := range map[string][]byte{
-		"configuration.md":      Documentation().Reference(),
-		"synthetic.schema.json": Documentation().Schema(),
-		"plan.md":               PlanDocumentation().Reference(),
-		"plan.schema.json":      PlanDocumentation().Schema(),
+		"reference/configuration.md": Documentation().Reference(),
+		"synthetic.schema.json":      Documentation().Schema(),
+		"reference/plan.md":          PlanDocumentation().Reference(),
+		"plan.schema.json":           PlanDocumentation().Schema(),
 	} {
 		path := filepath.Join(docs, name)
 		want, err := os.ReadFile(path)

@@ -25,7 +25,7 @@ var planIntro string
 
 // PlanDocumentation is what people read about plan files.
 func PlanDocumentation() yamlform.Document {
-	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts)
+	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, "variants[].tls", "workload")
 }
 
 // LoadPlan reads and validates a plan file, as Load does a configuration.

@@ -58,7 +58,7 @@ func TestExamplesLoad(t *testing.T) {
 		if _, err := Load(path); err != nil {
 			t.Errorf("%v", err)
 		}
-		if !strings.Contains(configurationIntro, "(../examples/"+filepath.Base(path)+")") {
+		if !strings.Contains(configurationIntro, "(../../examples/"+filepath.Base(path)+")") {
 			t.Errorf("%s is not in the reference", path)
 		}
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	docs       = "../../docs/dashboards.md"
+	docs       = "../../docs/reference/panels.md"
 	panelsFrom = "<!-- panels: begin, written by go test ./internal/dashboard -update -->\n"
 	panelsTo   = "<!-- panels: end -->\n"
 )
 
-// TestDocs holds that docs/dashboards.md says of each panel what the panel
-// says of itself.
+// TestDocs holds that docs/reference/panels.md says what each panel shows, in the
+// words of its own description.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	if err != nil {
@@ -43,27 +43,31 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// reference lists the panels of dashboards with one objective.
+// reference lists the panels of dashboards with one objective; those that show
+// the same, of first and of follow-up turns, share a line.
 func reference(t *testing.T) string {
 	var b strings.Builder
 	for _, d := range generate(t, dashboard.Input{SLOs: []slo.Objective{{
 		Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * 24 * time.Hour,
 	}}}) {
 		board := decode(t, d)
-		fmt.Fprintf(&b, "\n### %s\n\n`%s`, UID `%s`. %s\n", board.Title, d.File, board.UID, board.Description)
-		for _, p := range board.Panels {
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`, UID `%s`. %s\n", board.Title, d.File, board.UID, board.Description)
+		titles := ""
+		for i, p := range board.Panels {
 			if p.Type == "row" {
-				fmt.Fprintf(&b, "\n#### Row “%s”\n", p.Title)
+				fmt.Fprintf(&b, "\n### %s\n\n", p.Title)
 				continue
 			}
-			fmt.Fprintf(&b, "\n**%s** (%s, unit `%s`). %s\n", p.Title, p.Type, p.FieldConfig.Defaults.Unit, oneParagraph(p.Description))
+			titles += "**" + p.Title + "**"
+			if i+1 < len(board.Panels) && board.Panels[i+1].Description == p.Description {
+				titles += ", "
+				continue
+			}
+			shows, _, _ := strings.Cut(p.Description, "\n\n**Read:** ")
+			fmt.Fprintf(&b, "- %s (%s, `%s`): %s\n", titles, p.Type, p.FieldConfig.Defaults.Unit, shows)
+			titles = ""
 		}
 	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-// oneParagraph sets the parts of a description one after the other.
-func oneParagraph(description string) string {
-	return strings.NewReplacer("\n\n**Read:** ", " *Read:* ", "\n\n**Act:** ", " *Act:* ").Replace(description)
 }

@@ -1,7 +1,7 @@
 // Package rules turns service level objectives into Prometheus recording and
 // alerting rules. It is pure: the same Input gives the same Rules.
 //
-// docs/alerting.md explains the formulae; every alert has a runbook under
+// docs/reference/alerts.md explains the formulae; every alert has a runbook under
 // docs/runbooks.
 package rules
 

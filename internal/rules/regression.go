@@ -12,7 +12,7 @@ import (
 )
 
 // Windows and limits of the regression alerts. They were chosen by replay;
-// docs/alert-quality.md has the figures.
+// docs/background/alert-quality.md has the figures.
 const (
 	// slowWindow averages what a slow regression is judged by, shortWindow says
 	// whether it lasts, and slowHold is for how long both must hold.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,6 +16,8 @@ type Document struct {
 	File reflect.Type
 	// Title heads the schema, Intro the reference.
 	Title, Intro string
+	// Elsewhere are paths whose keys another section documents.
+	Elsewhere []string
 	// Texts say what each key means, by the names of its struct type and of the
 	// key: "fileTarget.name". What an absent key means follows after "Absent: ",
 	// where that is not its default.
@@ -23,9 +26,9 @@ type Document struct {
 
 // NewDocument describes files of the form T. texts has a heading "## TYPE" for
 // each struct type, and below it an item "- KEY: TEXT" for each of its keys. What
-// is indented goes on with a text.
-func NewDocument[T any](title, intro, texts string) Document {
-	return Document{reflect.TypeFor[T](), title, intro, textsOf(texts)}
+// is indented goes on with a text. The reference leaves out what is elsewhere.
+func NewDocument[T any](title, intro, texts string, elsewhere ...string) Document {
+	return Document{reflect.TypeFor[T](), title, intro, elsewhere, textsOf(texts)}
 }
 
 func textsOf(list string) map[string]string {
@@ -132,7 +135,7 @@ func (d Document) describe(t reflect.Type, enum []string) (kind string, schema m
 		}
 		return "mapping of anything", map[string]any{"type": "object"}
 	case reflect.Bool:
-		return "true or false", map[string]any{"type": "boolean"}
+		return "boolean", map[string]any{"type": "boolean"}
 	case reflect.Float64:
 		return "number", map[string]any{"type": "number"}
 	case reflect.String:
@@ -141,9 +144,9 @@ func (d Document) describe(t reflect.Type, enum []string) (kind string, schema m
 		}
 		return "text", map[string]any{"type": "string", "minLength": 1}
 	case reflect.Uint64:
-		return "whole number", map[string]any{"type": "integer", "minimum": 0}
+		return "integer", map[string]any{"type": "integer", "minimum": 0}
 	}
-	return "whole number", map[string]any{"type": "integer"}
+	return "integer", map[string]any{"type": "integer"}
 }
 
 // literal is a value of a tag as JSON has it.
@@ -159,18 +162,18 @@ func literal(text string) any {
 func (d Document) Reference() []byte {
 	out := strings.Builder{}
 	out.WriteString(d.Intro)
-	d.table(&out, "", d.File)
+	d.list(&out, "", d.File)
 	return []byte(out.String())
 }
 
-// table documents the keys of the mapping at path, of type t, and those of the
+// list documents the keys of the mapping at path, of type t, and those of the
 // mappings inside it.
-func (d Document) table(out *strings.Builder, path string, t reflect.Type) {
+func (d Document) list(out *strings.Builder, path string, t reflect.Type) {
 	title := "Top level"
 	if path != "" {
 		title = code(path)
 	}
-	fmt.Fprintf(out, "\n## %s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n", title)
+	fmt.Fprintf(out, "\n## %s\n\n", title)
 	fields := Fields(t)
 	for _, k := range fields {
 		kind, _ := d.describe(k.Type, k.Enum)
@@ -185,11 +188,11 @@ func (d Document) table(out *strings.Builder, path string, t reflect.Type) {
 		if len(k.Examples) > 0 {
 			text += " Example: " + code(k.Examples[0])
 		}
-		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", k.Name, kind, absent, strings.ReplaceAll(text, "|", `\|`))
+		fmt.Fprintf(out, "- **`%s`** (%s; %s): %s\n", k.Name, kind, absent, text)
 	}
 	for _, k := range fields {
-		if at, inner := k.Inner(path); inner != nil {
-			d.table(out, at, inner)
+		if at, inner := k.Inner(path); inner != nil && !slices.Contains(d.Elsewhere, at) {
+			d.list(out, at, inner)
 		}
 	}
 }

@@ -131,8 +131,8 @@ func TestTexts(t *testing.T) {
 		t.Errorf("texts (-want +got):\n%s", diff)
 	}
 	for _, want := range []string{
-		"# Menu\n\n## Top level\n", "| `tip` | number | none | What: one pays. Example: `0.5` |\n", "\n## `dishes[]`\n",
-		"| `kind` | one of `hot`, `cold` | `hot` |  |\n", "| `price` | whole number |  | P. From 0 to 100. |\n",
+		"# Menu\n\n## Top level\n", "- **`tip`** (number; none): What: one pays. Example: `0.5`\n", "\n## `dishes[]`\n",
+		"- **`kind`** (one of `hot`, `cold`; `hot`): \n", "- **`price`** (integer; ): P. From 0 to 100.\n",
 	} {
 		if !strings.Contains(string(d.Reference()), want) {
 			t.Errorf("the reference lacks %q:\n%s", want, d.Reference())

@@ -1,6 +1,6 @@
-// Command page brings docs/alert-quality.md up to date: it renders the scores
-// that "synthetic backtest --output.dir" left beside it, and what was promised
-// next to what came out.
+// Command alertpage brings docs/background/alert-quality.md up to date: it renders
+// the scores that "synthetic backtest --output.dir" left beside it, and what was
+// promised next to what came out. It also writes each scores.md anew.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 const tool = "make alert-quality"
 
 func main() {
-	doc := flag.String("doc", "docs/alert-quality.md", "the document, a Markdown `file`; the scores lie in the directory of its name")
+	doc := flag.String("doc", "docs/background/alert-quality.md", "the document, a Markdown `file`; the scores lie in the directory of its name")
 	flag.Parse()
 	if err := rewrite(*doc); err != nil {
 		fmt.Fprintln(os.Stderr, "page:", err)
@@ -37,16 +37,19 @@ func rewrite(doc string) error {
 			return err
 		}
 		var bounds, tables strings.Builder
+		if err := r.WriteMarkdown(&tables); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, campaign, "scores.md"), []byte(tables.String()), 0o644); err != nil {
+			return fmt.Errorf("writing the tables: %w", err)
+		}
 		if campaign == "main" {
 			if err := r.WritePromised(&bounds); err != nil {
 				return err
 			}
-			parts = append(parts, splice.Part{Name: "promised", Text: bounds.String()})
+			parts = append(parts, splice.Part{Name: "promised", Text: bounds.String()}, splice.Part{Name: "comparison", Text: comparison(r)})
 		}
-		if err := r.WriteMarkdown(&tables); err != nil {
-			return err
-		}
-		parts = append(parts, splice.Part{Name: campaign, Text: tables.String()})
+		parts = append(parts, splice.Part{Name: campaign, Text: summary(r)})
 	}
 	return splice.File(doc, tool, parts)
 }

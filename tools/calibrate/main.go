@@ -1,8 +1,9 @@
 // Command calibrate lays the simulated deployments beside the benchmarks of
 // the real ones, level by level, and fits their parameters to them.
 //
-// Without flags it prints the tables of docs/simulation.md; with -doc it also
-// writes them there. With -fit it searches better parameters for a group of
+// Without flags it prints the tables of docs/background/simulation.md and of
+// simulation-fit.md beside it; with -doc it also writes them there, and every
+// figure into the CSV file beside them. With -fit it searches better parameters for a group of
 // presets, starting from those in the code, and prints them.
 package main
 
@@ -11,8 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-
-	"synthetic/tools/splice"
 )
 
 func main() {
@@ -29,7 +28,7 @@ func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
 	name := flags.String("fit", "", "search parameters for a `group` of presets: trtllm or vllm")
 	evaluations := flags.Int("evaluations", 100, "how many sets of parameters a fit tries")
-	doc := flags.String("doc", "", "bring the tables of this Markdown `file` up to date, too")
+	doc := flags.String("doc", "", "bring the tables of this Markdown `file` up to date, and the files beside it")
 	seeds := flags.Int("seeds", seedsOfDoc, "how many runs are averaged")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -47,5 +46,5 @@ func run(args []string, w io.Writer) error {
 	if *doc == "" {
 		return nil
 	}
-	return splice.File(*doc, tool, parts(runs))
+	return write(*doc, runs)
 }

@@ -34,7 +34,7 @@ func summarize(runs []played) []row {
 
 // judge holds one series against one target; false if it says nothing of it.
 func judge(p played, t target) (row, bool) {
-	r := row{what: t.title(), where: fmt.Sprintf("`%s` %s", p.Preset, span(p.Levels))}
+	r := row{what: title(t.name), where: fmt.Sprintf("`%s` %s", p.Preset, span(p.Levels))}
 	knee, sum, most := saturation(p.Levels), 0.0, -1.0
 	for i, l := range p.Levels {
 		want := l.get(t.name)
@@ -65,16 +65,30 @@ func span(levels []level) string {
 	return number(first, digitsOf(first)) + "–" + number(last, digitsOf(last))
 }
 
-// summary renders the fit summary.
+// summary renders the fit summary: a row for each series, and what is not about
+// one figure's distance below.
 func summary(runs []played) string {
-	t := table{{"target", "series", "levels", "mean off", "worst", "missed at"}}
+	head, bounds := []string{"series"}, []string{}
+	for _, t := range targets() {
+		head, bounds = append(head, title(t.name)), append(bounds, t.title())
+	}
+	t := table{head}
 	for _, r := range summarize(runs) {
-		t = append(t, []string{r.what, r.where, fmt.Sprint(r.levels), fmt.Sprintf("%.1f %%", r.mean*100), r.worst, orNone(r.missed)})
+		if last := t[len(t)-1]; last[0] != r.where {
+			t = append(t, append([]string{r.where}, make([]string, len(head)-1)...))
+		}
+		cell := fmt.Sprintf("%.1f %% (%s; %d)", r.mean*100, r.worst, r.levels)
+		if len(r.missed) > 0 {
+			cell += "; missed " + orNone(r.missed)
+		}
+		t[len(t)-1][slices.Index(head, r.what)] = cell
 	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Bounds: %s. Below: the mean (the worst; number of levels).\n\n%s\nMissed of the other targets:\n\n", strings.Join(bounds, "; "), t)
 	for _, c := range checks(runs) {
-		t = append(t, []string{c.what, c.where, fmt.Sprint(c.levels), "", "", orNone(c.missed)})
+		fmt.Fprintf(&b, "- %s, %s, %d levels: %s\n", c.what, c.where, c.levels, orNone(c.missed))
 	}
-	return t.String()
+	return b.String()
 }
 
 func orNone(missed []string) string {

@@ -5,19 +5,26 @@ import (
 	"strings"
 )
 
-// seriesTables are the tables of every series, report beside model.
-func seriesTables(runs []played) string {
+// seriesCSV are all figures of every series, report beside model.
+func seriesCSV(runs []played) string {
 	var b strings.Builder
+	b.WriteString("report,preset,load,figure,reported,model,off\n")
 	for _, p := range runs {
 		if p.report == "none" {
 			continue
 		}
-		fmt.Fprintf(&b, "### %s: `%s`\n\n", p.title, p.Preset)
-		for _, prefixes := range [][]string{{"tpot"}, {"itl"}, {"ttft"}, {"latency"}, {"error", "hit"}, {"turns", "tokens", "max"}} {
-			b.WriteString(compared(p.Levels, p.model, prefixes...))
+		for i, l := range p.Levels {
+			for _, f := range figures() {
+				want, got := l.get(f.name), p.model[i].get(f.name)
+				if !has(p.Levels, f.name) {
+					continue
+				}
+				fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s\n", p.report, p.Preset, number(l["load"], digitsOf(l["load"])),
+					f.title, number(want, f.digits), number(got, f.digits), apart(f.name, want, got))
+			}
 		}
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()
 }
 
 // routing compares KV-aware with round-robin routing.
@@ -126,13 +133,9 @@ func verdict(l level) string {
 func extrapolation(runs []played) string {
 	p := find(runs, "trtllm-near-full", "trtllm-kv")
 	rr := find(runs, "none", "trtllm-rr")
-	var b strings.Builder
-	for _, prefixes := range [][]string{{"tpot", "tokens"}, {"ttft"}, {"latency"}, {"hit", "turns"}} {
-		b.WriteString(compared(p.Levels, p.model, prefixes...))
-	}
 	t := table{{"load", "TTFT p95 (ms), KV-aware", "model, KV-aware", "model, round-robin"}}
 	for i, l := range p.Levels {
 		t = append(t, []string{number(l["load"], 0), number(l["ttft_p95_ms"], 0), number(p.model[i]["ttft_p95_ms"], 0), number(rr.model[i]["ttft_p95_ms"], 0)})
 	}
-	return b.String() + t.String()
+	return compared(p.Levels, p.model, "tpot", "tokens") + t.String()
 }

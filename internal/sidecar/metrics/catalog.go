@@ -1,6 +1,6 @@
 // Package metrics owns every metric that synthetic exports: the catalog of
 // names, and the Recorder that turns probe results into series. Rules,
-// dashboards and docs/metrics.md derive from the catalog, so a name exists in
+// dashboards and docs/reference/metrics.md derive from the catalog, so a name exists in
 // one place.
 package metrics
 

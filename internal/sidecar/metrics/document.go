@@ -37,7 +37,8 @@ func Document() ([]byte, error) {
 
 // documentValues are what the template shows.
 type documentValues struct {
-	Catalog, Pager   []Metric
+	Groups           []documentGroup
+	Others, Pager    []Metric
 	Lines            map[string]int
 	PerJob, PerSLO   int
 	Failures         []string
@@ -50,6 +51,12 @@ type documentValues struct {
 	BadTurnsPerHour  int
 }
 
+// documentGroup are metrics with the same labels.
+type documentGroup struct {
+	Labels  []string
+	Metrics []Metric
+}
+
 type documentBuckets struct {
 	Names  []string
 	Bounds []time.Duration
@@ -59,7 +66,7 @@ func documentData() documentValues {
 	plain, judged := lines(nil), lines([]slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}})
 	perSLO := judged[SLOTurns] + judged[SLOViolations]
 	v := documentValues{
-		Catalog: Catalog(), Pager: PagerCatalog(), Lines: judged, PerSLO: perSLO,
+		Pager: PagerCatalog(), Lines: judged, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
 		ExemplarInterval: exemplarEvery,
 		BadTurnInterval:  slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
@@ -73,12 +80,33 @@ func documentData() documentValues {
 			{[]string{ScheduleLag, ReadLag}, lagBuckets()},
 		},
 	}
-	for _, m := range v.Catalog {
+	v.Groups, v.Others = grouped(Catalog())
+	for _, m := range Catalog() {
 		if slices.Contains(m.Labels, LabelWorkload) {
 			v.PerJob += plain[m.Name]
 		}
 	}
 	return v
+}
+
+// grouped puts metrics with the same labels together, in the order of the
+// catalog; those of labels that few metrics have are left over.
+func grouped(catalog []Metric) (groups []documentGroup, others []Metric) {
+	const few = 3
+	same := map[string][]Metric{}
+	for _, m := range catalog {
+		labels := list(m.Labels)
+		same[labels] = append(same[labels], m)
+	}
+	for _, m := range catalog {
+		switch all := same[list(m.Labels)]; {
+		case len(all) < few:
+			others = append(others, m)
+		case all[0].Name == m.Name:
+			groups = append(groups, documentGroup{m.Labels, all})
+		}
+	}
+	return groups, others
 }
 
 // lines counts the lines of text that each family takes for one job in which

@@ -9,7 +9,7 @@ import (
 )
 
 // reference is where "make generate" writes the document.
-const reference = "../../../docs/metrics.md"
+const reference = "../../../docs/reference/metrics.md"
 
 func TestDocumentGolden(t *testing.T) {
 	doc, err := Document()
@@ -31,7 +31,7 @@ func TestDocumentNamesEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range append(Catalog(), PagerCatalog()...) {
-		if !strings.Contains(string(doc), "| `"+m.Name+"` | "+string(m.Kind)) {
+		if !strings.Contains(string(doc), "- `"+m.Name+"` ("+string(m.Kind)) {
 			t.Errorf("%s is not documented", m.Name)
 		}
 	}

@@ -4,7 +4,7 @@ import "math"
 
 // The CUSUM grows by the logarithm of the ratio to the baseline less an
 // allowance, per minute, and never falls below 0. Thresholds were chosen by
-// replay; docs/alert-quality.md has the figures.
+// replay; docs/background/alert-quality.md has the figures.
 const (
 	// maxAllowance is the log ratio that is let pass for ever: e^0.40 is 1.49.
 	// A steady signal is allowed less, noiseAllowance times the noise of its

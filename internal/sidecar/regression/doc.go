@@ -4,8 +4,8 @@
 // their ratio.
 //
 // It is pure: the same results at the same times give the same numbers, and no
-// goroutine runs. docs/alerting.md explains the statistics, and
-// docs/alert-quality.md measures what they are worth.
+// goroutine runs. docs/background/regression.md explains the statistics, and
+// docs/background/alert-quality.md measures what they are worth.
 package regression
 
 import (

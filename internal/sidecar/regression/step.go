@@ -5,7 +5,7 @@ import "math"
 // The step detector sees regressions that are too small for the CUSUM, which
 // must let pass whatever the level may reach by wandering. A level wanders
 // slowly, and a fault comes at once: the second sum is of what the level rises
-// above what it just was. It was chosen by replay; docs/alert-quality.md has the
+// above what it just was. It was chosen by replay; docs/background/alert-quality.md has the
 // figures.
 const (
 	// binMinutes of turns are taken together. Single turns are so noisy that

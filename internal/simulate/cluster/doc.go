@@ -12,5 +12,5 @@
 //	}
 //
 // or in real time, by calling Advance whenever the clock reaches Next. The
-// model and where its parameters come from are described in docs/simulation.md.
+// model and where its parameters come from are described in docs/background/simulation.md.
 package cluster

@@ -7,7 +7,7 @@ import (
 )
 
 // What the presets share: one H200 per worker and a Llama 70B with FP8 weights.
-// The values were fitted to the reports in docs/simulation.md, where the
+// The values were fitted to the reports in docs/background/simulation.md, where the
 // bounds that physics sets them are, too.
 const (
 	// prefillToken is arithmetic at 67 % of the peak in FP8, pairOfTokens is
