@@ -130,11 +130,10 @@ func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
 // samplesOf gathers some families.
 func (s *sidecar) samplesOf(t *testing.T, keep func(name string) bool) []promtest.Sample {
 	t.Helper()
-	families, done, err := s.recorder.Gatherer().Gather()
+	families, err := s.recorder.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	return promtest.Flatten(families, keep)
 }
 

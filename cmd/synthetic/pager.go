@@ -92,7 +92,7 @@ func sameButLinks(a, b *config.Alerting) bool {
 
 func (s *sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) alerting.Options {
 	o := alerting.Options{
-		Gatherer: s.recorder.Gatherer(), RuleFiles: files,
+		Gatherer: s.recorder, RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: c.ExternalURL,
 		OnChange: s.onAlert, Dial: s.options.dial, Logger: s.logger, EngineLogger: quiet(s.logger),

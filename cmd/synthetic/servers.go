@@ -14,12 +14,7 @@ import (
 func newServers(o sidecarOptions, recorder *metrics.Recorder) *serverside.Watcher {
 	return serverside.NewWatcher(serverside.WatcherOptions{
 		Dial: o.dial, Logger: o.logger,
-		Report: func(target string, r serverside.Reading) {
-			recorder.ServerRead(target, metrics.ServerReading{
-				Complete: r.Complete, Counted: r.Counted, Drafted: r.Drafted, Accepted: r.Accepted,
-				Gauged: r.Gauged, Acceptance: r.Acceptance,
-			})
-		},
+		Report: recorder.ServerRead,
 	})
 }
 
@@ -30,21 +25,6 @@ func (s *sidecar) serversFor(cfg *config.Config) (commit func(), err error) {
 		set = append(set, serverside.Watched{Target: m.Target, URLs: m.URLs, Interval: m.Interval})
 	}
 	return s.servers.Prepare(set)
-}
-
-// snapshotTargets are the targets as the recorder knows them.
-func snapshotTargets(cfg *config.Config) []metrics.Target {
-	read := map[string]bool{}
-	for _, m := range cfg.ServerMetrics {
-		read[m.Target.Name] = true
-	}
-	var out []metrics.Target
-	for _, t := range cfg.Targets {
-		out = append(out, metrics.Target{
-			Name: t.Name, Model: t.Model, Connection: string(t.Connection), ServerMetrics: read[t.Name],
-		})
-	}
-	return out
 }
 
 // addServers reads the servers' metrics until the group ends.

@@ -76,7 +76,7 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.dial})
 		},
 		OnRemoved: func(job probe.Key) {
-			s.recorder.Forget(job)
+			s.recorder.Remove(job)
 			s.page.Forget(job)
 			journal.forget(job)
 		},
@@ -110,9 +110,11 @@ func (s *sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	snapshot, expected := snapshotOf(cfg), expectedOf(cfg)
+	jobs, expected := sinkJobs(cfg), expectedOf(cfg)
 	err = s.scheduler.Apply(cfg.Jobs, func() {
-		s.recorder.Apply(snapshot)
+		for _, j := range jobs {
+			s.recorder.Add(j)
+		}
 		s.page.Apply(cfg.SLOs)
 		s.page.Expect(expected)
 	})

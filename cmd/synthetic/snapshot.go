@@ -2,37 +2,37 @@ package main
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"time"
 
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 )
 
-// snapshotOf is what the recorder needs to know of a configuration.
-func snapshotOf(cfg *config.Config) metrics.Snapshot {
-	s := metrics.Snapshot{SLOs: cfg.SLOs, Targets: snapshotTargets(cfg)}
+// sinkJobs are the jobs of a configuration as the recorder knows them.
+func sinkJobs(cfg *config.Config) []sink.Job {
+	read := map[string]bool{}
+	for _, m := range cfg.ServerMetrics {
+		read[m.Target.Name] = true
+	}
+	var out []sink.Job
 	for _, j := range cfg.Jobs {
-		s.Jobs = append(s.Jobs, jobOf(cfg, j))
-	}
-	return s
-}
-
-func jobOf(cfg *config.Config, j probe.Job) metrics.Job {
-	limits := j.Workload.Timeouts
-	out := metrics.Job{
-		Target: j.Target.Name, Workload: j.Workload.Name, Rate: j.Traffic.Rate,
-		Deadlines: regression.Deadlines{FirstToken: limits.FirstToken, Stall: limits.Stall, Total: limits.Total},
-		Changes:   cfg.ChangesOf(j.Target.Name),
-	}
-	if b, ok := cfg.BaselineOf(j.Target.Name, j.Workload.Name); ok {
-		out.Benchmarks = b.Expected.Benchmarks
-		out.Benchmark = metrics.Benchmark{
-			Run: b.Run, Variant: b.Variant, Level: strconv.FormatFloat(b.Level, 'g', -1, 64), Pooled: b.Expected.Pooled,
+		one := sink.Job{Job: j, Changes: cfg.ChangesOf(j.Target.Name), ServerMetrics: read[j.Target.Name]}
+		for _, o := range cfg.SLOs {
+			if slices.ContainsFunc(probe.TurnKinds(), func(k probe.TurnKind) bool { return o.Covers(j.Target.Name, j.Workload.Name, k) }) {
+				one.Objectives = append(one.Objectives, o)
+			}
 		}
+		if b, ok := cfg.BaselineOf(j.Target.Name, j.Workload.Name); ok {
+			one.Benchmark = &sink.Benchmark{
+				Run: b.Run, Variant: b.Variant, Kind: string(b.Kind), Level: b.Level,
+				Pooled: b.Expected.Pooled, Figures: b.Expected.Benchmarks,
+			}
+		}
+		out = append(out, one)
 	}
 	return out
 }

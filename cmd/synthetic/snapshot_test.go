@@ -17,19 +17,19 @@ changes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := snapshotOf(cfg)
-	if len(s.Jobs) != 2 || len(s.Targets) != 2 || len(s.SLOs) != 3 {
-		t.Fatalf("%d jobs, %d targets, %d SLOs", len(s.Jobs), len(s.Targets), len(s.SLOs))
+	jobs := sinkJobs(cfg)
+	if len(jobs) != 2 || len(jobs[0].Objectives) != 3 {
+		t.Fatalf("%d jobs, %d SLOs of the first", len(jobs), len(jobs[0].Objectives))
 	}
-	if a, b := s.Jobs[0].Changes, s.Jobs[1].Changes; len(a) != 2 || !a[0].Relearn || len(b) != 1 || !b[0].Weekly {
+	if a, b := jobs[0].Changes, jobs[1].Changes; len(a) != 2 || !a[0].Relearn || len(b) != 1 || !b[0].Weekly {
 		t.Errorf("windows of a %+v, of b %+v", a, b)
 	}
-	for _, j := range s.Jobs {
-		if j.Deadlines.FirstToken == 0 || j.Deadlines.Stall == 0 || j.Deadlines.Total == 0 {
-			t.Errorf("deadlines of %s: %+v", j.Target, j.Deadlines)
+	for _, j := range jobs {
+		if d := j.Workload.Timeouts; d.FirstToken == 0 || d.Stall == 0 || d.Total == 0 {
+			t.Errorf("timeouts of %s: %+v", j.Target.Name, d)
 		}
-		if j.Benchmark.Run != "" {
-			t.Errorf("%s has a benchmark that nobody named", j.Target)
+		if j.Benchmark != nil {
+			t.Errorf("%s has a benchmark that nobody named", j.Target.Name)
 		}
 	}
 }

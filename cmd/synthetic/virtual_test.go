@@ -118,10 +118,9 @@ func play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 
 // samples gathers what the rules read.
 func (s *sidecar) samples(t *testing.T) []promtest.Sample {
-	families, done, err := s.recorder.Gatherer().Gather()
+	families, err := s.recorder.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	return promtest.Flatten(families, func(name string) bool { return strings.HasPrefix(name, "synthetic_") })
 }

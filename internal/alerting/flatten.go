@@ -64,13 +64,13 @@ func classic(series string, h *dto.Histogram, add func(sample)) {
 	add(sample{name: series, extra: "le", extraValue: "+Inf", value: float64(h.GetSampleCount())})
 }
 
-// native copies an integer histogram: the message is the gatherer's.
+// native is an integer histogram as the storage takes it.
 func native(h *dto.Histogram) *histogram.Histogram {
 	return &histogram.Histogram{
 		Schema: h.GetSchema(), ZeroThreshold: h.GetZeroThreshold(), ZeroCount: h.GetZeroCount(),
 		Count: h.GetSampleCount(), Sum: h.GetSampleSum(),
-		PositiveSpans: spans(h.PositiveSpan), PositiveBuckets: append([]int64(nil), h.PositiveDelta...),
-		NegativeSpans: spans(h.NegativeSpan), NegativeBuckets: append([]int64(nil), h.NegativeDelta...),
+		PositiveSpans: spans(h.PositiveSpan), PositiveBuckets: h.PositiveDelta,
+		NegativeSpans: spans(h.NegativeSpan), NegativeBuckets: h.NegativeDelta,
 	}
 }
 

@@ -38,9 +38,9 @@ func allowed() map[string][]string {
 		"internal/probe/waterfall": {"internal/probe"},
 		"internal/slo":             {"internal/probe"},
 
-		"internal/sidecar/regression": {"internal/probe"},
+		"internal/sidecar/regression": {"internal/probe", "internal/probe/workload"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/slo", "internal/sidecar/regression"},
-		"internal/sidecar/metrics":    {"internal/probe", "internal/sidecar/sink", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
+		"internal/sidecar/metrics":    {"internal/probe", "internal/serverside", "internal/sidecar/sink", "internal/slo", "internal/sketch", "internal/sidecar/regression"},
 		"internal/study/runfile":      {"internal/probe", "internal/slo", "internal/sketch"},
 		"internal/study/report":       {"internal/study/runfile", "internal/study/figures", "internal/study/analysis", "internal/draw"},
 
@@ -59,7 +59,7 @@ func allowed() map[string][]string {
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/sidecar/sink", "internal/sidecar/regression", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},
-		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/rules", "internal/slo"},
+		"internal/backtest":       {"internal/sidecar/metrics", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/sidecar/sink", "internal/rules", "internal/slo"},
 		// It writes docs/alert-quality.md.
 		"tools/alertpage":    {"internal/backtest", "tools/splice"},
 		"internal/dashboard": {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression", "internal/probe/workload"},

@@ -11,8 +11,10 @@ import (
 	"github.com/prometheus/prometheus/model/timestamp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -25,9 +27,9 @@ type Simulation struct {
 	scraped  time.Duration
 	every    time.Duration
 	now      time.Time
-	// sinks are the series of each sample of a message, which the recorder
-	// reuses from scrape to scrape.
-	sinks map[*dto.Metric][]*Series
+	// sinks are the series of each sample of a metric, by its name and labels.
+	sinks map[string][]*Series
+	key   []byte
 }
 
 // SimulationOptions define a run. Equal options give equal series.
@@ -48,19 +50,12 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	if o.ScrapeInterval == 0 {
 		o.ScrapeInterval = 15 * time.Second
 	}
-	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[*dto.Metric][]*Series{}}
+	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[string][]*Series{}}
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
 		Heartbeat: func(probe.Key) time.Time { return s.now },
 	})
-	s.recorder.Apply(metrics.Snapshot{
-		Targets: []metrics.Target{{Name: Target, Model: "simulated", Connection: "reuse"}},
-		Jobs: []metrics.Job{{
-			Target: Target, Workload: Workload, Rate: o.Model.ConversationsPerMinute / 60,
-			Deadlines: regression.Deadlines{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout},
-		}},
-		SLOs: o.SLOs,
-	})
+	s.recorder.Add(jobOf(o))
 	s.recorder.SetReload(true, o.Start)
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	s.traffic = &traffic{
@@ -68,6 +63,18 @@ func NewSimulation(o SimulationOptions) *Simulation {
 		start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
 	}
 	return s
+}
+
+// jobOf is the one job of a simulation.
+func jobOf(o SimulationOptions) sink.Job {
+	return sink.Job{
+		Job: probe.Job{
+			Target:   target.Target{Name: Target, Model: "simulated", Connection: target.Reuse},
+			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: o.Model.ConversationsPerMinute / 60}},
+		},
+		Objectives: o.SLOs,
+	}
 }
 
 // WarmUp plays without scraping: a time in which baselines are learned.
@@ -94,18 +101,15 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 }
 
 func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
-	families, done, err := s.recorder.Gatherer().Gather()
+	families, err := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) }).Gather()
 	if err != nil {
 		return err
 	}
-	defer done()
 	at := timestamp.FromTime(s.now)
 	for _, f := range families {
-		if !wantedFamily(f.GetName(), wanted) {
-			continue
-		}
 		for _, m := range f.Metric {
-			series, known := s.sinks[m]
+			key := s.keyOf(f, m)
+			series, known := s.sinks[string(key)]
 			n := 0
 			eachSample(m, func(suffix, label, labelValue string, v float64) {
 				if !known {
@@ -117,11 +121,20 @@ func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
 				n++
 			})
 			if !known {
-				s.sinks[m] = series
+				s.sinks[string(key)] = series
 			}
 		}
 	}
 	return nil
+}
+
+// keyOf tells the metrics of all families apart. It is good until the next one.
+func (s *Simulation) keyOf(f *dto.MetricFamily, m *dto.Metric) []byte {
+	s.key = append(s.key[:0], f.GetName()...)
+	for _, l := range m.Label { // whose names are those of the family
+		s.key = append(append(s.key, 0xff), l.GetValue()...)
+	}
+	return s.key
 }
 
 // series returns where a sample goes; nil if no rule reads it.

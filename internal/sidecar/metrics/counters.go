@@ -11,12 +11,13 @@ import (
 const (
 	kinds   = 2
 	reasons = 13
-	skips   = 8 // room for more than there are now
+	skips   = 3
 	phases  = 5
+	signals = 2
 )
 
-// turnCounters are the counters of one kind of turn. They are float64 because
-// that is what the exposition points at: a scrape copies the struct.
+// turnCounters are the counters of one kind of turn. They are plain numbers under
+// the lock of their job, because those of one scrape must agree.
 type turnCounters struct {
 	started, ended, inFlight, canceled float64
 	failures                           [reasons]float64
@@ -34,7 +35,6 @@ type counters struct {
 	skipped                                    [skips]float64
 
 	lastTurn          float64
-	heartbeat         float64
 	consecutiveFailed float64
 }
 
@@ -116,5 +116,3 @@ func failureIndex(o probe.Outcome) int {
 	}
 	return slices.Index(probe.Failures(), o)
 }
-
-func kindOf(i int) probe.TurnKind { return probe.TurnKinds()[i] }

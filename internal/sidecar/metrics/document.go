@@ -13,7 +13,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -37,41 +39,26 @@ func Document() ([]byte, error) {
 
 // documentValues are what the template shows.
 type documentValues struct {
-	Catalog, Pager   []Metric
-	Lines            map[string]int
-	PerJob, PerSLO   int
-	Failures         []string
-	SkipReasons      []string
-	Phases           []string
-	Buckets          []documentBuckets
-	ExemplarInterval time.Duration
-	BadTurnInterval  string
-	BadTurnKept      string
-	BadTurnsPerHour  int
-}
-
-type documentBuckets struct {
-	Names  []string
-	Bounds []time.Duration
+	Catalog, Pager  []Metric
+	Lines           map[string]int
+	PerJob, PerSLO  int
+	Failures        []string
+	SkipReasons     []string
+	Phases          []string
+	Buckets         []layout
+	BadTurnInterval string
+	BadTurnKept     string
+	BadTurnsPerHour int
 }
 
 func documentData() documentValues {
 	plain, judged := lines(nil), lines([]slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}})
-	perSLO := judged[SLOTurns] + judged[SLOViolations]
 	v := documentValues{
-		Catalog: Catalog(), Pager: PagerCatalog(), Lines: judged, PerSLO: perSLO,
+		Catalog: Catalog(), Pager: PagerCatalog(), Lines: judged, PerSLO: judged[SLOTurns] + judged[SLOViolations],
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
-		ExemplarInterval: exemplarEvery,
-		BadTurnInterval:  slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
+		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
-		Buckets: []documentBuckets{
-			{[]string{TTFT, AnswerTTFT}, tokenBuckets()},
-			{[]string{TPOT, ITL}, paceBuckets()},
-			{[]string{TurnDuration}, turnBuckets()},
-			{[]string{ConversationDuration}, conversationBuckets()},
-			{[]string{PhaseDuration}, phaseBuckets()},
-			{[]string{ScheduleLag, ReadLag}, lagBuckets()},
-		},
+		Buckets:         layouts(),
 	}
 	for _, m := range v.Catalog {
 		if slices.Contains(m.Labels, LabelWorkload) {
@@ -89,24 +76,22 @@ func lines(objectives []slo.Objective) map[string]int {
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Time{} },
 	})
-	r.Apply(Snapshot{
-		Targets: []Target{{Name: "t", ServerMetrics: true}}, SLOs: objectives,
-		Jobs: []Job{{Target: "t", Workload: "w", Rate: 1, Benchmark: Benchmark{Run: "r"}, Benchmarks: known()}},
-	})
-	r.ServerRead("t", ServerReading{Complete: true, Counted: true, Gauged: true})
-	j := r.jobs[probe.Key{Target: "t", Workload: "w"}]
-	for _, h := range j.phase {
-		h.observe(time.Millisecond)
+	info := sink.Job{Objectives: objectives, Benchmark: &sink.Benchmark{Figures: known()}, ServerMetrics: true}
+	info.Traffic.Rate = 1
+	r.Add(info)
+	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Gauged: true}})
+	for _, kind := range probe.TurnKinds() {
+		r.Observe(probe.Start{Kind: kind})
+		r.Observe(probe.Result{Kind: kind, Outcome: probe.Stall, TraceID: "t", Phases: probe.Phases{
+			DNS: probe.Some(time.Second), Connect: probe.Some(time.Second), TLS: probe.Some(time.Second),
+			Headers: probe.Some(time.Second), FirstEvent: probe.Some(time.Second),
+		}})
 	}
-	for k := range j.badTurns {
-		j.badTurns[k] = badTurn{trace: "t", seen: r.options.Now()}
-	}
-	f := r.newFrame()
-	f.fill(r)
+	families, _ := r.Gather() // which cannot fail
 	count := map[string]int{}
-	for _, fam := range f.exported() {
-		for _, m := range fam.Metric {
-			count[fam.GetName()] += samples(m)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			count[f.GetName()] += samples(m)
 		}
 	}
 	return count
@@ -137,6 +122,14 @@ func samples(m *dto.Metric) int {
 	return 1
 }
 
+func text[T ~string](values []T) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return texts
+}
+
 func code(s string) string { return "`" + s + "`" }
 
 func list(items []string) string {
@@ -147,11 +140,11 @@ func list(items []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// buckets writes the bounds in seconds.
-func buckets(bounds []time.Duration) string {
+// buckets writes the bounds.
+func buckets(bounds []float64) string {
 	texts := make([]string, len(bounds))
 	for i, b := range bounds {
-		texts[i] = strconv.FormatFloat(b.Seconds(), 'f', -1, 64)
+		texts[i] = strconv.FormatFloat(b, 'f', -1, 64)
 	}
 	return strings.Join(texts, ", ")
 }

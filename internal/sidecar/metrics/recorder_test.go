@@ -209,9 +209,9 @@ func TestObjectiveGauges(t *testing.T) {
 // TestITLObjective pins that each gap is seen by the judge.
 func TestITLObjective(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
-	s := snapshot("a")
-	s.SLOs = []slo.Objective{{Name: "itl", SLI: slo.ITL, Threshold: 50 * millisecond, Objective: 0.9, Window: time.Hour}}
-	r.Apply(s)
+	s := jobs("a")
+	s[0].Objectives = []slo.Objective{{Name: "itl", SLI: slo.ITL, Threshold: 50 * millisecond, Objective: 0.9, Window: time.Hour}}
+	apply(r, s)
 	res := turn("a", probe.First, start, millisecond, 20*millisecond, 5)
 	res.Gaps[3] = 51 * millisecond
 	run(r, res)
