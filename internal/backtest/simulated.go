@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -86,6 +87,7 @@ func (s *Simulation) WarmUp(d time.Duration) {
 
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
 	for !s.start.Add(s.scraped + s.every).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -93,15 +95,15 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 		s.scraped += s.every
 		s.traffic.advance(s.scraped)
 		s.now = s.start.Add(s.scraped)
-		if err := s.scrape(store, wanted); err != nil {
+		if err := s.scrape(read, store, wanted); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
-	families, err := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) }).Gather()
+func (s *Simulation) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
+	families, err := read.Gather()
 	if err != nil {
 		return err
 	}

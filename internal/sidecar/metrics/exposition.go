@@ -12,8 +12,8 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// exposition is what one scrape gathers: the families of the catalog, without
-// those that nobody asked for. Unlike a prometheus.Registry it does not check
+// exposition is what one scrape gathers: the families of the catalog, or those of
+// them that somebody asked for. Unlike a prometheus.Registry it does not check
 // and sort each series anew, which of thousands of series that are known to be
 // right would be half the cost of a scrape.
 type exposition struct {
@@ -22,16 +22,14 @@ type exposition struct {
 	window   sketch.Sketch
 }
 
-func newExposition(now time.Time, wanted func(family string) bool) *exposition {
+func newExposition(now time.Time, catalog []Metric) *exposition {
 	types := map[Kind]dto.MetricType{
 		Counter: dto.MetricType_COUNTER, Gauge: dto.MetricType_GAUGE,
 		Histogram: dto.MetricType_HISTOGRAM, Summary: dto.MetricType_SUMMARY,
 	}
-	e := &exposition{now: now, families: map[string]*dto.MetricFamily{}}
-	for _, m := range Catalog() {
-		if wanted(m.Name) {
-			e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: types[m.Kind].Enum()}
-		}
+	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
+	for _, m := range catalog {
+		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: types[m.Kind].Enum()}
 	}
 	return e
 }
@@ -56,26 +54,25 @@ type value struct {
 	v    float64
 }
 
-// add adds one series of each of several counters and gauges.
+// addAll adds one series to each of several counters and gauges.
 func (e *exposition) addAll(l labels, values ...value) {
 	for _, v := range values {
 		e.add(v.name, l, v.v)
 	}
 }
 
-// add adds a series of a counter or a gauge.
+// add adds a series to a counter or a gauge.
 func (e *exposition) add(name string, l labels, v float64) {
-	f := e.families[name]
-	if f == nil {
-		return
+	if f := e.families[name]; f != nil {
+		f.Metric = append(f.Metric, series(f.GetType(), l, v))
 	}
-	m := &dto.Metric{Label: l}
-	if f.GetType() == dto.MetricType_COUNTER {
-		m.Counter = &dto.Counter{Value: &v}
-	} else {
-		m.Gauge = &dto.Gauge{Value: &v}
+}
+
+func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
+	if kind == dto.MetricType_COUNTER {
+		return &dto.Metric{Label: l, Counter: &dto.Counter{Value: &v}}
 	}
-	f.Metric = append(f.Metric, m)
+	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
 }
 
 // histogram adds a series of a histogram; none if nothing has made it yet.
@@ -122,9 +119,8 @@ type labels []*dto.LabelPair
 
 // with returns the labels and one more.
 func (l labels) with(name, value string) labels {
-	more := append(slices.Clip(l), &dto.LabelPair{Name: &name, Value: &value})
-	slices.SortFunc(more, func(a, b *dto.LabelPair) int { return cmp.Compare(a.GetName(), b.GetName()) })
-	return more
+	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
+	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
 }
 
 // truth is 1 for true and 0 for false.

@@ -15,17 +15,16 @@ import (
 
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
 // lock, so its series agree with each other.
-func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
-	return r.gather(func(string) bool { return true }), nil
-}
+func (r *Recorder) Gather() ([]*dto.MetricFamily, error) { return r.gather(Catalog()), nil }
 
 // Only gathers some families; the others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(wanted), nil })
+	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog), nil })
 }
 
-func (r *Recorder) gather(wanted func(family string) bool) []*dto.MetricFamily {
-	e := newExposition(r.options.Now(), wanted)
+func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
+	e := newExposition(r.options.Now(), catalog)
 	r.mu.RLock()
 	jobs := r.sortedJobs()
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
