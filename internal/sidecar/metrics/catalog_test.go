@@ -72,8 +72,8 @@ func TestBoundedSets(t *testing.T) {
 		t.Errorf("%d signals, bad turns have room for %d", got, signals)
 	}
 	for i, k := range probe.TurnKinds() {
-		if kindIndex(k) != i {
-			t.Errorf("kind %s has index %d, want %d", k, kindIndex(k), i)
+		if k.Index() != i {
+			t.Errorf("kind %s has index %d, want %d", k, k.Index(), i)
 		}
 	}
 }

@@ -28,8 +28,6 @@ type turnCounters struct {
 
 // counters are all plain numbers of a job.
 type counters struct {
-	turns [kinds]turnCounters
-
 	started, ended, inFlight, failed, canceled float64
 	userErrors                                 float64
 	skipped                                    [skips]float64
@@ -44,13 +42,6 @@ type sloCounters struct {
 	turns, violations [kinds]float64
 }
 
-func kindIndex(k probe.TurnKind) int {
-	if k == probe.Followup {
-		return 1
-	}
-	return 0
-}
-
 // end counts the outcome of a turn.
 func (c *turnCounters) end(o probe.Outcome) {
 	c.ended++
@@ -58,7 +49,7 @@ func (c *turnCounters) end(o probe.Outcome) {
 	if o == probe.Canceled {
 		c.canceled++
 	}
-	if i := failureIndex(o); i >= 0 {
+	if i := slices.Index(probe.Failures(), o); i >= 0 {
 		c.failures[i]++
 	}
 }
@@ -89,7 +80,7 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 	if v == slo.NotJudged {
 		return v
 	}
-	k := kindIndex(r.Kind)
+	k := r.Kind.Index()
 	c.turns[k]++
 	if v == slo.Bad {
 		c.violations[k]++
@@ -107,12 +98,4 @@ func (c *counters) countFailed(o probe.Outcome) {
 	default:
 		c.consecutiveFailed = 0
 	}
-}
-
-// failureIndex is the position in probe.Failures, -1 for success and canceled.
-func failureIndex(o probe.Outcome) int {
-	if !o.Failed() {
-		return -1
-	}
-	return slices.Index(probe.Failures(), o)
 }

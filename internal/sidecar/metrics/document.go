@@ -52,9 +52,10 @@ type documentValues struct {
 }
 
 func documentData() documentValues {
-	plain, judged := lines(nil), lines([]slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}})
+	count := lines()
+	perSLO := count[SLOTurns] + count[SLOViolations]
 	v := documentValues{
-		Catalog: Catalog(), Pager: PagerCatalog(), Lines: judged, PerSLO: judged[SLOTurns] + judged[SLOViolations],
+		Catalog: Catalog(), Pager: PagerCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
 		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
@@ -62,21 +63,26 @@ func documentData() documentValues {
 	}
 	for _, m := range v.Catalog {
 		if slices.Contains(m.Labels, LabelWorkload) {
-			v.PerJob += plain[m.Name]
+			v.PerJob += count[m.Name]
 		}
 	}
 	return v
 }
 
-// lines counts the lines of text that each family takes for one job in which
-// every phase and bad turns of both kinds have happened.
-func lines(objectives []slo.Objective) map[string]int {
+// lines counts the lines of text that each family takes for one job with one SLO
+// in which every phase and bad turns of both kinds have happened.
+func lines() map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Time{} },
 	})
-	info := sink.Job{Objectives: objectives, Benchmark: &sink.Benchmark{Figures: known()}, ServerMetrics: true}
+	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
+	info := sink.Job{
+		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
+		Benchmark:     &sink.Benchmark{Figures: regression.Benchmarks{{known, known}, {known, known}}},
+		ServerMetrics: true,
+	}
 	info.Traffic.Rate = 1
 	r.Add(info)
 	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Gauged: true}})
@@ -95,20 +101,6 @@ func lines(objectives []slo.Objective) map[string]int {
 		}
 	}
 	return count
-}
-
-// known is a benchmark that lacks nothing.
-func known() (all regression.Benchmarks) {
-	one := regression.Benchmark{Typical: time.Second, Samples: 1}
-	for i := range one.Quantiles {
-		one.Quantiles[i] = time.Second
-	}
-	for k := range all {
-		for s := range all[k] {
-			all[k][s] = one
-		}
-	}
-	return all
 }
 
 // samples is the number of lines of a series: +Inf, sum and count included.

@@ -68,11 +68,8 @@ func (j *job) gather(e *exposition, l labels, judged map[string]bool) {
 	}
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
-		j.gatherTurns(e, turn, k)
+		j.turns[k].gather(e, turn)
 		j.gatherRegression(e, turn, k)
-		if b := &j.badTurns[k]; b.current(e.now) {
-			e.add(BadTurn, turn.with(LabelReason, b.reason).with(LabelTraceID, b.trace), b.end)
-		}
 	}
 	j.gatherConversations(e, l)
 	j.gatherObjectives(e, l, judged)
@@ -81,23 +78,24 @@ func (j *job) gather(e *exposition, l labels, judged map[string]bool) {
 	}
 }
 
-func (j *job) gatherTurns(e *exposition, l labels, k int) {
-	c := &j.turns[k]
+func (t *turnSeries) gather(e *exposition, l labels) {
 	e.addAll(l,
-		value{TurnsStarted, c.started}, value{Turns, c.ended}, value{TurnsInFlight, c.inFlight},
-		value{TurnsCanceled, c.canceled}, value{PromptTokens, c.promptTokens},
-		value{CachedPromptTokens, c.cachedTokens}, value{CacheKnownPrompt, c.cacheKnown},
-		value{OutputTokens, c.outputTokens}, value{UsageMissing, c.usageMissing},
-		value{TokenEvents, c.tokenEvents}, value{CoalescedEvents, c.coalesced})
+		value{TurnsStarted, t.started}, value{Turns, t.ended}, value{TurnsInFlight, t.inFlight},
+		value{TurnsCanceled, t.canceled}, value{PromptTokens, t.promptTokens},
+		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
+		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
+		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced})
 	for i, reason := range probe.Failures() {
-		e.add(TurnFailures, l.with(LabelReason, string(reason)), c.failures[i])
+		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.failures[i])
 	}
-	t := &j.spread[k]
 	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
 	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
 	e.distribution(TurnDuration, TurnDurationWindow, l, &t.duration)
 	e.histogram(AnswerTTFT, l, t.answer)
 	e.histogram(ITL, l, t.itl)
+	if t.bad.current(e.now) {
+		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace), t.bad.end)
+	}
 }
 
 func (j *job) gatherConversations(e *exposition, l labels) {

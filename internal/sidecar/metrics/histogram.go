@@ -54,11 +54,8 @@ func newHistogram(name string) prometheus.Histogram {
 	})
 }
 
-// observe counts a duration. A negative one, which only a clock that went
-// backwards can give, counts as 0.
-func observe(h prometheus.Histogram, d time.Duration) { h.Observe(max(d, 0).Seconds()) }
-
-// observeTraced counts a duration that somebody may want to see the turn of.
-func observeTraced(h prometheus.Histogram, d time.Duration, trace prometheus.Labels) {
+// observe counts a duration, with the trace of its turn unless that is nil. A
+// negative one, which only a clock that went backwards can give, counts as 0.
+func observe(h prometheus.Histogram, d time.Duration, trace prometheus.Labels) {
 	h.(prometheus.ExemplarObserver).ObserveWithExemplar(max(d, 0).Seconds(), trace)
 }

@@ -12,10 +12,10 @@ import (
 func TestHistogramIsBounded(t *testing.T) {
 	h := newHistogram(TTFT)
 	for _, d := range []time.Duration{-time.Second, 0, 1, 1000, math.MaxInt64} {
-		observe(h, d)
+		observe(h, d, nil)
 	}
 	for d := time.Duration(1); d < math.MaxInt64/2; d += d/16 + 1 {
-		observe(h, d)
+		observe(h, d, nil)
 	}
 	got := written(h)
 	if got.GetZeroThreshold() != zeroThreshold || got.GetSchema() != nativeSchema || got.GetSampleSum() < 0 {
@@ -36,6 +36,6 @@ func BenchmarkObserve(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		observe(h, ds[i%len(ds)])
+		observe(h, ds[i%len(ds)], nil)
 	}
 }

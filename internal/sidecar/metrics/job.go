@@ -22,21 +22,22 @@ type job struct {
 	mu   sync.Mutex
 	info sink.Job
 	counters
-	spread [kinds]turnHistograms
+	turns [kinds]turnSeries
 	// phase has those that ever happened: a target without TLS has no use for the
 	// series of its handshake.
 	phase        [phases]prometheus.Histogram
 	conversation prometheus.Histogram
 	lag, readLag prometheus.Histogram
-	slos         []*sloCounters
+	slos         []sloCounters
 	regression   *regression.Job
-	badTurns     [kinds]badTurn
 }
 
-// turnHistograms are the distributions of one kind of turn.
-type turnHistograms struct {
+// turnSeries are the series of one kind of turn.
+type turnSeries struct {
+	turnCounters
 	ttft, tpot, duration distribution
 	answer, itl          prometheus.Histogram
+	bad                  badTurn
 }
 
 // distribution is a histogram with the last minute of its values.
@@ -53,8 +54,8 @@ func newJob(key probe.Key) *job {
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
 	}
-	for i := range j.spread {
-		t := &j.spread[i]
+	for i := range j.turns {
+		t := &j.turns[i]
 		t.ttft.histogram, t.answer = newHistogram(TTFT), newHistogram(AnswerTTFT)
 		t.tpot.histogram, t.itl = newHistogram(TPOT), newHistogram(ITL)
 		t.duration.histogram = newHistogram(TurnDuration)
@@ -75,18 +76,13 @@ func (j *job) configure(info sink.Job) {
 // their threshold changed: a counter that falls back to 0 would read as a
 // restart, and one that goes on is right from the change on.
 func (j *job) setSLOs(objectives []slo.Objective) {
-	known := map[string]*sloCounters{}
-	for _, c := range j.slos {
-		known[c.objective.Name] = c
-	}
-	j.slos = nil
-	for _, o := range objectives {
-		c := known[o.Name]
-		if c == nil {
-			c = &sloCounters{}
+	known := j.slos
+	j.slos = make([]sloCounters, len(objectives))
+	for i, o := range objectives {
+		if at := slices.IndexFunc(known, func(c sloCounters) bool { return c.objective.Name == o.Name }); at >= 0 {
+			j.slos[i] = known[at]
 		}
-		c.objective = o
-		j.slos = append(j.slos, c)
+		j.slos[i].objective = o
 	}
 }
 
@@ -94,9 +90,9 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 func (j *job) observe(e probe.Event, now time.Time) {
 	switch e := e.(type) {
 	case probe.Start:
-		c := &j.turns[kindIndex(e.Kind)]
-		c.started++
-		c.inFlight++
+		t := &j.turns[e.Kind.Index()]
+		t.started++
+		t.inFlight++
 	case probe.Result:
 		j.turnEnded(&e, now)
 	case probe.ConversationStart:
@@ -115,27 +111,27 @@ func (j *job) observe(e probe.Event, now time.Time) {
 // a job of the same name that was removed before: it is dropped, or turns in
 // flight would become negative.
 func (j *job) turnEnded(r *probe.Result, now time.Time) {
-	c := &j.turns[kindIndex(r.Kind)]
-	if c.inFlight == 0 {
+	t := &j.turns[r.Kind.Index()]
+	if t.inFlight == 0 {
 		return
 	}
-	c.end(r.Outcome)
-	c.usage(r)
+	t.end(r.Outcome)
+	t.usage(r)
 	j.countFailed(r.Outcome)
 	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
 	}
 	var violated slo.SLI
-	for _, s := range j.slos {
-		if s.judge(r) == slo.Bad && violated == "" {
+	for i := range j.slos {
+		if s := &j.slos[i]; s.judge(r) == slo.Bad && violated == "" {
 			violated = s.objective.SLI
 		}
 	}
 	if why := j.whyBad(r, violated, now); why != "" {
-		j.badTurns[kindIndex(r.Kind)].take(r, why, now)
+		t.bad.take(r, why, now)
 	}
-	j.spread[kindIndex(r.Kind)].observe(r, now)
+	t.observe(r, now)
 	j.observePhases(&r.Phases)
 	j.observeLags(r)
 }
@@ -144,9 +140,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 // first token of a turn that failed later is what its user saw, so it counts;
 // the duration of a failed turn says when it was given up, so it does not. A
 // person would want to see a slow turn's trace, so there are exemplars.
-func (t *turnHistograms) observe(r *probe.Result, now time.Time) {
+func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	for _, gap := range r.Gaps {
-		observe(t.itl, gap)
+		observe(t.itl, gap, nil)
 	}
 	if r.Outcome == probe.Canceled {
 		return
@@ -159,7 +155,7 @@ func (t *turnHistograms) observe(r *probe.Result, now time.Time) {
 		t.ttft.observe(r.TTFT.V, trace, now)
 	}
 	if r.AnswerTTFT.OK {
-		observe(t.answer, r.AnswerTTFT.V)
+		observe(t.answer, r.AnswerTTFT.V, nil)
 	}
 	if r.TPOT.OK {
 		t.tpot.observe(r.TPOT.V, trace, now)
@@ -170,7 +166,7 @@ func (t *turnHistograms) observe(r *probe.Result, now time.Time) {
 }
 
 func (d *distribution) observe(v time.Duration, trace prometheus.Labels, now time.Time) {
-	observeTraced(d.histogram, v, trace)
+	observe(d.histogram, v, trace)
 	d.window.Add(now, v.Seconds())
 }
 
@@ -183,7 +179,7 @@ func (j *job) observePhases(p *probe.Phases) {
 		if j.phase[i] == nil {
 			j.phase[i] = newHistogram(PhaseDuration)
 		}
-		observe(j.phase[i], d.V)
+		observe(j.phase[i], d.V, nil)
 	}
 }
 
@@ -191,10 +187,10 @@ func (j *job) observePhases(p *probe.Phases) {
 // read lag is unknown, which is not 0.
 func (j *job) observeLags(r *probe.Result) {
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
-		observe(j.lag, r.ScheduleLag())
+		observe(j.lag, r.ScheduleLag(), nil)
 	}
 	if r.Kernel && r.Events > 0 {
-		observe(j.readLag, r.ReadLagMax)
+		observe(j.readLag, r.ReadLagMax, nil)
 	}
 }
 
@@ -209,7 +205,7 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	j.userErrors += float64(c.UserErrors)
 	switch {
 	case c.Outcome == probe.Success:
-		observe(j.conversation, c.End.Sub(c.Scheduled))
+		observe(j.conversation, c.End.Sub(c.Scheduled), nil)
 	case c.Outcome == probe.Canceled:
 		j.canceled++
 	default:

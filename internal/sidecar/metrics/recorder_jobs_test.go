@@ -17,12 +17,12 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	g := gather(t, newTestRecorder(&clock{start}, "a"))
 	for _, kind := range []string{"first", "followup"} {
 		for _, reason := range probe.Failures() {
-			if got := g.value(t, turnSeries(TurnFailures, kind, []string{"reason=" + string(reason)})); got != 0 {
+			if got := g.value(t, seriesOfTurn(TurnFailures, kind, []string{"reason=" + string(reason)})); got != 0 {
 				t.Errorf("%s %s = %v", kind, reason, got)
 			}
 		}
 		for _, name := range []string{"ttft", "up"} {
-			g.value(t, turnSeries(SLOViolations, kind, []string{"slo=" + name}))
+			g.value(t, seriesOfTurn(SLOViolations, kind, []string{"slo=" + name}))
 		}
 	}
 	for _, name := range g.of("target=a") {

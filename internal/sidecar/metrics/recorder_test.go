@@ -13,9 +13,9 @@ import (
 const millisecond = time.Millisecond
 
 // first and follow name series of the job a/chat.
-func first(name string, more ...string) string { return turnSeries(name, "first", more) }
+func first(name string, more ...string) string { return seriesOfTurn(name, "first", more) }
 
-func turnSeries(name, kind string, more []string) string {
+func seriesOfTurn(name, kind string, more []string) string {
 	return name + "{" + strings.Join(append(more, "target=a", "turn="+kind, "workload=chat"), ",") + "}"
 }
 
@@ -105,9 +105,9 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 		g := gather(t, r)
 		var failed float64
 		for _, reason := range probe.Failures() {
-			failed += g.value(t, turnSeries(TurnFailures, "followup", []string{"reason=" + string(reason)}))
+			failed += g.value(t, seriesOfTurn(TurnFailures, "followup", []string{"reason=" + string(reason)}))
 		}
-		canceled := g.value(t, turnSeries(TurnsCanceled, "followup", nil))
+		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
 		if (failed == 1) != o.Failed() || (canceled == 1) != (o == probe.Canceled) {
 			t.Errorf("%s: %v failures, %v canceled", o, failed, canceled)
 		}

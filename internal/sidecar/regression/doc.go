@@ -11,7 +11,6 @@ package regression
 import (
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
 
@@ -48,11 +47,4 @@ type Options struct {
 	Benchmarks Benchmarks
 	// Changes are the declared change windows of the target.
 	Changes []Change
-}
-
-func kindIndex(k probe.TurnKind) int {
-	if k == probe.Followup {
-		return 1
-	}
-	return 0
 }

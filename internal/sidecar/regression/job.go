@@ -48,7 +48,7 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	}
 	at := j.clock.at(now)
 	changing := j.change(at)
-	k := kindIndex(r.Kind)
+	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if v.OK {
