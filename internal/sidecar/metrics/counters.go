@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"slices"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
@@ -10,8 +8,6 @@ import (
 // The sizes of the bounded label sets. A test holds them against the lists.
 const (
 	kinds   = 2
-	reasons = 13
-	skips   = 3
 	phases  = 5
 	signals = 2
 )
@@ -19,8 +15,8 @@ const (
 // turnCounters are the counters of one kind of turn. They are plain numbers under
 // the lock of their job, because those of one scrape must agree.
 type turnCounters struct {
-	started, ended, inFlight, canceled float64
-	failures                           [reasons]float64
+	started, ended, inFlight float64
+	outcomes                 map[probe.Outcome]float64
 
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	usageMissing, tokenEvents, coalesced                 float64
@@ -30,7 +26,7 @@ type turnCounters struct {
 type counters struct {
 	started, ended, inFlight, failed, canceled float64
 	userErrors                                 float64
-	skipped                                    [skips]float64
+	skipped                                    map[string]float64
 
 	lastTurn          float64
 	consecutiveFailed float64
@@ -46,12 +42,7 @@ type sloCounters struct {
 func (c *turnCounters) end(o probe.Outcome) {
 	c.ended++
 	c.inFlight--
-	if o == probe.Canceled {
-		c.canceled++
-	}
-	if i := slices.Index(probe.Failures(), o); i >= 0 {
-		c.failures[i]++
-	}
+	c.outcomes[o]++
 }
 
 // usage counts what the turn was made of, canceled turns included: their

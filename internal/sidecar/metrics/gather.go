@@ -81,12 +81,12 @@ func (j *job) gather(e *exposition, l labels, judged map[string]bool) {
 func (t *turnSeries) gather(e *exposition, l labels) {
 	e.addAll(l,
 		value{TurnsStarted, t.started}, value{Turns, t.ended}, value{TurnsInFlight, t.inFlight},
-		value{TurnsCanceled, t.canceled}, value{PromptTokens, t.promptTokens},
+		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced})
-	for i, reason := range probe.Failures() {
-		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.failures[i])
+	for _, reason := range probe.Failures() {
+		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}
 	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
 	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
@@ -104,8 +104,8 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
 		value{ConversationsCanceled, j.canceled}, value{UserEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
-	for i, reason := range SkipReasons() {
-		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[i])
+	for _, reason := range SkipReasons() {
+		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
 	}
 	e.histogram(ConversationDuration, l, j.conversation)
 	e.histogram(ScheduleLag, l, j.lag)

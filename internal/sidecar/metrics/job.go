@@ -53,9 +53,11 @@ func newJob(key probe.Key) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
+		counters:     counters{skipped: map[string]float64{}},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
+		t.outcomes = map[probe.Outcome]float64{}
 		t.ttft.histogram, t.answer = newHistogram(TTFT), newHistogram(AnswerTTFT)
 		t.tpot.histogram, t.itl = newHistogram(TPOT), newHistogram(ITL)
 		t.duration.histogram = newHistogram(TurnDuration)
@@ -101,9 +103,7 @@ func (j *job) observe(e probe.Event, now time.Time) {
 	case probe.Conversation:
 		j.conversationEnded(&e)
 	case probe.Skip:
-		if i := slices.Index(SkipReasons(), e.Reason); i >= 0 {
-			j.skipped[i]++
-		}
+		j.skipped[e.Reason]++
 	}
 }
 

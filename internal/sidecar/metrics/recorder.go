@@ -98,7 +98,7 @@ func (r *Recorder) Remove(key probe.Key) {
 }
 
 // Observe takes an event into every series it belongs to, at once. A reason of
-// a skip outside SkipReasons is dropped: labels stay bounded.
+// a skip outside SkipReasons is not exported: labels stay bounded.
 func (r *Recorder) Observe(e probe.Event) {
 	if m, ok := e.(probe.ModelFound); ok {
 		r.setModel(m.Target, m.Model)

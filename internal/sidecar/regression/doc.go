@@ -32,17 +32,14 @@ const (
 	signals = 2
 )
 
-// Thresholds are the absolute objectives, by index of Signals, that stand in
-// for a young baseline; 0 is none.
-type Thresholds [signals]time.Duration
-
 // Options are what a Job cannot know by itself.
 type Options struct {
 	// Timeouts of its workload are what a turn that never got its value waited
 	// for.
 	Timeouts workload.Timeouts
-	// Thresholds by kind of turn, in the order of probe.TurnKinds.
-	Thresholds [kinds]Thresholds
+	// Thresholds are the absolute objectives, by kind of turn and signal, that
+	// stand in for a young baseline; 0 is none.
+	Thresholds [kinds][signals]time.Duration
 	// Benchmarks stand in for the learned baselines, by kind and signal.
 	Benchmarks Benchmarks
 	// Changes are the declared change windows of the target.

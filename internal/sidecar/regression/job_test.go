@@ -63,7 +63,7 @@ func near(t *testing.T, what string, got, want, by float64) {
 const day = 24 * time.Hour
 
 func TestYoungBaselineIsTheObjective(t *testing.T) {
-	f := newFeed(Options{Thresholds: [kinds]Thresholds{{time.Second, 0}}})
+	f := newFeed(Options{Thresholds: [kinds][signals]time.Duration{{time.Second, 0}}})
 	v := f.run(time.Hour).view()
 	if !v.Young || v.Baseline != 1 || !math.IsNaN(v.Noise) || v.Cusum != 0 {
 		t.Errorf("after an hour: %+v; want the threshold of 1 s, said to be young", v)
