@@ -33,7 +33,7 @@ func layouts() []layout {
 const (
 	// bucketFactor is the largest growth from one native bucket to the next.
 	// client_golang takes 2^(1/8), which is schema 3.
-	bucketFactor, nativeSchema = 1.1, 3
+	bucketFactor = 1.1
 	// zeroThreshold is the width of the native zero bucket: 2^-20 s, about a
 	// microsecond. A time.Duration ends at 2^33 s, so there are never more than
 	// some 430 buckets, and neither a reset nor a coarser schema is needed to

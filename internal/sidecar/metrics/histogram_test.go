@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// nativeSchema has buckets that grow by 2^(1/8).
+const nativeSchema = 3
+
 // TestHistogramIsBounded: no duration is so short, long or wrong that it makes
 // more buckets than the docs promise, and a negative one counts as 0.
 func TestHistogramIsBounded(t *testing.T) {
