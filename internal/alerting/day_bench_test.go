@@ -17,9 +17,11 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -58,17 +60,15 @@ func newFleet() *fleet {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return f.now },
 	})
-	s := metrics.Snapshot{SLOs: fleetObjectives()}
 	for i := range fleetTargets {
 		name := "target-" + strconv.Itoa(i)
 		f.names = append(f.names, name)
-		s.Targets = append(s.Targets, metrics.Target{Name: name, Model: "m", Connection: "per_conversation"})
-		s.Jobs = append(s.Jobs, metrics.Job{
-			Target: name, Workload: "chat", Rate: 0.2,
-			Deadlines: regression.Deadlines{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute},
-		})
+		j := sink.Job{Objectives: fleetObjectives()}
+		j.Target = target.Target{Name: name, Model: "m", Connection: target.PerConversation}
+		j.Workload.Name, j.Traffic.Rate = "chat", 0.2
+		j.Workload.Timeouts = workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute}
+		f.recorder.Add(j)
 	}
-	f.recorder.Apply(s)
 	f.recorder.SetReload(true, f.now)
 	return f
 }
@@ -139,7 +139,7 @@ func BenchmarkDay50(b *testing.B) {
 	before, residentBefore := heap(), resident(b)
 	dir := b.TempDir()
 	p, err := alerting.New(alerting.Options{
-		Gatherer: f.recorder.Gatherer(), RuleFiles: f.rules(b), Interval: interval, Retention: history,
+		Gatherer: f.recorder, RuleFiles: f.rules(b), Interval: interval, Retention: history,
 		Dir: dir, Instance: "bench", Now: wall,
 	})
 	if err != nil {

@@ -30,7 +30,7 @@ const timestampSuffix = "_timestamp_seconds"
 // may be the pager's own health, which must not wait for a reload that waits for
 // the scrape.
 type feed struct {
-	gatherer  prometheus.TransactionalGatherer
+	gatherer  prometheus.Gatherer
 	storage   storage.Appendable
 	clock     *clock
 	instance  labels.Labels // put on every series
@@ -61,8 +61,7 @@ func (f *feed) take(s selection) { f.selected.Store(&s) }
 // scrape gathers once and stores it. Series of the scrape before that are no
 // longer there become stale.
 func (f *feed) scrape(ctx context.Context) error {
-	families, done, gatherErr := f.gatherer.Gather()
-	defer done()
+	families, gatherErr := f.gatherer.Gather()
 	b := batch{feed: f, wants: f.selected.Load().wants, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
 	b.step = f.clock.step()
 	f.round++

@@ -27,7 +27,7 @@ func newRig(t *testing.T, g prometheus.Gatherer, ruleText string, change func(*O
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), logs: &bytes.Buffer{}}
 	o := Options{
-		Gatherer: prometheus.ToTransactionalGatherer(g), RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}},
+		Gatherer: g, RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}},
 		Instance: "here", Now: func() time.Time { return r.now }, Logger: slog.New(slog.NewTextHandler(r.logs, nil)),
 	}
 	if change != nil {

@@ -44,10 +44,6 @@ func newGauge(t *testing.T) *gauge {
 
 func (g *gauge) set(v float64) { g.up.WithLabelValues("a").Set(v) }
 
-func (g *gauge) gatherer() prometheus.TransactionalGatherer {
-	return prometheus.ToTransactionalGatherer(g.registry)
-}
-
 // posted is an alert as an Alertmanager gets it.
 type posted struct {
 	Labels, Annotations map[string]string

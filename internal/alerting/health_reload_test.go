@@ -33,7 +33,7 @@ func selfGathering(t *testing.T, before func() bool) *Pager {
 	self := &selfCollector{desc: prometheus.NewDesc("test_health", "Health.", nil, nil), before: before}
 	g := newGauge(t)
 	p := mustNew(t, Options{
-		Gatherer: g.gatherer(), RuleFiles: []RuleFile{{"rules.yml", []byte(reading("test_up", "test_health"))}},
+		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(reading("test_up", "test_health"))}},
 		Instance: "here", Interval: 10 * time.Millisecond,
 	})
 	self.health = p.Health

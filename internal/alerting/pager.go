@@ -32,7 +32,7 @@ import (
 
 // Options are what a Pager is made of. Gatherer and RuleFiles are required.
 type Options struct {
-	Gatherer prometheus.TransactionalGatherer
+	Gatherer prometheus.Gatherer
 	// RuleFiles hold the rules. Groups without an interval are evaluated every
 	// Interval.
 	RuleFiles []RuleFile

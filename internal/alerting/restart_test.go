@@ -29,7 +29,7 @@ groups:
 func lives(t *testing.T, dir, ruleText string, g *gauge, box *inbox, length time.Duration, during func(p *Pager)) {
 	t.Helper()
 	p := mustNew(t, Options{
-		Gatherer: g.gatherer(), RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}}, Dir: dir,
+		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(ruleText)}}, Dir: dir,
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
 		Now: box.now,
 	})
@@ -243,7 +243,7 @@ func TestNewRefuses(t *testing.T) {
 		`rule file "rules.yml"`: func(o *Options) { o.RuleFiles[0].Data = []byte("groups: 1") },
 	} {
 		o := Options{
-			Gatherer:  prometheus.ToTransactionalGatherer(prometheus.NewRegistry()),
+			Gatherer:  prometheus.NewRegistry(),
 			RuleFiles: []RuleFile{{"rules.yml", []byte(slow)}},
 		}
 		change(&o)

@@ -28,12 +28,15 @@ func allowed() map[string][]string {
 		"internal/sketch": nil,
 		"internal/slo":    {"internal/probe"},
 
-		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe"},
-		"internal/sidecar/metrics":    {"internal/probe", "internal/sidecar/regression", "internal/sketch", "internal/slo"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/workload"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo",
+		},
+		"internal/sidecar/metrics": {
+			"internal/probe", "internal/serverside", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/wire",
@@ -43,8 +46,8 @@ func allowed() map[string][]string {
 
 		"internal/alerting": {"internal/samples"},
 		"internal/backtest": {
-			"internal/draw", "internal/probe", "internal/samples", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/slo", "internal/yamlform",
+			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/samples",
+			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},

@@ -5,14 +5,17 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -25,9 +28,9 @@ type Simulation struct {
 	scraped  time.Duration
 	every    time.Duration
 	now      time.Time
-	// sinks are the series of each sample of a message, which the recorder
-	// reuses from scrape to scrape.
-	sinks map[*dto.Metric][]*Series
+	// sinks are the series of each sample of a metric, by its name and labels.
+	sinks map[string][]*Series
+	key   []byte
 }
 
 // SimulationOptions define a run. Equal options give equal series.
@@ -48,19 +51,12 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	if o.ScrapeInterval == 0 {
 		o.ScrapeInterval = 15 * time.Second
 	}
-	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[*dto.Metric][]*Series{}}
+	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[string][]*Series{}}
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
 		Heartbeat: func(probe.Key) time.Time { return s.now },
 	})
-	s.recorder.Apply(metrics.Snapshot{
-		Targets: []metrics.Target{{Name: Target, Model: "simulated", Connection: "reuse"}},
-		Jobs: []metrics.Job{{
-			Target: Target, Workload: Workload, Rate: o.Model.ConversationsPerMinute / 60,
-			Deadlines: regression.Deadlines{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout},
-		}},
-		SLOs: o.SLOs,
-	})
+	s.recorder.Add(jobOf(o))
 	s.recorder.SetReload(true, o.Start)
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	s.traffic = &traffic{
@@ -68,6 +64,18 @@ func NewSimulation(o SimulationOptions) *Simulation {
 		start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
 	}
 	return s
+}
+
+// jobOf is the one job of a simulation.
+func jobOf(o SimulationOptions) sink.Job {
+	return sink.Job{
+		Job: probe.Job{
+			Target:   target.Target{Name: Target, Model: "simulated", Connection: target.Reuse},
+			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: o.Model.ConversationsPerMinute / 60}},
+		},
+		Objectives: o.SLOs,
+	}
 }
 
 // WarmUp plays without scraping: a time in which baselines are learned.
@@ -79,6 +87,7 @@ func (s *Simulation) WarmUp(d time.Duration) {
 
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
+	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
 	for !s.start.Add(s.scraped + s.every).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -86,25 +95,25 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 		s.scraped += s.every
 		s.traffic.advance(s.scraped)
 		s.now = s.start.Add(s.scraped)
-		if err := s.scrape(store, wanted); err != nil {
+		if err := s.scrape(read, store, wanted); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
-	families, done, err := s.recorder.Gatherer().Gather()
+func (s *Simulation) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
+	families, err := read.Gather()
 	if err != nil {
 		return err
 	}
-	defer done()
 	at := timestamp.FromTime(s.now)
 	base := labels.FromStrings("instance", "prober", "job", "synthetic")
 	wants := func(series string) bool { return wanted[series] }
 	for _, f := range families {
 		for _, m := range f.Metric {
-			series, known := s.sinks[m]
+			key := s.keyOf(f, m)
+			series, known := s.sinks[string(key)]
 			n := 0
 			samples.Each(f.GetName(), m, false, wants, func(one samples.Sample) {
 				if !known {
@@ -114,9 +123,23 @@ func (s *Simulation) scrape(store *Store, wanted map[string]bool) error {
 				n++
 			})
 			if !known {
-				s.sinks[m] = series
+				s.sinks[string(key)] = series
 			}
 		}
 	}
 	return nil
+}
+
+// keyOf tells the metrics of all families apart. It is good until the next one.
+func (s *Simulation) keyOf(f *dto.MetricFamily, m *dto.Metric) []byte {
+	s.key = append(s.key[:0], f.GetName()...)
+	for _, l := range m.Label { // whose names are those of the family
+		s.key = append(append(s.key, 0xff), l.GetValue()...)
+	}
+	return s.key
+}
+
+// wantedFamily reports whether any series of a family is wanted.
+func wantedFamily(name string, wanted map[string]bool) bool {
+	return wanted[name] || wanted[name+"_bucket"] || wanted[name+"_sum"] || wanted[name+"_count"]
 }

@@ -11,8 +11,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -37,17 +40,15 @@ func newScript(start time.Time) *script {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
 	})
-	s.recorder.Apply(metrics.Snapshot{
-		Targets: []metrics.Target{
-			{Name: "vllm", Model: "m", Connection: "reuse", ServerMetrics: true},
-			{Name: "proxy", Model: "m", Connection: "per_conversation", ServerMetrics: true},
-		},
-		Jobs: []metrics.Job{
-			{Target: "vllm", Workload: "chat", Rate: 0.1, Benchmark: metrics.Benchmark{Run: "nightly"}, Benchmarks: benchmarks()},
-			{Target: "proxy", Workload: "chat", Rate: 0.1},
-		},
-		SLOs: example().SLOs,
-	})
+	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {
+		j := sink.Job{Objectives: example().SLOs, ServerMetrics: true}
+		j.Target = target.Target{Name: name, Model: "m", Connection: connection}
+		j.Workload.Name, j.Traffic.Rate = "chat", 0.1
+		if name == "vllm" {
+			j.Benchmark = &sink.Benchmark{Run: "nightly", Figures: benchmarks()}
+		}
+		s.recorder.Add(j)
+	}
 	s.recorder.SetReload(true, start)
 	return s
 }
@@ -121,8 +122,8 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time) time.Time {
 		s.now = s.now.Add(scrapeEvery)
 		s.conversation("vllm")
 		s.conversation("proxy")
-		s.recorder.ServerRead("vllm", metrics.ServerReading{Complete: true, Counted: true, Drafted: 100, Accepted: 60})
-		s.recorder.ServerRead("proxy", metrics.ServerReading{Complete: true, Gauged: true, Acceptance: 0.7})
+		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
+		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Gauged: true, Acceptance: 0.7}})
 		s.recorder.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)

@@ -18,6 +18,14 @@ const (
 // TurnKinds lists both kinds.
 func TurnKinds() []TurnKind { return []TurnKind{First, Followup} }
 
+// Index is the kind's place in TurnKinds.
+func (k TurnKind) Index() int {
+	if k == Followup {
+		return 1
+	}
+	return 0
+}
+
 // Opt is a value that may be undefined or unknown, which is never the same as
 // zero.
 type Opt[T any] struct {

@@ -6,7 +6,9 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
 )
 
 // behaviour says how the n-th turn goes. Times of the result are durations
@@ -59,8 +61,9 @@ type prober struct {
 	instance string
 	clock    *time.Time
 	jobs     []rules.Job
-	snapshot metrics.Snapshot
-	recorder *metrics.Recorder
+	// configured is what the recorder knows of its jobs.
+	configured []sink.Job
+	recorder   *metrics.Recorder
 	// share is its part of the jobs' rates.
 	share float64
 	// due holds the fraction of a conversation that is left over, turns how
@@ -83,7 +86,7 @@ type prober struct {
 	// started counts conversations that were due.
 	started int
 	// server, if set, is what the server's own metrics say, minute by minute.
-	server func() metrics.ServerReading
+	server func() serverside.Reading
 	// lag is how late each turn is sent.
 	lag time.Duration
 }
@@ -96,8 +99,22 @@ func (p *prober) restart() {
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 	})
-	p.recorder.Apply(p.snapshot)
+	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
+}
+
+// apply adds jobs to the recorder, or configures them anew.
+func (p *prober) apply(jobs []sink.Job) {
+	for _, j := range jobs {
+		p.recorder.Add(j)
+	}
+}
+
+// forget takes all jobs out of the recorder.
+func (p *prober) forget() {
+	for _, j := range p.configured {
+		p.recorder.Remove(j.Key())
+	}
 }
 
 // minute takes all turns of a minute. They end within the last second of it,
@@ -108,8 +125,8 @@ func (p *prober) minute() {
 	}
 	p.beat = *p.clock
 	if p.server != nil {
-		for _, t := range p.snapshot.Targets {
-			p.recorder.ServerRead(t.Name, p.server())
+		for _, j := range p.configured {
+			p.recorder.ServerRead(j.Target.Name, p.server())
 		}
 	}
 	if p.silent {

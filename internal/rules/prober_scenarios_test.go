@@ -1,11 +1,13 @@
 package rules_test
 
 import (
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -72,36 +74,46 @@ func proberScenarios() []scenario {
 // ruleScenarios are about rules and probers that do not belong together.
 func ruleScenarios() []scenario {
 	outdated := rules.AlertRulesOutdated
-	apply := func(change func(*metrics.Snapshot)) func(*house) {
+	apply := func(change func([]sink.Job)) func(*house) {
 		return all(func(p *prober) {
-			s := p.snapshot
-			s.SLOs = append([]slo.Objective{}, s.SLOs...)
-			s.Jobs = append([]metrics.Job{}, s.Jobs...)
-			change(&s)
-			p.recorder.Apply(s)
+			jobs := slices.Clone(p.configured)
+			for i := range jobs {
+				jobs[i].Objectives = slices.Clone(jobs[i].Objectives)
+			}
+			change(jobs)
+			p.apply(jobs)
 		})
 	}
-	asBefore := apply(func(*metrics.Snapshot) {})
+	objectives := func(change func(*slo.Objective)) func(*house) {
+		return apply(func(jobs []sink.Job) {
+			for _, j := range jobs {
+				change(&j.Objectives[0])
+			}
+		})
+	}
+	asBefore := apply(func([]sink.Job) {})
 	return []scenario{
 		{name: "the prober has another threshold", steps: []step{
 			healthy,
-			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Threshold *= 2 }), after: 10 * time.Minute},
+			{do: objectives(func(o *slo.Objective) { o.Threshold *= 2 }), after: 10 * time.Minute},
 			{after: 10 * time.Minute, want: []string{outdated + " ttft prober-0"}},
 			{do: asBefore, after: time.Minute},
 		}},
 		{name: "the prober has another objective", steps: []step{
-			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Objective = 0.98 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
+			{do: objectives(func(o *slo.Objective) { o.Objective = 0.98 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
 		}},
 		{name: "the prober has another window", steps: []step{
-			{do: apply(func(s *metrics.Snapshot) { s.SLOs[0].Window /= 2 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
+			{do: objectives(func(o *slo.Objective) { o.Window /= 2 }), after: 20 * time.Minute, want: []string{outdated + " ttft prober-0"}},
 		}},
 		{name: "the prober has one more objective", steps: []step{
-			{do: apply(func(s *metrics.Snapshot) { s.SLOs = append(s.SLOs, available) }), after: 20 * time.Minute, want: []string{outdated + " available"}},
+			{do: apply(func(jobs []sink.Job) {
+				for i := range jobs {
+					jobs[i].Objectives = append(jobs[i].Objectives, available)
+				}
+			}), after: 20 * time.Minute, want: []string{outdated + " available"}},
 		}},
 		{name: "the prober has one more target", steps: []step{
-			{do: apply(func(s *metrics.Snapshot) {
-				s.Jobs = append(s.Jobs, metrics.Job{Target: "new", Workload: "chat"})
-			}), after: 20 * time.Minute, want: []string{outdated + " new"}},
+			{do: all(func(p *prober) { p.apply(sinkJobs(rules.Input{Jobs: []rules.Job{{Target: "new", Workload: "chat"}}})) }), after: 20 * time.Minute, want: []string{outdated + " new"}},
 		}},
 	}
 }

@@ -22,9 +22,11 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/teststorage"
 
+	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
 	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -111,16 +113,13 @@ func (p *prometheus) scrape(pr *prober) {
 		p.refs[h] = ref
 	}
 	if !pr.down {
-		fams, done, err := pr.recorder.Gatherer().Gather()
+		fams, err := pr.recorder.Only(func(family string) bool { return p.read[family] }).Gather()
 		if err != nil {
 			p.t.Fatal(err)
 		}
 		for _, f := range fams {
-			if p.read[f.GetName()] {
-				expose(f, pr.instance, add)
-			}
+			expose(f, pr.instance, add)
 		}
-		done()
 	}
 	gone := p.last[pr.instance]
 	p.last[pr.instance] = seen
@@ -235,7 +234,7 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 	for i := range replicas {
 		p := &prober{
 			instance: "prober-" + strconv.Itoa(i), clock: &h.clock, jobs: in.Jobs,
-			snapshot: snapshot(in), share: 1 / float64(replicas), behave: ok,
+			configured: sinkJobs(in), share: 1 / float64(replicas), behave: ok,
 			due: map[rules.Job]float64{}, turns: map[rules.Job]int{},
 		}
 		p.restart()
@@ -244,13 +243,15 @@ func newHouse(t *testing.T, in rules.Input, replicas int) *house {
 	return h
 }
 
-func snapshot(in rules.Input) metrics.Snapshot {
-	s := metrics.Snapshot{SLOs: in.SLOs}
-	for _, j := range in.Jobs {
-		s.Targets = append(s.Targets, metrics.Target{Name: j.Target, Model: "m", Connection: "reuse", ServerMetrics: true})
-		s.Jobs = append(s.Jobs, metrics.Job{Target: j.Target, Workload: j.Workload, Rate: j.ConversationsPerMinute / 60})
+func sinkJobs(in rules.Input) []sink.Job {
+	var out []sink.Job
+	for _, r := range in.Jobs {
+		j := sink.Job{Objectives: in.SLOs, ServerMetrics: true}
+		j.Target = target.Target{Name: r.Target, Model: "m", Connection: target.Reuse}
+		j.Workload.Name, j.Traffic.Rate = r.Workload, r.ConversationsPerMinute/60
+		out = append(out, j)
 	}
-	return s
+	return out
 }
 
 // run lets time pass: each minute traffic, then a scrape, then the rules.

@@ -129,7 +129,7 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 		{"it comes back without the job", func() {
 			p.down, p.stuck, p.jobs = false, false, nil
 			p.restart()
-			p.recorder.Apply(metrics.Snapshot{SLOs: p.snapshot.SLOs})
+			p.forget()
 		}},
 		{"it dies a last time", func() { p.down = true }},
 		{"it comes back for good, and the fault goes on", func() { p.down, p.jobs = false, jobs; p.restart() }},

@@ -87,7 +87,7 @@ func regressionScenarios() []scenario {
 				state := p.recorder.Baselines()
 				p.restart()
 				p.recorder.RestoreBaselines(state)
-				p.recorder.Apply(p.snapshot)
+				p.apply(p.configured)
 			}), after: 5 * time.Minute, want: []string{fastFirst, fastFollowup}},
 		}},
 		{name: "a prober that dies within a regression", regressions: true, steps: []step{

@@ -5,7 +5,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -44,7 +43,7 @@ func sampleScenarios() []scenario {
 			{do: func(h *house) {
 				for i, p := range h.probers {
 					p.share, p.jobs = 1, p.jobs[i:i+1]
-					p.snapshot.Jobs = p.snapshot.Jobs[i : i+1]
+					p.configured = p.configured[i : i+1]
 					p.restart()
 				}
 			}, after: 2 * time.Hour},
@@ -67,7 +66,7 @@ func sampleScenarios() []scenario {
 			healthy,
 			{do: all(func(p *prober) {
 				p.jobs = nil
-				p.recorder.Apply(metrics.Snapshot{SLOs: p.snapshot.SLOs})
+				p.forget()
 			}), after: 25 * time.Minute, want: []string{noSample}},
 		}},
 		{name: "nothing is judged", in: withSLOs(pace), steps: []step{

@@ -12,22 +12,23 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 
 	"synthetic/internal/rules"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
 )
 
 // accepting is a server that drafts so many tokens a minute and accepts a share
 // of them.
 func accepting(drafted, share float64) func(*house) {
-	return saying(metrics.ServerReading{Complete: true, Counted: true, Drafted: drafted, Accepted: drafted * share})
+	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: drafted, Accepted: drafted * share}})
 }
 
 // averaging is a server that has only an average to show.
 func averaging(share float64) func(*house) {
-	return saying(metrics.ServerReading{Complete: true, Gauged: true, Acceptance: share})
+	return saying(serverside.Reading{Complete: true, Speculation: serverside.Speculation{Gauged: true, Acceptance: share}})
 }
 
-func saying(r metrics.ServerReading) func(*house) {
-	return all(func(p *prober) { p.server = func() metrics.ServerReading { return r } })
+func saying(r serverside.Reading) func(*house) {
+	return all(func(p *prober) { p.server = func() serverside.Reading { return r } })
 }
 
 // speculationScenarios are about what a server says of its own.
@@ -73,11 +74,11 @@ func speculationScenarios() []scenario {
 		}},
 		{name: "one of two probers cannot read it", replicas: 2, steps: []step{
 			usually,
-			{do: func(h *house) { h.probers[1].server = func() metrics.ServerReading { return metrics.ServerReading{} } }, after: time.Hour},
+			{do: func(h *house) { h.probers[1].server = func() serverside.Reading { return serverside.Reading{} } }, after: time.Hour},
 		}},
 		{name: "the server's metrics cannot be read", steps: []step{
 			usually,
-			{do: saying(metrics.ServerReading{}), after: time.Hour, want: []string{unreadable}},
+			{do: saying(serverside.Reading{}), after: time.Hour, want: []string{unreadable}},
 			{do: accepting(2000, 0.6), after: 40 * time.Minute},
 		}},
 		{name: "the prober begins anew in a healthy hour", steps: []step{
@@ -95,7 +96,7 @@ func speculationScenarios() []scenario {
 		}},
 		{name: "an average of an idle server goes", steps: []step{
 			{do: averaging(0.7), after: 3 * time.Hour},
-			{do: saying(metrics.ServerReading{Complete: true}), after: time.Hour},
+			{do: saying(serverside.Reading{Complete: true}), after: time.Hour},
 		}},
 		{name: "an average on which few tokens stand", in: withJobs(rules.Job{Target: "a", Workload: "chat", TurnsPerMinute: 1, ConversationsPerMinute: 1}), steps: []step{
 			{do: averaging(0.7), after: 3 * time.Hour}, {do: averaging(0.01), after: time.Hour},

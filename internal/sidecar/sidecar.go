@@ -106,8 +106,7 @@ func New(o Options) (*Sidecar, error) {
 		Heartbeat:       func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
-	recorder := &recorderSink{Recorder: s.recorder, jobs: map[probe.Key]sink.Job{}}
-	s.sinks = sink.Fanout{recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
+	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
@@ -115,7 +114,7 @@ func New(o Options) (*Sidecar, error) {
 		},
 		OnRemoved: s.sinks.Remove,
 	})
-	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: recorder.ServerRead})
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return s, s.restore()
 }
@@ -164,7 +163,7 @@ func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(u
 func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }
 
 // Gatherer has the series of /metrics but for those of the process.
-func (s *Sidecar) Gatherer() prometheus.TransactionalGatherer { return s.recorder.Gatherer() }
+func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }
 
 // Status returns what the status page shows.
 func (s *Sidecar) Status() status.Snapshot { return s.page.Snapshot() }

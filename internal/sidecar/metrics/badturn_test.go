@@ -11,17 +11,17 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // badTurns lists the bad turns that a recorder shows, as "turn reason trace".
 func badTurns(t *testing.T, r *Recorder) []string {
 	t.Helper()
 	var out []string
-	fams, done, err := r.Gatherer().Gather()
+	fams, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	for _, f := range fams {
 		if f.GetName() != BadTurn {
 			continue
@@ -85,10 +85,10 @@ func followup(at time.Time, trace string, tpot time.Duration) probe.Result {
 func TestFarAboveTheUsualIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
-	s := snapshot("a")
-	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}
-	s.SLOs = nil
-	r.Apply(s)
+	s := jobs("a")
+	s[0].Benchmark = &sink.Benchmark{Figures: regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
+	s[0].Objectives = nil
+	apply(r, s)
 	step := func(trace string, ttft time.Duration) {
 		c.now = c.now.Add(5 * time.Second)
 		run(r, badly(c.now, trace, probe.Success, ttft))
@@ -114,10 +114,10 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 func TestASlowTurnOfAStepIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
-	s := snapshot("a")
-	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}
-	s.SLOs = nil
-	r.Apply(s)
+	s := jobs("a")
+	s[0].Benchmark = &sink.Benchmark{Figures: regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
+	s[0].Objectives = nil
+	apply(r, s)
 	step := func(trace string, ttft time.Duration) []string {
 		c.now = c.now.Add(5 * time.Second)
 		run(r, badly(c.now, trace, probe.Success, ttft))
@@ -188,11 +188,11 @@ func TestBadTurnsAreBounded(t *testing.T) {
 func TestBadTurnsGoWithTheirJob(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a", "b")
 	run(r, badly(start, "t1", probe.HTTP5xx, millisecond))
-	r.Apply(snapshot("a"))
+	apply(r, jobs("a"))
 	if got := badTurns(t, r); len(got) != 1 {
 		t.Errorf("after a reload that keeps the target: %v", got)
 	}
-	r.Apply(snapshot("b"))
+	apply(r, jobs("b"))
 	if got := badTurns(t, r); got != nil {
 		t.Errorf("after a reload without the target: %v", got)
 	}

@@ -2,24 +2,13 @@ package metrics
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
-
-// Benchmark says which level of which measurement a job is compared with.
-type Benchmark struct {
-	Run, Variant, Level string
-	// Pooled says that it does not tell first turns from follow-up turns.
-	Pooled bool
-}
-
-// benchmarked is a benchmark with its figures.
-type benchmarked struct {
-	source  Benchmark
-	figures regression.Benchmarks
-}
 
 // Geomean is the value of LabelStatistic of the geometric mean; the others are
 // those of Statistic.
@@ -28,26 +17,26 @@ const Geomean = "geomean"
 // Statistic is the value of LabelStatistic of a quantile: "p95" of 0.95.
 func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
 
-// addBenchmark adds what a job's turns are expected to take. It changes with the
-// configuration alone.
-func (f *frame) addBenchmark(job labels, b benchmarked) {
+// gatherBenchmark adds what a job's turns are expected to take: the figures that
+// are known.
+func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	turns := "by_kind"
-	if b.source.Pooled {
+	if b.Pooled {
 		turns = "pooled"
 	}
-	f.constant(ExpectedInfo, job.with(pair("run", b.source.Run), pair("variant", b.source.Variant), pair("level", b.source.Level), pair("turns", turns)), 1)
-	for k := range probe.TurnKinds() {
-		for i, signal := range f.words.signals {
-			f.addExpected(job.with(f.words.turns[k], signal), b.figures[k][i])
+	e.add(ExpectedInfo, l.with("run", b.Run).with("variant", b.Variant).
+		with("level", strconv.FormatFloat(b.Level, 'g', -1, 64)).with("turns", turns), 1)
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range regression.Signals() {
+			gatherExpected(e, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), b.Figures[k][i])
 		}
 	}
 }
 
-// addExpected adds the figures of a signal that are known.
-func (f *frame) addExpected(l labels, b regression.Benchmark) {
+func gatherExpected(e *exposition, l labels, b regression.Benchmark) {
 	add := func(statistic string, d time.Duration) {
 		if d > 0 {
-			f.constant(Expected, l.with(pair(LabelStatistic, statistic)), d.Seconds())
+			e.add(Expected, l.with(LabelStatistic, statistic), d.Seconds())
 		}
 	}
 	add(Geomean, b.Typical)
@@ -55,6 +44,6 @@ func (f *frame) addExpected(l labels, b regression.Benchmark) {
 		add(Statistic(q), b.Quantiles[i])
 	}
 	if b.Samples > 0 {
-		f.constant(ExpectedTurns, l, float64(b.Samples))
+		e.add(ExpectedTurns, l, float64(b.Samples))
 	}
 }

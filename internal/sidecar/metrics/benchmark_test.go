@@ -7,16 +7,16 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // gaugesOf are the series of a family by the value of a label.
 func gaugesOf(t *testing.T, r *Recorder, family, label string) map[string]float64 {
 	t.Helper()
-	families, done, err := r.Gatherer().Gather()
+	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	out := map[string]float64{}
 	for _, f := range families {
 		if f.GetName() == family {
@@ -37,9 +37,9 @@ func valueOf(m *dto.Metric, label string) string {
 	return ""
 }
 
-// TestBenchmarkFollowsTheSnapshot: a reload that names another benchmark, or
+// TestBenchmarkFollowsReloads: a reload that names another benchmark, or
 // none, replaces what is exported and compared with.
-func TestBenchmarkFollowsTheSnapshot(t *testing.T) {
+func TestBenchmarkFollowsReloads(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "east")
 	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 3 || got[Geomean] != 0.4 || got["p50"] != 0.39 || got["p95"] != 0.7 {
@@ -52,10 +52,12 @@ func TestBenchmarkFollowsTheSnapshot(t *testing.T) {
 		t.Errorf("info by level %v, want level 20", got)
 	}
 
-	s := snapshot("east")
-	s.Jobs[0].Benchmark = Benchmark{Run: "weekly", Variant: "kv_aware", Level: "30", Pooled: true}
-	s.Jobs[0].Benchmarks = regression.Benchmarks{{{Quantiles: [3]time.Duration{time.Second}}}}
-	r.Apply(s)
+	s := jobs("east")
+	s[0].Benchmark = &sink.Benchmark{
+		Run: "weekly", Variant: "kv_aware", Level: 30, Pooled: true,
+		Figures: regression.Benchmarks{{{Quantiles: [3]time.Duration{time.Second}}}},
+	}
+	apply(r, s)
 	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 1 || got["p50"] != 1 {
 		t.Errorf("after the reload: expected seconds %v, want p50 1 alone", got)
 	}
@@ -63,8 +65,8 @@ func TestBenchmarkFollowsTheSnapshot(t *testing.T) {
 		t.Errorf("after the reload: info by turns %v, want pooled alone", got)
 	}
 
-	s.Jobs[0].Benchmark, s.Jobs[0].Benchmarks = Benchmark{}, regression.Benchmarks{}
-	r.Apply(s)
+	s[0].Benchmark = nil
+	apply(r, s)
 	for _, family := range []string{Expected, ExpectedTurns, ExpectedInfo} {
 		if got := gaugesOf(t, r, family, LabelTarget); len(got) != 0 {
 			t.Errorf("without a benchmark %s is exported: %v", family, got)

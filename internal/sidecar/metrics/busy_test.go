@@ -53,7 +53,7 @@ func busyTurn(r *Recorder, rng *rand.Rand, name string, step int, now time.Time)
 	t.Phases.Connect = probe.Some(spread(time.Millisecond))
 	t.Phases.TLS = probe.Some(spread(5 * time.Millisecond))
 	if step%10 == 9 {
-		t.Outcome = probe.Failures()[rng.IntN(reasons)]
+		t.Outcome = probe.Failures()[rng.IntN(len(probe.Failures()))]
 	}
 	r.Observe(probe.ConversationStart{Target: name, Workload: "chat"})
 	run(r, t)

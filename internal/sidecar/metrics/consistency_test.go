@@ -4,13 +4,18 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"synthetic/internal/probe"
 )
@@ -19,8 +24,7 @@ import (
 // reloads come: started = ended + in flight must hold in each scrape.
 func TestScrapesAreConsistent(t *testing.T) {
 	r := NewRecorder(Options{})
-	r.Apply(snapshot("a"))
-	gatherer := r.Gatherer()
+	apply(r, jobs("a"))
 	stop := make(chan struct{})
 	var traffic sync.WaitGroup
 	for i := range 4 {
@@ -30,12 +34,11 @@ func TestScrapesAreConsistent(t *testing.T) {
 	traffic.Go(func() { until(stop, reloads(r)) })
 	traffic.Go(func() { until(stop, func() { requireConsistent(t, gather(t, r)) }) })
 	for range 1000 {
-		fams, done, err := gatherer.Gather()
+		fams, err := r.Gather()
 		if err != nil {
 			t.Fatal(err)
 		}
 		requireConsistent(t, index(fams))
-		done()
 	}
 	close(stop)
 	traffic.Wait()
@@ -64,9 +67,8 @@ func reloads(r *Recorder) func() {
 	n := 0
 	return func() {
 		n++
-		r.Apply(snapshot([]string{"a", "b"}[:1+n%2]...))
-		r.SetModel("a", "found")
-		r.Forget(probe.Key{Target: "b", Workload: "chat"})
+		apply(r, jobs([]string{"a", "b"}[:1+n%2]...))
+		r.Observe(probe.ModelFound{Target: "a", Workload: "chat", Model: "found"})
 		r.SetReload(true, start)
 	}
 }
@@ -103,11 +105,11 @@ func requireConsistent(t *testing.T, g gathered) {
 	}
 }
 
-// TestConcurrentScrapes: a slow client neither holds up nor disturbs others.
-func TestConcurrentScrapes(t *testing.T) {
+// TestScrapesAreIndependent: a slow client holds what it was given, whatever
+// happens and is scraped meanwhile.
+func TestScrapesAreIndependent(t *testing.T) {
 	r := busyRecorder(2)
-	g := r.Gatherer()
-	slow, done, err := g.Gather()
+	slow, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,43 +123,40 @@ func TestConcurrentScrapes(t *testing.T) {
 	if got := seriesCount(index(slow)); got != before {
 		t.Errorf("the second scrape changed what the first one holds: %v turns, then %v", before, got)
 	}
-	done()
 }
 
 func seriesCount(g gathered) float64 {
 	return g[Turns+"{target=deployment-000,turn=first,workload=chat}"].Counter.GetValue()
 }
 
-// TestGathererReusesItsFrame pins that a steady scrape lays out nothing anew,
-// and that a change of the series does.
-func TestGathererReusesItsFrame(t *testing.T) {
-	r := newTestRecorder(&clock{start}, "a")
-	g := r.Gatherer()
-	scrape := func() any {
-		fams, done, err := g.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer done()
-		return fams[0].Metric[0]
+// TestOnly pins that a gatherer of some families gives those alone, as the whole
+// does.
+func TestOnly(t *testing.T) {
+	r := scripted()
+	wanted := map[string]bool{Turns: true, TTFT: true, TPOTWindow: true, SLOThreshold: true}
+	some, err := r.Only(func(family string) bool { return wanted[family] }).Gather()
+	if err != nil {
+		t.Fatal(err)
 	}
-	one, two := scrape(), scrape()
-	r.Apply(snapshot("a", "b"))
-	if three := scrape(); one != two || two == three {
-		t.Errorf("reused: %t, anew after a change: %t; want both", one == two, two != three)
+	all, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return !wanted[f.GetName()] })
+	if diff := cmp.Diff(all, some, protocmp.Transform(), cmpopts.EquateNaNs()); diff != "" || len(some) != len(wanted) {
+		t.Errorf("%d families (-of all +only):\n%s", len(some), diff)
 	}
 }
 
-func TestGathererWithOthers(t *testing.T) {
+func TestGatherBesideOthers(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
 	reg := prometheus.NewRegistry()
 	other := prometheus.NewCounter(prometheus.CounterOpts{Name: "go_other_total", Help: "Another."})
 	reg.MustRegister(other)
-	fams, done, err := r.Gatherer(reg).Gather()
+	fams, err := beside{r, reg}.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	if got := fams[0].GetName(); got != "go_other_total" {
 		t.Errorf("the first family is %s, want them all sorted by name", got)
 	}
@@ -168,14 +167,13 @@ func TestGathererWithOthers(t *testing.T) {
 	}
 }
 
-// TestGathererReportsOthersErrors: a broken neighbour must not hide what the
+// TestGatherReportsOthersErrors: a broken neighbour must not hide what the
 // recorder knows.
-func TestGathererReportsOthersErrors(t *testing.T) {
+func TestGatherReportsOthersErrors(t *testing.T) {
 	broken := prometheus.NewRegistry()
 	desc := prometheus.NewDesc("go_broken", "Broken.", nil, nil)
 	broken.MustRegister(invalid{prometheus.NewInvalidMetric(desc, http.ErrServerClosed)})
-	fams, done, err := newTestRecorder(&clock{start}, "a").Gatherer(broken).Gather()
-	defer done()
+	fams, err := beside{newTestRecorder(&clock{start}, "a"), broken}.Gather()
 	if err == nil || len(fams) == 0 {
 		t.Errorf("error %v and %d families; want an error and the recorder's families", err, len(fams))
 	}

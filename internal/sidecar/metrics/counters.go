@@ -1,8 +1,6 @@
 package metrics
 
 import (
-	"slices"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
@@ -10,16 +8,15 @@ import (
 // The sizes of the bounded label sets. A test holds them against the lists.
 const (
 	kinds   = 2
-	reasons = 13
-	skips   = 8 // room for more than there are now
 	phases  = 5
+	signals = 2
 )
 
-// turnCounters are the counters of one kind of turn. They are float64 because
-// that is what the exposition points at: a scrape copies the struct.
+// turnCounters are the counters of one kind of turn. They are plain numbers under
+// the lock of their job, because those of one scrape must agree.
 type turnCounters struct {
-	started, ended, inFlight, canceled float64
-	failures                           [reasons]float64
+	started, ended, inFlight float64
+	outcomes                 map[probe.Outcome]float64
 
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	usageMissing, tokenEvents, coalesced                 float64
@@ -27,14 +24,11 @@ type turnCounters struct {
 
 // counters are all plain numbers of a job.
 type counters struct {
-	turns [kinds]turnCounters
-
 	started, ended, inFlight, failed, canceled float64
 	userErrors                                 float64
-	skipped                                    [skips]float64
+	skipped                                    map[string]float64
 
 	lastTurn          float64
-	heartbeat         float64
 	consecutiveFailed float64
 }
 
@@ -44,23 +38,11 @@ type sloCounters struct {
 	turns, violations [kinds]float64
 }
 
-func kindIndex(k probe.TurnKind) int {
-	if k == probe.Followup {
-		return 1
-	}
-	return 0
-}
-
 // end counts the outcome of a turn.
 func (c *turnCounters) end(o probe.Outcome) {
 	c.ended++
 	c.inFlight--
-	if o == probe.Canceled {
-		c.canceled++
-	}
-	if i := failureIndex(o); i >= 0 {
-		c.failures[i]++
-	}
+	c.outcomes[o]++
 }
 
 // usage counts what the turn was made of, canceled turns included: their
@@ -89,7 +71,7 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 	if v == slo.NotJudged {
 		return v
 	}
-	k := kindIndex(r.Kind)
+	k := r.Kind.Index()
 	c.turns[k]++
 	if v == slo.Bad {
 		c.violations[k]++
@@ -108,13 +90,3 @@ func (c *counters) countFailed(o probe.Outcome) {
 		c.consecutiveFailed = 0
 	}
 }
-
-// failureIndex is the position in probe.Failures, -1 for success and canceled.
-func failureIndex(o probe.Outcome) int {
-	if !o.Failed() {
-		return -1
-	}
-	return slices.Index(probe.Failures(), o)
-}
-
-func kindOf(i int) probe.TurnKind { return probe.TurnKinds()[i] }

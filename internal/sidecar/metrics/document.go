@@ -13,7 +13,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -37,18 +39,17 @@ func Document() ([]byte, error) {
 
 // documentValues are what the template shows.
 type documentValues struct {
-	Groups           []documentGroup
-	Others, Pager    []Metric
-	Lines            map[string]int
-	PerJob, PerSLO   int
-	Failures         []string
-	SkipReasons      []string
-	Phases           []string
-	Buckets          []documentBuckets
-	ExemplarInterval time.Duration
-	BadTurnInterval  string
-	BadTurnKept      string
-	BadTurnsPerHour  int
+	Groups          []documentGroup
+	Others, Pager   []Metric
+	Lines           map[string]int
+	PerJob, PerSLO  int
+	Failures        []string
+	SkipReasons     []string
+	Phases          []string
+	Buckets         []layout
+	BadTurnInterval string
+	BadTurnKept     string
+	BadTurnsPerHour int
 }
 
 // documentGroup are metrics with the same labels.
@@ -57,33 +58,20 @@ type documentGroup struct {
 	Metrics []Metric
 }
 
-type documentBuckets struct {
-	Names  []string
-	Bounds []time.Duration
-}
-
 func documentData() documentValues {
-	plain, judged := lines(nil), lines([]slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}})
-	perSLO := judged[SLOTurns] + judged[SLOViolations]
+	count := lines()
+	perSLO := count[SLOTurns] + count[SLOViolations]
 	v := documentValues{
-		Pager: PagerCatalog(), Lines: judged, PerSLO: perSLO,
+		Pager: PagerCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
-		ExemplarInterval: exemplarEvery,
-		BadTurnInterval:  slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
+		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
-		Buckets: []documentBuckets{
-			{[]string{TTFT, AnswerTTFT}, tokenBuckets()},
-			{[]string{TPOT, ITL}, paceBuckets()},
-			{[]string{TurnDuration}, turnBuckets()},
-			{[]string{ConversationDuration}, conversationBuckets()},
-			{[]string{PhaseDuration}, phaseBuckets()},
-			{[]string{ScheduleLag, ReadLag}, lagBuckets()},
-		},
+		Buckets:         layouts(),
 	}
 	v.Groups, v.Others = grouped(Catalog())
 	for _, m := range Catalog() {
 		if slices.Contains(m.Labels, LabelWorkload) {
-			v.PerJob += plain[m.Name]
+			v.PerJob += count[m.Name]
 		}
 	}
 	return v
@@ -109,49 +97,38 @@ func grouped(catalog []Metric) (groups []documentGroup, others []Metric) {
 	return groups, others
 }
 
-// lines counts the lines of text that each family takes for one job in which
-// every phase and bad turns of both kinds have happened.
-func lines(objectives []slo.Objective) map[string]int {
+// lines counts the lines of text that each family takes for one job with one SLO
+// in which every phase and bad turns of both kinds have happened.
+func lines() map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Time{} },
 	})
-	r.Apply(Snapshot{
-		Targets: []Target{{Name: "t", ServerMetrics: true}}, SLOs: objectives,
-		Jobs: []Job{{Target: "t", Workload: "w", Rate: 1, Benchmark: Benchmark{Run: "r"}, Benchmarks: known()}},
-	})
-	r.ServerRead("t", ServerReading{Complete: true, Counted: true, Gauged: true})
-	j := r.jobs[probe.Key{Target: "t", Workload: "w"}]
-	for _, h := range j.phase {
-		h.observe(time.Millisecond)
+	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
+	info := sink.Job{
+		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
+		Benchmark:     &sink.Benchmark{Figures: regression.Benchmarks{{known, known}, {known, known}}},
+		ServerMetrics: true,
 	}
-	for k := range j.badTurns {
-		j.badTurns[k] = badTurn{trace: "t", seen: r.options.Now()}
+	info.Traffic.Rate = 1
+	r.Add(info)
+	r.ServerRead("", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Gauged: true}})
+	for _, kind := range probe.TurnKinds() {
+		r.Observe(probe.Start{Kind: kind})
+		r.Observe(probe.Result{Kind: kind, Outcome: probe.Stall, TraceID: "t", Phases: probe.Phases{
+			DNS: probe.Some(time.Second), Connect: probe.Some(time.Second), TLS: probe.Some(time.Second),
+			Headers: probe.Some(time.Second), FirstEvent: probe.Some(time.Second),
+		}})
 	}
-	f := r.newFrame()
-	f.fill(r)
+	families, _ := r.Gather() // which cannot fail
 	count := map[string]int{}
-	for _, fam := range f.exported() {
-		for _, m := range fam.Metric {
-			count[fam.GetName()] += samples(m)
+	for _, f := range families {
+		for _, m := range f.Metric {
+			count[f.GetName()] += samples(m)
 		}
 	}
 	return count
-}
-
-// known is a benchmark that lacks nothing.
-func known() (all regression.Benchmarks) {
-	one := regression.Benchmark{Typical: time.Second, Samples: 1}
-	for i := range one.Quantiles {
-		one.Quantiles[i] = time.Second
-	}
-	for k := range all {
-		for s := range all[k] {
-			all[k][s] = one
-		}
-	}
-	return all
 }
 
 // samples is the number of lines of a series: +Inf, sum and count included.
@@ -165,6 +142,14 @@ func samples(m *dto.Metric) int {
 	return 1
 }
 
+func text[T ~string](values []T) []string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return texts
+}
+
 func code(s string) string { return "`" + s + "`" }
 
 func list(items []string) string {
@@ -175,11 +160,11 @@ func list(items []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// buckets writes the bounds in seconds.
-func buckets(bounds []time.Duration) string {
+// buckets writes the bounds.
+func buckets(bounds []float64) string {
 	texts := make([]string, len(bounds))
 	for i, b := range bounds {
-		texts[i] = strconv.FormatFloat(b.Seconds(), 'f', -1, 64)
+		texts[i] = strconv.FormatFloat(b, 'f', -1, 64)
 	}
 	return strings.Join(texts, ", ")
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/serverside"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -90,15 +92,19 @@ func scripted() *Recorder {
 	r.Observe(probe.ConversationStart{Target: "west", Workload: "chat"})
 	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
 	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
-	r.ServerRead("east", ServerReading{Complete: true, Counted: true, Drafted: 1200, Accepted: 300})
-	r.ServerRead("west", ServerReading{Gauged: true, Acceptance: 0.75})
+	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}})
+	r.ServerRead("west", serverside.Reading{Speculation: said{Gauged: true, Acceptance: 0.75}})
 	return r
 }
 
+// TestExpositionGolden runs at a fixed time: an exemplar carries the time at which
+// it was taken.
 func TestExpositionGolden(t *testing.T) {
-	for name, accept := range map[string]string{"text": formats()["text"], "openmetrics": formats()["openmetrics"]} {
-		golden(t, filepath.Join("testdata", "exposition."+name), scrape(t, scripted(), accept).Bytes())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, name := range []string{"text", "openmetrics"} {
+			golden(t, filepath.Join("testdata", "exposition."+name), scrape(t, scripted(), formats()[name]).Bytes())
+		}
+	})
 }
 
 func TestLint(t *testing.T) {

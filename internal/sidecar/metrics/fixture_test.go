@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -35,22 +37,38 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return start },
 	})
-	r.Apply(snapshot(targets...))
+	apply(r, jobs(targets...))
 	r.SetReload(true, start)
 	return r
 }
 
-func snapshot(targets ...string) Snapshot {
-	s := Snapshot{SLOs: objectives()}
-	for _, t := range targets {
-		s.Targets = append(s.Targets, Target{Name: t, Model: "m-8b", Connection: "reuse", ServerMetrics: true})
-		j := Job{Target: t, Workload: "chat", Rate: 0.25}
-		if t == "east" {
-			j.Benchmark, j.Benchmarks = Benchmark{Run: "nightly", Variant: "kv_aware", Level: "20"}, benchmarks()
-		}
-		s.Jobs = append(s.Jobs, j)
+// apply makes the jobs of a recorder those of the list, as a reload does.
+func apply(r *Recorder, jobs []sink.Job) {
+	kept := map[probe.Key]bool{}
+	for _, j := range jobs {
+		kept[j.Key()] = true
+		r.Add(j)
 	}
-	return s
+	for _, j := range r.Baselines().Jobs {
+		if key := (probe.Key{Target: j.Target, Workload: j.Workload}); !kept[key] {
+			r.Remove(key)
+		}
+	}
+}
+
+// jobs are one per target, with everything configured.
+func jobs(targets ...string) []sink.Job {
+	var out []sink.Job
+	for _, t := range targets {
+		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
+		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse}
+		j.Workload.Name, j.Traffic.Rate = "chat", 0.25
+		if t == "east" {
+			j.Benchmark = &sink.Benchmark{Run: "nightly", Variant: "kv_aware", Level: 20, Figures: benchmarks()}
+		}
+		out = append(out, j)
+	}
+	return out
 }
 
 // benchmarks know the TTFT of first turns.

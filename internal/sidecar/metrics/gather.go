@@ -2,60 +2,160 @@ package metrics
 
 import (
 	"errors"
+	"maps"
+	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+
+	"synthetic/internal/probe"
 )
 
-// Gatherer gathers the recorder's families, and those of others beside them,
-// which must not define the same names. Unlike a Registry it neither checks
-// nor sorts each series anew, and it reuses its messages: with thousands of
-// series that is most of the cost of a scrape.
-func (r *Recorder) Gatherer(others ...prometheus.Gatherer) prometheus.TransactionalGatherer {
-	return &gatherer{recorder: r, others: others}
+// Gather implements prometheus.Gatherer. Each job is read under one hold of its
+// lock, so its series agree with each other.
+func (r *Recorder) Gather() ([]*dto.MetricFamily, error) { return r.gather(Catalog()), nil }
+
+// Only gathers some families; the others cost nothing.
+func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
+	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog), nil })
 }
 
-type gatherer struct {
-	recorder *Recorder
-	others   []prometheus.Gatherer
-}
-
-// Gather fills a frame; it is the caller's until done.
-func (g *gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
-	f := g.recorder.takeFrame()
-	f.fill(g.recorder)
-	fams := f.exported()
-	for _, o := range g.others {
-		more, gatherErr := o.Gather()
-		fams, err = append(fams, more...), errors.Join(err, gatherErr)
+func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
+	e := newExposition(r.options.Now(), catalog)
+	r.mu.RLock()
+	jobs := r.sortedJobs()
+	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
+		r.targets[name].gather(e, name)
 	}
-	slices.SortStableFunc(fams, func(a, b *dto.MetricFamily) int {
-		return strings.Compare(a.GetName(), b.GetName())
-	})
-	return fams, func() { g.recorder.giveBack(f) }, err
+	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
+	r.mu.RUnlock()
+	r.gatherProcess(e)
+	judged := map[string]bool{}
+	for _, j := range jobs {
+		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload)
+		if r.options.Heartbeat != nil {
+			e.add(SchedulerHeartbeat, l, unixSeconds(r.options.Heartbeat(j.key)))
+		}
+		j.gather(e, l, judged)
+	}
+	return e.sorted()
 }
 
-// takeFrame returns the spare frame or lays out a new one: a second scrape at
-// the same time gets its own.
-func (r *Recorder) takeFrame() *frame {
-	r.mu.Lock()
-	f := r.spare
-	r.spare = nil
-	r.mu.Unlock()
-	if f == nil {
-		f = r.newFrame()
+// gatherProcess adds what is said once of this process.
+func (r *Recorder) gatherProcess(e *exposition) {
+	if b := r.options.Build; b != (Build{}) {
+		e.add(BuildInfo, labels{}.
+			with("version", b.Version).with("revision", b.Revision).with("branch", b.Branch).
+			with("goversion", b.GoVersion).with("goos", b.GOOS).with("goarch", b.GOARCH).with("tags", b.Tags), 1)
 	}
-	return f
+	if r.options.TimestampSource == nil {
+		return
+	}
+	if s := r.options.TimestampSource(); s != "" {
+		e.add(TimestampSourceInfo, labels{}.with("source", s), 1)
+	}
 }
 
-// giveBack keeps the frame for the next scrape if it still shows the series
-// there are.
-func (r *Recorder) giveBack(f *frame) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f.generation == r.generation {
-		r.spare = f
+// gather adds the series of a job. judged are the objectives that were shown.
+func (j *job) gather(e *exposition, l labels, judged map[string]bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if rate := j.info.Traffic.Rate; rate > 0 {
+		e.add(TrafficRate, l, rate)
 	}
+	for k, kind := range probe.TurnKinds() {
+		turn := l.with(LabelTurn, string(kind))
+		j.turns[k].gather(e, turn)
+		j.gatherRegression(e, turn, k)
+	}
+	j.gatherConversations(e, l)
+	j.gatherObjectives(e, l, judged)
+	if b := j.info.Benchmark; b != nil {
+		gatherBenchmark(e, l, b)
+	}
+}
+
+func (t *turnSeries) gather(e *exposition, l labels) {
+	e.addAll(l,
+		value{TurnsStarted, t.started}, value{Turns, t.ended}, value{TurnsInFlight, t.inFlight},
+		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
+		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
+		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
+		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced})
+	for _, reason := range probe.Failures() {
+		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
+	}
+	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
+	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
+	e.distribution(TurnDuration, TurnDurationWindow, l, &t.duration)
+	e.histogram(AnswerTTFT, l, t.answer)
+	e.histogram(ITL, l, t.itl)
+	if t.bad.current(e.now) {
+		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace), t.bad.end)
+	}
+}
+
+func (j *job) gatherConversations(e *exposition, l labels) {
+	e.addAll(l,
+		value{ConversationsStarted, j.started}, value{Conversations, j.ended},
+		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
+		value{ConversationsCanceled, j.canceled}, value{UserEndpointErrors, j.userErrors},
+		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
+	for _, reason := range SkipReasons() {
+		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
+	}
+	e.histogram(ConversationDuration, l, j.conversation)
+	e.histogram(ScheduleLag, l, j.lag)
+	e.histogram(ReadLag, l, j.readLag)
+	for i, phase := range Phases() {
+		e.histogram(PhaseDuration, l.with(LabelPhase, phase), j.phase[i])
+	}
+}
+
+// gatherObjectives adds the counters of each objective for the turns it covers
+// and, once for all jobs, what defines it. Availability has no threshold.
+func (j *job) gatherObjectives(e *exposition, l labels, judged map[string]bool) {
+	for _, s := range j.slos {
+		o := s.objective
+		for k, kind := range probe.TurnKinds() {
+			if o.Covers(j.key.Target, j.key.Workload, kind) {
+				turn := l.with(LabelTurn, string(kind)).with(LabelSLO, o.Name)
+				e.addAll(turn, value{SLOTurns, s.turns[k]}, value{SLOViolations, s.violations[k]})
+			}
+		}
+		if judged[o.Name] {
+			continue
+		}
+		judged[o.Name] = true
+		slo := labels{}.with(LabelSLO, o.Name)
+		e.addAll(slo, value{SLOObjective, o.Objective}, value{SLOWindow, o.Window.Seconds()})
+		if o.Threshold > 0 {
+			e.add(SLOThreshold, slo, o.Threshold.Seconds())
+		}
+	}
+}
+
+// Handler serves the recorder's families through promhttp, and those of others
+// beside them: OpenMetrics with exemplars, protobuf with native histograms, or
+// text, as the scraper asks.
+func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
+	opts.EnableOpenMetrics = true
+	return promhttp.HandlerFor(beside(append([]prometheus.Gatherer{r}, others...)), opts)
+}
+
+// beside gathers from several that do not define the same names. Unlike
+// prometheus.Gatherers it does not check each series anew.
+type beside []prometheus.Gatherer
+
+// Gather implements prometheus.Gatherer.
+func (b beside) Gather() (all []*dto.MetricFamily, err error) {
+	for _, g := range b {
+		more, gatherErr := g.Gather()
+		all, err = append(all, more...), errors.Join(err, gatherErr)
+	}
+	slices.SortStableFunc(all, byName)
+	return all, err
 }

@@ -12,12 +12,11 @@ import (
 // gathered maps "name{label=value,...}" to a series.
 type gathered map[string]*dto.Metric
 
-// gather copies everything the recorder exports.
+// gather takes everything the recorder exports, and has client_golang check it:
+// no series twice, labels sorted and of valid text, types as the family says.
 func gather(t *testing.T, r *Recorder) gathered {
 	t.Helper()
-	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(r)
-	fams, err := reg.Gather()
+	fams, err := prometheus.Gatherers{r}.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 )
@@ -16,88 +19,82 @@ import (
 type job struct {
 	key probe.Key
 
-	mu sync.Mutex
+	mu   sync.Mutex
+	info sink.Job
 	counters
-	spread       [kinds]turnHistograms
-	phase        [phases]*histogram
-	conversation *histogram
-	lag, readLag *histogram
-	slos         []*sloCounters
+	turns [kinds]turnSeries
+	// phase has those that ever happened: a target without TLS has no use for the
+	// series of its handshake.
+	phase        [phases]prometheus.Histogram
+	conversation prometheus.Histogram
+	lag, readLag prometheus.Histogram
+	slos         []sloCounters
 	regression   *regression.Job
-	badTurns     [kinds]badTurn
-	// retired says that no snapshot names the job any more: it goes once its
-	// last conversation has ended.
-	retired bool
 }
 
-// turnHistograms are the distributions of one kind of turn. The windows hold
-// the last minute of those next to them.
-type turnHistograms struct {
-	ttft, answer, tpot, itl, duration      *histogram
-	ttftWindow, tpotWindow, durationWindow sketch.Window
+// turnSeries are the series of one kind of turn.
+type turnSeries struct {
+	turnCounters
+	ttft, tpot, duration distribution
+	answer, itl          prometheus.Histogram
+	bad                  badTurn
 }
 
-func newJob(key probe.Key, l *layouts) *job {
+// distribution is a histogram with the last minute of its values.
+type distribution struct {
+	histogram prometheus.Histogram
+	window    sketch.Window
+}
+
+func newJob(key probe.Key) *job {
 	j := &job{
 		key:          key,
-		conversation: newHistogram(l.conversation),
-		lag:          newHistogram(l.lag),
-		readLag:      newHistogram(l.lag),
+		conversation: newHistogram(ConversationDuration),
+		lag:          newHistogram(ScheduleLag),
+		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
+		counters:     counters{skipped: map[string]float64{}},
 	}
-	for i := range j.phase {
-		j.phase[i] = newHistogram(l.phase)
-	}
-	for i := range j.spread {
-		j.spread[i] = turnHistograms{
-			ttft: newHistogram(l.token), answer: newHistogram(l.answer),
-			tpot: newHistogram(l.pace), itl: newHistogram(l.gap),
-			duration: newHistogram(l.turn),
-		}
+	for i := range j.turns {
+		t := &j.turns[i]
+		t.outcomes = map[probe.Outcome]float64{}
+		t.ttft.histogram, t.answer = newHistogram(TTFT), newHistogram(AnswerTTFT)
+		t.tpot.histogram, t.itl = newHistogram(TPOT), newHistogram(ITL)
+		t.duration.histogram = newHistogram(TurnDuration)
 	}
 	return j
+}
+
+// configure takes over what is said of the job.
+func (j *job) configure(info sink.Job) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.info = info
+	j.setSLOs(info.Objectives)
+	j.setRegression()
 }
 
 // setSLOs takes over the counters of objectives whose name it knows, even if
 // their threshold changed: a counter that falls back to 0 would read as a
 // restart, and one that goes on is right from the change on.
 func (j *job) setSLOs(objectives []slo.Objective) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	known := map[string]*sloCounters{}
-	for _, c := range j.slos {
-		known[c.objective.Name] = c
-	}
-	j.slos = nil
-	for _, o := range objectives {
-		if !j.covered(o) {
-			continue
+	known := j.slos
+	j.slos = make([]sloCounters, len(objectives))
+	for i, o := range objectives {
+		if at := slices.IndexFunc(known, func(c sloCounters) bool { return c.objective.Name == o.Name }); at >= 0 {
+			j.slos[i] = known[at]
 		}
-		c := known[o.Name]
-		if c == nil {
-			c = &sloCounters{}
-		}
-		c.objective = o
-		j.slos = append(j.slos, c)
+		j.slos[i].objective = o
 	}
-}
-
-func (j *job) covered(o slo.Objective) bool {
-	for _, k := range probe.TurnKinds() {
-		if o.Covers(j.key.Target, j.key.Workload, k) {
-			return true
-		}
-	}
-	return false
 }
 
 // observe takes an event into the job's series.
 func (j *job) observe(e probe.Event, now time.Time) {
 	switch e := e.(type) {
 	case probe.Start:
-		c := &j.turns[kindIndex(e.Kind)]
-		c.started++
-		c.inFlight++
+		t := &j.turns[e.Kind.Index()]
+		t.started++
+		t.inFlight++
 	case probe.Result:
 		j.turnEnded(&e, now)
 	case probe.ConversationStart:
@@ -106,74 +103,83 @@ func (j *job) observe(e probe.Event, now time.Time) {
 	case probe.Conversation:
 		j.conversationEnded(&e)
 	case probe.Skip:
-		if i := slices.Index(SkipReasons(), e.Reason); i >= 0 {
-			j.skipped[i]++
-		}
+		j.skipped[e.Reason]++
 	}
 }
 
 // turnEnded counts a finished turn. A turn that never started here belongs to
-// a job of the same name that was forgotten before: it is dropped, or turns in
+// a job of the same name that was removed before: it is dropped, or turns in
 // flight would become negative.
 func (j *job) turnEnded(r *probe.Result, now time.Time) {
-	c := &j.turns[kindIndex(r.Kind)]
-	if c.inFlight == 0 {
+	t := &j.turns[r.Kind.Index()]
+	if t.inFlight == 0 {
 		return
 	}
-	c.end(r.Outcome)
-	c.usage(r)
+	t.end(r.Outcome)
+	t.usage(r)
 	j.countFailed(r.Outcome)
 	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
 	}
 	var violated slo.SLI
-	for _, s := range j.slos {
-		if s.judge(r) == slo.Bad && violated == "" {
+	for i := range j.slos {
+		if s := &j.slos[i]; s.judge(r) == slo.Bad && violated == "" {
 			violated = s.objective.SLI
 		}
 	}
 	if why := j.whyBad(r, violated, now); why != "" {
-		j.badTurns[kindIndex(r.Kind)].take(r, why, now)
+		t.bad.take(r, why, now)
 	}
-	j.spread[kindIndex(r.Kind)].observe(r, now)
+	t.observe(r, now)
 	j.observePhases(&r.Phases)
 	j.observeLags(r)
 }
 
 // observe enters the turn into the distributions it belongs to. The time to
 // first token of a turn that failed later is what its user saw, so it counts;
-// the duration of a failed turn says when it was given up, so it does not.
-func (t *turnHistograms) observe(r *probe.Result, now time.Time) {
+// the duration of a failed turn says when it was given up, so it does not. A
+// person would want to see a slow turn's trace, so there are exemplars.
+func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	for _, gap := range r.Gaps {
-		t.itl.observe(gap)
+		observe(t.itl, gap, nil)
 	}
 	if r.Outcome == probe.Canceled {
 		return
 	}
+	var trace prometheus.Labels
+	if r.TraceID != "" {
+		trace = prometheus.Labels{LabelTraceID: r.TraceID}
+	}
 	if r.TTFT.OK {
-		t.ttft.trace(r.TTFT.V, r.TraceID, r.End)
-		t.ttftWindow.Add(now, r.TTFT.V.Seconds())
+		t.ttft.observe(r.TTFT.V, trace, now)
 	}
 	if r.AnswerTTFT.OK {
-		t.answer.observe(r.AnswerTTFT.V)
+		observe(t.answer, r.AnswerTTFT.V, nil)
 	}
 	if r.TPOT.OK {
-		t.tpot.trace(r.TPOT.V, r.TraceID, r.End)
-		t.tpotWindow.Add(now, r.TPOT.V.Seconds())
+		t.tpot.observe(r.TPOT.V, trace, now)
 	}
 	if r.Outcome == probe.Success {
-		t.duration.trace(r.Duration(), r.TraceID, r.End)
-		t.durationWindow.Add(now, r.Duration().Seconds())
+		t.duration.observe(r.Duration(), trace, now)
 	}
+}
+
+func (d *distribution) observe(v time.Duration, trace prometheus.Labels, now time.Time) {
+	observe(d.histogram, v, trace)
+	d.window.Add(now, v.Seconds())
 }
 
 // observePhases counts the phases that happened, in the order of Phases.
 func (j *job) observePhases(p *probe.Phases) {
 	for i, d := range [phases]probe.Opt[time.Duration]{p.DNS, p.Connect, p.TLS, p.Headers, p.FirstEvent} {
-		if d.OK {
-			j.phase[i].observe(d.V)
+		if !d.OK {
+			continue
 		}
+		if j.phase[i] == nil {
+			j.phase[i] = newHistogram(PhaseDuration)
+		}
+		observe(j.phase[i], d.V, nil)
 	}
 }
 
@@ -181,10 +187,10 @@ func (j *job) observePhases(p *probe.Phases) {
 // read lag is unknown, which is not 0.
 func (j *job) observeLags(r *probe.Result) {
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
-		j.lag.observe(r.ScheduleLag())
+		observe(j.lag, r.ScheduleLag(), nil)
 	}
 	if r.Kernel && r.Events > 0 {
-		j.readLag.observe(r.ReadLagMax)
+		observe(j.readLag, r.ReadLagMax, nil)
 	}
 }
 
@@ -199,17 +205,12 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	j.userErrors += float64(c.UserErrors)
 	switch {
 	case c.Outcome == probe.Success:
-		j.conversation.observe(c.End.Sub(c.Scheduled))
+		observe(j.conversation, c.End.Sub(c.Scheduled), nil)
 	case c.Outcome == probe.Canceled:
 		j.canceled++
 	default:
 		j.failed++
 	}
-}
-
-// idle says that nothing is in flight.
-func (j *job) idle() bool {
-	return j.inFlight == 0 && j.turns[0].inFlight == 0 && j.turns[1].inFlight == 0
 }
 
 func unixSeconds(t time.Time) float64 {

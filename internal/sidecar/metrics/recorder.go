@@ -1,12 +1,14 @@
 package metrics
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
-	"synthetic/internal/slo"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Options are what a Recorder cannot know by itself. Each may be left out; the
@@ -29,34 +31,28 @@ type Build struct {
 	Version, Revision, Branch, GoVersion, GOOS, GOARCH, Tags string
 }
 
-// Recorder turns probe results into series. It takes results from any number
-// of goroutines, as a Sink of the scheduler, and is a prometheus.Collector;
-// Gatherer is the cheaper way to the same families.
+// Recorder turns probe results into series. It is a sink, so it takes results
+// from any number of goroutines, and a prometheus.Gatherer.
 //
-// Jobs are announced by Apply. What is reported of an unknown job is dropped:
-// the last conversations of a removed job must not bring its series back.
+// Jobs are announced by Add. What is reported of an unknown job is dropped: the
+// last conversations of a removed job must not bring its series back.
 type Recorder struct {
 	options Options
-	layouts *layouts
 
-	mu    sync.RWMutex
-	jobs  map[probe.Key]*job
-	rates map[probe.Key]float64
-	// benchmarks are those of the jobs that have one.
-	benchmarks map[probe.Key]benchmarked
-	targets    []Target
-	slos       []slo.Objective
-	reload     reload
+	mu      sync.RWMutex
+	jobs    map[probe.Key]*job
+	targets map[string]*targetSeries
+	reload  reload
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
 	restored map[probe.Key]regression.JobState
-	// servers are the targets whose own metrics are read, by name.
-	servers map[string]*server
-	// generation counts the changes of what series there are; a frame of an
-	// older generation is stale.
-	generation uint64
-	// spare is the frame that the last scrape gave back.
-	spare *frame
+}
+
+var _ sink.Sink = (*Recorder)(nil)
+
+// reload is what is known of the last load of the configuration.
+type reload struct {
+	successful, lastSuccess float64
 }
 
 // NewRecorder returns a Recorder without any job.
@@ -64,14 +60,48 @@ func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Recorder{options: o, layouts: newLayouts(), jobs: map[probe.Key]*job{}}
+	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
+}
+
+// Add makes the series of a job. A new one starts with all of them at 0, so that
+// increase() sees its first failure; a known one keeps its series whatever else
+// changed. An SLO is known by its name: a changed threshold continues the
+// counter, and judges by the new one from here on.
+func (r *Recorder) Add(info sink.Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := info.Key()
+	j := r.jobs[key]
+	if j == nil {
+		j = newJob(key)
+		r.restore(j)
+		r.jobs[key] = j
+	}
+	j.configure(info)
+	if r.targets[key.Target] == nil {
+		r.targets[key.Target] = &targetSeries{}
+	}
+	r.targets[key.Target].configure(info)
+}
+
+// Remove drops the series of a job, and those of its target with its last job.
+func (r *Recorder) Remove(key probe.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.jobs, key)
+	for other := range r.jobs {
+		if other.Target == key.Target {
+			return
+		}
+	}
+	delete(r.targets, key.Target)
 }
 
 // Observe takes an event into every series it belongs to, at once. A reason of
-// a skip outside SkipReasons is dropped: labels stay bounded.
+// a skip outside SkipReasons is not exported: labels stay bounded.
 func (r *Recorder) Observe(e probe.Event) {
 	if m, ok := e.(probe.ModelFound); ok {
-		r.SetModel(m.Target, m.Model)
+		r.setModel(m.Target, m.Model)
 		return
 	}
 	r.mu.RLock()
@@ -81,10 +111,21 @@ func (r *Recorder) Observe(e probe.Event) {
 		return
 	}
 	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.observe(e, r.options.Now())
-	over := j.retired && j.idle()
-	j.mu.Unlock()
-	if over {
-		r.dropRetired(j)
+}
+
+// SetReload says how the last load of the configuration went, and when.
+func (r *Recorder) SetReload(ok bool, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reload.successful = 0
+	if ok {
+		r.reload = reload{successful: 1, lastSuccess: unixSeconds(at)}
 	}
+}
+
+// sortedJobs are the jobs by target, then workload; the lock must be held.
+func (r *Recorder) sortedJobs() []*job {
+	return slices.SortedFunc(maps.Values(r.jobs), func(a, b *job) int { return a.key.Compare(b.key) })
 }

@@ -13,9 +13,9 @@ import (
 const millisecond = time.Millisecond
 
 // first and follow name series of the job a/chat.
-func first(name string, more ...string) string { return turnSeries(name, "first", more) }
+func first(name string, more ...string) string { return seriesOfTurn(name, "first", more) }
 
-func turnSeries(name, kind string, more []string) string {
+func seriesOfTurn(name, kind string, more []string) string {
 	return name + "{" + strings.Join(append(more, "target=a", "turn="+kind, "workload=chat"), ",") + "}"
 }
 
@@ -105,9 +105,9 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 		g := gather(t, r)
 		var failed float64
 		for _, reason := range probe.Failures() {
-			failed += g.value(t, turnSeries(TurnFailures, "followup", []string{"reason=" + string(reason)}))
+			failed += g.value(t, seriesOfTurn(TurnFailures, "followup", []string{"reason=" + string(reason)}))
 		}
-		canceled := g.value(t, turnSeries(TurnsCanceled, "followup", nil))
+		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
 		if (failed == 1) != o.Failed() || (canceled == 1) != (o == probe.Canceled) {
 			t.Errorf("%s: %v failures, %v canceled", o, failed, canceled)
 		}
@@ -209,9 +209,9 @@ func TestObjectiveGauges(t *testing.T) {
 // TestITLObjective pins that each gap is seen by the judge.
 func TestITLObjective(t *testing.T) {
 	r := newTestRecorder(&clock{start}, "a")
-	s := snapshot("a")
-	s.SLOs = []slo.Objective{{Name: "itl", SLI: slo.ITL, Threshold: 50 * millisecond, Objective: 0.9, Window: time.Hour}}
-	r.Apply(s)
+	s := jobs("a")
+	s[0].Objectives = []slo.Objective{{Name: "itl", SLI: slo.ITL, Threshold: 50 * millisecond, Objective: 0.9, Window: time.Hour}}
+	apply(r, s)
 	res := turn("a", probe.First, start, millisecond, 20*millisecond, 5)
 	res.Gaps[3] = 51 * millisecond
 	run(r, res)

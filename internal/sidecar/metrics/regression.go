@@ -8,16 +8,17 @@ import (
 	"synthetic/internal/slo"
 )
 
-// setRegression takes over what the snapshot says of a job's baselines.
-func (j *job) setRegression(info Job, objectives []slo.Objective) {
-	o := regression.Options{Deadlines: info.Deadlines, Changes: info.Changes, Benchmarks: info.Benchmarks}
+// setRegression takes over what is said of a job's baselines.
+func (j *job) setRegression() {
+	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes}
+	if b := j.info.Benchmark; b != nil {
+		o.Benchmarks = b.Figures
+	}
 	for k, kind := range probe.TurnKinds() {
 		for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as regression.Signals
-			o.Thresholds[k][i] = strictest(objectives, sli, j.key, kind)
+			o.Thresholds[k][i] = strictest(j.info.Objectives, sli, j.key, kind)
 		}
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	j.regression.Configure(o)
 }
 
@@ -39,17 +40,16 @@ func (r *Recorder) Baselines() regression.File {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var f regression.File
-	for _, key := range sortedKeys(r.jobs) {
-		j := r.jobs[key]
+	for _, j := range r.sortedJobs() {
 		j.mu.Lock()
-		f.Jobs = append(f.Jobs, j.regression.State(key.Target, key.Workload, now))
+		f.Jobs = append(f.Jobs, j.regression.State(j.key.Target, j.key.Workload, now))
 		j.mu.Unlock()
 	}
 	return f
 }
 
-// RestoreBaselines takes over what an earlier process knew. A job that no
-// snapshot has named yet takes its part when one does, as old as it is then.
+// RestoreBaselines takes over what an earlier process knew. A job that is not
+// there yet takes its part when it is added, as old as it is then.
 func (r *Recorder) RestoreBaselines(f regression.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,4 +71,27 @@ func (r *Recorder) restore(j *job) {
 		j.regression.Restore(st, r.options.Now())
 		delete(r.restored, j.key)
 	}
+}
+
+// gatherRegression adds what the turns of a kind are compared with, and how they
+// compare.
+func (j *job) gatherRegression(e *exposition, l labels, k int) {
+	for i, signal := range regression.Signals() {
+		v := j.regression.View(k, i, e.now)
+		e.addAll(l.with(LabelSignal, string(signal)),
+			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalLog2Squared, v.Log2Squared},
+			value{SignalBaselineLog2, v.BaselineLog2}, value{SignalTail, v.Tail}, value{TailLimit, v.TailSeconds},
+			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
+			value{BaselineNoise, v.Noise}, value{Cusum, v.Cusum}, value{CusumLimit, v.Limit},
+			value{CusumAllowance, v.Allowance}, value{Step, v.Step})
+	}
+	excess := j.regression.Parts(k)
+	for i, part := range regression.Parts() {
+		e.add(Excess, l.with(LabelPart, string(part)), excess[i])
+	}
+	p := j.regression.Prefill(k)
+	e.addAll(l,
+		value{CachedBaseline, j.regression.CachedBaseline(k, e.now)},
+		value{PrefillTurns, p.Turns}, value{PrefillUncached, p.Uncached}, value{PrefillSquared, p.Squared},
+		value{PrefillTime, p.Seconds}, value{PrefillProduct, p.Product})
 }

@@ -39,7 +39,7 @@ func TestRestoreBaselines(t *testing.T) {
 		r := newTestRecorder(c, "north")
 		r.RestoreBaselines(saved("north", "south"))
 		c.now = c.now.Add(tt.later)
-		r.Apply(snapshot("north", "south"))
+		apply(r, jobs("north", "south"))
 		jobs := r.Baselines().Jobs
 		if len(jobs) != 2 {
 			t.Fatalf("%s: %d jobs, want 2", name, len(jobs))

@@ -24,10 +24,13 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(int)             {}
 func (d *discard) Write(p []byte) (int, error) { d.size += len(p); return len(p), nil }
 
-// BenchmarkScrape200 is a scrape of 200 targets without the network. CPU time is
-// given beside the time because shared machines take turns.
-func BenchmarkScrape200(b *testing.B) {
-	r := busyRecorder(200)
+// Scrapes of 5 and of 200 targets without the network. CPU time is given beside
+// the time because shared machines take turns.
+func BenchmarkScrape5(b *testing.B)   { scrapes(b, 5) }
+func BenchmarkScrape200(b *testing.B) { scrapes(b, 200) }
+
+func scrapes(b *testing.B, targets int) {
+	r := busyRecorder(targets)
 	h := r.Handler(promhttp.HandlerOpts{DisableCompression: true})
 	for name, accept := range formats() {
 		b.Run(name, func(b *testing.B) {
@@ -92,13 +95,11 @@ func fetch(b *testing.B, url, accept, encoding string) {
 
 // BenchmarkGather200 is the part of a scrape that is ours: all but the encoding.
 func BenchmarkGather200(b *testing.B) {
-	g := busyRecorder(200).Gatherer()
+	r := busyRecorder(200)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, done, err := g.Gather()
-		if err != nil {
+		if _, err := r.Gather(); err != nil {
 			b.Fatal(err)
 		}
-		done()
 	}
 }

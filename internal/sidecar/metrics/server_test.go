@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/serverside"
 )
 
 // serverSeries are the series of a target's own metrics, by name.
@@ -19,33 +21,35 @@ func serverSeries(t *testing.T, r *Recorder, target string) map[string]float64 {
 	return out
 }
 
+type said = serverside.Speculation
+
 func TestServerReadings(t *testing.T) {
 	for name, tt := range map[string]struct {
-		readings []ServerReading
+		readings []serverside.Reading
 		want     map[string]float64
 	}{
 		"none yet": {nil, map[string]float64{}},
 		"a server without speculation": {
-			[]ServerReading{{Complete: true}}, map[string]float64{ServerMetricsUp: 1},
+			[]serverside.Reading{{Complete: true}}, map[string]float64{ServerMetricsUp: 1},
 		},
 		"counters begin at 0": {
-			[]ServerReading{{Complete: true, Counted: true}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Counted: true}}},
 			map[string]float64{ServerMetricsUp: 1, ServerDrafted: 0, ServerAccepted: 0},
 		},
 		"counters add up, and stay while nothing is read": {
-			[]ServerReading{{Complete: true, Counted: true, Drafted: 10, Accepted: 4}, {Complete: true, Counted: true, Drafted: 5, Accepted: 3}, {}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Counted: true, Drafted: 10, Accepted: 4}}, {Complete: true, Speculation: said{Counted: true, Drafted: 5, Accepted: 3}}, {}},
 			map[string]float64{ServerMetricsUp: 0, ServerDrafted: 15, ServerAccepted: 7},
 		},
 		"counters never fall": {
-			[]ServerReading{{Complete: true, Counted: true, Drafted: 10, Accepted: 4}, {Complete: true, Counted: true, Drafted: -10, Accepted: -4}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Counted: true, Drafted: 10, Accepted: 4}}, {Complete: true, Speculation: said{Counted: true, Drafted: -10, Accepted: -4}}},
 			map[string]float64{ServerMetricsUp: 1, ServerDrafted: 10, ServerAccepted: 4},
 		},
 		"a gauge": {
-			[]ServerReading{{Complete: true, Gauged: true, Acceptance: 0.5}, {Complete: true, Gauged: true, Acceptance: 0.75}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Gauged: true, Acceptance: 0.5}}, {Complete: true, Speculation: said{Gauged: true, Acceptance: 0.75}}},
 			map[string]float64{ServerMetricsUp: 1, ServerAcceptance: 0.75},
 		},
 		"a gauge of an idle server goes": {
-			[]ServerReading{{Complete: true, Gauged: true, Acceptance: 0.5}, {Complete: true}},
+			[]serverside.Reading{{Complete: true, Speculation: said{Gauged: true, Acceptance: 0.5}}, {Complete: true}},
 			map[string]float64{ServerMetricsUp: 1},
 		},
 	} {
@@ -64,12 +68,12 @@ func TestServerReadings(t *testing.T) {
 // TestServersFollowReloads: what is counted goes on over a reload, and is gone
 // with the target, or with the key that names its page.
 func TestServersFollowReloads(t *testing.T) {
-	reading := ServerReading{Complete: true, Counted: true, Drafted: 10, Accepted: 4}
+	reading := serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 10, Accepted: 4}}
 	want := map[string]float64{ServerMetricsUp: 1, ServerDrafted: 10, ServerAccepted: 4}
 	r := newTestRecorder(&clock{start}, "a", "b")
 	r.ServerRead("a", reading)
 	r.ServerRead("b", reading)
-	r.Apply(snapshot("a"))
+	apply(r, jobs("a"))
 	if diff := cmp.Diff(want, serverSeries(t, r, "a")); diff != "" {
 		t.Errorf("after a reload (-want +got):\n%s", diff)
 	}
@@ -77,9 +81,9 @@ func TestServersFollowReloads(t *testing.T) {
 	if got := serverSeries(t, r, "b"); len(got) > 0 {
 		t.Errorf("a removed target has %v", got)
 	}
-	s := snapshot("a")
-	s.Targets[0].ServerMetrics = false
-	r.Apply(s)
+	s := jobs("a")
+	s[0].ServerMetrics = false
+	apply(r, s)
 	r.ServerRead("a", reading)
 	if got := serverSeries(t, r, "a"); len(got) > 0 {
 		t.Errorf("a target whose metrics are not read any more has %v", got)

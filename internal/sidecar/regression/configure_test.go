@@ -13,7 +13,7 @@ func TestReloadEndsWhatItTookAway(t *testing.T) {
 	const slow = 600 * time.Millisecond
 	for name, before := range map[string]Options{
 		"a benchmark":  {Benchmarks: Benchmarks{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}},
-		"an objective": {Thresholds: [kinds]Thresholds{{200 * time.Millisecond, 0}}},
+		"an objective": {Thresholds: [kinds][signals]time.Duration{{200 * time.Millisecond, 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFeed(before)

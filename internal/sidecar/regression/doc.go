@@ -11,7 +11,7 @@ package regression
 import (
 	"time"
 
-	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // Signal is a latency whose regression is detected.
@@ -32,31 +32,16 @@ const (
 	signals = 2
 )
 
-// Deadlines are what a turn that never got its value waited for.
-type Deadlines struct {
-	// FirstToken bounds the wait for the first token, Stall that between two,
-	// Total the whole turn; 0 is no bound.
-	FirstToken, Stall, Total time.Duration
-}
-
-// Thresholds are the absolute objectives, by index of Signals, that stand in
-// for a young baseline; 0 is none.
-type Thresholds [signals]time.Duration
-
 // Options are what a Job cannot know by itself.
 type Options struct {
-	Deadlines Deadlines
-	// Thresholds by kind of turn, in the order of probe.TurnKinds.
-	Thresholds [kinds]Thresholds
+	// Timeouts of its workload are what a turn that never got its value waited
+	// for.
+	Timeouts workload.Timeouts
+	// Thresholds are the absolute objectives, by kind of turn and signal, that
+	// stand in for a young baseline; 0 is none.
+	Thresholds [kinds][signals]time.Duration
 	// Benchmarks stand in for the learned baselines, by kind and signal.
 	Benchmarks Benchmarks
 	// Changes are the declared change windows of the target.
 	Changes []Change
-}
-
-func kindIndex(k probe.TurnKind) int {
-	if k == probe.Followup {
-		return 1
-	}
-	return 0
 }

@@ -4,15 +4,16 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // Job follows one workload that is sent to one target. It is not safe for
 // concurrent use.
 type Job struct {
-	deadlines Deadlines
-	changes   []Change
-	clock     clock
-	series    [kinds][signals]series
+	timeouts workload.Timeouts
+	changes  []Change
+	clock    clock
+	series   [kinds][signals]series
 	// relearned is the end of the last change after which the baselines were
 	// started anew.
 	relearned time.Time
@@ -30,7 +31,7 @@ func NewJob(o Options) *Job {
 
 // Configure takes other options and keeps what was learned.
 func (j *Job) Configure(o Options) {
-	j.deadlines, j.changes = o.Deadlines, o.Changes
+	j.timeouts, j.changes = o.Timeouts, o.Changes
 	for k := range j.series {
 		for s := range j.series[k] {
 			j.series[k][s].threshold = o.Thresholds[k][s]
@@ -47,8 +48,8 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	}
 	at := j.clock.at(now)
 	changing := j.change(at)
-	k := kindIndex(r.Kind)
-	values := j.deadlines.valuesOf(r)
+	k := r.Kind.Index()
+	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if v.OK {
 			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, now, at)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 var monday = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
@@ -62,7 +63,7 @@ func near(t *testing.T, what string, got, want, by float64) {
 const day = 24 * time.Hour
 
 func TestYoungBaselineIsTheObjective(t *testing.T) {
-	f := newFeed(Options{Thresholds: [kinds]Thresholds{{time.Second, 0}}})
+	f := newFeed(Options{Thresholds: [kinds][signals]time.Duration{{time.Second, 0}}})
 	v := f.run(time.Hour).view()
 	if !v.Young || v.Baseline != 1 || !math.IsNaN(v.Noise) || v.Cusum != 0 {
 		t.Errorf("after an hour: %+v; want the threshold of 1 s, said to be young", v)
@@ -207,7 +208,7 @@ func TestBenchmark(t *testing.T) {
 
 // TestFailuresEnterAsTheirDeadline, but not the baseline.
 func TestFailuresEnterAsTheirDeadline(t *testing.T) {
-	f := newFeed(Options{Deadlines: Deadlines{FirstToken: 30 * time.Second}})
+	f := newFeed(Options{Timeouts: workload.Timeouts{FirstToken: 30 * time.Second}})
 	f.run(2 * day)
 	before := f.view()
 	f.fail = probe.TimeoutFirstToken
@@ -223,7 +224,7 @@ func TestFailuresEnterAsTheirDeadline(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	d := Deadlines{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: time.Minute}
+	d := workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: time.Minute}
 	sent := monday
 	ok := probe.Some(200 * time.Millisecond)
 	none := probe.Opt[time.Duration]{}
@@ -241,7 +242,7 @@ func TestValues(t *testing.T) {
 		"wrong words":            {probe.Result{Outcome: probe.ContentMismatch, TTFT: ok, TPOT: ok}, ok, ok},
 		"canceled by a shutdown": {probe.Result{Outcome: probe.Canceled, TTFT: ok}, none, none},
 	} {
-		if diff := cmp.Diff(values{tt.ttft, tt.tpot}, d.valuesOf(&tt.r)); diff != "" {
+		if diff := cmp.Diff(values{tt.ttft, tt.tpot}, valuesOf(&tt.r, d)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // TestFailuresWaitInTheirPart: a failed turn counts where it waited, for as long
@@ -12,7 +13,7 @@ import (
 // wait.
 func TestFailuresWaitInTheirPart(t *testing.T) {
 	const ms = time.Millisecond
-	limits := Deadlines{FirstToken: 10 * time.Second, Stall: 5 * time.Second, Total: 30 * time.Second}
+	limits := workload.Timeouts{FirstToken: 10 * time.Second, Stall: 5 * time.Second, Total: 30 * time.Second}
 	sent := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		r    probe.Result
@@ -58,7 +59,7 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 			if tt.r.End.IsZero() {
 				tt.r.End = sent.Add(time.Second)
 			}
-			got, ok := tookOf(&tt.r, limits.valuesOf(&tt.r), 100)
+			got, ok := tookOf(&tt.r, valuesOf(&tt.r, limits), 100)
 			if ok == tt.none || ok && got != tt.want {
 				t.Errorf("got %+v (%v), want %+v", got, ok, tt.want)
 			}
@@ -69,7 +70,7 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 // TestHangIsNamed: where no turn gets a first token the wait is named, and the
 // failures do not become usual.
 func TestHangIsNamed(t *testing.T) {
-	f := newFeed(Options{Deadlines: Deadlines{FirstToken: 10 * time.Second}})
+	f := newFeed(Options{Timeouts: workload.Timeouts{FirstToken: 10 * time.Second}})
 	for range 200 {
 		f.Observe(&probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: f.now, TTFT: probe.Some(200 * time.Millisecond)}, f.now)
 		f.now = f.now.Add(5 * time.Second)

@@ -1,9 +1,11 @@
 package regression
 
 import (
+	"cmp"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // values are what a turn says of each signal; undefined where it says nothing.
@@ -14,16 +16,16 @@ type values [signals]probe.Opt[time.Duration]
 // does the pace of one that broke off in mid-answer. A refusal for load
 // (HTTP 429) says nothing of the latency and has an alert of its own; a turn
 // that our own shutdown canceled says nothing at all.
-func (d Deadlines) valuesOf(r *probe.Result) values {
+func valuesOf(r *probe.Result, t workload.Timeouts) values {
 	if r.Outcome == probe.Canceled || r.Outcome.Busy() {
 		return values{}
 	}
 	ttft, tpot := r.TTFT, r.TPOT
 	if r.Outcome.Failed() && r.Outcome != probe.ContentMismatch {
 		if ttft.OK {
-			tpot = deadline(d.Stall, 0)
+			tpot = deadline(t.Stall, 0)
 		} else {
-			ttft = deadline(first(d.FirstToken, d.Total), r.Duration())
+			ttft = deadline(cmp.Or(t.FirstToken, t.Total), r.Duration())
 		}
 	}
 	return values{ttft, tpot}
@@ -34,11 +36,4 @@ func (d Deadlines) valuesOf(r *probe.Result) values {
 func deadline(bound, waited time.Duration) probe.Opt[time.Duration] {
 	d := max(bound, waited)
 	return probe.Opt[time.Duration]{V: d, OK: d > 0}
-}
-
-func first(a, b time.Duration) time.Duration {
-	if a > 0 {
-		return a
-	}
-	return b
 }

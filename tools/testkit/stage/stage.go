@@ -138,11 +138,10 @@ func Samples(t *testing.T, s *sidecar.Sidecar) []promtest.Sample {
 // SamplesOf gathers some families.
 func SamplesOf(t *testing.T, s *sidecar.Sidecar, keep func(name string) bool) []promtest.Sample {
 	t.Helper()
-	families, done, err := s.Gatherer().Gather()
+	families, err := s.Gatherer().Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
 	return promtest.Flatten(families, keep)
 }
 

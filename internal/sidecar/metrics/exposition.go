@@ -1,0 +1,132 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"synthetic/internal/sketch"
+)
+
+// exposition is what one scrape gathers: the families of the catalog, or those of
+// them that somebody asked for. Unlike a prometheus.Registry it does not check
+// and sort each series anew, which of thousands of series that are known to be
+// right would be half the cost of a scrape.
+type exposition struct {
+	now      time.Time
+	families map[string]*dto.MetricFamily
+	window   sketch.Sketch
+}
+
+func newExposition(now time.Time, catalog []Metric) *exposition {
+	types := map[Kind]dto.MetricType{
+		Counter: dto.MetricType_COUNTER, Gauge: dto.MetricType_GAUGE,
+		Histogram: dto.MetricType_HISTOGRAM, Summary: dto.MetricType_SUMMARY,
+	}
+	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
+	for _, m := range catalog {
+		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: types[m.Kind].Enum()}
+	}
+	return e
+}
+
+// sorted lists the families that have series, by name.
+func (e *exposition) sorted() []*dto.MetricFamily {
+	out := make([]*dto.MetricFamily, 0, len(e.families))
+	for _, f := range e.families {
+		if len(f.Metric) > 0 {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, byName)
+	return out
+}
+
+func byName(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) }
+
+// value is one number under a name of the catalog.
+type value struct {
+	name string
+	v    float64
+}
+
+// addAll adds one series to each of several counters and gauges.
+func (e *exposition) addAll(l labels, values ...value) {
+	for _, v := range values {
+		e.add(v.name, l, v.v)
+	}
+}
+
+// add adds a series to a counter or a gauge.
+func (e *exposition) add(name string, l labels, v float64) {
+	if f := e.families[name]; f != nil {
+		f.Metric = append(f.Metric, series(f.GetType(), l, v))
+	}
+}
+
+func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
+	if kind == dto.MetricType_COUNTER {
+		return &dto.Metric{Label: l, Counter: &dto.Counter{Value: &v}}
+	}
+	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
+}
+
+// histogram adds a series of a histogram; none if nothing has made it yet.
+func (e *exposition) histogram(name string, l labels, h prometheus.Histogram) {
+	if f := e.families[name]; f != nil && h != nil {
+		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: written(h)})
+	}
+}
+
+// distribution adds a histogram and the summary of its last 60 seconds. The
+// quantiles of that are of the window, NaN when it is empty; its count and sum
+// must never fall, as the type demands, and so are those of the histogram.
+func (e *exposition) distribution(name, window string, l labels, d *distribution) {
+	f, beside := e.families[name], e.families[window]
+	if f == nil && beside == nil {
+		return
+	}
+	h := written(d.histogram)
+	if f != nil {
+		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h})
+	}
+	if beside == nil {
+		return
+	}
+	s := &dto.Summary{SampleCount: h.SampleCount, SampleSum: h.SampleSum}
+	d.window.Collect(e.now, &e.window)
+	for _, q := range []float64{0.5, 0.95, 0.99} {
+		v := e.window.Quantile(q)
+		s.Quantile = append(s.Quantile, &dto.Quantile{Quantile: &q, Value: &v})
+	}
+	beside.Metric = append(beside.Metric, &dto.Metric{Label: l, Summary: s})
+}
+
+// written is what a histogram holds now.
+func written(h prometheus.Histogram) *dto.Histogram {
+	var m dto.Metric
+	_ = h.Write(&m) // which cannot fail
+	return m.Histogram
+}
+
+// labels are pairs sorted by name, as the exposition wants them. Series share
+// them.
+type labels []*dto.LabelPair
+
+// with returns the labels and one more.
+func (l labels) with(name, value string) labels {
+	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
+	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
+}
+
+// truth is 1 for true and 0 for false.
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/sink"
+)
+
+// targetSeries is what is known of a target that has jobs.
+type targetSeries struct {
+	model, connection string
+	// server is what its own metrics say; nil unless they are read.
+	server *server
+}
+
+// server is what is known of a target from its own metrics. The counters are
+// ours: they grow by what readings add and never fall, whatever the server
+// does.
+type server struct {
+	last              serverside.Reading
+	drafted, accepted float64
+	// read says that it was, at least once; counted that it ever counted.
+	read, counted bool
+}
+
+// configure takes over what a job says of its target. A model that is left to be
+// discovered stays what it was said to be last.
+func (t *targetSeries) configure(info sink.Job) {
+	if info.Target.Model != "" {
+		t.model = info.Target.Model
+	}
+	t.connection = string(info.Target.Connection)
+	if !info.ServerMetrics {
+		t.server = nil
+	} else if t.server == nil {
+		t.server = &server{}
+	}
+}
+
+// setModel says which model a target turned out to serve.
+func (r *Recorder) setModel(target, model string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.targets[target]; t != nil {
+		t.model = model
+	}
+}
+
+// ServerRead takes a reading of a target's own metrics. A target whose jobs do
+// not ask for them is left alone.
+func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.targets[target]
+	if t == nil || t.server == nil {
+		return
+	}
+	s := t.server
+	s.read, s.last = true, reading
+	if reading.Counted {
+		s.counted = true
+		s.drafted += max(0, reading.Drafted)
+		s.accepted += max(0, reading.Accepted)
+	}
+}
+
+// gather shows the target. What is not known of its server has no series.
+func (t *targetSeries) gather(e *exposition, name string) {
+	l := labels{}.with(LabelTarget, name)
+	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection), 1)
+	s := t.server
+	if s == nil || !s.read {
+		return
+	}
+	e.add(ServerMetricsUp, l, truth(s.last.Complete))
+	if s.counted {
+		e.add(ServerDrafted, l, s.drafted)
+		e.add(ServerAccepted, l, s.accepted)
+	}
+	if s.last.Gauged {
+		e.add(ServerAcceptance, l, s.last.Acceptance)
+	}
+}
