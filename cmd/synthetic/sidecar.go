@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +19,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
@@ -37,6 +40,9 @@ type sidecar struct {
 	pager      *pager
 	configured bool
 	onAlert    func(alerting.Change)
+	// inexact says that a target is reached in a way that has no kernel
+	// timestamps.
+	inexact atomic.Bool
 }
 
 // sidecarOptions are what run and demo choose differently.
@@ -58,7 +64,12 @@ func newSidecar(o sidecarOptions) (*sidecar, error) {
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build:           build(),
-		TimestampSource: func() string { return source },
+		TimestampSource: func() string {
+			if s.inexact.Load() {
+				return "read"
+			}
+			return source
+		},
 		Heartbeat:       func(target, workload string) time.Time { return s.scheduler.LastBeat(target, workload) },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
@@ -115,7 +126,9 @@ func (s *sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	snapshot, expected := snapshotOf(cfg), expectedOf(cfg)
+	inexact := slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) })
 	err = s.scheduler.Apply(cfg.Jobs, func() {
+		s.inexact.Store(inexact)
 		s.recorder.Apply(snapshot)
 		s.page.Apply(cfg.SLOs)
 		s.page.Expect(expected)

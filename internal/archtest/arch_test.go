@@ -54,7 +54,7 @@ func allowed() map[string][]string {
 		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/runfile", "internal/study/figures"},
 
 		"internal/load":           {"internal/probe", "internal/probe/target", "internal/probe/workload"},
-		"internal/serverside":     {"internal/study/runfile", "internal/probe/target"},
+		"internal/serverside":     {"internal/study/runfile", "internal/probe/target", "internal/probe/wire"},
 		"internal/study/sweep":    {"internal/probe", "internal/study/runfile", "internal/serverside", "internal/slo", "internal/probe/target", "internal/probe/workload"},
 		"internal/sidecar/status": {"internal/probe", "internal/slo", "internal/probe/waterfall"},
 		"internal/rules":          {"internal/slo", "internal/sidecar/metrics", "internal/probe", "internal/sidecar/regression"},

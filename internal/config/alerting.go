@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/probe/target"
+	promconfig "github.com/prometheus/common/config"
 )
 
 // Alerting says how the process pages by itself.
@@ -29,7 +29,7 @@ type Alertmanager struct {
 	Timeout time.Duration
 	// Username and PasswordFile, or BearerTokenFile, or none of them.
 	Username, PasswordFile, BearerTokenFile string
-	TLS                                     target.TLS
+	TLS                                     promconfig.TLSConfig
 }
 
 // labelKey is what names of labels must match.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/probe/target"
+	promconfig "github.com/prometheus/common/config"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -40,7 +40,7 @@ alerting:
 				{
 					URL: "https://two:9093", Timeout: 3 * time.Second,
 					Username: "pager", PasswordFile: "testdata/good/key.txt",
-					TLS: target.TLS{
+					TLS: promconfig.TLSConfig{
 						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 						ServerName: "am", InsecureSkipVerify: true,
 					},

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"synthetic/internal/probe/target"
 )
 
@@ -26,7 +28,7 @@ func (b *builder) key(path string, e fileEndpoint) target.Key {
 }
 
 // tls resolves the TLS settings of the address under the key urlKey.
-func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
+func (b *builder) tls(path, urlKey, url string, t fileTLS) promconfig.TLSConfig {
 	at := path + ".tls"
 	if b.has(at) && strings.HasPrefix(url, "http://") && b.fine(path+"."+urlKey) {
 		b.mistake(at, "", "has no effect on an http address", "write https:// in "+urlKey+", or remove tls")
@@ -37,7 +39,7 @@ func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
 	case t.CertFile == "" && t.KeyFile != "":
 		b.mistake(at+".cert_file", "", "is missing beside key_file", "write cert_file, or remove key_file")
 	}
-	return target.TLS{
+	return promconfig.TLSConfig{
 		CAFile:             b.file(at+".ca_file", t.CAFile, false),
 		CertFile:           b.file(at+".cert_file", t.CertFile, false),
 		KeyFile:            b.file(at+".key_file", t.KeyFile, false),

@@ -42,6 +42,8 @@ type fileEndpoint struct {
 	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" absent:"no key" examples:"LLM_API_KEY" doc:"Environment variable that holds the API key."`
 	Headers       map[string]string `yaml:"headers" secret:"true" absent:"none" examples:"{x-tenant: probe}" doc:"Headers added to each request. Headers that carry keys or that the client sets itself are refused."`
 	TLS           fileTLS           `yaml:"tls" absent:"the system's certificate authorities" examples:"{ca_file: ca.pem}" doc:"TLS settings of an ~https~ address."`
+	HTTP2         bool              `yaml:"http2" default:"false" doc:"Speak HTTP/2 where an ~https~ server offers it. One read then carries bytes of many streams, so that arrivals are the times of reads and not the kernel's."`
+	HTTPClient    map[string]any    `yaml:"http_client" secret:"true" absent:"no proxy, and no authentication but the key" examples:"{proxy_url: \"http://proxy:3128\"}" doc:"Further settings of the HTTP client, with the keys of Prometheus' ~<http_config>~: ~proxy_url~, ~no_proxy~, ~proxy_from_environment~, ~proxy_connect_header~, ~authorization~, ~basic_auth~, ~oauth2~, ~tls_config~, ~http_headers~. Secrets stand in files, which are read at each use. Over a proxy arrivals are the times of reads and not the kernel's."`
 }
 
 type fileTLS struct {

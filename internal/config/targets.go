@@ -31,7 +31,7 @@ func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 		Model:         e.Model,
 		Key:           b.key(path, e),
 		Headers:       b.headers(path+".headers", e.Headers),
-		TLS:           b.tls(path, "base_url", string(e.BaseURL), e.TLS),
+		HTTP:          b.httpClient(path, e),
 		Connection:    target.Reuse,
 		ModelsTimeout: time.Duration(e.ModelsTimeout),
 	}

@@ -29,7 +29,8 @@ type dialect struct {
 	// speak answers a request that was read, or with deaf one that was not.
 	speak func(*peer)
 	deaf  bool
-	// patient dialects end by themselves; all others end by a short deadline.
+	// patient dialects end by themselves or by a bound in bytes; all others by a
+	// short deadline.
 	patient bool
 	tls     bool
 	want    []probe.Outcome
@@ -136,11 +137,11 @@ func dialects() []dialect {
 	long := strings.Repeat("x", 64<<10)
 	return []dialect{
 		// Headers.
-		{name: "headers without end", speak: repeats(ok, "X-More: and more\r\n"), want: either(malformed)},
-		{name: "one header line without end", speak: repeats(ok+"X-Long: ", "x"), want: either(malformed)},
-		{name: "a header name without end", speak: repeats(ok, "x"), want: either(malformed)},
-		{name: "a status line without end", speak: repeats("HTTP/1.1 200 ", "O"), want: either(malformed)},
-		{name: "an endless continuation line", speak: repeats(ok+"X: y\r\n", " folded\r\n"), want: either(malformed)},
+		{name: "headers without end", speak: repeats(ok, "X-More: and more\r\n"), patient: true, want: either(malformed)},
+		{name: "one header line without end", speak: repeats(ok+"X-Long: ", "x"), patient: true, want: either(malformed)},
+		{name: "a header name without end", speak: repeats(ok, "x"), patient: true, want: either(malformed)},
+		{name: "a status line without end", speak: repeats("HTTP/1.1 200 ", "O"), patient: true, want: either(malformed)},
+		{name: "an endless continuation line", speak: repeats(ok+"X: y\r\n", " folded\r\n"), patient: true, want: either(malformed)},
 		{name: "headers that trickle", speak: trickles(ok, "X-More: and more\r\n"), want: either(noToken)},
 		{name: "a header that stops", speak: saysAndHolds(ok + "X-Half: "), want: either(noToken)},
 		{name: "headers without the empty line", speak: saysAndHolds(ok + "X: y\r\n"), want: either(noToken)},
@@ -148,12 +149,12 @@ func dialects() []dialect {
 		{name: "headers reset", speak: saysAndResets(ok + "Content-Ty"), patient: true, want: either(lost)},
 		{name: "NUL bytes in the status", speak: says("HTTP/1.1 2\x00\x00 OK\r\n\r\n"), patient: true, want: either(malformed)},
 		{name: "NUL bytes in a header name", speak: says(ok + "X\x00Y: z\r\n\r\n"), patient: true, want: either(malformed)},
-		{name: "NUL bytes alone", speak: repeats("", "\x00"), want: either(malformed)},
+		{name: "NUL bytes alone", speak: repeats("", "\x00"), patient: true, want: either(malformed)},
 		{name: "a header without a colon", speak: says(ok + "no colon here\r\n\r\n"), patient: true, want: either(malformed)},
 		{name: "a header with a space before its colon", speak: says(ok + "Content-Length : 3\r\n\r\nabc"), patient: true, want: either(malformed, empty)},
 		{name: "CR alone ends lines", speak: saysAndHolds("HTTP/1.1 200 OK\rContent-Length: 0\r\r"), want: either(noToken, malformed)},
 		{name: "LF alone ends lines", speak: says("HTTP/1.1 200 OK\nConnection: close\n\n" + answer), patient: true, want: either(success)},
-		{name: "empty lines before the status", speak: repeats("", "\r\n"), want: either(malformed)},
+		{name: "empty lines before the status", speak: repeats("", "\r\n"), patient: true, want: either(malformed)},
 
 		// Status lines.
 		{name: "a huge status", speak: says("HTTP/1.1 99999 Huge\r\n\r\n"), patient: true, want: either(malformed)},
@@ -162,24 +163,24 @@ func dialects() []dialect {
 		{name: "a negative status", speak: says("HTTP/1.1 -20 Odd\r\n\r\n"), patient: true, want: either(malformed)},
 		{name: "a version from the future", speak: says("HTTP/9.9 200 OK\r\nConnection: close\r\n\r\n" + answer), patient: true, want: either(success, malformed)},
 		{name: "HTTP/0.9", speak: says("<html>hello</html>\n"), patient: true, want: either(malformed, lost)},
-		{name: "an HTTP/2 preface", speak: saysAndHolds("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), want: either(malformed)},
+		{name: "an HTTP/2 preface", speak: saysAndHolds("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), patient: true, want: either(malformed)},
 		{name: "HTTP/2 frames", speak: saysAndHolds("\x00\x00\x12\x04\x00\x00\x00\x00\x00\n\x00\x00"), want: either(malformed, noToken)},
-		{name: "an SSH banner", speak: saysAndHolds("SSH-2.0-OpenSSH_9.9\r\n"), want: either(malformed)},
-		{name: "a banner before the request", deaf: true, speak: saysAndHolds("220 smtp.example ready\r\n"), want: either(malformed)},
+		{name: "an SSH banner", speak: saysAndHolds("SSH-2.0-OpenSSH_9.9\r\n"), patient: true, want: either(malformed)},
+		{name: "a banner before the request", deaf: true, speak: saysAndHolds("220 smtp.example ready\r\n"), patient: true, want: either(malformed)},
 		{name: "TLS in the clear", speak: saysAndHolds("\x15\x03\x03\x00\x02\x02\x28"), want: either(malformed, noToken)},
 
 		// Interim responses.
-		{name: "100 Continue without end", speak: repeats("", "HTTP/1.1 100 Continue\r\n\r\n"), want: either(malformed)},
-		{name: "early hints without end", speak: repeats("", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"), want: either(malformed)},
+		{name: "100 Continue without end", speak: repeats("", "HTTP/1.1 100 Continue\r\n\r\n"), patient: true, want: either(malformed)},
+		{name: "early hints without end", speak: repeats("", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"), patient: true, want: either(malformed)},
 		{name: "an interim response, then nothing", speak: saysAndHolds("HTTP/1.1 102 Processing\r\n\r\n"), want: either(noToken)},
 		{name: "interim responses that trickle", speak: trickles("", "HTTP/1.1 102 Processing\r\n\r\n"), want: either(noToken, malformed)},
-		{name: "switching protocols unasked", speak: saysAndHolds("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"), want: either(refused)},
-		{name: "switching protocols, and bytes", speak: repeats("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "\x00\x01"), want: either(refused)},
+		{name: "switching protocols unasked", speak: saysAndHolds("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"), patient: true, want: either(refused)},
+		{name: "switching protocols, and bytes", speak: repeats("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", "\x00\x01"), patient: true, want: either(refused)},
 
 		// Framing of bodies.
 		{name: "less than Content-Length", speak: says(ok + "Content-Length: 999999\r\n\r\n" + hello), patient: true, want: either(cut)},
 		{name: "less than Content-Length, and held", speak: saysAndHolds(ok + "Content-Length: 999999\r\n\r\n" + hello), want: either(stall)},
-		{name: "more than Content-Length", speak: repeats(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", ok, len(answer), answer), "junk"), want: either(success)},
+		{name: "more than Content-Length", speak: repeats(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", ok, len(answer), answer), "junk"), patient: true, want: either(success)},
 		{name: "an astronomic Content-Length", speak: says(ok + "Content-Length: 9223372036854775807\r\n\r\n" + hello), patient: true, want: either(cut)},
 		{name: "a Content-Length too large for its type", speak: says(ok + "Content-Length: 99999999999999999999\r\n\r\n" + hello), patient: true, want: either(malformed)},
 		{name: "a negative Content-Length", speak: says(ok + "Content-Length: -1\r\n\r\n" + hello), patient: true, want: either(malformed)},
@@ -188,18 +189,18 @@ func dialects() []dialect {
 		{name: "an unknown transfer coding", speak: says(ok + "Transfer-Encoding: snail\r\n\r\n" + answer), patient: true, want: either(malformed)},
 		{name: "chunked twice over", speak: says(ok + "Transfer-Encoding: chunked, chunked\r\n\r\n" + chunk(answer) + lastChunk), patient: true, want: either(malformed)},
 		{name: "chunked in name only", speak: says(sseHead + answer), patient: true, want: either(cut)},
-		{name: "chunked in name only, and held", speak: saysAndHolds(sseHead + answer), want: either(cut)},
+		{name: "chunked in name only, and held", speak: saysAndHolds(sseHead + answer), patient: true, want: either(cut)},
 		{name: "a chunk of 16 EiB", speak: repeats(sseHead+"ffffffffffffffff\r\n", "data: "+long), want: either(malformed, cut)},
-		{name: "a chunk size beyond 64 bits", speak: saysAndHolds(sseHead + "fffffffffffffffff\r\n" + hello), want: either(cut)},
-		{name: "a negative chunk size", speak: saysAndHolds(sseHead + "-5\r\nhello\r\n"), want: either(cut)},
-		{name: "an empty chunk size", speak: saysAndHolds(sseHead + "\r\n" + answer), want: either(cut)},
-		{name: "a chunk longer than its size", speak: saysAndHolds(sseHead + "3\r\n" + answer), want: either(cut)},
-		{name: "a chunk size of zeros without end", speak: repeats(sseHead, "0"), want: either(cut)},
-		{name: "a chunk extension without end", speak: repeats(sseHead+"5;", "x"), want: either(cut)},
+		{name: "a chunk size beyond 64 bits", speak: saysAndHolds(sseHead + "fffffffffffffffff\r\n" + hello), patient: true, want: either(cut)},
+		{name: "a negative chunk size", speak: saysAndHolds(sseHead + "-5\r\nhello\r\n"), patient: true, want: either(cut)},
+		{name: "an empty chunk size", speak: saysAndHolds(sseHead + "\r\n" + answer), patient: true, want: either(cut)},
+		{name: "a chunk longer than its size", speak: saysAndHolds(sseHead + "3\r\n" + answer), patient: true, want: either(cut)},
+		{name: "a chunk size of zeros without end", speak: repeats(sseHead, "0"), patient: true, want: either(cut)},
+		{name: "a chunk extension without end", speak: repeats(sseHead+"5;", "x"), patient: true, want: either(cut)},
 		{name: "a chunk extension on every byte", speak: repeats(sseHead, "1;"+strings.Repeat("x", 1000)+"\r\n:\r\n"), want: either(noToken, malformed, cut)},
 		{name: "chunks of one byte that say nothing", speak: repeats(sseHead, "1\r\n\n\r\n"), want: either(noToken, malformed, cut)},
-		{name: "trailers without end", speak: repeats(sseHead+chunk(hello, finish)+"0\r\n", "X-Trailer: and more\r\n"), want: either(cut)},
-		{name: "a trailer line without end", speak: repeats(sseHead+chunk(hello, finish)+"0\r\nX: ", "x"), want: either(cut)},
+		{name: "trailers without end", speak: repeats(sseHead+chunk(hello, finish)+"0\r\n", "X-Trailer: and more\r\n"), patient: true, want: either(cut)},
+		{name: "a trailer line without end", speak: repeats(sseHead+chunk(hello, finish)+"0\r\nX: ", "x"), patient: true, want: either(cut)},
 		{name: "trailers that never end", speak: saysAndHolds(sseHead + chunk(hello, finish) + "0\r\nX: y\r\n"), want: either(stall)},
 		{name: "malformed trailers", speak: says(sseHead + chunk(hello, finish) + "0\r\nno colon\r\n\r\n"), patient: true, want: either(cut)},
 		{name: "a 204 with a body", speak: says("HTTP/1.1 204 No Content\r\n\r\n" + answer), patient: true, want: either(empty)},
@@ -217,8 +218,8 @@ func dialects() []dialect {
 
 		// Event streams.
 		{name: "comments without end", speak: repeats(closeHead, ": ping\n\n"), want: either(noToken)},
-		{name: "a line without end", speak: repeats(closeHead+"data: ", "x"), want: either(malformed)},
-		{name: "data lines without an event", speak: repeats(closeHead, "data: x\n"), want: either(malformed)},
+		{name: "a line without end", speak: repeats(closeHead+"data: ", "x"), patient: true, want: either(malformed)},
+		{name: "data lines without an event", speak: repeats(closeHead, "data: x\n"), patient: true, want: either(malformed)},
 		{name: "bare CRs without end", speak: repeats(closeHead, "\r"), want: either(noToken)},
 		{name: "role events without end", speak: repeats(closeHead, role), want: either(noToken, malformed)},
 		{name: "tokens without end", speak: repeats(closeHead, hello), want: either(malformed, total)},
@@ -226,8 +227,8 @@ func dialects() []dialect {
 		{name: "invalid UTF-8", speak: says(closeHead + strings.ReplaceAll(hello, "Hello", "\xff\xfe") + finish + done), patient: true, want: either(success, malformed)},
 		{name: "deeply nested JSON", speak: says(closeHead + "data: " + strings.Repeat("[", 500_000) + "\n\n"), patient: true, want: either(malformed)},
 		{name: "[DONE] alone", speak: says(closeHead + done), patient: true, want: either(empty)},
-		{name: "[DONE], and a body without end", speak: repeats(closeHead+answer, ": more\n"), want: either(success)},
-		{name: "a refusal without end", speak: repeats("HTTP/1.1 500 Oops\r\n\r\n", "sorry "), want: either(broken)},
+		{name: "[DONE], and a body without end", speak: repeats(closeHead+answer, ": more\n"), patient: true, want: either(success)},
+		{name: "a refusal without end", speak: repeats("HTTP/1.1 500 Oops\r\n\r\n", "sorry "), patient: true, want: either(broken)},
 		{name: "a refusal that trickles", speak: trickles("HTTP/1.1 503 Busy\r\n\r\n", "sorry "), want: either(broken)},
 		{name: "a redirect to itself", speak: says("HTTP/1.1 308 Permanent Redirect\r\nLocation: /v1/chat/completions\r\nContent-Length: 0\r\n\r\n"), patient: true, want: either(refused)},
 
@@ -249,9 +250,9 @@ func dialects() []dialect {
 		{name: "answered before the request was read", deaf: true, speak: saysAndHolds(jsonResponse("413 Content Too Large", `{"error":{"message":"too large"}}`)), patient: true, want: either(refused)},
 
 		// TLS.
-		{name: "no TLS where it is due", tls: true, deaf: true, speak: saysAndHolds(closeHead), want: either(noTLS)},
-		{name: "TLS garbage", tls: true, deaf: true, speak: repeats("\x16\x03\x03\x40\x00", "\xff"), want: either(noTLS)},
-		{name: "a TLS alert", tls: true, deaf: true, speak: saysAndHolds("\x15\x03\x03\x00\x02\x02\x28"), want: either(noTLS)},
+		{name: "no TLS where it is due", tls: true, deaf: true, speak: saysAndHolds(closeHead), patient: true, want: either(noTLS)},
+		{name: "TLS garbage", tls: true, deaf: true, speak: repeats("\x16\x03\x03\x40\x00", "\xff"), patient: true, want: either(noTLS)},
+		{name: "a TLS alert", tls: true, deaf: true, speak: saysAndHolds("\x15\x03\x03\x00\x02\x02\x28"), patient: true, want: either(noTLS)},
 		{name: "a silent TLS handshake", tls: true, deaf: true, speak: saysAndHolds(), want: either(noTLS)},
 		{name: "a TLS handshake that trickles", tls: true, deaf: true, speak: trickles("\x16\x03\x03\x40\x00\x02\x00\x3f\xfc", "\x00"), want: either(noTLS)},
 		{name: "closed amid the TLS handshake", tls: true, deaf: true, speak: says("\x16\x03\x03\x40\x00"), patient: true, want: either(noTLS)},
@@ -296,6 +297,9 @@ func endure(t *testing.T, d dialect, addr string) probe.Result {
 	o := options(addr)
 	if !d.patient {
 		o.Workload.Timeouts.FirstToken, o.Workload.Timeouts.Stall, o.Workload.Timeouts.Total = 150*time.Millisecond, 150*time.Millisecond, 300*time.Millisecond
+		if slices.Contains(d.want, probe.Stall) {
+			o.Workload.Timeouts.FirstToken, o.Workload.Timeouts.Total = 20*time.Second, 20*time.Second
+		}
 	}
 	if d.tls {
 		o.Target.BaseURL = "https://" + addr + "/v1"
