@@ -47,7 +47,7 @@ Exit code 0 only when every turn succeeded, 1 otherwise. Example:
 	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
 	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
 	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.headers)
-	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.TLS.CAFile)
+	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
 	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.insecure)
 	c.Flag("timeout.first-token", "Longest wait for the first token.").Default("60s").DurationVar(&f.spec.Timeouts.FirstToken)
 	c.Flag("timeout.stall", "Longest wait between two tokens.").Default("30s").DurationVar(&f.spec.Timeouts.Stall)
@@ -110,7 +110,7 @@ func (f *probeFlags) complete() error {
 		return usagef("--prompt-tokens=%d: a prompt has 1 to %d tokens", f.spec.PromptTokens, maxTokens)
 	case f.spec.MaxOutputTokens < 0 || f.spec.MaxOutputTokens > maxTokens:
 		return usagef("--max-output-tokens=%d: give 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
-	case u.Scheme == "http" && (f.target.TLS.CAFile != "" || f.insecure):
+	case u.Scheme == "http" && (f.target.HTTP.TLSConfig.CAFile != "" || f.insecure):
 		return usagef("--tls.… has no effect on an http address: write https in --base-url, or leave the flag out")
 	case f.target.Key.File != "" && f.target.Key.Env != "":
 		return usagef("--api-key-file and --api-key-env exclude each other")
@@ -136,7 +136,7 @@ func (f *probeFlags) complete() error {
 	}
 	f.target.BaseURL = strings.TrimSuffix(u.String(), "/")
 	f.target.Name, f.target.Connection = u.Host, target.PerConversation
-	f.target.Headers, f.target.TLS.InsecureSkipVerify = f.headers, f.insecure
+	f.target.Headers, f.target.HTTP.TLSConfig.InsecureSkipVerify = f.headers, f.insecure
 	f.spec.Name, f.spec.TurnsMin, f.spec.TurnsMax = "probe", f.turns, f.turns
 	f.spec.FollowupTokens = 40
 	return nil

@@ -39,9 +39,9 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/wire",
-			"internal/rules", "internal/serverside", "internal/sidecar/metrics", "internal/sidecar/regression",
-			"internal/sidecar/sink", "internal/sidecar/status",
+			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
+			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
 
 		"internal/alerting": {"internal/samples"},
@@ -73,7 +73,7 @@ func allowed() map[string][]string {
 		"internal/draw":       nil,
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
-		"internal/serverside": {"internal/probe/target", "internal/study/runfile"},
+		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/config": {
 			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/slo", "internal/study/baseline", "internal/study/runfile",

@@ -82,5 +82,5 @@ func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]st
 	first[a.URL] = path
 	a.BasicAuth.PasswordFile = b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true)
 	a.BearerTokenFile = b.file(path+".bearer_token_file", a.BearerTokenFile, true)
-	a.TLS = fileTLS(b.tls(path, "url", url, a.TLS))
+	a.TLS = b.tls(path, "url", url, a.TLS)
 }

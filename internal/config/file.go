@@ -40,6 +40,8 @@ type fileEndpoint struct {
 	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
 	Headers       map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
 	TLS           fileTLS           `yaml:"tls" examples:"{ca_file: ca.pem}"`
+	HTTP2         bool              `yaml:"http2" default:"false"`
+	HTTPClient    map[string]any    `yaml:"http_client" secret:"true" examples:"{proxy_url: \"http://proxy:3128\"}"`
 }
 
 type fileTLS struct {

@@ -1,13 +1,17 @@
 package config
 
 import (
+	"net/url"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/slo"
@@ -61,10 +65,15 @@ func TestEveryKey(t *testing.T) {
 		Key:        target.Key{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, ModelsTimeout: 3 * time.Second,
-		TLS: target.TLS{
+		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,
-		},
+		}, ProxyConfig: promconfig.ProxyConfig{
+			ProxyURL:           promconfig.URL{URL: &url.URL{Scheme: "http", Host: "proxy:3128"}},
+			ProxyConnectHeader: promconfig.ProxyHeader{"X-Proxy": {"a"}},
+		}, HTTPHeaders: &promconfig.Headers{Headers: map[string]promconfig.Header{
+			"X-Token": {Files: []string{"testdata/good/key.txt"}},
+		}}},
 		Extra: map[string]any{
 			"ignore_eos": true, "priority": 3, "top_p": 0.5, "stop": []any{"a", nil},
 			"nested": map[string]any{"on": false, "date": "2024-01-01"},
@@ -121,6 +130,29 @@ func TestEveryKey(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, cfg); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+}
+
+// TestHTTPClient holds what the words of Prometheus come to, and that a target
+// does not differ from itself: a reload would begin anew.
+func TestHTTPClient(t *testing.T) {
+	const text = `targets: [{name: a, base_url: "https://a/v1", http_client: {
+  basic_auth: {username: u, password_file: key.txt}, tls_config: {ca_file: ca.pem, min_version: TLS13},
+  no_proxy: b, proxy_url: "http://proxy:3128"}}]`
+	var read [2]target.Target
+	for i := range read {
+		cfg, err := Parse("synthetic.yml", []byte(text), "testdata/good")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[i] = cfg.Targets[0]
+	}
+	if exact := wire.Exact(read[0].HTTP); exact || !read[0].Equal(read[1]) {
+		t.Errorf("exact %v, and %+v differs from %+v", exact, read[0], read[1])
+	}
+	c := read[0].HTTP
+	if c.BasicAuth.PasswordFile != "testdata/good/key.txt" || c.TLSConfig.CAFile != "testdata/good/ca.pem" || c.TLSConfig.MinVersion == 0 || c.FollowRedirects || c.EnableHTTP2 {
+		t.Errorf("got %v", c)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 func TestServerMetrics(t *testing.T) {
 	plain := minimalTarget("a-8000")
 	tls := minimalTarget("s")
-	tls.BaseURL, tls.Key, tls.TLS = "https://s/v1", target.Key{Env: "S_KEY"}, target.TLS{ServerName: "inner"}
+	tls.BaseURL, tls.Key = "https://s/v1", target.Key{Env: "S_KEY"}
+	tls.HTTP.TLSConfig.ServerName = "inner"
 	for name, tt := range map[string]struct {
 		text string
 		want []serverside.Watched

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/probe/target"
@@ -37,7 +38,7 @@ func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
 		BaseURL: string(e.BaseURL), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
 		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
-		TLS: b.tls(path, "base_url", string(e.BaseURL), e.TLS),
+		HTTP: b.httpClient(path, e),
 	}
 }
 
@@ -68,7 +69,7 @@ func (b *builder) key(path string, e fileEndpoint) target.Key {
 }
 
 // tls resolves the TLS settings of the address under the key urlKey.
-func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
+func (b *builder) tls(path, urlKey, url string, t fileTLS) fileTLS {
 	at := path + ".tls"
 	if b.Has(at) && strings.HasPrefix(url, "http://") && b.Fine(path+"."+urlKey) {
 		b.Mistake(at, "", "has no effect on an http address", "write https:// in "+urlKey+", or remove tls")
@@ -83,7 +84,15 @@ func (b *builder) tls(path, urlKey, url string, t fileTLS) target.TLS {
 	t.CAFile = b.file(at+".ca_file", t.CAFile, false)
 	t.CertFile = b.file(at+".cert_file", t.CertFile, false)
 	t.KeyFile = b.file(at+".key_file", t.KeyFile, false)
-	return target.TLS(t)
+	return t
+}
+
+// Config is the settings as the HTTP client takes them.
+func (t fileTLS) Config() promconfig.TLSConfig {
+	return promconfig.TLSConfig{
+		CAFile: t.CAFile, CertFile: t.CertFile, KeyFile: t.KeyFile,
+		ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify,
+	}
 }
 
 // headers checks the names and values of headers. The messages never repeat a

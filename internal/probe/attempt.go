@@ -22,9 +22,6 @@ const (
 	// drainFor bounds how long a finished stream may take to end its body, so
 	// that its connection can be kept for the next turn.
 	drainFor = 50 * time.Millisecond
-	// grace is how long past a deadline we look once more for bytes that
-	// arrived before it: they are there when the prober itself was late.
-	grace = 2 * time.Millisecond
 )
 
 // attempt is one request and its answer, from sending to an outcome.
@@ -109,12 +106,6 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, er
 		return stream.Event{}, err
 	}
 	event, err := events.Next()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		if err := body.SetReadDeadline(time.Now().Add(grace)); err != nil {
-			return stream.Event{}, err
-		}
-		event, err = events.Next()
-	}
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
 		a.finish(outcome, deadline, a.limits.explain(outcome))

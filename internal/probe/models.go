@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -30,14 +31,14 @@ const (
 )
 
 // discoverModel returns the first model that the target lists.
-func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (string, error) {
+func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer, client *wire.Client) (string, error) {
 	timeout := t.ModelsTimeout
 	if timeout <= 0 {
 		timeout = defaultModelsTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	api, scrub, err := newAPI(t, client)
+	api, scrub, err := newAPI(ctx, t.BaseURL, auth, client)
 	if err != nil {
 		return "", err
 	}
@@ -57,31 +58,30 @@ func discoverModel(ctx context.Context, t target.Target, client *wire.Client) (s
 
 // newAPI returns a go-openai client over our own transport, for the calls that
 // are not timed.
-func newAPI(t target.Target, client *wire.Client) (*openai.Client, scrubber, error) {
-	key, err := t.Key.Read()
+func newAPI(ctx context.Context, base string, auth *target.Authorizer, client *wire.Client) (*openai.Client, scrubber, error) {
+	header, err := auth.Header(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := openai.DefaultConfig(key)
-	cfg.BaseURL = t.BaseURL
+	cfg := openai.DefaultConfig("")
+	cfg.BaseURL = base
 	cfg.HTTPClient = &http.Client{
-		Transport:     headerTransport{t, key, client},
+		Transport:     headerTransport{header, client},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
 	}
-	return openai.NewClientWithConfig(cfg), newScrubber(key, t.Headers), nil
+	return openai.NewClientWithConfig(cfg), newScrubber(header), nil
 }
 
 // headerTransport adds the target's headers and bounds the answers.
 type headerTransport struct {
-	target target.Target
-	key    string
+	header http.Header
 	next   http.RoundTripper
 }
 
 func (h headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Del("Authorization") // go-openai sends an empty one without a key
-	setHeaders(req.Header, h.target, h.key)
+	maps.Copy(req.Header, h.header)
 	resp, err := h.next.RoundTrip(req)
 	if err == nil {
 		resp.Body = &boundedBody{resp.Body, maxUntimed}

@@ -29,13 +29,14 @@ type Options struct {
 type Prober struct {
 	opts   Options
 	check  *regexp.Regexp
+	auth   *target.Authorizer
 	shared *wire.Client // nil with per-conversation connections
 	user   *writer
 }
 
 // New returns a Prober. It fails only for a check that does not compile.
 func New(o Options) (*Prober, error) {
-	p := &Prober{opts: o}
+	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target)}
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)
 		if err != nil {
@@ -54,8 +55,9 @@ func New(o Options) (*Prober, error) {
 
 // Close drops the idle connections.
 func (p *Prober) Close() {
+	p.auth.Close()
 	if p.shared != nil {
-		p.shared.CloseIdle()
+		p.shared.CloseIdleConnections()
 	}
 	if p.user != nil {
 		p.user.close()
@@ -68,8 +70,8 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 		return p.opts.Target.Model, nil
 	}
 	client := newClient(p.opts.Target, p.opts.Dial)
-	defer client.CloseIdle()
-	return discoverModel(ctx, p.opts.Target, client)
+	defer client.CloseIdleConnections()
+	return discoverModel(ctx, p.opts.Target, p.auth, client)
 }
 
 // Converse takes the turns of one conversation one after the other, hands each
@@ -79,7 +81,7 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 	client := p.shared
 	if client == nil {
 		client = newClient(p.opts.Target, p.opts.Dial)
-		defer client.CloseIdle()
+		defer client.CloseIdleConnections()
 	}
 	d := newDialogue(p, plan, client)
 	for n := 1; n <= plan.Conversation.Turns; n++ {
@@ -115,23 +117,24 @@ func (p *Prober) accept(answer string) error {
 
 // newClient returns a client that keeps connections as the target wants it.
 func newClient(t target.Target, dial func(context.Context, string, string) (net.Conn, error)) *wire.Client {
-	return wire.New(wire.Options{Dial: dial, TLSConfig: t.TLS.Config})
+	return wire.New(wire.Options{HTTP: t.HTTP, Dial: dial})
 }
 
 // request builds one turn's request. A key that cannot be read is an error
 // that has the key's place, not its content.
 func (p *Prober) request(ctx context.Context, model string, history []workload.Message, traceparent string) (*http.Request, scrubber, error) {
 	t := p.opts.Target
-	key, err := t.Key.Read()
+	header, err := p.auth.Header(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	scrub := newScrubber(header)
 	body, err := encodeBody(model, p.opts.Workload, history, t.Extra)
 	if err != nil {
 		return nil, nil, err
 	}
-	req, err := newRequest(ctx, t, key, traceparent, body)
-	return req, newScrubber(key, t.Headers), err
+	req, err := newRequest(ctx, t.BaseURL, header, traceparent, body)
+	return req, scrub, err
 }
 
 // limits returns the deadlines of a turn sent at a time.

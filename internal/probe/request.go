@@ -9,7 +9,6 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -56,26 +55,16 @@ func splice(body []byte, more map[string]any) ([]byte, error) {
 	return append(body, tail[1:]...), nil
 }
 
-// newRequest builds the POST of one turn. The key is "" for none.
-func newRequest(ctx context.Context, t target.Target, key, traceparent string, body []byte) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.BaseURL+"/chat/completions", bytes.NewReader(body))
+// newRequest builds the POST of one turn, with the headers that the target
+// wants.
+func newRequest(ctx context.Context, base string, header http.Header, traceparent string, body []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("building the request: %w", err)
 	}
-	setHeaders(req.Header, t, key)
+	req.Header = header
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream")
 	req.Header.Set("Traceparent", traceparent)
 	return req, nil
-}
-
-// setHeaders sets what every request to a target carries.
-func setHeaders(h http.Header, t target.Target, key string) {
-	h.Set("User-Agent", "synthetic")
-	if key != "" {
-		h.Set("Authorization", "Bearer "+key)
-	}
-	for k, v := range t.Headers {
-		h.Set(k, v)
-	}
 }

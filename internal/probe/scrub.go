@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"encoding/base64"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,20 +21,31 @@ const redacted = "<redacted>"
 // error body may echo the key it was given.
 type scrubber []string
 
-// newScrubber takes the secrets to remove: the key, and the values of headers,
-// any of which may be one. Values too short to be told from ordinary text are
-// left out.
-func newScrubber(key string, headers map[string]string) scrubber {
+// newScrubber takes the secrets to remove from the headers that a request
+// carries beside its own: any value may be one. Values too short to be told from
+// ordinary text are left out.
+func newScrubber(header http.Header) scrubber {
 	var s scrubber
-	if len(key) >= 4 {
-		s = append(s, key)
+	add := func(secret string, least int) {
+		if len(secret) >= least {
+			s = append(s, secret)
+		}
 	}
-	for _, v := range headers {
-		_, token, _ := strings.Cut(v, " ") // "Bearer abc"
-		for _, secret := range []string{v, token} {
-			if len(secret) >= 8 {
-				s = append(s, secret)
+	for name, values := range header {
+		for _, v := range values {
+			scheme, token, _ := strings.Cut(v, " ") // "Bearer abc"
+			switch name {
+			case "User-Agent":
+				continue
+			case "Authorization":
+				add(token, 4)
+				if text, err := base64.StdEncoding.DecodeString(token); err == nil && scheme == "Basic" {
+					_, password, _ := strings.Cut(string(text), ":")
+					add(password, 4)
+				}
 			}
+			add(v, 8)
+			add(token, 8)
 		}
 	}
 	// A secret that is part of another one must not break it up.

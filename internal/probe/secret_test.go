@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 )
@@ -58,6 +60,25 @@ func TestKeyNeverComesBack(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPasswordNeverComesBack lets a server echo what basic authentication
+// encodes.
+func TestPasswordNeverComesBack(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, jsonResponse("401 No", `{"error":{"message":"u:hunter2 dTpodW50ZXIy"}}`)}}})
+	file := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(file, []byte("hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(s.addr)
+	o.Target.HTTP.BasicAuth = &promconfig.BasicAuth{Username: "u", PasswordFile: file}
+	r := once(t, o)
+	if req, _ := s.request(0); req.Header.Get("Authorization") != "Basic dTpodW50ZXIy" {
+		t.Errorf("the server got %q", req.Header.Get("Authorization"))
+	}
+	if strings.Contains(r.Err, "hunter2") || strings.Contains(r.Err, "dTpo") {
+		t.Errorf("the password is in %q", r.Err)
 	}
 }
 

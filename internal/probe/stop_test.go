@@ -113,7 +113,7 @@ func TestTLS(t *testing.T) {
 	if r := once(t, o); r.Outcome != probe.TLSError || r.TTFT.OK {
 		t.Errorf("an unknown authority gives %s (%s)", r.Outcome, r.Err)
 	}
-	o.Target.TLS = target.TLS{InsecureSkipVerify: true}
+	o.Target.HTTP.TLSConfig.InsecureSkipVerify = true
 	if r := once(t, o); r.Outcome != probe.Success || !r.Phases.TLS.OK {
 		t.Errorf("without verification: %s (%s), phases %+v", r.Outcome, r.Err, r.Phases)
 	}

@@ -26,6 +26,7 @@ const (
 // writer asks a second model for the user's next message.
 type writer struct {
 	target target.Target
+	auth   *target.Authorizer
 	client *wire.Client
 
 	mu    sync.Mutex
@@ -33,10 +34,13 @@ type writer struct {
 }
 
 func newWriter(t target.Target, dial func(context.Context, string, string) (net.Conn, error)) *writer {
-	return &writer{target: t, client: newClient(t, dial), model: t.Model}
+	return &writer{target: t, auth: target.NewAuthorizer(t), client: newClient(t, dial), model: t.Model}
 }
 
-func (w *writer) close() { w.client.CloseIdle() }
+func (w *writer) close() {
+	w.auth.Close()
+	w.client.CloseIdleConnections()
+}
 
 // next returns the user's next message after the history.
 func (w *writer) next(ctx context.Context, history []workload.Message) (string, error) {
@@ -46,7 +50,7 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	if err != nil {
 		return "", err
 	}
-	api, scrub, err := newAPI(w.target, w.client)
+	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client)
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +75,7 @@ func (w *writer) modelName(ctx context.Context) (string, error) {
 	if model != "" {
 		return model, nil
 	}
-	model, err := discoverModel(ctx, w.target, w.client)
+	model, err := discoverModel(ctx, w.target, w.auth, w.client)
 	if err == nil {
 		w.mu.Lock()
 		w.model = model

@@ -67,8 +67,8 @@ func TestDescribe(t *testing.T) {
 // TestKeyStaysHome holds that a metrics endpoint on another host gets neither
 // key nor headers.
 func TestKeyStaysHome(t *testing.T) {
-	var seen http.Header
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { seen = r.Header }))
+	heard := make(chan http.Header, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard <- r.Header.Clone() }))
 	defer other.Close()
 	t.Setenv("SERVERSIDE_TEST_KEY", "hunter2")
 	c, err := NewClient(target.Target{
@@ -81,7 +81,7 @@ func TestKeyStaysHome(t *testing.T) {
 	if _, err := c.Scrape(t.Context(), other.URL+"/metrics"); err != nil {
 		t.Fatal(err)
 	}
-	if seen.Get("Authorization") != "" || seen.Get("X-Tenant") != "" {
+	if seen := <-heard; seen.Get("Authorization") != "" || seen.Get("X-Tenant") != "" {
 		t.Errorf("a foreign host was sent %v", seen)
 	}
 }

@@ -17,10 +17,12 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
+	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
 )
 
 const (
@@ -34,6 +36,7 @@ const (
 type Client struct {
 	target target.Target
 	base   *url.URL // of the target
+	auth   *target.Authorizer
 	http   *http.Client
 }
 
@@ -44,18 +47,20 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 	if err != nil {
 		return nil, fmt.Errorf("reading the target's address: %w", err)
 	}
-	config, err := t.TLS.Config()
-	if err != nil {
+	if _, err := promconfig.NewTLSConfig(&t.HTTP.TLSConfig); err != nil {
 		return nil, err
 	}
-	return &Client{target: t, base: base, http: &http.Client{
-		Transport:     &http.Transport{DialContext: dial, TLSClientConfig: config, DisableKeepAlives: true},
+	return &Client{target: t, base: base, auth: target.NewAuthorizer(t), http: &http.Client{
+		Transport:     wire.New(wire.Options{HTTP: t.HTTP, Dial: dial, DisableReuse: true}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
 // Close frees the connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.auth.Close()
+	c.http.CloseIdleConnections()
+}
 
 // get returns the body of a page.
 func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
@@ -90,17 +95,11 @@ func (c *Client) authorise(req *http.Request) error {
 	if req.URL.Host != c.base.Host || req.URL.Scheme != c.base.Scheme {
 		return nil
 	}
-	key, err := c.target.Key.Read()
-	if err != nil {
-		return err
+	header, err := c.auth.Header(req.Context())
+	if err == nil {
+		req.Header = header
 	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
-	}
-	for name, value := range c.target.Headers {
-		req.Header.Set(name, value)
-	}
-	return nil
+	return err
 }
 
 // Sample is what one endpoint said at one moment.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"synthetic/internal/probe/target"
 )
 
@@ -200,7 +202,7 @@ func TestWatcherFollowsReloads(t *testing.T) {
 
 // TestPrepareRefuses names the deployment, and changes nothing.
 func TestPrepareRefuses(t *testing.T) {
-	bad := Watched{Target: target.Target{Name: "a", BaseURL: "https://a/v1", TLS: target.TLS{CAFile: "/nonexistent"}}}
+	bad := Watched{Target: target.Target{Name: "a", BaseURL: "https://a/v1", HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: "/nonexistent"}}}}
 	_, err := NewWatcher(WatcherOptions{}).Prepare([]Watched{bad})
 	if err == nil || !strings.Contains(err.Error(), `target "a"`) || !strings.Contains(err.Error(), "/nonexistent") {
 		t.Errorf("error %v, want one that names the target and the file", err)

@@ -109,10 +109,7 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
-		client := promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{
-			CAFile: a.TLS.CAFile, CertFile: a.TLS.CertFile, KeyFile: a.TLS.KeyFile,
-			ServerName: a.TLS.ServerName, InsecureSkipVerify: a.TLS.InsecureSkipVerify,
-		}}
+		client := promconfig.HTTPClientConfig{TLSConfig: a.TLS.Config()}
 		if a.BasicAuth.Username != "" || a.BasicAuth.PasswordFile != "" {
 			client.BasicAuth = &promconfig.BasicAuth{Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile}
 		}

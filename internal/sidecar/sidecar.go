@@ -15,7 +15,9 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +28,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
@@ -80,6 +83,9 @@ type Sidecar struct {
 	// pager is nil unless the first configuration asked for one.
 	pager      *pager
 	configured bool
+	// inexact says that a target is reached in a way that has no kernel
+	// timestamps.
+	inexact atomic.Bool
 
 	loading sync.Mutex // one load at a time
 }
@@ -101,9 +107,14 @@ func New(o Options) (*Sidecar, error) {
 	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry()}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
-		Build:           build(),
-		TimestampSource: func() string { return source },
-		Heartbeat:       func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+		Build: build(),
+		TimestampSource: func() string {
+			if s.inexact.Load() {
+				return "read"
+			}
+			return source
+		},
+		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
@@ -143,7 +154,9 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	inexact := slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) })
 	err = s.scheduler.Apply(cfg.Jobs, func() {
+		s.inexact.Store(inexact)
 		for _, j := range cfg.Jobs {
 			s.sinks.Add(sinkJob(cfg, j))
 		}

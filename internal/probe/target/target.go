@@ -5,7 +5,10 @@
 package target
 
 import (
+	"reflect"
 	"time"
+
+	promconfig "github.com/prometheus/common/config"
 )
 
 // Connection says how long a connection to a target lives.
@@ -32,8 +35,9 @@ type Target struct {
 	Key Key
 	// Headers are added to each request. Values may be secret: never print them.
 	Headers map[string]string
-	// TLS applies to https URLs.
-	TLS TLS
+	// HTTP says how requests travel: TLS, proxies, further authentication, and
+	// whether HTTP/2 may be spoken. It follows no redirects, whatever it says.
+	HTTP promconfig.HTTPClientConfig
 	// Connection is Reuse or PerConversation.
 	Connection Connection
 	// Extra holds body fields merged into every request, as decoded from YAML
@@ -43,11 +47,5 @@ type Target struct {
 	ModelsTimeout time.Duration
 }
 
-// TLS names files; they are read when a connection is made, so rotated
-// certificates are picked up.
-type TLS struct {
-	CAFile             string
-	CertFile, KeyFile  string
-	ServerName         string
-	InsecureSkipVerify bool
-}
+// Equal reports whether nothing about the deployment differs.
+func (t Target) Equal(o Target) bool { return reflect.DeepEqual(t, o) }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -16,33 +14,26 @@ import (
 // Body is the body of a response. Each Read returns bytes of one arrival only.
 // It is not safe for concurrent use.
 type Body struct {
-	client  *Client
-	ctx     context.Context
-	resp    *http.Response
-	conn    *conn   // nil once the body let go of it
-	framing framing // nil if there is no body
-	rest    []byte  // came with the headers
-	at      stream.Arrival
-	reuse   bool // the connection may carry another request
-	gzip    *unzipper
-	err     error // the answer to every further Read
+	ctx  context.Context // the caller's
+	x    *exchange
+	src  io.ReadCloser // net/http's
+	at   stream.Arrival
+	gzip *unzipper
+	err  error // the answer to every further Read
 }
 
 var _ stream.Source = (*Body)(nil)
 
-// newBody returns the body of resp, of which rest is read already. A response
-// without a body lets go of its connection at once.
-func newBody(c *Client, conn *conn, r *http.Request, resp *http.Response, rest []byte, at stream.Arrival, reuse bool) *Body {
-	b := &Body{
-		client: c, ctx: r.Context(), resp: resp, conn: conn,
-		framing: framingOf(r, resp, c.options.MaxHeaderBytes),
-		rest:    rest, at: at,
-		reuse: reuse && resp.StatusCode != http.StatusSwitchingProtocols,
-	}
-	if b.framing == nil {
-		b.reuse = b.reuse && len(rest) == 0
+// newBody returns the body of resp. A response without a body lets go of its
+// connection at once.
+func newBody(ctx context.Context, x *exchange, resp *http.Response, reusable bool) *Body {
+	b := &Body{ctx: ctx, x: x, src: resp.Body, at: stream.Arrival{At: x.trace.Headers, Seen: x.trace.Headers}}
+	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		b.finish(io.EOF)
 		return b
+	}
+	if x.conn != nil {
+		x.conn.follow(x, framingOf(resp), !reusable)
 	}
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		b.gzip = &unzipper{src: plain{b}}
@@ -57,21 +48,25 @@ func newBody(c *Client, conn *conn, r *http.Request, resp *http.Response, rest [
 // body it is the arrival of the end.
 func (b *Body) Arrival() stream.Arrival { return b.at }
 
-// SetReadDeadline bounds the waits of Read; the zero time is no bound. A Read
-// that fails for it may be repeated with a new deadline, except of a gzip
-// body. It does nothing after the end of the body.
+// SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
+// that arrived before it are in time, however late they are read; a Read that
+// fails for it is the last. It does nothing after the end of the body.
 func (b *Body) SetReadDeadline(t time.Time) error {
-	if b.conn == nil {
+	switch {
+	case b.err != nil:
 		return nil
+	case b.x.conn != nil:
+		return b.x.conn.setReadDeadline(b.x, t)
 	}
-	return b.conn.setReadDeadline(t)
+	b.x.expireAt(t)
+	return nil
 }
 
 // Read reads what has arrived, waiting for the first byte. Its errors are
 // io.EOF at the clean end and *Error for everything else: a body cut short
 // wraps io.ErrUnexpectedEOF.
 func (b *Body) Read(p []byte) (int, error) {
-	if b.gzip == nil || b.conn == nil && b.err != io.EOF {
+	if b.gzip == nil || b.err != nil && b.err != io.EOF {
 		return b.readPlain(p)
 	}
 	n, err := b.gzip.Read(p)
@@ -96,92 +91,72 @@ type plain struct{ *Body }
 func (p plain) Read(b []byte) (int, error) { return p.readPlain(b) }
 
 // readPlain reads the body before it is decompressed.
-func (b *Body) readPlain(p []byte) (int, error) {
-	for b.err == nil && len(p) > 0 {
-		raw, err := b.readConn(p[:b.framing.want(len(p))])
-		if err != nil {
-			return 0, b.fail(err)
-		}
-		n, used, done, err := b.framing.decode(p[:raw])
-		if err != nil {
-			return n, b.fail(err)
-		}
-		if done {
-			// What follows the body unasked spoils the connection.
-			b.reuse = b.reuse && used == raw && len(b.rest) == 0
-			err = b.end()
-		}
-		if n > 0 || err != nil {
-			return n, err
+func (b *Body) readPlain(p []byte) (n int, err error) {
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	if b.x.conn == nil {
+		n, err = b.src.Read(p)
+		now := time.Now()
+		b.at = stream.Arrival{At: now, Seen: now}
+	} else {
+		n, err = b.readReady(p)
+		if err == nil {
+			b.at = b.x.conn.at
+		} else { // the connection may be another's by now
+			b.at = b.x.arrival()
 		}
 	}
-	return 0, b.err
-}
-
-// readConn reads what came with the headers, then the connection.
-func (b *Body) readConn(p []byte) (int, error) {
-	if len(b.rest) > 0 {
-		n := copy(p, b.rest)
-		if b.rest = b.rest[n:]; len(b.rest) == 0 {
-			b.rest = nil
-		}
+	if err == nil {
 		return n, nil
 	}
-	n, err := b.conn.Read(p)
-	b.at = b.conn.stamps.arrival()
-	if n > 0 {
+	if err = b.fail(err); n > 0 {
 		return n, nil // the error comes again
-	}
-	if err == io.EOF {
-		err = b.framing.eof()
 	}
 	return 0, err
 }
 
-// end takes the body as complete. It returns an error only for bad trailers;
-// io.EOF comes with the next Read.
-func (b *Body) end() error {
-	if c, ok := b.framing.(*chunked); ok {
-		fields, err := c.fields()
-		if err != nil {
-			return b.fail(err)
+// readReady waits for one byte, and reads beyond it only what is there: asked
+// for more, net/http waits for the rest of a chunk and keeps what it has.
+func (b *Body) readReady(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		if n == 0 && b.x.ahead == 0 {
+			b.x.conn.await()
 		}
-		if b.resp.Trailer == nil {
-			b.resp.Trailer = fields
-		} else {
-			maps.Copy(b.resp.Trailer, fields)
+		most := b.x.ahead
+		if most == 0 {
+			most = b.x.conn.ready()
 		}
+		if most == 0 && n > 0 {
+			break
+		}
+		var m int
+		m, err = b.src.Read(p[n:min(n+max(most, 1), len(p))])
+		n += m
+		b.x.ahead -= m
 	}
-	b.finish(io.EOF)
-	return nil
+	return n, err
 }
 
-// fail returns err as Read returns it, and ends the body unless a deadline may
-// be set anew.
+// fail ends the body with err, and returns it as Read does.
 func (b *Body) fail(err error) error {
-	if err == io.EOF { // of a body that lasts until the connection closes
-		b.reuse = false
-		b.finish(io.EOF)
-		return io.EOF
+	if err != io.EOF {
+		err = failure(b.ctx, StepBody, b.x.broke(err))
 	}
-	failed := failure(b.ctx, StepBody, err)
-	if b.ctx.Err() != nil || !errors.Is(err, os.ErrDeadlineExceeded) {
-		b.finish(failed)
-	}
-	return failed
+	b.finish(err)
+	return err
 }
 
-// finish lets go of the connection, once: back to the pool after a clean end
-// (io.EOF), closed otherwise.
+// finish lets go of the connection, once: net/http keeps it after a clean end
+// (io.EOF) and closes it otherwise.
 func (b *Body) finish(err error) {
-	if b.conn == nil {
+	if b.err != nil {
 		return
 	}
-	conn := b.conn
-	b.err, b.conn, b.rest = err, nil, nil
-	if conn.release() && b.reuse && err == io.EOF && conn.SetDeadline(time.Time{}) == nil {
-		b.client.idle.put(conn)
-		return
+	b.err = err
+	if err == io.EOF {
+		b.x.release()
 	}
-	conn.abort()
+	b.src.Close()
+	b.x.close()
 }

@@ -38,7 +38,7 @@ func TestRoundTrip(t *testing.T) {
 	}))
 	defer server.Close()
 	c := New(Options{})
-	defer c.CloseIdle()
+	defer c.CloseIdleConnections()
 	for i := range 3 {
 		trace, resp, body := get(t, c, server.URL)
 		if resp.StatusCode != 200 || body != "you said hello" {

@@ -6,38 +6,47 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"net/url"
+	"net/http/httptrace"
 	"os"
 	"time"
+
+	promconfig "github.com/prometheus/common/config"
 )
 
-// dial makes a connection for u and times its steps.
-func (c *Client) dial(ctx context.Context, u *url.URL, trace *Trace) (*conn, error) {
-	bounded, cancel := bound(ctx, trace.HeaderDeadline)
+// timings are how long the steps to a new connection took.
+type timings struct{ dns, connect, tls time.Duration }
+
+// dial makes a connection for net/http and times its steps. It ends with the
+// request that wanted it.
+func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
+	x := exchangeOf(ctx)
+	ctx, cancel := bound(ctx, x.trace.HeaderDeadline)
 	defer cancel()
-	addrs, err := c.resolve(bounded, u, trace)
+	defer context.AfterFunc(x.ctx, cancel)()
+	var t timings
+	defer func() { x.dialed(t) }()
+	raw, err := c.connect(ctx, network, addr, &t)
 	if err != nil {
-		return nil, c.dialFailure(ctx, bounded, StepDNS, err)
+		return nil, dialFailure(ctx, stepOf(err), err)
 	}
-	start := time.Now()
-	raw, err := c.dialAny(bounded, addrs)
-	trace.Connect = time.Since(start)
-	if err != nil {
-		return nil, c.dialFailure(ctx, bounded, StepConnect, err)
+	if c.proxied {
+		return raw, nil // what comes over it is not timed here
 	}
 	stamps := stamp(raw)
-	if u.Scheme == "http" {
-		return &conn{Conn: stamps, stamps: stamps}, nil
+	if !secure {
+		return newConn(stamps, stamps), nil
 	}
-	start = time.Now()
-	secure, err := c.handshake(bounded, stamps, u.Hostname())
-	trace.TLS = time.Since(start)
-	if err != nil {
+	start := time.Now()
+	over, err := c.handshake(ctx, stamps, addr)
+	t.tls = time.Since(start)
+	switch {
+	case err != nil:
 		stamps.Close()
-		return nil, c.dialFailure(ctx, bounded, StepTLS, err)
+		return nil, dialFailure(ctx, StepTLS, err)
+	case over.ConnectionState().NegotiatedProtocol == "h2":
+		return over, nil
 	}
-	return &conn{Conn: secure, stamps: stamps}, nil
+	return newConn(over, stamps), nil
 }
 
 // bound is context.WithDeadline for a deadline that may be none.
@@ -48,105 +57,65 @@ func bound(ctx context.Context, deadline time.Time) (context.Context, context.Ca
 	return context.WithDeadline(ctx, deadline)
 }
 
-// dialFailure tells the caller's cancellation from the header deadline.
-func (c *Client) dialFailure(ctx, bounded context.Context, step Step, err error) error {
-	if ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded) {
+// dialFailure says where a deadline was why a step failed.
+func dialFailure(ctx context.Context, step Step, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	}
-	return failure(ctx, step, err)
+	return &Error{step, err}
 }
 
-// resolve returns the addresses to try, "ip:port" each, at least one.
-func (c *Client) resolve(ctx context.Context, u *url.URL, trace *Trace) ([]string, error) {
-	host, port := u.Hostname(), portOf(u)
-	lookup := c.options.Resolve
-	if _, err := netip.ParseAddr(host); err == nil || lookup == nil && c.options.Dial != nil {
-		return []string{net.JoinHostPort(host, port)}, nil
+// stepOf tells a name that has no address from an address that gives no
+// connection.
+func stepOf(err error) Step {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return StepDNS
 	}
-	if lookup == nil {
-		lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-		}
-	}
-	start := time.Now()
-	ips, err := lookup(ctx, host)
-	trace.DNS = time.Since(start)
-	if err != nil {
-		return nil, err
-	}
-	if len(ips) == 0 {
-		return nil, fmt.Errorf("the name %q has no address", host)
-	}
-	addrs := make([]string, len(ips))
-	for i, ip := range ips {
-		addrs[i] = net.JoinHostPort(ip.Unmap().String(), port)
-	}
-	return addrs, nil
+	return StepConnect
 }
 
-func portOf(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	if u.Scheme == "https" {
-		return "443"
-	}
-	return "80"
-}
-
-// dialAny returns the first connection that one of the addresses gives, or
-// the errors of all.
-func (c *Client) dialAny(ctx context.Context, addrs []string) (net.Conn, error) {
+// connect looks up the name and dials its addresses.
+func (c *Client) connect(ctx context.Context, network, addr string, t *timings) (net.Conn, error) {
 	dial := c.options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
 	}
-	var errs []error
-	for i, addr := range addrs {
-		conn, err := dialShare(ctx, dial, addr, len(addrs)-i)
-		if err == nil {
-			return conn, nil
-		}
-		errs = append(errs, err)
-		if ctx.Err() != nil {
-			break
-		}
+	start := time.Now()
+	found := start
+	conn, err := dial(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSDone: func(httptrace.DNSDoneInfo) { found = time.Now() },
+	}), network, addr)
+	t.dns, t.connect = found.Sub(start), time.Since(found)
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		t.connect, err = 0, dns
 	}
-	return nil, errors.Join(errs...)
-}
-
-// dialShare dials one address with its share of the time that is left, so
-// that a silent address does not use up the chance of the next.
-func dialShare(ctx context.Context, dial func(context.Context, string, string) (net.Conn, error), addr string, left int) (net.Conn, error) {
-	if deadline, ok := ctx.Deadline(); ok && left > 1 {
-		share := time.Until(deadline) / time.Duration(left)
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, share)
-		defer cancel()
-	}
-	return dial(ctx, "tcp", addr)
+	return conn, err
 }
 
 // handshake makes a TLS connection over raw. The deadline of ctx and its
 // cancellation act on raw, which saves the goroutine of HandshakeContext.
-func (c *Client) handshake(ctx context.Context, raw net.Conn, host string) (*tls.Conn, error) {
-	config := &tls.Config{}
-	if c.options.TLSConfig != nil {
-		given, err := c.options.TLSConfig()
-		if err != nil {
-			return nil, err
-		}
-		config = given.Clone()
+func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
+	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
+	if err != nil {
+		return nil, err
 	}
 	if config.ServerName == "" {
-		config.ServerName = host
+		config.ServerName, _, _ = net.SplitHostPort(addr)
 	}
 	config.NextProtos = []string{"http/1.1"}
+	if c.options.HTTP.EnableHTTP2 {
+		config.NextProtos = []string{"h2", "http/1.1"}
+	}
 	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(longAgo()) })
 	secure := tls.Client(raw, config)
-	err := secure.Handshake()
+	err = secure.Handshake()
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	return secure, err
 }
+
+// longAgo is a deadline that has passed on every clock, a test's too.
+func longAgo() time.Time { return time.Unix(1, 0) }

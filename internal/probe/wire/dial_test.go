@@ -8,60 +8,34 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
-func TestDialTriesEveryAddress(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var tried []string
-		client := New(Options{
-			Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
-				time.Sleep(time.Second)
-				return []netip.Addr{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("::ffff:192.0.2.1"), netip.MustParseAddr("192.0.2.2")}, nil
-			},
-			Dial: func(ctx context.Context, _, addr string) (net.Conn, error) {
-				tried = append(tried, addr)
-				switch len(tried) {
-				case 1:
-					<-ctx.Done() // silent
-					return nil, ctx.Err()
-				case 2:
-					return nil, syscall.ECONNREFUSED
-				}
-				near, far := net.Pipe()
-				go func() {
-					defer far.Close()
-					readRequest(far)
-					io.WriteString(far, helloResponse)
-				}()
-				return near, nil
-			},
-		})
-		defer client.CloseIdle()
-		r, trace := post(t, "http://llm.example:8000/")
-		trace.HeaderDeadline = time.Now().Add(10 * time.Second)
-		resp, err := client.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if got, want := strings.Join(tried, " "), "[2001:db8::1]:8000 192.0.2.1:8000 192.0.2.2:8000"; got != want {
-			t.Errorf("tried %s, want %s", got, want)
-		}
-		if trace.DNS != time.Second || trace.Connect != 3*time.Second {
-			t.Errorf("DNS took %v, connecting %v", trace.DNS, trace.Connect)
-		}
+// A name is looked up and a connection made before the request is sent: both
+// are told apart.
+func TestDialTimings(t *testing.T) {
+	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
+		io.WriteString(c, helloResponse)
+		return true
 	})
+	trace := exchanged(t, newClient(t, Options{}), strings.Replace(server.URL, "127.0.0.1", "localhost", 1))
+	if trace.DNS <= 0 || trace.Connect <= 0 || trace.TLS != 0 {
+		t.Errorf("a name: DNS took %v, connecting %v, TLS %v", trace.DNS, trace.Connect, trace.TLS)
+	}
+	trace = exchanged(t, newClient(t, Options{}), server.URL)
+	if trace.DNS != 0 || trace.Connect <= 0 {
+		t.Errorf("an address: DNS took %v, connecting %v", trace.DNS, trace.Connect)
+	}
+	if trace.RemoteAddr != server.Addr().String() {
+		t.Errorf("the peer is %q", trace.RemoteAddr)
+	}
 }
 
 func TestDialFailures(t *testing.T) {
-	noName := errors.New("no such host")
+	noName := &net.DNSError{Err: "no such host", Name: "llm.example"}
 	for name, test := range map[string]struct {
 		url     string
 		options Options
@@ -71,12 +45,9 @@ func TestDialFailures(t *testing.T) {
 	}{
 		"no scheme": {"llm.example/v1", Options{}, StepConnect, nil, "want http:// or https:// and a host"},
 		"no host":   {"http:///v1", Options{}, StepConnect, nil, "want http:// or https:// and a host"},
-		"resolver": {"http://llm.example/", Options{Resolve: func(context.Context, string) ([]netip.Addr, error) {
-			return nil, noName
-		}}, StepDNS, noName, "dns: no such host"},
-		"no address": {"http://llm.example/", Options{Resolve: func(context.Context, string) ([]netip.Addr, error) {
-			return nil, nil
-		}}, StepDNS, nil, `the name "llm.example" has no address`},
+		"no name": {"http://llm.example/", Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: noName}
+		}}, StepDNS, noName, "dns: lookup llm.example: no such host"},
 		"refused": {refusedURL(t), Options{}, StepConnect, syscall.ECONNREFUSED, "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,18 +88,6 @@ func refusedURL(t *testing.T) string {
 	return "http://" + l.Addr().String() + "/"
 }
 
-func TestPortOf(t *testing.T) {
-	for raw, want := range map[string]string{"http://a": "80", "https://a": "443", "https://[::1]:8": "8"} {
-		u, err := url.Parse(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := portOf(u); got != want {
-			t.Errorf("portOf(%s) = %s, want %s", raw, got, want)
-		}
-	}
-}
-
 // The answer to a request that the server does not read to its end is not
 // lost, and the connection is not kept.
 func TestEarlyAnswer(t *testing.T) {
@@ -154,7 +113,7 @@ func TestEarlyAnswer(t *testing.T) {
 	if resp.StatusCode != 413 || body != "large" || trace.Reused {
 		t.Errorf("got %d %q", resp.StatusCode, body)
 	}
-	client.CloseIdle()
+	client.CloseIdleConnections()
 	l.Close()
 	<-served
 }

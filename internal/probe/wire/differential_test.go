@@ -111,7 +111,7 @@ func TestSameAsNetHTTP(t *testing.T) {
 				continue // headers that are no good without what follows
 			}
 			t.Run(method+" "+name, func(t *testing.T) {
-				transport := &http.Transport{MaxResponseHeaderBytes: defaultMaxHeaderBytes}
+				transport := &http.Transport{MaxResponseHeaderBytes: maxHeaderBytes}
 				t.Cleanup(transport.CloseIdleConnections)
 				want := observe(t, transport, method, response.raw, response.close)
 				got := observe(t, newClient(t, Options{}), method, response.raw, response.close)

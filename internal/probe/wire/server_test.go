@@ -80,7 +80,7 @@ func (s *rawServer) handle(c net.Conn, answer func(net.Conn, *http.Request) bool
 // newClient returns a Client whose connections end with the test.
 func newClient(t *testing.T, o Options) *Client {
 	c := New(o)
-	t.Cleanup(c.CloseIdle)
+	t.Cleanup(c.CloseIdleConnections)
 	return c
 }
 

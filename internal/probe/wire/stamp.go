@@ -22,9 +22,4 @@ func (c *readTimed) Read(p []byte) (int, error) {
 
 func (c *readTimed) arrival() stream.Arrival { return c.last }
 
-func (c *readTimed) quiet() bool {
-	if quiet, ok := peekQuiet(c.Conn); ok {
-		return quiet
-	}
-	return quietByDeadline(c.Conn)
-}
+func (c *readTimed) quiet() bool { return peekQuiet(c.Conn) }

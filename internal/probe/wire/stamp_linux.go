@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,6 +37,9 @@ type kernelTimed struct {
 	clock clockMap
 	last  stream.Arrival
 
+	mu       sync.Mutex
+	deadline time.Time // of reads
+
 	// of the read in progress
 	msg message
 	n   int
@@ -60,9 +66,19 @@ func newKernelTimed(c *net.TCPConn) (*kernelTimed, error) {
 
 func (k *kernelTimed) arrival() stream.Arrival { return k.last }
 
-func (k *kernelTimed) quiet() bool {
-	quiet, _ := peekQuiet(k.TCPConn)
-	return quiet
+func (k *kernelTimed) quiet() bool { return peekQuiet(k.TCPConn) }
+
+// SetReadDeadline bounds the arrival of what is read.
+func (k *kernelTimed) SetReadDeadline(t time.Time) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.deadline = t
+	return k.TCPConn.SetReadDeadline(t)
+}
+
+// SetDeadline is SetReadDeadline for writes, too.
+func (k *kernelTimed) SetDeadline(t time.Time) error {
+	return cmp.Or(k.SetReadDeadline(t), k.SetWriteDeadline(t))
 }
 
 // Read reads what has arrived, waiting for the first byte.
@@ -72,6 +88,9 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 	}
 	k.msg.into(p)
 	err := k.raw.Read(k.recv)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = k.lookAgain(err)
+	}
 	k.msg.into(nil)
 	switch {
 	case err != nil:
@@ -82,6 +101,20 @@ func (k *kernelTimed) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	return k.n, nil
+}
+
+// lookAgain reads what waits after the deadline, which forbids only waiting:
+// what arrived before it is in time, and it is this process that is late.
+func (k *kernelTimed) lookAgain(expired error) error {
+	k.mu.Lock()
+	deadline := k.deadline
+	k.mu.Unlock()
+	received := false
+	err := k.raw.Control(func(fd uintptr) { received = k.receive(fd) })
+	if err != nil || !received || k.last.At.After(deadline) {
+		return expired
+	}
+	return nil
 }
 
 // receive does one recvmsg; false asks to be called again when there is

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
+	"runtime"
 	"testing"
 	"time"
 	"unsafe"
@@ -77,6 +80,39 @@ func TestKernelStampsOutliveALateRead(t *testing.T) {
 		if lag := a.Seen.Sub(a.At); lag < 20*time.Millisecond {
 			t.Errorf("read %d: a lag of %v", i, lag)
 		}
+	}
+}
+
+// What arrived before the deadline is in time, however late it is looked at;
+// what came later, and nothing, is not.
+func TestReadAfterTheDeadline(t *testing.T) {
+	if TimestampSource() != "kernel" {
+		t.Skip("this system gives no receive timestamps")
+	}
+	near, far := pair(t)
+	timed := stamp(near)
+	awaitStamps(t, timed, far)
+	buf := make([]byte, 10)
+	write := func() {
+		if _, err := far.Write([]byte("abc")); err != nil {
+			t.Fatal(err)
+		}
+		for timed.quiet() { // the kernel's own doing, on loopback
+			runtime.Gosched()
+		}
+	}
+	write()
+	deadline := time.Now()
+	timed.SetReadDeadline(deadline)
+	if n, err := timed.Read(buf); n != 3 || err != nil || timed.arrival().At.After(deadline) {
+		t.Errorf("in time: %d bytes, %v, %v before the deadline", n, err, deadline.Sub(timed.arrival().At))
+	}
+	if _, err := timed.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("nothing: %v", err)
+	}
+	write()
+	if _, err := timed.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("too late: %v", err)
 	}
 }
 

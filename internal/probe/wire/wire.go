@@ -1,13 +1,13 @@
-// Package wire is the HTTP/1.1 client under every probe: it dials, sends one
-// request and reads one response, and stamps what arrives with the kernel's
-// receive time. It never retries and starts no goroutine that outlives a
-// request; a request that is under way needs none either.
+// Package wire is how every probe speaks HTTP: net/http over connections that
+// stamp what arrives with the kernel's receive time. A request is sent once, and
+// its bounds are deadlines of its connection: bytes that arrived before one are
+// in time, however late this process looks.
 //
-// It leaves out on purpose what would blur a measurement: proxies from the
-// environment (the figures would be the proxy's), redirects (a turn is one
-// request; http.Client follows them if one insists), HTTP/2 (one read carries
-// the bytes of many streams), and asking for compression (gzip is decoded if a
-// server sends it unasked).
+// It leaves out on purpose what would blur a measurement, unless the
+// configuration asks for it: proxies (the figures would be the proxy's) and
+// HTTP/2 (one read carries the bytes of many streams). It follows no redirect
+// (a turn is one request; http.Client does if one insists), and asks for no
+// compression (gzip is decoded if a server sends it unasked).
 package wire
 
 import (

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	"synthetic/internal/yamlform"
+
+	promconfig "github.com/prometheus/common/config"
+	"go.yaml.in/yaml/v3"
+)
+
+// ofYAML matches what a YAML library says and a user need not know: a value,
+// its line in a text that is not the user's, a type of Go.
+var ofYAML = regexp.MustCompile("`[^`]*`|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
+
+// httpClient resolves how requests to an endpoint travel: http_client in the
+// words of Prometheus, and the endpoint's own keys over it.
+func (b *builder) httpClient(path string, e fileEndpoint) promconfig.HTTPClientConfig {
+	at := path + ".http_client"
+	var c promconfig.HTTPClientConfig
+	if len(e.HTTPClient) > 0 && b.Fine(at) {
+		c = b.promClient(at, e.HTTPClient)
+		b.authOnce(path, c)
+	}
+	tls := b.tls(path, "base_url", string(e.BaseURL), e.TLS).Config()
+	if c.TLSConfig == (promconfig.TLSConfig{}) {
+		c.TLSConfig = tls
+	} else if b.Has(path + ".tls") {
+		b.Mistake(at, "", "has tls_config beside tls, which it excludes", "keep one of the two")
+	}
+	c.FollowRedirects, c.EnableHTTP2 = false, e.HTTP2
+	return c
+}
+
+// promClient reads the block. No message repeats a value: any may be secret.
+func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
+	var c promconfig.HTTPClientConfig
+	text, err := yaml.Marshal(in)
+	if err == nil {
+		d := yaml.NewDecoder(bytes.NewReader(text))
+		d.KnownFields(true)
+		err = d.Decode(&c)
+	}
+	_, redirects := in["follow_redirects"]
+	_, http2 := in["enable_http2"]
+	switch {
+	case err != nil:
+		said := strings.Join(strings.Fields(ofYAML.ReplaceAllString(err.Error(), "")), " ")
+		b.Mistake(at, "", "is no HTTP client configuration ("+said+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
+	case redirects || http2:
+		b.Mistake(at, "", "has follow_redirects or enable_http2", "remove it: a turn is one request; http2 is a key of its own")
+	case inlineSecret(c):
+		b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write the key's ..._file")
+	default:
+		c.SetDirectory(b.dir)
+		b.filesOf(at, c)
+	}
+	return c
+}
+
+// authOnce refuses two keys for one request.
+func (b *builder) authOnce(path string, c promconfig.HTTPClientConfig) {
+	if c.Authorization == nil && c.BasicAuth == nil && c.OAuth2 == nil {
+		return
+	}
+	for _, key := range []string{".api_key_file", ".api_key_env"} {
+		if b.Has(path + key) {
+			b.Mistake(path+".http_client", "", "has a key beside "+key[1:]+", which excludes it", "keep one of the two")
+		}
+	}
+}
+
+// inlineSecret reports whether a secret stands in the text itself.
+func inlineSecret(c promconfig.HTTPClientConfig) bool {
+	written := []promconfig.Secret{c.BearerToken, c.TLSConfig.Key}
+	if a := c.Authorization; a != nil {
+		written = append(written, a.Credentials)
+	}
+	if a := c.BasicAuth; a != nil {
+		written = append(written, a.Password)
+	}
+	if a := c.OAuth2; a != nil {
+		written = append(written, a.ClientSecret, a.ClientCertificateKey, a.TLSConfig.Key)
+	}
+	if c.HTTPHeaders != nil {
+		for _, h := range c.HTTPHeaders.Headers {
+			written = append(written, h.Secrets...)
+		}
+	}
+	return slices.ContainsFunc(written, func(s promconfig.Secret) bool { return s != "" })
+}
+
+// filesOf checks that the files of a client are there.
+func (b *builder) filesOf(at string, c promconfig.HTTPClientConfig) {
+	files := []string{c.TLSConfig.CAFile, c.TLSConfig.CertFile, c.TLSConfig.KeyFile}
+	if a := c.Authorization; a != nil {
+		files = append(files, a.CredentialsFile)
+	}
+	if a := c.BasicAuth; a != nil {
+		files = append(files, a.UsernameFile, a.PasswordFile)
+	}
+	if a := c.OAuth2; a != nil {
+		files = append(files, a.ClientSecretFile, a.ClientCertificateKeyFile)
+	}
+	if c.HTTPHeaders != nil {
+		for _, h := range c.HTTPHeaders.Headers {
+			files = append(files, h.Files...)
+		}
+	}
+	for _, f := range files {
+		if f == "" {
+			continue
+		}
+		if err := readable(f); err != nil {
+			b.Mistake(at, "", "names a file that cannot be read ("+yamlform.ReasonOf(err)+")", "name readable files, relative to the configuration file")
+			return
+		}
+	}
+}

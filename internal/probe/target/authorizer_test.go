@@ -1,0 +1,106 @@
+package target
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	promconfig "github.com/prometheus/common/config"
+)
+
+// secretFile returns a file with a text, and a function that rotates it.
+func secretFile(t *testing.T, text string) (path string, rotate func(string)) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "secret")
+	rotate = func(text string) {
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rotate(text)
+	return path, rotate
+}
+
+func header(t *testing.T, a *Authorizer) http.Header {
+	t.Helper()
+	h, err := a.Header(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// What is in a file is read at each use.
+func TestHeader(t *testing.T) {
+	path, rotate := secretFile(t, "hunter2")
+	defer rotate("hunter2")
+	for name, tc := range map[string]struct {
+		target     Target
+		header     string
+		old, young string
+	}{
+		"key":           {Target{Key: Key{File: path}}, "Authorization", "Bearer hunter2", "Bearer hunter3"},
+		"authorization": {Target{HTTP: promconfig.HTTPClientConfig{Authorization: &promconfig.Authorization{Type: "Token", CredentialsFile: path}}}, "Authorization", "Token hunter2", "Token hunter3"},
+		"basic":         {Target{HTTP: promconfig.HTTPClientConfig{BasicAuth: &promconfig.BasicAuth{Username: "u", PasswordFile: path}}}, "Authorization", "Basic dTpodW50ZXIy", "Basic dTpodW50ZXIz"},
+		"headers": {Target{HTTP: promconfig.HTTPClientConfig{HTTPHeaders: &promconfig.Headers{Headers: map[string]promconfig.Header{
+			"X-Token": {Files: []string{path}},
+		}}}}, "X-Token", "hunter2", "hunter3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := NewAuthorizer(tc.target)
+			defer a.Close()
+			rotate("hunter2")
+			if got := header(t, a).Get(tc.header); got != tc.old {
+				t.Errorf("got %q, want %q", got, tc.old)
+			}
+			rotate("hunter3")
+			if got := header(t, a).Get(tc.header); got != tc.young {
+				t.Errorf("after the rotation: %q, want %q", got, tc.young)
+			}
+			if dump := fmt.Sprintf("%+v", tc.target); strings.Contains(dump, "hunter") {
+				t.Errorf("a secret is in %s", dump)
+			}
+		})
+	}
+}
+
+// A token is fetched once and sent with each request; what the server says of a
+// refusal, which may be the secret itself, is not repeated.
+func TestOAuth2(t *testing.T) {
+	path, _ := secretFile(t, "hunter2")
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.URL.Path == "/refuses" {
+			http.Error(w, "hunter2 is wrong", http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"fresh","token_type":"bearer","expires_in":3600}`)
+	}))
+	defer server.Close()
+	target := func(path, at string) Target {
+		return Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{
+			ClientID: "id", ClientSecretFile: path, TokenURL: server.URL + at,
+		}}}
+	}
+	a := NewAuthorizer(target(path, "/"))
+	defer a.Close()
+	for range 2 {
+		if got := header(t, a).Get("Authorization"); got != "Bearer fresh" {
+			t.Errorf("got %q", got)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	b := NewAuthorizer(target(path, "/refuses"))
+	defer b.Close()
+	if _, err := b.Header(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "401") {
+		t.Errorf("refused: %v", err)
+	}
+}
