@@ -147,6 +147,9 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	if err != nil {
 		r.Sent = time.Now()
 		r.End, r.Outcome, r.Err = r.Sent, ConnectError, "nothing was sent: "+scrub.clean(err.Error())
+		if ctx.Err() != nil {
+			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
+		}
 		return
 	}
 	a := attempt{client: d.client, scrub: scrub}

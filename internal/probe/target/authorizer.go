@@ -4,11 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"sync"
+	"time"
 
 	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/oauth2"
 )
+
+// tokenPatience bounds the wait for an OAuth 2 token.
+const tokenPatience = 10 * time.Second
+
+// grantJWT is the grant type whose credential is a private key.
+const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 // Authorizer makes the headers that a deployment wants to see of its caller. It
 // is safe for concurrent use.
@@ -16,10 +25,16 @@ type Authorizer struct {
 	target Target
 	// rest adds what the HTTP client configuration says.
 	rest http.RoundTripper
+	// asking has room for the one question to rest that may be under way: the
+	// library fetches tokens without regard to the context of who asks.
+	asking   chan struct{}
+	fetching sync.WaitGroup
 }
 
-// NewAuthorizer returns the Authorizer of a target.
-func NewAuthorizer(t Target) *Authorizer { return &Authorizer{t, headersOf(t.HTTP)} }
+// NewAuthorizer returns the Authorizer of a target; Close it after use.
+func NewAuthorizer(t Target) *Authorizer {
+	return &Authorizer{target: t, rest: headersOf(t.HTTP), asking: make(chan struct{}, 1)}
+}
 
 // Header returns the headers of one request: the key, read anew, the target's
 // headers and what its HTTP client configuration adds. It is asked before a
@@ -37,7 +52,7 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	for name, value := range a.target.Headers {
 		h.Set(name, value)
 	}
-	resp, err := a.rest.RoundTrip((&http.Request{Header: h}).WithContext(ctx))
+	h, err = a.complete(ctx, h)
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused): // its text has what the server answered
@@ -45,11 +60,55 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	case err != nil:
 		return nil, err
 	}
+	return h, nil
+}
+
+// complete adds what the HTTP client configuration says, or gives up when ctx
+// ends or a token does not come.
+func (a *Authorizer) complete(ctx context.Context, h http.Header) (http.Header, error) {
+	if a.target.HTTP.OAuth2 == nil {
+		return added(ctx, a.rest, h)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, tokenPatience, errNoToken)
+	defer cancel()
+	select {
+	case a.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	type answer struct {
+		header http.Header
+		err    error
+	}
+	got := make(chan answer, 1)
+	a.fetching.Go(func() {
+		defer func() { <-a.asking }()
+		header, err := added(ctx, a.rest, h)
+		got <- answer{header, err}
+	})
+	select {
+	case it := <-got:
+		return it.header, it.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+var errNoToken = fmt.Errorf("fetching an OAuth 2 token: none came within %v", tokenPatience)
+
+// added returns h with what rt adds.
+func added(ctx context.Context, rt http.RoundTripper, h http.Header) (http.Header, error) {
+	resp, err := rt.RoundTrip((&http.Request{Header: h}).WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
 	return resp.Header, nil
 }
 
-// Close frees the connections over which tokens were fetched.
+// Close waits for a token that is being fetched, which has bounds of its own, and
+// frees the connections.
 func (a *Authorizer) Close() {
+	a.fetching.Wait()
 	if c, ok := a.rest.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
@@ -72,12 +131,27 @@ func headersOf(c promconfig.HTTPClientConfig) http.RoundTripper {
 		rt = promconfig.NewBasicAuthRoundTripper(secret(promconfig.Secret(b.Username), b.UsernameFile), secret(b.Password, b.PasswordFile), rt)
 	}
 	if o := c.OAuth2; o != nil {
-		rt = promconfig.NewOAuth2RoundTripper(secret(o.ClientSecret, o.ClientSecretFile), o, rt)
+		own := *o // the library writes into it
+		credential := secret(o.ClientSecret, o.ClientSecretFile)
+		if o.GrantType == grantJWT {
+			credential = secret(o.ClientCertificateKey, o.ClientCertificateKeyFile)
+		}
+		rt = promconfig.NewOAuth2RoundTripper(credential, &own, rt, promconfig.WithDialContextFunc(dialBriefly), promconfig.WithKeepAlivesDisabled())
 	}
 	if c.HTTPHeaders != nil {
 		rt = promconfig.NewHeadersRoundTripper(c.HTTPHeaders, rt)
 	}
 	return rt
+}
+
+// dialBriefly connects for one exchange, which has tokenPatience in all.
+func dialBriefly(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: tokenPatience}
+	c, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.SetDeadline(time.Now().Add(tokenPatience))
 }
 
 // secret is a text, or the content of a file.

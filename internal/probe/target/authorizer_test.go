@@ -1,13 +1,17 @@
 package target
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	promconfig "github.com/prometheus/common/config"
 )
@@ -103,4 +107,32 @@ func TestOAuth2(t *testing.T) {
 	if _, err := b.Header(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "401") {
 		t.Errorf("refused: %v", err)
 	}
+}
+
+// TestSilentTokenEndpoint: a token endpoint that says nothing holds up nobody
+// whose context ends, and a copy of the configuration stays as it is.
+func TestSilentTokenEndpoint(t *testing.T) {
+	silent := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-silent:
+		case <-r.Context().Done():
+		}
+	}))
+	oauth := promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}
+	before := oauth
+	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &oauth}})
+	for range 3 { // the later ones wait for the first
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if _, err := a.Header(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+		cancel()
+	}
+	if !reflect.DeepEqual(oauth, before) {
+		t.Error("asking for a token changed the configuration: a reload would begin anew")
+	}
+	close(silent)
+	server.Close()
+	a.Close()
 }
