@@ -1,7 +1,6 @@
 package serverside
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -16,12 +15,11 @@ import (
 // than two samples nothing is known but the families.
 func Summarise(url string, samples []Sample) runfile.Server {
 	s := summary{figures: map[string]float64{}}
-	families := map[string]bool{}
+	var families []string
 	for _, sample := range samples {
-		for _, name := range sample.Families {
-			families[name] = true
-		}
+		families = append(families, sample.Families...)
 	}
+	slices.Sort(families)
 	if len(samples) >= 2 {
 		s.first, s.last, s.all = samples[0], samples[len(samples)-1], samples
 		s.rates()
@@ -30,7 +28,7 @@ func Summarise(url string, samples []Sample) runfile.Server {
 		s.gauges()
 		s.latencies()
 	}
-	return runfile.Server{Source: url, Families: slices.Sorted(maps.Keys(families)), Figures: s.figures}
+	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 
 // summary fills in figures; what cannot be known stays absent.
@@ -86,11 +84,8 @@ func (s *summary) cache() {
 		v, _, ok = s.gauge(hitRate)
 	}
 	if !ok {
-		before, known := s.first.totals[hitRates]
-		after := s.last.totals[hitRates]
-		if n := after[1] - before[1]; known && n > 0 {
-			v, ok = ratio((after[0]-before[0])/n), true
-		}
+		v, ok = s.quotient(hitRates, hitRequests)
+		v = ratio(v)
 	}
 	if ok {
 		s.figures[runfile.ServerKVHitRatio] = v
@@ -154,10 +149,7 @@ func (s *summary) latencies() {
 }
 
 // bucket counts the values up to a bound.
-type bucket struct {
-	upTo  float64
-	count float64
-}
+type bucket struct{ upTo, count float64 }
 
 // bucketsOf adds up the cumulative buckets of a histogram's series, by bound.
 func bucketsOf(mf *dto.MetricFamily) []bucket {
@@ -171,11 +163,10 @@ func bucketsOf(mf *dto.MetricFamily) []bucket {
 			at[math.Inf(1)] += float64(h.GetSampleCount())
 		}
 	}
-	out := make([]bucket, 0, len(at))
-	for bound, n := range at {
-		out = append(out, bucket{bound, n})
+	var out []bucket
+	for _, bound := range slices.Sorted(maps.Keys(at)) {
+		out = append(out, bucket{bound, at[bound]})
 	}
-	slices.SortFunc(out, func(a, b bucket) int { return cmp.Compare(a.upTo, b.upTo) })
 	return out
 }
 
