@@ -168,9 +168,9 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached
 	case l.MaxLate > 0 && time.Since(due) > l.MaxLate:
-		return nil, SkipLate
+		return nil, probe.SkipLate
 	case l.MaxConcurrency > 0 && l.inFlight >= l.MaxConcurrency:
-		return nil, SkipMaxConcurrency
+		return nil, probe.SkipMaxConcurrency
 	}
 	if hold, refusal = l.Next(due); hold != nil {
 		l.started++
@@ -181,10 +181,9 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 
 // converse holds an admitted conversation.
 func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.inFlight--
-	}()
-	return hold()
+	outcome := hold()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inFlight--
+	return outcome
 }

@@ -87,7 +87,7 @@ func (s *Scheduler) make(j probe.Job) (*runner, error) {
 		// predecessor, which had the same seed and perhaps the same name.
 		salt ^= workload.Hash(time.Now().String())
 	}
-	source, err := workload.NewSource(j.Workload, workload.WithSalt(salt))
+	source, err := workload.NewSource(j.Workload, salt)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 		Conversation: t.plan,
 		ID:           fmt.Sprintf("%s/%d.%d", t.key, t.id, t.plan.ID),
 		Scheduled:    due,
-		Model:        t.model.name(),
+		Model:        *t.model.known.Load(),
 		Stop:         t.soft.Done(),
 	}, t)
 	t.budget.Settle(t.estimate, t.cost)
@@ -56,7 +56,10 @@ func (t *tap) Observe(e probe.Event) {
 			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
 		}
 		if e.Status == http.StatusNotFound {
-			t.model.notThere()
+			select { // it may serve another by now
+			case t.model.missing <- struct{}{}:
+			default: // it was said already
+			}
 		}
 		t.cost += t.tokens(e)
 		t.report("a turn's result", e)

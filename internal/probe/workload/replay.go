@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,15 +46,11 @@ func stampOf(path string) stamp {
 // that is set.
 func (s *Source) replay(c *Conversation) {
 	r := s.file[(s.salt%uint64(len(s.file))+c.ID)%uint64(len(s.file))]
-	system := r.system
-	if system == "" {
-		system = s.spec.System
-	}
 	c.Turns = len(r.user)
 	if s.spec.TurnsMax > 0 {
 		c.Turns = min(c.Turns, s.spec.TurnsMax)
 	}
-	c.Opening = opening(system, r.user[0])
+	c.Opening = opening(cmp.Or(r.system, s.spec.System), r.user[0])
 	c.Followups = r.user[1:c.Turns:c.Turns]
 }
 

@@ -149,7 +149,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	source, err := workload.NewSource(s.Plan.Workload, workload.WithSalt(seed))
+	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
 		prober.Close()
 		return nil, nil, err

@@ -107,7 +107,7 @@ func (k calibration) apply(s *workload.Source) { s.Learn(k.chars, k.tokens) }
 // calibrate takes a single turn with a text of the length that is known, and
 // returns what its usage said of that; what was known, if nothing.
 func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known calibration) (calibration, error) {
-	source, err := workload.NewSource(spec)
+	source, err := workload.NewSource(spec, 0)
 	if err != nil {
 		return known, err
 	}
