@@ -57,13 +57,6 @@ func fingerprint(path string) string {
 	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sha256.Sum256(data))
 }
 
-func (p Plan) arrival() string {
-	if p.Arrival.Burstiness > 0 {
-		return fmt.Sprintf("%s (burstiness=%.1f)", p.Arrival.Process, p.Arrival.Burstiness)
-	}
-	return string(p.Arrival.Process)
-}
-
 // summary is the workload in one line.
 func (p Plan) summary() string {
 	w := p.Workload

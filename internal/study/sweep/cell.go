@@ -29,10 +29,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 		return nil, fmt.Errorf("before %s: %w", name, err)
 	}
 	rec := &record{Cell: name}
-	if !s.described[s.Plan.Variants[c.Variant].Name] {
-		rec.Deployment = s.describe(ctx, c.Variant)
-	}
-	if err := s.measure(ctx, c, p, &rec.Result); err != nil {
+	if err := s.measure(ctx, c, p, rec); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -53,7 +50,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 // keep adds a result to the run, unless it was interrupted before it saw a
 // turn.
 func (s *sweep) keep(rec *record) {
-	s.kept[rec] = true
+	rec.kept = true
 	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
 		s.run.Results = append(s.run.Results, rec.Result)
 	}
@@ -67,7 +64,7 @@ func (s *sweep) keep(rec *record) {
 // it was stopped on its way to an earlier one, whose file had been removed.
 func (s *sweep) unvisited() {
 	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
-		if rec := s.store.records[name]; !s.kept[rec] {
+		if rec := s.store.records[name]; !rec.kept {
 			s.keep(rec)
 		}
 	}
@@ -110,34 +107,24 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 	return ctx.Err()
 }
 
-// describe asks a variant what it is.
-func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
-	v := s.Plan.Variants[variant]
-	client, err := serverside.NewClient(v.Target, s.Dial)
-	if err != nil {
-		s.Logger.Warn("The deployment cannot be asked what it is", "variant", v.Name, "err", err)
-		return []runfile.Parameter{}
-	}
-	defer client.Close()
-	return append([]runfile.Parameter{}, client.Describe(ctx, v.Name, v.Metrics)...)
-}
-
-// measure runs one level.
-func (s *sweep) measure(ctx context.Context, c Cell, p purpose, r *runfile.Result) error {
+// measure runs one level, and asks the variant what it is if nobody has.
+func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) error {
 	l, done, err := s.level(c, p)
 	if err != nil {
 		return err
 	}
 	defer done()
-	*r = runfile.Result{
-		Variant: s.Plan.Variants[c.Variant].Name, Level: l.value, Repetition: c.Repetition,
-		Seed: l.seed, Started: time.Now(),
+	v := s.Plan.Variants[c.Variant]
+	if !s.described[v.Name] {
+		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
+	r := &rec.Result
+	*r = runfile.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
 	end := l.run(ctx, r)
 	r.Ended = time.Now()
 	if end.targetLost {
 		delete(s.ready, c.Variant)
-		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", s.Plan.name(c), "why", r.Why)
+		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
 	}
 	return nil
 }
@@ -154,7 +141,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		prober.Close()
 		return nil, nil, err
 	}
-	s.calibration.apply(source)
+	source.Learn(s.calibration.chars, s.calibration.tokens)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
 		prober.Close()
@@ -169,12 +156,9 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-			watcher: &watcher{
-				judge: judge{s.Plan.SLOs, s.Plan.Confidence}, purpose: p,
-				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
-			},
-			phase: s.phase,
-			look:  s.tell,
+			watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
+			phase:         s.phase,
+			look:          s.tell,
 		}, func() {
 			client.Close()
 			prober.Close()

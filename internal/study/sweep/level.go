@@ -147,7 +147,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
-			l.look(l.sink.read())
+			l.look(l.sink.look(now).Stats)
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end
 			}

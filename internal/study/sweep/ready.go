@@ -84,25 +84,22 @@ func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (
 	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
 	}
-	if s.calibration != (calibration{}) {
-		_, err = c.calibrate(ctx, spec, s.calibration)
-		return err
-	}
-	var known calibration
-	for range 2 {
+	known := s.calibration
+	if known == (calibration{}) {
 		if known, err = c.calibrate(ctx, spec, known); err != nil {
 			return err
 		}
 	}
-	s.calibration = known
-	return nil
+	again, err := c.calibrate(ctx, spec, known)
+	if err == nil && s.calibration == (calibration{}) {
+		s.calibration = again
+	}
+	return err
 }
 
 // calibration is how many tokens a text of so many characters was; the zero
 // value changes nothing.
 type calibration struct{ chars, tokens int }
-
-func (k calibration) apply(s *workload.Source) { s.Learn(k.chars, k.tokens) }
 
 // calibrate takes a single turn with a text of the length that is known, and
 // returns what its usage said of that; what was known, if nothing.
@@ -111,7 +108,7 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	if err != nil {
 		return known, err
 	}
-	known.apply(source)
+	source.Learn(known.chars, known.tokens)
 	c := source.Next()
 	c.Turns = 1
 	var last lastResult

@@ -61,6 +61,8 @@ type record struct {
 	// Deployment is what the variant said of itself, at its first level only.
 	Deployment []runfile.Parameter `json:"deployment,omitempty"`
 	Result     runfile.Result      `json:"result"`
+
+	kept bool // in the run
 }
 
 // mode is the kind of sweep.

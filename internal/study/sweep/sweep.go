@@ -57,8 +57,6 @@ type sweep struct {
 	// holds the models of those that took a turn since they were switched to.
 	current int
 	ready   map[int]string
-	// kept has the records that are in the run.
-	kept map[*record]bool
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
@@ -83,7 +81,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	defer st.close()
 	s := &sweep{
 		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
+		current: -1, ready: map[int]string{}, described: map[string]bool{},
 	}
 	if o.Resume { // the level that was under way has been heard already
 		s.id = newID()
