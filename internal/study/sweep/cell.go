@@ -152,13 +152,11 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
 	return &level{
-			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
+			sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
 			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
 			watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
-			phase:         s.phase,
-			look:          s.tell,
 		}, func() {
 			client.Close()
 			prober.Close()
