@@ -20,7 +20,6 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// sweepFlags are the flags of "synthetic sweep".
 type sweepFlags struct {
 	planFile, dir        string
 	resume, findCapacity bool
@@ -91,12 +90,10 @@ func (f *sweepFlags) report(e env, run *runfile.Run) {
 	fmt.Fprintf(e.stdout, "the report is %s, and as a page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
 
-// tool describes this binary for the run.
 func tool() runfile.Tool {
 	return runfile.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
 }
 
-// capacityLine says how far a variant scales.
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
 	if c.GridSeconds != nil {
@@ -144,7 +141,6 @@ func (v *sweepView) progress(p sweep.Progress) {
 	}
 }
 
-// clear makes room for other lines.
 func (v *sweepView) clear() {
 	if v.terminal {
 		fmt.Fprint(v.progressTo, "\r\x1b[K")
@@ -162,7 +158,6 @@ func progressLine(p sweep.Progress) string {
 	return line
 }
 
-// finished writes a level that is safe on disk.
 func (v *sweepView) finished(r runfile.Result) {
 	v.clear()
 	fmt.Fprintln(v.out, finishedLine(r))

@@ -118,7 +118,6 @@ func (l *Loop) opens(i int) time.Duration {
 	return time.Duration((float64(i) + fraction) / n * float64(ramp))
 }
 
-// slot holds one conversation after the other.
 func (l *Loop) slot(ctx context.Context, i int) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
 	for delay := l.opens(i); Pause(ctx, delay); {
@@ -179,7 +178,6 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 	return hold, refusal
 }
 
-// converse holds an admitted conversation.
 func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
 	outcome := hold()
 	l.mu.Lock()

@@ -78,7 +78,6 @@ func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 	return next, errors.Join(errs...)
 }
 
-// make builds the runner of a job.
 func (s *Scheduler) make(j probe.Job) (*runner, error) {
 	hash := workload.Hash(s.opts.Replica, j.Target.Name, j.Workload.Name)
 	salt := hash
@@ -109,7 +108,6 @@ func (s *Scheduler) retire(r *runner) {
 	s.draining[r.key]++
 }
 
-// over is called when a runner has ended.
 func (s *Scheduler) over(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,6 @@ type tap struct {
 	turnOver func()
 }
 
-// hold holds the conversation.
 func (t *tap) hold(due time.Time) probe.Outcome {
 	t.report("a conversation's start", probe.ConversationStart(t.key))
 	over := t.prober.Converse(t.hard, probe.Plan{

@@ -61,7 +61,6 @@ func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []str
 	return d.lines
 }
 
-// description gathers lines, each once.
 type description struct {
 	variant string
 	lines   []runfile.Parameter

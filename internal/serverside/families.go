@@ -58,7 +58,6 @@ func engines() []engine {
 	}
 }
 
-// family is one name that a server may expose.
 type family struct {
 	name string
 	role role

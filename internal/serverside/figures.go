@@ -119,7 +119,6 @@ func (s *summary) gauges() {
 	}
 }
 
-// gauge is the mean and the largest of a gauge's samples.
 func (s *summary) gauge(r role) (mean, most float64, ok bool) {
 	n := 0.0
 	for _, sample := range s.all {

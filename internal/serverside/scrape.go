@@ -57,7 +57,6 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 // Close frees the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// get returns the body of a page.
 func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -130,7 +129,6 @@ func (c *Client) Scrape(ctx context.Context, page string) (Sample, error) {
 	return s, nil
 }
 
-// sampleOf keeps what is known of the families of one page.
 func sampleOf(found map[string]*dto.MetricFamily) Sample {
 	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {

@@ -206,7 +206,6 @@ func (s *Sketch) At(rank float64) float64 {
 	return s.max
 }
 
-// span is the part of a bin that the extremes leave.
 func (s *Sketch) span(i int32) (low, high float64) {
 	low, high = math.Exp(float64(i-1)*logGamma), math.Exp(float64(i)*logGamma)
 	return min(max(low, s.min), s.max), max(min(high, s.max), s.min)

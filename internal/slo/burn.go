@@ -104,7 +104,6 @@ func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
 	return p
 }
 
-// has reports whether an equally severe tier fires on the same numbers.
 func (p Plan) has(t Tier) bool {
 	return slices.ContainsFunc(p.Tiers, func(u Tier) bool {
 		return u.Severity == t.Severity && u.Burn == t.Burn && u.Long == t.Long && u.Short == t.Short
@@ -194,7 +193,6 @@ func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
 	return t, true
 }
 
-// holding is the window of the ladder that is at least base and minutes.
 func holding(base time.Duration, minutes float64) (time.Duration, bool) {
 	need := minutes * float64(time.Minute)
 	if need >= math.MaxInt64 {

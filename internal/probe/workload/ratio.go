@@ -35,7 +35,6 @@ type ratio struct {
 
 func newRatio() *ratio { return &ratio{used: DefaultCharsPerToken} }
 
-// value returns the characters per token to use now.
 func (r *ratio) value() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +58,6 @@ func (r *ratio) learn(chars, tokens int) {
 	}
 }
 
-// quantise puts a ratio on the grid and into the bounds.
 func quantise(v float64) float64 {
 	v = math.Exp(math.Round(math.Log(v)/ratioStep) * ratioStep)
 	return min(max(v, minCharsPerToken), maxCharsPerToken)

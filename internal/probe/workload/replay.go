@@ -103,7 +103,6 @@ func parseConversations(r io.Reader) ([]replay, error) {
 	return all, nil
 }
 
-// line is one line of the file in either form.
 type line struct {
 	Messages []struct {
 		Role    string  `json:"role"`
@@ -115,7 +114,6 @@ type line struct {
 	} `json:"conversations"`
 }
 
-// parseConversation reads one line.
 func parseConversation(b []byte) (replay, error) {
 	if b[0] == '[' {
 		return replay{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)`)
@@ -158,7 +156,6 @@ func (r *replay) add(field, role, text string) error {
 	return nil
 }
 
-// size is the number of bytes kept.
 func (r replay) size() int {
 	n := len(r.system)
 	for _, u := range r.user {

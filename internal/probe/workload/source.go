@@ -65,7 +65,6 @@ func (s *Source) Stale() bool {
 	return s.spec.ConversationsFile != "" && s.stamp != stampOf(s.spec.ConversationsFile)
 }
 
-// textSalt is the salt of the opening texts.
 func (s *Source) textSalt() uint64 {
 	if s.spec.Starters > 0 {
 		return 0
@@ -100,7 +99,6 @@ func (s *Source) Next() Conversation {
 	return c
 }
 
-// generate fills in a conversation of generated text.
 func (s *Source) generate(c *Conversation, rng *rand.Rand) {
 	c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
 	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng))
@@ -151,7 +149,6 @@ func (s *Source) chars(tokens int) int {
 	return max(int(float64(tokens)*s.ratio.value()), 1)
 }
 
-// opening puts the first user message under the optional system message.
 func opening(system, user string) []Message {
 	all := []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}
 	if system == "" {

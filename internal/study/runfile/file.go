@@ -48,7 +48,6 @@ func explain(data []byte, err error) error {
 	return err
 }
 
-// place is "line L, column C" of an offset.
 func place(data []byte, offset int64) string {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	line := bytes.Count(before, []byte("\n")) + 1
@@ -85,7 +84,6 @@ func (r *Run) Validate() error {
 	return nil
 }
 
-// key identifies a result within its run.
 func (r Result) key() string { return fmt.Sprintf("%s\x00%g\x00%d", r.Variant, r.Level, r.Repetition) }
 
 func (r Result) validate() error {

@@ -51,7 +51,8 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 // turn.
 func (s *sweep) keep(rec *record) {
 	rec.kept = true
-	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
+	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
+	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
 	}
 	if rec.Deployment != nil {
@@ -68,11 +69,6 @@ func (s *sweep) unvisited() {
 			s.keep(rec)
 		}
 	}
-}
-
-// sawTurns reports whether a turn ended within the snapshots.
-func sawTurns(r runfile.Result) bool {
-	return slices.ContainsFunc(r.Blocks(), func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
 }
 
 // prepare makes the deployment the cell's variant and waits until it answers,
@@ -132,33 +128,32 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 // level puts together what a cell needs; done frees it.
 func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
-	if err != nil {
-		return nil, nil, err
-	}
 	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
-		prober.Close()
 		return nil, nil, err
 	}
 	source.Learn(s.calibration.chars, s.calibration.tokens)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
-		prober.Close()
+		return nil, nil, err
+	}
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	if err != nil {
 		return nil, nil, err
 	}
 	name, salt := s.Plan.name(c), ""
 	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
-	return &level{
-			sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
-			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
-			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-			watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
-		}, func() {
-			client.Close()
-			prober.Close()
-		}, nil
+	l = &level{
+		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
+		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
+		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
+		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+		watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
+	}
+	return l, func() {
+		client.Close()
+		prober.Close()
+	}, nil
 }

@@ -54,7 +54,6 @@ func newCollector(objectives []slo.Objective, block time.Duration) *collector {
 	return &collector{objectives: objectives, block: block, cut: func(time.Time) {}}
 }
 
-// beginTimed starts the measurement of n spans of equal length.
 func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +74,6 @@ func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.
 	c.parts, c.total, c.cut = parts, total, cut
 }
 
-// open begins a span without an end.
 func (c *collector) open(now time.Time) {
 	s := newSpan(now, now.Add(never))
 	s.most = c.live
@@ -111,7 +109,6 @@ func (c *collector) advance(now time.Time) {
 	}
 }
 
-// find returns the span that a time lies in, nil before and after all.
 func (c *collector) find(t time.Time) *span {
 	for _, s := range c.spans {
 		if !t.Before(s.Started) && t.Before(s.end) {
@@ -121,7 +118,6 @@ func (c *collector) find(t time.Time) *span {
 	return nil
 }
 
-// blockAt returns the block of a span that a time lies in.
 func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
 	i := int(t.Sub(s.Started) / c.block)
 	for len(s.Blocks) <= i {

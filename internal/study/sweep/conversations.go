@@ -22,7 +22,6 @@ type conversations struct {
 	label, salt string
 }
 
-// hold holds one conversation.
 func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
 	if v.salt != "" {
 		c.Opening = slices.Clone(c.Opening)
@@ -66,7 +65,6 @@ func (l *level) loop(limit int) *load.Loop {
 	return &load.Loop{Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit}
 }
 
-// arrivals is the plan's open loop at a rate.
 func (l *level) arrivals(perSecond float64) workload.Arrival {
 	a := l.plan.Arrival
 	a.Rate = perSecond

@@ -58,7 +58,6 @@ func times(n, log float64) float64 {
 // tally counts the turns of a block that an objective judged.
 type tally struct{ good, bad float64 }
 
-// count adds up blocks, and how many of them have turns.
 func count(blocks []tally) (good, bad float64, n int) {
 	for _, b := range blocks {
 		good, bad = good+b.good, bad+b.bad

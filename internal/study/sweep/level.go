@@ -19,7 +19,6 @@ const (
 	primeAtOnce = 4
 )
 
-// level is one cell while it is measured.
 type level struct {
 	sweep         *sweep
 	plan          Plan
@@ -102,7 +101,6 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	return nil
 }
 
-// begin starts the snapshots.
 func (l *level) begin() {
 	l.sweep.phase(PhaseMeasure)
 	l.watcher.began = time.Now()
@@ -165,7 +163,6 @@ func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	}
 }
 
-// fill writes what was measured into the result.
 func (l *level) fill(r *runfile.Result, end *ending) {
 	r.State, r.Why = end.state, end.why
 	r.Snapshots, r.Tail = l.sink.snapshots()

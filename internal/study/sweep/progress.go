@@ -56,7 +56,6 @@ func (c *clock) cell(i int) time.Duration {
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// ended learns from a cell of a level.
 func (c *clock) ended(i int, now time.Time) {
 	c.spent += now.Sub(c.started)
 	c.planned += c.cell(i)

@@ -63,16 +63,15 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
 	for {
 		why := s.try(ctx, c, spec)
-		if why == nil {
+		switch {
+		case why == nil:
 			return c.model, nil
-		}
-		if ctx.Err() == nil && load.Pause(ctx, readyPause) {
-			continue
-		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		case load.Pause(ctx, readyPause): // and try again
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %w", v.Name, s.Plan.ReadyTimeout, why)
+		default:
+			return "", ctx.Err()
 		}
-		return "", context.Cause(ctx)
 	}
 }
 
@@ -122,7 +121,6 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	return known, nil
 }
 
-// lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }
 
 // Observe implements probe.Sink.

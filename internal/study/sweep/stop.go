@@ -22,7 +22,6 @@ type watcher struct {
 	history []sighting
 }
 
-// purpose is what a level is measured for.
 type purpose uint8
 
 const (
@@ -36,7 +35,6 @@ const (
 	confirming
 )
 
-// ending is how and why a measurement ends.
 type ending struct {
 	state   runfile.State
 	why     string

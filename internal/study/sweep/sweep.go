@@ -43,7 +43,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// sweep is a sweep under way.
 type sweep struct {
 	Options
 	id    string // marks the texts that are to be new to every cache
@@ -103,7 +102,6 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, err
 }
 
-// grid measures every cell.
 func (s *sweep) grid(ctx context.Context) error {
 	cells := s.Plan.Cells()
 	wanted := fullCurve
@@ -126,13 +124,11 @@ func (s *sweep) grid(ctx context.Context) error {
 	return nil
 }
 
-// phase tells that a new phase began.
 func (s *sweep) phase(p Phase) {
 	s.progress.Phase = p
 	s.tell(Stats{})
 }
 
-// tell tells where the sweep is.
 func (s *sweep) tell(stats Stats) {
 	if s.Progress == nil {
 		return
@@ -142,7 +138,6 @@ func (s *sweep) tell(stats Stats) {
 	s.Progress(s.progress)
 }
 
-// complete puts the run's parts in order.
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
