@@ -41,8 +41,11 @@ func (r *ratio) value() float64 {
 	return r.used
 }
 
-// learn takes one observation; counts that are not positive are ignored.
-func (r *ratio) learn(chars, tokens int) {
+// Learn tells how many tokens the server counted in an opening of so many
+// characters, chat template and system message included. The length of later
+// texts follows the median of recent observations. Counts that are not positive
+// are ignored.
+func (r *ratio) Learn(chars, tokens int) {
 	if chars <= 0 || tokens <= 0 {
 		return
 	}

@@ -15,8 +15,8 @@ type Source struct {
 	salt  uint64
 	file  []replay
 	stamp stamp
-	ratio *ratio
 	order []int // of nouns in titles
+	*ratio
 
 	mu       sync.Mutex
 	next     uint64
@@ -71,11 +71,6 @@ func (s *Source) textSalt() uint64 {
 	}
 	return s.salt
 }
-
-// Learn tells how many tokens the server counted in an opening of so many
-// characters, chat template and system message included. The length of later
-// texts follows the median of recent observations.
-func (s *Source) Learn(chars, tokens int) { s.ratio.learn(chars, tokens) }
 
 // Next plans the next conversation.
 func (s *Source) Next() Conversation {

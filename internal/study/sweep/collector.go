@@ -46,8 +46,7 @@ type Stats struct {
 	Turns, Failed uint64
 	Early         time.Duration
 	// InFlight turns now.
-	InFlight     int
-	OutputTokens uint64
+	InFlight int
 }
 
 func newCollector(objectives []slo.Objective, block time.Duration) *collector {
@@ -177,7 +176,6 @@ func (c *collector) turnEnded(r probe.Result) {
 	if c.stats.Turns <= earlyTurns {
 		c.stats.Early += (r.Duration() - c.stats.Early) / time.Duration(c.stats.Turns)
 	}
-	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 }
 
 // conversation counts a start, or a skip, in the span of its time.

@@ -70,11 +70,10 @@ func (c *clock) left(levels []int, now time.Time) time.Duration {
 	}
 	total := time.Duration(0)
 	for n, i := range levels {
-		need := time.Duration(float64(c.cell(i)) * factor)
+		total += time.Duration(float64(c.cell(i)) * factor)
 		if n == 0 {
-			need = max(need-now.Sub(c.started), 0)
+			total = max(total-now.Sub(c.started), 0)
 		}
-		total += need
 	}
 	return total
 }

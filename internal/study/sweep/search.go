@@ -29,11 +29,9 @@ func newBracket(variant, levels int) *bracket {
 
 // low is the highest level to build on, −1 for none.
 func (b *bracket) low() int {
-	low := -1
-	for level := range b.passed {
-		if level < b.high {
-			low = max(low, level)
-		}
+	low := b.high - 1
+	for low >= 0 && !b.passed[low] {
+		low--
 	}
 	return low
 }

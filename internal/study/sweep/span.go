@@ -36,11 +36,5 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 }
 
 func overlap(from, to, start, end time.Time) time.Duration {
-	if from.Before(start) {
-		from = start
-	}
-	if to.After(end) {
-		to = end
-	}
-	return max(to.Sub(from), 0)
+	return max(min(to.Sub(start), end.Sub(start))-max(from.Sub(start), 0), 0)
 }

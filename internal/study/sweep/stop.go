@@ -135,12 +135,11 @@ func (w *watcher) growing(s Stats) string {
 // around is the mean number in flight over a twentieth of the time before a
 // look.
 func (w *watcher) around(end int) float64 {
-	begin := end - max(len(w.history)/20, 1)
-	sum := 0.0
-	for _, p := range w.history[begin:end] {
-		sum += float64(p.InFlight)
+	n, sum := max(len(w.history)/20, 1), 0
+	for _, p := range w.history[end-n : end] {
+		sum += p.InFlight
 	}
-	return sum / float64(end-begin)
+	return float64(sum) / float64(n)
 }
 
 const (

@@ -79,10 +79,10 @@ func openStore(o Options) (*store, error) {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
 	var err error
-	var unopened *fs.PathError
-	if s.lock, _, err = fileutil.Flock(s.path(lockName)); errors.As(err, &unopened) {
-		return nil, fmt.Errorf("locking the output directory: %w", err)
-	} else if err != nil {
+	if s.lock, _, err = fileutil.Flock(s.path(lockName)); err != nil {
+		if _, unopened := errors.AsType[*fs.PathError](err); unopened {
+			return nil, fmt.Errorf("locking the output directory: %w", err)
+		}
 		return nil, fmt.Errorf("another sweep is writing to %s (%w); wait for it, or choose another --output.dir", o.Dir, err)
 	}
 	if err := s.open(o); err != nil {

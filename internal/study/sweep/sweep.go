@@ -114,12 +114,10 @@ func (s *sweep) grid(ctx context.Context) error {
 	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
-		if i > 0 {
-			s.coming = s.coming[1:]
-		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
+		s.coming = s.coming[1:]
 	}
 	return nil
 }
