@@ -133,7 +133,7 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("a pause of %s, want %s … %s", got, want/2, want)
 		}
 	}
-	b.reset()
+	b.wait = 0
 	if got := b.next(); got > time.Second {
 		t.Errorf("a pause of %s after a reset", got)
 	}

@@ -132,7 +132,7 @@ func (l *Loop) slot(ctx context.Context, i int) {
 		case hold == nil:
 			l.Skipped(due, refusal)
 		case l.converse(hold) == probe.Success || time.Since(due) >= atOnce:
-			retry.reset()
+			retry.wait = 0
 			delay = 0
 			continue
 		}

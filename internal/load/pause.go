@@ -24,8 +24,6 @@ func (b *backoff) next() time.Duration {
 	return half + time.Duration(b.rng.Int64N(int64(half)+1))
 }
 
-func (b *backoff) reset() { b.wait = 0 }
-
 // Pause waits for d and reports whether ctx still stands.
 func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {

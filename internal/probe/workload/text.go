@@ -93,17 +93,8 @@ func (p *prose) fill(pattern string) {
 }
 
 func (p *prose) word(stem string) string {
-	switch stem {
-	case "N":
-		return p.pick(nouns)
-	case "V":
-		return p.pick(verbs)
-	case "A":
-		return p.pick(adjectives)
-	case "D":
-		return p.pick(adverbs)
-	case "P":
-		return p.pick(prepositions)
+	if words := standIns[stem]; words != nil {
+		return p.pick(words)
 	}
 	return stem
 }
