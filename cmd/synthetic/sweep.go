@@ -51,7 +51,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	presets := newPresetNetwork(plan.Seed)
 	defer presets.close()
-	view := newSweepView(e.stdout, e.stderr)
+	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
 		Tool: tool(), Dial: presets.dialer(plan), Progress: view.progress, Finished: view.finished, Logger: e.logger,
@@ -114,10 +114,6 @@ type sweepView struct {
 	phase           sweep.Phase
 }
 
-func newSweepView(out, progressTo io.Writer) *sweepView {
-	return &sweepView{out: out, progressTo: progressTo, terminal: isTerminal(progressTo)}
-}
-
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -133,9 +129,7 @@ func (v *sweepView) progress(p sweep.Progress) {
 	line := progressLine(p)
 	if v.terminal {
 		fmt.Fprintf(v.progressTo, "\r\x1b[K%s", line)
-		return
-	}
-	if p.Phase != v.phase || time.Since(v.told) >= quietFor {
+	} else if p.Phase != v.phase || time.Since(v.told) >= quietFor {
 		v.phase, v.told = p.Phase, time.Now()
 		fmt.Fprintln(v.progressTo, line)
 	}
@@ -167,7 +161,7 @@ func (v *sweepView) finished(r runfile.Result) {
 // for first and later turns would be true of neither.
 func finishedLine(r runfile.Result) string {
 	var turns, failed, output uint64
-	seconds := 0.0
+	var seconds float64
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds
 	}

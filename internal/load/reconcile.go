@@ -60,20 +60,19 @@ func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 	var errs []error
 	for _, j := range jobs {
 		k := j.Key()
-		if next[k] != nil {
+		switch old := (*s.wanted.Load())[k]; {
+		case next[k] != nil:
 			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.Workload, k.Target))
-			continue
-		}
-		if old := (*s.wanted.Load())[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
+		case old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale():
 			next[k] = old
-			continue
+		default:
+			r, err := s.make(j)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
+				continue
+			}
+			next[k] = r
 		}
-		r, err := s.make(j)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
-			continue
-		}
-		next[k] = r
 	}
 	return next, errors.Join(errs...)
 }

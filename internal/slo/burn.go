@@ -160,8 +160,8 @@ func (o Objective) withinReach(t Tier) (Tier, bool) {
 		if t.Burn*o.Budget() <= reachable {
 			break
 		}
-		next, ok := windowAtLeast(t.Long + 1)
-		if !ok {
+		next := WindowAtLeast(t.Long + 1)
+		if next <= t.Long {
 			return t, false
 		}
 		t.Long = next
@@ -193,12 +193,10 @@ func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
 	return t, true
 }
 
-func holding(base time.Duration, minutes float64) (time.Duration, bool) {
-	need := minutes * float64(time.Minute)
-	if need >= math.MaxInt64 {
-		return 0, false
-	}
-	return windowAtLeast(max(base, time.Duration(need)))
+func holding(base time.Duration, minutes float64) (w time.Duration, ok bool) {
+	need := max(base, time.Duration(min(minutes*float64(time.Minute), math.MaxInt64/2)))
+	w = WindowAtLeast(need)
+	return w, w >= need
 }
 
 // Budget is the share of turns that may be bad, 1 − Objective, without the
