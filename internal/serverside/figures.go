@@ -195,18 +195,16 @@ func quantile(q float64, buckets []bucket) (float64, bool) {
 		return 0, false
 	}
 	rank := q * buckets[len(buckets)-1].count
-	low, below := 0.0, 0.0
-	for _, b := range buckets {
-		if b.count >= rank {
-			if math.IsInf(b.upTo, 1) {
-				return 0, false
-			}
-			if b.count == below {
-				return b.upTo, true
-			}
-			return low + (b.upTo-low)*(rank-below)/(b.count-below), true
-		}
-		low, below = b.upTo, b.count
+	i := slices.IndexFunc(buckets, func(b bucket) bool { return b.count >= rank })
+	b, below := buckets[i], bucket{}
+	if i > 0 {
+		below = buckets[i-1]
 	}
-	return 0, false
+	switch {
+	case math.IsInf(b.upTo, 1):
+		return 0, false
+	case b.count == below.count:
+		return b.upTo, true
+	}
+	return below.upTo + (b.upTo-below.upTo)*(rank-below.count)/(b.count-below.count), true
 }

@@ -83,15 +83,14 @@ func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (
 	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
 	}
-	known := s.calibration
-	if known == (calibration{}) {
+	known, first := s.calibration, s.calibration == (calibration{})
+	if first {
 		if known, err = c.calibrate(ctx, spec, known); err != nil {
 			return err
 		}
 	}
-	again, err := c.calibrate(ctx, spec, known)
-	if err == nil && s.calibration == (calibration{}) {
-		s.calibration = again
+	if known, err = c.calibrate(ctx, spec, known); err == nil && first {
+		s.calibration = known
 	}
 	return err
 }

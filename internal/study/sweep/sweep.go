@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -67,9 +68,7 @@ type sweep struct {
 // ErrInterrupted when ctx ended, with another error when the deployment is not
 // to be had. Only a Dir that cannot be used gives no run.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Command == nil {
 		o.Command = RunCommand
 	}
