@@ -116,12 +116,14 @@ func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 		}
 	}
 	for name, l := range wanted {
-		if loops[name] == nil {
-			loops[name] = l
-			var own context.Context
-			own, l.cancel = context.WithCancel(ctx)
-			l.work.Go(func() { l.run(own) })
+		if loops[name] != nil {
+			l.client.Close()
+			continue
 		}
+		loops[name] = l
+		var own context.Context
+		own, l.cancel = context.WithCancel(ctx)
+		l.work.Go(func() { l.run(own) })
 	}
 }
 

@@ -139,6 +139,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	}
 	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
 	if err != nil {
+		client.Close()
 		return nil, nil, err
 	}
 	name, salt := s.Plan.name(c), ""
