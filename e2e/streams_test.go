@@ -135,7 +135,7 @@ func converseOnce(t *testing.T, baseURL string) probe.Result {
 		t.Fatal(err)
 	}
 	defer prober.Close()
-	source, err := workload.NewSource(spec)
+	source, err := workload.NewSource(spec, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

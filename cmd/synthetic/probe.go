@@ -65,7 +65,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer prober.Close()
-	source, err := workload.NewSource(f.spec, workload.WithSalt(uint64(time.Now().UnixNano())))
+	source, err := workload.NewSource(f.spec, uint64(time.Now().UnixNano()))
 	if err != nil {
 		return err
 	}

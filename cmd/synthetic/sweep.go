@@ -20,7 +20,6 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// sweepFlags are the flags of "synthetic sweep".
 type sweepFlags struct {
 	planFile, dir        string
 	resume, findCapacity bool
@@ -52,7 +51,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	presets := newPresetNetwork(plan.Seed)
 	defer presets.close()
-	view := newSweepView(e.stdout, e.stderr)
+	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
 		Tool: tool(), Dial: presets.dialer(plan), Progress: view.progress, Finished: view.finished, Logger: e.logger,
@@ -91,12 +90,10 @@ func (f *sweepFlags) report(e env, run *runfile.Run) {
 	fmt.Fprintf(e.stdout, "the report is %s, and as a page report.html beside it\n", filepath.Join(dir, files[0].Name))
 }
 
-// tool describes this binary for the run.
 func tool() runfile.Tool {
 	return runfile.Tool{Name: "synthetic", Version: version.Version, Revision: version.GetRevision(), Go: version.GoVersion}
 }
 
-// capacityLine says how far a variant scales.
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
 	if c.GridSeconds != nil {
@@ -117,10 +114,6 @@ type sweepView struct {
 	phase           sweep.Phase
 }
 
-func newSweepView(out, progressTo io.Writer) *sweepView {
-	return &sweepView{out: out, progressTo: progressTo, terminal: isTerminal(progressTo)}
-}
-
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -136,15 +129,12 @@ func (v *sweepView) progress(p sweep.Progress) {
 	line := progressLine(p)
 	if v.terminal {
 		fmt.Fprintf(v.progressTo, "\r\x1b[K%s", line)
-		return
-	}
-	if p.Phase != v.phase || time.Since(v.told) >= quietFor {
+	} else if p.Phase != v.phase || time.Since(v.told) >= quietFor {
 		v.phase, v.told = p.Phase, time.Now()
 		fmt.Fprintln(v.progressTo, line)
 	}
 }
 
-// clear makes room for other lines.
 func (v *sweepView) clear() {
 	if v.terminal {
 		fmt.Fprint(v.progressTo, "\r\x1b[K")
@@ -162,7 +152,6 @@ func progressLine(p sweep.Progress) string {
 	return line
 }
 
-// finished writes a level that is safe on disk.
 func (v *sweepView) finished(r runfile.Result) {
 	v.clear()
 	fmt.Fprintln(v.out, finishedLine(r))
@@ -172,7 +161,7 @@ func (v *sweepView) finished(r runfile.Result) {
 // for first and later turns would be true of neither.
 func finishedLine(r runfile.Result) string {
 	var turns, failed, output uint64
-	seconds := 0.0
+	var seconds float64
 	for _, s := range r.Snapshots {
 		seconds += s.Seconds
 	}

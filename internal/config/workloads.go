@@ -118,7 +118,7 @@ func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
 		return
 	}
 	// The source that will read the file for the jobs knows best what it takes.
-	if _, err := workload.NewSource(*s); err != nil {
+	if _, err := workload.NewSource(*s, 0); err != nil {
 		reason := strings.TrimPrefix(err.Error(), s.ConversationsFile+":")
 		b.Mistake(at, w.ConversationsFile, "has a mistake in line "+reason, "")
 	}

@@ -32,7 +32,7 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 		Name: "chat", TurnsMin: 2, TurnsMax: 3, PromptTokens: 200, FollowupTokens: 20, Starters: 2, Seed: 1, MaxOutputTokens: 16,
 		Timeouts: workload.Timeouts{FirstToken: 5 * time.Second, Stall: 5 * time.Second, Total: 20 * time.Second},
 	}
-	source, err := workload.NewSource(spec)
+	source, err := workload.NewSource(spec, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestClosedLoopHasABudget(t *testing.T) {
 		if n := b.book.started; n < 600 || n > 662 {
 			t.Errorf("%d conversations on a budget for 660", n)
 		}
-		if n := b.book.skips[SkipBudget]; n == 0 || n > 2*600*3 {
+		if n := b.book.skips[probe.SkipBudget]; n == 0 || n > 2*600*3 {
 			t.Errorf("%d starts were refused", n)
 		}
 	})
@@ -133,7 +133,7 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("a pause of %s, want %s … %s", got, want/2, want)
 		}
 	}
-	b.reset()
+	b.wait = 0
 	if got := b.next(); got > time.Second {
 		t.Errorf("a pause of %s after a reset", got)
 	}

@@ -13,13 +13,3 @@
 //	runner.run      the search for the model's name; the Loop runs in its own
 //	Loop.Run        a goroutine for each slot, or for each open conversation
 package load
-
-// Skip reasons, the values of the reason label of skipped conversations.
-const (
-	// SkipMaxConcurrency: MaxConcurrency conversations were in flight.
-	// SkipBudget: Traffic.TokensPerMinute was used up.
-	// SkipLate: the prober itself was overdue by more than MaxLate.
-	SkipMaxConcurrency = "max_concurrency"
-	SkipBudget         = "budget"
-	SkipLate           = "late"
-)

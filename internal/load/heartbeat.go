@@ -48,7 +48,6 @@ func (s *Scheduler) Healthy() error {
 	return errors.Join(errs...)
 }
 
-// healthy returns what the runner is stuck in.
 func (r *runner) healthy(now time.Time) error {
 	if what := r.watch.overdue(now); what != "" {
 		return fmt.Errorf("workload %q on target %q is stuck: still waiting for %s", r.key.Workload, r.key.Target, what)
@@ -67,7 +66,6 @@ type watch struct {
 	open   map[*expectation]bool
 }
 
-// expectation is one thing waited for.
 type expectation struct {
 	what  string
 	until time.Time

@@ -118,7 +118,6 @@ func (l *Loop) opens(i int) time.Duration {
 	return time.Duration((float64(i) + fraction) / n * float64(ramp))
 }
 
-// slot holds one conversation after the other.
 func (l *Loop) slot(ctx context.Context, i int) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
 	for delay := l.opens(i); Pause(ctx, delay); {
@@ -133,7 +132,7 @@ func (l *Loop) slot(ctx context.Context, i int) {
 		case hold == nil:
 			l.Skipped(due, refusal)
 		case l.converse(hold) == probe.Success || time.Since(due) >= atOnce:
-			retry.reset()
+			retry.wait = 0
 			delay = 0
 			continue
 		}
@@ -168,9 +167,9 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached
 	case l.MaxLate > 0 && time.Since(due) > l.MaxLate:
-		return nil, SkipLate
+		return nil, probe.SkipLate
 	case l.MaxConcurrency > 0 && l.inFlight >= l.MaxConcurrency:
-		return nil, SkipMaxConcurrency
+		return nil, probe.SkipMaxConcurrency
 	}
 	if hold, refusal = l.Next(due); hold != nil {
 		l.started++
@@ -179,12 +178,10 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 	return hold, refusal
 }
 
-// converse holds an admitted conversation.
 func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.inFlight--
-	}()
-	return hold()
+	outcome := hold()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inFlight--
+	return outcome
 }

@@ -28,29 +28,11 @@ const (
 // conversations are held all the same: that a deployment is down is to be
 // measured, not waited out.
 type model struct {
-	known *atomic.Pointer[string]
+	known atomic.Pointer[string]
 	// asked is closed when the first question was answered, well or badly.
 	asked chan struct{}
 	// missing is told when an answer says that the model is not there.
 	missing chan struct{}
-}
-
-func newModel(configured string) model {
-	m := model{known: &atomic.Pointer[string]{}, asked: make(chan struct{}), missing: make(chan struct{}, 1)}
-	m.known.Store(&configured)
-	return m
-}
-
-// name returns the model to use now; "" while it is unknown.
-func (m model) name() string { return *m.known.Load() }
-
-// notThere says that the deployment does not know the model: it may serve
-// another by now. It never blocks.
-func (m model) notThere() {
-	select {
-	case m.missing <- struct{}{}:
-	default: // it was said already
-	}
 }
 
 // discoverModel asks for the model until it is known, and again whenever it is
@@ -81,9 +63,8 @@ func (r *runner) askModel(level slog.Level) bool {
 		r.log.Log(ctx, level, "cannot discover the model; set the target's model to do without", "err", err)
 		return false
 	}
-	if name != r.model.name() {
+	if old := r.model.known.Swap(&name); *old != name {
 		r.log.Info("discovered the model", "model", name)
-		r.model.known.Store(&name)
 		r.report("the name of the model", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
 	}
 	return true

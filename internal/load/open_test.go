@@ -2,14 +2,12 @@ package load
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/metrics"
 )
 
 func TestOpenLoopKeepsItsRate(t *testing.T) {
@@ -67,7 +65,7 @@ func TestCapSkipsAndNeverDelays(t *testing.T) {
 		if k.maxInFlight != 5 {
 			t.Errorf("at most %d in flight, want 5", k.maxInFlight)
 		}
-		if due := k.started + k.skips[SkipMaxConcurrency]; due < 599 || due > 601 || len(k.skips) != 1 {
+		if due := k.started + k.skips[probe.SkipMaxConcurrency]; due < 599 || due > 601 || len(k.skips) != 1 {
 			t.Errorf("%d started and %v skipped, want 600 together", k.started, k.skips)
 		}
 		// 5 slots of 10 s each: what is due next takes a free slot at once.
@@ -90,7 +88,7 @@ func TestBudgetSkips(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		b.stop()
 		k := b.book
-		if due := k.started + k.skips[SkipBudget]; due < 5999 || due > 6001 || len(k.skips) != 1 {
+		if due := k.started + k.skips[probe.SkipBudget]; due < 5999 || due > 6001 || len(k.skips) != 1 {
 			t.Errorf("%d started and %v skipped, want 6000 together", k.started, k.skips)
 		}
 		// A full bucket of 60 conversations, then 60 a minute.
@@ -108,7 +106,7 @@ func TestBudgetSkips(t *testing.T) {
 
 func TestUnknownUsageCountsAsEstimated(t *testing.T) {
 	r := &runner{job: job("a")}
-	r.source, _ = workload.NewSource(workload.Spec{PromptTokens: 1000})
+	r.source, _ = workload.NewSource(workload.Spec{PromptTokens: 1000}, 0)
 	c := r.source.Next()
 	tp := &tap{runner: r, plan: c}
 	for name, tt := range map[string]struct {
@@ -140,7 +138,7 @@ func TestNoBurstAfterAHiccup(t *testing.T) {
 			if k.started < 20+5 || k.started > 20+rate+6 {
 				t.Errorf("%d started after the hiccup, want at most the %d of its last second and those due since", k.started-20, rate)
 			}
-			if late := k.skips[SkipLate]; late < 285 || late > 295 {
+			if late := k.skips[probe.SkipLate]; late < 285 || late > 295 {
 				t.Errorf("%d skipped as late, want about 290", late)
 			}
 		})
@@ -171,13 +169,4 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestSkipReasonsAreCounted holds that the recorder knows every reason: it
-// drops one that it does not.
-func TestSkipReasonsAreCounted(t *testing.T) {
-	ours, counted := []string{SkipMaxConcurrency, SkipBudget, SkipLate}, metrics.SkipReasons()
-	if !slices.Equal(ours, counted) {
-		t.Errorf("the reasons are %v, those that are counted %v", ours, counted)
-	}
 }

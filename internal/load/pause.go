@@ -18,15 +18,11 @@ func newBackoff(seed uint64, base, max time.Duration) *backoff {
 	return &backoff{rng: rand.New(rand.NewPCG(seed, seed)), base: base, max: max}
 }
 
-// next returns the next pause.
 func (b *backoff) next() time.Duration {
 	b.wait = min(max(2*b.wait, b.base), b.max)
 	half := b.wait / 2
 	return half + time.Duration(b.rng.Int64N(int64(half)+1))
 }
-
-// reset begins anew with the shortest pause.
-func (b *backoff) reset() { b.wait = 0 }
 
 // Pause waits for d and reports whether ctx still stands.
 func Pause(ctx context.Context, d time.Duration) bool {

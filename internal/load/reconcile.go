@@ -60,25 +60,23 @@ func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 	var errs []error
 	for _, j := range jobs {
 		k := j.Key()
-		if next[k] != nil {
+		switch old := (*s.wanted.Load())[k]; {
+		case next[k] != nil:
 			errs = append(errs, fmt.Errorf("two jobs send workload %q to target %q; merge them into one", k.Workload, k.Target))
-			continue
-		}
-		if old := (*s.wanted.Load())[k]; old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale() {
+		case old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale():
 			next[k] = old
-			continue
+		default:
+			r, err := s.make(j)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
+				continue
+			}
+			next[k] = r
 		}
-		r, err := s.make(j)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
-			continue
-		}
-		next[k] = r
 	}
 	return next, errors.Join(errs...)
 }
 
-// make builds the runner of a job.
 func (s *Scheduler) make(j probe.Job) (*runner, error) {
 	hash := workload.Hash(s.opts.Replica, j.Target.Name, j.Workload.Name)
 	salt := hash
@@ -87,7 +85,7 @@ func (s *Scheduler) make(j probe.Job) (*runner, error) {
 		// predecessor, which had the same seed and perhaps the same name.
 		salt ^= workload.Hash(time.Now().String())
 	}
-	source, err := workload.NewSource(j.Workload, workload.WithSalt(salt))
+	source, err := workload.NewSource(j.Workload, salt)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +107,6 @@ func (s *Scheduler) retire(r *runner) {
 	s.draining[r.key]++
 }
 
-// over is called when a runner has ended.
 func (s *Scheduler) over(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

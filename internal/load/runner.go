@@ -51,10 +51,11 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		prober: prober,
 		source: source,
 		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
-		model:  newModel(j.Target.Model),
+		model:  model{asked: make(chan struct{}), missing: make(chan struct{}, 1)},
 		watch:  watch{open: map[*expectation]bool{}},
 		hard:   s.hard,
 	}
+	r.model.known.Store(&j.Target.Model)
 	r.soft, r.halt = context.WithCancel(s.hard)
 	r.watch.beat()
 	return r
@@ -94,7 +95,7 @@ func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string)
 	}
 	t := &tap{runner: r, plan: *r.pending, estimate: r.source.Estimate(*r.pending)}
 	if !r.budget.Allow(time.Now(), t.estimate) {
-		return nil, SkipBudget
+		return nil, probe.SkipBudget
 	}
 	r.pending = nil
 	return func() probe.Outcome { return t.hold(due) }, ""

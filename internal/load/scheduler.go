@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -74,9 +75,7 @@ const (
 
 // New returns a Scheduler without jobs. Its loops run inside Run.
 func New(opts Options) *Scheduler {
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	s := &Scheduler{opts: opts, draining: map[probe.Key]int{}}
 	s.hard, s.cut = context.WithCancel(context.Background())
 	s.wanted.Store(&map[probe.Key]*runner{})

@@ -25,14 +25,13 @@ type tap struct {
 	turnOver func()
 }
 
-// hold holds the conversation.
 func (t *tap) hold(due time.Time) probe.Outcome {
 	t.report("a conversation's start", probe.ConversationStart(t.key))
 	over := t.prober.Converse(t.hard, probe.Plan{
 		Conversation: t.plan,
 		ID:           fmt.Sprintf("%s/%d.%d", t.key, t.id, t.plan.ID),
 		Scheduled:    due,
-		Model:        t.model.name(),
+		Model:        *t.model.known.Load(),
 		Stop:         t.soft.Done(),
 	}, t)
 	t.budget.Settle(t.estimate, t.cost)
@@ -56,7 +55,10 @@ func (t *tap) Observe(e probe.Event) {
 			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
 		}
 		if e.Status == http.StatusNotFound {
-			t.model.notThere()
+			select { // it may serve another by now
+			case t.model.missing <- struct{}{}:
+			default: // it was said already
+			}
 		}
 		t.cost += t.tokens(e)
 		t.report("a turn's result", e)

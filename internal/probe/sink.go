@@ -32,6 +32,17 @@ type Skip struct {
 	Target, Workload, Reason string
 }
 
+// Skip reasons: the cap on conversations in flight was reached, the budget of
+// tokens was used up, or the prober itself was overdue.
+const (
+	SkipMaxConcurrency = "max_concurrency"
+	SkipBudget         = "budget"
+	SkipLate           = "late"
+)
+
+// SkipReasons lists them all.
+func SkipReasons() []string { return []string{SkipMaxConcurrency, SkipBudget, SkipLate} }
+
 // ModelFound says which model a target turned out to serve.
 type ModelFound struct {
 	Target, Workload, Model string

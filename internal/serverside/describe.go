@@ -13,37 +13,30 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// setting is one line of a deployment's configuration.
-type setting struct{ name, value string }
-
 // settingsOf reads a family that tells the configuration: from its labels, or
 // from its value where the labels only say whose it is.
-func settingsOf(name string, mf *dto.MetricFamily) []setting {
-	var out []setting
-	add := func(s setting) {
-		if s.value != "" && s.value != "None" && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
+func settingsOf(name string, mf *dto.MetricFamily) []runfile.Parameter {
+	var out []runfile.Parameter
 	for _, m := range mf.Metric {
 		if !strings.HasSuffix(name, "_info") {
-			v := m.GetGauge().GetValue() + m.GetUntyped().GetValue() + m.GetCounter().GetValue()
-			add(setting{plain(name), strconv.FormatFloat(v, 'f', -1, 64)})
+			v := strconv.FormatFloat(valueOf(m), 'f', -1, 64)
+			out = append(out, runfile.Parameter{Name: inWords(name), Value: v})
 			continue
 		}
 		for _, l := range m.Label {
-			if !slices.Contains([]string{"engine", "model_name", "worker_id", "instance", "pid"}, l.GetName()) {
-				add(setting{strings.ReplaceAll(l.GetName(), "_", " "), l.GetValue()})
+			whose := slices.Contains([]string{"engine", "model_name", "worker_id", "instance", "pid"}, l.GetName())
+			if !whose && l.GetValue() != "None" {
+				out = append(out, runfile.Parameter{Name: inWords(l.GetName()), Value: l.GetValue()})
 			}
 		}
 	}
 	return out
 }
 
-// plain is a metric's name without its prefix, in words.
-func plain(name string) string {
-	for _, prefix := range []string{"vllm:", "sglang:", "trtllm_", "dynamo_frontend_"} {
-		name = strings.TrimPrefix(name, prefix)
+// inWords is a metric's name without its prefix, or a label's.
+func inWords(name string) string {
+	for _, e := range engines() {
+		name = strings.TrimPrefix(name, e.prefix)
 	}
 	return strings.ReplaceAll(name, "_", " ")
 }
@@ -57,7 +50,7 @@ func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []str
 		Version string `json:"version"`
 	}
 	// The version stands beside the path of the API, not below it.
-	if c.json(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) == nil {
+	if c.json(ctx, strings.TrimSuffix(c.target.BaseURL, "/v1")+"/version", &v) {
 		d.add("Server version", v.Version, "/version")
 	}
 	for _, u := range metricsURLs {
@@ -68,7 +61,6 @@ func (c *Client) Describe(ctx context.Context, variant string, metricsURLs []str
 	return d.lines
 }
 
-// description gathers lines, each name once.
 type description struct {
 	variant string
 	lines   []runfile.Parameter
@@ -89,7 +81,7 @@ func (c *Client) models(ctx context.Context, d *description) {
 			MaxModelLen int    `json:"max_model_len"`
 		} `json:"data"`
 	}
-	if c.json(ctx, c.target.BaseURL+"/models", &list) != nil {
+	if !c.json(ctx, c.target.BaseURL+"/models", &list) {
 		return
 	}
 	for _, m := range list.Data {
@@ -108,26 +100,27 @@ func (c *Client) models(ctx context.Context, d *description) {
 
 // configuration is what the metrics tell of it, and which engine's they are.
 func (d *description) configuration(s Sample) {
-	for _, l := range s.labels {
-		d.add(l.name, l.value, "/metrics")
+	for _, l := range s.settings {
+		d.add(l.Name, l.Value, "/metrics")
 	}
 	for _, e := range engines() {
-		n := 0
-		for _, f := range e.families {
-			if slices.Contains(s.Families, f.name) {
-				n++
+		n, of := 0, 0
+		for _, f := range families() {
+			if strings.HasPrefix(f.name, e.prefix) {
+				of++
+				if slices.Contains(s.Families, f.name) {
+					n++
+				}
 			}
 		}
 		if n > 0 {
-			d.add("Server metrics", fmt.Sprintf("%s, %d of %d families", e.name, n, len(e.families)), "/metrics")
+			d.add("Server metrics", fmt.Sprintf("%s, %d of %d families", e.name, n, of), "/metrics")
 		}
 	}
 }
 
-func (c *Client) json(ctx context.Context, u string, v any) error {
-	body, err := c.get(ctx, u)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(body, v)
+// json reads a page into v, and reports whether it could.
+func (c *Client) json(ctx context.Context, page string, v any) bool {
+	body, err := c.get(ctx, page)
+	return err == nil && json.Unmarshal(body, v) == nil
 }

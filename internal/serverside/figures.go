@@ -1,7 +1,6 @@
 package serverside
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -16,12 +15,11 @@ import (
 // than two samples nothing is known but the families.
 func Summarise(url string, samples []Sample) runfile.Server {
 	s := summary{figures: map[string]float64{}}
-	families := map[string]bool{}
+	var families []string
 	for _, sample := range samples {
-		for _, name := range sample.Families {
-			families[name] = true
-		}
+		families = append(families, sample.Families...)
 	}
+	slices.Sort(families)
 	if len(samples) >= 2 {
 		s.first, s.last, s.all = samples[0], samples[len(samples)-1], samples
 		s.rates()
@@ -30,7 +28,7 @@ func Summarise(url string, samples []Sample) runfile.Server {
 		s.gauges()
 		s.latencies()
 	}
-	return runfile.Server{Source: url, Families: slices.Sorted(maps.Keys(families)), Figures: s.figures}
+	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 
 // summary fills in figures; what cannot be known stays absent.
@@ -86,11 +84,8 @@ func (s *summary) cache() {
 		v, _, ok = s.gauge(hitRate)
 	}
 	if !ok {
-		before, known := s.first.totals[hitRates]
-		after := s.last.totals[hitRates]
-		if n := after[1] - before[1]; known && n > 0 {
-			v, ok = ratio((after[0]-before[0])/n), true
-		}
+		v, ok = s.quotient(hitRates, hitRequests)
+		v = ratio(v)
 	}
 	if ok {
 		s.figures[runfile.ServerKVHitRatio] = v
@@ -124,7 +119,6 @@ func (s *summary) gauges() {
 	}
 }
 
-// gauge is the mean and the largest of a gauge's samples.
 func (s *summary) gauge(r role) (mean, most float64, ok bool) {
 	n := 0.0
 	for _, sample := range s.all {
@@ -154,10 +148,7 @@ func (s *summary) latencies() {
 }
 
 // bucket counts the values up to a bound.
-type bucket struct {
-	upTo  float64
-	count float64
-}
+type bucket struct{ upTo, count float64 }
 
 // bucketsOf adds up the cumulative buckets of a histogram's series, by bound.
 func bucketsOf(mf *dto.MetricFamily) []bucket {
@@ -171,11 +162,10 @@ func bucketsOf(mf *dto.MetricFamily) []bucket {
 			at[math.Inf(1)] += float64(h.GetSampleCount())
 		}
 	}
-	out := make([]bucket, 0, len(at))
-	for bound, n := range at {
-		out = append(out, bucket{bound, n})
+	var out []bucket
+	for _, bound := range slices.Sorted(maps.Keys(at)) {
+		out = append(out, bucket{bound, at[bound]})
 	}
-	slices.SortFunc(out, func(a, b bucket) int { return cmp.Compare(a.upTo, b.upTo) })
 	return out
 }
 
@@ -205,18 +195,16 @@ func quantile(q float64, buckets []bucket) (float64, bool) {
 		return 0, false
 	}
 	rank := q * buckets[len(buckets)-1].count
-	low, below := 0.0, 0.0
-	for _, b := range buckets {
-		if b.count >= rank {
-			if math.IsInf(b.upTo, 1) {
-				return 0, false
-			}
-			if b.count == below {
-				return b.upTo, true
-			}
-			return low + (b.upTo-low)*(rank-below)/(b.count-below), true
-		}
-		low, below = b.upTo, b.count
+	i := slices.IndexFunc(buckets, func(b bucket) bool { return b.count >= rank })
+	b, below := buckets[i], bucket{}
+	if i > 0 {
+		below = buckets[i-1]
 	}
-	return 0, false
+	switch {
+	case math.IsInf(b.upTo, 1):
+		return 0, false
+	case b.count == below.count:
+		return b.upTo, true
+	}
+	return below.upTo + (b.upTo-below.upTo)*(rank-below.count)/(b.count-below.count), true
 }

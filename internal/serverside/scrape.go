@@ -5,15 +5,14 @@
 package serverside
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -23,6 +22,7 @@ import (
 
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
+	"synthetic/internal/study/runfile"
 )
 
 const (
@@ -62,7 +62,6 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// get returns the body of a page.
 func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,10 +108,8 @@ type Sample struct {
 	// Families that were found, of those that are known.
 	Families []string
 	values   map[role]float64
-	// totals are sum and count of the histograms read as a mean.
-	totals  map[role][2]float64
-	buckets map[role][]bucket
-	labels  []setting
+	buckets  map[role][]bucket
+	settings []runfile.Parameter
 }
 
 // Scrape reads the metrics at a URL.
@@ -122,28 +119,24 @@ func (c *Client) Scrape(ctx context.Context, page string) (Sample, error) {
 		return Sample{}, err
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(string(body)))
+	found, err := parser.TextToMetricFamilies(bytes.NewReader(body))
 	if err != nil {
 		return Sample{}, fmt.Errorf("reading the metrics of %q: %w", page, err)
 	}
-	s := sampleOf(families)
+	s := sampleOf(found)
 	s.At = time.Now()
 	return s, nil
 }
 
-// sampleOf keeps what is known of the families of one page.
-func sampleOf(families map[string]*dto.MetricFamily) Sample {
-	s := Sample{values: map[role]float64{}, totals: map[role][2]float64{}, buckets: map[role][]bucket{}}
-	found := map[string]bool{}
-	for _, e := range engines() {
-		for _, f := range e.families {
-			if mf := families[f.name]; mf != nil && len(mf.Metric) > 0 {
-				found[f.name] = true
-				s.take(f, mf)
-			}
+func sampleOf(found map[string]*dto.MetricFamily) Sample {
+	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
+	for _, f := range families() {
+		if mf := found[f.name]; mf != nil && len(mf.Metric) > 0 {
+			s.Families = append(s.Families, f.name)
+			s.take(f, mf)
 		}
 	}
-	s.Families = slices.Sorted(maps.Keys(found))
+	slices.Sort(s.Families)
 	return s
 }
 
@@ -152,24 +145,27 @@ func (s *Sample) take(f family, mf *dto.MetricFamily) {
 	if _, taken := s.values[f.role]; taken {
 		return
 	}
+	var value, sum, count float64
+	for _, m := range mf.Metric {
+		value += valueOf(m)
+		sum += m.GetHistogram().GetSampleSum() + m.GetSummary().GetSampleSum()
+		count += float64(m.GetHistogram().GetSampleCount() + m.GetSummary().GetSampleCount())
+	}
 	switch f.read {
-	case counts, level:
-		s.values[f.role] = total(mf)
+	case total:
+		s.values[f.role] = value
 	case sums:
-		s.values[f.role], _ = sumAndCount(mf)
+		s.values[f.role] = sum
 	case share:
-		s.values[f.role] = ratio(total(mf) / float64(len(mf.Metric)))
-	case mean:
-		sum, count := sumAndCount(mf)
-		if _, taken := s.totals[f.role]; !taken {
-			s.totals[f.role] = [2]float64{sum, count}
-		}
+		s.values[f.role] = ratio(value / float64(len(mf.Metric)))
+	case hitRateSums:
+		s.values[f.role], s.values[hitRequests] = sum, count
 	case histogram:
 		if s.buckets[f.role] == nil {
 			s.buckets[f.role] = bucketsOf(mf)
 		}
 	case labelled:
-		s.labels = append(s.labels, settingsOf(f.name, mf)...)
+		s.settings = append(s.settings, settingsOf(f.name, mf)...)
 	}
 }
 
@@ -181,18 +177,6 @@ func ratio(v float64) float64 {
 	return v
 }
 
-func total(mf *dto.MetricFamily) float64 {
-	sum := 0.0
-	for _, m := range mf.Metric {
-		sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
-	}
-	return sum
-}
-
-func sumAndCount(mf *dto.MetricFamily) (sum, count float64) {
-	for _, m := range mf.Metric {
-		sum += m.GetHistogram().GetSampleSum() + m.GetSummary().GetSampleSum()
-		count += float64(m.GetHistogram().GetSampleCount() + m.GetSummary().GetSampleCount())
-	}
-	return sum, count
+func valueOf(m *dto.Metric) float64 {
+	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
 }

@@ -17,32 +17,22 @@ type Speculation struct {
 }
 
 // speculation compares what one page said twice; before may be the zero
-// Sample, for a page that is read for the first time.
-func speculation(before, after Sample) Speculation {
-	var s Speculation
-	s.Drafted, s.Accepted, s.Counted = draftedSince(before, after)
-	if !s.Counted {
-		s.Acceptance, s.Gauged = averaged(before, after)
-	}
-	return s
-}
-
-// draftedSince is the growth of the two counters; false when the page has not
-// both. What was counted before the first reading is left out, and so is the
-// growth over a restart of the server: of a page with several engines nobody
-// knows which of them began at 0.
-func draftedSince(before, after Sample) (d, a float64, ok bool) {
-	d, ok = after.known(drafted)
+// Sample, for a page that is read for the first time. What was counted before
+// the first reading is left out, and so is the growth over a restart of the
+// server: of a page with several engines nobody knows which of them began at 0.
+func speculation(before, after Sample) (s Speculation) {
+	d, ok := after.known(drafted)
 	a, both := after.known(accepted)
-	if !ok || !both {
-		return 0, 0, false
+	if s.Counted = ok && both; !s.Counted {
+		s.Acceptance, s.Gauged = averaged(before, after)
+		return s
 	}
 	d0, seen := before.known(drafted)
 	a0, bothSeen := before.known(accepted)
-	if !seen || !bothSeen || d < d0 || a < a0 {
-		return 0, 0, true
+	if seen && bothSeen && d >= d0 && a >= a0 {
+		s.Drafted, s.Accepted = d-d0, a-a0
 	}
-	return d - d0, a - a0, true
+	return s
 }
 
 // averaged is the server's own average, while it is one of anything: a server

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"reflect"
-	"slices"
 	"sync"
 	"time"
 
@@ -44,32 +43,41 @@ type WatcherOptions struct {
 // runs.
 type Watcher struct {
 	options WatcherOptions
-	// changed has the latest set that Run has not seen.
-	changed chan []watch
+	// changed has the latest set that Run has not seen, by target.
+	changed chan map[string]*loop
 }
 
-// watch is a deployment with the client that reads it.
-type watch struct {
+// loop reads one deployment in a goroutine of its own.
+type loop struct {
 	Watched
+	WatcherOptions
 	client *Client
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	// last is what each page said before, by URL.
+	last map[string]Sample
+	// said is whether the log says that all pages can be read; nil before the
+	// first round.
+	said *bool
 }
 
 // NewWatcher returns a Watcher of nothing; Prepare says of what.
 func NewWatcher(o WatcherOptions) *Watcher {
-	return &Watcher{options: o, changed: make(chan []watch, 1)}
+	return &Watcher{options: o, changed: make(chan map[string]*loop, 1)}
 }
 
 // Prepare checks a new set of deployments, each named once. Nothing changes
 // before commit is called, one at a time. The error names the deployment whose TLS files
 // cannot be used.
 func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
-	wanted := make([]watch, len(set))
-	for i, s := range set {
+	wanted := map[string]*loop{}
+	for _, s := range set {
 		client, err := NewClient(s.Target, w.options.Dial)
 		if err != nil {
 			return nil, fmt.Errorf("target %q: %w", s.Target.Name, err)
 		}
-		wanted[i] = watch{s, client}
+		wanted[s.Target.Name] = &loop{Watched: s, WatcherOptions: w.options, client: client, last: map[string]Sample{}}
 	}
 	return func() {
 		select {
@@ -84,17 +92,13 @@ func (w *Watcher) Prepare(set []Watched) (commit func(), err error) {
 // it once.
 func (w *Watcher) Run(ctx context.Context) error {
 	loops := map[string]*loop{}
-	defer func() {
-		for _, l := range loops {
-			l.end()
-		}
-	}()
 	for {
 		select {
 		case <-ctx.Done():
+			reconcile(ctx, loops, nil)
 			return nil
 		case wanted := <-w.changed:
-			w.reconcile(ctx, loops, wanted)
+			reconcile(ctx, loops, wanted)
 		}
 	}
 }
@@ -102,46 +106,25 @@ func (w *Watcher) Run(ctx context.Context) error {
 // reconcile ends the loops that are not wanted any more, or otherwise, and
 // starts those that are not there. A deployment that did not change keeps its
 // loop, and with it the counts that its next reading is compared with.
-func (w *Watcher) reconcile(ctx context.Context, loops map[string]*loop, wanted []watch) {
+func reconcile(ctx context.Context, loops, wanted map[string]*loop) {
 	for name, l := range loops {
-		if !slices.ContainsFunc(wanted, func(o watch) bool { return reflect.DeepEqual(o.Watched, l.Watched) }) {
-			l.end()
+		if n := wanted[name]; n == nil || !reflect.DeepEqual(n.Watched, l.Watched) {
+			l.cancel()
+			l.work.Wait()
+			l.client.Close()
 			delete(loops, name)
 		}
 	}
-	for _, o := range wanted {
-		if loops[o.Target.Name] == nil {
-			loops[o.Target.Name] = w.start(ctx, o)
+	for name, l := range wanted {
+		if loops[name] != nil {
+			l.client.Close()
+			continue
 		}
+		loops[name] = l
+		var own context.Context
+		own, l.cancel = context.WithCancel(ctx)
+		l.work.Go(func() { l.run(own) })
 	}
-}
-
-// loop reads one deployment in a goroutine of its own.
-type loop struct {
-	watch
-	WatcherOptions
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-
-	// last is what each page said before, by URL.
-	last map[string]Sample
-	// said is whether the log says that all pages can be read; nil before the
-	// first round.
-	said *bool
-}
-
-func (w *Watcher) start(ctx context.Context, o watch) *loop {
-	ctx, cancel := context.WithCancel(ctx)
-	l := &loop{watch: o, WatcherOptions: w.options, cancel: cancel, last: map[string]Sample{}}
-	l.work.Go(func() { l.run(ctx) })
-	return l
-}
-
-// end ends the loop and waits for it.
-func (l *loop) end() {
-	l.cancel()
-	l.work.Wait()
-	l.client.Close()
 }
 
 func (l *loop) run(ctx context.Context) {

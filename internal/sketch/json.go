@@ -1,9 +1,11 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,9 +25,6 @@ type document struct {
 // MarshalJSON writes everything the sketch knows: reading it back gives the
 // same quantiles and merges as before.
 func (s *Sketch) MarshalJSON() ([]byte, error) {
-	if s.count == 0 {
-		return []byte(`{"count":0,"sum":0,"min":0,"max":0}`), nil
-	}
 	var bins strings.Builder
 	last := int32(0)
 	for i, b := range s.bins {
@@ -42,14 +41,13 @@ func (s *Sketch) MarshalJSON() ([]byte, error) {
 // or counts that do not add up.
 func (s *Sketch) UnmarshalJSON(data []byte) error {
 	var d document
-	if err := json.Unmarshal(data, &d); err != nil {
+	err := json.Unmarshal(data, &d)
+	bins, held, broken := parseBins(d.Bins)
+	if err = cmp.Or(err, broken); err != nil {
 		return fmt.Errorf("reading a distribution: %w", err)
 	}
-	bins, held, err := parseBins(d.Bins)
-	if err != nil {
-		return fmt.Errorf("reading a distribution: %w", err)
-	}
-	if held+d.Zero != d.Count && !full(bins) {
+	full := func(b bin) bool { return b.count == math.MaxUint32 } // it no longer counts
+	if held+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
 		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
 	}
 	if d.Min > d.Max || d.Min < 0 {
@@ -82,15 +80,4 @@ func parseBins(text string) (bins []bin, held uint64, err error) {
 		held += count
 	}
 	return bins, held, nil
-}
-
-// full reports whether a bin has reached its limit, beyond which it no longer
-// counts.
-func full(bins []bin) bool {
-	for _, b := range bins {
-		if b.count == math.MaxUint32 {
-			return true
-		}
-	}
-	return false
 }

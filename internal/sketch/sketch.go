@@ -123,15 +123,10 @@ func (s *Sketch) Quantile(q float64) float64 {
 // Reset empties the sketch and keeps its memory for the next values.
 func (s *Sketch) Reset() { *s = Sketch{bins: s.bins[:0]} }
 
-// Free empties the sketch and lets go of its memory.
-func (s *Sketch) Free() { *s = Sketch{} }
-
 // put adds a bin's count. Values of one stream tend to fall into known bins,
 // so inserting, which moves the tail, is rare.
 func (s *Sketch) put(b bin) {
-	i, found := slices.BinarySearchFunc(s.bins, b.index, func(b bin, index int32) int {
-		return int(b.index - index)
-	})
+	i, found := slices.BinarySearchFunc(s.bins, b, func(b, o bin) int { return int(b.index - o.index) })
 	if !found {
 		s.bins = slices.Insert(s.bins, i, b)
 		return
@@ -211,7 +206,6 @@ func (s *Sketch) At(rank float64) float64 {
 	return s.max
 }
 
-// span is the part of a bin that the extremes leave.
 func (s *Sketch) span(i int32) (low, high float64) {
 	low, high = math.Exp(float64(i-1)*logGamma), math.Exp(float64(i)*logGamma)
 	return min(max(low, s.min), s.max), max(min(high, s.max), s.min)

@@ -156,7 +156,7 @@ func TestBinsAreBounded(t *testing.T) {
 	}
 }
 
-func TestResetAndFree(t *testing.T) {
+func TestReset(t *testing.T) {
 	s := of([]float64{1, 2, 3})
 	s.Reset()
 	if s.Count() != 0 || s.Bytes() == 0 {
@@ -164,10 +164,6 @@ func TestResetAndFree(t *testing.T) {
 	}
 	s.Add(5)
 	requireSame(t, s, of([]float64{5}))
-	s.Free()
-	if s.Count() != 0 || s.Bytes() != 0 {
-		t.Errorf("after Free: count %d, %d bytes", s.Count(), s.Bytes())
-	}
 }
 
 func BenchmarkAdd(b *testing.B) {

@@ -46,7 +46,7 @@ func (w *Window) Collect(now time.Time, into *Sketch) {
 	step := w.stepOf(now)
 	for i := range w.cells {
 		if w.steps[i] <= step-cells || w.steps[i] > step { // the latter if time itself went back
-			w.cells[i].Free()
+			w.cells[i] = Sketch{}
 			continue
 		}
 		into.Merge(&w.cells[i])

@@ -3,6 +3,7 @@ package slo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -53,12 +54,7 @@ type Dropped struct {
 
 // Pages reports whether a paging tier is left.
 func (p Plan) Pages() bool {
-	for _, t := range p.Tiers {
-		if t.Severity == Page {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Tiers, func(t Tier) bool { return t.Severity == Page })
 }
 
 // The fewest bad turns that fire. Two in the short window, because one is no
@@ -108,14 +104,10 @@ func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
 	return p
 }
 
-// has reports whether an equally severe tier fires on the same numbers.
 func (p Plan) has(t Tier) bool {
-	for _, u := range p.Tiers {
-		if u.Severity == t.Severity && u.Burn == t.Burn && u.Long == t.Long && u.Short == t.Short {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Tiers, func(u Tier) bool {
+		return u.Severity == t.Severity && u.Burn == t.Burn && u.Long == t.Long && u.Short == t.Short
+	})
 }
 
 // fit returns the tier as it suits the objective, or why it cannot.
@@ -168,8 +160,8 @@ func (o Objective) withinReach(t Tier) (Tier, bool) {
 		if t.Burn*o.Budget() <= reachable {
 			break
 		}
-		next, ok := windowAtLeast(t.Long + 1)
-		if !ok {
+		next := WindowAtLeast(t.Long + 1)
+		if next <= t.Long {
 			return t, false
 		}
 		t.Long = next
@@ -201,13 +193,10 @@ func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
 	return t, true
 }
 
-// holding is the window of the ladder that is at least base and minutes.
-func holding(base time.Duration, minutes float64) (time.Duration, bool) {
-	need := minutes * float64(time.Minute)
-	if need >= math.MaxInt64 {
-		return 0, false
-	}
-	return windowAtLeast(max(base, time.Duration(need)))
+func holding(base time.Duration, minutes float64) (w time.Duration, ok bool) {
+	need := max(base, time.Duration(min(minutes*float64(time.Minute), math.MaxInt64/2)))
+	w = WindowAtLeast(need)
+	return w, w >= need
 }
 
 // Budget is the share of turns that may be bad, 1 − Objective, without the
@@ -218,10 +207,4 @@ func (o Objective) Budget() float64 { return round(1 - o.Objective) }
 func round(x float64) float64 {
 	const digits = 1e12
 	return math.Round(x*digits) / digits
-}
-
-// CoversJob reports whether the objective applies to any turn of a workload
-// sent to a target.
-func (o Objective) CoversJob(target, workload string) bool {
-	return among(o.Targets, target) && among(o.Workloads, workload)
 }

@@ -23,11 +23,6 @@ const (
 	Availability SLI = "availability"
 )
 
-// SLIs lists every SLI.
-func SLIs() []SLI {
-	return []SLI{TTFT, AnswerTTFT, TPOT, ITL, TurnDuration, Availability}
-}
-
 // Objective is one SLO.
 type Objective struct {
 	// Name is the value of the "slo" label.
@@ -46,7 +41,13 @@ type Objective struct {
 
 // Covers reports whether the objective applies to such turns.
 func (o Objective) Covers(target, workload string, kind probe.TurnKind) bool {
-	return among(o.Targets, target) && among(o.Workloads, workload) && among(o.Turns, kind)
+	return o.CoversJob(target, workload) && among(o.Turns, kind)
+}
+
+// CoversJob reports whether the objective applies to any turn of a workload
+// sent to a target.
+func (o Objective) CoversJob(target, workload string) bool {
+	return among(o.Targets, target) && among(o.Workloads, workload)
 }
 
 func among[T comparable](set []T, v T) bool {

@@ -25,25 +25,12 @@ func Windows() []time.Duration {
 	}
 }
 
-// windowAtLeast is the shortest of Windows that is no shorter than d; false
-// when there is none.
-func windowAtLeast(d time.Duration) (time.Duration, bool) {
-	all := Windows()
-	i, _ := slices.BinarySearch(all, d)
-	if i == len(all) {
-		return 0, false
-	}
-	return all[i], true
-}
-
 // WindowAtLeast is the shortest of Windows that is no shorter than d, or the
 // longest one.
 func WindowAtLeast(d time.Duration) time.Duration {
-	if w, ok := windowAtLeast(d); ok {
-		return w
-	}
 	all := Windows()
-	return all[len(all)-1]
+	i, _ := slices.BinarySearch(all, d)
+	return all[min(i, len(all)-1)]
 }
 
 // Short writes a duration as PromQL does: "5m", "1h30m", "3d".

@@ -107,7 +107,7 @@ func (s set) prompt(i int) ([]workload.Message, error) {
 	chars := float64(s.tokens(i)-s.template) * s.charsPerToken
 	source, err := workload.NewSource(workload.Spec{
 		Seed: s.seed, TurnsMin: 1, TurnsMax: 1, PromptTokens: int(chars/workload.DefaultCharsPerToken + 0.5),
-	})
+	}, 0)
 	if err != nil {
 		return nil, fmt.Errorf("making prompt %d: %w", i+1, err)
 	}

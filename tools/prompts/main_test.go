@@ -35,7 +35,7 @@ func TestSet(t *testing.T) {
 	if err := os.WriteFile(path, made.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	source, err := workload.NewSource(workload.Spec{ConversationsFile: path})
+	source, err := workload.NewSource(workload.Spec{ConversationsFile: path}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import "testing"
 func BenchmarkNext(b *testing.B) {
 	for name, starters := range map[string]int{"shared": 10, "unique": 0} {
 		b.Run(name, func(b *testing.B) {
-			s, err := NewSource(Spec{TurnsMin: 4, PromptTokens: 4000, FollowupTokens: 40, Starters: starters})
+			s, err := NewSource(Spec{TurnsMin: 4, PromptTokens: 4000, FollowupTokens: 40, Starters: starters}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -57,7 +57,6 @@ func (b *Budget) Settle(estimate, actual int) {
 	b.tokens = min(max(b.tokens+float64(estimate-actual), -maxDebt*b.size), b.size)
 }
 
-// fill adds what came in since the last call.
 func (b *Budget) fill(now time.Time) {
 	if b.filled.IsZero() {
 		b.filled = now

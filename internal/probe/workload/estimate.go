@@ -30,7 +30,6 @@ func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 	return prompt + int(float64(chars)/s.ratio.value())
 }
 
-// output is the assumed length of an answer in tokens.
 func (s *Source) output() int {
 	if s.spec.MaxOutputTokens > 0 {
 		return s.spec.MaxOutputTokens

@@ -35,15 +35,17 @@ type ratio struct {
 
 func newRatio() *ratio { return &ratio{used: DefaultCharsPerToken} }
 
-// value returns the characters per token to use now.
 func (r *ratio) value() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.used
 }
 
-// learn takes one observation; counts that are not positive are ignored.
-func (r *ratio) learn(chars, tokens int) {
+// Learn tells how many tokens the server counted in an opening of so many
+// characters, chat template and system message included. The length of later
+// texts follows the median of recent observations. Counts that are not positive
+// are ignored.
+func (r *ratio) Learn(chars, tokens int) {
 	if chars <= 0 || tokens <= 0 {
 		return
 	}
@@ -59,7 +61,6 @@ func (r *ratio) learn(chars, tokens int) {
 	}
 }
 
-// quantise puts a ratio on the grid and into the bounds.
 func quantise(v float64) float64 {
 	v = math.Exp(math.Round(math.Log(v)/ratioStep) * ratioStep)
 	return min(max(v, minCharsPerToken), maxCharsPerToken)

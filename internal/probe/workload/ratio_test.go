@@ -11,7 +11,7 @@ func TestRatioSettles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	changes, last := 0, r.value()
 	for range 1000 {
-		r.learn(int(5000*(3.7+0.05*rng.NormFloat64())), 5000)
+		r.Learn(int(5000*(3.7+0.05*rng.NormFloat64())), 5000)
 		if v := r.value(); v != last {
 			changes, last = changes+1, v
 		}
@@ -41,10 +41,10 @@ func TestRatioResistsAbsurdCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRatio()
 			for range ratioSamples {
-				r.learn(4000, 1000)
+				r.Learn(4000, 1000)
 			}
 			for range tt.times {
-				r.learn(tt.chars, tt.tokens)
+				r.Learn(tt.chars, tt.tokens)
 			}
 			if got := r.value(); math.Abs(got/tt.want-1) > 0.02 {
 				t.Errorf("the ratio is %v, want %v", got, tt.want)

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,15 +46,11 @@ func stampOf(path string) stamp {
 // that is set.
 func (s *Source) replay(c *Conversation) {
 	r := s.file[(s.salt%uint64(len(s.file))+c.ID)%uint64(len(s.file))]
-	system := r.system
-	if system == "" {
-		system = s.spec.System
-	}
 	c.Turns = len(r.user)
 	if s.spec.TurnsMax > 0 {
 		c.Turns = min(c.Turns, s.spec.TurnsMax)
 	}
-	c.Opening = opening(system, r.user[0])
+	c.Opening = opening(cmp.Or(r.system, s.spec.System), r.user[0])
 	c.Followups = r.user[1:c.Turns:c.Turns]
 }
 
@@ -106,7 +103,6 @@ func parseConversations(r io.Reader) ([]replay, error) {
 	return all, nil
 }
 
-// line is one line of the file in either form.
 type line struct {
 	Messages []struct {
 		Role    string  `json:"role"`
@@ -118,7 +114,6 @@ type line struct {
 	} `json:"conversations"`
 }
 
-// parseConversation reads one line.
 func parseConversation(b []byte) (replay, error) {
 	if b[0] == '[' {
 		return replay{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)`)
@@ -161,7 +156,6 @@ func (r *replay) add(field, role, text string) error {
 	return nil
 }
 
-// size is the number of bytes kept.
 func (r replay) size() int {
 	n := len(r.system)
 	for _, u := range r.user {

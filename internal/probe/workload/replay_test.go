@@ -58,7 +58,7 @@ func TestReplayTakesAtMostTurnsMax(t *testing.T) {
 }
 
 func TestReplayStartsAtTheSalt(t *testing.T) {
-	s := newSource(t, Spec{ConversationsFile: file(t, chats)}, WithSalt(4))
+	s := newSource(t, Spec{ConversationsFile: file(t, chats)}, 4)
 	if got := user(s.Next()); got != "h1" {
 		t.Errorf("the replay starts with %q, want the second conversation", got)
 	}
@@ -99,14 +99,14 @@ func TestBadConversations(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := file(t, tt.text)
-			_, err := NewSource(Spec{ConversationsFile: path})
+			_, err := NewSource(Spec{ConversationsFile: path}, 0)
 			if err == nil || err.Error() != path+":"+tt.want {
 				t.Errorf("got  %v\nwant %s:%s", err, path, tt.want)
 			}
 		})
 	}
 	missing := filepath.Join(t.TempDir(), "missing")
-	if _, err := NewSource(Spec{ConversationsFile: missing}); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := NewSource(Spec{ConversationsFile: missing}, 0); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("the error of a missing file is %v", err)
 	}
 }

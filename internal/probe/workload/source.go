@@ -8,16 +8,6 @@ import (
 	"unique"
 )
 
-// Option changes how a Source plans.
-type Option func(*Source)
-
-// WithSalt makes the draws differ between processes with the same seed, and
-// so the openings where they are to be unique (Spec.Starters = 0): replicas
-// and restarts then do not find each other's texts in a prefix cache. The texts
-// of shared starters do not depend on it. It also picks where in a file of
-// conversations the replay starts.
-func WithSalt(salt uint64) Option { return func(s *Source) { s.salt = salt } }
-
 // Source plans conversations. With an equal Spec and salt the plans are equal,
 // as long as equal token counts were learned. It is safe for concurrent use.
 type Source struct {
@@ -25,8 +15,8 @@ type Source struct {
 	salt  uint64
 	file  []replay
 	stamp stamp
-	ratio *ratio
 	order []int // of nouns in titles
+	*ratio
 
 	mu       sync.Mutex
 	next     uint64
@@ -50,11 +40,14 @@ const (
 // NewSource returns a source of the conversations that spec describes. It
 // reads Spec.ConversationsFile, and its errors name the file, the line and the
 // remedy.
-func NewSource(spec Spec, opts ...Option) (*Source, error) {
-	s := &Source{spec: spec, ratio: newRatio(), starters: map[uint64]starter{}}
-	for _, o := range opts {
-		o(s)
-	}
+//
+// A salt makes the draws differ between processes with the same seed, and
+// so the openings where they are to be unique (Spec.Starters = 0): replicas
+// and restarts then do not find each other's texts in a prefix cache. The texts
+// of shared starters do not depend on it. It also picks where in a file of
+// conversations the replay starts.
+func NewSource(spec Spec, salt uint64) (*Source, error) {
+	s := &Source{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}
 	s.order = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
 	if spec.ConversationsFile != "" {
 		var err error
@@ -72,21 +65,12 @@ func (s *Source) Stale() bool {
 	return s.spec.ConversationsFile != "" && s.stamp != stampOf(s.spec.ConversationsFile)
 }
 
-// textSalt is the salt of the opening texts.
 func (s *Source) textSalt() uint64 {
 	if s.spec.Starters > 0 {
 		return 0
 	}
 	return s.salt
 }
-
-// Learn tells how many tokens the server counted in an opening of so many
-// characters, chat template and system message included. The length of later
-// texts follows the median of recent observations.
-func (s *Source) Learn(chars, tokens int) { s.ratio.learn(chars, tokens) }
-
-// CharsPerToken returns the ratio by which texts are made now.
-func (s *Source) CharsPerToken() float64 { return s.ratio.value() }
 
 // Next plans the next conversation.
 func (s *Source) Next() Conversation {
@@ -110,7 +94,6 @@ func (s *Source) Next() Conversation {
 	return c
 }
 
-// generate fills in a conversation of generated text.
 func (s *Source) generate(c *Conversation, rng *rand.Rand) {
 	c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
 	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng))
@@ -161,12 +144,12 @@ func (s *Source) chars(tokens int) int {
 	return max(int(float64(tokens)*s.ratio.value()), 1)
 }
 
-// opening puts the first user message under the optional system message.
 func opening(system, user string) []Message {
+	all := []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}
 	if system == "" {
-		return []Message{{Role: "user", Content: user}}
+		return all[1:]
 	}
-	return []Message{{Role: "system", Content: system}, {Role: "user", Content: user}}
+	return all
 }
 
 // between draws uniformly from lo … hi, both included; lo if hi is not above.

@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-func newSource(t *testing.T, spec Spec, opts ...Option) *Source {
+func newSource(t *testing.T, spec Spec, salt ...uint64) *Source {
 	t.Helper()
-	s, err := NewSource(spec, opts...)
+	s, err := NewSource(spec, append(salt, 0)[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestStartersAreSharedAndDistinct(t *testing.T) {
 
 func TestTargetsShareTheTextsInMemory(t *testing.T) {
 	spec := Spec{PromptTokens: 1000, Starters: 1}
-	sources := []*Source{newSource(t, spec), newSource(t, spec, WithSalt(1))}
+	sources := []*Source{newSource(t, spec), newSource(t, spec, 1)}
 	a, b := user(sources[0].Next()), user(sources[1].Next())
 	if unsafe.StringData(a) != unsafe.StringData(b) {
 		t.Error("two sources keep a text of their own each")
@@ -119,7 +119,7 @@ func TestTargetsShareTheTextsInMemory(t *testing.T) {
 func TestUniqueOpenings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, salt := range []uint64{1, 2} {
-		for _, c := range plans(newSource(t, Spec{PromptTokens: 200}, WithSalt(salt)), 300) {
+		for _, c := range plans(newSource(t, Spec{PromptTokens: 200}, salt), 300) {
 			// A prefix cache works in blocks of 16 tokens or more.
 			seen[user(c)[:60]] = true
 		}
@@ -144,7 +144,7 @@ func TestSaltMovesDrawsButNotSharedTexts(t *testing.T) {
 	spec := Spec{PromptTokens: 100, Starters: 3}
 	texts := func(salt uint64) (set map[string]bool, sequence []string) {
 		set = map[string]bool{}
-		for _, c := range plans(newSource(t, spec, WithSalt(salt)), 60) {
+		for _, c := range plans(newSource(t, spec, salt), 60) {
 			set[user(c)] = true
 			sequence = append(sequence, user(c))
 		}

@@ -30,7 +30,6 @@ func document(rng *rand.Rand, title string, n int) string {
 	return cut(p.b.String(), n)
 }
 
-// question returns one question.
 func question(rng *rand.Rand) string {
 	p := &prose{rng: rng}
 	p.fill(p.pick(questions))
@@ -77,7 +76,6 @@ func title(order []int, index uint64) string {
 	return strings.Join(words, " ")
 }
 
-// pick draws one of the words.
 func (p *prose) pick(words []string) string { return words[p.rng.IntN(len(words))] }
 
 // fill appends a pattern with its stand-ins replaced.
@@ -94,22 +92,11 @@ func (p *prose) fill(pattern string) {
 	}
 }
 
-// word returns the word for a stand-in, and any other word as it is.
 func (p *prose) word(stem string) string {
-	switch stem {
-	case "N":
-		return p.pick(nouns)
-	case "V":
-		return p.pick(verbs)
-	case "A":
-		return p.pick(adjectives)
-	case "D":
-		return p.pick(adverbs)
-	case "P":
-		return p.pick(prepositions)
+	if words := standIns[stem]; words != nil {
+		return p.pick(words)
 	}
 	return stem
 }
 
-// capital returns the ASCII word with its first letter in upper case.
 func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }

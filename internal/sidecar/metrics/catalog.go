@@ -4,6 +4,8 @@
 // one place.
 package metrics
 
+import "synthetic/internal/probe"
+
 // Kind is a metric's type.
 type Kind string
 
@@ -231,7 +233,7 @@ func Catalog() []Metric {
 }
 
 // SkipReasons are the values of the reason label of ConversationsSkipped.
-func SkipReasons() []string { return []string{"max_concurrency", "budget", "late"} }
+func SkipReasons() []string { return probe.SkipReasons() }
 
 // Phases are the values of the phase label.
 func Phases() []string { return []string{"dns", "connect", "tls", "headers", "first_event"} }

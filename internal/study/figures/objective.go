@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 )
@@ -75,9 +76,9 @@ func objectiveOf(o runfile.Objective) Objective {
 		out.Timing = NoTiming
 	}
 	if len(o.Turns) == 1 {
-		out.Label += " " + o.Turns[0]
+		out.Label += " " + string(o.Turns[0])
 		out.Turns = FirstTurns
-		if o.Turns[0] == FollowupTurns.String() {
+		if o.Turns[0] == probe.Followup {
 			out.Turns = FollowupTurns
 		}
 	}

@@ -35,25 +35,22 @@ func Parse(data []byte) (*Run, error) {
 
 // explain says where the JSON is broken, and whether it ends too soon.
 func explain(data []byte, err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
+	syntax, broken := errors.AsType[*json.SyntaxError](err)
+	kind, mistyped := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
+	case errors.Is(err, io.ErrUnexpectedEOF), broken && syntax.Offset >= int64(len(bytes.TrimRight(data, " \t\r\n"))):
 		return fmt.Errorf("%s: the file ends in the middle of a value: it was written only in part; take the copy that the sweep finished, or sweep again", place(data, int64(len(data))))
-	case errors.As(err, &syntax):
+	case broken:
 		return fmt.Errorf("%s: not JSON: %w", place(data, syntax.Offset), err)
-	case errors.As(err, &kind):
+	case mistyped:
 		return fmt.Errorf("%s: %q must be %s, not %s", place(data, kind.Offset), kind.Field, kind.Type, kind.Value)
 	}
 	return err
 }
 
-// place is "line L, column C" of an offset.
 func place(data []byte, offset int64) string {
 	before := data[:min(max(offset, 0), int64(len(data)))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fmt.Sprintf("line %d, column %d", line, column)
+	return fmt.Sprintf("line %d, column %d", bytes.Count(before, []byte("\n"))+1, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
 // Validate returns the first contradiction in the run, or nil.
@@ -70,11 +67,12 @@ func (r *Run) Validate() error {
 	}
 	seen := map[string]bool{}
 	for i, result := range r.Results {
-		place := fmt.Sprintf("results[%d] (%s, level %g, repetition %d)", i, result.Variant, result.Level, result.Repetition)
-		if seen[result.key()] {
+		name := fmt.Sprintf("(%s, level %g, repetition %d)", result.Variant, result.Level, result.Repetition)
+		place := fmt.Sprintf("results[%d] %s", i, name)
+		if seen[name] {
 			return fmt.Errorf("%s: measured twice", place)
 		}
-		seen[result.key()] = true
+		seen[name] = true
 		if !slices.Contains(r.Variants, result.Variant) {
 			return fmt.Errorf("%s: %q is not among the variants %q", place, result.Variant, r.Variants)
 		}
@@ -84,9 +82,6 @@ func (r *Run) Validate() error {
 	}
 	return nil
 }
-
-// key identifies a result within its run.
-func (r Result) key() string { return fmt.Sprintf("%s\x00%g\x00%d", r.Variant, r.Level, r.Repetition) }
 
 func (r Result) validate() error {
 	switch {

@@ -9,6 +9,7 @@ package runfile
 import (
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
 
@@ -112,7 +113,7 @@ type Objective struct {
 	// threshold one for the p99.
 	Objective float64 `json:"objective"`
 	// Turns restricts it to "first" or "followup"; empty means both.
-	Turns []string `json:"turns,omitempty"`
+	Turns []probe.TurnKind `json:"turns,omitempty"`
 }
 
 // Parameter is one line of the deployment table.

@@ -147,11 +147,11 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 }
 
 func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
+	if b.SLOs == nil && len(objectives) > 0 {
+		b.SLOs = map[string]Judged{}
+	}
 	judged, good := false, true
 	for _, o := range objectives {
-		if b.SLOs == nil {
-			b.SLOs = map[string]Judged{}
-		}
 		count := b.SLOs[o.Name]
 		switch o.Judge(r) {
 		case slo.Good:

@@ -40,9 +40,8 @@ func (s *sweep) blank() *runfile.Run {
 func (p Plan) objectives() []runfile.Objective {
 	out := make([]runfile.Objective, len(p.SLOs))
 	for i, o := range p.SLOs {
-		out[i] = runfile.Objective{Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), Objective: o.Objective}
-		for _, kind := range o.Turns {
-			out[i].Turns = append(out[i].Turns, string(kind))
+		out[i] = runfile.Objective{
+			Name: o.Name, SLI: o.SLI, ThresholdSeconds: o.Threshold.Seconds(), Objective: o.Objective, Turns: o.Turns,
 		}
 	}
 	return out
@@ -57,14 +56,6 @@ func fingerprint(path string) string {
 	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sha256.Sum256(data))
 }
 
-func (p Plan) arrival() string {
-	if p.Arrival.Burstiness > 0 {
-		return fmt.Sprintf("%s (burstiness=%.1f)", p.Arrival.Process, p.Arrival.Burstiness)
-	}
-	return string(p.Arrival.Process)
-}
-
-// summary is the workload in one line.
 func (p Plan) summary() string {
 	w := p.Workload
 	switch {
@@ -94,27 +85,31 @@ func deployment(p Plan, said []runfile.Parameter) []runfile.Parameter {
 			lines = append(lines, l)
 		}
 	}
-	planned := len(lines)
+	planned := lines
 	for _, l := range said {
-		if slices.ContainsFunc(lines[:planned], func(o runfile.Parameter) bool { return o.Name == l.Name }) {
+		if slices.ContainsFunc(planned, func(o runfile.Parameter) bool { return o.Name == l.Name }) {
 			l.Name += " (as served)"
 		}
-		same := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
 		if everyone(p, said, l) {
 			l.Variant = ""
 		}
-		if !slices.ContainsFunc(lines, same) {
+		known := func(o runfile.Parameter) bool { return o.Name == l.Name && o.Value == l.Value && o.Variant == "" }
+		if !slices.ContainsFunc(lines, known) {
 			lines = append(lines, l)
 		}
 	}
 	return lines
 }
 
-// everyone reports whether all variants said a line.
+// everyone reports whether all variants said a line, whatever they call it.
 func everyone(p Plan, said []runfile.Parameter, l runfile.Parameter) bool {
-	return !slices.ContainsFunc(p.Variants, func(v Variant) bool {
-		return !slices.ContainsFunc(said, func(o runfile.Parameter) bool {
+	for _, v := range p.Variants {
+		same := func(o runfile.Parameter) bool {
 			return o.Variant == v.Name && o.Value == l.Value && o.Source == l.Source
-		})
-	})
+		}
+		if !slices.ContainsFunc(said, same) {
+			return false
+		}
+	}
+	return true
 }

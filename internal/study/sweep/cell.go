@@ -29,10 +29,7 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 		return nil, fmt.Errorf("before %s: %w", name, err)
 	}
 	rec := &record{Cell: name}
-	if !s.described[s.Plan.Variants[c.Variant].Name] {
-		rec.Deployment = s.describe(ctx, c.Variant)
-	}
-	if err := s.measure(ctx, c, p, &rec.Result); err != nil {
+	if err := s.measure(ctx, c, p, rec); err != nil {
 		return nil, err
 	}
 	if rec.Result.State == runfile.Interrupted {
@@ -53,8 +50,9 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 // keep adds a result to the run, unless it was interrupted before it saw a
 // turn.
 func (s *sweep) keep(rec *record) {
-	s.kept[rec] = true
-	if rec.Result.State != runfile.Interrupted || sawTurns(rec.Result) {
+	rec.kept = true
+	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
+	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
 	}
 	if rec.Deployment != nil {
@@ -67,15 +65,10 @@ func (s *sweep) keep(rec *record) {
 // it was stopped on its way to an earlier one, whose file had been removed.
 func (s *sweep) unvisited() {
 	for _, name := range slices.Sorted(maps.Keys(s.store.records)) {
-		if rec := s.store.records[name]; !s.kept[rec] {
+		if rec := s.store.records[name]; !rec.kept {
 			s.keep(rec)
 		}
 	}
-}
-
-// sawTurns reports whether a turn ended within the snapshots.
-func sawTurns(r runfile.Result) bool {
-	return slices.ContainsFunc(r.Blocks(), func(b runfile.Block) bool { return len(b.Outcomes) > 0 })
 }
 
 // prepare makes the deployment the cell's variant and waits until it answers,
@@ -110,34 +103,24 @@ func (s *sweep) prepare(ctx context.Context, c Cell) error {
 	return ctx.Err()
 }
 
-// describe asks a variant what it is.
-func (s *sweep) describe(ctx context.Context, variant int) []runfile.Parameter {
-	v := s.Plan.Variants[variant]
-	client, err := serverside.NewClient(v.Target, s.Dial)
-	if err != nil {
-		s.Logger.Warn("The deployment cannot be asked what it is", "variant", v.Name, "err", err)
-		return []runfile.Parameter{}
-	}
-	defer client.Close()
-	return append([]runfile.Parameter{}, client.Describe(ctx, v.Name, v.Metrics)...)
-}
-
-// measure runs one level.
-func (s *sweep) measure(ctx context.Context, c Cell, p purpose, r *runfile.Result) error {
+// measure runs one level, and asks the variant what it is if nobody has.
+func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) error {
 	l, done, err := s.level(c, p)
 	if err != nil {
 		return err
 	}
 	defer done()
-	*r = runfile.Result{
-		Variant: s.Plan.Variants[c.Variant].Name, Level: l.value, Repetition: c.Repetition,
-		Seed: l.seed, Started: time.Now(),
+	v := s.Plan.Variants[c.Variant]
+	if !s.described[v.Name] {
+		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
+	r := &rec.Result
+	*r = runfile.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
 	end := l.run(ctx, r)
 	r.Ended = time.Now()
 	if end.targetLost {
 		delete(s.ready, c.Variant)
-		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", s.Plan.name(c), "why", r.Why)
+		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
 	}
 	return nil
 }
@@ -145,38 +128,33 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, r *runfile.Resul
 // level puts together what a cell needs; done frees it.
 func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	v, seed := s.Plan.Variants[c.Variant], s.Plan.seed(c)
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	source, err := workload.NewSource(s.Plan.Workload, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	source, err := workload.NewSource(s.Plan.Workload, workload.WithSalt(seed))
-	if err != nil {
-		prober.Close()
-		return nil, nil, err
-	}
-	s.calibration.apply(source)
+	source.Learn(s.calibration.chars, s.calibration.tokens)
 	client, err := serverside.NewClient(v.Target, s.Dial)
 	if err != nil {
-		prober.Close()
+		return nil, nil, err
+	}
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	if err != nil {
+		client.Close()
 		return nil, nil, err
 	}
 	name, salt := s.Plan.name(c), ""
 	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
 	}
-	return &level{
-			plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
-			conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
-			sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
-			scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-			watcher: &watcher{
-				judge: judge{s.Plan.SLOs, s.Plan.Confidence}, purpose: p,
-				open: s.Plan.Kind == runfile.Rate, turns: s.Plan.Workload.TurnsMax, planned: s.Plan.Measure.Duration(),
-			},
-			phase: s.phase,
-			look:  s.tell,
-		}, func() {
-			client.Close()
-			prober.Close()
-		}, nil
+	l = &level{
+		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
+		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
+		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
+		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
+		watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
+	}
+	return l, func() {
+		client.Close()
+		prober.Close()
+	}, nil
 }

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -47,15 +46,13 @@ type Stats struct {
 	Turns, Failed uint64
 	Early         time.Duration
 	// InFlight turns now.
-	InFlight     int
-	OutputTokens uint64
+	InFlight int
 }
 
 func newCollector(objectives []slo.Objective, block time.Duration) *collector {
 	return &collector{objectives: objectives, block: block, cut: func(time.Time) {}}
 }
 
-// beginTimed starts the measurement of n spans of equal length.
 func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,8 +69,14 @@ func (c *collector) beginTimed(now time.Time, n int, length time.Duration) {
 func (c *collector) beginCounted(now time.Time, parts, total int, cut func(time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spans = append(c.spans, newSpan(now, now.Add(never)))
-	c.spans[0].most, c.parts, c.total, c.cut = c.live, parts, total, cut
+	c.open(now)
+	c.parts, c.total, c.cut = parts, total, cut
+}
+
+func (c *collector) open(now time.Time) {
+	s := newSpan(now, now.Add(never))
+	s.most = c.live
+	c.spans = append(c.spans, s)
 }
 
 // finish ends the measurement: later spans vanish, the current one is as long
@@ -105,16 +108,15 @@ func (c *collector) advance(now time.Time) {
 	}
 }
 
-// find returns the span that a time lies in, nil before and after all.
 func (c *collector) find(t time.Time) *span {
-	i := slices.IndexFunc(c.spans, func(s *span) bool { return !t.Before(s.Started) && t.Before(s.end) })
-	if i < 0 {
-		return nil
+	for _, s := range c.spans {
+		if !t.Before(s.Started) && t.Before(s.end) {
+			return s
+		}
 	}
-	return c.spans[i]
+	return nil
 }
 
-// blockAt returns the block of a span that a time lies in.
 func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
 	i := int(t.Sub(s.Started) / c.block)
 	for len(s.Blocks) <= i {
@@ -127,14 +129,13 @@ func (c *collector) blockAt(s *span, t time.Time) *runfile.Block {
 func (c *collector) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.Start:
-		c.turnStarted()
+		c.turnStarted(time.Now())
 	case probe.Result:
 		c.turnEnded(e)
 	}
 }
 
-func (c *collector) turnStarted() {
-	now := time.Now()
+func (c *collector) turnStarted(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
@@ -175,22 +176,15 @@ func (c *collector) turnEnded(r probe.Result) {
 	if c.stats.Turns <= earlyTurns {
 		c.stats.Early += (r.Duration() - c.stats.Early) / time.Duration(c.stats.Turns)
 	}
-	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 }
 
-func (c *collector) conversationStarted(now time.Time) {
+// conversation counts a start, or a skip, in the span of its time.
+func (c *collector) conversation(at time.Time, started, skipped uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.find(now); s != nil {
-		s.ConversationStarts++
-	}
-}
-
-func (c *collector) conversationSkipped(due time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.find(due); s != nil {
-		s.ConversationSkips++
+	if s := c.find(at); s != nil {
+		s.ConversationStarts += started
+		s.ConversationSkips += skipped
 	}
 }
 
@@ -205,39 +199,33 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	if n := len(c.spans); n >= c.parts || c.ended*c.parts < n*c.total {
 		return
 	}
-	open := c.spans[len(c.spans)-1]
+	full := c.spans[len(c.spans)-1]
 	// The turn that made the quota ended in the span that it completes.
 	now := sum.End.Add(time.Nanosecond)
-	open.end, open.last = now, c.live
-	next := newSpan(now, now.Add(never))
-	next.most = c.live
-	c.spans = append(c.spans, next)
+	full.end, full.last = now, c.live
+	c.open(now)
 	c.at = len(c.spans) - 1
 	c.cut(now)
 }
 
-// counted returns which share of its conversations has ended, and whether the
-// measurement is one that counts them.
-func (c *collector) counted() (share float64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return float64(c.ended) / float64(max(c.total, 1)), c.total > 0
+// sighting is a measurement at one look.
+type sighting struct {
+	Stats
+	// targetLost says why the target is taken for dead, or "".
+	targetLost string
+	// share of the conversations that has ended, if the measurement counts them.
+	share float64
 }
 
-// read returns the measurement's counts so far.
-func (c *collector) read() Stats {
+func (c *collector) look(now time.Time) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := c.stats
+	s := sighting{Stats: c.stats, targetLost: c.streak.targetLost(now)}
 	s.InFlight = c.live
+	if c.total > 0 {
+		s.share = float64(c.ended) / float64(c.total)
+	}
 	return s
-}
-
-// targetLost says why the target is taken for dead, or "".
-func (c *collector) targetLost(now time.Time) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.streak.targetLost(now)
 }
 
 // snapshots returns what was measured, once every turn has ended.

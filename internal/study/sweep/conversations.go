@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"synthetic/internal/load"
@@ -21,10 +22,9 @@ type conversations struct {
 	label, salt string
 }
 
-// hold holds one conversation.
 func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c workload.Conversation, due time.Time, sink probe.Sink) probe.Conversation {
 	if v.salt != "" {
-		c.Opening = append([]workload.Message(nil), c.Opening...)
+		c.Opening = slices.Clone(c.Opening)
 		c.Opening[0].Content = v.salt + c.Opening[0].Content
 	}
 	return v.prober.Converse(ctx, probe.Plan{
@@ -41,13 +41,13 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		c := l.conversations.source.Next()
 		return func() probe.Outcome {
-			l.sink.conversationStarted(time.Now())
+			l.sink.conversation(time.Now(), 1, 0)
 			sum := l.conversations.hold(hard, soft.Done(), c, due, l.sink)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome
 		}, ""
 	}
-	loop.Skipped = func(due time.Time, _ string) { l.sink.conversationSkipped(due) }
+	loop.Skipped = func(due time.Time, _ string) { l.sink.conversation(due, 0, 1) }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -65,7 +65,6 @@ func (l *level) loop(limit int) *load.Loop {
 	return &load.Loop{Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit}
 }
 
-// arrivals is the plan's open loop at a rate.
 func (l *level) arrivals(perSecond float64) workload.Arrival {
 	a := l.plan.Arrival
 	a.Rate = perSecond

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
 )
 
 // evidence is a sequential test of a share of bad turns against the share that
@@ -57,7 +58,6 @@ func times(n, log float64) float64 {
 // tally counts the turns of a block that an objective judged.
 type tally struct{ good, bad float64 }
 
-// count adds up blocks, and how many of them have turns.
 func count(blocks []tally) (good, bad float64, n int) {
 	for _, b := range blocks {
 		good, bad = good+b.good, bad+b.bad
@@ -110,15 +110,7 @@ func (e evidence) confidenceMissed(good, bad float64) float64 {
 func (e evidence) atMost(most, n float64) float64 {
 	sum := 0.0
 	for k := 0.0; k <= most; k++ {
-		sum += math.Exp(logChoose(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
+		sum += math.Exp(combin.LogGeneralizedBinomial(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
 	}
 	return min(sum, 1)
-}
-
-// logChoose is ln(n over k), also for n that are not whole.
-func logChoose(n, k float64) float64 {
-	a, _ := math.Lgamma(n + 1)
-	b, _ := math.Lgamma(k + 1)
-	c, _ := math.Lgamma(n - k + 1)
-	return a - b - c
 }

@@ -19,8 +19,8 @@ const (
 	primeAtOnce = 4
 )
 
-// level is one cell while it is measured.
 type level struct {
+	sweep         *sweep
 	plan          Plan
 	value         float64 // conversations in flight or starts per second
 	seed          uint64
@@ -28,9 +28,6 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
-	// phase tells what is being done, look what was seen so far.
-	phase func(Phase)
-	look  func(Stats)
 }
 
 // run measures the level and fills in the result. It returns when every turn
@@ -39,23 +36,22 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
 	l.precede(hard)
-	own := l.loop(l.plan.Measure.Conversations)
-	var over <-chan struct{}
-	var halt func()
-	if d := l.plan.WarmUp.Duration; d > 0 {
-		l.phase(PhaseWarmUp)
-		over, halt = l.start(hard, own)
-		load.Pause(hard, d)
-		l.begin()
+	warmUp := l.plan.WarmUp.Duration
+	if warmUp > 0 {
+		l.sweep.phase(PhaseWarmUp)
 	} else {
 		l.begin()
-		over, halt = l.start(hard, own)
+	}
+	over, halt := l.start(hard, l.loop(l.plan.Measure.Conversations))
+	if warmUp > 0 {
+		load.Pause(hard, warmUp)
+		l.begin()
 	}
 	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
 	halt()
 	if end.state == runfile.Complete {
-		l.phase(PhaseDrain)
+		l.sweep.phase(PhaseDrain)
 		l.drain(hard, over)
 	}
 	cut()
@@ -69,12 +65,12 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 // a number of conversations at a rate of their own, with a rest.
 func (l *level) precede(ctx context.Context) {
 	if n := l.plan.Cache.Conversations; l.plan.Cache.Policy == Prime && n > 0 {
-		l.phase(PhasePrime)
+		l.sweep.phase(PhasePrime)
 		over, _ := l.start(ctx, &load.Loop{Arrival: closed(min(n, primeAtOnce)), Limit: n})
 		<-over
 	}
 	if w := l.plan.WarmUp; w.Conversations > 0 {
-		l.phase(PhaseWarmUp)
+		l.sweep.phase(PhaseWarmUp)
 		over, _ := l.start(ctx, &load.Loop{Arrival: l.arrivals(w.Rate), Seed: l.seed + 1, Limit: w.Conversations})
 		<-over
 		load.Pause(ctx, w.Cooldown)
@@ -98,18 +94,15 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	}
 	defer done()
 	s.phase(PhaseWarmUp)
-	hard, cut := context.WithCancel(ctx)
+	hard, cut := context.WithTimeout(ctx, w)
 	defer cut()
 	over, _ := l.start(hard, l.loop(0))
-	load.Pause(hard, w)
-	cut()
 	<-over
 	return nil
 }
 
-// begin starts the snapshots.
 func (l *level) begin() {
-	l.phase(PhaseMeasure)
+	l.sweep.phase(PhaseMeasure)
 	l.watcher.began = time.Now()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
@@ -122,11 +115,11 @@ func (l *level) begin() {
 // measure waits until the measurement ends, and says why it did.
 func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 	scraping, stop := context.WithCancel(ctx)
-	var helpers sync.WaitGroup
-	helpers.Go(func() { l.scraper.follow(scraping, l.plan.Measure.Snapshot) })
+	var scrapes sync.WaitGroup
+	scrapes.Go(func() { l.scraper.follow(scraping, l.plan.Measure.Snapshot) })
 	defer func() {
 		stop()
-		helpers.Wait()
+		scrapes.Wait()
 		l.scraper.scrape(ctx)
 	}()
 	var timed <-chan time.Time
@@ -147,7 +140,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
-			l.look(l.sink.read())
+			l.sweep.tell(l.sink.look(now).Stats)
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end
 			}
@@ -170,7 +163,6 @@ func (l *level) drain(hard context.Context, over <-chan struct{}) {
 	}
 }
 
-// fill writes what was measured into the result.
 func (l *level) fill(r *runfile.Result, end *ending) {
 	r.State, r.Why = end.state, end.why
 	r.Snapshots, r.Tail = l.sink.snapshots()

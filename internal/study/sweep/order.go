@@ -65,5 +65,4 @@ func (p Plan) name(c Cell) string {
 	return fmt.Sprintf("%s-%s%s-r%d", p.Variants[c.Variant].Name, letter, formatLevel(p.Levels[c.Level]), c.Repetition)
 }
 
-// formatLevel writes a level as short as it can be.
 func formatLevel(l float64) string { return strconv.FormatFloat(l, 'f', -1, 64) }

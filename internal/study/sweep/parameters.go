@@ -30,8 +30,10 @@ func (p Plan) workload() runfile.Workload {
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
-	if p.Kind == runfile.Rate {
-		out.add("arrival", p.arrival())
+	if a := p.Arrival; p.Kind == runfile.Rate && a.Burstiness > 0 {
+		out.add("arrival", fmt.Sprintf("%s (burstiness=%.1f)", a.Process, a.Burstiness))
+	} else if p.Kind == runfile.Rate {
+		out.add("arrival", a.Process)
 	}
 	return runfile.Workload{Name: w.Name, Summary: p.summary(), Parameters: out}
 }
@@ -62,15 +64,11 @@ func said(w workload.Spec) parameters {
 // known (nil). When turns are sent and given up is no part of it.
 func Differs(w workload.Spec, run []runfile.Parameter) string {
 	own := said(w)
-	for _, p := range own {
-		theirs, ok := valueOf(run, p.Name)
-		if ok && theirs != p.Value || !ok && run != nil && optional(p.Name) {
-			return fmt.Sprintf("%s is %s here and was %s there", p.Name, p.Value, theirs)
-		}
-	}
-	for _, p := range run {
-		if value, ok := valueOf(own, p.Name); !ok && optional(p.Name) {
-			return fmt.Sprintf("%s is %s here and was %s there", p.Name, value, p.Value)
+	for _, p := range slices.Concat(own, run) {
+		here, ours := valueOf(own, p.Name)
+		there, theirs := valueOf(run, p.Name)
+		if ours && theirs && here != there || ours != theirs && run != nil && optional(p.Name) {
+			return fmt.Sprintf("%s is %s here and was %s there", p.Name, here, there)
 		}
 	}
 	return ""

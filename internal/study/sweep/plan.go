@@ -114,7 +114,6 @@ const (
 	shortestBlock, longestBlock = time.Second, 30 * time.Second
 )
 
-// block is the length of the blocks of a snapshot.
 func (p Plan) block() time.Duration {
 	if p.Measure.Snapshot == 0 {
 		return countedBlock

@@ -56,7 +56,6 @@ func (c *clock) cell(i int) time.Duration {
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// ended learns from a cell of a level.
 func (c *clock) ended(i int, now time.Time) {
 	c.spent += now.Sub(c.started)
 	c.planned += c.cell(i)
@@ -71,11 +70,10 @@ func (c *clock) left(levels []int, now time.Time) time.Duration {
 	}
 	total := time.Duration(0)
 	for n, i := range levels {
-		need := time.Duration(float64(c.cell(i)) * factor)
+		total += time.Duration(float64(c.cell(i)) * factor)
 		if n == 0 {
-			need = max(need-now.Sub(c.started), 0)
+			total = max(total-now.Sub(c.started), 0)
 		}
-		total += need
 	}
 	return total
 }

@@ -63,16 +63,15 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
 	for {
 		why := s.try(ctx, c, spec)
-		if why == nil {
+		switch {
+		case why == nil:
 			return c.model, nil
-		}
-		if ctx.Err() == nil && load.Pause(ctx, readyPause) {
-			continue
-		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		case load.Pause(ctx, readyPause): // and try again
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return "", fmt.Errorf("%q took no turn within %s (ready_timeout): %w", v.Name, s.Plan.ReadyTimeout, why)
+		default:
+			return "", ctx.Err()
 		}
-		return "", context.Cause(ctx)
 	}
 }
 
@@ -84,34 +83,30 @@ func (s *sweep) try(ctx context.Context, c *conversations, spec workload.Spec) (
 	if c.model, err = c.prober.Model(ctx); err != nil {
 		return err
 	}
-	if s.calibration != (calibration{}) {
-		_, err = c.calibrate(ctx, spec, s.calibration)
-		return err
-	}
-	var known calibration
-	for range 2 {
+	known, first := s.calibration, s.calibration == (calibration{})
+	if first {
 		if known, err = c.calibrate(ctx, spec, known); err != nil {
 			return err
 		}
 	}
-	s.calibration = known
-	return nil
+	if known, err = c.calibrate(ctx, spec, known); err == nil && first {
+		s.calibration = known
+	}
+	return err
 }
 
 // calibration is how many tokens a text of so many characters was; the zero
 // value changes nothing.
 type calibration struct{ chars, tokens int }
 
-func (k calibration) apply(s *workload.Source) { s.Learn(k.chars, k.tokens) }
-
 // calibrate takes a single turn with a text of the length that is known, and
 // returns what its usage said of that; what was known, if nothing.
 func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known calibration) (calibration, error) {
-	source, err := workload.NewSource(spec)
+	source, err := workload.NewSource(spec, 0)
 	if err != nil {
 		return known, err
 	}
-	known.apply(source)
+	source.Learn(known.chars, known.tokens)
 	c := source.Next()
 	c.Turns = 1
 	var last lastResult
@@ -125,7 +120,6 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	return known, nil
 }
 
-// lastResult keeps the last turn that ended.
 type lastResult struct{ probe.Result }
 
 // Observe implements probe.Sink.

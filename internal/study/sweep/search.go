@@ -29,11 +29,9 @@ func newBracket(variant, levels int) *bracket {
 
 // low is the highest level to build on, −1 for none.
 func (b *bracket) low() int {
-	low := -1
-	for level := range b.passed {
-		if level < b.high {
-			low = max(low, level)
-		}
+	low := b.high - 1
+	for low >= 0 && !b.passed[low] {
+		low--
 	}
 	return low
 }
@@ -55,7 +53,6 @@ func (b *bracket) next() (level int, p purpose, ok bool) {
 	}
 }
 
-// take narrows the bracket by the verdict on a level.
 func (b *bracket) take(level int, v *runfile.Verdict) {
 	met := v != nil && v.Standing == runfile.Met
 	switch {
@@ -79,7 +76,8 @@ func (s *sweep) search(ctx context.Context) error {
 	for i := range s.Plan.Variants {
 		brackets = append(brackets, newBracket(i, len(s.Plan.Levels)))
 	}
-	s.progress.Total = len(brackets) * visits(len(s.Plan.Levels))
+	// A bisection of each variant, and one level more to prove what it found.
+	s.progress.Total = len(brackets) * (bits.Len(uint(len(s.Plan.Levels))) + 1)
 	for round := 0; ; round++ {
 		left := 0
 		for _, v := range s.Plan.turn(round) {
@@ -93,12 +91,6 @@ func (s *sweep) search(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// visits is the most levels that a bisection of n visits, and one more to
-// prove what it found.
-func visits(n int) int {
-	return bits.Len(uint(n)) + 1
 }
 
 // narrow visits a level of a variant, or in blocks all it needs, and returns

@@ -20,7 +20,6 @@ func newSpan(start, end time.Time) *span {
 	return &span{Snapshot: runfile.Snapshot{Started: start}, end: end}
 }
 
-// close fills in what is known at the end.
 func (s *span) close(length, block time.Duration) runfile.Snapshot {
 	s.Seconds = length.Seconds()
 	if n := int((length + block - 1) / block); len(s.Blocks) < n {
@@ -36,13 +35,6 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 	return s.Snapshot
 }
 
-// overlap of from … to with start … end.
 func overlap(from, to, start, end time.Time) time.Duration {
-	if from.Before(start) {
-		from = start
-	}
-	if to.After(end) {
-		to = end
-	}
-	return max(to.Sub(from), 0)
+	return max(min(to.Sub(start), end.Sub(start))-max(from.Sub(start), 0), 0)
 }

@@ -16,17 +16,12 @@ import (
 // in going on.
 type watcher struct {
 	judge
+	plan    Plan
 	purpose purpose
-	// open says that the load does not wait for answers, so that a queue can
-	// grow without bound; turns is the most turns of a conversation.
-	open    bool
-	turns   int
 	began   time.Time
-	planned time.Duration
 	history []sighting
 }
 
-// purpose is what a level is measured for.
 type purpose uint8
 
 const (
@@ -40,13 +35,6 @@ const (
 	confirming
 )
 
-// sighting is a measurement at one look.
-type sighting struct {
-	inFlight int
-	turns    uint64
-}
-
-// ending is how and why a measurement ends.
 type ending struct {
 	state   runfile.State
 	why     string
@@ -57,12 +45,15 @@ type ending struct {
 
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, c *collector) *ending {
-	if why := c.targetLost(now); why != "" {
-		return &ending{state: runfile.EndedEarly, why: why, verdict: w.failed(c), targetLost: true}
+	seen := c.look(now)
+	if seen.targetLost != "" {
+		return &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
 	}
-	stats := c.read()
-	w.history = append(w.history, sighting{stats.InFlight, stats.Turns})
-	share := w.share(now, c)
+	w.history = append(w.history, seen)
+	share := seen.share // of its conversations, or of its time
+	if d := w.plan.Measure.Duration(); d > 0 {
+		share = float64(now.Sub(w.began)) / float64(d)
+	}
 	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve {
 		return nil
 	}
@@ -71,7 +62,7 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 	if v := w.lost(b, times); v != nil {
 		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
-	if why := w.growing(stats); w.open && why != "" {
+	if why := w.growing(seen.Stats); why != "" {
 		return early(w.failed(c), "doomed: %s", why)
 	}
 	return w.decided(b, share, times)
@@ -105,15 +96,6 @@ func (w *watcher) decided(b judgedTurns, share, times float64) *ending {
 	return nil
 }
 
-// share of the measurement that is done, above 0: of its time, or of its
-// conversations.
-func (w *watcher) share(now time.Time, c *collector) float64 {
-	if done, counted := c.counted(); counted {
-		return done
-	}
-	return float64(now.Sub(w.began)) / float64(w.planned)
-}
-
 // failed is the verdict of a level that failed for another reason than its
 // judged turns.
 func (w *watcher) failed(c *collector) *runfile.Verdict {
@@ -138,11 +120,12 @@ const (
 // the whole of the time.
 func (w *watcher) growing(s Stats) string {
 	half := len(w.history) / 2
-	if s.Turns < earlyTurns || time.Duration(half)*lookEvery < filled*s.Early*time.Duration(max(w.turns, 1)) {
+	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
+	if w.plan.Kind != runfile.Rate || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
 		return ""
 	}
 	then, now := w.around(half), w.around(len(w.history))
-	ended := float64(s.Turns - w.history[half].turns)
+	ended := float64(s.Turns - w.history[half].Turns)
 	if now < growth*max(then, 1) || now-then < deviations*math.Sqrt(max(ended, 1)) {
 		return ""
 	}
@@ -152,12 +135,11 @@ func (w *watcher) growing(s Stats) string {
 // around is the mean number in flight over a twentieth of the time before a
 // look.
 func (w *watcher) around(end int) float64 {
-	begin := end - max(len(w.history)/20, 1)
-	sum := 0.0
-	for _, p := range w.history[begin:end] {
-		sum += float64(p.inFlight)
+	n, sum := max(len(w.history)/20, 1), 0
+	for _, p := range w.history[end-n : end] {
+		sum += p.InFlight
 	}
-	return sum / float64(end-begin)
+	return float64(sum) / float64(n)
 }
 
 const (

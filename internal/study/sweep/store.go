@@ -42,7 +42,6 @@ type store struct {
 	records map[string]*record
 }
 
-// header is sweep.json.
 type header struct {
 	Format int `json:"format"`
 	// ID tells this sweep from every other, also from one of the same plan.
@@ -61,9 +60,10 @@ type record struct {
 	// Deployment is what the variant said of itself, at its first level only.
 	Deployment []runfile.Parameter `json:"deployment,omitempty"`
 	Result     runfile.Result      `json:"result"`
+
+	kept bool // in the run
 }
 
-// mode is the kind of sweep.
 func (o Options) mode() string {
 	if o.FindCapacity {
 		return "search"
@@ -79,10 +79,10 @@ func openStore(o Options) (*store, error) {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
 	var err error
-	var unopened *fs.PathError
-	if s.lock, _, err = fileutil.Flock(s.path(lockName)); errors.As(err, &unopened) {
-		return nil, fmt.Errorf("locking the output directory: %w", err)
-	} else if err != nil {
+	if s.lock, _, err = fileutil.Flock(s.path(lockName)); err != nil {
+		if _, unopened := errors.AsType[*fs.PathError](err); unopened {
+			return nil, fmt.Errorf("locking the output directory: %w", err)
+		}
 		return nil, fmt.Errorf("another sweep is writing to %s (%w); wait for it, or choose another --output.dir", o.Dir, err)
 	}
 	if err := s.open(o); err != nil {
@@ -116,7 +116,6 @@ func (s *store) open(o Options) error {
 	return s.load()
 }
 
-// begin starts a sweep in a directory that holds nothing.
 func (s *store) begin(o Options) error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -141,7 +140,6 @@ func (s *store) begin(o Options) error {
 	return writeJSON(s.path("sweep.json"), s.header)
 }
 
-// load reads the finished cells.
 func (s *store) load() error {
 	paths, err := filepath.Glob(s.path("levels", "*.json"))
 	if err != nil {
@@ -164,7 +162,6 @@ func (s *store) load() error {
 	return nil
 }
 
-// save puts a finished cell on disk.
 func (s *store) save(r *record) error {
 	r.Format, r.Sweep = storeFormat, s.header.ID
 	if err := writeJSON(s.path("levels", r.Cell+".json"), r); err != nil {
@@ -178,7 +175,6 @@ func (s *store) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-// close gives the directory free.
 func (s *store) close() { _ = s.lock.Release() }
 
 func writeJSON(path string, v any) error {
@@ -189,5 +185,4 @@ func writeJSON(path string, v any) error {
 	return atomicfile.Write(path, append(data, '\n'), 0o644)
 }
 
-// newID returns 8 random hexadecimal digits.
 func newID() string { return fmt.Sprintf("%08x", rand.Uint32()) }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -43,7 +44,6 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// sweep is a sweep under way.
 type sweep struct {
 	Options
 	id    string // marks the texts that are to be new to every cache
@@ -57,8 +57,6 @@ type sweep struct {
 	// holds the models of those that took a turn since they were switched to.
 	current int
 	ready   map[int]string
-	// kept has the records that are in the run.
-	kept map[*record]bool
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
@@ -70,9 +68,7 @@ type sweep struct {
 // ErrInterrupted when ctx ended, with another error when the deployment is not
 // to be had. Only a Dir that cannot be used gives no run.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Command == nil {
 		o.Command = RunCommand
 	}
@@ -83,7 +79,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	defer st.close()
 	s := &sweep{
 		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, kept: map[*record]bool{}, described: map[string]bool{},
+		current: -1, ready: map[int]string{}, described: map[string]bool{},
 	}
 	if o.Resume { // the level that was under way has been heard already
 		s.id = newID()
@@ -105,7 +101,6 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	return s.run, err
 }
 
-// grid measures every cell.
 func (s *sweep) grid(ctx context.Context) error {
 	cells := s.Plan.Cells()
 	wanted := fullCurve
@@ -118,23 +113,19 @@ func (s *sweep) grid(ctx context.Context) error {
 	}
 	for i, c := range cells {
 		s.progress.Number = i + 1
-		if i > 0 {
-			s.coming = s.coming[1:]
-		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
+		s.coming = s.coming[1:]
 	}
 	return nil
 }
 
-// phase tells that a new phase began.
 func (s *sweep) phase(p Phase) {
 	s.progress.Phase = p
 	s.tell(Stats{})
 }
 
-// tell tells where the sweep is.
 func (s *sweep) tell(stats Stats) {
 	if s.Progress == nil {
 		return
@@ -144,7 +135,6 @@ func (s *sweep) tell(stats Stats) {
 	s.Progress(s.progress)
 }
 
-// complete puts the run's parts in order.
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)

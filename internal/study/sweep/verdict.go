@@ -29,7 +29,6 @@ const (
 // judgedTurns has, for each objective by name, the judged turns block by block.
 type judgedTurns map[string][]tally
 
-// judge decides whether a level meets its objectives.
 type judge struct {
 	objectives []slo.Objective
 	confidence float64
@@ -143,7 +142,6 @@ func enough(blocks []tally) (good, bad float64, ok bool) {
 	return good / by, bad / by, true
 }
 
-// judgedTurns counts what was judged until now.
 func (c *collector) judgedTurns() judgedTurns {
 	c.mu.Lock()
 	defer c.mu.Unlock()
