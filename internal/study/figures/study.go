@@ -171,3 +171,15 @@ func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.
 
 // LevelName is "concurrency" or "rate".
 func (s *Study) LevelName() string { return string(cmp.Or(s.Kind, runfile.Concurrency)) }
+
+// Levels are all levels of all series, in rising order.
+func (s *Study) Levels() []float64 {
+	var all []float64
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			all = append(all, l.At)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -2,44 +2,54 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
+	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
-// reference adds the data of the report: what its main tables print, a level
-// per line. The whole is in report.json.
-func (b *builder) reference() {
-	data, err := brief(b.s)
-	if err != nil {
-		b.err = fmt.Errorf("encoding a report's data: %w", err)
-	}
-	b.section("Reference Data (JSON)").add(Block{Code: string(data), Language: "json"})
+// object keeps its fields in order.
+type object []field
+
+type field struct {
+	name  string
+	value any
 }
 
-func brief(s *figures.Study) ([]byte, error) {
-	var b bytes.Buffer
-	var failed error
-	add := func(format string, value any) {
-		data, err := json.Marshal(value)
-		failed = cmp.Or(failed, err)
-		fmt.Fprintf(&b, format, data)
+// MarshalJSON writes the fields as they stand.
+func (o object) MarshalJSON() ([]byte, error) {
+	var fields [][]byte
+	for _, f := range o {
+		value, err := json.Marshal(f.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		fields = append(fields, fmt.Appendf(nil, "%q:%s", f.name, value))
 	}
-	b.WriteString("{\n")
+	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
+}
+
+func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
+
+// brief is the data of the report as it prints them: what its main tables hold,
+// a level per line. The whole is in report.json.
+func brief(s *figures.Study) string {
+	text := func(value any) string {
+		data, _ := json.Marshal(value) // texts and finite numbers always have an encoding
+		return string(data)
+	}
+	var b strings.Builder
 	for _, f := range head(s) {
-		add("  "+strconv.Quote(f.name)+": %s,\n", f.value)
+		fmt.Fprintf(&b, "  %q: %s,\n", f.name, text(f.value))
 	}
-	b.WriteString(`  "levels": [`)
-	for i, level := range levelsJSON(s, briefLevel) {
-		add([]string{"\n    %s", ",\n    %s"}[min(i, 1)], level)
+	var levels []string
+	for _, level := range levelsJSON(s, briefLevel) {
+		levels = append(levels, "    "+text(level))
 	}
-	b.WriteString("\n  ]\n}\n")
-	return b.Bytes(), failed
+	return "{\n" + b.String() + "  \"levels\": [\n" + strings.Join(levels, ",\n") + "\n  ]\n}\n"
 }
 
 // briefLevel has the figures over all turns.
@@ -57,44 +67,24 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 	return o
 }
 
-// object keeps its fields in order.
-type object []field
-
-type field struct {
-	name  string
-	value any
-}
-
-// MarshalJSON writes the fields as they stand.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, f := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		value, err := json.Marshal(f.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
-		}
-		fmt.Fprintf(&b, "%q:%s", f.name, value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
-
 // JSON is the data of a report: the keys and units of the reports that other
 // tools write, and more. A value that is unknown is null; +∞, which JSON does
 // not have, is null too, with its interval's known end.
 func JSON(s *figures.Study) ([]byte, error) {
-	o := head(s)
-	o.add("slos", objectives(s))
-	o.add("levels", levelsJSON(s, levelJSON))
-	o.add("highest_compliant", compliant(s))
-	o.add("warnings", analysis.Warnings(s))
-	data, err := json.MarshalIndent(o, "", "  ")
+	objectives, compliant := []object{}, object{}
+	for _, x := range s.Objectives {
+		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
+	}
+	for _, c := range analysis.Comply(s) {
+		var level *float64
+		if c.Judged {
+			level = &c.Highest
+		}
+		compliant.add(c.Series, level)
+	}
+	data, err := json.MarshalIndent(append(head(s), object{
+		{"slos", objectives}, {"levels", levelsJSON(s, levelJSON)}, {"highest_compliant", compliant}, {"warnings", analysis.Warnings(s)},
+	}...), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
@@ -121,29 +111,9 @@ func head(s *figures.Study) object {
 	return o
 }
 
-func objectives(s *figures.Study) []object {
-	all := []object{}
-	for _, x := range s.Objectives {
-		all = append(all, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
-	}
-	return all
-}
-
-func compliant(s *figures.Study) object {
-	o := object{}
-	for _, c := range analysis.Comply(s) {
-		var level *float64
-		if c.Judged {
-			level = &c.Highest
-		}
-		o.add(c.Series, level)
-	}
-	return o
-}
-
 func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object) []object {
 	all := []object{}
-	for _, at := range levels(s) {
+	for _, at := range s.Levels() {
 		o := object{{s.LevelName(), at}}
 		for _, series := range s.Series {
 			l, ok := series.Level(at)
@@ -184,8 +154,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		o.add("errors", l.Errors)
 	}
 	if l.Runs > 0 {
-		o.add("runs", l.Runs)
-		o.add("valid_runs", l.Valid)
+		o = append(o, field{"runs", l.Runs}, field{"valid_runs", l.Valid})
 	}
 	if l.GivenUp {
 		o.add("given_up", true)
@@ -198,21 +167,17 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			o = append(o, extra)
 		}
 	}
-	if len(l.Server) > 0 {
-		o.add("server", serverJSON(l))
+	server := map[string]map[string]float64{}
+	for _, f := range l.Server {
+		if server[f.Source] == nil {
+			server[f.Source] = map[string]float64{}
+		}
+		server[f.Source][f.Name] = f.Value
+	}
+	if len(server) > 0 {
+		o.add("server", server)
 	}
 	return o
-}
-
-func serverJSON(l figures.Level) map[string]map[string]float64 {
-	all := map[string]map[string]float64{}
-	for _, f := range l.Server {
-		if all[f.Source] == nil {
-			all[f.Source] = map[string]float64{}
-		}
-		all[f.Source][f.Name] = f.Value
-	}
-	return all
 }
 
 // finite is a number, with the digits that matter; nil when it is none.

@@ -67,7 +67,11 @@ func rendered(t *testing.T, s *figures.Study) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(d.Markdown())
+	text, err := d.Markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestImprovements holds every improvement of the comparison of routings.
