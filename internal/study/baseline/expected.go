@@ -73,7 +73,7 @@ func Open(path string) (*File, error) {
 func (f *File) Levels(variant string) []float64 {
 	var out []float64
 	if f.report != nil {
-		for _, l := range seriesOf(f.report, variant).Levels {
+		for _, l := range f.report.Of(variant).Levels {
 			out = append(out, l.At)
 		}
 		return out
@@ -98,7 +98,7 @@ func (f *File) At(variant string, level float64) (Level, error) {
 		})
 		s = figures.FromRuns([]*runfile.Run{&part})
 	}
-	l, ok := seriesOf(s, variant).Level(level)
+	l, ok := s.Of(variant).Level(level)
 	if !ok {
 		return Level{}, fmt.Errorf("nothing was measured at %g", level)
 	}
@@ -106,14 +106,6 @@ func (f *File) At(variant string, level float64) (Level, error) {
 		return Level{}, err
 	}
 	return levelOf(l)
-}
-
-func seriesOf(s *figures.Study, variant string) figures.Series {
-	i := slices.IndexFunc(s.Series, func(x figures.Series) bool { return x.Name == variant })
-	if i < 0 {
-		return figures.Series{}
-	}
-	return s.Series[i]
 }
 
 // fit refuses levels whose latencies are those of survivors, or of a queue that
@@ -191,7 +183,7 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 	if !pooled {
 		// A report knows no geometric mean; of latencies, which are nearly
 		// log-normal, the median is close to it.
-		b.Typical = fromMillis(cmp.Or(l.Typical[figures.TypicalOf{Timing: timing, Turns: kind}].Value, median.Value))
+		b.Typical = fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value))
 	}
 	return b, n
 }

@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -17,9 +18,9 @@ type Ratio struct{ Value, Low, High float64 }
 // of one or more uninterrupted measurements: Student's interval with the
 // variance between blocks. With fewer than two blocks there is no interval.
 func OfRatio(all [][]Pair) Ratio {
-	total, blocks := sum(all)
+	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
-	if blocks < 2 || !(total.Whole > 0) {
+	if len(slices.Concat(all...)) < 2 || !(total.Whole > 0) {
 		return r
 	}
 	variance, df := longRun(all, r.Value, total.Whole)
@@ -31,7 +32,7 @@ func OfRatio(all [][]Pair) Ratio {
 // OfShare estimates a share of turns, within [0, 1]: the exact interval of
 // Clopper and Pearson (Biometrika 1934) for the effective number of turns.
 func OfShare(all [][]Pair) Ratio {
-	total, _ := sum(all)
+	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
 	if !(total.Whole > 0) {
 		return r
@@ -49,27 +50,25 @@ func OfShare(all [][]Pair) Ratio {
 	return r
 }
 
-func sum(all [][]Pair) (total Pair, blocks int) {
-	for _, pairs := range all {
-		for _, p := range pairs {
-			total.Part += p.Part
-			total.Whole += p.Whole
-			blocks++
-		}
+// Total is Σ part and Σ whole.
+func Total(all [][]Pair) (total Pair) {
+	for _, p := range slices.Concat(all...) {
+		total.Part += p.Part
+		total.Whole += p.Whole
 	}
-	return total, blocks
+	return total
 }
 
 // designEffect is how many times larger the variance of a share is than that
 // of independent turns, at least 1, and the degrees of freedom with which it
 // is known (+∞ when it is not estimated).
 func designEffect(all [][]Pair, share float64) (effect, df float64) {
-	total, blocks := sum(all)
-	independent := share * (1 - share) / total.Whole
-	if blocks < leastBlocks || !(independent > 0) {
+	whole := Total(all).Whole
+	independent := share * (1 - share) / whole
+	if len(slices.Concat(all...)) < leastBlocks || !(independent > 0) {
 		return 1, math.Inf(1)
 	}
-	variance, df := longRun(all, share, total.Whole)
+	variance, df := longRun(all, share, whole)
 	effect = variance / independent
 	// A variance from df pieces scatters by √(2/df) of itself. Less than 1½
 	// times that is no sign of memory, and correcting for it would only widen

@@ -32,6 +32,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -87,13 +88,8 @@ func Of(q float64, all []Series, failures bool) Quantile {
 // Pool is the union of all blocks.
 func Pool(all []Series) Block {
 	pooled := Block{Values: &sketch.Sketch{}}
-	for _, series := range all {
-		for _, b := range series {
-			pooled.Failures += b.Failures
-			if b.Values != nil {
-				pooled.Values.Merge(b.Values)
-			}
-		}
+	for _, b := range slices.Concat(all...) {
+		pooled.join(b, true)
 	}
 	return pooled
 }
@@ -146,7 +142,7 @@ func effectAt(v float64, all []Series, failures bool) (effect, df float64) {
 		for _, series := range all {
 			share = append(share, below(series, at, failures))
 		}
-		total, _ := sum(share)
+		total := Total(share)
 		if x, xdf := designEffect(share, total.Part/total.Whole); x > effect {
 			effect, df = x, xdf
 		}

@@ -1,8 +1,8 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"synthetic/internal/study/estimate"
@@ -12,8 +12,8 @@ import (
 // levelOf pools the repetitions of one level.
 func levelOf(at float64, results []runfile.Result) Level {
 	l := Level{
-		At: at, Figures: map[Metric]Figure{}, Typical: map[TypicalOf]Figure{}, Judged: map[string]Figure{},
-		Errors: map[string]uint64{}, Families: map[string][]string{}, Runs: len(results),
+		At: at, Figures: map[Metric]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{},
+		Families: map[string][]string{}, Runs: len(results),
 	}
 	valid := l.valid(results)
 	l.addTimings(valid)
@@ -89,7 +89,7 @@ func (l *Level) addErrors(results []runfile.Result) {
 			l.countErrors(*r.Tail)
 		}
 	}
-	total := totalOf(share)
+	total := estimate.Total(share)
 	l.Figures[ErrorPct] = shareFigure(share)
 	l.Figures[Completed] = Plain(total.Whole - total.Part)
 	l.Figures[Failed] = Plain(total.Part)
@@ -103,20 +103,13 @@ func (l *Level) countErrors(b runfile.Block) {
 	}
 }
 
-func totalOf(all [][]estimate.Pair) (total estimate.Pair) {
-	for _, p := range slices.Concat(all...) {
-		total.Part += p.Part
-		total.Whole += p.Whole
-	}
-	return total
-}
-
 // shareFigure is a share in percent.
 func shareFigure(share [][]estimate.Pair) Figure {
 	r := estimate.OfShare(share)
-	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(totalOf(share).Whole)}
+	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(estimate.Total(share).Whole)}
 }
 
+// addJudged adds the share of good turns of each objective that judged any.
 func (l *Level) addJudged(results []runfile.Result) {
 	names := map[string]bool{}
 	for _, r := range results {
@@ -132,51 +125,48 @@ func (l *Level) addJudged(results []runfile.Result) {
 		}
 	}
 	for name, judged := range names {
+		var all [][]estimate.Pair
+		for _, r := range results {
+			blocks, lost := r.Judged(name)
+			var series []estimate.Pair
+			for _, j := range blocks {
+				series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
+			}
+			all = append(all, series)
+			if lost > 0 { // they ended after the blocks, and in no time of their own
+				all = append(all, []estimate.Pair{{Whole: float64(lost)}})
+			}
+		}
 		if judged {
-			l.Judged[name] = shareFigure(judgedBy(name, results))
+			l.Judged[name] = shareFigure(all)
 		}
 	}
-}
-
-// judgedBy are the good turns of an objective among those it judged.
-func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
-	var all [][]estimate.Pair
-	for _, r := range results {
-		blocks, lost := r.Judged(name)
-		var series []estimate.Pair
-		for _, j := range blocks {
-			series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
-		}
-		all = append(all, series)
-		if lost > 0 { // they ended after the blocks, and in no time of their own
-			all = append(all, []estimate.Pair{{Whole: float64(lost)}})
-		}
-	}
-	return all
 }
 
 // addServer averages each figure over the snapshots that have it.
 func (l *Level) addServer(results []runfile.Result) {
-	type key struct{ source, name string }
-	sums, seconds := map[key]float64{}, map[key]float64{}
+	sums := map[ServerFigure]estimate.Pair{}
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			for _, server := range s.Server {
 				l.Families[server.Source] = server.Families
 				for name, v := range server.Figures {
-					k := key{server.Source, name}
-					sums[k] += v * s.Seconds
-					seconds[k] += s.Seconds
+					k := ServerFigure{Source: server.Source, Name: name}
+					sums[k] = estimate.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}
 				}
 			}
 		}
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int {
-		return slices.Compare([]string{a.source, a.name}, []string{b.source, b.name})
-	}) {
-		l.Server = append(l.Server, ServerFigure{Source: k.source, Name: k.name, Value: sums[k] / seconds[k]})
-		if _, have := l.Figures[KVHitRatePct]; k.name == runfile.ServerKVHitRatio && !have {
-			l.Figures[KVHitRatePct] = Plain(100 * sums[k] / seconds[k])
+	for f, sum := range sums {
+		f.Value = sum.Part / sum.Whole
+		l.Server = append(l.Server, f)
+	}
+	slices.SortFunc(l.Server, func(a, b ServerFigure) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
+	})
+	for _, f := range l.Server {
+		if _, have := l.Figures[KVHitRatePct]; f.Name == runfile.ServerKVHitRatio && !have {
+			l.Figures[KVHitRatePct] = Plain(100 * f.Value)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"synthetic/internal/slo"
@@ -37,16 +36,15 @@ func (o Objective) Key() string {
 	if o.Timing == NoTiming {
 		return ""
 	}
-	return timingKey(o.Timing, o.Turns, o.Share)
+	return string(o.Timing.percentile(o.Turns, o.Share))
 }
 
 // Metric is the quantile, NoMetric where reports do not have it.
 func (o Objective) Metric() Metric {
-	i := slices.Index(Quantiles(), o.Share/100)
-	if o.Timing == NoTiming || i < 0 {
-		return NoMetric
+	if m := Metric(o.Key()); m.Reported() {
+		return m
 	}
-	return o.Timing.Quantile(o.Turns, i)
+	return NoMetric
 }
 
 // JudgeBy replaces the objectives. What was decided by the former ones goes with
@@ -66,20 +64,17 @@ func (s *Study) JudgeBy(objectives []Objective) {
 func objectiveOf(o runfile.Objective) Objective {
 	out := Objective{
 		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
-		Timing: timingOf(string(o.SLI)), Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
+		Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
 	}
-	switch o.SLI {
+	switch o.SLI { // that of ITL is of the longest gap of a turn, where reports are of all gaps
+	case slo.TTFT, slo.AnswerTTFT, slo.TPOT:
+		out.Timing = Timing(o.SLI)
 	case slo.TurnDuration:
 		out.Timing, out.Label = Latency, "LATENCY"
-	case slo.ITL: // of the longest gap of a turn, where reports are of all gaps
-		out.Timing = NoTiming
 	}
 	if len(o.Turns) == 1 {
 		out.Label += " " + o.Turns[0]
-		out.Turns = FirstTurns
-		if o.Turns[0] == FollowupTurns.String() {
-			out.Turns = FollowupTurns
-		}
+		out.Turns = Turns(o.Turns[0])
 	}
 	return out
 }

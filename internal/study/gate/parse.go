@@ -104,7 +104,7 @@ func (c Condition) Figure() string {
 	if c.Metric == figures.NoMetric {
 		return capacity
 	}
-	return c.Metric.Key()
+	return string(c.Metric)
 }
 
 // unit turns a value into the metric's own unit.
@@ -125,7 +125,7 @@ func (c *Condition) unit(v float64, unit string) error {
 // find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
 func find(name string) (figures.Metric, bool) {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
-		if m, ok := figures.MetricOf(name + suffix); ok {
+		if m := figures.Metric(name + suffix); m.Reported() {
 			return m, true
 		}
 	}
@@ -136,7 +136,7 @@ func names() []string {
 	var all []string
 	for _, m := range figures.Metrics() {
 		if _, turns, _ := m.Latency(); turns == figures.AllTurns {
-			all = append(all, strings.TrimSuffix(strings.TrimSuffix(m.Key(), "_ms"), "_pct"))
+			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
 		}
 	}
 	slices.Sort(all)
@@ -154,9 +154,9 @@ func Objective(text string) (figures.Objective, error) {
 	if timing == figures.NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
 		return figures.Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
 	}
-	label := timing.String()
+	label := string(timing)
 	if turns != figures.AllTurns {
-		label += "_" + turns.String()
+		label += "_" + string(turns)
 	}
 	return figures.Objective{
 		Name: text, Label: strings.ToUpper(strings.ReplaceAll(label, "_", " ")),

@@ -23,14 +23,14 @@ func (b *builder) curves(s *Section, t figures.Timing) {
 	if b.compares && len(keys) > 2 {
 		keys = keys[:2] // more lines than that cannot be told apart
 	}
-	title := strings.ToUpper(strings.ReplaceAll(t.String(), "_", " "))
+	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
 	if t == figures.Latency {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	b.draw(s, t.String(), title, "ms", keys)
+	b.draw(s, string(t), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
@@ -53,7 +53,7 @@ func known(series figures.Series, key figures.Metric) int {
 func (b *builder) picture(s *Section, key figures.Metric) {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	b.draw(s, key.Key(), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
+	b.draw(s, string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
 // draw adds a picture unless there are too few points for a curve.

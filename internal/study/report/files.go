@@ -73,7 +73,7 @@ func CSV(s *figures.Study) ([]byte, error) {
 	for _, m := range figures.Metrics() {
 		if s.Has(m) {
 			metrics = append(metrics, m)
-			header = append(header, m.Key(), m.Key()+"_low", m.Key()+"_high")
+			header = append(header, string(m), string(m)+"_low", string(m)+"_high")
 		}
 	}
 	rows := [][]string{header}

@@ -58,7 +58,7 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 	for _, m := range figures.Metrics() {
 		_, have := l.Figures[m]
 		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
-			o.add(m.Key(), finite(l.Value(m)))
+			o.add(string(m), finite(l.Value(m)))
 		}
 	}
 	if len(s.Objectives) > 0 {
@@ -138,7 +138,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		if !have {
 			continue
 		}
-		key := m.Key()
+		key := string(m)
 		o.add(key, finite(l.Value(m)))
 		if f.Ranged() {
 			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})

@@ -58,9 +58,9 @@ func (b *builder) timing(t figures.Timing, title string) {
 // then there is nothing to tell apart.
 func (b *builder) sameAnswers() bool {
 	return !b.s.Any(func(l figures.Level) bool {
-		for _, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99} {
-			answer := l.Figure(figures.AnswerTTFTP50 + m - figures.TTFTP50)
-			if answer.Known() && answer.Value != l.Figure(m).Value {
+		for i := range figures.Quantiles() {
+			answer, first := l.Figure(figures.AnswerTTFT.Quantile(figures.AllTurns, i)), l.Figure(figures.TTFT.Quantile(figures.AllTurns, i))
+			if answer.Known() && answer.Value != first.Value {
 				return true
 			}
 		}
