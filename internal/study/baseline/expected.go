@@ -50,20 +50,18 @@ type Level struct {
 
 // Open reads a file. Errors name the file, the place and the remedy.
 func Open(path string) (*File, error) {
-	run, study, err := figures.ReadEither(path)
+	study, err := figures.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: nameOf(path)}
-	if run != nil {
-		f.study, f.Variants, f.Workload = figures.FromRuns([]*runfile.Run{run}), run.Variants, run.Workload.Parameters
-	} else {
-		f.study, f.Workload = study, study.Workload
-		for _, s := range study.Series {
-			f.Variants = append(f.Variants, s.Name)
-		}
+	f := &File{Name: nameOf(path), Kind: study.Kind, Workload: study.Workload, study: study}
+	if run := study.Run; run != nil { // with the variants that nothing was measured of
+		f.Variants, f.Workload = run.Variants, run.Workload.Parameters
+		return f, nil
 	}
-	f.Kind = f.study.Kind
+	for _, s := range study.Series {
+		f.Variants = append(f.Variants, s.Name)
+	}
 	return f, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -105,13 +106,11 @@ func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 func neighbourly(series [][]float64) (variance, df float64) {
 	var squares, products, blocks, neighbours float64
 	for _, z := range series {
-		for i := range z {
-			squares += z[i] * z[i]
-			blocks++
-			if i > 0 {
-				products += z[i] * z[i-1]
-				neighbours++
-			}
+		squares += floats.Dot(z, z)
+		blocks += float64(len(z))
+		if len(z) > 1 {
+			products += floats.Dot(z[1:], z[:len(z)-1])
+			neighbours += float64(len(z) - 1)
 		}
 	}
 	longer := 1.0
@@ -125,10 +124,7 @@ func neighbourly(series [][]float64) (variance, df float64) {
 // farther is the variance of a sum of blocks with the covariances of those up
 // to a quarter of a measurement apart, which fade by Bartlett's weights.
 func farther(series [][]float64) (variance, df float64) {
-	blocks := 0
-	for _, z := range series {
-		blocks += len(z)
-	}
+	blocks := len(slices.Concat(series...))
 	lags := blocks / len(series) / 4
 	weights := 1.0
 	for lag := 1; lag <= lags; lag++ {
@@ -136,11 +132,9 @@ func farther(series [][]float64) (variance, df float64) {
 	}
 	var total float64
 	for _, z := range series {
-		for i := range z {
-			total += z[i] * z[i]
-			for lag := 1; lag <= min(lags, i); lag++ {
-				total += 2 * bartlett(lag, lags) * z[i] * z[i-lag]
-			}
+		total += floats.Dot(z, z)
+		for lag := 1; lag <= min(lags, len(z)-1); lag++ {
+			total += 2 * bartlett(lag, lags) * floats.Dot(z[lag:], z[:len(z)-lag])
 		}
 	}
 	b := float64(blocks)

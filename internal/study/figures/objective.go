@@ -31,20 +31,13 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
-// Key is that of the quantile; "" without one.
-func (o Objective) Key() string {
-	if o.Timing == NoTiming {
-		return ""
-	}
-	return string(o.Timing.percentile(o.Turns, o.Share))
-}
-
-// Metric is the quantile, NoMetric where reports do not have it.
+// Metric is the quantile that says the same, which reports need not have;
+// NoMetric without one.
 func (o Objective) Metric() Metric {
-	if m := Metric(o.Key()); m.Reported() {
-		return m
+	if o.Timing == NoTiming {
+		return NoMetric
 	}
-	return NoMetric
+	return o.Timing.percentile(o.Turns, o.Share)
 }
 
 // JudgeBy replaces the objectives. What was decided by the former ones goes with

@@ -20,6 +20,8 @@ type Study struct {
 	// Name labels the study beside others; File is where it was read.
 	Name, File string
 	Title      string
+	// Run is what was read, nil for a report.
+	Run *runfile.Run
 	// Generated as the file says; zero when it does not.
 	Generated time.Time
 	Kind      runfile.LevelKind

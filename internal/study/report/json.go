@@ -73,7 +73,7 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 func JSON(s *figures.Study) ([]byte, error) {
 	objectives, compliant := []object{}, object{}
 	for _, x := range s.Objectives {
-		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
+		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Metric()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
 	}
 	for _, c := range analysis.Comply(s) {
 		var level *float64
