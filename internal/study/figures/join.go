@@ -99,16 +99,22 @@ func Join(studies []*Study) *Study {
 		}
 	}
 	joined.Title = strings.Join(titles, " against ")
-	var models []string
-	for _, p := range joined.Deployment {
-		if strings.EqualFold(p.Name, "model") && !slices.Contains(models, p.Value) {
-			models = append(models, p.Value)
+	joined.Warnings = append(joined.Warnings, models(joined.Deployment)...)
+	return joined
+}
+
+// models warns of a comparison that is one of models as well.
+func models(deployment []runfile.Parameter) []string {
+	var values []string
+	for _, p := range deployment {
+		if strings.EqualFold(p.Name, "model") && !slices.Contains(values, p.Value) {
+			values = append(values, p.Value)
 		}
 	}
-	if len(models) > 1 {
-		joined.Warnings = append(joined.Warnings, fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(models, "; ")))
+	if len(values) < 2 {
+		return nil
 	}
-	return joined
+	return []string{fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(values, "; "))}
 }
 
 // nameBeside is what a variant is called beside other studies: as its study

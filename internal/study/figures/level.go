@@ -28,7 +28,13 @@ func levelOf(at float64, results []runfile.Result) Level {
 		l.Warnings = append(l.Warnings, text)
 	}
 	for _, r := range results {
-		l.warn(r)
+		if r.State != runfile.Complete && !decided(r) {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
+		}
+		l.Warnings = append(l.Warnings, r.Warnings...)
+		for _, s := range r.Snapshots {
+			l.Warnings = append(l.Warnings, s.Warnings...)
+		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
 			l.Lost = append(l.Lost, r.Verdict.Lost...)
@@ -125,22 +131,26 @@ func (l *Level) addJudged(results []runfile.Result) {
 		}
 	}
 	for name, judged := range names {
-		var all [][]estimate.Pair
-		for _, r := range results {
-			blocks, lost := r.Judged(name)
-			var series []estimate.Pair
-			for _, j := range blocks {
-				series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
-			}
-			all = append(all, series)
-			if lost > 0 { // they ended after the blocks, and in no time of their own
-				all = append(all, []estimate.Pair{{Whole: float64(lost)}})
-			}
-		}
 		if judged {
-			l.Judged[name] = shareFigure(all)
+			l.Judged[name] = shareFigure(judgedBy(name, results))
 		}
 	}
+}
+
+// judgedBy are the good turns of an objective among those it judged.
+func judgedBy(name string, results []runfile.Result) (all [][]estimate.Pair) {
+	for _, r := range results {
+		blocks, lost := r.Judged(name)
+		var series []estimate.Pair
+		for _, j := range blocks {
+			series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
+		}
+		all = append(all, series)
+		if lost > 0 { // they ended after the blocks, and in no time of their own
+			all = append(all, []estimate.Pair{{Whole: float64(lost)}})
+		}
+	}
+	return all
 }
 
 // addServer averages each figure over the snapshots that have it.
@@ -175,14 +185,4 @@ func (l *Level) addServer(results []runfile.Result) {
 // planned, and no reason to warn.
 func decided(r runfile.Result) bool {
 	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
-}
-
-func (l *Level) warn(r runfile.Result) {
-	if r.State != runfile.Complete && !decided(r) {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
-	}
-	l.Warnings = append(l.Warnings, r.Warnings...)
-	for _, s := range r.Snapshots {
-		l.Warnings = append(l.Warnings, s.Warnings...)
-	}
 }

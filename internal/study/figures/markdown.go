@@ -80,13 +80,12 @@ func isRule(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Trim(line, "|:- ") == "" && strings.Contains(line, "-")
 }
 
-func cells(line string) []string {
+func cells(line string) (all []string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
-	parts := strings.Split(line, "|")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
+	for cell := range strings.SplitSeq(line, "|") {
+		all = append(all, strings.TrimSpace(cell))
 	}
-	return parts
+	return all
 }
 
 // parseMarkdown reads the tables of a report, and its JSON block where it has

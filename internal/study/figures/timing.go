@@ -191,8 +191,12 @@ func (l *Level) addRates(results []runfile.Result) {
 		}
 	}
 	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
-	// The hit rate is what the answers' usage said; without it the server's own
-	// figure stands in (see addServer).
+	l.addHitRate(results)
+}
+
+// addHitRate uses what the answers' usage said; without it the server's own
+// figure stands in (see addServer).
+func (l *Level) addHitRate(results []runfile.Result) {
 	cached := pairs(results, func(b runfile.Block) estimate.Pair {
 		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
 			return estimate.Pair{}

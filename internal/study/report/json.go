@@ -167,17 +167,21 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			o = append(o, extra)
 		}
 	}
-	server := map[string]map[string]float64{}
-	for _, f := range l.Server {
-		if server[f.Source] == nil {
-			server[f.Source] = map[string]float64{}
-		}
-		server[f.Source][f.Name] = f.Value
-	}
-	if len(server) > 0 {
-		o.add("server", server)
+	if len(l.Server) > 0 {
+		o.add("server", serverJSON(l))
 	}
 	return o
+}
+
+func serverJSON(l figures.Level) map[string]map[string]float64 {
+	all := map[string]map[string]float64{}
+	for _, f := range l.Server {
+		if all[f.Source] == nil {
+			all[f.Source] = map[string]float64{}
+		}
+		all[f.Source][f.Name] = f.Value
+	}
+	return all
 }
 
 // finite is a number, with the digits that matter; nil when it is none.
