@@ -71,10 +71,11 @@ func runSweep(t *testing.T, plan string, values map[string]string) *runfile.Run 
 	if err != nil {
 		t.Fatalf("synthetic sweep: %v\n%s", err, out)
 	}
-	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
+	study, err := figures.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := study.Run
 	return run
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -34,10 +35,8 @@ func addReport(app *kingpin.Application) []command {
 	}
 }
 
-// loader turns the arguments of a report into one study.
-type loader func(f *reportFlags) (*figures.Study, error)
-
-func reportCommand(parent *kingpin.CmdClause, name, help string, read loader) command {
+// reportCommand is one kind of report; read turns its arguments into a study.
+func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*reportFlags) (*figures.Study, error)) command {
 	f := &reportFlags{}
 	c := parent.Command(name, help)
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
@@ -50,7 +49,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read loader) co
 
 // run reads everything before it writes anything: a mistake leaves the output
 // as it was.
-func (f *reportFlags) run(e env, read loader) error {
+func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)) error {
 	var conditions []gate.Condition
 	if f.failOn != "" {
 		var err error
@@ -110,14 +109,6 @@ func (f *reportFlags) objectives(s *figures.Study) error {
 	return nil
 }
 
-// labelled splits NAME=FILE.
-func labelled(arg string) (name, path string) {
-	if name, path, ok := strings.Cut(arg, "="); ok && name != "" && !strings.ContainsAny(name, `/\`) {
-		return name, path
-	}
-	return "", arg
-}
-
 // one reads the only run.
 func one(f *reportFlags) (*figures.Study, error) {
 	if len(f.runs) != 1 {
@@ -126,13 +117,18 @@ func one(f *reportFlags) (*figures.Study, error) {
 	return readStudy(f.runs[0])
 }
 
+// readStudy reads FILE or NAME=FILE.
 func readStudy(arg string) (*figures.Study, error) {
-	name, path := labelled(arg)
+	name, path, labelled := strings.Cut(arg, "=")
+	labelled = labelled && name != "" && !strings.ContainsAny(name, `/\`)
+	if !labelled {
+		path = arg
+	}
 	s, err := figures.Read(path)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if name != "" {
+	if labelled {
 		s.Name = name
 	}
 	return s, nil
@@ -168,22 +164,18 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 	var runs []*runfile.Run
 	var first *figures.Study
 	for _, arg := range f.runs {
-		_, path := labelled(arg)
-		run, other, err := figures.ReadEither(path)
+		s, err := readStudy(arg)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, err
 		}
-		if other != nil {
-			return nil, usagef("%s: a report has quantiles only, and an average of quantiles is no quantile: average takes the run.json of sweeps", path)
+		if s.Run == nil {
+			return nil, usagef("%s: a report has quantiles only, and an average of quantiles is no quantile: average takes the run.json of sweeps", s.File)
 		}
-		s := figures.FromRuns([]*runfile.Run{run})
-		s.File = path
-		if first == nil {
-			first = s
-		} else if d := figures.RunDifference(first, s); d != "" {
+		first = cmp.Or(first, s)
+		if d := figures.RunDifference(first, s); d != "" {
 			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
 		}
-		runs = append(runs, run)
+		runs = append(runs, s.Run)
 	}
 	s := figures.FromRuns(runs)
 	s.Title = fmt.Sprintf("%s (%d runs)", s.Title, len(runs))

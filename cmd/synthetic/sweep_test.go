@@ -74,10 +74,11 @@ func TestSweepOnRealSockets(t *testing.T) {
 	if !strings.Contains(p.err.String(), "[4/4] a-c4-r1: measuring") {
 		t.Errorf("no progress:\n%s", p.err)
 	}
-	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
+	study, err := figures.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := study.Run
 	if len(run.Results) != 4 || run.Title != "quick" || run.Tool.Name != "synthetic" || run.Plan.File != "plan.yml" {
 		t.Errorf("%d results, title %q, tool %+v", len(run.Results), run.Title, run.Tool)
 	}
@@ -130,10 +131,11 @@ func TestSweepStops(t *testing.T) {
 	if code := p.end(); code != exitStopped {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitStopped, p.err)
 	}
-	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
+	study, err := figures.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := study.Run
 	if len(run.Results) != 1 || run.Interrupted == "" {
 		t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
 	}
@@ -185,10 +187,11 @@ func killUntilDone(t *testing.T, plan string, most int, rng *rand.Rand) (killed 
 		}
 		killed++
 	}
-	run, _, err := figures.ReadEither(filepath.Join(dir, "run.json"))
+	study, err := figures.Read(filepath.Join(dir, "run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	run := study.Run
 	if len(run.Results) != 8 {
 		t.Errorf("%d results, want 8", len(run.Results))
 	}

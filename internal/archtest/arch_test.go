@@ -56,7 +56,7 @@ func allowed() map[string][]string {
 		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo"},
 		"internal/study/figures":  {"internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
-		"internal/study/baseline": {"internal/probe", "internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
 			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
 			"internal/serverside", "internal/slo", "internal/study/runfile",

@@ -82,31 +82,27 @@ func (r Report) WriteJSON(w io.Writer) error {
 }
 
 func newTurn(r probe.Result) Turn {
-	t := Turn{
+	p50, longest := gaps(r.Gaps)
+	source := "read"
+	if r.Kernel {
+		source = "kernel"
+	}
+	return Turn{
 		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
-		Error: nonZero(r.Err), Status: nonZero(r.Status),
+		Error: known(r.Err, r.Err != ""), Status: known(r.Status, r.Status != 0),
 		Scheduled: r.Scheduled, Sent: r.Sent,
-		TTFT: seconds(r.TTFT), AnswerTTFT: seconds(r.AnswerTTFT), TPOT: seconds(r.TPOT),
+		TTFT: seconds(r.TTFT), AnswerTTFT: seconds(r.AnswerTTFT), TPOT: seconds(r.TPOT), ITLp50: seconds(p50), ITLMax: seconds(longest),
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
-		PromptTokens: count(r.PromptTokens), CachedTokens: count(r.CachedTokens),
-		OutputTokens: count(r.OutputTokens), OutputEstimated: r.UsageMissing,
+		PromptTokens: known(r.PromptTokens.V, r.PromptTokens.OK), CachedTokens: known(r.CachedTokens.V, r.CachedTokens.OK),
+		OutputTokens: known(r.OutputTokens.V, r.OutputTokens.OK), OutputEstimated: r.UsageMissing,
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced,
-		FinishReason: nonZero(r.FinishReason), TraceID: r.TraceID,
+		FinishReason: known(r.FinishReason, r.FinishReason != ""), TraceID: r.TraceID,
 		Phases: Phases{
 			DNS: seconds(r.Phases.DNS), Connect: seconds(r.Phases.Connect), TLS: seconds(r.Phases.TLS),
 			Headers: seconds(r.Phases.Headers), FirstEvent: seconds(r.Phases.FirstEvent), Reused: r.Phases.Reused,
 		},
+		TimestampSource: known(source, r.Events > 0),
 	}
-	p50, longest := gaps(r.Gaps)
-	t.ITLp50, t.ITLMax = seconds(p50), seconds(longest)
-	if r.Events > 0 {
-		source := "read"
-		if r.Kernel {
-			source = "kernel"
-		}
-		t.TimestampSource = &source
-	}
-	return t
 }
 
 // gaps returns the median (nearest rank) and the longest of the gaps.
@@ -118,24 +114,11 @@ func gaps(g []time.Duration) (p50, longest probe.Opt[time.Duration]) {
 	return probe.Some(sorted[(len(sorted)-1)/2]), probe.Some(sorted[len(sorted)-1])
 }
 
-func seconds(d probe.Opt[time.Duration]) *float64 {
-	if !d.OK {
-		return nil
-	}
-	s := d.V.Seconds()
-	return &s
-}
+func seconds(d probe.Opt[time.Duration]) *float64 { return known(d.V.Seconds(), d.OK) }
 
-func count(n probe.Opt[int]) *int {
-	if !n.OK {
-		return nil
-	}
-	return &n.V
-}
-
-func nonZero[T comparable](v T) *T {
-	var zero T
-	if v == zero {
+// known is nil, null in JSON, for what is not.
+func known[T any](v T, is bool) *T {
+	if !is {
 		return nil
 	}
 	return &v

@@ -148,10 +148,10 @@ func TestBetween(t *testing.T) {
 	} {
 		base, other := level(1, map[figures.Metric]float64{tt.m: tt.a}), level(1, map[figures.Metric]float64{tt.m: tt.b})
 		if got := Between(tt.m, base, other).String(); got != tt.want {
-			t.Errorf("%s %g → %g: %s, want %s", tt.m.Key(), tt.a, tt.b, got, tt.want)
+			t.Errorf("%s %g → %g: %s, want %s", tt.m, tt.a, tt.b, got, tt.want)
 		}
 		if got := Between(tt.m, base, other).Improvement(); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
-			t.Errorf("%s %g → %g improves by %g, want %g", tt.m.Key(), tt.a, tt.b, got, tt.improve)
+			t.Errorf("%s %g → %g improves by %g, want %g", tt.m, tt.a, tt.b, got, tt.improve)
 		}
 	}
 }

@@ -15,21 +15,14 @@ import (
 type SLOResult struct {
 	// Judged says that every objective could be judged.
 	Judged bool
-	// Failed are the labels of the objectives that were missed, and ErrorsLabel
-	// when too many turns failed.
+	// Failed are the labels of the objectives that were missed; ERRORS where
+	// errors alone break one, GIVEN UP where the sweep gave the level up before one
+	// was missed.
 	Failed []string
 	// Unsure says that for some objective both outcomes lie within the 95 %
 	// interval.
 	Unsure bool
 }
-
-// Labels of the matrix beside those of the objectives.
-const (
-	// ErrorsLabel: errors alone break an objective.
-	ErrorsLabel = "ERRORS"
-	// GivenUpLabel: the sweep gave the level up before an objective was missed.
-	GivenUpLabel = "GIVEN UP"
-)
 
 // Pass reports whether every objective was judged and met.
 func (v SLOResult) Pass() bool { return v.Judged && len(v.Failed) == 0 }
@@ -60,11 +53,12 @@ func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 			v.Failed = append(v.Failed, o.Label)
 		}
 	}
-	if len(objectives) > 0 && len(v.Failed) == 0 && tooManyErrors(objectives, l) {
-		v.Failed = append(v.Failed, ErrorsLabel)
-	}
-	if len(v.Failed) == 0 && l.GivenUp {
-		v.Failed = append(v.Failed, GivenUpLabel)
+	switch {
+	case len(v.Failed) > 0:
+	case len(objectives) > 0 && tooManyErrors(objectives, l):
+		v.Failed = []string{"ERRORS"}
+	case l.GivenUp:
+		v.Failed = []string{"GIVEN UP"}
 	}
 	return v
 }
@@ -141,8 +135,7 @@ func Comply(s *figures.Study) []Compliance {
 }
 
 func comply(objectives []figures.Objective, series figures.Series) Compliance {
-	c := Compliance{Series: series.Name}
-	failed := false
+	c, failed := Compliance{Series: series.Name}, false
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
 		c.Judged = c.Judged || v.Judged || len(v.Failed) > 0

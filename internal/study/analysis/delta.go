@@ -3,8 +3,6 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 
 	"synthetic/internal/study/figures"
 )
@@ -83,7 +81,10 @@ func (d Delta) String() string {
 	if !d.Known {
 		return "n/a"
 	}
-	text := signed(d.Percent(), 0) + "%"
+	text := "0%"
+	if p := math.RoundToEven(d.Percent()); p != 0 {
+		text = fmt.Sprintf("%+.0f%%", p)
+	}
 	switch {
 	case d.Ratio >= large:
 		text = fmt.Sprintf("×%.0f", d.Ratio)
@@ -119,17 +120,6 @@ func (d Delta) Improvement() float64 {
 	return -d.Percent()
 }
 
-func signed(v float64, decimals int) string {
-	text := strconv.FormatFloat(v, 'f', decimals, 64)
-	switch {
-	case strings.Trim(text, "-0.") == "":
-		return strings.TrimPrefix(text, "-")
-	case v > 0:
-		return "+" + text
-	}
-	return text
-}
-
 // Summary describes a figure over all levels of a series.
 type Summary struct {
 	Known bool
@@ -155,16 +145,16 @@ func Summarize(levels []figures.Level, of func(figures.Level) float64) Summary {
 			continue
 		}
 		p := Point{l.At, v, true}
-		if !s.Known {
-			s.First, s.Least, s.Most, s.Known = p, p, p, true
-		}
-		if v < s.Least.Value {
+		if !s.Known || v < s.Least.Value {
 			s.Least = p
 		}
-		if v > s.Most.Value {
+		if !s.Known || v > s.Most.Value {
 			s.Most = p
 		}
-		s.Last = p
+		if !s.Known {
+			s.First = p
+		}
+		s.Last, s.Known = p, true
 		path = append(path, v)
 	}
 	s.Levels = len(path)

@@ -63,8 +63,16 @@ func Saturate(series figures.Series) Saturation {
 		if v := l.Value(figures.TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
 			s.SlowTTFT = Point{l.At, v, true}
 		}
-		if !s.Sustained.Found && erroneous(l) {
-			s.sustain(series.Levels[i:])
+		if rest := series.Levels[i:]; !s.Sustained.Found && erroneous(l) {
+			var dips []float64
+			for _, l := range rest {
+				if !erroneous(l) {
+					dips = append(dips, l.At)
+				}
+			}
+			if 2*len(dips) < len(rest) {
+				s.Sustained, s.Dips = Point{l.At, l.Value(figures.ErrorPct), true}, dips
+			}
 		}
 		if !s.FirstErrors.Found && !s.SlowTTFT.Found {
 			s.Last = l.At
@@ -81,30 +89,12 @@ func erroneous(l figures.Level) bool {
 	return l.Value(figures.ErrorPct) > figures.MaxErrorPct || l.Valid*2 < l.Runs
 }
 
-func (s *Saturation) sustain(rest []figures.Level) {
-	var dips []float64
-	for _, l := range rest {
-		if !erroneous(l) {
-			dips = append(dips, l.At)
-		}
-	}
-	if 2*len(dips) < len(rest) {
-		s.Sustained, s.Dips = Point{rest[0].At, rest[0].Value(figures.ErrorPct), true}, dips
-	}
-}
-
 // curve is the latency that degradation is read from: the first of these that
 // the most levels know.
 func curve(series figures.Series) figures.Metric {
 	best, most := figures.NoMetric, 0
 	for _, m := range []figures.Metric{figures.TPOTP95, figures.TPOTP99, figures.TPOTP50, figures.LatencyP95, figures.TTFTP95, figures.TTFTP50} {
-		known := 0
-		for _, l := range series.Levels {
-			if !math.IsNaN(l.Value(m)) {
-				known++
-			}
-		}
-		if known > most {
+		if known := Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) }).Levels; known > most {
 			best, most = m, known
 		}
 	}
@@ -126,8 +116,7 @@ func (s *Saturation) step(series figures.Series) {
 
 func (s *Saturation) plateau(series figures.Series) {
 	var tail []float64
-	for i := len(series.Levels) - 1; i >= 0; i-- {
-		l := series.Levels[i]
+	for _, l := range slices.Backward(series.Levels) {
 		v := l.Value(figures.TPOTP50)
 		if math.IsNaN(v) {
 			break
@@ -162,21 +151,20 @@ const steepest = 10
 // is lower, clean below.
 func Bands(series figures.Series) []Band {
 	s := Saturate(series)
-	bands := make([]Band, len(series.Levels))
-	for i, l := range series.Levels {
+	var bands []Band
+	for _, l := range series.Levels {
+		reached := func(p Point) bool { return p.Found && l.At >= p.At }
 		switch {
-		case reached(s.FirstErrors, l.At) || reached(s.SlowTTFT, l.At) || reached(s.Sustained, l.At):
-			bands[i] = Saturated
-		case s.Step.Value >= steepest && reached(s.Step, l.At):
-			bands[i] = Degrading
+		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
+			bands = append(bands, Saturated)
+		case s.Step.Value >= steepest && reached(s.Step):
+			bands = append(bands, Degrading)
 		default:
-			bands[i] = Clean
+			bands = append(bands, Clean)
 		}
 	}
 	return bands
 }
-
-func reached(p Point, at float64) bool { return p.Found && at >= p.At }
 
 // Sentence says what saturates a series first.
 func (s Saturation) Sentence(level string) string {

@@ -21,9 +21,14 @@ const (
 func Warnings(s *figures.Study) []string {
 	out := append([]string(nil), s.Warnings...)
 	for _, series := range s.Series {
-		w := warner{study: s, series: series, out: &out}
 		for i, l := range series.Levels {
-			w.level(i, l)
+			place := fmt.Sprintf("%s %g: ", s.LevelName(), l.At)
+			if len(s.Series) > 1 {
+				place = series.Name + ", " + place
+			}
+			for _, text := range levelWarnings(s, series, i) {
+				out = append(out, place+text)
+			}
 		}
 	}
 	for _, c := range Comply(s) {
@@ -34,81 +39,49 @@ func Warnings(s *figures.Study) []string {
 	return append(out, lengths(s)...)
 }
 
-type warner struct {
-	study  *figures.Study
-	series figures.Series
-	out    *[]string
-}
-
-func (w warner) say(l figures.Level, format string, args ...any) {
-	place := fmt.Sprintf("%s %g: ", w.study.LevelName(), l.At)
-	if len(w.study.Series) > 1 {
-		place = w.series.Name + ", " + place
+func levelWarnings(s *figures.Study, series figures.Series, i int) (out []string) {
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	l := series.Levels[i]
+	if pct := l.Value(figures.ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
+		flatter := ""
+		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
+			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
+				flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), series.Levels[i-1].At)
+			}
+		}
+		say("%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
 	}
-	*w.out = append(*w.out, place+fmt.Sprintf(format, args...))
-}
-
-func (w warner) level(i int, l figures.Level) {
-	w.survivors(i, l)
 	for _, m := range []figures.Metric{figures.ScheduleLagP99, figures.ReadLagP99} {
 		if l.Value(m) > lagMs {
-			w.say(l, "the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
+			say("the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
 		}
 	}
-	if c := CheckLittle(w.study, l); !c.Holds() {
-		w.say(l, "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%+.0f%%).", c.InFlight, c.Rate, c.Seconds, c.Product, 100*c.Off())
+	if c := CheckLittle(s, l); !c.Holds() {
+		say("Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%+.0f%%).", c.InFlight, c.Rate, c.Seconds, c.Product, 100*c.Off())
 	}
 	if math.Abs(l.Drift) > driftShare {
-		w.say(l, "no steady state: TTFT changed by %+.0f%% over the measurement; warm up longer, or the level is beyond what the deployment sustains.", 100*l.Drift)
+		say("no steady state: TTFT changed by %+.0f%% over the measurement; warm up longer, or the level is beyond what the deployment sustains.", 100*l.Drift)
 	}
-	if l.Runs > l.Valid && l.Runs > 0 {
-		w.say(l, "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut(l))
-	}
-	w.acceptance(l)
-	for _, text := range l.Warnings {
-		w.say(l, "%s", text)
-	}
-}
-
-func leftOut(l figures.Level) string {
-	if l.Valid == 0 {
-		return "none is left, so the latencies are those of survivors."
-	}
-	return "they are left out of the latencies, and the level fails its SLOs."
-}
-
-// survivors warns of latencies that failed turns do not appear in.
-func (w warner) survivors(i int, l figures.Level) {
-	pct := l.Value(figures.ErrorPct)
-	if !(pct >= survivorsPct) || l.Valid < l.Runs {
-		return
-	}
-	flatter := ""
-	for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50} {
-		if i > 0 && l.Value(m) < w.series.Levels[i-1].Value(m) {
-			flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), w.series.Levels[i-1].At)
+	if l.Runs > l.Valid {
+		leftOut := "they are left out of the latencies, and the level fails its SLOs."
+		if l.Valid == 0 {
+			leftOut = "none is left, so the latencies are those of survivors."
 		}
+		say("%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, figures.MaxErrorPct, leftOut)
 	}
-	w.say(l, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
-}
-
-// acceptance warns of drafts that are all but never accepted.
-func (w warner) acceptance(l figures.Level) {
 	for _, f := range l.Server {
 		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
-			w.say(l, "speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
+			say("speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
 		}
 	}
+	return append(out, l.Warnings...)
 }
 
 // lengths warns of answers that are longer in one series than in another:
 // throughput, latency and turns in flight then differ for that alone.
 func lengths(s *figures.Study) []string {
-	if len(s.Series) < 2 {
-		return nil
-	}
 	var out []string
-	for _, series := range s.Series[1:] {
+	for _, series := range s.Series[min(1, len(s.Series)):] {
 		for i, l := range series.Levels {
 			if i > 0 && math.IsNaN(l.Value(figures.OutputTokensPerTurn)) {
 				break // derived from throughput, which beyond the lowest level may lag behind arrivals

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -35,8 +34,7 @@ type File struct {
 	// tell.
 	Workload []runfile.Parameter
 
-	run    *runfile.Run
-	report *figures.Study
+	study *figures.Study
 }
 
 // Level is what one level of one variant says.
@@ -52,53 +50,34 @@ type Level struct {
 
 // Open reads a file. Errors name the file, the place and the remedy.
 func Open(path string) (*File, error) {
-	run, report, err := figures.ReadEither(path)
+	study, err := figures.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{run: run, report: report}
-	if run != nil {
-		f.Kind, f.Variants, f.Workload = run.LevelKind, run.Variants, run.Workload.Parameters
-	} else {
-		f.Kind, f.Workload = report.Kind, report.Workload
-		for _, s := range report.Series {
-			f.Variants = append(f.Variants, s.Name)
-		}
+	f := &File{Name: nameOf(path), Kind: study.Kind, Workload: study.Workload, study: study}
+	if run := study.Run; run != nil { // with the variants that nothing was measured of
+		f.Variants, f.Workload = run.Variants, run.Workload.Parameters
+		return f, nil
 	}
-	f.Name = nameOf(path)
+	for _, s := range study.Series {
+		f.Variants = append(f.Variants, s.Name)
+	}
 	return f, nil
 }
 
 // Levels are those of a variant that something was measured of, in rising order.
 func (f *File) Levels(variant string) []float64 {
 	var out []float64
-	if f.report != nil {
-		for _, l := range seriesOf(f.report, variant).Levels {
-			out = append(out, l.At)
-		}
-		return out
+	for _, l := range f.study.Of(variant).Levels {
+		out = append(out, l.At)
 	}
-	for _, r := range f.run.Results {
-		if r.Variant == variant && len(r.Snapshots) > 0 {
-			out = append(out, r.Level)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // At reads a level, which must be one of Levels. An error says why it is not
 // fit to be compared with.
 func (f *File) At(variant string, level float64) (Level, error) {
-	s := f.report
-	if s == nil {
-		part := *f.run // of a large run, this level alone is worked out
-		part.Results = slices.DeleteFunc(slices.Clone(f.run.Results), func(r runfile.Result) bool {
-			return r.Variant != variant || r.Level != level
-		})
-		s = figures.FromRuns([]*runfile.Run{&part})
-	}
-	l, ok := seriesOf(s, variant).Level(level)
+	l, ok := f.study.Of(variant).Level(level)
 	if !ok {
 		return Level{}, fmt.Errorf("nothing was measured at %g", level)
 	}
@@ -106,14 +85,6 @@ func (f *File) At(variant string, level float64) (Level, error) {
 		return Level{}, err
 	}
 	return levelOf(l)
-}
-
-func seriesOf(s *figures.Study, variant string) figures.Series {
-	i := slices.IndexFunc(s.Series, func(x figures.Series) bool { return x.Name == variant })
-	if i < 0 {
-		return figures.Series{}
-	}
-	return s.Series[i]
 }
 
 // fit refuses levels whose latencies are those of survivors, or of a queue that
@@ -130,11 +101,17 @@ func fit(l figures.Level) error {
 
 // levelOf turns figures into benchmarks.
 func levelOf(l figures.Level) (Level, error) {
-	out := Level{Pooled: pooled(l)}
+	// In the order of probe.TurnKinds and of regression.Signals.
+	kinds := []figures.Turns{figures.FirstTurns, figures.FollowupTurns}
+	signals := []figures.Timing{figures.TTFT, figures.TPOT}
+	// No figure is of one kind of turn alone.
+	out := Level{Pooled: !slices.ContainsFunc(kinds, func(kind figures.Turns) bool {
+		return slices.ContainsFunc(signals, func(t figures.Timing) bool { return !math.IsNaN(l.Figure(t.Quantile(kind, 0)).Value) })
+	})}
 	few, known := uint64(0), false
-	for k := range probe.TurnKinds() {
-		for i := range regression.Signals() {
-			b, n := benchmark(l, timings()[i], turns()[k], out.Pooled)
+	for k, kind := range kinds {
+		for i, timing := range signals {
+			b, n := benchmark(l, timing, kind, out.Pooled)
 			if b == (regression.Benchmark{}) {
 				few = max(few, n)
 				continue
@@ -149,22 +126,6 @@ func levelOf(l figures.Level) (Level, error) {
 		return Level{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, leastTurns)
 	}
 	return Level{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
-}
-
-// timings are those of regression.Signals, turns those of probe.TurnKinds.
-func timings() []figures.Timing { return []figures.Timing{figures.TTFT, figures.TPOT} }
-func turns() []figures.Turns    { return []figures.Turns{figures.FirstTurns, figures.FollowupTurns} }
-
-// pooled reports that no figure is of one kind of turn alone.
-func pooled(l figures.Level) bool {
-	for _, kind := range turns() {
-		for _, timing := range timings() {
-			if f := l.Figure(timing.Quantile(kind, 0)); !math.IsNaN(f.Value) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // benchmark is the zero value where the level knows too little; n is then how
@@ -191,7 +152,7 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 	if !pooled {
 		// A report knows no geometric mean; of latencies, which are nearly
 		// log-normal, the median is close to it.
-		b.Typical = fromMillis(cmp.Or(l.Typical[figures.TypicalOf{Timing: timing, Turns: kind}].Value, median.Value))
+		b.Typical = fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value))
 	}
 	return b, n
 }

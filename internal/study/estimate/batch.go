@@ -15,24 +15,20 @@ import (
 // bounds the quantile, though the quantile itself hardly moves: a server whose
 // every token takes 42 or 43 ms, for minutes the one and for minutes the other.
 func batched(q, value float64, all []Series, failures bool) (low, high float64, ok bool) {
-	pairs := make([][]Pair, 0, len(all))
-	count := 0
-	for _, series := range all {
-		var logs []Pair
+	logs := make([][]Pair, len(all))
+	for i, series := range all {
 		for _, b := range batches(q, series, failures) {
 			x := b.quantile(q)
 			if !(x > 0) || math.IsInf(x, 0) {
 				return 0, 0, false
 			}
-			logs = append(logs, Pair{Part: math.Log(x), Whole: 1})
+			logs[i] = append(logs[i], Pair{Part: math.Log(x), Whole: 1})
 		}
-		count += len(logs)
-		pairs = append(pairs, logs)
 	}
-	if count < leastBatches || !(value > 0) || math.IsInf(value, 0) {
+	if Total(logs).Whole < leastBatches || !(value > 0) || math.IsInf(value, 0) {
 		return 0, 0, false
 	}
-	r := OfRatio(pairs)
+	r := OfRatio(logs)
 	half := (r.High - r.Low) / 2
 	return value * math.Exp(-half), value * math.Exp(half), true
 }
@@ -61,9 +57,7 @@ func batches(q float64, series Series, failures bool) []Block {
 }
 
 func (b *Block) join(o Block, failures bool) {
-	if o.Values != nil {
-		b.Values.Merge(o.Values)
-	}
+	b.Values.Merge(o.Values)
 	if failures {
 		b.Failures += o.Failures
 	}

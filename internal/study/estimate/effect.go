@@ -2,7 +2,9 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -17,9 +19,9 @@ type Ratio struct{ Value, Low, High float64 }
 // of one or more uninterrupted measurements: Student's interval with the
 // variance between blocks. With fewer than two blocks there is no interval.
 func OfRatio(all [][]Pair) Ratio {
-	total, blocks := sum(all)
+	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
-	if blocks < 2 || !(total.Whole > 0) {
+	if len(slices.Concat(all...)) < 2 || !(total.Whole > 0) {
 		return r
 	}
 	variance, df := longRun(all, r.Value, total.Whole)
@@ -31,7 +33,7 @@ func OfRatio(all [][]Pair) Ratio {
 // OfShare estimates a share of turns, within [0, 1]: the exact interval of
 // Clopper and Pearson (Biometrika 1934) for the effective number of turns.
 func OfShare(all [][]Pair) Ratio {
-	total, _ := sum(all)
+	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
 	if !(total.Whole > 0) {
 		return r
@@ -49,27 +51,25 @@ func OfShare(all [][]Pair) Ratio {
 	return r
 }
 
-func sum(all [][]Pair) (total Pair, blocks int) {
-	for _, pairs := range all {
-		for _, p := range pairs {
-			total.Part += p.Part
-			total.Whole += p.Whole
-			blocks++
-		}
+// Total is Σ part and Σ whole.
+func Total(all [][]Pair) (total Pair) {
+	for _, p := range slices.Concat(all...) {
+		total.Part += p.Part
+		total.Whole += p.Whole
 	}
-	return total, blocks
+	return total
 }
 
 // designEffect is how many times larger the variance of a share is than that
 // of independent turns, at least 1, and the degrees of freedom with which it
 // is known (+∞ when it is not estimated).
 func designEffect(all [][]Pair, share float64) (effect, df float64) {
-	total, blocks := sum(all)
-	independent := share * (1 - share) / total.Whole
-	if blocks < leastBlocks || !(independent > 0) {
+	whole := Total(all).Whole
+	independent := share * (1 - share) / whole
+	if len(slices.Concat(all...)) < leastBlocks || !(independent > 0) {
 		return 1, math.Inf(1)
 	}
-	variance, df := longRun(all, share, total.Whole)
+	variance, df := longRun(all, share, whole)
 	effect = variance / independent
 	// A variance from df pieces scatters by √(2/df) of itself. Less than 1½
 	// times that is no sign of memory, and correcting for it would only widen
@@ -106,13 +106,11 @@ func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
 func neighbourly(series [][]float64) (variance, df float64) {
 	var squares, products, blocks, neighbours float64
 	for _, z := range series {
-		for i := range z {
-			squares += z[i] * z[i]
-			blocks++
-			if i > 0 {
-				products += z[i] * z[i-1]
-				neighbours++
-			}
+		squares += floats.Dot(z, z)
+		blocks += float64(len(z))
+		if len(z) > 1 {
+			products += floats.Dot(z[1:], z[:len(z)-1])
+			neighbours += float64(len(z) - 1)
 		}
 	}
 	longer := 1.0
@@ -126,10 +124,7 @@ func neighbourly(series [][]float64) (variance, df float64) {
 // farther is the variance of a sum of blocks with the covariances of those up
 // to a quarter of a measurement apart, which fade by Bartlett's weights.
 func farther(series [][]float64) (variance, df float64) {
-	blocks := 0
-	for _, z := range series {
-		blocks += len(z)
-	}
+	blocks := len(slices.Concat(series...))
 	lags := blocks / len(series) / 4
 	weights := 1.0
 	for lag := 1; lag <= lags; lag++ {
@@ -137,11 +132,9 @@ func farther(series [][]float64) (variance, df float64) {
 	}
 	var total float64
 	for _, z := range series {
-		for i := range z {
-			total += z[i] * z[i]
-			for lag := 1; lag <= min(lags, i); lag++ {
-				total += 2 * bartlett(lag, lags) * z[i] * z[i-lag]
-			}
+		total += floats.Dot(z, z)
+		for lag := 1; lag <= min(lags, len(z)-1); lag++ {
+			total += 2 * bartlett(lag, lags) * floats.Dot(z[lag:], z[:len(z)-lag])
 		}
 	}
 	b := float64(blocks)

@@ -32,6 +32,7 @@ package estimate
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -45,7 +46,7 @@ const tail = (1 - Confidence) / 2
 
 // Block is what one interval of time saw.
 type Block struct {
-	// Values of the turns, in any unit.
+	// Values of the turns, in any unit; never nil.
 	Values *sketch.Sketch
 	// Failures are turns without a value, taken to be +∞ where a quantile is
 	// asked over all turns.
@@ -81,24 +82,6 @@ func Of(q float64, all []Series, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
 	}
-	return of(q, all, pooled, failures)
-}
-
-// Pool is the union of all blocks.
-func Pool(all []Series) Block {
-	pooled := Block{Values: &sketch.Sketch{}}
-	for _, series := range all {
-		for _, b := range series {
-			pooled.Failures += b.Failures
-			if b.Values != nil {
-				pooled.Values.Merge(b.Values)
-			}
-		}
-	}
-	return pooled
-}
-
-func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	n := pooled.size()
 	e := Quantile{Q: q, Value: pooled.quantile(q), Low: math.NaN(), High: math.NaN(), N: n}
 	if n == 0 {
@@ -124,15 +107,24 @@ func of(q float64, all []Series, pooled Block, failures bool) Quantile {
 	return e
 }
 
+// Pool is the union of all blocks.
+func Pool(all []Series) Block {
+	pooled := Block{Values: &sketch.Sketch{}}
+	for _, b := range slices.Concat(all...) {
+		pooled.join(b, true)
+	}
+	return pooled
+}
+
 // within keeps an interval to what was seen. That the quantile lies below every
 // value is all but impossible, and for the lower half above every value too; an
 // upper quantile may well lie above them, so an end up there is unknown.
 func within(q float64, seen Block, low, high float64) (float64, float64) {
-	most := seen.Values.Max()
+	low, most := max(low, seen.Values.Min()), seen.Values.Max()
 	if high > most && q > 0.5 {
-		return max(low, seen.Values.Min()), math.NaN()
+		return low, math.NaN()
 	}
-	return max(low, seen.Values.Min()), min(high, most)
+	return low, min(high, most)
 }
 
 // effectAt is the design effect of the share of turns at or below a value, per
@@ -142,11 +134,11 @@ func within(q float64, seen Block, low, high float64) (float64, float64) {
 // effect counts.
 func effectAt(v float64, all []Series, failures bool) (effect, df float64) {
 	for _, at := range []float64{v, v * (1 - sketch.Error), v * (1 + sketch.Error)} {
-		share := make([][]Pair, 0, len(all))
-		for _, series := range all {
-			share = append(share, below(series, at, failures))
+		share := make([][]Pair, len(all))
+		for i, series := range all {
+			share[i] = below(series, at, failures)
 		}
-		total, _ := sum(share)
+		total := Total(share)
 		if x, xdf := designEffect(share, total.Part/total.Whole); x > effect {
 			effect, df = x, xdf
 		}
@@ -154,12 +146,7 @@ func effectAt(v float64, all []Series, failures bool) (effect, df float64) {
 	return effect, df
 }
 
-func (b Block) size() uint64 {
-	if b.Values == nil {
-		return b.Failures
-	}
-	return b.Values.Count() + b.Failures
-}
+func (b Block) size() uint64 { return b.Values.Count() + b.Failures }
 
 // quantile is the value of rank ⌈q n⌉, failures last.
 func (b Block) quantile(q float64) float64 {
@@ -185,9 +172,7 @@ func (b Block) at(rank float64) float64 {
 func below(series Series, v float64, failures bool) []Pair {
 	pairs := make([]Pair, len(series))
 	for i, b := range series {
-		if b.Values != nil {
-			pairs[i] = Pair{Part: b.Values.Rank(v), Whole: float64(b.Values.Count())}
-		}
+		pairs[i] = Pair{Part: b.Values.Rank(v), Whole: float64(b.Values.Count())}
 		if failures {
 			pairs[i].Whole += float64(b.Failures)
 		}

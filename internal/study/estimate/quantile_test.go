@@ -53,7 +53,7 @@ func TestFailuresAtInfinity(t *testing.T) {
 	if e := Of(0.94, series, true); math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
 		t.Errorf("p94 with 5 %% failed is %g (to %g), want a value and no upper end", e.Value, e.High)
 	}
-	if e := Of(0.5, []Series{{{Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
+	if e := Of(0.5, []Series{{{Values: values(0), Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
 		t.Errorf("the median of failures alone is %g, want +∞", e.Value)
 	}
 }

@@ -44,24 +44,28 @@ func TestCell(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range Metrics() {
-		key := m.Key()
-		if back, ok := MetricOf(key); key == "" || seen[key] || !ok || back != m {
-			t.Errorf("metric %d has the key %q, which finds %d", m, key, back)
+		if m == NoMetric || seen[string(m)] || !m.Reported() || m.Title() == "" {
+			t.Errorf("the metric %q is called %q, reported: %v", m, m.Title(), m.Reported())
 		}
-		seen[key] = true
+		seen[string(m)] = true
 		if timing, turns, q := m.Latency(); timing != NoTiming {
-			if want := timingKey(timing, turns, 100*q); key != want {
-				t.Errorf("%s is called %s", want, key)
+			if want := timing.percentile(turns, 100*q); m != want {
+				t.Errorf("%s is called %s", want, m)
 			}
 		}
 	}
 	for m, want := range map[Metric]string{
 		TTFTP50: "ttft_p50_ms", AnswerTTFTP99.Over(FirstTurns): "answer_ttft_first_p99_ms",
 		LatencyP95.Over(WithFailures): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
-		ReadLagP99: "read_lag_p99_ms", TurnTimeMean: "", NoMetric: "",
+		ReadLagP99: "read_lag_p99_ms",
 	} {
-		if got := m.Key(); got != want {
-			t.Errorf("metric %d has the key %q, want %q", m, got, want)
+		if string(m) != want || !m.Reported() {
+			t.Errorf("the key is %q, want %q, reported: %v", m, want, m.Reported())
+		}
+	}
+	for _, m := range []Metric{TurnTimeMean, NoMetric, TTFT.Typical(FirstTurns), validRuns} {
+		if m.Reported() {
+			t.Errorf("%q is reported", m)
 		}
 	}
 	if n := len(Metrics()); n != 75 {

@@ -17,6 +17,7 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	f.Add("| Metric | Target |\n|--|--|\n| TTFT p99 |\n\n## SLO\n| Metric | Target |\n|--|--|\n| TTFT p99 |")
 	f.Add("| Concurrency | TPOT p50 | Valid Runs |\n|-|-|-|\n| 50 | 44ms | 3/3\n| 60 |\n")
+	f.Add("| Parameter |\n|--|\n| Model |")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := parseMarkdown(text)
 		if err != nil {

@@ -15,8 +15,10 @@ func Difference(a, b *Study) string {
 		return fmt.Sprintf("the levels of %s are %s, those of %s are %s", a.File, a.LevelName(), b.File, b.LevelName())
 	}
 	if a.Workload != nil && b.Workload != nil {
-		if d := parameterDifference(a.Workload, b.Workload); d != "" {
-			return fmt.Sprintf("the workloads of %s and %s differ: %s", a.File, b.File, d)
+		for _, p := range slices.Concat(a.Workload, b.Workload) {
+			if x, y := valueOf(p.Name, a.Workload), valueOf(p.Name, b.Workload); x != y {
+				return fmt.Sprintf("the workloads of %s and %s differ: %s is %s in the first, %s in the second", a.File, b.File, p.Name, x, y)
+			}
 		}
 	}
 	if len(a.Objectives) > 0 && len(b.Objectives) > 0 && !slices.Equal(a.Objectives, b.Objectives) {
@@ -25,29 +27,21 @@ func Difference(a, b *Study) string {
 	return ""
 }
 
+func valueOf(name string, list []runfile.Parameter) string {
+	for _, p := range list {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	return "not given"
+}
+
 func objectives(s *Study) string {
 	words := make([]string, len(s.Objectives))
 	for i, o := range s.Objectives {
 		words[i] = fmt.Sprintf("%s (%s)", o.Name, o)
 	}
 	return strings.Join(words, ", ")
-}
-
-func parameterDifference(a, b []runfile.Parameter) string {
-	value := func(list []runfile.Parameter, name string) string {
-		for _, p := range list {
-			if p.Name == name {
-				return p.Value
-			}
-		}
-		return "not given"
-	}
-	for _, p := range slices.Concat(a, b) {
-		if x, y := value(a, p.Name), value(b, p.Name); x != y {
-			return fmt.Sprintf("%s is %s in the first, %s in the second", p.Name, x, y)
-		}
-	}
-	return ""
 }
 
 // RunDifference returns what keeps two runs from being pooled: beside what
@@ -67,27 +61,31 @@ func RunDifference(a, b *Study) string {
 // Join puts studies side by side; the first series of the first study is the
 // baseline. Series of equal names take their study's name before it.
 func Join(studies []*Study) *Study {
+	first := studies[0]
 	if len(studies) == 1 {
-		return studies[0]
+		return first
 	}
-	joined := *studies[0]
-	joined.Title = ""
-	joined.Series, joined.Method, joined.Deployment, joined.Notes, joined.Warnings = nil, nil, nil, nil, nil
-	joined.Capacities = nil
+	joined := &Study{Kind: first.Kind, TargetRPS: first.TargetRPS, Workload: first.Workload}
 	var titles []string
 	for _, s := range studies {
 		titles = append(titles, s.Name)
 		for _, series := range s.Series {
-			series.Name = seriesName(s, series, studies)
+			series.Name = s.nameBeside(studies, series.Name)
 			joined.Series = append(joined.Series, series)
 		}
 		if len(joined.Objectives) == 0 {
 			joined.Objectives = s.Objectives
 		}
-		joined.Method = append(joined.Method, prefixed(s, s.Method, studies)...)
-		joined.Deployment = append(joined.Deployment, prefixed(s, s.Deployment, studies)...)
+		for _, p := range s.Method {
+			p.Variant = s.nameBeside(studies, p.Variant)
+			joined.Method = append(joined.Method, p)
+		}
+		for _, p := range s.Deployment {
+			p.Variant = s.nameBeside(studies, p.Variant)
+			joined.Deployment = append(joined.Deployment, p)
+		}
 		for _, c := range s.Capacities {
-			c.Variant = variantName(s, c.Variant, studies)
+			c.Variant = s.nameBeside(studies, c.Variant)
 			joined.Capacities = append(joined.Capacities, c)
 		}
 		for _, n := range s.Notes {
@@ -102,7 +100,7 @@ func Join(studies []*Study) *Study {
 	}
 	joined.Title = strings.Join(titles, " against ")
 	joined.Warnings = append(joined.Warnings, models(joined.Deployment)...)
-	return &joined
+	return joined
 }
 
 // models warns of a comparison that is one of models as well.
@@ -119,38 +117,17 @@ func models(deployment []runfile.Parameter) []string {
 	return []string{fmt.Sprintf("The models differ (%s): what differs in figures may be the model's doing.", strings.Join(values, "; "))}
 }
 
-// seriesName is the study's name for its only series, and both names where a
-// study has several.
-func seriesName(s *Study, series Series, all []*Study) string {
-	if len(s.Series) == 1 {
-		return s.Name
-	}
-	for _, other := range all {
-		if other != s && slices.ContainsFunc(other.Series, func(x Series) bool { return x.Name == series.Name }) {
-			return s.Name + " " + series.Name
-		}
-	}
-	return series.Name
-}
-
-// variantName is what a variant of a study is called beside other studies: as
-// its series is. What holds for the whole study ("") carries the study's name.
-func variantName(s *Study, variant string, all []*Study) string {
-	i := slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == variant })
+// nameBeside is what a variant is called beside other studies: as its study
+// where that has no other, by its own name where no other study has it, by both
+// where one has, or where nothing was measured of it. What holds for the whole
+// study ("") carries the study's name.
+func (s *Study) nameBeside(all []*Study, variant string) string {
+	measured := s.index(variant) >= 0
 	switch {
-	case i >= 0:
-		return seriesName(s, s.Series[i], all)
-	case variant == "":
+	case variant == "" || measured && len(s.Series) == 1:
 		return s.Name
+	case measured && !slices.ContainsFunc(all, func(o *Study) bool { return o != s && o.index(variant) >= 0 }):
+		return variant
 	}
-	return s.Name + " " + variant // nothing was measured of it
-}
-
-// prefixed marks whose the parameters are.
-func prefixed(s *Study, list []runfile.Parameter, all []*Study) []runfile.Parameter {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Variant = variantName(s, out[i].Variant, all)
-	}
-	return out
+	return s.Name + " " + variant
 }

@@ -1,8 +1,8 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"synthetic/internal/study/estimate"
@@ -12,8 +12,8 @@ import (
 // levelOf pools the repetitions of one level.
 func levelOf(at float64, results []runfile.Result) Level {
 	l := Level{
-		At: at, Figures: map[Metric]Figure{}, Typical: map[TypicalOf]Figure{}, Judged: map[string]Figure{},
-		Errors: map[string]uint64{}, Families: map[string][]string{}, Runs: len(results),
+		At: at, Figures: map[Metric]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{},
+		Families: map[string][]string{}, Runs: len(results),
 	}
 	valid := l.valid(results)
 	l.addTimings(valid)
@@ -28,7 +28,13 @@ func levelOf(at float64, results []runfile.Result) Level {
 		l.Warnings = append(l.Warnings, text)
 	}
 	for _, r := range results {
-		l.warn(r)
+		if r.State != runfile.Complete && !decided(r) {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
+		}
+		l.Warnings = append(l.Warnings, r.Warnings...)
+		for _, s := range r.Snapshots {
+			l.Warnings = append(l.Warnings, s.Warnings...)
+		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
 			l.Lost = append(l.Lost, r.Verdict.Lost...)
@@ -89,7 +95,7 @@ func (l *Level) addErrors(results []runfile.Result) {
 			l.countErrors(*r.Tail)
 		}
 	}
-	total := totalOf(share)
+	total := estimate.Total(share)
 	l.Figures[ErrorPct] = shareFigure(share)
 	l.Figures[Completed] = Plain(total.Whole - total.Part)
 	l.Figures[Failed] = Plain(total.Part)
@@ -103,20 +109,13 @@ func (l *Level) countErrors(b runfile.Block) {
 	}
 }
 
-func totalOf(all [][]estimate.Pair) (total estimate.Pair) {
-	for _, p := range slices.Concat(all...) {
-		total.Part += p.Part
-		total.Whole += p.Whole
-	}
-	return total
-}
-
 // shareFigure is a share in percent.
 func shareFigure(share [][]estimate.Pair) Figure {
 	r := estimate.OfShare(share)
-	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(totalOf(share).Whole)}
+	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(estimate.Total(share).Whole)}
 }
 
+// addJudged adds the share of good turns of each objective that judged any.
 func (l *Level) addJudged(results []runfile.Result) {
 	names := map[string]bool{}
 	for _, r := range results {
@@ -139,8 +138,7 @@ func (l *Level) addJudged(results []runfile.Result) {
 }
 
 // judgedBy are the good turns of an objective among those it judged.
-func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
-	var all [][]estimate.Pair
+func judgedBy(name string, results []runfile.Result) (all [][]estimate.Pair) {
 	for _, r := range results {
 		blocks, lost := r.Judged(name)
 		var series []estimate.Pair
@@ -157,26 +155,28 @@ func judgedBy(name string, results []runfile.Result) [][]estimate.Pair {
 
 // addServer averages each figure over the snapshots that have it.
 func (l *Level) addServer(results []runfile.Result) {
-	type key struct{ source, name string }
-	sums, seconds := map[key]float64{}, map[key]float64{}
+	sums := map[ServerFigure]estimate.Pair{}
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			for _, server := range s.Server {
 				l.Families[server.Source] = server.Families
 				for name, v := range server.Figures {
-					k := key{server.Source, name}
-					sums[k] += v * s.Seconds
-					seconds[k] += s.Seconds
+					k := ServerFigure{Source: server.Source, Name: name}
+					sums[k] = estimate.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}
 				}
 			}
 		}
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(sums), func(a, b key) int {
-		return slices.Compare([]string{a.source, a.name}, []string{b.source, b.name})
-	}) {
-		l.Server = append(l.Server, ServerFigure{Source: k.source, Name: k.name, Value: sums[k] / seconds[k]})
-		if _, have := l.Figures[KVHitRatePct]; k.name == runfile.ServerKVHitRatio && !have {
-			l.Figures[KVHitRatePct] = Plain(100 * sums[k] / seconds[k])
+	for f, sum := range sums {
+		f.Value = sum.Part / sum.Whole
+		l.Server = append(l.Server, f)
+	}
+	slices.SortFunc(l.Server, func(a, b ServerFigure) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))
+	})
+	for _, f := range l.Server {
+		if _, have := l.Figures[KVHitRatePct]; f.Name == runfile.ServerKVHitRatio && !have {
+			l.Figures[KVHitRatePct] = Plain(100 * f.Value)
 		}
 	}
 }
@@ -185,14 +185,4 @@ func (l *Level) addServer(results []runfile.Result) {
 // planned, and no reason to warn.
 func decided(r runfile.Result) bool {
 	return r.State == runfile.EndedEarly && r.Verdict != nil && r.Verdict.Decided != runfile.DecidedMeasured
-}
-
-func (l *Level) warn(r runfile.Result) {
-	if r.State != runfile.Complete && !decided(r) {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
-	}
-	l.Warnings = append(l.Warnings, r.Warnings...)
-	for _, s := range r.Snapshots {
-		l.Warnings = append(l.Warnings, s.Warnings...)
-	}
 }

@@ -42,8 +42,9 @@ func scan(text string) document {
 		line := strings.TrimSpace(lines[i])
 		switch {
 		case strings.HasPrefix(line, "```"):
-			fenced = toggle(fenced, line)
-			if fenced == "```json" {
+			if fenced != "" {
+				fenced = ""
+			} else if fenced = line; line == "```json" {
 				d.json = ""
 			}
 		case fenced == "```json":
@@ -62,27 +63,16 @@ func scan(text string) document {
 			i--
 			d.tables = append(d.tables, t)
 		default:
-			d.line(heading, line)
+			if m := generated.FindStringSubmatch(line); m != nil {
+				d.generated = clock.FindString(m[1])
+			}
+			if m := boldBullet.FindStringSubmatch(line); m != nil && strings.Contains(heading, "Method") {
+				d.bullets = append(d.bullets, runfile.Parameter{Name: m[1], Value: m[2]})
+			}
 		}
 	}
 	d.open = fenced == "```json"
 	return d
-}
-
-func toggle(fenced, line string) string {
-	if fenced != "" {
-		return ""
-	}
-	return line
-}
-
-func (d *document) line(heading, line string) {
-	if m := generated.FindStringSubmatch(line); m != nil {
-		d.generated = clock.FindString(m[1])
-	}
-	if m := boldBullet.FindStringSubmatch(line); m != nil && strings.Contains(heading, "Method") {
-		d.bullets = append(d.bullets, runfile.Parameter{Name: m[1], Value: m[2]})
-	}
 }
 
 func isRule(line string) bool {
@@ -90,13 +80,12 @@ func isRule(line string) bool {
 	return strings.HasPrefix(line, "|") && strings.Trim(line, "|:- ") == "" && strings.Contains(line, "-")
 }
 
-func cells(line string) []string {
+func cells(line string) (all []string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
-	parts := strings.Split(line, "|")
-	for i := range parts {
-		parts[i] = strings.TrimSpace(parts[i])
+	for cell := range strings.SplitSeq(line, "|") {
+		all = append(all, strings.TrimSpace(cell))
 	}
-	return parts
+	return all
 }
 
 // parseMarkdown reads the tables of a report, and its JSON block where it has

@@ -3,145 +3,140 @@ package figures
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Timing is a latency of a turn.
-type Timing uint8
+// Timing is a latency of a turn, as keys name it.
+type Timing string
 
 // The latencies.
 const (
-	NoTiming Timing = iota
-	TTFT
-	AnswerTTFT
-	TPOT
-	ITL
-	Latency
+	NoTiming   Timing = ""
+	TTFT       Timing = "ttft"
+	AnswerTTFT Timing = "answer_ttft"
+	TPOT       Timing = "tpot"
+	ITL        Timing = "itl"
+	Latency    Timing = "latency"
 )
 
 // Timings lists the latencies.
 func Timings() []Timing { return []Timing{TTFT, AnswerTTFT, TPOT, ITL, Latency} }
 
-// String is the latency's part of a key: "ttft".
-func (t Timing) String() string {
-	return [...]string{"", "ttft", "answer_ttft", "tpot", "itl", "latency"}[t]
-}
-
 // Title is "TTFT".
 func (t Timing) Title() string {
-	return [...]string{"", "TTFT", "Answer TTFT", "TPOT", "ITL", "Latency"}[t]
+	return map[Timing]string{TTFT: "TTFT", AnswerTTFT: "Answer TTFT", TPOT: "TPOT", ITL: "ITL", Latency: "Latency"}[t]
 }
 
-// timingOf finds a latency by its part of a key; NoTiming when there is none.
-func timingOf(text string) Timing {
-	return Timing(slices.IndexFunc(Timings(), func(t Timing) bool { return t.String() == text }) + 1)
-}
-
-// Turns are those that a latency is over.
-type Turns uint8
+// Turns are those that a latency is over, as keys name them.
+type Turns string
 
 // The populations of turns.
 const (
-	AllTurns Turns = iota
-	FirstTurns
-	FollowupTurns
+	AllTurns      Turns = ""
+	FirstTurns    Turns = "first"
+	FollowupTurns Turns = "followup"
 	// WithFailures are all turns, the failed ones at +∞; the others are over
 	// the turns that gave a value.
-	WithFailures
+	WithFailures Turns = "with_failures"
 )
-
-func (t Turns) String() string {
-	return [...]string{"", "first", "followup", "with_failures"}[t]
-}
 
 // Quantiles that are reported.
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
 
-// Metric is a figure that reports know.
-type Metric uint8
+// Metric is a figure that reports know, by its key in JSON and CSV.
+type Metric string
 
 // The latencies over all turns; for those over others see Over.
 const (
-	NoMetric Metric = iota
-	TTFTP50
-	TTFTP95
-	TTFTP99
-	AnswerTTFTP50
-	AnswerTTFTP95
-	AnswerTTFTP99
-	TPOTP50
-	TPOTP95
-	TPOTP99
-	ITLP50
-	ITLP95
-	ITLP99
-	LatencyP50
-	LatencyP95
-	LatencyP99
-)
-
-// quantiles of a latency, and latencies of all timings over one kind of turns.
-const (
-	quantiles = 3
-	latencies = LatencyP99
+	NoMetric      Metric = ""
+	TTFTP50       Metric = "ttft_p50_ms"
+	TTFTP95       Metric = "ttft_p95_ms"
+	TTFTP99       Metric = "ttft_p99_ms"
+	AnswerTTFTP99 Metric = "answer_ttft_p99_ms"
+	TPOTP50       Metric = "tpot_p50_ms"
+	TPOTP95       Metric = "tpot_p95_ms"
+	TPOTP99       Metric = "tpot_p99_ms"
+	LatencyP50    Metric = "latency_p50_ms"
+	LatencyP95    Metric = "latency_p95_ms"
 )
 
 // What is no quantile of a turn's latency.
 const (
-	ErrorPct Metric = iota + 4*latencies + 1
-	TurnsPerSecond
-	ConversationStartsPerSecond
-	GoodputPerSecond
-	OutputTokensPerSecond
-	PromptTokensPerSecond
-	OutputTokensPerTurn
-	KVHitRatePct
-	InFlightMean
-	InFlightMax
-	LatencyMean
-	Completed
-	Failed
-	ScheduleLagP99
-	ReadLagP99
+	ErrorPct                    Metric = "error_pct"
+	TurnsPerSecond              Metric = "actual_rps"
+	ConversationStartsPerSecond Metric = "conversation_starts_per_s"
+	GoodputPerSecond            Metric = "goodput_per_s"
+	OutputTokensPerSecond       Metric = "tops"
+	PromptTokensPerSecond       Metric = "prompt_tokens_per_s"
+	OutputTokensPerTurn         Metric = "output_tokens_per_turn"
+	KVHitRatePct                Metric = "kv_hit_rate_pct"
+	InFlightMean                Metric = "in_flight_mean"
+	InFlightMax                 Metric = "max_in_flight"
+	LatencyMean                 Metric = "latency_mean_ms"
+	Completed                   Metric = "completed"
+	Failed                      Metric = "failed"
+	ScheduleLagP99              Metric = "schedule_lag_p99_ms"
+	ReadLagP99                  Metric = "read_lag_p99_ms"
 	// TurnTimeMean is over failed turns, too; it is not reported.
-	TurnTimeMean
+	TurnTimeMean Metric = "turn_time_mean_ms"
 )
 
 // Metrics lists every figure that is reported, in the order of columns.
 func Metrics() []Metric {
 	var all []Metric
-	for m := NoMetric + 1; m <= ReadLagP99; m++ {
-		all = append(all, m)
+	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
+		for _, t := range Timings() {
+			for i := range Quantiles() {
+				all = append(all, t.Quantile(turns, i))
+			}
+		}
+	}
+	for _, d := range counted() {
+		all = append(all, d.metric)
 	}
 	return all
 }
 
-// MetricOf finds a metric by its key.
-func MetricOf(key string) (Metric, bool) {
-	for _, m := range Metrics() {
-		if m.Key() == key {
-			return m, true
-		}
-	}
-	return NoMetric, false
-}
+// Reported tells a metric of reports from any other text.
+func (m Metric) Reported() bool { return slices.Contains(Metrics(), m) }
 
 // Quantile is the metric of the i-th of Quantiles of a latency.
-func (t Timing) Quantile(turns Turns, i int) Metric {
-	return (Metric(t)-1)*quantiles + 1 + Metric(i) + Metric(turns)*latencies
+func (t Timing) Quantile(turns Turns, i int) Metric { return t.percentile(turns, 100*Quantiles()[i]) }
+
+// percentile is called "ttft_followup_p99_ms".
+func (t Timing) percentile(turns Turns, percentile float64) Metric {
+	switch turns {
+	case AllTurns:
+		return Metric(fmt.Sprintf("%s_p%g_ms", t, percentile))
+	case WithFailures:
+		return Metric(fmt.Sprintf("%s_p%g_with_failures_ms", t, percentile))
+	}
+	return Metric(fmt.Sprintf("%s_%s_p%g_ms", t, turns, percentile))
 }
 
+// Typical is the geometric mean of a latency, which live turns are compared with;
+// it is not reported, and no report has it.
+func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(turns) + "_typical_ms" }
+
 // Over is a latency over all turns as it is over others.
-func (m Metric) Over(turns Turns) Metric { return m + Metric(turns)*latencies }
+func (m Metric) Over(turns Turns) Metric {
+	t, _, q := m.Latency()
+	return t.percentile(turns, 100*q)
+}
+
+var quantileKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|itl|latency)(?:_(first|followup))?_p(50|95|99)(?:_(with_failures))?_ms$`)
 
 // Latency says what a quantile is of; NoTiming for other metrics.
 func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
-	if m == NoMetric || m >= ErrorPct {
+	k := quantileKey.FindStringSubmatch(string(m))
+	if k == nil {
 		return NoTiming, AllTurns, math.NaN()
 	}
-	i := m - 1
-	return Timing(i%latencies/quantiles) + 1, Turns(i / latencies), Quantiles()[i%quantiles]
+	percentile, _ := strconv.ParseFloat(k[3], 64)
+	return Timing(k[1]), Turns(k[2] + k[4]), percentile / 100
 }
 
 // Direction says which way a figure is better.
@@ -156,58 +151,51 @@ const (
 
 // description is how a metric is called, printed and judged.
 type description struct {
-	key         string // in JSON and CSV
+	metric      Metric
 	title, unit string // title heads its column, unit follows its value
 	decimals    int
 	better      Direction
 }
 
+// counted are the metrics that are no quantile.
+func counted() []description {
+	return []description{
+		{ErrorPct, "Error %", "%", 1, LowerIsBetter},
+		{TurnsPerSecond, "Turns/s", "", 2, HigherIsBetter},
+		{ConversationStartsPerSecond, "Conversation starts/s", "", 2, HigherIsBetter},
+		{GoodputPerSecond, "Goodput (turns/s within every SLO)", "", 2, HigherIsBetter},
+		{OutputTokensPerSecond, "TOPS", "", 1, HigherIsBetter},
+		{PromptTokensPerSecond, "Prompt tokens/s", "", 0, HigherIsBetter},
+		{OutputTokensPerTurn, "Output tokens/turn", "", 0, Neither},
+		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
+		{InFlightMean, "Mean in flight", "", 1, Neither},
+		{InFlightMax, "Max Concurrent", "", 0, Neither},
+		{LatencyMean, "Latency mean", "ms", 0, LowerIsBetter},
+		{Completed, "Completed", "", 0, Neither},
+		{Failed, "Failed", "", 0, LowerIsBetter},
+		{ScheduleLagP99, "Schedule lag p99", "ms", 1, LowerIsBetter},
+		{ReadLagP99, "Read lag p99", "ms", 2, LowerIsBetter},
+	}
+}
+
 func (m Metric) describe() description {
 	if t, turns, q := m.Latency(); t != NoTiming {
-		d := description{timingKey(t, turns, 100*q), fmt.Sprintf("%s p%g", t.Title(), 100*q), "ms", 0, LowerIsBetter}
+		d := description{m, fmt.Sprintf("%s p%g", t.Title(), 100*q), "ms", 0, LowerIsBetter}
 		if turns != AllTurns {
-			d.title += " (" + strings.ReplaceAll(turns.String(), "_", " ") + ")"
+			d.title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
 		}
 		if t == TPOT || t == ITL {
 			d.decimals = 1
 		}
 		return d
 	}
-	if m < ErrorPct || m > ReadLagP99 {
-		return description{}
+	for _, d := range counted() {
+		if d.metric == m {
+			return d
+		}
 	}
-	return [...]description{
-		{"error_pct", "Error %", "%", 1, LowerIsBetter},
-		{"actual_rps", "Turns/s", "", 2, HigherIsBetter},
-		{"conversation_starts_per_s", "Conversation starts/s", "", 2, HigherIsBetter},
-		{"goodput_per_s", "Goodput (turns/s within every SLO)", "", 2, HigherIsBetter},
-		{"tops", "TOPS", "", 1, HigherIsBetter},
-		{"prompt_tokens_per_s", "Prompt tokens/s", "", 0, HigherIsBetter},
-		{"output_tokens_per_turn", "Output tokens/turn", "", 0, Neither},
-		{"kv_hit_rate_pct", "Hit Rate", "%", 1, HigherIsBetter},
-		{"in_flight_mean", "Mean in flight", "", 1, Neither},
-		{"max_in_flight", "Max Concurrent", "", 0, Neither},
-		{"latency_mean_ms", "Latency mean", "ms", 0, LowerIsBetter},
-		{"completed", "Completed", "", 0, Neither},
-		{"failed", "Failed", "", 0, LowerIsBetter},
-		{"schedule_lag_p99_ms", "Schedule lag p99", "ms", 1, LowerIsBetter},
-		{"read_lag_p99_ms", "Read lag p99", "ms", 2, LowerIsBetter},
-	}[m-ErrorPct]
+	return description{}
 }
-
-// timingKey is the key of a percentile: "ttft_followup_p99_ms".
-func timingKey(t Timing, turns Turns, percentile float64) string {
-	switch turns {
-	case AllTurns:
-		return fmt.Sprintf("%s_p%g_ms", t, percentile)
-	case WithFailures:
-		return fmt.Sprintf("%s_p%g_with_failures_ms", t, percentile)
-	}
-	return fmt.Sprintf("%s_%s_p%g_ms", t, turns, percentile)
-}
-
-// Key is its name in JSON and CSV.
-func (m Metric) Key() string { return m.describe().key }
 
 // Title heads its column.
 func (m Metric) Title() string { return m.describe().title }

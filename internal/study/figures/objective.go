@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"synthetic/internal/probe"
@@ -33,21 +32,13 @@ func (o Objective) String() string {
 	return fmt.Sprintf("%s p%g < %gms", o.Label, o.Share, o.Threshold)
 }
 
-// Key is that of the quantile; "" without one.
-func (o Objective) Key() string {
-	if o.Timing == NoTiming {
-		return ""
-	}
-	return timingKey(o.Timing, o.Turns, o.Share)
-}
-
-// Metric is the quantile, NoMetric where reports do not have it.
+// Metric is the quantile that says the same, which reports need not have;
+// NoMetric without one.
 func (o Objective) Metric() Metric {
-	i := slices.Index(Quantiles(), o.Share/100)
-	if o.Timing == NoTiming || i < 0 {
+	if o.Timing == NoTiming {
 		return NoMetric
 	}
-	return o.Timing.Quantile(o.Turns, i)
+	return o.Timing.percentile(o.Turns, o.Share)
 }
 
 // JudgeBy replaces the objectives. What was decided by the former ones goes with
@@ -67,20 +58,25 @@ func (s *Study) JudgeBy(objectives []Objective) {
 func objectiveOf(o runfile.Objective) Objective {
 	out := Objective{
 		Name: o.Name, Label: strings.ToUpper(strings.ReplaceAll(string(o.SLI), "_", " ")),
-		Timing: timingOf(string(o.SLI)), Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
+		Threshold: o.ThresholdSeconds * 1000, Share: o.Objective * 100,
 	}
-	switch o.SLI {
+	switch o.SLI { // that of ITL is of the longest gap of a turn, where reports are of all gaps
+	case slo.TTFT, slo.AnswerTTFT, slo.TPOT:
+		out.Timing = Timing(o.SLI)
 	case slo.TurnDuration:
 		out.Timing, out.Label = Latency, "LATENCY"
-	case slo.ITL: // of the longest gap of a turn, where reports are of all gaps
-		out.Timing = NoTiming
 	}
 	if len(o.Turns) == 1 {
+<<<<<<< HEAD
 		out.Label += " " + string(o.Turns[0])
 		out.Turns = FirstTurns
 		if o.Turns[0] == probe.Followup {
 			out.Turns = FollowupTurns
 		}
+=======
+		out.Label += " " + o.Turns[0]
+		out.Turns = Turns(o.Turns[0])
+>>>>>>> w-fig
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func TestTheJSONGivesEveryNumberOfTheTables(t *testing.T) {
 						}
 						found++
 						if rounded := math.RoundToEven(have.Value/f.Step) * f.Step; math.Abs(rounded-f.Value) > 1e-6*max(f.Value, 1) {
-							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, m.Key(), f.Value, have.Value)
+							t.Errorf("%s at %g: %s is printed as %g, the JSON has %g", series.Name, l.At, m, f.Value, have.Value)
 						}
 					}
 				}
@@ -116,7 +116,7 @@ func TestReadSeeds(t *testing.T) {
 			}
 			l, _ := s.Series[0].Level(tt.at)
 			if got := l.Value(tt.metric); got != tt.value {
-				t.Errorf("%s at %g = %g, want %g", tt.metric.Key(), tt.at, got, tt.value)
+				t.Errorf("%s at %g = %g, want %g", tt.metric, tt.at, got, tt.value)
 			}
 			if s.Title == "" || s.Generated.IsZero() || len(s.Method) == 0 {
 				t.Errorf("title %q, generated %v, %d lines of method", s.Title, s.Generated, len(s.Method))

@@ -53,13 +53,8 @@ func parseReference(data []byte) (*Study, error) {
 			return nil, fmt.Errorf("levels[%d]: %w", i, err)
 		}
 	}
-	place := func(x Series) int {
-		if i := slices.Index(ref.Variants, x.Name); i >= 0 {
-			return i
-		}
-		return len(ref.Variants)
-	}
-	slices.SortStableFunc(s.Series, func(a, b Series) int { return place(a) - place(b) })
+	place := func(x Series) uint { return uint(slices.Index(ref.Variants, x.Name)) } // −1 comes last
+	slices.SortStableFunc(s.Series, func(a, b Series) int { return cmp.Compare(place(a), place(b)) })
 	s.dropEmptyQueries()
 	return s, s.check()
 }
@@ -80,23 +75,20 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	if !(*at > 0) {
 		return fmt.Errorf("a level of %g: it must be above 0", *at)
 	}
-	if s.putFields(mode, *at, level) {
+	put := func(series string, f fields) (known bool) {
+		values := f.figures()
+		if len(values) > 0 {
+			s.put(series, Level{At: *at, Figures: values, GivenUp: optional[bool](f["given_up"])})
+		}
+		return len(values) > 0
+	}
+	if put(mode, level) {
 		return nil
 	}
 	for _, name := range names(text) {
-		s.putFields(name, *at, optional[fields](level[name]))
+		put(name, optional[fields](level[name]))
 	}
 	return nil
-}
-
-// putFields adds what the fields say of a level of a series; false when they
-// hold no figure.
-func (s *Study) putFields(series string, at float64, f fields) bool {
-	values := f.figures()
-	if len(values) > 0 {
-		s.put(series, Level{At: at, Figures: values, GivenUp: optional[bool](f["given_up"])})
-	}
-	return len(values) > 0
 }
 
 // names are those of the fields of an object in the order of the text, which a
@@ -120,7 +112,7 @@ func (f fields) figures() map[Metric]Figure {
 	intervals := optional[map[string][2]*float64](f["intervals"])
 	found := map[Metric]Figure{}
 	for _, m := range Metrics() {
-		key := m.Key()
+		key := string(m)
 		v := optional[*float64](f[key])
 		if v == nil {
 			continue
@@ -129,8 +121,9 @@ func (f fields) figures() map[Metric]Figure {
 		timing, _, _ := m.Latency()
 		figure.N = turns[key]
 		figure.Quantile = figure.N > 0 && timing != NoTiming
-		if ends, ok := intervals[key]; ok {
-			figure.Low, figure.High = end(ends[0]), end(ends[1])
+		if ends, ok := intervals[key]; ok { // JSON has no +∞, so it is null there
+			inf := math.Inf(1)
+			figure.Low, figure.High = *cmp.Or(ends[0], &inf), *cmp.Or(ends[1], &inf)
 		}
 		found[m] = figure
 	}
@@ -147,21 +140,13 @@ func optional[T any](raw json.RawMessage) T {
 	return v
 }
 
-// end of an interval: JSON has no +∞, so it is null there.
-func end(v *float64) float64 {
-	if v == nil {
-		return math.Inf(1)
-	}
-	return *v
-}
-
 // put adds a level to a series, which it makes if need be, or adds figures to
 // the level that is there.
 func (s *Study) put(name string, l Level) {
-	i := slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
+	i := s.index(name)
 	if i < 0 {
+		i = len(s.Series)
 		s.Series = append(s.Series, Series{Name: name})
-		i = len(s.Series) - 1
 	}
 	levels := &s.Series[i].Levels
 	j, found := slices.BinarySearchFunc(*levels, l.At, func(x Level, at float64) int { return cmp.Compare(x.At, at) })
@@ -206,7 +191,7 @@ func (s *Study) dropEmptyQueries() {
 // check refuses a report of which nothing could be read.
 func (s *Study) check() error {
 	if !s.Any(func(Level) bool { return true }) {
-		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50.Key())
+		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50)
 	}
 	return nil
 }

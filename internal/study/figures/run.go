@@ -36,7 +36,11 @@ func FromRuns(runs []*runfile.Run) *Study {
 		}
 	}
 	for i, r := range runs {
-		s.Notes = append(s.Notes, early(r)...)
+		for _, result := range r.Results { // of those decided early, figures stand on fewer turns
+			if decided(result) {
+				s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
+			}
+		}
 		if r.Interrupted != "" {
 			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
@@ -51,18 +55,6 @@ func FromRuns(runs []*runfile.Run) *Study {
 	return s
 }
 
-// early says which levels were decided before their planned time: their figures
-// stand on fewer turns.
-func early(r *runfile.Run) []string {
-	var out []string
-	for _, result := range r.Results {
-		if decided(result) {
-			out = append(out, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
-		}
-	}
-	return out
-}
-
 // method is the table of how it was measured.
 func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	var rows []runfile.Parameter
@@ -70,11 +62,15 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 		rows = append(rows, runfile.Parameter{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
 	row("Variants", "%s", strings.Join(r.Variants, ", "))
-	title := "Concurrency levels"
-	if r.LevelKind == runfile.Rate {
-		title = "Rates"
+	var levels []float64
+	for _, r := range runs {
+		for _, result := range r.Results {
+			levels = append(levels, result.Level)
+		}
 	}
-	row(title, "%s", runfile.FormatLevels(levels(runs), ", "))
+	slices.Sort(levels)
+	title := map[runfile.LevelKind]string{runfile.Rate: "Rates"}[r.LevelKind]
+	row(cmp.Or(title, "Concurrency levels"), "%s", runfile.FormatLevels(slices.Compact(levels), ", "))
 	if r.TargetRPS != nil {
 		row("Target RPS", "%.1f conversation starts/s at most", *r.TargetRPS)
 	}
@@ -102,17 +98,6 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
-}
-
-func levels(runs []*runfile.Run) []float64 {
-	var all []float64
-	for _, r := range runs {
-		for _, result := range r.Results {
-			all = append(all, result.Level)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // seriesOf gathers the results of a variant by level.

@@ -48,7 +48,7 @@ func TestFiguresOfARun(t *testing.T) {
 		figures.ErrorPct: 0, figures.Failed: 0, figures.ConversationStartsPerSecond: 5.1,
 	} {
 		if got := l.Value(m); math.Abs(got-want) > 0.05*want {
-			t.Errorf("%s = %g, want about %g", m.Key(), got, want)
+			t.Errorf("%s = %g, want about %g", m, got, want)
 		}
 	}
 	if f := l.Figure(figures.TTFTP99); !f.Ranged() || f.Low >= f.Value || f.High <= f.Value || f.N < 6000 {
@@ -295,7 +295,7 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 	for m, want := range map[figures.Metric]float64{figures.TPOTP50: tpot, figures.TPOTP95: tpot * math.Exp(1.645*0.04), figures.TPOTP99: tpot * math.Exp(2.326*0.04)} {
 		f := l.Figure(m)
 		if math.Abs(f.Value-want) > 0.012*want || f.Low > want || f.High < want {
-			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", m.Key(), f.Value, f.Low, f.High, want)
+			t.Errorf("%s is %.2f (%.2f to %.2f), want %.2f", m, f.Value, f.Low, f.High, want)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Study struct {
 	// Name labels the study beside others; File is where it was read.
 	Name, File string
 	Title      string
+	// Run is what was read, nil for a report.
+	Run *runfile.Run
 	// Generated as the file says; zero when it does not.
 	Generated time.Time
 	Kind      runfile.LevelKind
@@ -53,9 +55,6 @@ type Level struct {
 	// At is conversations in flight or starts per second.
 	At      float64
 	Figures map[Metric]Figure
-	// Typical are the geometric means of latencies in ms. They are what live turns
-	// are compared with, and not printed; nil for reports, which have quantiles.
-	Typical map[TypicalOf]Figure
 	// Errors counts failed turns by outcome; nil when unknown.
 	Errors map[string]uint64
 	// Runs were measured, of which Valid had few enough errors to stand for
@@ -77,12 +76,6 @@ type Level struct {
 	// of its mean, where it is beyond chance; 0 otherwise.
 	Drift    float64
 	Warnings []string
-}
-
-// TypicalOf is a latency of the first or of the follow-up turns.
-type TypicalOf struct {
-	Timing Timing
-	Turns  Turns
 }
 
 // ServerFigure is what the deployment said of itself, averaged over snapshots.
@@ -169,5 +162,30 @@ func (l Level) Has(m Metric) bool {
 // Has reports whether any level has the figure.
 func (s *Study) Has(m Metric) bool { return s.Any(func(l Level) bool { return l.Has(m) }) }
 
+// index of a series; -1 when there is none of that name.
+func (s *Study) index(name string) int {
+	return slices.IndexFunc(s.Series, func(x Series) bool { return x.Name == name })
+}
+
+// Of is the series of that name; one without levels when there is none.
+func (s *Study) Of(name string) Series {
+	if i := s.index(name); i >= 0 {
+		return s.Series[i]
+	}
+	return Series{Name: name}
+}
+
 // LevelName is "concurrency" or "rate".
 func (s *Study) LevelName() string { return string(cmp.Or(s.Kind, runfile.Concurrency)) }
+
+// Levels are all levels of all series, in rising order.
+func (s *Study) Levels() []float64 {
+	var all []float64
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			all = append(all, l.At)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

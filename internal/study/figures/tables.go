@@ -24,7 +24,7 @@ func (s *Study) addTables(d document) {
 	variants := len(s.Series) > 1
 	for i, t := range d.tables {
 		switch first := strings.ToLower(t.header[0]); {
-		case first == "parameter":
+		case first == "parameter" && len(t.header) > 1:
 			s.addParameters(t)
 		case first == "metric" && len(t.header) == 2 && strings.Contains(t.heading, "SLO"):
 			s.addTargets(t)
@@ -37,8 +37,10 @@ func (s *Study) addTables(d document) {
 			// The first table of levels decides whether the report compares:
 			// later ones may quote other reports beside their own.
 			if i == 0 || len(s.Series) == 0 {
-				_, named := headingColumn(t.heading)
-				variants = s.prefixed(t) || named
+				variants = slices.ContainsFunc(t.header[1:], func(title string) bool {
+					variant, _, ok := s.column(t.heading, title)
+					return ok && variant != ""
+				})
 			}
 			s.addLevels(t, mode, variants)
 		}
@@ -46,13 +48,12 @@ func (s *Study) addTables(d document) {
 }
 
 func (s *Study) addParameters(t table) {
+	into := &s.Method
+	if strings.Contains(t.heading, "Deployment") {
+		into = &s.Deployment
+	}
 	for _, row := range t.rows {
-		p := runfile.Parameter{Name: row[0], Value: row[1]}
-		if strings.Contains(t.heading, "Deployment") {
-			s.Deployment = append(s.Deployment, p)
-		} else {
-			s.Method = append(s.Method, p)
-		}
+		*into = append(*into, runfile.Parameter{Name: row[0], Value: row[1]})
 	}
 }
 
@@ -73,58 +74,49 @@ func (s *Study) addTargets(t table) {
 		share, _ := strconv.ParseFloat(m[2], 64)
 		name := strings.ToLower(m[1])
 		s.Objectives = append(s.Objectives, Objective{
-			Name: name, Label: m[1], Timing: timingOf(name), Threshold: f.Value, Share: share,
+			Name: name, Label: m[1], Timing: Timing(name), Threshold: f.Value, Share: share,
 		})
 	}
 }
 
-// column is what stands in a column of a table: a metric, or how many runs were
-// valid.
-type column struct {
-	metric    Metric
-	validRuns bool
-}
+// validRuns stands for the column that says how many runs were valid.
+const validRuns Metric = "valid runs"
 
-// columnOf reads a column's title; false when it is of no figure.
-func columnOf(title string) (column, bool) {
+// metricOf reads a column's title; false when it is of no figure.
+func metricOf(title string) (Metric, bool) {
 	title = strings.ToLower(title)
 	if m := timingTitle.FindStringSubmatch(title); m != nil {
-		metric, ok := MetricOf(m[1] + "_" + m[2] + "_ms")
-		return column{metric: metric}, ok
-	}
-	if strings.HasPrefix(title, "valid runs") {
-		return column{validRuns: true}, true
+		metric := Metric(m[1] + "_" + m[2] + "_ms")
+		return metric, metric.Reported()
 	}
 	for prefix, m := range map[string]Metric{
 		"error %": ErrorPct, "actual rps": TurnsPerSecond, "turns/s": TurnsPerSecond,
 		"tops": OutputTokensPerSecond, "output tok/s": OutputTokensPerSecond, "output throughput": OutputTokensPerSecond,
-		"hit rate": KVHitRatePct, "max concurrent": InFlightMax, "completed": Completed, "failed": Failed,
+		"hit rate": KVHitRatePct, "max concurrent": InFlightMax, "completed": Completed, "failed": Failed, "valid runs": validRuns,
 	} {
 		if strings.HasPrefix(title, prefix) {
-			return column{metric: m}, true
+			return m, true
 		}
 	}
-	return column{}, false
+	return NoMetric, false
 }
 
-// headingColumn is the figure that a table's heading names ("Results — TTFT p99
-// (ms)").
-func headingColumn(heading string) (column, bool) {
-	if _, title, ok := strings.Cut(heading, "— "); ok && strings.HasPrefix(heading, "Results") {
-		return columnOf(title)
+// column says whose figure and which one stands below a title: the heading may
+// name the figure ("Results — TTFT p99 (ms)") and the title the variant, or the
+// title has both.
+func (s *Study) column(heading, title string) (variant string, m Metric, ok bool) {
+	if _, figure, named := strings.Cut(heading, "— "); named && strings.HasPrefix(heading, "Results") {
+		if m, ok := metricOf(figure); ok {
+			return title, m, true
+		}
 	}
-	return column{}, false
-}
-
-// split takes the variant's name off a column's title.
-func (s *Study) split(title string) (variant string, c column, ok bool) {
 	words := strings.Fields(title)
 	for i := range words {
-		if c, ok := columnOf(strings.Join(words[i:], " ")); ok {
-			return s.variant(strings.Join(words[:i], " ")), c, true
+		if m, ok := metricOf(strings.Join(words[i:], " ")); ok {
+			return s.variant(strings.Join(words[:i], " ")), m, true
 		}
 	}
-	return "", column{}, false
+	return "", NoMetric, false
 }
 
 // variant is the series that a short name in a table stands for.
@@ -140,19 +132,12 @@ func (s *Study) variant(short string) string {
 // initials reports whether the short name begins the long one, or its words:
 // RR is round_robin, KV is kv_aware.
 func initials(name, short string) bool {
-	short = strings.ToLower(short)
-	var first strings.Builder
-	for word := range strings.SplitSeq(strings.ToLower(name), "_") {
-		first.WriteString(word[:min(1, len(word))])
+	name, short = strings.ToLower(name), strings.ToLower(short)
+	first := ""
+	for word := range strings.SplitSeq(name, "_") {
+		first += word[:min(1, len(word))]
 	}
-	return strings.HasPrefix(strings.ToLower(name), short) || strings.HasPrefix(first.String(), short)
-}
-
-func (s *Study) prefixed(t table) bool {
-	return slices.ContainsFunc(t.header[1:], func(title string) bool {
-		variant, _, ok := s.split(title)
-		return ok && variant != ""
-	})
+	return strings.HasPrefix(name, short) || strings.HasPrefix(first, short)
 }
 
 func (s *Study) addLevels(t table, mode string, variants bool) {
@@ -161,13 +146,9 @@ func (s *Study) addLevels(t table, mode string, variants bool) {
 		if err != nil || !(at > 0) {
 			continue
 		}
-		for i := 1; i < min(len(row), len(t.header)); i++ {
-			variant, c, ok := s.split(t.header[i])
-			if of, named := headingColumn(t.heading); named {
-				variant, c, ok = t.header[i], of, true
-			}
-			if ok && variants == (variant != "") {
-				s.putCell(cmp.Or(variant, mode), at, c, row[i])
+		for i, title := range t.header[1:] {
+			if variant, m, ok := s.column(t.heading, title); ok && variants == (variant != "") {
+				s.putCell(cmp.Or(variant, mode), at, m, row[i+1])
 			}
 		}
 	}
@@ -175,30 +156,28 @@ func (s *Study) addLevels(t table, mode string, variants bool) {
 
 // addDetail reads the metrics of one level.
 func (s *Study) addDetail(t table) {
-	m := rateHeading.FindStringSubmatch(t.heading)
-	if m == nil {
+	level := rateHeading.FindStringSubmatch(t.heading)
+	if level == nil {
 		return
 	}
-	at, _ := strconv.ParseFloat(m[1], 64)
+	at, _ := strconv.ParseFloat(level[1], 64)
 	for _, row := range t.rows {
-		if c, ok := columnOf(row[0]); ok {
-			for i := 1; i < min(len(row), len(t.header)); i++ {
-				s.putCell(t.header[i], at, c, row[i])
+		if m, ok := metricOf(row[0]); ok {
+			for i, variant := range t.header[1:] {
+				s.putCell(variant, at, m, row[i+1])
 			}
 		}
 	}
 }
 
-func (s *Study) putCell(variant string, at float64, c column, text string) {
+func (s *Study) putCell(variant string, at float64, m Metric, text string) {
 	l := Level{At: at, Figures: map[Metric]Figure{}}
-	if c.validRuns {
+	if m == validRuns {
 		if _, err := fmt.Sscanf(text, "%d/%d", &l.Valid, &l.Runs); err == nil {
 			s.put(variant, l)
 		}
-		return
-	}
-	if f, ok := cell(text, c.metric.Unit()); ok {
-		l.Figures[c.metric] = f
+	} else if f, ok := cell(text, m.Unit()); ok {
+		l.Figures[m] = f
 		s.put(variant, l)
 	}
 }

@@ -12,22 +12,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// of takes one latency out of a kind's distributions.
-func (t Timing) of(d runfile.Distributions) runfile.Distribution {
-	return [...]runfile.Distribution{{}, d.TTFT, d.AnswerTTFT, d.TPOT, d.ITL, d.Latency}[t]
-}
-
-// of takes the distributions of some turns out of a block.
-func (t Turns) of(b runfile.Block) []runfile.Distributions {
-	switch t {
-	case FirstTurns:
-		return []runfile.Distributions{b.First}
-	case FollowupTurns:
-		return []runfile.Distributions{b.Followup}
-	}
-	return []runfile.Distributions{b.First, b.Followup}
-}
-
 // addTimings adds every quantile of every latency, the mean of whole turns, and
 // what is typical of each kind of turn.
 func (l *Level) addTimings(results []runfile.Result) {
@@ -44,9 +28,7 @@ func (l *Level) addTimings(results []runfile.Result) {
 			switch n := values.Count(); {
 			case n == 0:
 			case turns != AllTurns:
-				typical := Plain(1000 * values.GeometricMean())
-				typical.N = n
-				l.Typical[TypicalOf{timing, turns}] = typical
+				l.Figures[timing.Typical(turns)] = Plain(1000 * values.GeometricMean())
 			case timing == Latency:
 				l.Figures[LatencyMean] = Plain(1000 * values.Sum() / float64(n))
 			}
@@ -54,18 +36,27 @@ func (l *Level) addTimings(results []runfile.Result) {
 	}
 }
 
+// timingSeries are the distributions of a latency, of the blocks of each result.
 func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estimate.Series {
 	all := make([]estimate.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
 			merged := runfile.Distribution{Values: &sketch.Sketch{}}
-			for _, d := range turns.of(b) {
-				merged.Merge(timing.of(d))
+			if turns != FollowupTurns {
+				merged.Merge(timing.of(b.First))
+			}
+			if turns != FirstTurns {
+				merged.Merge(timing.of(b.Followup))
 			}
 			all[i] = append(all[i], estimate.Block{Values: merged.Values, Failures: merged.Failures})
 		}
 	}
 	return all
+}
+
+// of takes one latency out of a kind's distributions.
+func (t Timing) of(d runfile.Distributions) runfile.Distribution {
+	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
 
 // addTiming adds a quantile in ms. One that has no samples at all is left out;
@@ -85,18 +76,18 @@ func (l *Level) addTiming(m Metric, e estimate.Quantile) {
 
 // addLags adds how late the prober itself was.
 func (l *Level) addLags(results []runfile.Result) {
-	var schedule, read sketch.Sketch
-	for _, r := range results {
-		for _, b := range r.Blocks() {
-			if b.ScheduleLag != nil {
-				schedule.Merge(b.ScheduleLag)
-			}
-			if b.ReadLag != nil {
-				read.Merge(b.ReadLag)
+	for m, of := range map[Metric]func(runfile.Block) *sketch.Sketch{
+		ScheduleLagP99: func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
+		ReadLagP99:     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
+	} {
+		var lags sketch.Sketch
+		for _, r := range results {
+			for _, b := range r.Blocks() {
+				if lag := of(b); lag != nil {
+					lags.Merge(lag)
+				}
 			}
 		}
-	}
-	for m, lags := range map[Metric]*sketch.Sketch{ScheduleLagP99: &schedule, ReadLagP99: &read} {
 		if n := lags.Count(); n > 0 {
 			f := Plain(1000 * lags.Quantile(0.99))
 			f.N = n
@@ -111,13 +102,11 @@ func (l *Level) addLags(results []runfile.Result) {
 // runs); the largest of the repetitions, else 0.
 func drift(results []runfile.Result) float64 {
 	largest := 0.0
-	for _, r := range results {
+	for _, series := range timingSeries(results, TTFT, AllTurns) {
 		var means []float64
-		for _, series := range timingSeries([]runfile.Result{r}, TTFT, AllTurns) {
-			for _, b := range series {
-				if b.Values.Count() > 0 {
-					means = append(means, b.Values.Sum()/float64(b.Values.Count()))
-				}
+		for _, b := range series {
+			if n := b.Values.Count(); n > 0 {
+				means = append(means, b.Values.Sum()/float64(n))
 			}
 		}
 		if d, t := slope(means); math.Abs(t) > 4 && math.Abs(d) > math.Abs(largest) {
@@ -131,13 +120,10 @@ func drift(results []runfile.Result) float64 {
 // largest is named against the smallest when their 95 % intervals are apart
 // and they differ by a tenth; "" otherwise.
 func disagreement(results []runfile.Result) string {
-	if len(results) < 2 {
-		return ""
-	}
 	low, high := 0, 0
 	all := make([]estimate.Quantile, len(results))
-	for i, r := range results {
-		all[i] = estimate.Of(0.5, timingSeries([]runfile.Result{r}, TTFT, AllTurns), false)
+	for i, series := range timingSeries(results, TTFT, AllTurns) {
+		all[i] = estimate.Of(0.5, []estimate.Series{series}, false)
 		if all[i].Value < all[low].Value {
 			low = i
 		}
@@ -179,6 +165,7 @@ func (l *Level) addRates(results []runfile.Result) {
 		return float64(n)
 	}
 	seconds := func(b runfile.Block) float64 { return b.Seconds }
+	output := func(b runfile.Block) float64 { return float64(b.Tokens.Output) }
 	for _, rate := range []struct {
 		metric      Metric
 		part, whole func(runfile.Block) float64
@@ -186,9 +173,9 @@ func (l *Level) addRates(results []runfile.Result) {
 		{TurnsPerSecond, ended, seconds},
 		{TurnTimeMean, func(b runfile.Block) float64 { return 1000 * b.TurnSeconds }, ended},
 		{GoodputPerSecond, func(b runfile.Block) float64 { return float64(b.Good) }, seconds},
-		{OutputTokensPerSecond, outputTokens, seconds},
+		{OutputTokensPerSecond, output, seconds},
 		{PromptTokensPerSecond, func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
-		{OutputTokensPerTurn, outputTokens, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
+		{OutputTokensPerTurn, output, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
 	} {
 		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
 			return estimate.Pair{Part: rate.part(b), Whole: rate.whole(b)}
@@ -207,16 +194,6 @@ func (l *Level) addRates(results []runfile.Result) {
 	l.addHitRate(results)
 }
 
-func outputTokens(b runfile.Block) float64 { return float64(b.Tokens.Output) }
-
-func ratioFigure(all [][]estimate.Pair) Figure {
-	r := estimate.OfRatio(all)
-	if math.IsInf(r.Value, 0) {
-		return Unknown()
-	}
-	return Figure{Value: r.Value, Low: max(r.Low, 0), High: r.High}
-}
-
 // addHitRate uses what the answers' usage said; without it the server's own
 // figure stands in (see addServer).
 func (l *Level) addHitRate(results []runfile.Result) {
@@ -224,13 +201,21 @@ func (l *Level) addHitRate(results []runfile.Result) {
 		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
 			return estimate.Pair{}
 		}
-		return estimate.Pair{Part: float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
+		return estimate.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
 	})
-	if totalOf(cached).Whole == 0 {
-		return
+	if estimate.Total(cached).Whole > 0 {
+		f := ratioFigure(cached) // tokens are no independent trials
+		f.High = min(f.High, 100)
+		l.Figures[KVHitRatePct] = f
 	}
-	r := estimate.OfRatio(cached) // tokens are no independent trials
-	l.Figures[KVHitRatePct] = Figure{Value: 100 * r.Value, Low: max(100*r.Low, 0), High: min(100*r.High, 100)}
+}
+
+func ratioFigure(all [][]estimate.Pair) Figure {
+	r := estimate.OfRatio(all)
+	if math.IsInf(r.Value, 0) {
+		return Unknown()
+	}
+	return Figure{Value: r.Value, Low: max(r.Low, 0), High: r.High}
 }
 
 func (l *Level) addInFlight(results []runfile.Result) {

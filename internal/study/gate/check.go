@@ -28,18 +28,17 @@ type Outcome struct {
 // series the first is the baseline and is not judged; one alone is judged by
 // itself.
 func Check(s *figures.Study, conditions []Condition) []Outcome {
-	judged := s.Series
-	if len(s.Series) > 1 {
-		judged = s.Series[1:]
-	}
 	comply := analysis.Comply(s)
+	compares := len(s.Series) > 1
 	var all []Outcome
-	for i, series := range judged {
-		own := comply[i+len(s.Series)-len(judged)]
+	for i, series := range s.Series {
+		if i == 0 && compares {
+			continue
+		}
 		for _, c := range conditions {
 			o := Outcome{Condition: c, Series: series.Name}
 			if c.Metric == figures.NoMetric {
-				o.capacity(own, comply[0], len(s.Series) > 1)
+				o.capacity(comply[i], comply[0], compares)
 			} else {
 				o.levels(s, series)
 			}
@@ -54,32 +53,28 @@ func (o *Outcome) unknown(format string, args ...any) {
 }
 
 func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
-	limit := o.Value
 	switch {
 	case !own.Judged:
 		o.unknown("the SLOs could not be judged")
-		return
 	case o.Baseline && (!compares || !base.Judged):
 		o.unknown("there is no baseline to compare with")
-		return
 	case o.Baseline && base.Missed == 0 && own.Missed > base.Highest:
 		// As where its sweep was stopped: it may scale to any level.
 		o.unknown("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
-		return
-	case o.Baseline:
-		limit *= base.Highest
+	default:
+		limit := o.Value
+		if o.Baseline {
+			limit *= base.Highest
+		}
+		o.Failed = holds(own.Highest, o.Op, limit)
+		o.Detail = fmt.Sprintf("capacity %g, limit %g", own.Highest, limit)
 	}
-	o.Failed = holds(own.Highest, o.Op, limit)
-	o.Detail = fmt.Sprintf("capacity %g, limit %g", own.Highest, limit)
 }
 
 // levels looks for the level that is furthest on the wrong side, among all or
 // at the one that the condition names.
 func (o *Outcome) levels(s *figures.Study, series figures.Series) {
-	seen, worst, where := false, math.Inf(-1), ""
-	if o.Baseline {
-		where = " in both configurations"
-	}
+	worst := math.Inf(-1)
 	var unseen []float64
 	for _, l := range series.Levels {
 		if o.At > 0 && l.At != o.At {
@@ -91,12 +86,11 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 			unseen = append(unseen, l.At)
 			continue
 		}
-		seen = true
 		excess := f.Value - limit
 		if o.Op[0] == '<' {
 			excess = -excess
 		}
-		if excess <= worst {
+		if excess <= worst && o.Detail != "" {
 			continue
 		}
 		worst = excess
@@ -105,8 +99,10 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 		o.Detail = fmt.Sprintf("%s at %s %g, limit %s", o.Metric.Cell(f), s.LevelName(), l.At, o.Metric.Text(limit))
 	}
 	switch {
-	case !seen:
-		o.unknown("no level has the figure%s", where)
+	case o.Detail == "" && o.Baseline:
+		o.unknown("no level has the figure in both configurations")
+	case o.Detail == "":
+		o.unknown("no level has the figure")
 	case unseen != nil:
 		o.Detail += fmt.Sprintf("; not known at %s", runfile.FormatLevels(unseen, ", "))
 	}

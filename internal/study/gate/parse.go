@@ -3,12 +3,12 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"synthetic/internal/study/figures"
 )
@@ -59,11 +59,10 @@ func parse(text string) (Condition, error) {
 	if m == nil {
 		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
 	}
-	var ok bool
-	if c.Metric, ok = find(m[1]); !ok && m[1] != capacity {
+	c.Metric, c.Op = find(m[1]), m[3]
+	if c.Metric == figures.NoMetric && m[1] != capacity {
 		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacity, strings.Join(names(), ", "))
 	}
-	c.Op = m[3]
 	if m[2] != "" {
 		at, err := strconv.ParseFloat(m[2], 64)
 		if err != nil || !(at > 0) || c.Metric == figures.NoMetric {
@@ -74,18 +73,14 @@ func parse(text string) (Condition, error) {
 	return c, c.value(strings.TrimSpace(m[4]))
 }
 
-// value reads what is compared with.
+// value reads what is compared with, in the metric's own unit.
 func (c *Condition) value(text string) error {
 	if b := baseline.FindStringSubmatch(text); b != nil {
-		c.Baseline, c.Value = true, 1
-		if b[1] == "" {
-			return nil
-		}
-		v, err := strconv.ParseFloat(b[1], 64)
+		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
 		if err != nil || !(v > 0) {
 			return fmt.Errorf(`%q is no factor: want a number above 0, such as "baseline*0.9"`, b[1])
 		}
-		c.Value = v
+		c.Baseline, c.Value = true, v
 		return nil
 	}
 	q := quantity.FindStringSubmatch(text)
@@ -96,47 +91,39 @@ func (c *Condition) value(text string) error {
 	if err != nil {
 		return fmt.Errorf("%q is no number: %w", q[1], err)
 	}
-	return c.unit(v, q[2])
+	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
+	switch own := c.Metric.Unit(); {
+	case own == "ms" && !isTime:
+		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.Figure())
+	case own == "ms":
+		v *= millis
+	case q[2] != "" && q[2] != own:
+		return fmt.Errorf("%s is no time: leave %q out", c.Figure(), q[2])
+	}
+	c.Value = v
+	return nil
 }
 
 // Figure is the metric's key, or "capacity".
 func (c Condition) Figure() string {
-	if c.Metric == figures.NoMetric {
-		return capacity
-	}
-	return c.Metric.Key()
-}
-
-// unit turns a value into the metric's own unit.
-func (c *Condition) unit(v float64, unit string) error {
-	c.Value = v
-	switch own := c.Metric.Unit(); {
-	case own == "ms" && unit != "" && unit != "%":
-		d := map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "m": time.Minute}[unit]
-		c.Value = v * float64(d) / float64(time.Millisecond)
-	case own == "ms":
-		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.Figure())
-	case own == "%" && unit != "" && unit != "%", own == "" && unit != "":
-		return fmt.Errorf("%s is no time: leave %q out", c.Figure(), unit)
-	}
-	return nil
+	return cmp.Or(string(c.Metric), capacity)
 }
 
 // find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
-func find(name string) (figures.Metric, bool) {
+func find(name string) figures.Metric {
 	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
-		if m, ok := figures.MetricOf(name + suffix); ok {
-			return m, true
+		if m := figures.Metric(name + suffix); m.Reported() {
+			return m
 		}
 	}
-	return figures.NoMetric, false
+	return figures.NoMetric
 }
 
 func names() []string {
 	var all []string
 	for _, m := range figures.Metrics() {
 		if _, turns, _ := m.Latency(); turns == figures.AllTurns {
-			all = append(all, strings.TrimSuffix(strings.TrimSuffix(m.Key(), "_ms"), "_pct"))
+			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
 		}
 	}
 	slices.Sort(all)
@@ -154,12 +141,9 @@ func Objective(text string) (figures.Objective, error) {
 	if timing == figures.NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
 		return figures.Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
 	}
-	label := timing.String()
-	if turns != figures.AllTurns {
-		label += "_" + turns.String()
-	}
+	label := strings.ReplaceAll(strings.TrimSuffix(fmt.Sprintf("%s_%s", timing, turns), "_"), "_", " ")
 	return figures.Objective{
-		Name: text, Label: strings.ToUpper(strings.ReplaceAll(label, "_", " ")),
+		Name: text, Label: strings.ToUpper(label),
 		Timing: timing, Turns: turns, Threshold: c.Value, Share: 100 * q,
 	}, nil
 }

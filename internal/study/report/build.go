@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"synthetic/internal/study/analysis"
@@ -15,8 +14,13 @@ import (
 type builder struct {
 	s        *figures.Study
 	capacity []analysis.Compliance
+	warnings []string
+	// level heads the first column: "Concurrency" or "Rate".
+	level string
+	// compares says that there are several series; the first is the baseline.
+	compares bool
+	baseline figures.Series
 	doc      Document
-	err      error
 }
 
 // Build writes a study down: one configuration by itself, several side by
@@ -25,14 +29,22 @@ func Build(s *figures.Study) (Document, error) {
 	if len(s.Series) == 0 {
 		return Document{}, fmt.Errorf("%q: no level was measured, so there is nothing to report", s.Title)
 	}
-	b := &builder{s: s, capacity: analysis.Comply(s)}
-	b.doc.Title = s.Title
+	level := s.LevelName()
+	b := &builder{
+		s: s, capacity: analysis.Comply(s), warnings: analysis.Warnings(s), level: strings.ToUpper(level[:1]) + level[1:],
+		compares: len(s.Series) > 1, baseline: s.Series[0], doc: Document{Title: s.Title},
+	}
 	if !s.Generated.IsZero() {
 		b.doc.Lead = append(b.doc.Lead, "**Generated:** "+s.Generated.UTC().Format("2006-01-02 15:04:05")+" UTC")
 	}
 	b.findings()
-	b.warnings()
-	b.method()
+	if len(b.warnings) > 0 {
+		w := b.section("Warnings")
+		w.paragraph("What keeps these figures from being taken at face value:")
+		w.list(b.warnings)
+	}
+	b.table("Test Methodology", parameters(s.Method))
+	b.table("Deployment Details", parameters(s.Deployment))
 	b.compliance()
 	b.timings()
 	b.errors()
@@ -41,8 +53,8 @@ func Build(s *figures.Study) (Document, error) {
 	b.saturation()
 	b.comparison()
 	b.notes()
-	b.reference()
-	return b.doc, b.err
+	b.section("Reference Data (JSON)").add(Block{Code: brief(s), Language: "json"})
+	return b.doc, nil
 }
 
 // section starts a section and returns it to be filled.
@@ -57,46 +69,22 @@ func (b *builder) sub(title string) *Section {
 	return s
 }
 
-// baseline is the first series.
-func (b *builder) baseline() figures.Series { return b.s.Series[0] }
-
-func (b *builder) compares() bool { return len(b.s.Series) > 1 }
-
-// levelTitle heads the first column.
-func (b *builder) levelTitle() string {
-	if b.s.Kind == runfile.Rate {
-		return "Rate"
+// table is a section of one table, left out when that has no rows.
+func (b *builder) table(title string, t Table) {
+	if len(t.Rows) > 0 {
+		b.section(title).table(t)
 	}
-	return "Concurrency"
+}
+
+// subtable is likewise a part of the section before it.
+func (b *builder) subtable(title string, t Table) {
+	if len(t.Rows) > 0 {
+		b.sub(title).table(t)
+	}
 }
 
 // at names a level: "50", "0.75".
-func at(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// heads puts the series' names before a column's title where there are
-// several.
-func (b *builder) heads(title string) []string {
-	if !b.compares() {
-		return []string{title}
-	}
-	var all []string
-	for _, s := range b.s.Series {
-		all = append(all, s.Name+" "+title)
-	}
-	return all
-}
-
-// levels are all levels of all series, in rising order.
-func levels(s *figures.Study) []float64 {
-	var all []float64
-	for _, series := range s.Series {
-		for _, l := range series.Levels {
-			all = append(all, l.At)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
+func at(v float64) string { return fmt.Sprintf("%g", v) }
 
 // column is one column per series of a table by level.
 type column struct {
@@ -104,16 +92,23 @@ type column struct {
 	cell  func(figures.Level) Cell
 }
 
-// byLevel is a table with a row per level, and each column once per series.
+// byLevel is a table with a row per level, and each column once per series; it
+// has no rows without columns.
 func (b *builder) byLevel(columns ...column) Table {
-	t := Table{Header: []string{b.levelTitle()}}
+	t := Table{Header: []string{b.level}}
 	for _, c := range columns {
-		t.Header = append(t.Header, b.heads(c.title)...)
+		for _, s := range b.s.Series {
+			title := c.title
+			if b.compares {
+				title = s.Name + " " + title
+			}
+			t.Header = append(t.Header, title)
+		}
 	}
 	if len(columns) == 0 {
 		return t
 	}
-	for _, v := range levels(b.s) {
+	for _, v := range b.s.Levels() {
 		row := cells(at(v))
 		for _, c := range columns {
 			for _, s := range b.s.Series {
@@ -157,63 +152,31 @@ func (b *builder) where(holds func(figures.Level) bool, title string, cell func(
 	return []column{{title, cell}}
 }
 
-func (b *builder) method() {
-	if len(b.s.Method) > 0 {
-		b.section("Test Methodology").table(parameters(b.s.Method))
-	}
-	if len(b.s.Deployment) > 0 {
-		b.section("Deployment Details").table(parameters(b.s.Deployment))
-	}
-}
-
-// parameters is a table of names and values. What holds for one variant only
+// parameters is a table of names and values. What holds for some variants only
 // says for which, and what came from the deployment itself says from where.
 func parameters(list []runfile.Parameter) Table {
 	t := Table{Header: []string{"Parameter", "Value"}, Left: true}
-	sources := slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" })
-	if sources {
+	if slices.ContainsFunc(list, func(p runfile.Parameter) bool { return p.Source != "" }) {
 		t.Header = append(t.Header, "Source")
 	}
-	for _, p := range merged(list) {
-		if p.Variant != "" {
-			p.Name += " (" + p.Variant + ")"
+	var rows []runfile.Parameter
+	variants, owners := map[string]bool{}, map[runfile.Parameter][]string{}
+	for _, p := range list {
+		owner := p.Variant
+		variants[owner], p.Variant = true, ""
+		if owners[p] == nil {
+			rows = append(rows, p)
+		}
+		owners[p] = append(owners[p], owner)
+	}
+	for _, p := range rows {
+		of := owners[p]
+		if text := strings.Join(of, ", "); text != "" && (len(of) == 1 || len(of) < len(variants)) {
+			p.Name += " (" + text + ")"
 		}
 		t.Rows = append(t.Rows, cells(p.Name, p.Value, p.Source)[:len(t.Header)])
 	}
 	return t
-}
-
-// merged joins parameters that are the same for several variants.
-func merged(list []runfile.Parameter) []runfile.Parameter {
-	var out []runfile.Parameter
-	variants := map[string]bool{}
-	for _, p := range list {
-		variants[p.Variant] = true
-	}
-	for _, p := range list {
-		i := slices.IndexFunc(out, func(o runfile.Parameter) bool {
-			return o.Name == p.Name && o.Value == p.Value && o.Source == p.Source
-		})
-		if i < 0 {
-			out = append(out, p)
-			continue
-		}
-		out[i].Variant += ", " + p.Variant
-		if strings.Count(out[i].Variant, ", ")+1 == len(variants) {
-			out[i].Variant = ""
-		}
-	}
-	return out
-}
-
-func (b *builder) warnings() {
-	all := analysis.Warnings(b.s)
-	if len(all) == 0 {
-		return
-	}
-	s := b.section("Warnings")
-	s.paragraph("What keeps these figures from being taken at face value:")
-	s.list(all)
 }
 
 func (b *builder) notes() {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
@@ -10,72 +11,64 @@ import (
 
 // comparison sets every other series against the first.
 func (b *builder) comparison() {
-	if !b.compares() {
+	if !b.compares {
 		return
 	}
 	for _, series := range b.s.Series[1:] {
-		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline().Name))
+		b.section(fmt.Sprintf("Comparison: %s vs %s", series.Name, b.baseline.Name))
+		both := b.shared(series)
 		for _, m := range []figures.Metric{figures.TPOTP50, figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.LatencyP50, figures.OutputTokensPerSecond} {
-			b.changes(series, m)
+			t := Table{Header: []string{b.level, b.baseline.Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
+			for _, p := range both {
+				if d := p.delta(m); d.Known {
+					t.Rows = append(t.Rows, []Cell{{Text: at(p.base.At)}, figure(m, p.base), figure(m, p.other), change(d)})
+				}
+			}
+			b.subtable(m.Title()+" Comparison", t)
 		}
-		b.improvements(series)
+		b.improvements(series, both)
 	}
 	b.detail()
 	b.summaries()
 }
 
-// shared are the levels that both series measured.
-func (b *builder) shared(series figures.Series) (base, other []figures.Level) {
-	for _, l := range series.Levels {
-		if x, ok := b.baseline().Level(l.At); ok {
-			base, other = append(base, x), append(other, l)
-		}
-	}
-	return base, other
-}
+// pair is a level as the baseline and another series measured it.
+type pair struct{ base, other figures.Level }
 
-// changes is a table of one metric with the change.
-func (b *builder) changes(series figures.Series, m figures.Metric) {
-	base, other := b.shared(series)
-	t := Table{Header: []string{b.levelTitle(), b.baseline().Name + " " + m.Title(), series.Name + " " + m.Title(), "Change"}}
-	for i := range base {
-		if d := analysis.Between(m, base[i], other[i]); d.Known {
-			t.Rows = append(t.Rows, []Cell{{Text: at(base[i].At)}, figure(m, base[i]), figure(m, other[i]), change(d)})
+func (p pair) delta(m figures.Metric) analysis.Delta { return analysis.Between(m, p.base, p.other) }
+
+// shared are the levels that a series has in common with the baseline.
+func (b *builder) shared(series figures.Series) []pair {
+	var both []pair
+	for _, l := range series.Levels {
+		if x, ok := b.baseline.Level(l.At); ok {
+			both = append(both, pair{x, l})
 		}
 	}
-	if len(t.Rows) > 0 {
-		b.sub(m.Title() + " Comparison").table(t)
-	}
+	return both
 }
 
 // improvements is one table of all metrics, positive where the series is
 // better.
-func (b *builder) improvements(series figures.Series) {
-	base, other := b.shared(series)
-	t := Table{Header: []string{b.levelTitle()}}
-	for _, l := range base {
-		t.Rows = append(t.Rows, cells(at(l.At)))
+func (b *builder) improvements(series figures.Series, both []pair) {
+	t := Table{Header: []string{b.level}, Rows: make([][]Cell, len(both))}
+	for i, p := range both {
+		t.Rows[i] = cells(at(p.base.At))
 	}
 	for _, m := range []figures.Metric{
 		figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95, figures.TPOTP99,
 		figures.LatencyP50, figures.LatencyP95, figures.OutputTokensPerSecond, figures.GoodputPerSecond, figures.KVHitRatePct,
 	} {
-		known := false
-		column := make([]Cell, len(base))
-		for i := range base {
-			d := analysis.Between(m, base[i], other[i])
-			known, column[i] = known || d.Known, improvement(d)
-		}
-		if !known {
+		if !slices.ContainsFunc(both, func(p pair) bool { return p.delta(m).Known }) {
 			continue
 		}
 		t.Header = append(t.Header, m.Title()+" Improvement")
-		for i, cell := range column {
-			t.Rows[i] = append(t.Rows[i], cell)
+		for i, p := range both {
+			t.Rows[i] = append(t.Rows[i], improvement(p.delta(m)))
 		}
 	}
 	if len(t.Header) > 1 {
-		b.sub(fmt.Sprintf("Improvement of %s", series.Name)).table(t)
+		b.subtable("Improvement of "+series.Name, t)
 	}
 }
 
@@ -123,7 +116,7 @@ func (b *builder) detail() {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	b.section(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.levelTitle(), at(highest))).table(t)
+	b.table(fmt.Sprintf("Detailed Comparison at the Baseline's Highest Compliant %s (%s)", b.level, at(highest)), t)
 }
 
 // summaries are the lines that sum a comparison up.
@@ -142,12 +135,10 @@ func (b *builder) summaries() {
 }
 
 func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	base, other := b.shared(series)
-	byLevel := map[float64]float64{}
-	for i := range base {
-		byLevel[base[i].At] = analysis.Between(m, base[i], other[i]).Improvement()
-	}
-	x := analysis.Summarize(other, func(l figures.Level) float64 { return byLevel[l.At] })
+	x := analysis.Summarize(series.Levels, func(l figures.Level) float64 {
+		base, _ := b.baseline.Level(l.At)
+		return analysis.Between(m, base, l).Improvement()
+	})
 	if !x.Known {
 		return nil
 	}
@@ -155,36 +146,33 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	if x.Levels == 1 {
 		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value)}
 	}
+	detours := "."
+	if x.Against > 0 {
+		detours = fmt.Sprintf(", though %d of %d steps go the other way.", x.Against, x.Levels-1)
+	}
 	return []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value),
 		fmt.Sprintf("**%s at highest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.Last.At), x.Last.Value),
 		fmt.Sprintf("**%s, peak and range:** %.1f%% at %s, from %.1f%% (at %s), average %.1f%%", name, x.Most.Value, at(x.Most.At), x.Least.Value, at(x.Least.At), x.Mean),
 		fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
-			x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours(x)),
+			x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours),
 	}
-}
-
-// detours says that the way is not straight.
-func detours(x analysis.Summary) string {
-	if x.Against == 0 {
-		return "."
-	}
-	return fmt.Sprintf(", though %d of %d steps go the other way.", x.Against, x.Levels-1)
 }
 
 // rangeLines describe a series by itself.
 func rangeLines(series figures.Series) []string {
 	var lines []string
+	summary := func(m figures.Metric) analysis.Summary {
+		return analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
+	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
-		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
-		if x.Known {
+		if x := summary(m); x.Known {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** %s (at %s) to %s (at %s), average %s.", m.Title(), series.Name,
 				m.Text(x.Least.Value), at(x.Least.At), m.Text(x.Most.Value), at(x.Most.At), m.Text(x.Mean)))
 		}
 	}
 	for _, m := range []figures.Metric{figures.TPOTP50, figures.TPOTP95, figures.TTFTP50, figures.LatencyP95} {
-		x := analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
-		if x.Levels > 1 && x.First.Value > 0 {
+		if x := summary(m); x.Levels > 1 && x.First.Value > 0 {
 			lines = append(lines, fmt.Sprintf("**%s (%s):** from %s at %s to %s at %s, %.1fx.", m.Title(), series.Name,
 				m.Text(x.First.Value), at(x.First.At), m.Text(x.Last.Value), at(x.Last.At), x.Last.Value/x.First.Value))
 		}

@@ -16,19 +16,19 @@ func (b *builder) findings() {
 		for _, c := range b.capacity {
 			lines = append(lines, b.finding(c))
 		}
-		if b.compares() {
+		if b.compares {
 			lines = append(lines, b.winners())
 		}
 	}
 	for _, series := range b.s.Series {
 		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
 	}
-	if n := len(analysis.Warnings(b.s)); n > 0 {
+	if n := len(b.warnings); n > 0 {
 		lines = append(lines, fmt.Sprintf("Warnings: %d. They follow below; read them before relying on a figure.", n))
 	}
 	s.list(lines)
-	if !b.compares() {
-		b.sub("Over All Levels").list(rangeLines(b.baseline()))
+	if !b.compares {
+		b.sub("Over All Levels").list(rangeLines(b.baseline))
 	}
 }
 
@@ -67,7 +67,7 @@ func (b *builder) compliance() {
 		wanted = append(wanted, o.String())
 		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
-	b.section("SLO Targets").table(targets)
+	b.table("SLO Targets", targets)
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + strings.Join(wanted, " AND "))
 	unsure := false
@@ -99,48 +99,41 @@ func judged(v analysis.SLOResult) Cell {
 
 func (b *builder) winner() {
 	title := "Winner Identification"
-	if !b.compares() {
+	if !b.compares {
 		title = "Highest Compliant Level"
 	}
 	s := b.section(title)
-	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.levelTitle()}}
+	t := Table{Header: []string{"Label", "Max SLO-Compliant " + b.level}}
 	goodput := b.s.Has(figures.GoodputPerSecond)
 	if goodput {
 		t.Header = append(t.Header, "Goodput there")
 	}
-	if b.compares() {
+	if b.compares {
 		t.Header = append(t.Header, "Capacity vs Baseline")
 	}
 	for i, c := range b.capacity {
-		row := []Cell{{Text: c.Series}, highest(c)}
+		row := []Cell{{Text: c.Series}, found(c.Judged, c.Highest > 0, at(c.Highest))}
 		if c.Winner {
 			row[0].Text += " **WINNER**"
 		}
 		if goodput {
 			row = append(row, figure(figures.GoodputPerSecond, c.At))
 		}
-		if b.compares() {
+		if b.compares {
 			row = append(row, cell(i == 0 || c.Judged && b.capacity[0].Judged, against(i, c, b.capacity[0])))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	s.table(t)
-	if b.compares() {
+	if b.compares {
 		s.paragraph(b.winners())
 	}
-	b.capacities(s)
-}
-
-// capacities prints what the sweep proved of each variant.
-func (b *builder) capacities(s *Section) {
-	var found []string
+	var proven []string
 	for _, c := range b.s.Capacities {
-		found = append(found, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
+		proven = append(proven, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
 	}
-	s.list(found)
+	s.list(proven)
 }
-
-func highest(c analysis.Compliance) Cell { return found(c.Judged, c.Highest > 0, at(c.Highest)) }
 
 func against(i int, c, base analysis.Compliance) string {
 	switch {
@@ -158,41 +151,33 @@ func against(i int, c, base analysis.Compliance) string {
 
 // winners says who won.
 func (b *builder) winners() string {
-	var winners, level []string
-	judged := 0
+	var winners, ties []string
+	judged, unranked := 0, ""
+	base := b.capacity[0]
 	for i, c := range b.capacity {
-		if i > 0 && c.Judged && c.Highest == b.capacity[0].Highest {
-			level = append(level, c.Series)
-		}
-		if c.Winner {
-			winners = append(winners, c.Series)
-		}
 		if c.Judged {
 			judged++
+		}
+		switch {
+		case c.Winner:
+			winners = append(winners, c.Series)
+		case i > 0 && c.Judged && c.Highest == base.Highest:
+			ties = append(ties, c.Series)
+		case unranked == "" && c.Unmeasured && c.Highest > base.Highest:
+			unranked = fmt.Sprintf("**No winner: %s meets %s %s, and how %s does there is not known.**", c.Series, b.s.LevelName(), at(c.Highest), base.Series)
 		}
 	}
 	switch {
 	case judged < 2:
 		return "**No winner: the SLOs could not be judged for at least two configurations.**"
-	case len(winners) == 0 && b.untold() != "":
-		return b.untold()
-	case len(winners) == 0 && len(level) > 0:
-		return fmt.Sprintf("**None improved over the baseline; %s %s with it.**", strings.Join(level, " and "), []string{"ties", "tie"}[min(len(level)-1, 1)])
-	case len(winners) == 0:
-		return "**None improved over the baseline.**"
 	case len(winners) > 1:
 		return fmt.Sprintf("**Tie: %s reach the same level.**", strings.Join(winners, " and "))
+	case len(winners) == 1:
+		return fmt.Sprintf("**%s improves over the baseline.**", winners[0])
+	case unranked != "":
+		return unranked
+	case len(ties) > 0:
+		return fmt.Sprintf("**None improved over the baseline; %s %s with it.**", strings.Join(ties, " and "), []string{"ties", "tie"}[min(len(ties)-1, 1)])
 	}
-	return fmt.Sprintf("**%s improves over the baseline.**", winners[0])
-}
-
-// untold says why a configuration that was seen to meet higher levels than the
-// baseline is not called better, or "".
-func (b *builder) untold() string {
-	for _, c := range b.capacity {
-		if base := b.capacity[0]; c.Unmeasured && c.Highest > base.Highest {
-			return fmt.Sprintf("**No winner: %s meets %s %s, and how %s does there is not known.**", c.Series, b.s.LevelName(), at(c.Highest), base.Series)
-		}
-	}
-	return ""
+	return "**None improved over the baseline.**"
 }

@@ -20,17 +20,17 @@ func (b *builder) curves(s *Section, t figures.Timing) {
 			keys = append(keys, k)
 		}
 	}
-	if b.compares() && len(keys) > 2 {
+	if b.compares && len(keys) > 2 {
 		keys = keys[:2] // more lines than that cannot be told apart
 	}
-	title := strings.ToUpper(strings.ReplaceAll(t.String(), "_", " "))
+	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
 	if t == figures.Latency {
 		title = "Turn latency"
 	}
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	b.draw(s, t.String(), title, "ms", keys)
+	b.draw(s, string(t), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
@@ -53,16 +53,16 @@ func known(series figures.Series, key figures.Metric) int {
 func (b *builder) picture(s *Section, key figures.Metric) {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	b.draw(s, key.Key(), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
+	b.draw(s, string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
 // draw adds a picture unless there are too few points for a curve.
 func (b *builder) draw(s *Section, name, title, unit string, keys []figures.Metric) {
-	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.levelTitle()}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
+	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.level}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}
-	for _, v := range levels(b.s) {
+	for _, v := range b.s.Levels() {
 		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: v, Label: at(v)})
 	}
 	for i, series := range b.s.Series {
@@ -84,7 +84,7 @@ func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) 
 	switch {
 	case keys == 1:
 		return series.Name
-	case b.compares():
+	case b.compares:
 		return series.Name + " " + quantile
 	}
 	return quantile

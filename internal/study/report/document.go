@@ -2,6 +2,18 @@
 // its pictures, as JSON, as CSV and as SVG.
 package report
 
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	htmltemplate "html/template"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"synthetic/internal/draw"
+)
+
 // Document is a report without a format.
 type Document struct {
 	Title string
@@ -92,4 +104,56 @@ func (s *Section) table(t Table) {
 	if len(t.Rows) > 0 {
 		s.add(Block{Table: &t})
 	}
+}
+
+var (
+	//go:embed report.md.tmpl
+	markdownSource string
+	//go:embed report.html.tmpl
+	pageSource string
+
+	bold     = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	code     = regexp.MustCompile("`([^`]+)`")
+	notPlain = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// Markdown writes the document; pictures are links to files beside it.
+func (d Document) Markdown() ([]byte, error) {
+	text := template.Must(template.New("report").Funcs(template.FuncMap{
+		"cell": strings.NewReplacer("|", `\|`, "\n", " ").Replace, // both would end a cell
+		"trim": func(code string) string { return strings.TrimSuffix(code, "\n") },
+	}).Parse(markdownSource))
+	var b bytes.Buffer
+	if err := text.Execute(&b, d); err != nil {
+		return nil, fmt.Errorf("writing the Markdown: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// HTML is the document as one page that needs nothing beside it: pictures are
+// within, and there are no scripts.
+func (d Document) HTML() ([]byte, error) {
+	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
+		"text": inline, "anchor": anchor,
+		"svg":    func(p *Picture) htmltemplate.HTML { return htmltemplate.HTML(p.SVG) }, // drawn by us, its texts escaped
+		"colors": func() htmltemplate.CSS { return htmltemplate.CSS(draw.StyleSheet()) },
+	}).Parse(pageSource))
+	var b bytes.Buffer
+	if err := page.Execute(&b, d); err != nil {
+		return nil, fmt.Errorf("writing the page: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// inline is text with the little markup that documents use: bold and code.
+func inline(text string) htmltemplate.HTML {
+	text = htmltemplate.HTMLEscapeString(text)
+	text = bold.ReplaceAllString(text, "<strong>$1</strong>")
+	text = code.ReplaceAllString(text, "<code>$1</code>")
+	return htmltemplate.HTML(text) // escaped above; only our own tags were added
+}
+
+// anchor is a section's address within the page.
+func anchor(title string) string {
+	return strings.Trim(notPlain.ReplaceAllString(strings.ToLower(title), "-"), "-")
 }

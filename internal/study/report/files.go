@@ -27,19 +27,20 @@ func Files(s *figures.Study) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.HTML()
-	if err != nil {
-		return nil, err
+	var files []File
+	for _, format := range []struct {
+		name  string
+		write func() ([]byte, error)
+	}{
+		{"report.md", d.Markdown}, {"report.html", d.HTML},
+		{"report.json", func() ([]byte, error) { return JSON(s) }}, {"report.csv", func() ([]byte, error) { return CSV(s) }},
+	} {
+		data, err := format.write()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{format.name, data})
 	}
-	data, err := JSON(s)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := CSV(s)
-	if err != nil {
-		return nil, err
-	}
-	files := []File{{"report.md", d.Markdown()}, {"report.html", page}, {"report.json", data}, {"report.csv", rows}}
 	for _, section := range d.Sections {
 		for _, b := range section.Blocks {
 			if b.Picture != nil {
@@ -67,16 +68,15 @@ func Write(dir string, files []File) error {
 // CSV has a row per level and series, and three columns per figure: its value
 // and the ends of its interval. What is unknown is empty.
 func CSV(s *figures.Study) ([]byte, error) {
+	header := []string{s.LevelName(), "variant", "runs", "valid_runs", "slo"}
 	var metrics []figures.Metric
 	for _, m := range figures.Metrics() {
 		if s.Has(m) {
 			metrics = append(metrics, m)
+			header = append(header, string(m), string(m)+"_low", string(m)+"_high")
 		}
 	}
-	rows := [][]string{{s.LevelName(), "variant", "runs", "valid_runs", "slo"}}
-	for _, m := range metrics {
-		rows[0] = append(rows[0], m.Key(), m.Key()+"_low", m.Key()+"_high")
-	}
+	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
 			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), analysis.Judge(s.Objectives, l).String()}
@@ -91,10 +91,8 @@ func CSV(s *figures.Study) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
-		return nil, fmt.Errorf("encoding CSV: %w", err)
-	}
-	return b.Bytes(), nil
+	err := csv.NewWriter(&b).WriteAll(rows)
+	return b.Bytes(), err
 }
 
 func count(n int) string {

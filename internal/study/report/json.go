@@ -2,60 +2,14 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
+	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
-
-// reference adds the data of the report: what its main tables print, a level
-// per line. The whole is in report.json.
-func (b *builder) reference() {
-	data, err := brief(b.s)
-	if err != nil {
-		b.err = fmt.Errorf("encoding a report's data: %w", err)
-	}
-	b.section("Reference Data (JSON)").add(Block{Code: string(data), Language: "json"})
-}
-
-func brief(s *figures.Study) ([]byte, error) {
-	var b bytes.Buffer
-	var failed error
-	add := func(format string, value any) {
-		data, err := json.Marshal(value)
-		failed = cmp.Or(failed, err)
-		fmt.Fprintf(&b, format, data)
-	}
-	b.WriteString("{\n")
-	for _, f := range head(s) {
-		add("  "+strconv.Quote(f.name)+": %s,\n", f.value)
-	}
-	b.WriteString(`  "levels": [`)
-	for i, level := range levelsJSON(s, briefLevel) {
-		add([]string{"\n    %s", ",\n    %s"}[min(i, 1)], level)
-	}
-	b.WriteString("\n  ]\n}\n")
-	return b.Bytes(), failed
-}
-
-// briefLevel has the figures over all turns.
-func briefLevel(s *figures.Study, l figures.Level) object {
-	var o object
-	for _, m := range figures.Metrics() {
-		_, have := l.Figures[m]
-		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
-			o.add(m.Key(), finite(l.Value(m)))
-		}
-	}
-	if len(s.Objectives) > 0 {
-		o.add("slo", analysis.Judge(s.Objectives, l).String())
-	}
-	return o
-}
 
 // object keeps its fields in order.
 type object []field
@@ -67,34 +21,70 @@ type field struct {
 
 // MarshalJSON writes the fields as they stand.
 func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, f := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
+	var fields [][]byte
+	for _, f := range o {
 		value, err := json.Marshal(f.value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		fmt.Fprintf(&b, "%q:%s", f.name, value)
+		fields = append(fields, fmt.Appendf(nil, "%q:%s", f.name, value))
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
 func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
+
+// brief is the data of the report as it prints them: what its main tables hold,
+// a level per line. The whole is in report.json.
+func brief(s *figures.Study) string {
+	text := func(value any) string {
+		data, _ := json.Marshal(value) // texts and finite numbers always have an encoding
+		return string(data)
+	}
+	var b strings.Builder
+	for _, f := range head(s) {
+		fmt.Fprintf(&b, "  %q: %s,\n", f.name, text(f.value))
+	}
+	var levels []string
+	for _, level := range levelsJSON(s, briefLevel) {
+		levels = append(levels, "    "+text(level))
+	}
+	return "{\n" + b.String() + "  \"levels\": [\n" + strings.Join(levels, ",\n") + "\n  ]\n}\n"
+}
+
+// briefLevel has the figures over all turns.
+func briefLevel(s *figures.Study, l figures.Level) object {
+	var o object
+	for _, m := range figures.Metrics() {
+		_, have := l.Figures[m]
+		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
+			o.add(string(m), finite(l.Value(m)))
+		}
+	}
+	if len(s.Objectives) > 0 {
+		o.add("slo", analysis.Judge(s.Objectives, l).String())
+	}
+	return o
+}
 
 // JSON is the data of a report: the keys and units of the reports that other
 // tools write, and more. A value that is unknown is null; +∞, which JSON does
 // not have, is null too, with its interval's known end.
 func JSON(s *figures.Study) ([]byte, error) {
-	o := head(s)
-	o.add("slos", objectives(s))
-	o.add("levels", levelsJSON(s, levelJSON))
-	o.add("highest_compliant", compliant(s))
-	o.add("warnings", analysis.Warnings(s))
-	data, err := json.MarshalIndent(o, "", "  ")
+	objectives, compliant := []object{}, object{}
+	for _, x := range s.Objectives {
+		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Metric()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
+	}
+	for _, c := range analysis.Comply(s) {
+		var level *float64
+		if c.Judged {
+			level = &c.Highest
+		}
+		compliant.add(c.Series, level)
+	}
+	data, err := json.MarshalIndent(append(head(s), object{
+		{"slos", objectives}, {"levels", levelsJSON(s, levelJSON)}, {"highest_compliant", compliant}, {"warnings", analysis.Warnings(s)},
+	}...), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)
 	}
@@ -121,29 +111,9 @@ func head(s *figures.Study) object {
 	return o
 }
 
-func objectives(s *figures.Study) []object {
-	all := []object{}
-	for _, x := range s.Objectives {
-		all = append(all, object{{"name", x.Name}, {"key", x.Key()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
-	}
-	return all
-}
-
-func compliant(s *figures.Study) object {
-	o := object{}
-	for _, c := range analysis.Comply(s) {
-		var level *float64
-		if c.Judged {
-			level = &c.Highest
-		}
-		o.add(c.Series, level)
-	}
-	return o
-}
-
 func levelsJSON(s *figures.Study, of func(*figures.Study, figures.Level) object) []object {
 	all := []object{}
-	for _, at := range levels(s) {
+	for _, at := range s.Levels() {
 		o := object{{s.LevelName(), at}}
 		for _, series := range s.Series {
 			l, ok := series.Level(at)
@@ -168,7 +138,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		if !have {
 			continue
 		}
-		key := m.Key()
+		key := string(m)
 		o.add(key, finite(l.Value(m)))
 		if f.Ranged() {
 			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
@@ -184,8 +154,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		o.add("errors", l.Errors)
 	}
 	if l.Runs > 0 {
-		o.add("runs", l.Runs)
-		o.add("valid_runs", l.Valid)
+		o = append(o, field{"runs", l.Runs}, field{"valid_runs", l.Valid})
 	}
 	if l.GivenUp {
 		o.add("given_up", true)

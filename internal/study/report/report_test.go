@@ -79,11 +79,11 @@ func TestDataReadsBack(t *testing.T) {
 				for _, m := range []figures.Metric{figures.TTFTP50, figures.TPOTP99, figures.OutputTokensPerSecond, figures.ErrorPct, figures.GoodputPerSecond} {
 					a, b := l.Value(m), back.Series[i].Levels[j].Value(m)
 					if diff := a - b; diff > 1e-6 || diff < -1e-6 || (a == a) != (b == b) {
-						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, m.Key(), a, b)
+						t.Errorf("%s, %s at %g: %s %g came back as %g", name, series.Name, l.At, m, a, b)
 					}
 					was, is := l.Figure(m), back.Series[i].Levels[j].Figure(m)
 					if was.Known() && (was.N != is.N || was.Uncertain() != is.Uncertain() || was.Ranged() != is.Ranged() || was.Ranged() && math.Abs(was.High-is.High) > 1e-6) {
-						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, m.Key(), was, is)
+						t.Errorf("%s, %s at %g: %s %+v came back as %+v", name, series.Name, l.At, m, was, is)
 					}
 				}
 			}

@@ -24,7 +24,7 @@ func (b *builder) saturation() {
 	}
 	s := b.section("Saturation Point")
 	s.table(t)
-	if b.compares() {
+	if b.compares {
 		s.list(b.shifts())
 	}
 	b.degradation()
@@ -32,7 +32,7 @@ func (b *builder) saturation() {
 
 // saturationCells are the column of a series.
 func (b *builder) saturationCells(x analysis.Saturation) []Cell {
-	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.levelTitle(), at(p.At)) }
+	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.level, at(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
 		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
@@ -74,7 +74,7 @@ func (b *builder) plateau(p analysis.Point) Cell {
 // baseline's.
 func (b *builder) shifts() []string {
 	var out []string
-	base := analysis.Saturate(b.baseline())
+	base := analysis.Saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
 		if x := analysis.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %+.0f%%.",
@@ -103,27 +103,21 @@ func (b *builder) degradation() {
 // curve is three lines: levels, values, bands.
 func curve(series figures.Series, m figures.Metric) string {
 	bands := analysis.Bands(series)
-	lines := []string{"Level:", m.Title() + ":", ""}
-	width := len(lines[1])
+	title := m.Title() + ":"
+	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
 	for i, l := range series.Levels {
 		f := l.Figure(m)
 		f.Low, f.High, f.Quantile = math.NaN(), math.NaN(), false
-		value := m.Cell(f)
-		band := ""
-		if i == 0 || bands[i] != bands[i-1] {
-			band = string(bands[i])
+		value, band := m.Cell(f), string(bands[i])
+		width := max(len([]rune(value)), len(at(l.At)), len(band)) + 2
+		if i > 0 && bands[i] == bands[i-1] {
+			band = ""
 		}
-		cell := max(len([]rune(value)), len(at(l.At)), len(string(bands[i]))) + 2
 		for j, text := range []string{at(l.At), value, band} {
-			lines[j] = pad(lines[j], width) + strings.Repeat(" ", max(cell-len([]rune(text)), 0)) + text
+			lines[j] += fmt.Sprintf("%*s", width, text)
 		}
-		width += cell
 	}
 	return series.Name + "\n" + strings.Join(lines, "\n")
-}
-
-func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-len([]rune(text)), 0))
 }
 
 // knee is the last clean level before others; NaN when all are clean or none.

@@ -40,9 +40,8 @@ func (b *builder) timing(t figures.Timing, title string) {
 	if len(columns) == 0 || t == figures.AnswerTTFT && b.sameAnswers() {
 		return
 	}
-	if t == figures.TPOT && !b.compares() {
-		columns = append(columns, b.known(figures.ErrorPct)...)
-		columns = append(columns, b.validRuns()...)
+	if t == figures.TPOT && !b.compares {
+		columns = append(append(columns, b.known(figures.ErrorPct)...), b.validRuns()...)
 	}
 	if t != figures.ITL {
 		turns := func(l figures.Level) uint64 { return l.Figure(t.Quantile(figures.AllTurns, 0)).N }
@@ -71,15 +70,11 @@ func (b *builder) sameAnswers() bool {
 
 // parts are the tables of first and follow-up turns, and with failures.
 func (b *builder) parts(t figures.Timing) {
-	columns := b.quantiles(t, figures.FirstTurns, figures.FollowupTurns)
-	if len(columns) > 0 && t != figures.ITL && t != figures.AnswerTTFT {
-		b.sub("First and Follow-up Turns: " + t.Title()).table(b.byLevel(columns...))
+	if t != figures.ITL && t != figures.AnswerTTFT {
+		b.subtable("First and Follow-up Turns: "+t.Title(), b.byLevel(b.quantiles(t, figures.FirstTurns, figures.FollowupTurns)...))
 	}
-	if !b.s.Any(func(l figures.Level) bool { return l.Value(figures.ErrorPct) > 0 }) {
-		return
-	}
-	if columns := b.quantiles(t, figures.WithFailures); len(columns) > 0 {
-		b.sub("With Failures at +∞: " + t.Title()).table(b.byLevel(columns...))
+	if b.s.Any(func(l figures.Level) bool { return l.Value(figures.ErrorPct) > 0 }) {
+		b.subtable("With Failures at +∞: "+t.Title(), b.byLevel(b.quantiles(t, figures.WithFailures)...))
 	}
 }
 
@@ -94,42 +89,38 @@ func (b *builder) errors() {
 	if len(columns) == 0 {
 		return
 	}
-	if b.compares() {
+	if b.compares {
 		columns = append(columns, b.validRuns()...)
 	}
 	columns = append(columns, b.known(figures.Completed, figures.Failed)...)
 	columns = append(columns, b.where(func(l figures.Level) bool { return len(l.Excluded) > 0 }, "Left out of latencies",
 		func(l figures.Level) Cell { return Cell{Text: strings.Join(l.Excluded, "; ")} })...)
-	b.section("Error Rates").table(b.byLevel(columns...))
-	b.outcomes()
-}
-
-// outcomes counts failures by how they ended.
-func (b *builder) outcomes() {
+	b.table("Error Rates", b.byLevel(columns...))
 	seen := map[string]uint64{}
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
+	for _, series := range b.s.Series {
+		for _, l := range series.Levels {
 			maps.Copy(seen, l.Errors)
 		}
 	}
-	var columns []column
+	var outcomes []column
 	for _, outcome := range slices.Sorted(maps.Keys(seen)) {
-		columns = append(columns, column{outcome, func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
+		outcomes = append(outcomes, column{outcome, func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
 	}
-	if len(columns) > 0 {
-		b.sub("Errors by Outcome").table(b.byLevel(columns...))
-	}
+	b.subtable("Errors by Outcome", b.byLevel(outcomes...))
 }
 
 // rates are the sections of what is counted.
 func (b *builder) rates() {
 	if columns := b.known(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
 		s := b.section("Turns and Conversation Starts per Second")
-		if little := b.little(); little != nil {
-			columns = append(columns, little...)
+		little := b.where(func(l figures.Level) bool { return analysis.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
+			c := analysis.CheckLittle(b.s, l)
+			return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
+		})
+		if little != nil {
 			s.paragraph("By Little's law, turns in flight are turns/s × mean turn latency; the last column holds the product against what was in flight.")
 		}
-		s.table(b.byLevel(columns...))
+		s.table(b.byLevel(append(columns, little...)...))
 	}
 	for _, x := range []struct {
 		title   string
@@ -146,15 +137,5 @@ func (b *builder) rates() {
 			b.picture(s, x.metrics[0])
 		}
 	}
-	if columns := b.known(figures.ScheduleLagP99, figures.ReadLagP99); len(columns) > 0 {
-		b.section("The Prober's Own Lateness").table(b.byLevel(columns...))
-	}
-}
-
-func (b *builder) little() []column {
-	known := func(l figures.Level) bool { return analysis.CheckLittle(b.s, l).Known }
-	return b.where(known, "Little's law", func(l figures.Level) Cell {
-		c := analysis.CheckLittle(b.s, l)
-		return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
-	})
+	b.table("The Prober's Own Lateness", b.byLevel(b.known(figures.ScheduleLagP99, figures.ReadLagP99)...))
 }

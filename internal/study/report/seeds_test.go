@@ -67,7 +67,11 @@ func rendered(t *testing.T, s *figures.Study) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(d.Markdown())
+	text, err := d.Markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestImprovements holds every improvement of the comparison of routings.
@@ -80,7 +84,7 @@ func TestImprovements(t *testing.T) {
 			base, _ := s.Series[0].Level(at)
 			other, _ := s.Series[1].Level(at)
 			if got := fmt.Sprintf("%.1f%%", analysis.Between(m, base, other).Improvement()); got != row[column] {
-				t.Errorf("%s at %s improves by %s, the report says %s", m.Key(), row[0], got, row[column])
+				t.Errorf("%s at %s improves by %s, the report says %s", m, row[0], got, row[column])
 			}
 		}
 	}
@@ -133,12 +137,12 @@ func TestChangeColumns(t *testing.T) {
 			if strings.Contains(want, "x ") {
 				want = "×" + leadingNumber.FindString(want) + " worse"
 			}
-			if known, ok := printed[m.Key()+" "+row[0]]; ok {
+			if known, ok := printed[string(m)+" "+row[0]]; ok {
 				want = known
 			}
 			got := strings.TrimSuffix(analysis.Between(m, base, other).String(), " (survivors)")
 			if got != want {
-				t.Errorf("%s at %s: %s, the report says %s", m.Key(), row[0], got, row[3])
+				t.Errorf("%s at %s: %s, the report says %s", m, row[0], got, row[3])
 			}
 			checked++
 		}

@@ -13,14 +13,12 @@ import (
 
 // server prints what the deployment said of itself, per source.
 func (b *builder) server() {
-	type key struct{ source, name string }
-	var keys []key
-	families := map[string][]string{}
+	families, names := map[string][]string{}, map[string][]string{}
 	for _, s := range b.s.Series {
 		for _, l := range s.Levels {
 			for _, f := range l.Server {
-				if k := (key{f.Source, f.Name}); !slices.Contains(keys, k) {
-					keys = append(keys, k)
+				if !slices.Contains(names[f.Source], f.Name) {
+					names[f.Source] = append(names[f.Source], f.Name)
 				}
 			}
 			maps.Copy(families, l.Families)
@@ -29,16 +27,14 @@ func (b *builder) server() {
 	if len(families) == 0 {
 		return
 	}
-	slices.SortFunc(keys, func(x, y key) int {
-		return cmp.Or(cmp.Compare(serverOrder(x.name), serverOrder(y.name)), cmp.Compare(x.name, y.name))
-	})
 	s := b.section("Server Metrics")
 	for _, source := range slices.Sorted(maps.Keys(families)) {
+		slices.SortFunc(names[source], func(x, y string) int {
+			return cmp.Or(cmp.Compare(serverOrder(x), serverOrder(y)), cmp.Compare(x, y))
+		})
 		var columns []column
-		for _, k := range keys {
-			if k.source == source {
-				columns = append(columns, serverColumn(k.source, k.name))
-			}
+		for _, name := range names[source] {
+			columns = append(columns, serverColumn(source, name))
 		}
 		found := "no known family of metrics was found"
 		if len(families[source]) > 0 {
