@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 )
@@ -67,16 +66,8 @@ func objectiveOf(o runfile.Objective) Objective {
 		out.Timing, out.Label = Latency, "LATENCY"
 	}
 	if len(o.Turns) == 1 {
-<<<<<<< HEAD
 		out.Label += " " + string(o.Turns[0])
-		out.Turns = FirstTurns
-		if o.Turns[0] == probe.Followup {
-			out.Turns = FollowupTurns
-		}
-=======
-		out.Label += " " + o.Turns[0]
 		out.Turns = Turns(o.Turns[0])
->>>>>>> w-fig
 	}
 	return out
 }
