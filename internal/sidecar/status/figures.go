@@ -66,7 +66,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	out := []SLO{}
 	for _, o := range objectives {
-		if !covers(o, key) {
+		if !o.CoversJob(key.Target, key.Workload) {
 			continue
 		}
 		s := SLO{Name: o.Name, SLI: o.SLI, Objective: Ratio(probe.Some(o.Objective))}
@@ -86,11 +86,4 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 		out = append(out, s)
 	}
 	return out
-}
-
-// covers reports whether the objective applies to any turn of the job.
-func covers(o slo.Objective, key probe.Key) bool {
-	return slices.ContainsFunc(probe.TurnKinds(), func(k probe.TurnKind) bool {
-		return o.Covers(key.Target, key.Workload, k)
-	})
 }
