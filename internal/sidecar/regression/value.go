@@ -1,6 +1,7 @@
 package regression
 
 import (
+	"cmp"
 	"time"
 
 	"synthetic/internal/probe"
@@ -23,7 +24,7 @@ func (d Deadlines) valuesOf(r *probe.Result) values {
 		if ttft.OK {
 			tpot = deadline(d.Stall, 0)
 		} else {
-			ttft = deadline(first(d.FirstToken, d.Total), r.Duration())
+			ttft = deadline(cmp.Or(d.FirstToken, d.Total), r.Duration())
 		}
 	}
 	return values{ttft, tpot}
@@ -34,11 +35,4 @@ func (d Deadlines) valuesOf(r *probe.Result) values {
 func deadline(bound, waited time.Duration) probe.Opt[time.Duration] {
 	d := max(bound, waited)
 	return probe.Opt[time.Duration]{V: d, OK: d > 0}
-}
-
-func first(a, b time.Duration) time.Duration {
-	if a > 0 {
-		return a
-	}
-	return b
 }
