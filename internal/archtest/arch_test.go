@@ -73,7 +73,7 @@ func allowed() map[string][]string {
 		"internal/serverside": {"internal/probe/target", "internal/study/runfile"},
 		"internal/config": {
 			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/regression", "internal/slo", "internal/study/baseline", "internal/study/runfile",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline", "internal/study/runfile",
 			"internal/study/sweep", "internal/yamlform",
 		},
 

@@ -21,17 +21,6 @@ type Change struct {
 	regression.Change
 }
 
-// ChangesOf returns the windows of a target.
-func (c *Config) ChangesOf(target string) []regression.Change {
-	var out []regression.Change
-	for _, ch := range c.Changes {
-		if ch.Targets == nil || slices.Contains(ch.Targets, target) {
-			out = append(out, ch.Change)
-		}
-	}
-	return out
-}
-
 // changes resolves the declared change windows.
 func (b *builder) changes(in []fileChange) []Change {
 	var out []Change

@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
-	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 )
 
@@ -18,25 +17,27 @@ type pager struct {
 	config *config.Alerting
 }
 
-// RuleJob says what the rules need to know of a job that so many replicas probe.
-// Closed-loop traffic has no rate that could be known beforehand.
-func RuleJob(j probe.Job, replicas int) rules.Job {
-	perMinute := j.Traffic.Rate * 60 * float64(replicas)
-	turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
-	return rules.Job{
-		Target: j.Target.Name, Workload: j.Workload.Name,
-		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
-		TurnTimeout: j.Workload.Timeouts.Total,
+// RulesOf is what the rules need to know of a configuration whose jobs so many
+// replicas probe. Closed-loop traffic has no rate that could be known beforehand.
+func RulesOf(cfg *config.Config, replicas int) rules.Input {
+	in := rules.Input{SLOs: cfg.SLOs}
+	for _, j := range cfg.Jobs {
+		perMinute := j.Traffic.Rate * 60 * float64(replicas)
+		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
+		in.Jobs = append(in.Jobs, rules.Job{
+			Target: j.Target.Name, Workload: j.Workload.Name,
+			ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
+			TurnTimeout: j.Workload.Timeouts.Total,
+		})
 	}
+	return in
 }
 
 // PagerRules are the rules that "synthetic generate rules" writes, for this
 // process alone: it sees no other replica's turns.
 func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
-	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: string(cfg.Alerting.RunbookURL), DashboardURL: string(cfg.Alerting.DashboardURL)}
-	for _, j := range cfg.Jobs {
-		in.Jobs = append(in.Jobs, RuleJob(j, 1))
-	}
+	in := RulesOf(cfg, 1)
+	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, refused("the rules of alerting: %w", err)

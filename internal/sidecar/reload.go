@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -41,4 +42,22 @@ func (s *Sidecar) followSignals(ctx context.Context, signals <-chan os.Signal) e
 			}
 		}
 	}
+}
+
+// Cautions say of the benchmarks what they cannot be compared with.
+func Cautions(cfg *config.Config) []string {
+	var out []string
+	for _, j := range cfg.Jobs {
+		if j.Benchmark == nil {
+			continue
+		}
+		why := "too few of them were measured"
+		if j.Benchmark.Pooled {
+			why = "the file does not tell the kinds of turn apart"
+		}
+		for _, kind := range j.Benchmark.Learned {
+			out = append(out, fmt.Sprintf("%s to %s: the usual level of %s turns is learned and not that of %s, since %s", j.Workload.Name, j.Target.Name, kind, j.Benchmark.Source(), why))
+		}
+	}
+	return out
 }

@@ -144,9 +144,13 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	err = s.scheduler.Apply(cfg.Jobs, func() {
+	jobs := make([]probe.Job, len(cfg.Jobs))
+	for i, j := range cfg.Jobs {
+		jobs[i] = j.Job
+	}
+	err = s.scheduler.Apply(jobs, func() {
 		for _, j := range cfg.Jobs {
-			s.sinks.Add(sinkJob(cfg, j))
+			s.sinks.Add(j)
 		}
 	})
 	if err != nil {
