@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -105,11 +106,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, deployments []*demo.Deplo
 
 // webListener takes the usual port or, unless told a port, any free one.
 func (f *demoFlags) webListener() (net.Listener, error) {
-	addr := f.listen
-	if addr == "" {
-		addr = demoListen
-	}
-	l, err := net.Listen("tcp", addr)
+	l, err := net.Listen("tcp", cmp.Or(f.listen, demoListen))
 	if f.listen == "" && errors.Is(err, syscall.EADDRINUSE) {
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 	}
