@@ -16,7 +16,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-//go:embed assets
+//go:embed assets/*.html
 var files embed.FS
 
 // The pages, each within the frame that they share.
@@ -25,20 +25,14 @@ var (
 	turnsPage    = parsed("turns")
 	alertsPage   = parsed("alerts")
 
-	styleSheet = asset("style.css")
-	liveScript = asset("live.js")
+	//go:embed assets/style.css
+	styleSheet string
+	//go:embed assets/live.js
+	liveScript string
 )
 
 func parsed(name string) *template.Template {
 	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/"+name+".html"))
-}
-
-func asset(name string) string {
-	b, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(b)
 }
 
 // head is what every page's frame gets. Style and script stand in the page
