@@ -21,7 +21,6 @@ type Change struct {
 	regression.Change
 }
 
-// changes resolves the declared change windows.
 func (b *builder) changes(in []fileChange) []Change {
 	var out []Change
 	for i, f := range in {
@@ -36,7 +35,6 @@ func (b *builder) changes(in []fileChange) []Change {
 	return out
 }
 
-// once resolves a window that happens once.
 func (b *builder) once(path string, f fileChange) regression.Change {
 	start, end := path+".start", path+".end"
 	switch {

@@ -211,7 +211,6 @@ func rising[T int | float64](b *planner, path string, in []T, most T) []float64 
 	return out
 }
 
-// measure completes the measurement.
 func (b *planner) measure(m sweep.Measure) sweep.Measure {
 	if m.Conversations == 0 {
 		m.Snapshots = cmp.Or(m.Snapshots, defaultSnapshots)
@@ -243,7 +242,6 @@ func (b *planner) warmUp(w sweep.WarmUp, m sweep.Measure) sweep.WarmUp {
 	return sweep.WarmUp{Duration: w.Duration}
 }
 
-// cache resolves the cache policy.
 func (b *planner) cache(c sweep.Cache) sweep.Cache {
 	if c.Policy != sweep.Prime {
 		b.Useless("cache", "with policy "+string(c.Policy), "remove it", "conversations")

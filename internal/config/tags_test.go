@@ -114,7 +114,7 @@ func count(conditions ...bool) int {
 // act on them.
 func TestEnums(t *testing.T) {
 	want := map[string][]string{
-		"sli":        texts(slo.SLIs()...),
+		"sli":        texts(slo.TTFT, slo.AnswerTTFT, slo.TPOT, slo.ITL, slo.TurnDuration, slo.Availability),
 		"turns":      texts(probe.TurnKinds()...),
 		"connection": texts(target.Reuse, target.PerConversation),
 	}

@@ -77,8 +77,10 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
-	// pager is nil unless the first configuration asked for one.
-	pager      *pager
+	// pager is nil unless the first configuration asked for one, alerting what it
+	// was made from.
+	pager      *alerting.Pager
+	alerting   *config.Alerting
 	configured bool
 
 	loading sync.Mutex // one load at a time
@@ -120,7 +122,6 @@ func New(o Options) (*Sidecar, error) {
 	return s, s.restore()
 }
 
-// build describes this binary.
 func build() metrics.Build {
 	return metrics.Build{
 		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,

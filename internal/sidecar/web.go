@@ -85,7 +85,6 @@ func (s *Sidecar) Handler() http.Handler {
 	return mux
 }
 
-// reload answers POST /-/reload.
 func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 	if !s.options.Lifecycle {
 		http.Error(w, noReload, http.StatusForbidden)

@@ -23,11 +23,6 @@ const (
 	Availability SLI = "availability"
 )
 
-// SLIs lists every SLI.
-func SLIs() []SLI {
-	return []SLI{TTFT, AnswerTTFT, TPOT, ITL, TurnDuration, Availability}
-}
-
 // Objective is one SLO.
 type Objective struct {
 	// Name is the value of the "slo" label.

@@ -51,7 +51,6 @@ func (s *slot) add(e Entry) {
 	*s = append(*s, e)
 }
 
-// mean is the mean of the entries' means.
 func (s slot) mean() float64 {
 	sum := 0.0
 	for _, e := range s {

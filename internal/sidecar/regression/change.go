@@ -42,7 +42,6 @@ func (j *Job) change(at time.Time) bool {
 	return open
 }
 
-// forget starts every baseline anew.
 func (j *Job) forget() {
 	for k := range j.series {
 		for i := range j.series[k] {

@@ -128,7 +128,6 @@ func (s *series) spread() float64 {
 	return s.baseline.spread
 }
 
-// noise is the standard deviation of the level.
 func (s *series) noise() float64 {
 	switch {
 	case s.benchmark.Noise > 0:

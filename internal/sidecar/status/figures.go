@@ -40,7 +40,6 @@ func figures(samples []sample) Recent {
 	return r
 }
 
-// kindFigures sums up the samples of one kind of turn.
 func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	var k Kind
 	var ttft, all, tpot []time.Duration

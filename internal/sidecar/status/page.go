@@ -64,7 +64,6 @@ func (p *Page) Add(info sink.Job) {
 	j.objectives, j.counted.Expected = info.Objectives, expectedOf(info.Benchmark)
 }
 
-// all returns the jobs there are.
 func (p *Page) all() map[probe.Key]*job {
 	p.mu.Lock()
 	defer p.mu.Unlock()
