@@ -145,10 +145,7 @@ func (f *backtestFlags) input(sim backtest.Scenario) (rules.Input, error) {
 		if err != nil {
 			return in, err
 		}
-		in.SLOs = cfg.SLOs
-		for _, j := range cfg.Jobs {
-			in.Jobs = append(in.Jobs, sidecar.RuleJob(j, 1))
-		}
+		in = sidecar.RulesOf(cfg, 1)
 	}
 	if f.recorded.given() {
 		if f.configFile == "" && len(f.ruleFiles) == 0 {

@@ -43,8 +43,10 @@ func addCheck(app *kingpin.Application) command {
 // it is there.
 func contents(cfg *config.Config) []string {
 	out := []string{count(len(cfg.Targets), "target"), count(len(cfg.Jobs), "traffic job"), count(len(cfg.SLOs), "SLO")}
-	for _, b := range cfg.Baselines {
-		out = append(out, fmt.Sprintf("%s to %s compared with %s", b.Workload, b.Target, sidecar.Benchmark(b).Source()))
+	for _, j := range cfg.Jobs {
+		if j.Benchmark != nil {
+			out = append(out, fmt.Sprintf("%s to %s compared with %s", j.Workload.Name, j.Target.Name, j.Benchmark.Source()))
+		}
 	}
 	if n := len(cfg.Changes); n > 0 {
 		out = append(out, count(n, "change window"))

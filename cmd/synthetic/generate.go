@@ -115,10 +115,8 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
-	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: f.runbookURL, DashboardURL: f.dashboardURL}
-	for _, j := range cfg.Jobs {
-		in.Jobs = append(in.Jobs, sidecar.RuleJob(j, f.replicas))
-	}
+	in := sidecar.RulesOf(cfg, f.replicas)
+	in.RunbookURL, in.DashboardURL = f.runbookURL, f.dashboardURL
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err

@@ -24,31 +24,31 @@ const maxTurns, maxTokens = 1000, 2_000_000
 
 // probeFlags are the flags of "synthetic probe".
 type probeFlags struct {
-	target   target.Target
-	baseURL  *url.URL
-	headers  map[string]string
-	spec     workload.Spec
-	turns    int
-	output   string
-	insecure bool
+	target  target.Target
+	baseURL *url.URL
+	spec    workload.Spec
+	output  string
 }
 
 func addProbe(app *kingpin.Application) command {
-	f := &probeFlags{headers: map[string]string{}}
+	f := &probeFlags{
+		target: target.Target{Connection: target.PerConversation, Headers: map[string]string{}},
+		spec:   workload.Spec{Name: "probe", FollowupTokens: 40},
+	}
 	c := app.Command("probe", `Hold one conversation now and show it as a waterfall.
 
 Exit code 0 only when every turn succeeded, 1 otherwise. Example:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
 	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
 	c.Flag("model", "Model to ask for; by default the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
-	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.turns)
+	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends none.").Default("128").IntVar(&f.spec.MaxOutputTokens)
 	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
 	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
-	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.headers)
+	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
 	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
-	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.insecure)
+	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.target.HTTP.TLSConfig.InsecureSkipVerify)
 	c.Flag("timeout.first-token", "Longest wait for the first token.").Default("60s").DurationVar(&f.spec.Timeouts.FirstToken)
 	c.Flag("timeout.stall", "Longest wait between two tokens.").Default("30s").DurationVar(&f.spec.Timeouts.Stall)
 	c.Flag("timeout.total", "Longest turn.").Default("300s").DurationVar(&f.spec.Timeouts.Total)
@@ -76,7 +76,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	}
 	show := &printer{w: e.stdout, text: f.output == "text"}
 	if show.text {
-		fmt.Fprintf(e.stdout, "%s  model %s  %s\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), count(f.turns, "turn"))
+		fmt.Fprintf(e.stdout, "%s  model %s  %s\n\n", f.target.BaseURL, cmp.Or(model, "unknown"), count(f.spec.TurnsMax, "turn"))
 	}
 	plan := probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}
 	sum := prober.Converse(ctx, plan, show)
@@ -104,13 +104,13 @@ func (f *probeFlags) complete() error {
 		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
 		return usagef("--base-url %q names an operation, which is appended by itself: end it with /v1", u.Redacted())
-	case f.turns < 1 || f.turns > maxTurns:
-		return usagef("--turns=%d: a conversation has 1 to %d turns", f.turns, maxTurns)
+	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
+		return usagef("--turns=%d: a conversation has 1 to %d turns", f.spec.TurnsMax, maxTurns)
 	case f.spec.PromptTokens < 1 || f.spec.PromptTokens > maxTokens:
 		return usagef("--prompt-tokens=%d: a prompt has 1 to %d tokens", f.spec.PromptTokens, maxTokens)
 	case f.spec.MaxOutputTokens < 0 || f.spec.MaxOutputTokens > maxTokens:
 		return usagef("--max-output-tokens=%d: give 0 for no limit, or at most %d", f.spec.MaxOutputTokens, maxTokens)
-	case u.Scheme == "http" && (f.target.HTTP.TLSConfig.CAFile != "" || f.insecure):
+	case u.Scheme == "http" && (f.target.HTTP.TLSConfig.CAFile != "" || f.target.HTTP.TLSConfig.InsecureSkipVerify):
 		return usagef("--tls.… has no effect on an http address: write https in --base-url, or leave the flag out")
 	case f.target.Key.File != "" && f.target.Key.Env != "":
 		return usagef("--api-key-file and --api-key-env exclude each other")
@@ -123,7 +123,7 @@ func (f *probeFlags) complete() error {
 			return usagef("--timeout.%s=%v: a timeout is positive", t.name, t.value)
 		}
 	}
-	for name, value := range f.headers {
+	for name, value := range f.target.Headers {
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
 			return usagef("--header %q: a header's name is letters, digits and -, and its value one line of text", name)
 		}
@@ -134,11 +134,8 @@ func (f *probeFlags) complete() error {
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/v1"
 	}
-	f.target.BaseURL = strings.TrimSuffix(u.String(), "/")
-	f.target.Name, f.target.Connection = u.Host, target.PerConversation
-	f.target.Headers, f.target.HTTP.TLSConfig.InsecureSkipVerify = f.headers, f.insecure
-	f.spec.Name, f.spec.TurnsMin, f.spec.TurnsMax = "probe", f.turns, f.turns
-	f.spec.FollowupTokens = 40
+	f.target.Name, f.target.BaseURL = u.Host, strings.TrimSuffix(u.String(), "/")
+	f.spec.TurnsMin = f.spec.TurnsMax
 	return nil
 }
 

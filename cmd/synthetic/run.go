@@ -2,8 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
@@ -58,14 +64,53 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if err := s.Load(); err != nil {
 		return err
 	}
-	w, err := openWeb(f.web, e.logger)
+	serve, release, err := openWeb(f.web, e.logger)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	defer release()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	server := sidecar.NewServer(s.Handler())
-	return s.Run(ctx, server, func() error { return w.serve(server) })
+	return s.Run(ctx, server, func() error { return serve(server) })
+}
+
+// openWeb checks the web configuration and takes the ports of the usual flags of
+// an exporter, so that a mistake or a port in use shows before anything is sent
+// to a target. serve serves until the server is closed; release gives the ports
+// back, as a server that has served did already.
+func openWeb(flags *web.FlagConfig, logger *slog.Logger) (serve func(*http.Server) error, release func(), err error) {
+	if err := web.Validate(*flags.WebConfigFile); err != nil {
+		return nil, nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
+	}
+	if ofToolkit(flags) {
+		return func(s *http.Server) error { return web.ListenAndServe(s, flags, logger) }, func() {}, nil
+	}
+	var listeners []net.Listener
+	release = func() {
+		for _, l := range listeners {
+			_ = l.Close()
+		}
+	}
+	for _, addr := range *flags.WebListenAddresses {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			release()
+			return nil, nil, usagef("--web.listen-address=%s: %w; write for example :9877 or 127.0.0.1:9877", addr, err)
+		}
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			release()
+			return nil, nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
+		}
+		listeners = append(listeners, l)
+	}
+	return func(s *http.Server) error { return web.ServeMultiple(listeners, s, flags, logger) }, release, nil
+}
+
+// ofToolkit says whether the sockets come from where only the toolkit gets
+// them: from systemd or from a hypervisor.
+func ofToolkit(flags *web.FlagConfig) bool {
+	return flags.WebSystemdSocket != nil && *flags.WebSystemdSocket ||
+		slices.ContainsFunc(*flags.WebListenAddresses, func(addr string) bool { return strings.HasPrefix(addr, "vsock://") })
 }

@@ -65,11 +65,11 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.preset.apply(&f.options); err != nil {
 		return err
 	}
-	w, err := openWeb(f.web, e.logger)
+	serve, release, err := openWeb(f.web, e.logger)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	defer release()
 	deployment := simulate.New(f.options)
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
@@ -86,7 +86,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
-	err = w.serve(server)
+	err = serve(server)
 	if ctx.Err() != nil {
 		return nil
 	}

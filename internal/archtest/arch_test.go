@@ -76,8 +76,8 @@ func allowed() map[string][]string {
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/config": {
 			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/regression", "internal/slo", "internal/study/baseline", "internal/study/runfile",
-			"internal/study/sweep", "internal/yamlform",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
+			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},
 
 		// Tests alone import these.

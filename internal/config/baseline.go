@@ -9,35 +9,12 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/baseline"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 	"synthetic/internal/yamlform"
 )
-
-// Baseline is the level of a benchmark that a job is compared with.
-type Baseline struct {
-	Target, Workload string
-	// Run names the measurement, Variant and Level what was chosen of it; the
-	// level is one of Kind.
-	Run, Variant string
-	Level        float64
-	Kind         runfile.LevelKind
-	// Expected is what was measured there.
-	Expected baseline.Level
-	// Learned are the kinds of turn of the job that are not compared with it,
-	// since the level has too few of them or does not tell them apart.
-	Learned []probe.TurnKind
-}
-
-// BaselineOf returns the baseline of a job, and whether it has one.
-func (c *Config) BaselineOf(target, workload string) (Baseline, bool) {
-	i := slices.IndexFunc(c.Baselines, func(b Baseline) bool { return b.Target == target && b.Workload == workload })
-	if i < 0 {
-		return Baseline{}, false
-	}
-	return c.Baselines[i], true
-}
 
 // benchmark is the file that a traffic entry is compared with, nil for none or
 // for one with a mistake.
@@ -84,10 +61,10 @@ func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe
 		b.Mistake(b.nearer(path, "baseline_level"), "", fmt.Sprintf("level %g of %q cannot be a baseline: %v", level, variant, err), "choose another baseline_level of those that were measured: "+levelList(f, variant))
 		return
 	}
-	b.baselines = append(b.baselines, Baseline{
-		Target: j.Target.Name, Workload: j.Workload.Name,
-		Run: f.Name, Variant: variant, Level: level, Kind: f.Kind, Expected: e, Learned: learned(e, j.Workload),
-	})
+	b.benchmarks[j.Key()] = &sink.Benchmark{
+		Run: f.Name, Variant: variant, Kind: string(f.Kind), Level: level,
+		Pooled: e.Pooled, Figures: e.Benchmarks, Learned: learned(e, j.Workload),
+	}
 }
 
 // learned lists the kinds of turn that a workload has and that a level has no
@@ -102,49 +79,53 @@ func learned(l baseline.Level, w workload.Spec) []probe.TurnKind {
 	return out
 }
 
-// baselineVariant is the one that was written, the only one there is, or that
-// which is called as the target.
-func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, target string) (string, bool) {
-	at := path + ".baseline_variant"
+// chosen is the value that was written, the only one there is, or the own one;
+// false if it is none of all.
+func chosen[T comparable](written bool, value T, all []T, own T) (T, bool) {
 	switch {
-	case b.Has(at) && slices.Contains(f.Variants, t.BaselineVariant):
-		return t.BaselineVariant, true
-	case b.Has(at):
-		b.Mistake(at, t.BaselineVariant, "is not a variant of the baseline_file", yamlform.Suggest(t.BaselineVariant, f.Variants, "variants"))
-		return "", false
-	case len(f.Variants) == 1:
-		return f.Variants[0], true
-	case slices.Contains(f.Variants, target):
-		return target, true
+	case written:
+		return value, slices.Contains(all, value)
+	case len(all) == 1:
+		return all[0], true
 	}
-	b.Mistake(at, "", fmt.Sprintf("is missing: the baseline_file has several, and none is called %q as the target", target), "name one of the variants "+yamlform.Sequence(f.Variants))
-	return "", false
+	return own, slices.Contains(all, own)
 }
 
-// baselineLevel is the one that was written, the only one there is, or that at
-// which the job itself loads the target.
+// baselineVariant is, where it was not written, that which is called as the
+// target.
+func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, target string) (string, bool) {
+	at := path + ".baseline_variant"
+	variant, ok := chosen(b.Has(at), t.BaselineVariant, f.Variants, target)
+	switch {
+	case ok:
+	case b.Has(at):
+		b.Mistake(at, variant, "is not a variant of the baseline_file", yamlform.Suggest(variant, f.Variants, "variants"))
+	default:
+		b.Mistake(at, "", fmt.Sprintf("is missing: the baseline_file has several, and none is called %q as the target", target), "name one of the variants "+yamlform.Sequence(f.Variants))
+	}
+	return variant, ok
+}
+
+// baselineLevel is, where it was not written, that at which the job itself loads
+// the target.
 func (b *builder) baselineLevel(path string, t fileTraffic, f *baseline.File, variant string, load workload.Traffic) (float64, bool) {
 	at := path + ".baseline_level"
-	levels := f.Levels(variant)
 	own := load.Rate
 	if f.Kind == runfile.Concurrency {
 		own = float64(load.Concurrency)
 	}
+	levels := f.Levels(variant)
+	level, ok := chosen(b.Has(at), t.BaselineLevel, levels, own)
 	switch {
 	case len(levels) == 0:
 		b.Mistake(b.nearer(path, "baseline_variant"), variant, "was not measured at any level", "choose another variant, or finish the sweep with --resume")
-	case b.Has(at) && slices.Contains(levels, t.BaselineLevel):
-		return t.BaselineLevel, true
+	case ok:
 	case b.Has(at):
-		b.Mistake(at, number(t.BaselineLevel), fmt.Sprintf("is not a level of %q", variant), "write one of the measured levels: "+levelList(f, variant))
-	case len(levels) == 1:
-		return levels[0], true
-	case slices.Contains(levels, own):
-		return own, true
+		b.Mistake(at, number(level), fmt.Sprintf("is not a level of %q", variant), "write one of the measured levels: "+levelList(f, variant))
 	default:
 		b.Mistake(at, "", fmt.Sprintf("is missing: %q was measured at several levels", variant), "write the one that is to be expected here: "+levelList(f, variant))
 	}
-	return 0, false
+	return level, ok
 }
 
 // nearer is the path of a key if it was written, else that of baseline_file.

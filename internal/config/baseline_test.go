@@ -34,14 +34,14 @@ func TestBaseline(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := cfg.BaselineOf(tc.target, "chat")
-			if !ok || len(cfg.Baselines) != 1 {
-				t.Fatalf("%d baselines, that of the job: %v", len(cfg.Baselines), ok)
+			if len(cfg.Jobs) != 1 || cfg.Jobs[0].Benchmark == nil {
+				t.Fatalf("%d jobs: %+v", len(cfg.Jobs), cfg.Jobs)
 			}
-			if got.Variant != tc.variant || got.Level != tc.level || got.Run != "testdata" || got.Kind != runfile.Concurrency {
+			got := cfg.Jobs[0].Benchmark
+			if got.Variant != tc.variant || got.Level != tc.level || got.Run != "testdata" || got.Kind != string(runfile.Concurrency) {
 				t.Errorf("got %q of %q at %s %g, want %q at %g", got.Variant, got.Run, got.Kind, got.Level, tc.variant, tc.level)
 			}
-			if b := got.Expected.Benchmarks[0][0]; b.Typical == 0 || b.Samples != 100 {
+			if b := got.Figures[0][0]; b.Typical == 0 || b.Samples != 100 {
 				t.Errorf("TTFT of first turns: %+v, want a typical value of 100 turns", b)
 			}
 		})
@@ -67,7 +67,7 @@ func TestLearned(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := cfg.Baselines[0].Learned; !slices.Equal(got, tc.want) {
+		if got := cfg.Jobs[0].Benchmark.Learned; !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %q are learned, want %q", name, got, tc.want)
 		}
 	}
@@ -82,13 +82,13 @@ traffic: [{baseline_file: ../study/baseline/testdata/run.json, baseline_level: 2
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"round_robin", "kv_aware"} {
-		if b, ok := cfg.BaselineOf(target, "chat"); !ok || b.Variant != target {
-			t.Errorf("%s is compared with %q", target, b.Variant)
-		}
+	if len(cfg.Jobs) != 2 {
+		t.Fatalf("%d jobs, want 2", len(cfg.Jobs))
 	}
-	if _, ok := cfg.BaselineOf("kv_aware", "other"); ok {
-		t.Error("a job that does not exist has a baseline")
+	for _, j := range cfg.Jobs {
+		if b := j.Benchmark; b == nil || b.Variant != j.Target.Name {
+			t.Errorf("%s is compared with %+v", j.Target.Name, b)
+		}
 	}
 }
 
@@ -110,9 +110,9 @@ changes:
 	if from.Weekday() != time.Tuesday {
 		t.Fatalf("the sixth of January 1970 was a %s", from.Weekday())
 	}
-	for target, want := range map[string][]regression.Change{"a": {once, weekly}, "b": {weekly}} {
-		if diff := cmp.Diff(want, cfg.ChangesOf(target)); diff != "" {
-			t.Errorf("windows of %s (-want +got):\n%s", target, diff)
+	for i, want := range [][]regression.Change{{once, weekly}, {weekly}} {
+		if diff := cmp.Diff(want, cfg.Jobs[i].Changes); diff != "" {
+			t.Errorf("windows of %s (-want +got):\n%s", cfg.Jobs[i].Target.Name, diff)
 		}
 	}
 }

@@ -21,18 +21,6 @@ type Change struct {
 	regression.Change
 }
 
-// ChangesOf returns the windows of a target.
-func (c *Config) ChangesOf(target string) []regression.Change {
-	var out []regression.Change
-	for _, ch := range c.Changes {
-		if ch.Targets == nil || slices.Contains(ch.Targets, target) {
-			out = append(out, ch.Change)
-		}
-	}
-	return out
-}
-
-// changes resolves the declared change windows.
 func (b *builder) changes(in []fileChange) []Change {
 	var out []Change
 	for i, f := range in {
@@ -47,7 +35,6 @@ func (b *builder) changes(in []fileChange) []Change {
 	return out
 }
 
-// once resolves a window that happens once.
 func (b *builder) once(path string, f fileChange) regression.Change {
 	start, end := path+".start", path+".end"
 	switch {

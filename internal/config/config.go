@@ -13,11 +13,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/yamlform"
 )
@@ -28,12 +30,11 @@ type Config struct {
 	Targets []target.Target
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []serverside.Watched
-	// Jobs are the traffic entries resolved: targets × workload.
-	Jobs []probe.Job
+	// Jobs are the traffic entries resolved: targets × workload, each with what
+	// its turns are judged by.
+	Jobs []sink.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
-	// Baselines are the benchmarks that jobs are compared with, at most one each.
-	Baselines []Baseline
 	// Changes are the declared change windows in the order of the file.
 	Changes []Change
 	// Alerting is nil if the process does not page by itself.
@@ -62,7 +63,7 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{Form: form, dir: dir}
+	b := &builder{Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{}}
 	cfg := b.build(f)
 	if err := b.Err(); err != nil {
 		return nil, err
@@ -89,8 +90,8 @@ type builder struct {
 	// known says that the jobs are all there: nothing that selects targets and
 	// workloads was wrong.
 	known bool
-	// baselines of the jobs so far.
-	baselines []Baseline
+	// benchmarks are the levels that jobs are compared with.
+	benchmarks map[probe.Key]*sink.Benchmark
 	// targetNames and workloadNames are those that a selection may name.
 	targetNames, workloadNames []string
 }
@@ -106,10 +107,33 @@ func (b *builder) build(f file) *Config {
 	if b.known {
 		b.idle(targets, workloads, jobs)
 	}
-	return &Config{
-		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), Jobs: jobs,
-		SLOs: b.slos(f.SLOs, jobs), Baselines: b.baselines, Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),
+	c := &Config{
+		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),
 	}
+	for _, j := range jobs {
+		c.Jobs = append(c.Jobs, b.judged(c, j))
+	}
+	return c
+}
+
+// judged adds to a job what its turns are judged by.
+func (b *builder) judged(c *Config, j probe.Job) sink.Job {
+	out := sink.Job{Job: j, Benchmark: b.benchmarks[j.Key()]}
+	for _, ch := range c.Changes {
+		if ch.Targets == nil || slices.Contains(ch.Targets, j.Target.Name) {
+			out.Changes = append(out.Changes, ch.Change)
+		}
+	}
+	for _, o := range c.SLOs {
+		if o.CoversJob(j.Target.Name, j.Workload.Name) {
+			out.Objectives = append(out.Objectives, o)
+		}
+	}
+	for _, m := range c.ServerMetrics {
+		out.ServerMetrics = out.ServerMetrics || m.Target.Name == j.Target.Name
+	}
+	return out
 }
 
 // resolve makes a path relative to the file's directory.

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -46,16 +47,16 @@ func minimalTraffic() workload.Traffic {
 
 func TestMinimal(t *testing.T) {
 	tg := minimalTarget("a-8000")
-	want := &Config{
-		Targets: []target.Target{tg},
-		Jobs:    []probe.Job{{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}},
-		SLOs: []slo.Objective{
-			{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
-			{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
-			{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
-		},
+	objectives := []slo.Objective{
+		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day},
+		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day},
+		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
-	compare(t, "targets: [{base_url: http://a:8000}]", want)
+	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
+		Targets: []target.Target{tg},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives}},
+		SLOs:    objectives,
+	})
 }
 
 func TestEveryKey(t *testing.T) {
@@ -106,23 +107,24 @@ func TestEveryKey(t *testing.T) {
 	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
 	constant := workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 0.2}}
 
+	objectives := []slo.Objective{
+		{
+			Name: "quick", SLI: slo.TTFT, Threshold: 1500 * time.Millisecond, Objective: 0.999, Window: 7 * day,
+			Targets: []string{"direct"}, Workloads: []string{"full", "replay"}, Turns: []probe.TurnKind{probe.First},
+		},
+		{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
+		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
+	}
 	want := &Config{
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
-		Jobs: []probe.Job{
-			{Target: gateway, Workload: full, Traffic: limited},
-			{Target: direct, Workload: full, Traffic: limited},
-			{Target: direct, Workload: replay, Traffic: closed},
-			{Target: gateway, Workload: played, Traffic: constant, User: &user},
+		Jobs: []sink.Job{
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true},
+			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives},
+			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives},
+			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true},
 		},
-		SLOs: []slo.Objective{
-			{
-				Name: "quick", SLI: slo.TTFT, Threshold: 1500 * time.Millisecond, Objective: 0.999, Window: 7 * day,
-				Targets: []string{"direct"}, Workloads: []string{"full", "replay"}, Turns: []probe.TurnKind{probe.First},
-			},
-			{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
-			{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
-		},
+		SLOs: objectives,
 	}
 	cfg, err := Load("testdata/good/every-key.yml")
 	if err != nil {
@@ -170,7 +172,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []probe.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -181,7 +183,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []probe.Job{{Target: tg, Workload: spec, Traffic: minimalTraffic()}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}}},
 		SLOs:    []slo.Objective{},
 	})
 }

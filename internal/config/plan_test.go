@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -111,7 +112,11 @@ func TestGoodPlan(t *testing.T) {
 }
 
 func TestLeastPlan(t *testing.T) {
-	got, err := ParsePlan("dir/least.yml", []byte("variants: [{base_url: 'http://a:1'}]\nlevels: {concurrency: [1, 2]}\n"), ".", nil)
+	path := filepath.Join(t.TempDir(), "least.yml")
+	if err := os.WriteFile(path, []byte("variants: [{base_url: 'http://a:1'}]\nlevels: {concurrency: [1, 2]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := LoadPlan(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

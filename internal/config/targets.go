@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"net/textproto"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -170,9 +169,8 @@ func (b *builder) pages(path string, t fileTarget) []string {
 		if !b.Fine(at) {
 			continue
 		}
-		u, err := url.Parse(string(page))
 		switch before := first[page]; {
-		case err == nil && u.Path == "":
+		case strings.Count(string(page), "/") == 2:
 			b.Mistake(at, string(page), "has no path", "write "+yamlform.Shown(string(page)+"/metrics"))
 		case before != "":
 			b.Mistake(at, string(page), "is also the address of "+before, "keep one of the two")

@@ -75,8 +75,8 @@ func geomean(window time.Duration, least int) string {
 // slowThreshold is the ratio from which on a level is no noise any more. A
 // young baseline has no noise: the floor stands.
 func slowThreshold() string {
-	return fmt.Sprintf("clamp_min(exp(%s * (\n  %s >= 0\n  or\n  %s * 0\n)), %s)", num(regression.SlowNoise()),
-		maxBy(perSignal(), metrics.BaselineNoise), maxBy(perSignal(), metrics.BaselineYoung+" == 1"), num(regression.SlowFloor()))
+	return fmt.Sprintf("clamp_min(exp(%s * (\n  %s >= 0\n  or\n  %s * 0\n)), %s)", num(regression.SlowNoise),
+		maxBy(perSignal(), metrics.BaselineNoise), maxBy(perSignal(), metrics.BaselineYoung+" == 1"), num(regression.SlowFloor))
 }
 
 func tailRatio(window time.Duration) string {
@@ -111,7 +111,7 @@ func slowRegression() alert {
 			one(metrics.Step, "%.2f") + " of its limit; the geometric mean over 30m is " + times(slowWindow) + " the baseline, its threshold " + threshold() + " times. " +
 			comparison(shortWindow) + " " + likelyPart(),
 		turns:     perTurn(),
-		windows:   "Fires when the sum of the rise above the level of the last quarter of an hour reaches its limit, or when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise()) + " × level noise)) times the baseline for " + slo.Short(slowHold) + ".",
+		windows:   "Fires when the sum of the rise above the level of the last quarter of an hour reaches its limit, or when the 30m geometric mean is above max(1.2, e^(" + num(regression.SlowNoise) + " × level noise)) times the baseline for " + slo.Short(slowHold) + ".",
 		dashboard: dashboardTarget,
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// alerts is what the page of alerts shows.
 func (s *Sidecar) alerts() (status.Alerts, bool) {
 	if s.pager == nil {
 		return status.Alerts{}, false
@@ -20,7 +19,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	out := status.Alerts{Rules: []status.AlertRule{}, Receivers: []status.AlertReceiver{}}
 	for _, g := range s.pager.Groups() {
 		for _, r := range g.AlertingRules() {
-			shown := s.pager.shownRule(r)
+			shown := s.shownRule(r)
 			shown.Group, shown.Evaluated = g.Name(), s.pager.WallTime(g.GetLastEvalTimestamp())
 			out.Rules = append(out.Rules, shown)
 		}
@@ -32,7 +31,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 }
 
 // shownRule shows a rule with its alerts, the oldest first.
-func (p *pager) shownRule(r *promrules.AlertingRule) status.AlertRule {
+func (s *Sidecar) shownRule(r *promrules.AlertingRule) status.AlertRule {
 	shown := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
 	out := status.AlertRule{
 		Name: r.Name(), Expr: r.Query().String(), State: r.State().String(), Severity: r.Labels().Get("severity"),
@@ -45,7 +44,7 @@ func (p *pager) shownRule(r *promrules.AlertingRule) status.AlertRule {
 		out.Alerts = append(out.Alerts, status.Alert{
 			State: a.State.String(), Labels: a.Labels.Map(), Annotations: a.Annotations.Map(),
 			Value:    strconv.FormatFloat(a.Value, 'g', 4, 64),
-			ActiveAt: p.WallTime(a.ActiveAt), FiredAt: p.WallTime(a.FiredAt),
+			ActiveAt: s.pager.WallTime(a.ActiveAt), FiredAt: s.pager.WallTime(a.FiredAt),
 		})
 	}
 	slices.SortFunc(out.Alerts, func(a, b status.Alert) int {

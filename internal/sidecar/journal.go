@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -71,4 +72,24 @@ func (j *journal) Remove(job probe.Key) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.jobs, job)
+}
+
+// Quiet drops what is below a warning.
+func Quiet(l *slog.Logger) *slog.Logger {
+	return slog.New(warnings{l.Handler()})
+}
+
+// warnings is a handler of nothing less.
+type warnings struct{ slog.Handler }
+
+func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
+
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
+}
+
+func (h warnings) WithGroup(name string) slog.Handler {
+	return warnings{h.Handler.WithGroup(name)}
 }

@@ -8,35 +8,30 @@ import (
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
-	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 )
 
-// pager is the embedded pager with the configuration that it was made from.
-type pager struct {
-	*alerting.Pager
-	config *config.Alerting
-}
-
-// RuleJob says what the rules need to know of a job that so many replicas probe.
-// Closed-loop traffic has no rate that could be known beforehand.
-func RuleJob(j probe.Job, replicas int) rules.Job {
-	perMinute := j.Traffic.Rate * 60 * float64(replicas)
-	turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
-	return rules.Job{
-		Target: j.Target.Name, Workload: j.Workload.Name,
-		ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
-		TurnTimeout: j.Workload.Timeouts.Total,
+// RulesOf is what the rules need to know of a configuration whose jobs so many
+// replicas probe. Closed-loop traffic has no rate that could be known beforehand.
+func RulesOf(cfg *config.Config, replicas int) rules.Input {
+	in := rules.Input{SLOs: cfg.SLOs}
+	for _, j := range cfg.Jobs {
+		perMinute := j.Traffic.Rate * 60 * float64(replicas)
+		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
+		in.Jobs = append(in.Jobs, rules.Job{
+			Target: j.Target.Name, Workload: j.Workload.Name,
+			ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
+			TurnTimeout: j.Workload.Timeouts.Total,
+		})
 	}
+	return in
 }
 
 // PagerRules are the rules that "synthetic generate rules" writes, for this
 // process alone: it sees no other replica's turns.
 func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
-	in := rules.Input{SLOs: cfg.SLOs, RunbookURL: string(cfg.Alerting.RunbookURL), DashboardURL: string(cfg.Alerting.DashboardURL)}
-	for _, j := range cfg.Jobs {
-		in.Jobs = append(in.Jobs, RuleJob(j, 1))
-	}
+	in := RulesOf(cfg, 1)
+	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, refused("the rules of alerting: %w", err)
@@ -52,8 +47,8 @@ func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 // makes it, a later one replaces its rules. It returns what to do once the rest
 // of the configuration is in force.
 func (s *Sidecar) preparePager(cfg *config.Config) (commit func() error, err error) {
-	if err := s.samePager(cfg.Alerting); err != nil {
-		return nil, err
+	if s.configured && !sameButLinks(s.alerting, cfg.Alerting) {
+		return nil, refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
 		return func() error { return nil }, nil
@@ -70,28 +65,13 @@ func (s *Sidecar) preparePager(cfg *config.Config) (commit func() error, err err
 		if err != nil {
 			return refused("alerting: %w", err)
 		}
-		s.pager = &pager{p, cfg.Alerting}
+		s.pager, s.alerting = p, cfg.Alerting
 		return s.registry.Register(newPagerCollector(p.Health))
 	}, nil
 }
 
-// samePager refuses what a reload cannot change: the pager's storage and its
+// sameButLinks compares what a reload cannot change: the pager's storage and its
 // connections are made once.
-func (s *Sidecar) samePager(c *config.Alerting) error {
-	if !s.configured {
-		return nil
-	}
-	var running *config.Alerting
-	if s.pager != nil {
-		running = s.pager.config
-	}
-	if !sameButLinks(running, c) {
-		return refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
-	}
-	return nil
-}
-
-// sameButLinks compares what is not part of the rules.
 func sameButLinks(a, b *config.Alerting) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -14,39 +14,33 @@ import (
 
 // pagerCollector exports how the pager is doing.
 type pagerCollector struct {
-	health   func() alerting.Health
-	families map[string]pagerFamily
-}
-
-type pagerFamily struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
+	health func() alerting.Health
+	descs  map[string]*prometheus.Desc
+	kinds  map[string]prometheus.ValueType
 }
 
 func newPagerCollector(health func() alerting.Health) *pagerCollector {
-	c := &pagerCollector{health: health, families: map[string]pagerFamily{}}
+	c := &pagerCollector{health, map[string]*prometheus.Desc{}, map[string]prometheus.ValueType{}}
 	for _, m := range metrics.PagerCatalog() {
-		kind := prometheus.GaugeValue
+		c.descs[m.Name], c.kinds[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil), prometheus.GaugeValue
 		if m.Kind == metrics.Counter {
-			kind = prometheus.CounterValue
+			c.kinds[m.Name] = prometheus.CounterValue
 		}
-		c.families[m.Name] = pagerFamily{prometheus.NewDesc(m.Name, m.Help, m.Labels, nil), kind}
 	}
 	return c
 }
 
 // Describe implements prometheus.Collector.
 func (c *pagerCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, f := range c.families {
-		ch <- f.desc
+	for _, d := range c.descs {
+		ch <- d
 	}
 }
 
 // Collect implements prometheus.Collector.
 func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	add := func(name string, v float64, labels ...string) {
-		f := c.families[name]
-		ch <- prometheus.MustNewConstMetric(f.desc, f.kind, v, labels...)
+		ch <- prometheus.MustNewConstMetric(c.descs[name], c.kinds[name], v, labels...)
 	}
 	since := func(name string, t time.Time, labels ...string) {
 		if !t.IsZero() {

@@ -23,43 +23,39 @@ func NewServer(h http.Handler) *http.Server {
 // drain. listen serves with the given server until it is shut down. SIGHUP
 // reloads where there is a configuration file.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
-	defer s.keepState()()
 	var g oklog.Group
 	drained := make(chan struct{})
-	{
+	// add runs a part until the group ends; ended is called first.
+	add := func(ctx context.Context, run func(context.Context) error, ended func()) {
 		ctx, cancel := context.WithCancel(ctx)
-		g.Add(func() error {
-			<-ctx.Done()
-			s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
-			return nil
-		}, func(error) { cancel() })
-	}
-	{
-		ctx, cancel := context.WithCancel(context.Background())
-		g.Add(func() error {
-			defer close(drained)
-			return s.scheduler.Run(ctx)
-		}, func(error) { cancel() })
-	}
-	if s.pager != nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		g.Add(func() error { return s.pager.Run(ctx) }, func(error) {
-			<-drained // it sees the last turns
+		g.Add(func() error { return run(ctx) }, func(error) {
+			ended()
 			cancel()
 		})
 	}
-	{
-		ctx, cancel := context.WithCancel(context.Background())
-		g.Add(func() error { return s.servers.Run(ctx) }, func(error) { cancel() })
+	background, atOnce := context.Background(), func() {}
+	add(ctx, func(ctx context.Context) error {
+		<-ctx.Done()
+		s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
+		return nil
+	}, atOnce)
+	add(background, func(ctx context.Context) error {
+		defer close(drained)
+		return s.scheduler.Run(ctx)
+	}, atOnce)
+	if s.pager != nil {
+		add(background, s.pager.Run, func() { <-drained }) // it sees the last turns
 	}
+	add(background, s.servers.Run, atOnce)
 	if s.options.ConfigFile != "" {
-		ctx, cancel := context.WithCancel(context.Background())
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
-		g.Add(func() error {
-			defer signal.Stop(hangups)
-			return s.followSignals(ctx, hangups)
-		}, func(error) { cancel() })
+		defer signal.Stop(hangups)
+		add(background, func(ctx context.Context) error { return s.followSignals(ctx, hangups) }, atOnce)
+	}
+	if s.options.StateFile != "" {
+		add(background, s.keepState, atOnce)
+		defer s.saveState()
 	}
 	g.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {

@@ -80,8 +80,10 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
-	// pager is nil unless the first configuration asked for one.
-	pager      *pager
+	// pager is nil unless the first configuration asked for one, alerting what it
+	// was made from.
+	pager      *alerting.Pager
+	alerting   *config.Alerting
 	configured bool
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
@@ -130,7 +132,6 @@ func New(o Options) (*Sidecar, error) {
 	return s, s.restore()
 }
 
-// build describes this binary.
 func build() metrics.Build {
 	return metrics.Build{
 		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
@@ -155,10 +156,14 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	inexact := slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) })
-	err = s.scheduler.Apply(cfg.Jobs, func() {
+	jobs := make([]probe.Job, len(cfg.Jobs))
+	for i, j := range cfg.Jobs {
+		jobs[i] = j.Job
+	}
+	err = s.scheduler.Apply(jobs, func() {
 		s.inexact.Store(inexact)
 		for _, j := range cfg.Jobs {
-			s.sinks.Add(sinkJob(cfg, j))
+			s.sinks.Add(j)
 		}
 	})
 	if err != nil {

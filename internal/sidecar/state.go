@@ -38,32 +38,25 @@ func (s *Sidecar) restore() error {
 	return nil
 }
 
-// keepState saves the baselines once a minute from now on; stop saves a last
-// time. What the configuration in force does not name is forgotten. A file that
-// cannot be written is said and tried again: probing goes on.
-func (s *Sidecar) keepState() (stop func()) {
-	if s.options.StateFile == "" {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(saveEvery)
-		defer tick.Stop()
-		for over := false; !over; {
-			select {
-			case <-ctx.Done():
-				over = true
-			case <-tick.C:
-			}
-			if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
-				s.logger.Error("The baselines could not be saved; a restart would learn them anew", "err", err)
-			}
+// keepState saves the baselines once a minute until ctx is done.
+func (s *Sidecar) keepState(ctx context.Context) error {
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			s.saveState()
 		}
-	}()
-	return func() {
-		cancel()
-		<-done
+	}
+}
+
+// saveState saves the baselines. What the configuration in force does not name is
+// forgotten. A file that cannot be written is said and tried again: probing goes
+// on.
+func (s *Sidecar) saveState() {
+	if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
+		s.logger.Error("The baselines could not be saved; a restart would learn them anew", "err", err)
 	}
 }

@@ -17,21 +17,21 @@ import (
 func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 	f.places[path] = node
 	if m := unusable(node); m != nil {
-		m.Remedy = cmp.Or(m.Remedy, key.example(), "write a value or remove the key")
-		f.report(node, path, m)
+		f.refuse(node, path, key, m, "write a value or remove the key")
 		return
 	}
-	_, single := as[Scalar](v.Addr().Interface())
-	switch kind := v.Kind(); {
-	case single:
-		f.scalar(node, path, v, key)
-	case kind == reflect.Struct:
+	kind := v.Kind()
+	if _, single := as[Scalar](v.Addr().Interface()); single {
+		kind = reflect.Invalid
+	}
+	switch kind {
+	case reflect.Struct:
 		f.structure(node, path, v)
-	case kind == reflect.Slice:
+	case reflect.Slice:
 		f.list(node, path, v, key)
-	case kind == reflect.Map:
+	case reflect.Map:
 		f.table(node, path, v, key)
-	case kind == reflect.Pointer:
+	case reflect.Pointer:
 		elem := reflect.New(v.Type().Elem())
 		if f.value(node, path, elem.Elem(), key); !f.wrong[path] {
 			v.Set(elem)
@@ -39,6 +39,16 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 	default:
 		f.scalar(node, path, v, key)
 	}
+}
+
+// refuse reports a mistake in the value of a key, whose example or what to do
+// otherwise is the remedy if there is none.
+func (f *Form) refuse(node *yaml.Node, path string, key Field, m *Mistake, otherwise string) {
+	m.Remedy = cmp.Or(m.Remedy, key.example(), otherwise)
+	if key.secret {
+		m.Value = ""
+	}
+	f.report(node, path, m)
 }
 
 // unusable refuses what no key accepts: aliases, which make a line's meaning
@@ -50,9 +60,13 @@ func unusable(node *yaml.Node) *Mistake {
 	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null":
 		return Bad("", "has no value", "")
 	case !strings.HasPrefix(node.ShortTag(), "!!"):
-		return Bad("", "has a YAML tag, which is not supported", "remove what begins with !")
+		return tagged()
 	}
 	return nil
+}
+
+func tagged() *Mistake {
+	return Bad("", "has a YAML tag, which is not supported", "remove what begins with !")
 }
 
 // scalar decodes a single value and checks its range.
@@ -68,15 +82,10 @@ func (f *Form) scalar(node *yaml.Node, path string, v reflect.Value, key Field) 
 			m = outOfRange(v, node.Value, key)
 		}
 	}
-	if m == nil {
-		return
+	if m != nil {
+		setDefault(v, key)
+		f.refuse(node, path, key, m, "")
 	}
-	m.Remedy = cmp.Or(m.Remedy, key.example())
-	if key.secret {
-		m.Value = ""
-	}
-	setDefault(v, key)
-	f.report(node, path, m)
 }
 
 // list decodes a sequence. A selection may also be "*", which is all.
@@ -86,10 +95,10 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	case node.Kind == yaml.ScalarNode && all && node.Value == Everything:
 		return
 	case node.Kind != yaml.SequenceNode:
-		f.misfit(node, path, "is not a list", key.example(), key.secret)
+		f.refuse(node, path, key, Bad(node.Value, "is not a list", ""), "")
 		return
 	case len(node.Content) == 0 && (key.min != "" || all):
-		f.report(node, path, Bad("", "is an empty list", cmp.Or(key.example(), "remove the key")))
+		f.refuse(node, path, key, Bad("", "is an empty list", ""), "remove the key")
 		return
 	}
 	items := reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content))
@@ -100,22 +109,12 @@ func (f *Form) list(node *yaml.Node, path string, v reflect.Value, key Field) {
 	v.Set(items)
 }
 
-// misfit reports a node of another kind than is wanted. Of these only single
-// values are repeated.
-func (f *Form) misfit(node *yaml.Node, path, message, remedy string, secret bool) {
-	value := node.Value
-	if secret {
-		value = ""
-	}
-	f.report(node, path, Bad(value, message, remedy))
-}
-
 // structure decodes a mapping whose keys are the fields of v. A nil node is an
 // absent key and gives every field its default.
 func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 	fields := Fields(v.Type())
 	if node != nil && node.Kind != yaml.MappingNode {
-		f.misfit(node, path, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields)), false)
+		f.report(node, path, Bad(node.Value, "is not a mapping", "write keys and values; the keys are "+Sequence(names(fields))))
 		node = nil
 	}
 	present := f.members(node, path, v, names(fields))
@@ -203,7 +202,7 @@ func badKey(key *yaml.Node, seen map[string]int) *Mistake {
 // JSON can say.
 func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 	if node.Kind != yaml.MappingNode {
-		f.report(node, path, Bad("", "is not a mapping", key.example()))
+		f.refuse(node, path, key, Bad("", "is not a mapping", ""), "")
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
@@ -223,41 +222,36 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 // free decodes what JSON can say: nil, bool, int, float64, string, []any and
 // map[string]any.
 func (f *Form) free(node *yaml.Node, path string) any {
-	if m := unusable(node); m != nil && (node.Kind == yaml.AliasNode || node.ShortTag() != "!!null") {
-		f.report(node, path, m)
+	tag := node.ShortTag()
+	m := unusable(node)
+	switch {
+	case node.Kind == yaml.ScalarNode && tag == "!!null":
 		return nil
-	}
-	switch node.Kind {
-	case yaml.SequenceNode:
+	case m != nil:
+	case node.Kind == yaml.SequenceNode:
 		items := make([]any, len(node.Content))
 		for i, n := range node.Content {
 			items[i] = f.free(n, path)
 		}
 		return items
-	case yaml.MappingNode:
+	case node.Kind == yaml.MappingNode:
 		table := map[string]any{}
 		for key, n := range f.entries(node, path) {
 			table[key.Value] = f.free(n, Join(path, key.Value))
 		}
 		return table
-	}
-	return f.freeScalar(node, path)
-}
-
-func (f *Form) freeScalar(node *yaml.Node, path string) any {
-	switch node.ShortTag() {
-	case "!!null":
-	case "!!bool", "!!int", "!!float":
+	case tag == "!!str" || tag == "!!timestamp":
+		return node.Value
+	case tag == "!!bool" || tag == "!!int" || tag == "!!float":
 		var x any
 		err := node.Decode(&x)
 		if n, ok := x.(float64); err == nil && !(ok && (math.IsNaN(n) || math.IsInf(n, 0))) {
 			return x
 		}
-		f.report(node, path, Bad("", "is not a number that JSON knows", "write a plain number, or text in quotes"))
-	case "!!str", "!!timestamp":
-		return node.Value
+		m = Bad("", "is not a number that JSON knows", "write a plain number, or text in quotes")
 	default:
-		f.report(node, path, Bad("", "has a YAML tag, which is not supported", "remove what begins with !"))
+		m = tagged()
 	}
+	f.report(node, path, m)
 	return nil
 }

@@ -67,7 +67,6 @@ func (d Document) Schema() []byte {
 	return append(out, '\n')
 }
 
-// mapping is the schema of a struct type.
 func (d Document) mapping(t reflect.Type) map[string]any {
 	properties, required, exclusions := map[string]any{}, []string{}, []any{}
 	fields := Fields(t)

@@ -79,7 +79,6 @@ func (k Field) Inner(path string) (string, reflect.Type) {
 	return at, t
 }
 
-// names lists the keys of fields.
 func names(fields []Field) []string {
 	out := make([]string, len(fields))
 	for i, f := range fields {

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -102,10 +101,10 @@ func Shown(s string) string {
 	if LooksSecret(s) {
 		return ""
 	}
-	if utf8.RuneCountInString(s) <= maxShown {
-		return s
+	if runes := []rune(s); len(runes) > maxShown {
+		return string(runes[:maxShown]) + "…"
 	}
-	return string([]rune(s)[:maxShown]) + "…"
+	return s
 }
 
 // shownKey prepares a key for a message: one line, short, and no secret.

@@ -2,7 +2,10 @@ package regression
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"synthetic/internal/probe"
 )
 
 const (
@@ -36,28 +39,24 @@ type Entry struct {
 	N        uint32  `json:"n"`
 }
 
-// slot holds the entries of one half hour of the day, the newest of each day.
-type slot struct {
-	entries [days]Entry
-	count   uint8
-	next    uint8
-}
+// slot holds the entries of one half hour of the day, the newest of each day, the
+// oldest first.
+type slot []Entry
 
+// add takes an entry in, and lets go of that of a week ago.
 func (s *slot) add(e Entry) {
-	s.entries[s.next] = e
-	s.next = (s.next + 1) % days
-	s.count = min(s.count+1, days)
+	if len(*s) == days {
+		*s = slices.Delete(*s, 0, 1)
+	}
+	*s = append(*s, e)
 }
 
-func (s *slot) all() []Entry { return s.entries[:s.count] }
-
-// mean is the mean of the entries' means.
-func (s *slot) mean() float64 {
+func (s slot) mean() float64 {
 	sum := 0.0
-	for _, e := range s.all() {
+	for _, e := range s {
 		sum += float64(e.Mean)
 	}
-	return sum / float64(s.count)
+	return sum / float64(len(s))
 }
 
 // baseline is the usual level of a value, by half hour of the day, over up to
@@ -135,8 +134,36 @@ func (b *baseline) roll(at time.Time, keep func(*block) bool) {
 }
 
 // mature says that there is a baseline, full that it has seen a week.
-func (b *baseline) mature() bool { return b.blocks >= matureBlocks }
+func (b *baseline) mature() bool { return b != nil && b.blocks >= matureBlocks }
 func (b *baseline) full() bool   { return b.blocks >= fullBlocks }
 
 // at is the usual level at a time.
 func (b *baseline) at(t time.Time) float64 { return b.level + float64(b.season[slotOf(t)]) }
+
+// cached knows the usual share of prompt tokens that come from the prefix
+// cache. It learns as the baselines do, on the plain scale.
+type cached struct{ baseline *baseline }
+
+func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
+	if !r.CachedTokens.OK || !r.PromptTokens.OK || r.PromptTokens.V <= 0 {
+		return
+	}
+	if c.baseline == nil {
+		c.baseline = newBaseline()
+	}
+	c.baseline.roll(at, c.mayLearn)
+	c.baseline.block.add(float64(r.CachedTokens.V) / float64(r.PromptTokens.V))
+	c.baseline.block.unsuitable = c.baseline.block.unsuitable || unsuitable
+}
+
+// mayLearn refuses half hours in which a good part of the usual hits is gone.
+func (c *cached) mayLearn(b *block) bool {
+	return !c.baseline.mature() || b.mean >= 0.8*c.baseline.at(b.start)
+}
+
+func (c *cached) usual(at time.Time) float64 {
+	if !c.baseline.mature() {
+		return math.NaN()
+	}
+	return min(max(c.baseline.at(at), 0), 1)
+}

@@ -42,13 +42,11 @@ func (j *Job) change(at time.Time) bool {
 	return open
 }
 
-// forget starts every baseline anew.
 func (j *Job) forget() {
 	for k := range j.series {
-		for s := range j.series[k] {
-			j.series[k][s].baseline = nil
-			j.series[k][s].cusum.sum = 0
-			j.series[k][s].step = step{}
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			s.baseline, s.cusum.sum, s.step = nil, 0, step{}
 		}
 		j.parts[k].usual = means{}
 		j.cached[k] = cached{}

@@ -8,8 +8,8 @@ import "math"
 func (b *baseline) derive() {
 	var d derived
 	var sum, variance, weight float64
-	for i := range b.slots {
-		for _, e := range b.slots[i].all() {
+	for _, s := range b.slots {
+		for _, e := range s {
 			d.blocks++
 			d.samples += int(e.N)
 			sum += float64(e.Mean)
@@ -37,18 +37,17 @@ func (b *baseline) anchored(grand float64, blocks int) float64 {
 // level: empirical Bayes with the variance between days as the noise.
 func (b *baseline) findSeason(d *derived, grand float64) {
 	within, between, inverse, repeated, used := 0.0, 0.0, 0.0, 0, 0
-	for i := range b.slots {
-		s := &b.slots[i]
-		if s.count == 0 {
+	for _, s := range b.slots {
+		if len(s) == 0 {
 			continue
 		}
 		m := s.mean()
-		for _, e := range s.all() {
+		for _, e := range s {
 			within += (float64(e.Mean) - m) * (float64(e.Mean) - m)
 		}
-		repeated += int(s.count) - 1
+		repeated += len(s) - 1
 		between += (m - grand) * (m - grand)
-		inverse += 1 / float64(s.count)
+		inverse += 1 / float64(len(s))
 		used++
 	}
 	if d.blocks < seasonDays*matureBlocks || used < 2 || repeated == 0 {
@@ -56,9 +55,9 @@ func (b *baseline) findSeason(d *derived, grand float64) {
 	}
 	noise := within / float64(repeated)
 	signal := max(0, between/float64(used-1)-noise*inverse/float64(used))
-	for i := range b.slots {
-		if n := b.slots[i].count; n > 0 && signal > 0 {
-			d.season[i] = float32((b.slots[i].mean() - grand) * signal / (signal + noise/float64(n)))
+	for i, s := range b.slots {
+		if n := len(s); n > 0 && signal > 0 {
+			d.season[i] = float32((s.mean() - grand) * signal / (signal + noise/float64(n)))
 		}
 	}
 }
@@ -81,8 +80,8 @@ func (b *baseline) noiseOf(d *derived, grand float64) float64 {
 
 // residuals are the deviations of the entries from their level.
 func (b *baseline) residuals(d *derived, grand float64) (below deviations) {
-	for i := range b.slots {
-		for _, e := range b.slots[i].all() {
+	for i, s := range b.slots {
+		for _, e := range s {
 			below.add(float64(e.Mean) - grand - float64(d.season[i]))
 		}
 	}

@@ -12,8 +12,9 @@ import (
 type Job struct {
 	timeouts workload.Timeouts
 	changes  []Change
-	clock    clock
-	series   [kinds][signals]series
+	// start is the first reading of the clock.
+	start  time.Time
+	series [kinds][signals]series
 	// relearned is the end of the last change after which the baselines were
 	// started anew.
 	relearned time.Time
@@ -40,13 +41,23 @@ func (j *Job) Configure(o Options) {
 	}
 }
 
+// wall is the wall time of a reading of the clock, in UTC. A step of that clock
+// changes nothing: the date is that of the first reading, and what passes since
+// is monotonic.
+func (j *Job) wall(now time.Time) time.Time {
+	if j.start.IsZero() {
+		j.start = now
+	}
+	return j.start.UTC().Round(0).Add(now.Sub(j.start))
+}
+
 // Observe takes a finished turn. A turn that comes late or after a step of the
 // clock is taken as any other.
 func (j *Job) Observe(r *probe.Result, now time.Time) {
 	if r.Outcome == probe.Canceled {
 		return
 	}
-	at := j.clock.at(now)
+	at := j.wall(now)
 	changing := j.change(at)
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
@@ -64,7 +75,7 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 // to the limit of its CUSUM.
 func (j *Job) calm(kind int) bool {
 	for s := range j.series[kind] {
-		if c := &j.series[kind][s]; c.step.up || c.cusum.sum > c.bounds().limit/4 {
+		if c := &j.series[kind][s]; c.step.Up || c.cusum.sum > c.bounds().limit/4 {
 			return false
 		}
 	}
@@ -74,7 +85,7 @@ func (j *Job) calm(kind int) bool {
 // View shows a signal of a kind of turn, by index of Signals and of
 // probe.TurnKinds, as of now.
 func (j *Job) View(kind, signal int, now time.Time) View {
-	return j.series[kind][signal].view(j.clock.at(now))
+	return j.series[kind][signal].view(j.wall(now))
 }
 
 // Parts shows where the time of a kind of turn goes that it takes longer than
@@ -88,5 +99,5 @@ func (j *Job) Prefill(kind int) Prefill { return j.prefill[kind] }
 // CachedBaseline is the usual share of prompt tokens that come from the prefix
 // cache; NaN when it is not known.
 func (j *Job) CachedBaseline(kind int, now time.Time) float64 {
-	return j.cached[kind].usual(j.clock.at(now))
+	return j.cached[kind].usual(j.wall(now))
 }

@@ -1,8 +1,12 @@
 package regression
 
 import (
+	"cmp"
 	"math"
 	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // Moments are sums over turns that never fall, so that the geometric mean of
@@ -38,3 +42,60 @@ func log2Micros(ln float64) float64 { return max(0, ln*math.Log2E+math.Log2(1e6)
 // logSeconds is the natural logarithm of a duration in seconds; what is
 // shorter than 1 µs counts as that.
 func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microsecond).Seconds()) }
+
+// Prefill are the sums of a straight line through the time to first token over
+// the prompt tokens that the cache did not serve. Its slope is the prefill, in
+// seconds per token; its value at 0 is the queue and what else every turn pays.
+type Prefill struct {
+	// Turns whose usage said how many tokens were cached, and which got a first
+	// token.
+	Turns float64
+	// Uncached is the sum of their uncached prompt tokens, Squared that of the
+	// squares.
+	Uncached, Squared float64
+	// Seconds is the sum of their times to first token, Product that of the
+	// products of both.
+	Seconds, Product float64
+}
+
+func (p *Prefill) observe(r *probe.Result) {
+	if !r.TTFT.OK || !r.PromptTokens.OK || !r.CachedTokens.OK {
+		return
+	}
+	u, t := float64(max(0, r.PromptTokens.V-r.CachedTokens.V)), r.TTFT.V.Seconds()
+	p.Turns++
+	p.Uncached += u
+	p.Squared += u * u
+	p.Seconds += t
+	p.Product += u * t
+}
+
+// values are what a turn says of each signal; undefined where it says nothing.
+type values [signals]probe.Opt[time.Duration]
+
+// valuesOf reads a turn. Failures are measurements: a turn without a first
+// token enters as its deadline, or as what it waited if that is longer, and so
+// does the pace of one that broke off in mid-answer. A refusal for load
+// (HTTP 429) says nothing of the latency and has an alert of its own; a turn
+// that our own shutdown canceled says nothing at all.
+func valuesOf(r *probe.Result, t workload.Timeouts) values {
+	if r.Outcome == probe.Canceled || r.Outcome.Busy() {
+		return values{}
+	}
+	ttft, tpot := r.TTFT, r.TPOT
+	if r.Outcome.Failed() && r.Outcome != probe.ContentMismatch {
+		if ttft.OK {
+			tpot = deadline(t.Stall, 0)
+		} else {
+			ttft = deadline(cmp.Or(t.FirstToken, t.Total), r.Duration())
+		}
+	}
+	return values{ttft, tpot}
+}
+
+// deadline is the longer of a bound and what was waited; undefined if there is
+// neither.
+func deadline(bound, waited time.Duration) probe.Opt[time.Duration] {
+	d := max(bound, waited)
+	return probe.Opt[time.Duration]{V: d, OK: d > 0}
+}

@@ -6,10 +6,11 @@ import (
 )
 
 const (
-	// slowFloor and slowNoise define the slow regression: a 30-minute mean of
-	// the log ratio above slowNoise times the level's noise, at least slowFloor.
-	slowFloor, slowNoise = 0.1823, 3.9
-	slowRatio            = 1.2 // e^slowFloor
+	// SlowFloor is the smallest ratio to the baseline that is a slow regression,
+	// slowFloor its logarithm. SlowNoise is how many standard deviations of the
+	// level, on the log scale, the mean of 30 minutes is above the baseline then.
+	SlowFloor, slowFloor = 1.2, 0.1823
+	SlowNoise            = 3.9
 	// learnNoise is how many times the level's noise a half hour may lie above
 	// a full baseline to enter it.
 	learnNoise = 2
@@ -19,14 +20,6 @@ const (
 	// youngSpread and youngNoise stand in for those of a baseline that has none.
 	youngSpread, youngNoise = 0.5, 0.1
 )
-
-// SlowFloor is the smallest ratio to the baseline that is a slow regression,
-// SlowNoise the number of standard deviations of the level.
-func SlowFloor() float64 { return slowRatio }
-
-// SlowNoise is how many standard deviations of the level, on the log scale, a
-// slow regression is above the baseline.
-func SlowNoise() float64 { return slowNoise }
 
 // series is one signal of one kind of turn.
 type series struct {
@@ -67,7 +60,7 @@ func (s *series) observe(ln float64, failed, changing bool, now, at time.Time) {
 
 // regressed says that one of the sums is at its limit.
 func (s *series) regressed() bool {
-	return s.cusum.sum >= s.bounds().limit || s.step.up
+	return s.cusum.sum >= s.bounds().limit || s.step.Up
 }
 
 // accumulate adds a turn to the CUSUM and, where there is a baseline to compare
@@ -106,7 +99,7 @@ func (s *series) mayLearn(b *block) bool {
 	case s.baseline.full():
 		return excess <= learnNoise*s.baseline.noise
 	}
-	return excess <= max(slowFloor, slowNoise*s.baseline.noise)
+	return excess <= max(slowFloor, SlowNoise*s.baseline.noise)
 }
 
 // reference is the logarithm of what a turn is compared with: a benchmark, the
@@ -115,7 +108,7 @@ func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	switch {
 	case s.benchmark.Typical > 0:
 		return logSeconds(s.benchmark.Typical), true
-	case s.baseline != nil && s.baseline.mature():
+	case s.baseline.mature():
 		return s.baseline.at(at), true
 	case s.threshold > 0:
 		return logSeconds(s.threshold), true
@@ -125,22 +118,21 @@ func (s *series) reference(at time.Time) (ln float64, ok bool) {
 
 // young says that there is no baseline yet.
 func (s *series) young() bool {
-	return s.benchmark.Typical == 0 && (s.baseline == nil || !s.baseline.mature())
+	return s.benchmark.Typical == 0 && !s.baseline.mature()
 }
 
 func (s *series) spread() float64 {
-	if s.baseline == nil || !s.baseline.mature() {
+	if !s.baseline.mature() {
 		return youngSpread
 	}
 	return s.baseline.spread
 }
 
-// noise is the standard deviation of the level.
 func (s *series) noise() float64 {
 	switch {
 	case s.benchmark.Noise > 0:
 		return s.benchmark.Noise
-	case s.baseline == nil || !s.baseline.mature():
+	case !s.baseline.mature():
 		return youngNoise
 	}
 	return s.baseline.noise

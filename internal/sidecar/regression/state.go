@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"synthetic/internal/atomicfile"
@@ -74,7 +75,7 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 				continue
 			}
 			one := SeriesState{Kind: k, Signal: i, Cusum: s.cusum.sum, Gap: s.cusum.gap,
-				Step: s.step.state(), Below: s.baseline.below, Slots: s.baseline.state(0)}
+				Step: s.step.StepState, Below: s.baseline.below, Slots: s.baseline.state(0)}
 			if a := s.baseline.anchor; !math.IsInf(a, 1) {
 				one.Anchor = &a
 			}
@@ -87,79 +88,55 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 	return st
 }
 
-// outdated reports whether the sums are older than they last. A clock that went
-// back since does not make them so.
-func (st JobState) outdated(now time.Time) bool {
-	return st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast
-}
-
 // Restore takes over what an earlier process knew. Baselines are kept however
 // old they are; sums of more than an hour ago begin at 0. What does not fit is
 // left out: a new baseline is better than a wrong one.
 func (j *Job) Restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
-	outdated := st.outdated(now)
+	// A clock that went back since does not make them so.
+	outdated := st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast
 	for _, one := range st.Series {
 		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
 			continue
 		}
-		if outdated {
-			one = one.withoutSums()
+		if outdated { // but for how often turns come, on which the limits depend
+			one.Cusum, one.Step = 0, StepState{Gap: one.Step.Gap}
 		}
 		s := &j.series[one.Kind][one.Signal]
-		s.baseline = restored(one.Slots)
-		if one.Anchor != nil {
-			s.baseline.anchor = *one.Anchor
-		}
-		if one.Below.N > 0 {
-			s.baseline.below = one.Below
-		}
-		if s.baseline.blocks > 0 {
-			s.baseline.derive() // with the anchor
-		}
+		s.baseline = restored(one)
 		s.cusum = cusum{sum: max(0, one.Cusum), gap: max(0, one.Gap)}
-		s.step = one.Step.restored()
+		s.step = step{StepState: one.Step}
+		s.step.Sum, s.step.Gap = max(0, s.step.Sum), max(0, s.step.Gap)
 	}
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k]
-		var slots []SlotState
-		for _, s := range st.Cached {
-			if s.Kind == k {
-				slots = append(slots, s)
-			}
-		}
-		if len(slots) > 0 {
-			j.cached[k].baseline = restored(slots)
+		of := slices.DeleteFunc(slices.Clone(st.Cached), func(s SlotState) bool { return s.Kind != k })
+		if len(of) > 0 {
+			j.cached[k].baseline = restored(SeriesState{Slots: of})
 		}
 	}
-}
-
-// withoutSums keeps of the sums only how often turns come, on which their limits
-// depend.
-func (s SeriesState) withoutSums() SeriesState {
-	s.Cusum, s.Step = 0, StepState{Gap: s.Step.Gap}
-	return s
 }
 
 func (b *baseline) state(kind int) []SlotState {
 	var out []SlotState
-	for i := range b.slots {
-		s := &b.slots[i]
-		if s.count == 0 {
-			continue
+	for i, s := range b.slots {
+		if len(s) > 0 {
+			out = append(out, SlotState{Kind: kind, Slot: i, Entries: slices.Clone(s)})
 		}
-		one := SlotState{Kind: kind, Slot: i}
-		for n := range int(s.count) {
-			one.Entries = append(one.Entries, s.entries[(int(s.next)+days-int(s.count)+n)%days])
-		}
-		out = append(out, one)
 	}
 	return out
 }
 
-func restored(states []SlotState) *baseline {
+// restored is a baseline with the entries that fit.
+func restored(st SeriesState) *baseline {
 	b := newBaseline()
-	for _, s := range states {
+	if st.Anchor != nil {
+		b.anchor = *st.Anchor
+	}
+	if st.Below.N > 0 {
+		b.below = st.Below
+	}
+	for _, s := range st.Slots {
 		if s.Slot < 0 || s.Slot >= slots {
 			continue
 		}

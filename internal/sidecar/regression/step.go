@@ -32,75 +32,66 @@ const (
 // step is a one-sided cumulative sum of the rise above the recent level, in
 // log·minutes.
 type step struct {
-	sum float64
-	// up says that there was a step, which is not over.
-	up bool
-	// recent is the level (log ratio to the baseline) before the sum left 0.
+	StepState
+	// The bin that is being filled.
+	filled, total, turns float64
+}
+
+// StepState is what of a step must survive a restart.
+type StepState struct {
+	Sum float64 `json:"sum"`
+	// Up says that there was a step, which is not over.
+	Up bool `json:"up"`
+	// Recent is the level (log ratio to the baseline) before the sum left 0.
 	// While the sum is above 0 it does not follow, or it would absorb the fault;
 	// it returns to 0 as a wandering level does, so that in the end a level is
 	// compared with its baseline.
-	recent float64
-	// gap is the smoothed time between turns in minutes, 0 before the first bin.
+	Recent float64 `json:"recent"`
+	// Gap is the smoothed time between turns in minutes, 0 before the first bin.
 	// The limit hangs on it and must not tremble.
-	gap float64
-	// The bin that is being filled.
-	filled, total, turns float64
+	Gap float64 `json:"gap_minutes"`
 }
 
 // bounds are those for turns whose logarithm has a standard deviation spread
 // around a level with the standard deviation noise.
 func (s *step) bounds(spread, noise float64) bounds {
 	a := max(stepFloor, stepNoise*noise)
-	return bounds{a, max(leastLimit, levelLimit*noise, turnLimit*spread*spread*s.gap/a)}
+	return bounds{a, max(leastLimit, levelLimit*noise, turnLimit*spread*spread*s.Gap/a)}
 }
 
 // add takes a turn with a log ratio, minutes after the turn before it.
 func (s *step) add(x, minutes float64, b bounds) {
 	if minutes > 0 { // not the first turn, nor after a clock that went back
-		s.filled += min(minutes, max(binMinutes, gapJump*s.gap))
+		s.filled += min(minutes, max(binMinutes, gapJump*s.Gap))
 	}
 	s.total += min(max(x, -clip), clip)
 	s.turns++
 	if s.filled < binMinutes {
 		return
 	}
-	if s.gap == 0 {
-		s.gap = s.filled / s.turns
+	if s.Gap == 0 {
+		s.Gap = s.filled / s.turns
 	}
-	s.gap += (s.filled/s.turns - s.gap) * min(1, s.turns/stepSmoothing)
+	s.Gap += (s.filled/s.turns - s.Gap) * min(1, s.turns/stepSmoothing)
 	s.close(s.total/s.turns, s.filled, b)
 	s.filled, s.total, s.turns = 0, 0, 0
 }
 
 // close takes the mean of a bin.
 func (s *step) close(mean, minutes float64, b bounds) {
-	s.recent *= math.Exp(-minutes / fadeMinutes)
-	if s.sum == 0 {
-		s.recent += (mean - s.recent) * (1 - math.Exp(-minutes/followMinutes))
+	s.Recent *= math.Exp(-minutes / fadeMinutes)
+	if s.Sum == 0 {
+		s.Recent += (mean - s.Recent) * (1 - math.Exp(-minutes/followMinutes))
 	}
-	s.sum += minutes * (mean - max(0, s.recent) - b.allowance)
-	s.sum = min(max(0, s.sum), b.limit)
-	s.up = s.sum >= b.limit || s.up && s.sum >= stepOver*b.limit
+	s.Sum += minutes * (mean - max(0, s.Recent) - b.allowance)
+	s.Sum = min(max(0, s.Sum), b.limit)
+	s.Up = s.Sum >= b.limit || s.Up && s.Sum >= stepOver*b.limit
 }
 
 // ratio is the sum in limits, at least 1 until a step is over.
 func (s *step) ratio(b bounds) float64 {
-	if s.up {
-		return max(1, s.sum/(stepOver*b.limit))
+	if s.Up {
+		return max(1, s.Sum/(stepOver*b.limit))
 	}
-	return min(s.sum/b.limit, 1-1e-9)
-}
-
-// StepState is what of a step must survive a restart.
-type StepState struct {
-	Sum    float64 `json:"sum"`
-	Up     bool    `json:"up"`
-	Recent float64 `json:"recent"`
-	Gap    float64 `json:"gap_minutes"`
-}
-
-func (s *step) state() StepState { return StepState{s.sum, s.up, s.recent, s.gap} }
-
-func (st StepState) restored() step {
-	return step{sum: max(0, st.Sum), up: st.Up, recent: st.Recent, gap: max(0, st.Gap)}
+	return min(s.Sum/b.limit, 1-1e-9)
 }

@@ -22,7 +22,7 @@ func (w *walk) run(minutes int, level func(minute float64) float64) float64 {
 	for i := range minutes * perMinute {
 		at := float64(i) / perMinute
 		w.add(level(at)+0.5*w.rng.NormFloat64(), 1.0/perMinute, w.bounds(0.5, w.noise))
-		if w.up {
+		if w.Up {
 			return at
 		}
 	}
@@ -87,13 +87,13 @@ func TestStepEnds(t *testing.T) {
 	if got := w.ratio(b); got < 1 {
 		t.Errorf("the ratio of a step that is up is %v", got)
 	}
-	w.sum = (stepOver + 0.01) * b.limit
-	w.close(b.allowance+w.recent, 1, b)
-	if got := w.ratio(b); !w.up || got < 1 {
+	w.Sum = (stepOver + 0.01) * b.limit
+	w.close(b.allowance+w.Recent, 1, b)
+	if got := w.ratio(b); !w.Up || got < 1 {
 		t.Errorf("just above %v of the limit the step is over; ratio %v", stepOver, got)
 	}
 	minutes := 0
-	for ; w.up && minutes < 60; minutes++ {
+	for ; w.Up && minutes < 60; minutes++ {
 		w.close(0, 1, b)
 	}
 	if minutes > 6 {
@@ -116,23 +116,15 @@ func TestStepFewTurns(t *testing.T) {
 		}
 		feed(600, 0)
 		feed(2, math.Log(100))
-		if s.up {
+		if s.Up {
 			t.Errorf("at %v turns a minute two outliers are a step", perMinute)
 		}
 		s = step{}
 		feed(600, 0)
 		s.add(0.3, 24*60, s.bounds(0.3, 0.055))
-		if s.up {
+		if s.Up {
 			t.Errorf("at %v turns a minute one turn after a day is a step", perMinute)
 		}
-	}
-}
-
-func TestStepState(t *testing.T) {
-	s := step{sum: 1.2, up: true, recent: -0.1, gap: 0.5, filled: 0.3, total: 2, turns: 3}
-	got := s.state().restored()
-	if want := (step{sum: 1.2, up: true, recent: -0.1, gap: 0.5}); got != want {
-		t.Errorf("restored %+v, want %+v", got, want)
 	}
 }
 
@@ -169,7 +161,7 @@ func TestNoiseIsRemembered(t *testing.T) {
 // TestAStepIsNoCalm: what is learned beside the baselines waits for its end, too.
 func TestAStepIsNoCalm(t *testing.T) {
 	j := NewJob(Options{})
-	j.series[1][0].step.up = true
+	j.series[1][0].step.Up = true
 	if !j.calm(0) || j.calm(1) {
 		t.Errorf("with a step of follow-up turns calm says %v of first turns and %v of those", j.calm(0), j.calm(1))
 	}

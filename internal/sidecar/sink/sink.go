@@ -33,6 +33,9 @@ type Benchmark struct {
 	Pooled bool
 	// Figures stand in for learned baselines, by kind of turn and signal.
 	Figures regression.Benchmarks
+	// Learned are the kinds of turn of the job that are not compared with it,
+	// since it has too few of them or does not tell them apart.
+	Learned []probe.TurnKind
 }
 
 // Source says where the benchmark was measured.

@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -85,14 +84,7 @@ func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "this process does not evaluate alert rules: there is no section alerting in its configuration", http.StatusNotFound)
 		return
 	}
-	b, err := json.MarshalIndent(alerts, "", "  ")
-	if err != nil {
-		http.Error(w, "encoding the alerts: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(append(b, '\n')) // the client is gone if this fails
+	answerJSON(w, "alerts", alerts)
 }
 
 func (p *Page) alerts() (Alerts, bool) {
@@ -169,6 +161,9 @@ func (a activeAlert) Links() []Link { return a.addresses(true) }
 // Files are those that would, had an address been configured: paths within the
 // repository. They are shown as text.
 func (a activeAlert) Files() []Link { return a.addresses(false) }
+
+// Link is an address and what it is called.
+type Link struct{ Path, Text string }
 
 // addresses lists the annotations that end in _url, those of the web or the
 // others.

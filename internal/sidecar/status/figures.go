@@ -2,10 +2,13 @@ package status
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -37,7 +40,6 @@ func figures(samples []sample) Recent {
 	return r
 }
 
-// kindFigures sums up the samples of one kind of turn.
 func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	var k Kind
 	var ttft, all, tpot []time.Duration
@@ -66,7 +68,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	out := []SLO{}
 	for _, o := range objectives {
-		if !covers(o, key) {
+		if !o.CoversJob(key.Target, key.Workload) {
 			continue
 		}
 		s := SLO{Name: o.Name, SLI: o.SLI, Objective: Ratio(probe.Some(o.Objective))}
@@ -88,9 +90,69 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	return out
 }
 
-// covers reports whether the objective applies to any turn of the job.
-func covers(o slo.Objective, key probe.Key) bool {
-	return slices.ContainsFunc(probe.TurnKinds(), func(k probe.TurnKind) bool {
-		return o.Covers(key.Target, key.Workload, k)
-	})
+// Quantiles are nearest-rank quantiles of Count values: undefined if there are
+// none.
+type Quantiles struct {
+	Count int      `json:"count"`
+	P50   Duration `json:"p50_seconds"`
+	P95   Duration `json:"p95_seconds"`
+	P99   Duration `json:"p99_seconds"`
+}
+
+// quantiles sorts the values in place.
+func quantiles(values []time.Duration) Quantiles {
+	slices.Sort(values)
+	return Quantiles{
+		Count: len(values),
+		P50:   nearestRank(values, 0.50),
+		P95:   nearestRank(values, 0.95),
+		P99:   nearestRank(values, 0.99),
+	}
+}
+
+// nearestRank returns the smallest of the sorted values that at least a share
+// q of them does not exceed.
+func nearestRank(sorted []time.Duration, q float64) Duration {
+	if len(sorted) == 0 {
+		return Duration{}
+	}
+	// Without the small step back, 0.95 × 20 = 19.000000000000004 is rank 20.
+	rank := int(math.Ceil(q*float64(len(sorted)) - 1e-9))
+	return Duration(probe.Some(sorted[max(rank, 1)-1]))
+}
+
+// Expected is what a benchmark makes one expect of a job's turns. It is shown
+// beside the figures of the recent turns, and is no part of them.
+type Expected struct {
+	// Source says where it was measured, in words.
+	Source string `json:"source"`
+	// Pooled says that it does not tell first turns from follow-up turns.
+	Pooled   bool         `json:"pooled"`
+	First    ExpectedKind `json:"first"`
+	Followup ExpectedKind `json:"followup"`
+}
+
+// ExpectedKind are the figures of first or of follow-up turns; Count is 0 where
+// the benchmark does not say.
+type ExpectedKind struct {
+	TTFT Quantiles `json:"ttft"`
+	TPOT Quantiles `json:"tpot"`
+}
+
+// expectedOf is what a benchmark makes one expect; nil without one.
+func expectedOf(b *sink.Benchmark) *Expected {
+	if b == nil {
+		return nil
+	}
+	e := &Expected{Source: b.Source(), Pooled: b.Pooled}
+	for k, kind := range []*ExpectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
+		of := b.Figures[k]
+		kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as regression.Signals
+	}
+	return e
+}
+
+func quantilesOf(b regression.Benchmark) Quantiles {
+	known := func(d time.Duration) Duration { return Duration(probe.Opt[time.Duration]{V: d, OK: d > 0}) }
+	return Quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
 }

@@ -11,11 +11,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"synthetic/internal/probe"
 )
 
-//go:embed assets
+//go:embed assets/*.html
 var files embed.FS
 
 // The pages, each within the frame that they share.
@@ -24,38 +25,33 @@ var (
 	turnsPage    = parsed("turns")
 	alertsPage   = parsed("alerts")
 
-	styleSheet = asset("style.css")
-	liveScript = asset("live.js")
+	//go:embed assets/style.css
+	styleSheet string
+	//go:embed assets/live.js
+	liveScript string
 )
 
 func parsed(name string) *template.Template {
 	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/"+name+".html"))
 }
 
-func asset(name string) string {
-	b, err := files.ReadFile("assets/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return string(b)
-}
-
-// assets stand in the page itself, so that a saved page is complete.
-type assets struct {
+// head is what every page's frame gets. Style and script stand in the page
+// itself, so that a saved page is complete.
+type head struct {
 	Style  template.CSS
 	Script template.JS
+	Title  string
+	Now    time.Time
 }
 
 // turnsShown bounds the turns on one page.
 const turnsShown = 100
 
-// ServeHTTP serves the overview at /, the last turns one by one at /turns, the
+// routes serves the overview at /, the last turns one by one at /turns, the
 // overview's figures as JSON at /api/status, and what Options.Alerts says at
 // /alerts and as JSON at /api/alerts. The overview and the turns take the
 // parameters target and workload, the turns also conversation and
 // outcome=failed.
-func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
-
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.serveOverview)
@@ -88,9 +84,13 @@ func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
-	b, err := json.MarshalIndent(p.Snapshot(), "", "  ")
+	answerJSON(w, "status", p.Snapshot())
+}
+
+func answerJSON(w http.ResponseWriter, what string, v any) {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		http.Error(w, "encoding the status: "+err.Error(), http.StatusInternalServerError)
+		http.Error(w, "encoding the "+what+": "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -99,29 +99,20 @@ func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (p *Page) head(title string) head {
-	return head{
-		assets: assets{template.CSS(styleSheet), template.JS(liveScript)},
-		Title:  title, Now: p.options.Now(), Links: p.options.Links,
-	}
+	return head{template.CSS(styleSheet), template.JS(liveScript), title, p.options.Now()}
 }
 
 // turns returns the kept turns that the query asks for, newest first.
 func (p *Page) turns(q url.Values) []probe.Result {
-	p.mu.Lock()
-	var jobs []*job
-	for key, j := range p.jobs {
-		if matches(q, key.Target, key.Workload) {
-			jobs = append(jobs, j)
-		}
-	}
-	p.mu.Unlock()
-
 	var out []probe.Result
-	for _, j := range jobs {
+	for key, j := range p.all() {
+		if !matches(q, key.Target, key.Workload) {
+			continue
+		}
 		j.mu.Lock()
-		out = append(out, j.failures.all()...)
+		out = append(out, j.failures...)
 		if q.Get("outcome") != "failed" {
-			out = append(out, j.successes.all()...)
+			out = append(out, j.successes...)
 		}
 		j.mu.Unlock()
 	}

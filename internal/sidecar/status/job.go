@@ -14,7 +14,7 @@ import (
 const (
 	samplesKept   = 512
 	successesKept = 32
-	// Failures have a ring of their own: a flood of good turns must not push
+	// Failures have a list of their own: a flood of good turns must not push
 	// out the one that somebody comes to look for.
 	failuresKept = 64
 	errorKept    = 512 // bytes of a turn's error text
@@ -26,18 +26,12 @@ type job struct {
 
 	begun      bool // something happened
 	objectives []slo.Objective
-	expected   *Expected // nil for nothing
-
-	model                   string
-	turns, failed, canceled int // ended since the start
-	turnsInFlight           int
-	conversations           int // ended since the start
-	conversationsInFlight   int
-	skipped                 map[string]int
-	samples                 ring[sample]
-	successes, failures     ring[probe.Result]
-	last                    probe.Result // the last turn that was not canceled
-	haveLast                bool
+	// counted has the counts and what is expected; its figures are made when
+	// they are asked for.
+	counted             Job
+	samples             []sample
+	successes, failures []probe.Result
+	last                *probe.Result // the last turn that was not canceled
 }
 
 // sample is the part of a Result that figures are made of.
@@ -51,57 +45,59 @@ type sample struct {
 	prompt, cached   probe.Opt[int]
 }
 
-func newJob() *job {
-	return &job{
-		skipped:   map[string]int{},
-		samples:   newRing[sample](samplesKept),
-		successes: newRing[probe.Result](successesKept),
-		failures:  newRing[probe.Result](failuresKept),
-	}
+func newJob(k probe.Key) *job {
+	return &job{counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
 }
 
-// observe takes an event in.
+// keep appends a value, and drops the oldest of those that are more than most.
+func keep[T any](values []T, v T, most int) []T {
+	if len(values) >= most {
+		values = slices.Delete(values, 0, 1)
+	}
+	return append(values, v)
+}
+
 func (j *job) observe(e probe.Event) {
 	j.begun = true
+	c := &j.counted
 	switch e := e.(type) {
 	case probe.Start:
-		j.turnsInFlight++
+		c.TurnsInFlight++
 	case probe.Result:
 		j.turnEnded(e)
 	case probe.ConversationStart:
-		j.conversationsInFlight++
+		c.ConversationsInFlight++
 	case probe.Conversation:
-		j.conversationsInFlight = max(j.conversationsInFlight-1, 0)
-		j.conversations++
+		c.ConversationsInFlight = max(c.ConversationsInFlight-1, 0)
+		c.Conversations++
 	case probe.Skip:
-		j.skipped[e.Reason]++
+		c.Skipped[e.Reason]++
 	}
 }
 
-// turnEnded takes a finished turn in.
 func (j *job) turnEnded(r probe.Result) {
-	j.turnsInFlight = max(j.turnsInFlight-1, 0)
-	s := sampleOf(r)
+	c, s := &j.counted, sampleOf(r)
 	// The texts are what is large of a turn, and nobody reads them here.
 	r.Answer, r.Gaps = "", nil
 	r.Err = clip(r.Err, errorKept)
-	j.turns++
+	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
+	c.Turns++
 	if r.Outcome == probe.Canceled {
-		j.canceled++
-		j.successes.add(r)
+		c.Canceled++
+		j.successes = keep(j.successes, r, successesKept)
 		return
 	}
 	if r.Model != "" {
-		j.model = r.Model
+		c.Model = r.Model
 	}
-	j.last, j.haveLast = r, true
-	j.samples.add(s)
+	j.last = &r
+	j.samples = keep(j.samples, s, samplesKept)
 	if r.Outcome.Failed() {
-		j.failed++
-		j.failures.add(r)
+		c.Failed++
+		j.failures = keep(j.failures, r, failuresKept)
 		return
 	}
-	j.successes.add(r)
+	j.successes = keep(j.successes, r, successesKept)
 }
 
 func sampleOf(r probe.Result) sample {

@@ -6,7 +6,7 @@
 package status
 
 import (
-	"cmp"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -15,13 +15,12 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
+// window is how far back the figures look. The last 512 turns of a job are kept,
+// so a busy job's figures look back less.
+const window = 15 * time.Minute
+
 // Options say what a Page shows; the zero value is fine.
 type Options struct {
-	// Window is how far back the figures look; default 15 minutes. The last
-	// 512 turns of a job are kept, so a busy job's figures look back less.
-	Window time.Duration
-	// Links head the page; nil means alerts, metrics, healthy and ready.
-	Links []Link
 	// Alerts tells of the rules that this process evaluates; false, or nil,
 	// says that it evaluates none.
 	Alerts func() (Alerts, bool)
@@ -29,18 +28,12 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Link is one link at the head of the page.
-type Link struct {
-	// Path is relative to the page, so that a proxy may serve it under a prefix.
-	Path, Text string
-}
-
 // Page collects what jobs do and shows it. It is safe for concurrent use. Use
 // New.
 type Page struct {
+	http.Handler
 	options Options
 	started time.Time
-	handler http.Handler
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*job
@@ -48,15 +41,11 @@ type Page struct {
 
 // New returns a page without any job.
 func New(o Options) *Page {
-	o.Window = cmp.Or(o.Window, 15*time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Links == nil {
-		o.Links = []Link{{"alerts", "alerts"}, {"metrics", "metrics"}, {"-/healthy", "healthy"}, {"-/ready", "ready"}}
-	}
 	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
-	p.handler = p.routes()
+	p.Handler = p.routes()
 	return p
 }
 
@@ -67,12 +56,18 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = newJob()
+		j = newJob(info.Key())
 		p.jobs[info.Key()] = j
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.objectives, j.expected = info.Objectives, expectedOf(info.Benchmark)
+	j.objectives, j.counted.Expected = info.Objectives, expectedOf(info.Benchmark)
+}
+
+func (p *Page) all() map[probe.Key]*job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.jobs)
 }
 
 // Remove forgets a job.
@@ -82,7 +77,7 @@ func (p *Page) Remove(job probe.Key) {
 	delete(p.jobs, job)
 }
 
-// Observe takes an event in.
+// Observe implements sink.Sink.
 func (p *Page) Observe(e probe.Event) {
 	p.mu.Lock()
 	j := p.jobs[e.Key()]

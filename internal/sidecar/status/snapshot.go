@@ -121,13 +121,9 @@ type Point struct {
 
 // Snapshot returns the state of all jobs.
 func (p *Page) Snapshot() Snapshot {
-	p.mu.Lock()
-	jobs := maps.Clone(p.jobs)
-	p.mu.Unlock()
-
-	s := Snapshot{At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(p.options.Window)), Jobs: []Job{}}
-	for key, j := range jobs {
-		if one, begun := j.snapshot(key, s.At, p.options.Window); begun {
+	s := Snapshot{At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(window)), Jobs: []Job{}}
+	for key, j := range p.all() {
+		if one, begun := j.snapshot(key, s.At); begun {
 			s.Jobs = append(s.Jobs, one)
 		}
 	}
@@ -138,49 +134,39 @@ func (p *Page) Snapshot() Snapshot {
 }
 
 // snapshot returns the state of a job, and whether anything has happened in it.
-func (j *job) snapshot(key probe.Key, now time.Time, window time.Duration) (out Job, begun bool) {
+func (j *job) snapshot(key probe.Key, now time.Time) (out Job, begun bool) {
 	j.mu.Lock()
 	if !j.begun {
 		j.mu.Unlock()
 		return out, false
 	}
-	objectives := j.objectives
-	out = Job{
-		Target: key.Target, Workload: key.Workload, Model: j.model,
-		Turns: j.turns, Failed: j.failed, Canceled: j.canceled,
-		Conversations: j.conversations, Skipped: maps.Clone(j.skipped),
-		TurnsInFlight: j.turnsInFlight, ConversationsInFlight: j.conversationsInFlight, Expected: j.expected,
-	}
-	if j.haveLast {
-		out.Last = lastOf(j.last, now)
-	}
-	samples, full := j.samples.all(), j.samples.full()
+	objectives, last, samples := j.objectives, j.last, slices.Clone(j.samples)
+	out = j.counted
+	out.Skipped = maps.Clone(out.Skipped)
 	j.mu.Unlock()
 
 	// The figures are made outside of the lock: a sink must not wait for them.
+	if last != nil {
+		out.Last = lastOf(last, now)
+	}
 	oldest := now.Add(-window)
 	recent := slices.DeleteFunc(samples, func(s sample) bool { return s.end.Before(oldest) })
 	out.Recent = figures(recent)
 	out.Recent.Span = Duration(probe.Some(window))
-	if full && len(recent) == samplesKept {
+	if len(recent) == samplesKept {
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
 	out.SLOs = judge(key, recent, objectives)
-	out.Points = points(recent)
+	out.Points = []Point{}
+	for _, s := range recent {
+		out.Points = append(out.Points, Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)})
+	}
 	return out, true
 }
 
-func lastOf(r probe.Result, now time.Time) *Last {
+func lastOf(r *probe.Result, now time.Time) *Last {
 	return &Last{
 		End: r.End, Age: Duration(probe.Some(now.Sub(r.End))), Outcome: r.Outcome, Err: r.Err,
 		TTFT: Duration(r.TTFT), TPOT: Duration(r.TPOT), Duration: Duration(probe.Some(r.Duration())),
 	}
-}
-
-func points(recent []sample) []Point {
-	out := make([]Point, len(recent))
-	for i, s := range recent {
-		out[i] = Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)}
-	}
-	return out
 }

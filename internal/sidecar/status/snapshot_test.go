@@ -127,18 +127,18 @@ func TestBoundedMemory(t *testing.T) {
 		feed(p, turn(time.Duration(2000-i)*time.Millisecond))
 	}
 	j := p.jobs[probe.Key{Target: "t", Workload: "w"}]
-	if n := len(j.samples.values); n != samplesKept {
+	if n := len(j.samples); n != samplesKept {
 		t.Errorf("%d samples, want %d", n, samplesKept)
 	}
-	if n := len(j.successes.values); n != successesKept {
+	if n := len(j.successes); n != successesKept {
 		t.Errorf("%d successes, want %d", n, successesKept)
 	}
-	for _, r := range append(j.successes.all(), j.failures.all()...) {
+	for _, r := range slices.Concat(j.successes, j.failures) {
 		if r.Answer != "" || r.Gaps != nil || len(r.Err) > errorKept+len("…") {
 			t.Fatalf("a kept turn has an answer, gaps or %d bytes of error", len(r.Err))
 		}
 	}
-	if n := len(j.failures.values); n != 1 {
+	if n := len(j.failures); n != 1 {
 		t.Errorf("%d failures are left after many successes, want 1", n)
 	}
 	if got := only(t, p).Recent; got.Turns != samplesKept || got.Span.String() != "512 ms" {

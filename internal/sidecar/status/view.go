@@ -3,10 +3,8 @@ package status
 import (
 	"fmt"
 	"net/url"
-	"time"
 
 	"synthetic/internal/draw"
-	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
 
@@ -22,14 +20,6 @@ type overview struct {
 	Table []card
 	// Firing names the alerts that fire, if this process evaluates rules.
 	Firing []string
-}
-
-// head is what every page's frame gets.
-type head struct {
-	assets
-	Title string
-	Now   time.Time
-	Links []Link
 }
 
 // card is one job as it is shown.
@@ -59,8 +49,8 @@ func rows(r Recent, e *Expected) []row {
 		if all.Count != q.Count {
 			out = append(out, row{"… with failures as ∞", all, true})
 		}
-		if line, ok := expectedRow(expected); ok {
-			out = append(out, line)
+		if expected.P50.OK || expected.P95.OK || expected.P99.OK {
+			out = append(out, row{"… expected", expected, true})
 		}
 	}
 	add("TTFT, first turn", r.First.TTFT, r.First.TTFTAll, e.First.TTFT)
@@ -75,8 +65,7 @@ type state struct{ Class, Text string }
 
 // newOverview shows the jobs that the query names, all of them by default.
 func newOverview(s Snapshot, query url.Values) overview {
-	var o overview
-	o.Snapshot = s
+	o := overview{Snapshot: s}
 	for _, j := range s.Jobs {
 		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent, j.Expected)}
 		if len(s.Jobs) > 1 {
@@ -148,59 +137,4 @@ func (s SLO) State() state {
 		return state{"good", "met"}
 	}
 	return state{"bad", "missed"}
-}
-
-// turnsView is what the template of the single turns gets.
-type turnsView struct {
-	head
-	Target, Workload, Conversation string
-	OnlyFailed                     bool
-	Turns                          []turnRow
-}
-
-// turnRow is one turn as it is shown.
-type turnRow struct {
-	probe.Result
-	Bars []bar
-}
-
-// State is the turn's outcome with its colour.
-func (t turnRow) State() state {
-	switch {
-	case t.Outcome == probe.Success:
-		return state{"good", string(t.Outcome)}
-	case t.Outcome.Failed():
-		return state{"bad", string(t.Outcome)}
-	}
-	return state{"unknown", string(t.Outcome)}
-}
-
-// Figures are the turn's latencies, names and values.
-func (t turnRow) Figures() [][2]string {
-	out := [][2]string{{"TTFT", Duration(t.TTFT).String()}}
-	if t.AnswerTTFT != t.TTFT {
-		out = append(out, [2]string{"answer TTFT", Duration(t.AnswerTTFT).String()})
-	}
-	return append(out,
-		[2]string{"TPOT", Duration(t.TPOT).String()},
-		[2]string{"duration", short(t.Duration())},
-		[2]string{"prompt", count(t.PromptTokens)},
-		[2]string{"cached", count(t.CachedTokens)},
-		[2]string{"output", count(t.OutputTokens)},
-	)
-}
-
-// Connection says what the turn went over.
-func (t turnRow) Connection() string {
-	if t.Phases.Reused {
-		return "kept connection"
-	}
-	return "new connection"
-}
-
-func count(n probe.Opt[int]) string {
-	if !n.OK {
-		return "n/a"
-	}
-	return fmt.Sprint(n.V)
 }

@@ -152,11 +152,7 @@ func Rules(t *testing.T, text string) (*config.Config, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := rules.Input{SLOs: cfg.SLOs}
-	for _, j := range cfg.Jobs {
-		in.Jobs = append(in.Jobs, sidecar.RuleJob(j, 1))
-	}
-	generated, err := rules.Generate(in)
+	generated, err := rules.Generate(sidecar.RulesOf(cfg, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
