@@ -74,10 +74,8 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
 	kept.Go(func() { deployment.Run(keep) })
-	defer func() {
-		stopKeeping()
-		kept.Wait()
-	}()
+	defer kept.Wait()
+	defer stopKeeping()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
 		Handler:           deployment,
@@ -98,50 +96,45 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 func (f *simulateFlags) check() error {
 	o := f.options
 	for _, d := range []struct {
-		name  string
+		flag  string
 		value time.Duration
 	}{{"first-token", o.FirstToken.Median}, {"prefill", o.Prefill}, {"inter-token", o.InterToken.Median}} {
 		if d.value < 0 {
-			return usagef("--%s=%v: a delay is 0 or longer", d.name, d.value)
+			return usagef("--%s=%v: a delay is 0 or longer", d.flag, d.value)
 		}
 	}
-	for _, s := range []struct {
-		name  string
-		value float64
-	}{{"first-token", o.FirstToken.Sigma}, {"inter-token", o.InterToken.Sigma}, {"answer-tokens", o.Answer.Sigma}} {
+	sum := 0.0
+	for _, n := range []struct {
+		flag, what  string
+		value, most float64
+	}{
+		{"first-token.spread", "spread", o.FirstToken.Sigma, maxSpread},
+		{"inter-token.spread", "spread", o.InterToken.Sigma, maxSpread},
+		{"answer-tokens.spread", "spread", o.Answer.Sigma, maxSpread},
+		{"fault.http-500", "share", o.Faults.HTTP500, 1},
+		{"fault.http-429", "share", o.Faults.HTTP429, 1},
+		{"fault.hang", "share", o.Faults.Hang, 1},
+		{"fault.cut", "share", o.Faults.Cut, 1},
+		{"fault.stall", "share", o.Faults.Stall, 1},
+		{"fault.in-band-error", "share", o.Faults.InBandError, 1},
+	} {
 		// Written so that NaN, too, is refused.
-		if !(s.value >= 0 && s.value <= maxSpread) {
-			return usagef("--%s.spread=%v: a spread is between 0 and %d", s.name, s.value, maxSpread)
+		if !(n.value >= 0 && n.value <= n.most) {
+			return usagef("--%s=%v: a %s is between 0 and %v", n.flag, n.value, n.what, n.most)
+		}
+		if n.what == "share" {
+			sum += n.value
 		}
 	}
 	switch {
+	case sum > 1:
+		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
 	case o.Model == "":
 		return usagef("--model is empty: a model has a name")
 	case o.Answer.Median < 1:
 		return usagef("--answer-tokens=%d: an answer has at least 1 token", o.Answer.Median)
 	case !(o.TokensPerEvent >= 1 && o.TokensPerEvent <= maxTokensPerEvent):
 		return usagef("--tokens-per-event=%v: an event carries 1 to %d tokens on average", o.TokensPerEvent, maxTokensPerEvent)
-	}
-	return checkFaults(o.Faults)
-}
-
-// checkFaults refuses shares outside of 0 … 1.
-func checkFaults(faults simulate.Faults) error {
-	sum := 0.0
-	for _, f := range []struct {
-		name  string
-		share float64
-	}{
-		{"http-500", faults.HTTP500}, {"http-429", faults.HTTP429}, {"hang", faults.Hang},
-		{"cut", faults.Cut}, {"stall", faults.Stall}, {"in-band-error", faults.InBandError},
-	} {
-		if !(f.share >= 0 && f.share <= 1) {
-			return usagef("--fault.%s=%v: a share is between 0 and 1", f.name, f.share)
-		}
-		sum += f.share
-	}
-	if sum > 1 {
-		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
 	}
 	return nil
 }
@@ -165,10 +158,11 @@ func pacedFlags() []string {
 // add adds the flags to those of the paced deployment.
 func (f *presetFlags) add(c *kingpin.CmdClause) {
 	c.Flag("preset", "Serve the model of a measured deployment, with queue, batch and cache, in place of fixed delays: "+
-		strings.Join(presetNames(), ", ")+".").EnumVar(&f.name, presetNames()...)
+		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.name, cluster.Presets()...)
 	c.Flag("preset.load", "Conversations that other clients hold with the preset, without HTTP.").PlaceHolder("N").IntVar(&f.load)
 	c.Flag("preset.speed", "How much faster than the clock the preset runs.").Default("1").Float64Var(&f.speed)
-	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds()+".").
+	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
+	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
 	f.paced = map[string]*bool{}
 	for _, name := range pacedFlags() {
@@ -176,15 +170,6 @@ func (f *presetFlags) add(c *kingpin.CmdClause) {
 		c.GetFlag(name).IsSetByUser(f.paced[name])
 	}
 	c.GetFlag("answer-tokens").IsSetByUser(&f.answerTokens)
-}
-
-// kinds lists the kinds of incidents for the help.
-func kinds() string {
-	var all []string
-	for _, k := range simulate.IncidentKinds() {
-		all = append(all, string(k))
-	}
-	return strings.Join(all, ", ")
 }
 
 // apply makes the options those of a preset, if one was chosen, and adds the
@@ -223,14 +208,14 @@ func (f *presetFlags) cluster(o *simulate.Options) error {
 	if !(f.speed > 0) {
 		return usagef("--preset.speed=%v: give a factor above 0", f.speed)
 	}
-	config, err := cluster.Preset(f.name)
+	preset, err := simulate.Preset(f.name)
 	if err != nil {
 		return usagef("--preset: %w", err)
 	}
-	o.Cluster, o.Speed = &config, f.speed
+	o.Cluster, o.Speed = preset.Cluster, f.speed
 	o.Load = simulate.Load{Concurrency: f.load, WarmUp: 2 * time.Minute}
 	if !f.answerTokens {
-		o.Answer = presetAnswer(f.name)
+		o.Answer = preset.Answer
 	}
 	return nil
 }

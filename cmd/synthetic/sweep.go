@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -43,19 +44,22 @@ deployment was not to be had, 2 when the plan or the directory cannot be used.`)
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
-	plan, err := config.LoadPlan(f.planFile, presetNames())
+	plan, err := config.LoadPlan(f.planFile, cluster.Presets())
 	if err != nil {
 		return err
 	}
 	if f.findCapacity && len(plan.SLOs) == 0 {
 		return usagef("--find-capacity needs SLOs, and %s has an empty list of them", f.planFile)
 	}
-	presets := newPresetNetwork(plan.Seed)
-	defer presets.close()
+	dial, closePresets, err := presetNetwork(plan)
+	defer closePresets()
+	if err != nil {
+		return err
+	}
 	view := newSweepView(e.stdout, e.stderr)
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
-		Tool: tool(), Dial: presets.dialer(plan), Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: tool(), Dial: dial, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	})
 	view.clear()
 	if run == nil {

@@ -70,21 +70,19 @@ func Named(name string, seed uint64) (Scenario, error) {
 
 // Busy is a simulated deployment with other clients' conversations on it.
 func Busy(name, preset string, conversations int) Target {
-	config := mustPreset(preset)
-	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), simulate.Options{
-		Model: "simulated-70b", Cluster: &config,
-		Answer: simulate.Length{Median: 80, Sigma: 0.3},
-		Load:   simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute},
-	}}
+	o := mustPreset(preset)
+	o.Model, o.Answer = "simulated-70b", simulate.Length{Median: 80, Sigma: 0.3}
+	o.Load = simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute}
+	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), o}
 }
 
 // mustPreset returns a preset that is known to exist.
-func mustPreset(name string) cluster.Config {
-	c, err := cluster.Preset(name)
+func mustPreset(name string) simulate.Options {
+	o, err := simulate.Preset(name)
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return o
 }
 
 func healthy() Scenario {
@@ -99,12 +97,12 @@ func slowed() Scenario {
 		Name: "regression", About: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
 		Targets: []Target{Busy("demo", "phase0", 34)},
 	}
-	return s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute})
+	return s.with(simulate.Incident{Kind: cluster.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute})
 }
 
 func drafter() Scenario {
 	t := Busy("demo", "phase0", 34)
-	t.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: mustPreset("eagle3")}}
+	t.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
 	return Scenario{
 		Name: "eagle3", About: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",
 		Targets: []Target{t},
@@ -118,8 +116,8 @@ func outage() Scenario {
 		Targets: []Target{Busy("demo", "trtllm-rr", 60)},
 	}
 	return s.with(
-		simulate.Incident{Kind: simulate.WorkerHang, Workers: []int{1}, At: pause, For: 90 * time.Second},
-		simulate.Incident{Kind: simulate.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
+		simulate.Incident{Kind: cluster.Hang, Workers: []int{1}, At: pause, For: 90 * time.Second},
+		simulate.Incident{Kind: cluster.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
 		simulate.Incident{Kind: simulate.ErrorStatus, Share: .2, At: pause + 4*time.Minute, For: 2 * time.Minute},
 	)
 }

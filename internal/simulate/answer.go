@@ -16,22 +16,22 @@ func newAnswer(seed, prompt uint64) *answer {
 	return &answer{rand: rand.New(rand.NewPCG(seed, prompt))}
 }
 
-// peek returns the text of the next n tokens, to be read at once.
-func (a *answer) peek(n int) []byte {
+// peek returns the text of the next n tokens.
+func (a *answer) peek(n int) string {
 	if a.taken > 1<<16 { // an endless answer takes no endless memory
 		a.pending, a.taken = append(a.pending[:0], a.pending[a.taken:]...), 0
 	}
 	for len(a.pending)-a.taken < n*charsPerToken {
 		a.word()
 	}
-	return a.pending[a.taken : a.taken+n*charsPerToken]
+	return string(a.pending[a.taken : a.taken+n*charsPerToken])
 }
 
 // next is peek, but takes the tokens away.
-func (a *answer) next(n int) []byte {
-	b := a.peek(n)
-	a.taken += len(b)
-	return b
+func (a *answer) next(n int) string {
+	text := a.peek(n)
+	a.taken += len(text)
+	return text
 }
 
 // word appends a word and what follows it.

@@ -30,9 +30,9 @@ const version = "0.0.0+simulated"
 
 // Deployment is a simulated deployment. Use New. It is safe for concurrent use.
 type Deployment struct {
-	mux   *http.ServeMux
-	cache *prefixCache
-	meter *meter
+	http.Handler
+	cache   *prefixCache
+	latency histograms // of a deployment without a cluster
 
 	began    time.Time
 	mu       sync.Mutex
@@ -40,6 +40,9 @@ type Deployment struct {
 	sequence uint64          // chat requests that were valid so far
 	driver   *driver         // of the cluster that serves
 	runs     *cluster.Config // what the driver was started for
+
+	counting sync.Mutex
+	counts   Stats
 }
 
 // New returns a deployment that behaves as the options say. Its time begins
@@ -51,30 +54,28 @@ func New(o Options) *Deployment {
 	}
 	d := &Deployment{
 		began:   time.Now(),
-		mux:     http.NewServeMux(),
 		cache:   newPrefixCache(),
-		meter:   newMeter(),
+		latency: vllmHistograms(),
 		options: o,
+		counts:  Stats{Finished: map[string]int{}},
 	}
 	d.serving() // a cluster's load begins at once
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector{d})
-	d.mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
-	d.mux.HandleFunc("/v1/models", d.guard(http.MethodGet, d.models))
-	d.mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
-	d.mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
+	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, d.models))
+	mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"version": version})
 	})
-	d.mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		(&apiError{status: http.StatusNotFound, kind: "NotFoundError", code: http.StatusNotFound,
-			message: "There is nothing at " + r.URL.Path + "."}).write(w)
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		failure(http.StatusNotFound, "NotFoundError", "There is nothing at %s.", r.URL.Path).write(w)
 	})
+	d.Handler = mux
 	return d
 }
-
-// ServeHTTP implements http.Handler.
-func (d *Deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.mux.ServeHTTP(w, r) }
 
 // Update changes the behaviour of requests that come from now on; those in
 // flight keep theirs. change gets the options as they were given, so a field
@@ -87,34 +88,16 @@ func (d *Deployment) Update(change func(*Options)) {
 	change(&d.options)
 }
 
-// Stats returns what the deployment has done so far.
-func (d *Deployment) Stats() Stats { return d.meter.read() }
-
-// current returns the options in force, defaults filled in.
-func (d *Deployment) current() Options {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.options.withDefaults()
-}
-
-// number returns the next request's place in the sequence, from 1.
-func (d *Deployment) number() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sequence++
-	return d.sequence
-}
-
 // guard checks the method and the key before a handler of the API.
 func (d *Deployment) guard(method string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		o, _ := d.serving()
 		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		switch want := d.current().APIKey; {
+		switch {
 		case r.Method != method:
 			w.Header().Set("Allow", method)
-			(&apiError{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: http.StatusMethodNotAllowed,
-				message: "Method " + r.Method + " is not allowed here; use " + method + "."}).write(w)
-		case want != "" && key != want:
+			failure(http.StatusMethodNotAllowed, "invalid_request_error", "Method %s is not allowed here; use %s.", r.Method, method).write(w)
+		case o.APIKey != "" && key != o.APIKey:
 			unauthorized(key).write(w)
 		default:
 			next(w, r)

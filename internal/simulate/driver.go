@@ -75,8 +75,7 @@ func (d *driver) handle(e cluster.Event) {
 	if c == nil {
 		return
 	}
-	routed, made := d.cluster.AtWorker()
-	d.tally.observe(c, e, made-routed)
+	d.tally.observe(c, e)
 	if e.Kind != cluster.Tokens {
 		delete(d.calls, e.ID)
 	}

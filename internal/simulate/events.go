@@ -1,9 +1,9 @@
 package simulate
 
 import (
-	"encoding/json"
+	"fmt"
 	"net/http"
-	"strconv"
+	"strings"
 )
 
 // events sends an answer as a stream of server-sent events, each flushed on
@@ -15,47 +15,25 @@ type events struct {
 	buf     []byte
 	started bool
 
-	prefix, eol string // of an event's line
-	head        string // of a chunk up to its choices
-	before      string // the reasoning of a delta
+	prefix, blank string // of an event
+	head          string // of a chunk up to its choices
 }
 
 func newEvents(w http.ResponseWriter, t *turn) *events {
 	d := t.options.Dialect
-	e := &events{turn: t, w: w, control: http.NewResponseController(w), prefix: "data: ", eol: "\n", before: `"reasoning":"`}
+	e := &events{turn: t, w: w, control: http.NewResponseController(w), prefix: "data: ", blank: "\n\n"}
 	if d.CRLF {
-		e.eol = "\r\n"
+		e.blank = "\r\n\r\n"
 	}
 	if d.NoSpace {
 		e.prefix = "data:"
 	}
 	if d.Comments {
-		e.prefix = ": ping" + e.eol + e.eol + e.prefix
+		e.prefix = ": ping" + e.blank + e.prefix
 	}
-	if d.ReasoningContent {
-		e.before = `"reasoning_content":"`
-	}
-	e.head = `{"id":` + quote(t.id) + `,"object":"chat.completion.chunk","created":` +
-		strconv.FormatInt(t.arrived.Unix(), 10) + `,"model":` + quote(t.options.Model) + `,"choices":[`
+	e.head = fmt.Sprintf(`{"id":%s,"object":"chat.completion.chunk","created":%d,"model":%s,"choices":[`,
+		encode(t.id), t.arrived.Unix(), encode(t.options.Model))
 	return e
-}
-
-// quote is a string in JSON.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string always can be marshaled
-	}
-	return string(b)
-}
-
-// start implements responder.
-func (e *events) start() error {
-	if e.turn.options.Dialect.LateHeaders {
-		return nil
-	}
-	e.open()
-	return e.flush()
 }
 
 // open writes the headers and the role-only chunk.
@@ -69,29 +47,33 @@ func (e *events) open() {
 	h.Set("Cache-Control", "no-cache")
 	e.w.WriteHeader(http.StatusOK)
 	if !e.turn.options.Dialect.RoleWithContent {
-		e.delta(`"role":"assistant","content":""`, nil, nil, "null")
+		e.delta("null", `"role":"assistant"`, `"content":""`)
 	}
 }
 
-// tokens implements responder.
-func (e *events) tokens(reasoning, content []byte) error {
+// tokens implements responder. The texts need no escaping.
+func (e *events) tokens(reasoning, content string) error {
 	e.open()
-	role := ""
+	var fields []string
 	if e.turn.options.Dialect.RoleWithContent {
-		role = `"role":"assistant",`
+		fields = append(fields, `"role":"assistant"`)
 	}
-	e.delta(role, reasoning, content, "null")
+	if reasoning != "" {
+		fields = append(fields, `"`+e.turn.reasoningField()+`":"`+reasoning+`"`)
+	}
+	if content != "" {
+		fields = append(fields, `"content":"`+content+`"`)
+	}
+	e.delta("null", fields...)
 	return e.flush()
 }
 
 // end implements responder.
 func (e *events) end() {
 	e.open()
-	e.delta(`"content":""`, nil, nil, `"`+e.turn.finish+`"`)
+	e.delta(`"`+e.turn.finish+`"`, `"content":""`)
 	if e.turn.request.StreamOptions.IncludeUsage {
-		e.buf = append(append(append(e.buf, e.prefix...), e.head...), ']')
-		e.usage()
-		e.close()
+		e.event(e.head, `],"usage":`, encode(e.turn.usage()), `}`)
 	}
 	e.done()
 }
@@ -102,59 +84,38 @@ func (e *events) fail(err *apiError) {
 		err.write(e.w)
 		return
 	}
-	b, wrong := json.Marshal(err)
-	if wrong != nil {
-		panic(wrong) // an error always can be marshaled
-	}
-	e.buf = append(append(append(append(e.buf, e.prefix...), b...), e.eol...), e.eol...)
+	e.event(encode(err.body()))
 	e.done()
 }
 
 // done ends the stream.
 func (e *events) done() {
 	if !e.turn.options.Dialect.NoDone {
-		e.buf = append(append(append(append(e.buf, e.prefix...), "[DONE]"...), e.eol...), e.eol...)
+		e.event("[DONE]")
 	}
 	// A failed write means that the client is gone: nobody is left to be told.
 	_ = e.flush()
 }
 
-// delta buffers a chunk with one choice: fields of its delta as they are, then
-// the texts, which need no escaping.
-func (e *events) delta(fields string, reasoning, content []byte, finish string) {
-	b := append(append(append(e.buf, e.prefix...), e.head...), `{"index":0,"delta":{`...)
-	b = append(b, fields...)
-	if len(reasoning) > 0 {
-		b = append(append(append(b, e.before...), reasoning...), '"')
-		if len(content) > 0 {
-			b = append(b, ',')
-		}
-	}
-	if len(content) > 0 {
-		b = append(append(append(b, `"content":"`...), content...), '"')
-	}
-	e.buf = append(append(append(b, `},"logprobs":null,"finish_reason":`...), finish...), `}]`...)
+// delta buffers a chunk with one choice: the fields of its delta as they are.
+func (e *events) delta(finish string, fields ...string) {
+	usage := ""
 	switch {
 	case e.turn.request.StreamOptions.ContinuousUsageStats:
-		e.usage()
+		usage = `,"usage":` + encode(e.turn.usage())
 	case e.turn.options.Dialect.NullUsage:
-		e.buf = append(e.buf, `,"usage":null`...)
+		usage = `,"usage":null`
 	}
-	e.close()
+	e.event(e.head, `{"index":0,"delta":{`, strings.Join(fields, ","), `},"logprobs":null,"finish_reason":`, finish, `}]`, usage, `}`)
 }
 
-// usage buffers the usage so far.
-func (e *events) usage() {
-	b, err := json.Marshal(e.turn.usage())
-	if err != nil {
-		panic(err) // numbers always can be marshaled
+// event buffers one event.
+func (e *events) event(data ...string) {
+	e.buf = append(e.buf, e.prefix...)
+	for _, part := range data {
+		e.buf = append(e.buf, part...)
 	}
-	e.buf = append(append(e.buf, `,"usage":`...), b...)
-}
-
-// close buffers the end of a chunk.
-func (e *events) close() {
-	e.buf = append(append(append(e.buf, '}'), e.eol...), e.eol...)
+	e.buf = append(e.buf, e.blank...)
 }
 
 // flush sends what is buffered.

@@ -2,7 +2,7 @@ package simulate
 
 import (
 	"math/rand/v2"
-	"slices"
+	"net/http"
 	"time"
 )
 
@@ -32,11 +32,6 @@ func (f Faults) draw(r *rand.Rand) IncidentKind {
 	return ""
 }
 
-// shared says whether the kind befalls a share of the requests.
-func (i Incident) shared() bool {
-	return slices.ContainsFunc(new(Faults).shares(), func(s share) bool { return s.kind == i.Kind })
-}
-
 // faults adds the shares of the incidents that go on to the standing ones.
 // More than all requests cannot fail: the first kinds come first.
 func (o Options) faults(elapsed time.Duration) Faults {
@@ -53,12 +48,12 @@ func (o Options) faults(elapsed time.Duration) Faults {
 
 // engineFailed is the error of a request that the engine gave up.
 func engineFailed() *apiError {
-	return &apiError{status: 500, kind: "InternalServerError", code: 500,
-		message: "The engine failed while it served this request (simulated fault)."}
+	return failure(http.StatusInternalServerError, "InternalServerError", "The engine failed while it served this request (simulated fault).")
 }
 
 // queueFull is the error of a request that was refused for load.
 func queueFull() *apiError {
-	return &apiError{status: 429, kind: "rate_limit_error", code: "rate_limit_exceeded",
-		message: "The queue is full; try again later (simulated fault)."}
+	e := failure(http.StatusTooManyRequests, "rate_limit_error", "The queue is full; try again later (simulated fault).")
+	e.Code = "rate_limit_exceeded"
+	return e
 }

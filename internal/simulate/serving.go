@@ -38,9 +38,7 @@ func (d *Deployment) roll(o Options) {
 	if d.driver != nil {
 		d.driver.mu.Lock()
 		d.driver.catchUp()
-		if d.driver.load != nil {
-			d.driver.load.stopped = true
-		}
+		d.driver.load.stopped = true
 		d.driver.mu.Unlock()
 	}
 	d.driver, d.runs = o.start(*want, d.began, born), want
@@ -65,9 +63,7 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 	if err != nil {
 		panic(fmt.Sprintf("simulate: %v", err))
 	}
-	if o.Load.Concurrency > 0 {
-		o.Load.begin(d, o.Seed)
-	}
+	o.Load.begin(d, o.Seed)
 	d.cluster.Advance(warm, d.handle)
 	return d
 }

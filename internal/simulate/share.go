@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"synthetic/internal/simulate/cluster"
@@ -20,7 +19,7 @@ func blockSize(d *driver) int {
 func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
 	// The cluster caches the answer as it grows, so it has to know its blocks
 	// before. What comes back as history has the same ones.
-	t.prompt.text(string(t.text.peek(t.output)))
+	t.prompt.text(t.text.peek(t.output))
 	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks, Rank: t.prompt.hash}
 	send := d.sender(ctx, t, out)
 	return t.driver.serve(ctx, work, t.finish, func(e cluster.Event) error {
@@ -28,8 +27,7 @@ func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
 			return t.ended(e)
 		}
 		if t.sent == 0 {
-			t.cached = e.Cached
-			d.meter.looked(t)
+			d.looked(t, e.Cached)
 		}
 		return send(e.Tokens)
 	})
@@ -37,29 +35,20 @@ func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
 
 // ended says how a request's last event looks to its client.
 func (t *turn) ended(e cluster.Event) error {
-	switch e.Kind {
-	case cluster.Done:
+	const unavailable = "service_unavailable"
+	switch {
+	case e.Kind == cluster.Done:
 		return nil
-	case cluster.Refused:
-		return t.refused()
-	case cluster.Unavailable:
-		return &apiError{status: http.StatusServiceUnavailable, kind: "service_unavailable", code: http.StatusServiceUnavailable,
-			message: "There is no worker for this request; try again later."}
-	case cluster.Expired:
-		return &apiError{status: http.StatusGatewayTimeout, kind: "timeout_error", code: http.StatusGatewayTimeout,
-			message: fmt.Sprintf("The request was not complete within %v.", t.driver.config.Frontend.Deadline)}
-	}
-	if t.sent > 0 {
+	case e.Kind == cluster.Refused && t.options.Dialect.Busy503:
+		return failure(http.StatusServiceUnavailable, unavailable, "%v", queueFull())
+	case e.Kind == cluster.Refused:
+		return queueFull()
+	case e.Kind == cluster.Unavailable:
+		return failure(http.StatusServiceUnavailable, unavailable, "There is no worker for this request; try again later.")
+	case e.Kind == cluster.Expired:
+		return failure(http.StatusGatewayTimeout, "timeout_error", "The request was not complete within %v.", t.driver.config.Frontend.Deadline)
+	case t.sent > 0:
 		return errCut // a lost worker says no more
 	}
 	return engineFailed()
-}
-
-// refused is the error of a request that found a full queue.
-func (t *turn) refused() *apiError {
-	e := queueFull()
-	if t.options.Dialect.Busy503 {
-		e.status, e.kind, e.code = http.StatusServiceUnavailable, "service_unavailable", http.StatusServiceUnavailable
-	}
-	return e
 }

@@ -30,11 +30,11 @@ type chain struct {
 func newPrompt(history []message, size int) *chain {
 	c := &chain{size: size, hash: fnvOffset}
 	for _, m := range history {
-		c.role(m.Role)
+		c.mark(m.Role, roleTokens)
 		c.text(m.Content.text)
 		c.mark("end", endTokens)
 	}
-	c.role("assistant")
+	c.mark("assistant", roleTokens)
 	return c
 }
 
@@ -43,9 +43,6 @@ const (
 	fnvOffset = 14695981039346656037
 	fnvPrime  = 1099511628211
 )
-
-// role adds the mark that opens a message.
-func (c *chain) role(name string) { c.mark(name, roleTokens) }
 
 // mark adds n tokens that stand for one special word.
 func (c *chain) mark(word string, n int) {

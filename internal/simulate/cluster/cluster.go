@@ -23,8 +23,6 @@ type Cluster struct {
 	told   []note      // what the step that is being finished has to tell
 	handle func(Event) // during Advance
 
-	routed, made time.Duration // of the event that is handed out
-
 	turn uint64 // of the round-robin
 }
 
@@ -88,11 +86,6 @@ func (c *Cluster) Next() (at time.Duration, ok bool) {
 	}
 	return c.agenda.heap[0].at, true
 }
-
-// AtWorker says of the event that Advance hands out just now when its request
-// was routed, 0 before that, and when the worker had what the event tells. What
-// frontend and network take lies before the one and after the other.
-func (c *Cluster) AtWorker() (routed, made time.Duration) { return c.routed, c.made }
 
 // Advance moves time to the given one, which is ignored if it has passed, and
 // hands out all events on the way, in order of time. handle may be nil, and
@@ -224,10 +217,9 @@ func (c *Cluster) deliver(n note) {
 	if c.handle == nil {
 		return
 	}
-	c.routed, c.made = s.routed, n.made
 	e := Event{At: c.now, ID: s.ID, Kind: n.kind, Tokens: n.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
-		e.Worker = s.worker.id
+		e.Worker, e.AtWorker = s.worker.id, n.made-s.routed
 	}
 	c.handle(e)
 }

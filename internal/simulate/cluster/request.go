@@ -56,6 +56,9 @@ type Event struct {
 	Cached int
 	// Worker is the worker's number, -1 before the request was routed.
 	Worker int
+	// AtWorker is how long after its routing the worker had what the event
+	// tells: what frontend and network take lies before and after.
+	AtWorker time.Duration
 }
 
 // sequence is a request in flight.
