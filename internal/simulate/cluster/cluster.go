@@ -53,7 +53,7 @@ func New(config Config) (*Cluster, error) {
 		flying: make(map[uint64]*sequence),
 	}
 	for i := range config.Workers {
-		w := &worker{cluster: c, id: i, pool: newPool(c.capacity(), c.engine.BlockTokens)}
+		w := &worker{cluster: c, id: i, pool: newPool(c.engine.KVTokens-c.engine.Speculation.KVTokens, c.engine.BlockTokens)}
 		if config.Router.Policy == KVAware {
 			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
 		}
@@ -65,14 +65,10 @@ func New(config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// capacity is a worker's KV memory in tokens.
-func (c *Cluster) capacity() int { return c.engine.KVTokens - c.engine.Speculation.KVTokens }
-
 // MaxTokens is the most that a request's prompt and output may have together:
 // what fits a worker's KV memory.
 func (c *Cluster) MaxTokens() int {
-	size := c.engine.BlockTokens
-	return c.capacity()/size*size - c.engine.Speculation.Draft
+	return c.workers[0].pool.total()*c.engine.BlockTokens - c.engine.Speculation.Draft
 }
 
 // Now is the time up to which the cluster has been advanced.
@@ -81,10 +77,10 @@ func (c *Cluster) Now() time.Duration { return c.now }
 // Next is when something happens next; false means nothing will until the
 // next Submit.
 func (c *Cluster) Next() (at time.Duration, ok bool) {
-	if len(c.agenda.heap) == 0 {
+	if len(c.agenda) == 0 {
 		return 0, false
 	}
-	return c.agenda.heap[0].at, true
+	return c.agenda[len(c.agenda)-1].at, true
 }
 
 // Advance moves time to the given one, which is ignored if it has passed, and
@@ -92,7 +88,7 @@ func (c *Cluster) Next() (at time.Duration, ok bool) {
 // may call all methods but Advance.
 func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
 	c.handle = handle
-	for len(c.agenda.heap) > 0 && c.agenda.heap[0].at <= to {
+	for at, ok := c.Next(); ok && at <= to; at, ok = c.Next() {
 		e := c.agenda.next()
 		c.now = e.at
 		e.do()
@@ -117,7 +113,7 @@ func (c *Cluster) Submit(at time.Duration, r Request) error {
 	}
 	s := &sequence{Request: r, cached: -1}
 	c.flying[r.ID] = s
-	c.agenda.addRanked(at, r.Rank, func() { c.start(s) })
+	c.agenda.add(at, r.Rank, func() { c.start(s) })
 	return nil
 }
 
@@ -127,17 +123,17 @@ func (c *Cluster) start(s *sequence) {
 		return
 	}
 	if d := c.config.Frontend.Deadline; d > 0 {
-		c.agenda.add(c.now+d, func() { c.abort(s, Expired) })
+		c.agenda.add(c.now+d, 0, func() { c.abort(s, Expired) })
 	}
 	delay := c.config.Frontend.RequestDelay
 	if spread := c.config.Frontend.Spread; spread > 0 {
 		delay = time.Duration(float64(delay) * (1 + spread*(2*c.rand.Float64()-1)))
 	}
-	if d := c.delay(delay); d > 0 {
-		c.agenda.add(c.now+d, func() { c.route(s) })
+	if delay = c.delay(delay); delay == 0 {
+		c.route(s)
 		return
 	}
-	c.route(s)
+	c.agenda.add(c.now+delay, 0, func() { c.route(s) })
 }
 
 // route gives a request to a worker.
@@ -164,7 +160,7 @@ func (c *Cluster) route(s *sequence) {
 // out its last event. A request that is not in flight is left alone.
 func (c *Cluster) Cancel(id uint64) {
 	if s := c.flying[id]; s != nil {
-		c.agenda.add(c.now, func() { c.abort(s, Canceled) })
+		c.agenda.add(c.now, 0, func() { c.abort(s, Canceled) })
 	}
 }
 
@@ -174,7 +170,7 @@ func (c *Cluster) abort(s *sequence, k Kind) {
 		return
 	}
 	c.close(s, k)
-	if s.worker != nil && !s.gone {
+	if s.worker != nil && !s.leaving {
 		s.worker.leave(s)
 		s.worker.wake()
 	}
@@ -197,7 +193,7 @@ func (c *Cluster) flush(w *worker) {
 	w.told = at
 	batch := slices.Clone(c.told)
 	c.told = c.told[:0]
-	c.agenda.add(at, func() {
+	c.agenda.add(at, 0, func() {
 		for _, n := range batch {
 			c.deliver(n)
 		}

@@ -81,8 +81,8 @@ type sequence struct {
 	counted bool
 	due     int
 
-	gone   bool // it is to leave its worker
-	closed bool // its last event was delivered
+	leaving bool // it is to leave its worker
+	closed  bool // its last event was delivered
 }
 
 // known is the number of tokens whose value is known.

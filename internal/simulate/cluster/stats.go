@@ -28,7 +28,7 @@ func (c *Cluster) Worker(id int) WorkerStats {
 	s := w.stats
 	s.Running, s.Waiting = len(w.running), len(w.waiting)
 	s.KVBlocks = w.pool.total()
-	s.KVUsed = w.pool.total() - w.pool.free
+	s.KVUsed = s.KVBlocks - w.pool.free
 	return s
 }
 
