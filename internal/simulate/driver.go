@@ -49,23 +49,6 @@ type call struct {
 	conversation *conversation
 }
 
-// newDriver returns a driver of an idle cluster at the clock's time at.
-func newDriver(config cluster.Config, clock clock, model string) (*driver, error) {
-	c, err := cluster.New(config)
-	if err != nil {
-		return nil, err
-	}
-	d := &driver{
-		config: config, clock: clock, cluster: c,
-		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
-		timer: time.NewTimer(time.Hour), calls: make(map[uint64]*call),
-		tally: newTally(config, model),
-	}
-	d.timer.Stop()
-	d.lead <- struct{}{}
-	return d, nil
-}
-
 // catchUp moves the cluster to the clock's time. Hold mu.
 func (d *driver) catchUp() { d.cluster.Advance(d.clock.now(), d.handle) }
 
@@ -84,9 +67,14 @@ func (d *driver) handle(e cluster.Event) {
 		return
 	}
 	c.box = append(c.box, e)
+	signal(c.wake)
+}
+
+// signal wakes who waits for it, unless that was told already.
+func signal(c chan struct{}) {
 	select {
-	case c.wake <- struct{}{}:
-	default: // it is told already
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -116,14 +104,16 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	if err != nil {
 		return fmt.Errorf("handing a request to the simulated cluster: %w", err)
 	}
-	d.nudge()
+	signal(d.poke)
 	var events []cluster.Event
 	for {
 		if err := d.wait(ctx, c); err != nil {
 			d.cancel(id)
 			return err
 		}
-		events = d.take(c, events)
+		d.mu.Lock()
+		events, c.box = c.box, events[:0]
+		d.mu.Unlock()
 		for _, e := range events {
 			if err := emit(e); err != nil {
 				d.cancel(id)
@@ -136,15 +126,6 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	}
 }
 
-// take empties a call's box into a used slice.
-func (d *driver) take(c *call, used []cluster.Event) []cluster.Event {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	used = append(used[:0], c.box...)
-	c.box = c.box[:0]
-	return used
-}
-
 // cancel gives up a request, which may have ended.
 func (d *driver) cancel(id uint64) {
 	d.mu.Lock()
@@ -152,41 +133,29 @@ func (d *driver) cancel(id uint64) {
 	d.catchUp()
 	d.cluster.Cancel(id)
 	d.catchUp()
-	d.nudge()
+	signal(d.poke)
 }
 
-// nudge lets who drives look again.
-func (d *driver) nudge() {
-	select {
-	case d.poke <- struct{}{}:
-	default:
-	}
-}
-
-// wait returns nil when a call has an event, or why ctx has ended.
+// wait returns nil when a call has an event, or why ctx has ended. Meanwhile it
+// moves the cluster, if nobody else does.
 func (d *driver) wait(ctx context.Context, c *call) error {
-	select {
-	case <-c.wake:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-d.lead:
-		defer func() { d.lead <- struct{}{} }()
-		return d.drive(ctx, c)
-	}
-}
-
-// drive moves the cluster until a call has an event.
-func (d *driver) drive(ctx context.Context, c *call) error {
+	lead := d.lead
+	var poke chan struct{}
 	for {
-		soon := d.step()
+		var soon <-chan time.Time
+		if lead == nil {
+			soon = d.step()
+		}
 		select {
 		case <-c.wake:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-lead:
+			lead, poke = nil, d.poke
+			defer signal(d.lead)
 		case <-soon:
-		case <-d.poke:
+		case <-poke:
 		}
 	}
 }

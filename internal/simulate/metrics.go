@@ -30,7 +30,11 @@ func (d collector) Collect(out chan<- prometheus.Metric) {
 	d.latency.collect(out)
 	s := d.Stats()
 	p := vllmPage(out, o.Model, engineID)
-	p.engine(s.Running, s.Waiting, s.kvUse(o.CacheBlocks))
+	kvUse := 0.0
+	if o.CacheBlocks > 0 {
+		kvUse = min(1, float64(s.held)/float64(o.CacheBlocks*blockTokens))
+	}
+	p.engine(s.Running, s.Waiting, kvUse)
 	p.tokens(uint64(s.PromptTokens), uint64(s.CachedTokens), uint64(s.OutputTokens))
 	finished(p, s.Finished)
 }

@@ -58,13 +58,21 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 	}
 	config.Seed ^= o.Seed
 	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warm))
-	birth := began.Add(time.Duration(float64(born) / o.Speed))
-	d, err := newDriver(config, clock{start: birth, at: warm, speed: o.Speed}, o.Model)
+	c, err := cluster.New(config)
 	if err != nil {
 		panic(fmt.Sprintf("simulate: %v", err))
 	}
+	birth := began.Add(time.Duration(float64(born) / o.Speed))
+	d := &driver{
+		config: config, clock: clock{start: birth, at: warm, speed: o.Speed}, cluster: c,
+		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
+		timer: time.NewTimer(time.Hour), calls: make(map[uint64]*call),
+		tally: newTally(config, o.Model),
+	}
+	d.timer.Stop()
+	d.lead <- struct{}{}
 	o.Load.begin(d, o.Seed)
-	d.cluster.Advance(warm, d.handle)
+	c.Advance(warm, d.handle)
 	return d
 }
 

@@ -39,15 +39,6 @@ func (d *Deployment) count(change func(*Stats)) {
 	change(&d.counts)
 }
 
-// kvUse is the share of so many blocks that the running requests hold, at
-// most 1.
-func (s Stats) kvUse(blocks int) float64 {
-	if blocks <= 0 {
-		return 0
-	}
-	return min(1, float64(s.held)/float64(blocks*blockTokens))
-}
-
 // traceID returns the trace id of a traceparent header. One that is missing or
 // invalid is to be ignored, as W3C Trace Context wants it.
 func traceID(traceparent string) (string, bool) {

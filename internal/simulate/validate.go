@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // Validate returns what is wrong with the options, nil if nothing is.
@@ -23,22 +25,12 @@ func (o Options) Validate() error {
 			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, f.Kind, err))
 		}
 	}
-	return errors.Join(append(errs, o.validateClusters())...)
-}
-
-// validateClusters checks all clusters, with the incidents.
-func (o Options) validateClusters() error {
 	if o.Cluster == nil {
-		return nil
+		return errors.Join(errs...)
 	}
-	faults := o.clusterFaults(0, 0)
-	check := *o.Cluster
-	check.Faults = slices.Concat(check.Faults, faults)
-	errs := []error{check.Validate()}
+	errs = append(errs, o.check(*o.Cluster))
 	for i, r := range o.Rollouts {
-		check := r.Cluster
-		check.Faults = slices.Concat(check.Faults, faults)
-		if err := check.Validate(); err != nil {
+		if err := o.check(r.Cluster); err != nil {
 			errs = append(errs, fmt.Errorf("rollout %d: %w", i+1, err))
 		}
 		if r.At <= 0 || i > 0 && r.At <= o.Rollouts[i-1].At {
@@ -46,4 +38,10 @@ func (o Options) validateClusters() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// check checks a cluster, with the incidents.
+func (o Options) check(c cluster.Config) error {
+	c.Faults = slices.Concat(c.Faults, o.clusterFaults(0, 0))
+	return c.Validate()
 }
