@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -146,7 +147,7 @@ type presetFlags struct {
 	speed     float64
 	incidents []string
 	// Flags of the paced deployment that were given.
-	paced        map[string]*bool
+	paced        []bool // by pacedFlags
 	answerTokens bool
 }
 
@@ -164,10 +165,9 @@ func (f *presetFlags) add(c *kingpin.CmdClause) {
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
 	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
-	f.paced = map[string]*bool{}
-	for _, name := range pacedFlags() {
-		f.paced[name] = new(bool)
-		c.GetFlag(name).IsSetByUser(f.paced[name])
+	f.paced = make([]bool, len(pacedFlags()))
+	for i, name := range pacedFlags() {
+		c.GetFlag(name).IsSetByUser(&f.paced[i])
 	}
 	c.GetFlag("answer-tokens").IsSetByUser(&f.answerTokens)
 }
@@ -200,10 +200,8 @@ func (f *presetFlags) apply(o *simulate.Options) error {
 
 // cluster fills in a preset's cluster.
 func (f *presetFlags) cluster(o *simulate.Options) error {
-	for _, name := range pacedFlags() {
-		if *f.paced[name] {
-			return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", name, f.name)
-		}
+	if i := slices.Index(f.paced, true); i >= 0 {
+		return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", pacedFlags()[i], f.name)
 	}
 	if !(f.speed > 0) {
 		return usagef("--preset.speed=%v: give a factor above 0", f.speed)

@@ -57,7 +57,7 @@ func stageOf(t *testing.T, name string, seed uint64, length time.Duration) demoR
 	if err != nil {
 		t.Fatal(err)
 	}
-	usual, err := usualOf(s.Targets, baselines)
+	usual, err := Baselines(s.Targets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,9 @@ func (f Faults) draw(r *rand.Rand) IncidentKind {
 func (o Options) faults(elapsed time.Duration) Faults {
 	f := o.Faults
 	for _, i := range o.Incidents {
+		goesOn := elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For)
 		for _, s := range f.shares() {
-			if s.kind == i.Kind && i.activeAt(elapsed) {
+			if s.kind == i.Kind && goesOn {
 				*s.of += i.Share
 			}
 		}

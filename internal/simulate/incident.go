@@ -60,7 +60,7 @@ type Incident struct {
 	// Workers are the numbers, from 0, of those affected; none means all. Only
 	// for the kinds that befall a cluster.
 	Workers []int
-	// Factor is that of a slow-down or of AcceptanceCollapse.
+	// Factor is that of a slow-down or of the acceptance of drafts.
 	Factor float64
 	// Share of the requests, from 0 to 1, for the kinds that have one.
 	Share float64
@@ -93,11 +93,6 @@ func (i Incident) String() string {
 		text += " for " + model.Duration(i.For).String()
 	}
 	return text
-}
-
-// activeAt says whether an incident goes on.
-func (i Incident) activeAt(t time.Duration) bool {
-	return t >= i.At && (i.For == 0 || t < i.At+i.For)
 }
 
 // validate returns what is wrong with an incident of a deployment whose

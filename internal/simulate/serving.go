@@ -80,13 +80,11 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 // depends on it but the time that the first request after a long silence has
 // to wait for the cluster to catch up.
 func (d *Deployment) Run(ctx context.Context) {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
+	for tick := time.Tick(time.Second); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick:
 		}
 		if _, driver := d.serving(); driver != nil {
 			driver.mu.Lock()
