@@ -15,25 +15,13 @@ type events struct {
 	buf     []byte
 	started bool
 
-	prefix, blank string // of an event
-	head          string // of a chunk up to its choices
+	head string // of a chunk up to its choices
 }
 
 func newEvents(w http.ResponseWriter, t *turn) *events {
-	d := t.options.Dialect
-	e := &events{turn: t, w: w, control: http.NewResponseController(w), prefix: "data: ", blank: "\n\n"}
-	if d.CRLF {
-		e.blank = "\r\n\r\n"
-	}
-	if d.NoSpace {
-		e.prefix = "data:"
-	}
-	if d.Comments {
-		e.prefix = ": ping" + e.blank + e.prefix
-	}
-	e.head = fmt.Sprintf(`{"id":%s,"object":"chat.completion.chunk","created":%d,"model":%s,"choices":[`,
+	head := fmt.Sprintf(`{"id":%s,"object":"chat.completion.chunk","created":%d,"model":%s,"choices":[`,
 		encode(t.id), t.arrived.Unix(), encode(t.options.Model))
-	return e
+	return &events{turn: t, w: w, control: http.NewResponseController(w), head: head}
 }
 
 // open writes the headers and the role-only chunk.
@@ -46,20 +34,15 @@ func (e *events) open() {
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
 	e.w.WriteHeader(http.StatusOK)
-	if !e.turn.options.Dialect.RoleWithContent {
-		e.delta("null", `"role":"assistant"`, `"content":""`)
-	}
+	e.delta("null", `"role":"assistant"`, `"content":""`)
 }
 
 // tokens implements responder. The texts need no escaping.
 func (e *events) tokens(reasoning, content string) error {
 	e.open()
 	var fields []string
-	if e.turn.options.Dialect.RoleWithContent {
-		fields = append(fields, `"role":"assistant"`)
-	}
 	if reasoning != "" {
-		fields = append(fields, `"`+e.turn.reasoningField()+`":"`+reasoning+`"`)
+		fields = append(fields, `"reasoning":"`+reasoning+`"`)
 	}
 	if content != "" {
 		fields = append(fields, `"content":"`+content+`"`)
@@ -90,9 +73,7 @@ func (e *events) fail(err *apiError) {
 
 // done ends the stream.
 func (e *events) done() {
-	if !e.turn.options.Dialect.NoDone {
-		e.event("[DONE]")
-	}
+	e.event("[DONE]")
 	// A failed write means that the client is gone: nobody is left to be told.
 	_ = e.flush()
 }
@@ -100,22 +81,19 @@ func (e *events) done() {
 // delta buffers a chunk with one choice: the fields of its delta as they are.
 func (e *events) delta(finish string, fields ...string) {
 	usage := ""
-	switch {
-	case e.turn.request.StreamOptions.ContinuousUsageStats:
+	if e.turn.request.StreamOptions.ContinuousUsageStats {
 		usage = `,"usage":` + encode(e.turn.usage())
-	case e.turn.options.Dialect.NullUsage:
-		usage = `,"usage":null`
 	}
 	e.event(e.head, `{"index":0,"delta":{`, strings.Join(fields, ","), `},"logprobs":null,"finish_reason":`, finish, `}]`, usage, `}`)
 }
 
 // event buffers one event.
 func (e *events) event(data ...string) {
-	e.buf = append(e.buf, e.prefix...)
+	e.buf = append(e.buf, "data: "...)
 	for _, part := range data {
 		e.buf = append(e.buf, part...)
 	}
-	e.buf = append(e.buf, e.blank...)
+	e.buf = append(e.buf, "\n\n"...)
 }
 
 // flush sends what is buffered.

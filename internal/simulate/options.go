@@ -61,8 +61,7 @@ type Options struct {
 	// default 65536. Negative means no cache.
 	CacheBlocks int
 
-	Faults  Faults
-	Dialect Dialect
+	Faults Faults
 }
 
 // Rollout replaces a deployment's cluster by another, whose cache is cold and
@@ -99,29 +98,6 @@ type Faults struct {
 	Stall float64
 	// InBandError sends an error event inside a stream of status 200.
 	InBandError float64
-}
-
-// Dialect switches on oddities of real servers; the zero value speaks as vLLM
-// does, with the role-only chunk sent at once.
-type Dialect struct {
-	// LateHeaders holds headers and role chunk back until the first token.
-	LateHeaders bool
-	// RoleWithContent puts the role into every delta, with no role-only chunk.
-	RoleWithContent bool
-	// NullUsage puts "usage":null into every chunk without usage.
-	NullUsage bool
-	// NoCachedTokens leaves prompt_tokens_details out of usage.
-	NoCachedTokens bool
-	// ReasoningContent names the field "reasoning_content", not "reasoning".
-	ReasoningContent bool
-	// Comments sends a ": ping" comment before each event.
-	Comments bool
-	// CRLF ends lines with CR LF; NoSpace leaves out the space after "data:".
-	CRLF, NoSpace bool
-	// NoDone ends the stream without "[DONE]".
-	NoDone bool
-	// Busy503 refuses for load with status 503, as Dynamo does, not 429.
-	Busy503 bool
 }
 
 // withDefaults returns the options as they are used.

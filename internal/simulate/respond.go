@@ -22,30 +22,20 @@ func (t *turn) responder(w http.ResponseWriter) responder {
 		return &whole{turn: t, w: w}
 	}
 	e := newEvents(w, t)
-	if t.driver == nil && !t.options.Dialect.LateHeaders {
+	if t.driver == nil {
 		e.open()
 		_ = e.flush() // to a client that went: the next event fails as well
 	}
 	return e
 }
 
-// reasoningField is the name of what is sent before the content.
-func (t *turn) reasoningField() string {
-	if t.options.Dialect.ReasoningContent {
-		return "reasoning_content"
-	}
-	return "reasoning"
-}
-
 // usage is the token count of what was sent so far.
 func (t *turn) usage() map[string]any {
 	u := map[string]any{
-		"prompt_tokens":     t.promptTokens,
-		"completion_tokens": t.sent,
-		"total_tokens":      t.promptTokens + t.sent,
-	}
-	if !t.options.Dialect.NoCachedTokens {
-		u["prompt_tokens_details"] = map[string]int{"cached_tokens": t.cached}
+		"prompt_tokens":         t.promptTokens,
+		"completion_tokens":     t.sent,
+		"total_tokens":          t.promptTokens + t.sent,
+		"prompt_tokens_details": map[string]int{"cached_tokens": t.cached},
 	}
 	if n := t.options.ReasoningTokens; n > 0 {
 		u["completion_tokens_details"] = map[string]int{"reasoning_tokens": min(n, t.sent)}
@@ -72,7 +62,7 @@ func (a *whole) end() {
 	t := a.turn
 	message := map[string]any{"role": "assistant", "content": a.content.String()}
 	if a.reasoning.Len() > 0 {
-		message[t.reasoningField()] = a.reasoning.String()
+		message["reasoning"] = a.reasoning.String()
 	}
 	writeJSON(a.w, http.StatusOK, map[string]any{
 		"id": t.id, "object": "chat.completion", "created": t.arrived.Unix(), "model": t.options.Model,

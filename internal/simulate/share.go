@@ -35,19 +35,17 @@ func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
 
 // ended says how a request's last event looks to its client.
 func (t *turn) ended(e cluster.Event) error {
-	const unavailable = "service_unavailable"
-	switch {
-	case e.Kind == cluster.Done:
+	switch e.Kind {
+	case cluster.Done:
 		return nil
-	case e.Kind == cluster.Refused && t.options.Dialect.Busy503:
-		return failure(http.StatusServiceUnavailable, unavailable, "%v", queueFull())
-	case e.Kind == cluster.Refused:
+	case cluster.Refused:
 		return queueFull()
-	case e.Kind == cluster.Unavailable:
-		return failure(http.StatusServiceUnavailable, unavailable, "There is no worker for this request; try again later.")
-	case e.Kind == cluster.Expired:
+	case cluster.Unavailable:
+		return failure(http.StatusServiceUnavailable, "service_unavailable", "There is no worker for this request; try again later.")
+	case cluster.Expired:
 		return failure(http.StatusGatewayTimeout, "timeout_error", "The request was not complete within %v.", t.driver.config.Frontend.Deadline)
-	case t.sent > 0:
+	}
+	if t.sent > 0 {
 		return errCut // a lost worker says no more
 	}
 	return engineFailed()
