@@ -78,11 +78,8 @@ func logBuckets(low, high float64, n int) []float64 {
 	var all []float64
 	for i := range n {
 		v := low * math.Pow(high/low, float64(i)/float64(n-1))
-		unit := math.Pow(10, math.Floor(math.Log10(v))-1)
-		rounded, err := strconv.ParseFloat(strconv.FormatFloat(math.Round(v/unit)*unit, 'g', 6, 64), 64)
-		if err == nil { // always: FormatFloat wrote it
-			all = append(all, rounded)
-		}
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 1, 64), 64) // what FormatFloat wrote
+		all = append(all, rounded)
 	}
 	return all
 }

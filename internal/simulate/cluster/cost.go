@@ -35,15 +35,9 @@ func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 // captured is the batch size that a number of decoded tokens runs as, and
 // whether its graph was captured.
 func (e *Engine) captured(decoded int) (size int, ok bool) {
-	if len(e.Graphs) == 0 || decoded == 0 {
-		return decoded, true
-	}
 	i, exact := slices.BinarySearch(e.Graphs, decoded)
-	switch {
-	case exact:
-		return decoded, true
-	case i == len(e.Graphs) || !e.Padding:
-		return decoded, false
+	if e.Padding && decoded > 0 && i < len(e.Graphs) {
+		return e.Graphs[i], true
 	}
-	return e.Graphs[i], true
+	return decoded, exact || decoded == 0 || len(e.Graphs) == 0
 }

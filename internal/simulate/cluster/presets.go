@@ -119,8 +119,8 @@ func graphsOfVLLM() []int {
 // graphsOfTRTLLM are those that TensorRT-LLM captures when it does not pad.
 func graphsOfTRTLLM() []int {
 	var sizes []int
-	for n := 1; n <= 32; n++ {
-		sizes = append(sizes, n)
+	for n := range 32 {
+		sizes = append(sizes, n+1)
 	}
 	return append(sizes, 64, 128)
 }

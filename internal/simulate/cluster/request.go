@@ -76,11 +76,8 @@ type sequence struct {
 	joins uint64
 	// cached is the prefix hit at the first admission, -1 before.
 	cached int
-
-	// counted by the router, with due tokens to prefill.
-	counted bool
+	// due tokens to prefill are counted by the router.
 	due     int
-
 	leaving bool // it is to leave its worker
 	closed  bool // its last event was delivered
 }

@@ -109,7 +109,7 @@ func (d *demand) add(s *sequence, cached int) {
 		d.active[h]++
 	}
 	d.loose += loose
-	s.counted, s.due = true, s.Prompt-cached
+	s.due = s.Prompt - cached
 	d.prefill += s.due
 }
 
@@ -121,7 +121,7 @@ func (d *demand) prefilled(s *sequence) {
 
 // remove forgets a request that has ended.
 func (d *demand) remove(s *sequence) {
-	if !s.counted {
+	if d.active == nil {
 		return
 	}
 	d.prefilled(s)
@@ -132,7 +132,6 @@ func (d *demand) remove(s *sequence) {
 		}
 	}
 	d.loose -= loose
-	s.counted = false
 }
 
 // promptBlocks returns the hashes of the prompt's full blocks of a size, and
