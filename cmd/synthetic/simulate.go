@@ -24,8 +24,15 @@ const maxSpread, maxTokensPerEvent = 5, 64
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
 	options simulate.Options
-	preset  presetFlags
 	web     *web.FlagConfig
+	// Flags about a cluster.
+	preset    string
+	load      int
+	speed     float64
+	incidents []string
+	// Which flags of the paced deployment were given, by pacedFlags.
+	paced        []bool
+	answerTokens bool
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -55,7 +62,7 @@ shares of requests, from 0 to 1.`)
 	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
 	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
 	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
-	f.preset.add(c)
+	f.addPreset(c)
 	return command{c, f.run}
 }
 
@@ -63,7 +70,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.preset.apply(&f.options); err != nil {
+	if err := f.apply(); err != nil {
 		return err
 	}
 	w, err := openWeb(f.web, e.logger)
@@ -140,26 +147,15 @@ func (f *simulateFlags) check() error {
 	return nil
 }
 
-// presetFlags are the flags of "synthetic simulate" about a cluster.
-type presetFlags struct {
-	name      string
-	load      int
-	speed     float64
-	incidents []string
-	// Flags of the paced deployment that were given.
-	paced        []bool // by pacedFlags
-	answerTokens bool
-}
-
 // pacedFlags lists the flags that say what a preset's cluster works out.
 func pacedFlags() []string {
 	return []string{"first-token", "first-token.spread", "prefill", "inter-token", "inter-token.spread", "tokens-per-event"}
 }
 
-// add adds the flags to those of the paced deployment.
-func (f *presetFlags) add(c *kingpin.CmdClause) {
+// addPreset adds the flags about a cluster to those of the paced deployment.
+func (f *simulateFlags) addPreset(c *kingpin.CmdClause) {
 	c.Flag("preset", "Serve the model of a measured deployment, with queue, batch and cache, in place of fixed delays: "+
-		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.name, cluster.Presets()...)
+		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.preset, cluster.Presets()...)
 	c.Flag("preset.load", "Conversations that other clients hold with the preset, without HTTP.").PlaceHolder("N").IntVar(&f.load)
 	c.Flag("preset.speed", "How much faster than the clock the preset runs.").Default("1").Float64Var(&f.speed)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
@@ -174,7 +170,8 @@ func (f *presetFlags) add(c *kingpin.CmdClause) {
 
 // apply makes the options those of a preset, if one was chosen, and adds the
 // incidents.
-func (f *presetFlags) apply(o *simulate.Options) error {
+func (f *simulateFlags) apply() error {
+	o := &f.options
 	for _, text := range f.incidents {
 		i, err := simulate.ParseIncident(text)
 		if err != nil {
@@ -183,7 +180,7 @@ func (f *presetFlags) apply(o *simulate.Options) error {
 		o.Incidents = append(o.Incidents, i)
 	}
 	switch {
-	case f.name != "":
+	case f.preset != "":
 		if err := f.cluster(o); err != nil {
 			return err
 		}
@@ -199,14 +196,14 @@ func (f *presetFlags) apply(o *simulate.Options) error {
 }
 
 // cluster fills in a preset's cluster.
-func (f *presetFlags) cluster(o *simulate.Options) error {
+func (f *simulateFlags) cluster(o *simulate.Options) error {
 	if i := slices.Index(f.paced, true); i >= 0 {
-		return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", pacedFlags()[i], f.name)
+		return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", pacedFlags()[i], f.preset)
 	}
 	if !(f.speed > 0) {
 		return usagef("--preset.speed=%v: give a factor above 0", f.speed)
 	}
-	preset, err := simulate.Preset(f.name)
+	preset, err := simulate.Preset(f.preset)
 	if err != nil {
 		return usagef("--preset: %w", err)
 	}

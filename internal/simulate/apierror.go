@@ -21,8 +21,8 @@ func failure(status int, kind, format string, args ...any) *apiError {
 	return &apiError{status: status, Code: status, Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// badRequest is a 400 about a field.
-func badRequest(param, format string, args ...any) *apiError {
+// badRequest is a 400 about a field, nil for none.
+func badRequest(param any, format string, args ...any) *apiError {
 	e := failure(http.StatusBadRequest, "BadRequestError", format, args...)
 	e.Param = param
 	return e
@@ -49,22 +49,17 @@ func (e *apiError) write(w http.ResponseWriter) {
 // the wrong key partly masked, so a client that prints error bodies leaks a
 // part of its key: tests want to see that.
 func unauthorized(key string) *apiError {
-	e := &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error", Code: "invalid_api_key"}
+	e := &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error"}
 	if key == "" {
-		e.Code = nil
 		e.Message = "No API key was provided. Send it in an Authorization header, as a bearer token."
 		return e
 	}
-	e.Message = fmt.Sprintf("Incorrect API key provided: %s.", mask(key))
-	return e
-}
-
-// mask hides all but the ends of a key.
-func mask(key string) string {
-	if len(key) <= 12 {
-		return strings.Repeat("*", len(key))
+	shown := strings.Repeat("*", len(key))
+	if n := len(key); n > 12 {
+		shown = key[:8] + shown[12:] + key[n-4:]
 	}
-	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
+	e.Code, e.Message = "invalid_api_key", "Incorrect API key provided: "+shown+"."
+	return e
 }
 
 // writeJSON answers with a JSON body.

@@ -64,7 +64,11 @@ func (d *Deployment) begin(t *turn) *apiError {
 	o := t.options
 	t.id = fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n)
 	t.rand = rand.New(rand.NewPCG(o.Seed, n))
-	t.prompt = newPrompt(t.request.Messages, blockSize(t.driver))
+	block := blockTokens
+	if t.driver != nil {
+		block = t.driver.config.Engine.BlockTokens
+	}
+	t.prompt = newPrompt(t.request.Messages, block)
 	t.promptTokens = t.prompt.tokens
 	room := o.MaxModelLen - t.promptTokens
 	if room < 1 {
@@ -73,7 +77,7 @@ func (d *Deployment) begin(t *turn) *apiError {
 	}
 	t.text = newAnswer(o.Seed, t.prompt.hash)
 	t.output, t.finish = t.request.answerTokens(o.Answer.draw(t.text.rand), room)
-	t.fault = o.faults(o.elapsed(d.began)).draw(t.rand)
+	t.fault = o.faults(clock{start: d.began, speed: o.Speed}.now()).draw(t.rand)
 	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
 	return nil
 }

@@ -88,7 +88,8 @@ func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 		return err
 	}
 	d.calls[r.ID] = c
-	d.tally.began()
+	d.tally.front.inFlight++
+	d.tally.front.queued++
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (d collector) Collect(out chan<- prometheus.Metric) {
 	}
 	p.engine(s.Running, s.Waiting, kvUse)
 	p.tokens(uint64(s.PromptTokens), uint64(s.CachedTokens), uint64(s.OutputTokens))
-	finished(p, s.Finished)
+	p.finished(s.Finished)
 }
 
 // exposition writes samples that share the beginning of their names and labels,
@@ -85,7 +85,7 @@ func (p exposition) tokens(prompt, cached, output uint64) {
 }
 
 // finished writes how many of an engine's requests ended for each reason.
-func finished[T int | uint64](p exposition, count map[string]T) {
+func (p exposition) finished(count map[string]int) {
 	for _, reason := range []string{"stop", "length", "abort", "error"} {
 		p.counter("request_success_total", "Requests that ended, by reason.", uint64(count[reason]), "finished_reason", reason)
 	}
@@ -118,7 +118,7 @@ func (d *driver) collectWorker(out chan<- prometheus.Metric, model string, id in
 		p.counter("spec_decode_num_draft_tokens_total", "Tokens drafted.", s.DraftTokens)
 		p.counter("spec_decode_num_accepted_tokens_total", "Drafted tokens accepted.", s.AcceptedTokens)
 	}
-	finished(p, d.tally.engines[id].finished)
+	p.finished(d.tally.engines[id].finished)
 	p.labels = []string{"engine", engine}
 	p.gauge("cache_config_info", "Configuration of the KV cache.", 1, "block_size", strconv.Itoa(d.config.Engine.BlockTokens),
 		"enable_prefix_caching", "True", "num_gpu_blocks", strconv.Itoa(s.KVBlocks))

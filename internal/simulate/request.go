@@ -66,10 +66,10 @@ func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, model string)
 			Message: fmt.Sprintf("The request body is larger than %d bytes.", tooLarge.Limit)}
 	}
 	if err != nil {
-		return failure(http.StatusBadRequest, "BadRequestError", "Reading the request body: %v", err)
+		return badRequest(nil, "Reading the request body: %v", err)
 	}
 	if err := json.Unmarshal(body, q); err != nil {
-		return failure(http.StatusBadRequest, "BadRequestError", "The request body is not valid: %v", err)
+		return badRequest(nil, "The request body is not valid: %v", err)
 	}
 	return q.validate(model)
 }

@@ -91,7 +91,6 @@ func encode(v any) string {
 type events struct {
 	turn    *turn
 	w       http.ResponseWriter
-	control *http.ResponseController
 	buf     []byte
 	started bool
 
@@ -101,7 +100,7 @@ type events struct {
 func newEvents(w http.ResponseWriter, t *turn) *events {
 	head := fmt.Sprintf(`{"id":%s,"object":"chat.completion.chunk","created":%d,"model":%s,"choices":[`,
 		encode(t.id), t.arrived.Unix(), encode(t.options.Model))
-	return &events{turn: t, w: w, control: http.NewResponseController(w), head: head}
+	return &events{turn: t, w: w, head: head}
 }
 
 // open writes the headers and the role-only chunk.
@@ -183,5 +182,5 @@ func (e *events) flush() error {
 	if err != nil {
 		return err
 	}
-	return e.control.Flush()
+	return http.NewResponseController(e.w).Flush()
 }

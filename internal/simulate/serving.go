@@ -27,7 +27,7 @@ func (d *Deployment) serving() (Options, *driver) {
 // roll starts the cluster whose turn it is, unless it runs. Hold mu.
 func (d *Deployment) roll(o Options) {
 	want, born := o.Cluster, time.Duration(0)
-	elapsed := o.elapsed(d.began)
+	elapsed := clock{start: d.began, speed: o.Speed}.now()
 	for i := range o.Rollouts {
 		if r := &o.Rollouts[i]; r.At <= elapsed {
 			want, born = &r.Cluster, r.At
@@ -43,11 +43,6 @@ func (d *Deployment) roll(o Options) {
 		d.driver.mu.Unlock()
 	}
 	d.driver, d.runs = o.start(*want, d.began, born), want
-}
-
-// elapsed is the deployment's own time since its start.
-func (o Options) elapsed(began time.Time) time.Duration {
-	return clock{start: began, speed: o.Speed}.now()
 }
 
 // start returns a driver of a cluster that is born some time after the
@@ -93,14 +88,6 @@ func (d *Deployment) Run(ctx context.Context) {
 			driver.mu.Unlock()
 		}
 	}
-}
-
-// blockSize is the size of the blocks that prompts are hashed by, in tokens.
-func blockSize(d *driver) int {
-	if d == nil {
-		return blockTokens
-	}
-	return d.config.Engine.BlockTokens
 }
 
 // share lets the cluster produce the answer, beside those of all others.

@@ -21,7 +21,7 @@ type tally struct {
 // engineTally is what one worker did.
 type engineTally struct {
 	latency  []prometheus.Observer
-	finished map[string]uint64
+	finished map[string]int
 }
 
 // frontendTally is what the frontend did.
@@ -39,16 +39,10 @@ func newTally(config cluster.Config, model string) *tally {
 		t.hitRate.of() // is there before the first request
 	}
 	for id := range config.Workers {
-		t.engines = append(t.engines, engineTally{t.vllm.of(model, strconv.Itoa(id)), map[string]uint64{}})
+		t.engines = append(t.engines, engineTally{t.vllm.of(model, strconv.Itoa(id)), map[string]int{}})
 	}
 	t.front = frontendTally{seen: t.dynamo.of(model), ended: map[cluster.Kind]uint64{}}
 	return t
-}
-
-// began counts a request that the frontend took in.
-func (t *tally) began() {
-	t.front.inFlight++
-	t.front.queued++
 }
 
 // observe brings tally and call up to date with an event. An engine's
