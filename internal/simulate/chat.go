@@ -77,7 +77,7 @@ func (d *Deployment) begin(t *turn) *apiError {
 	}
 	t.text = newAnswer(o.Seed, t.prompt.hash)
 	t.output, t.finish = t.request.answerTokens(o.Answer.draw(t.text.rand), room)
-	t.fault = o.faults(clock{start: d.began, speed: o.Speed}.now()).draw(t.rand)
+	t.fault = o.fault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
 	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
 	return nil
 }
@@ -105,7 +105,7 @@ func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
 		s.Running++
 		s.held += t.promptTokens
 	})
-	out := t.responder(w)
+	out := newResponder(w, t)
 	produce := d.generate
 	if t.driver != nil {
 		produce = d.share
@@ -151,7 +151,7 @@ func (d *Deployment) looked(t *turn, cached int) {
 }
 
 // generate lets the engine produce the answer.
-func (d *Deployment) generate(ctx context.Context, t *turn, out responder) error {
+func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
 	var engine Engine = paced(t.options)
 	if t.options.Engine != nil {
 		engine = t.options.Engine
@@ -170,7 +170,7 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out responder) error
 }
 
 // sender returns what sends the next tokens of an answer.
-func (d *Deployment) sender(ctx context.Context, t *turn, out responder) func(n int) error {
+func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n int) error {
 	last := t.arrived
 	return func(n int) error {
 		now := time.Now()

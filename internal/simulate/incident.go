@@ -138,45 +138,29 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	return all
 }
 
-// share is the share of the requests that a kind of fault befalls.
-type share struct {
-	kind IncidentKind
-	of   *float64
-}
-
-// shares are the faults in the order in which they are drawn.
-func (f *Faults) shares() []share {
-	return []share{
-		{ErrorStatus, &f.HTTP500}, {BusyStatus, &f.HTTP429}, {NoAnswer, &f.Hang},
-		{CutStream, &f.Cut}, {StallStream, &f.Stall}, {ErrorEvent, &f.InBandError},
-	}
-}
-
-// draw returns the fault of one request, "" for none.
-func (f Faults) draw(r *rand.Rand) IncidentKind {
-	u := r.Float64()
-	for _, s := range f.shares() {
-		if u < *s.of {
-			return s.kind
-		}
-		u -= *s.of
-	}
-	return ""
-}
-
-// faults adds the shares of the incidents that go on to the standing ones.
-// More than all requests cannot fail: the first kinds come first.
-func (o Options) faults(elapsed time.Duration) Faults {
-	f := o.Faults
-	for _, i := range o.Incidents {
-		goesOn := elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For)
-		for _, s := range f.shares() {
-			if s.kind == i.Kind && goesOn {
-				*s.of += i.Share
+// fault draws what befalls a request, "" for nothing. The shares of the
+// incidents that go on are added to the standing ones. More than all requests
+// cannot fail: the first kinds come first.
+func (o Options) fault(elapsed time.Duration, r *rand.Rand) IncidentKind {
+	f, u := o.Faults, r.Float64()
+	for _, s := range []struct {
+		kind  IncidentKind
+		share float64
+	}{
+		{ErrorStatus, f.HTTP500}, {BusyStatus, f.HTTP429}, {NoAnswer, f.Hang},
+		{CutStream, f.Cut}, {StallStream, f.Stall}, {ErrorEvent, f.InBandError},
+	} {
+		for _, i := range o.Incidents {
+			if i.Kind == s.kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
+				s.share += i.Share
 			}
 		}
+		if u < s.share {
+			return s.kind
+		}
+		u -= s.share
 	}
-	return f
+	return ""
 }
 
 // engineFailed is the error of a request that the engine gave up.

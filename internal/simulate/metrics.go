@@ -99,7 +99,7 @@ func (d *driver) collect(out chan<- prometheus.Metric, o Options) {
 	for _, h := range []histograms{d.tally.vllm, d.tally.dynamo, d.tally.hitRate} {
 		h.collect(out)
 	}
-	for id := range d.cluster.Workers() {
+	for id := range d.config.Workers {
 		d.collectWorker(out, o.Model, id)
 	}
 	d.collectFrontend(exposition{out, "dynamo_frontend_", []string{"model", o.Model}}, o.MaxModelLen)

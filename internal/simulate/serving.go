@@ -91,7 +91,7 @@ func (d *Deployment) Run(ctx context.Context) {
 }
 
 // share lets the cluster produce the answer, beside those of all others.
-func (d *Deployment) share(ctx context.Context, t *turn, out responder) error {
+func (d *Deployment) share(ctx context.Context, t *turn, out *responder) error {
 	// The cluster caches the answer as it grows, so it has to know its blocks
 	// before. What comes back as history has the same ones.
 	t.prompt.text(t.text.peek(t.output))

@@ -231,7 +231,7 @@ func TestConservation(t *testing.T) {
 		for _, k := range x.ended {
 			outcomes[k]++
 		}
-		for i := range x.cluster.Workers() {
+		for i := range x.config.Workers {
 			preempted += x.cluster.Worker(i).Preemptions
 			hits += x.cluster.Worker(i).CachedTokens
 		}

@@ -32,9 +32,6 @@ func (c *Cluster) Worker(id int) WorkerStats {
 	return s
 }
 
-// Workers is the number of workers.
-func (c *Cluster) Workers() int { return len(c.workers) }
-
 // Stats are the state of the whole cluster.
 type Stats struct {
 	// InFlight are requests without an end, those on their way included.
