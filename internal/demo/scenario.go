@@ -158,12 +158,10 @@ func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
 
 // until waits for a time; false when ctx ended before.
 func until(ctx context.Context, at time.Time) bool {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(time.Until(at)):
 		return true
 	}
 }

@@ -25,7 +25,6 @@ type driver struct {
 	clock  clock
 	lead   chan struct{} // its token is held by who drives
 	poke   chan struct{} // wakes who drives: the next event may come earlier
-	timer  *time.Timer   // of who drives
 
 	mu      sync.Mutex
 	cluster *cluster.Cluster
@@ -172,8 +171,7 @@ func (d *driver) step() <-chan time.Time {
 	if !ok {
 		return nil
 	}
-	d.timer.Reset(d.clock.until(at))
-	return d.timer.C
+	return time.After(d.clock.until(at))
 }
 
 // clock maps the time of the world to that of a cluster. Under testing/synctest

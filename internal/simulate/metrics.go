@@ -12,16 +12,9 @@ import (
 // engineID is the value of the engine label where there is one engine.
 const engineID = "0"
 
-// collector gives a deployment's counts under the names of real servers:
-// vLLM's, and with a cluster those of Dynamo's frontend as well.
-type collector struct{ *Deployment }
-
-// Describe implements prometheus.Collector. It describes nothing, for the
-// label values follow the options: the collector is an unchecked one.
-func (collector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements prometheus.Collector.
-func (d collector) Collect(out chan<- prometheus.Metric) {
+// collect gives a deployment's counts under the names of real servers: vLLM's,
+// and with a cluster those of Dynamo's frontend as well.
+func (d *Deployment) collect(out chan<- prometheus.Metric) {
 	o, driver := d.serving()
 	if driver != nil {
 		driver.collect(out, o)

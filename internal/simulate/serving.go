@@ -62,10 +62,8 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 	d := &driver{
 		config: config, clock: clock{start: birth, at: warm, speed: o.Speed}, cluster: c,
 		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
-		timer: time.NewTimer(time.Hour), calls: make(map[uint64]*call),
-		tally: newTally(config, o.Model),
+		calls: make(map[uint64]*call), tally: newTally(config, o.Model),
 	}
-	d.timer.Stop()
 	d.lead <- struct{}{}
 	o.Load.begin(d, o.Seed)
 	c.Advance(warm, d.handle)
