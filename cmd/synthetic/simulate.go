@@ -111,6 +111,19 @@ func (f *simulateFlags) check() error {
 			return usagef("--%s=%v: a delay is 0 or longer", d.flag, d.value)
 		}
 	}
+	switch {
+	case o.Model == "":
+		return usagef("--model is empty: a model has a name")
+	case o.Answer.Median < 1:
+		return usagef("--answer-tokens=%d: an answer has at least 1 token", o.Answer.Median)
+	case !(o.TokensPerEvent >= 1 && o.TokensPerEvent <= maxTokensPerEvent):
+		return usagef("--tokens-per-event=%v: an event carries 1 to %d tokens on average", o.TokensPerEvent, maxTokensPerEvent)
+	}
+	return checkNumbers(o)
+}
+
+// checkNumbers refuses spreads and shares beyond their bounds.
+func checkNumbers(o simulate.Options) error {
 	sum := 0.0
 	for _, n := range []struct {
 		flag, what  string
@@ -134,15 +147,8 @@ func (f *simulateFlags) check() error {
 			sum += n.value
 		}
 	}
-	switch {
-	case sum > 1:
+	if sum > 1 {
 		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
-	case o.Model == "":
-		return usagef("--model is empty: a model has a name")
-	case o.Answer.Median < 1:
-		return usagef("--answer-tokens=%d: an answer has at least 1 token", o.Answer.Median)
-	case !(o.TokensPerEvent >= 1 && o.TokensPerEvent <= maxTokensPerEvent):
-		return usagef("--tokens-per-event=%v: an event carries 1 to %d tokens on average", o.TokensPerEvent, maxTokensPerEvent)
 	}
 	return nil
 }

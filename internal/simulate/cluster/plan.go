@@ -55,10 +55,10 @@ func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
 		l.decodes++
 		l.decoded += tokens
 		l.context += s.computed
-		return tokens
+	} else {
+		l.prefill += tokens
+		l.pairs += float64(tokens) * (float64(s.computed) + float64(tokens)/2)
 	}
-	l.prefill += tokens
-	l.pairs += float64(tokens) * (float64(s.computed) + float64(tokens)/2)
 	return tokens
 }
 
