@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -52,7 +53,7 @@ func TestCapacities(t *testing.T) {
 
 func loadPlan(t *testing.T, file string) sweep.Plan {
 	t.Helper()
-	plan, err := config.LoadPlan(file, presetNames())
+	plan, err := config.LoadPlan(file, cluster.Presets())
 	if err != nil {
 		t.Fatal(err)
 	}

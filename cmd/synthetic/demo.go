@@ -57,18 +57,18 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 		return usageError{err}
 	}
 	began := time.Now()
-	deployments, err := demo.Start(show.Targets)
+	addrs, stop, err := demo.Start(show.Targets)
 	if err != nil {
 		return err
 	}
-	defer demo.Close(deployments)
+	defer stop()
 	view := newLive(e.stdout)
-	s, err := f.sidecar(e, show, deployments, view)
+	s, err := f.sidecar(e, show, addrs, view)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	f.welcome(e, web.Addr(), deployments)
+	f.welcome(e, web.Addr(), addrs)
 	fmt.Fprint(e.stdout, show.Plan())
 	viewCtx, stopView := context.WithCancel(ctx)
 	var shown sync.WaitGroup
@@ -82,7 +82,7 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 }
 
 // sidecar probes the deployments and knows what is usual for them.
-func (f *demoFlags) sidecar(e env, show demo.Scenario, deployments []*demo.Deployment, view *live) (*sidecar.Sidecar, error) {
+func (f *demoFlags) sidecar(e env, show demo.Scenario, addrs []string, view *live) (*sidecar.Sidecar, error) {
 	usual, err := demo.Baselines(show.Targets)
 	if err != nil {
 		return nil, err
@@ -95,10 +95,6 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, deployments []*demo.Deplo
 		return nil, err
 	}
 	s.Restore(usual)
-	var addrs []string
-	for _, d := range deployments {
-		addrs = append(addrs, d.Addr)
-	}
 	cfg, err := config.Parse("demo.yml", demo.ConfigFor(show.Targets, addrs), ".")
 	if err != nil {
 		return nil, err
@@ -118,9 +114,9 @@ func (f *demoFlags) webListener() (net.Listener, error) {
 	return l, nil
 }
 
-func (f *demoFlags) welcome(e env, web net.Addr, deployments []*demo.Deployment) {
-	for _, d := range deployments {
-		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1, and the sidecar probes it.\n", d.Addr)
+func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
+	for _, addr := range addrs {
+		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1, and the sidecar probes it.\n", addr)
 	}
 	fmt.Fprintf(e.stdout, `
   status page   http://%[2]s/
@@ -131,7 +127,7 @@ func (f *demoFlags) welcome(e env, web net.Addr, deployments []*demo.Deployment)
 What is usual was learned beforehand; a prober of your own takes a day for that.
 Ctrl-C ends the demo. The first figures come within seconds.
 
-`, deployments[0].Addr, web, os.Args[0])
+`, addrs[0], web, os.Args[0])
 }
 
 func alertLine(c alerting.Transition) string {

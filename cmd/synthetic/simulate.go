@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,15 @@ const maxSpread, maxTokensPerEvent = 5, 64
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
 	options simulate.Options
-	preset  presetFlags
 	web     *web.FlagConfig
+	// Flags about a cluster.
+	preset    string
+	load      int
+	speed     float64
+	incidents []string
+	// Which flags of the paced deployment were given, by pacedFlags.
+	paced        []bool
+	answerTokens bool
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -54,7 +62,7 @@ shares of requests, from 0 to 1.`)
 	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
 	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
 	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
-	f.preset.add(c)
+	f.addPreset(c)
 	return command{c, f.run}
 }
 
@@ -62,7 +70,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.preset.apply(&f.options); err != nil {
+	if err := f.apply(); err != nil {
 		return err
 	}
 	serve, release, err := openWeb(f.web, e.logger)
@@ -74,10 +82,8 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
 	kept.Go(func() { deployment.Run(keep) })
-	defer func() {
-		stopKeeping()
-		kept.Wait()
-	}()
+	defer kept.Wait()
+	defer stopKeeping()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
 		Handler:           deployment,
@@ -98,20 +104,11 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 func (f *simulateFlags) check() error {
 	o := f.options
 	for _, d := range []struct {
-		name  string
+		flag  string
 		value time.Duration
 	}{{"first-token", o.FirstToken.Median}, {"prefill", o.Prefill}, {"inter-token", o.InterToken.Median}} {
 		if d.value < 0 {
-			return usagef("--%s=%v: a delay is 0 or longer", d.name, d.value)
-		}
-	}
-	for _, s := range []struct {
-		name  string
-		value float64
-	}{{"first-token", o.FirstToken.Sigma}, {"inter-token", o.InterToken.Sigma}, {"answer-tokens", o.Answer.Sigma}} {
-		// Written so that NaN, too, is refused.
-		if !(s.value >= 0 && s.value <= maxSpread) {
-			return usagef("--%s.spread=%v: a spread is between 0 and %d", s.name, s.value, maxSpread)
+			return usagef("--%s=%v: a delay is 0 or longer", d.flag, d.value)
 		}
 	}
 	switch {
@@ -122,23 +119,33 @@ func (f *simulateFlags) check() error {
 	case !(o.TokensPerEvent >= 1 && o.TokensPerEvent <= maxTokensPerEvent):
 		return usagef("--tokens-per-event=%v: an event carries 1 to %d tokens on average", o.TokensPerEvent, maxTokensPerEvent)
 	}
-	return checkFaults(o.Faults)
+	return checkNumbers(o)
 }
 
-// checkFaults refuses shares outside of 0 … 1.
-func checkFaults(faults simulate.Faults) error {
+// checkNumbers refuses spreads and shares beyond their bounds.
+func checkNumbers(o simulate.Options) error {
 	sum := 0.0
-	for _, f := range []struct {
-		name  string
-		share float64
+	for _, n := range []struct {
+		flag, what  string
+		value, most float64
 	}{
-		{"http-500", faults.HTTP500}, {"http-429", faults.HTTP429}, {"hang", faults.Hang},
-		{"cut", faults.Cut}, {"stall", faults.Stall}, {"in-band-error", faults.InBandError},
+		{"first-token.spread", "spread", o.FirstToken.Sigma, maxSpread},
+		{"inter-token.spread", "spread", o.InterToken.Sigma, maxSpread},
+		{"answer-tokens.spread", "spread", o.Answer.Sigma, maxSpread},
+		{"fault.http-500", "share", o.Faults.HTTP500, 1},
+		{"fault.http-429", "share", o.Faults.HTTP429, 1},
+		{"fault.hang", "share", o.Faults.Hang, 1},
+		{"fault.cut", "share", o.Faults.Cut, 1},
+		{"fault.stall", "share", o.Faults.Stall, 1},
+		{"fault.in-band-error", "share", o.Faults.InBandError, 1},
 	} {
-		if !(f.share >= 0 && f.share <= 1) {
-			return usagef("--fault.%s=%v: a share is between 0 and 1", f.name, f.share)
+		// Written so that NaN, too, is refused.
+		if !(n.value >= 0 && n.value <= n.most) {
+			return usagef("--%s=%v: a %s is between 0 and %v", n.flag, n.value, n.what, n.most)
 		}
-		sum += f.share
+		if n.what == "share" {
+			sum += n.value
+		}
 	}
 	if sum > 1 {
 		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
@@ -146,50 +153,31 @@ func checkFaults(faults simulate.Faults) error {
 	return nil
 }
 
-// presetFlags are the flags of "synthetic simulate" about a cluster.
-type presetFlags struct {
-	name      string
-	load      int
-	speed     float64
-	incidents []string
-	// Flags of the paced deployment that were given.
-	paced        map[string]*bool
-	answerTokens bool
-}
-
 // pacedFlags lists the flags that say what a preset's cluster works out.
 func pacedFlags() []string {
 	return []string{"first-token", "first-token.spread", "prefill", "inter-token", "inter-token.spread", "tokens-per-event"}
 }
 
-// add adds the flags to those of the paced deployment.
-func (f *presetFlags) add(c *kingpin.CmdClause) {
+// addPreset adds the flags about a cluster to those of the paced deployment.
+func (f *simulateFlags) addPreset(c *kingpin.CmdClause) {
 	c.Flag("preset", "Serve the model of a measured deployment, with queue, batch and cache, in place of fixed delays: "+
-		strings.Join(presetNames(), ", ")+".").EnumVar(&f.name, presetNames()...)
+		strings.Join(cluster.Presets(), ", ")+".").EnumVar(&f.preset, cluster.Presets()...)
 	c.Flag("preset.load", "Conversations that other clients hold with the preset, without HTTP.").PlaceHolder("N").IntVar(&f.load)
 	c.Flag("preset.speed", "How much faster than the clock the preset runs.").Default("1").Float64Var(&f.speed)
-	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds()+".").
+	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
+	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
-	f.paced = map[string]*bool{}
-	for _, name := range pacedFlags() {
-		f.paced[name] = new(bool)
-		c.GetFlag(name).IsSetByUser(f.paced[name])
+	f.paced = make([]bool, len(pacedFlags()))
+	for i, name := range pacedFlags() {
+		c.GetFlag(name).IsSetByUser(&f.paced[i])
 	}
 	c.GetFlag("answer-tokens").IsSetByUser(&f.answerTokens)
 }
 
-// kinds lists the kinds of incidents for the help.
-func kinds() string {
-	var all []string
-	for _, k := range simulate.IncidentKinds() {
-		all = append(all, string(k))
-	}
-	return strings.Join(all, ", ")
-}
-
 // apply makes the options those of a preset, if one was chosen, and adds the
 // incidents.
-func (f *presetFlags) apply(o *simulate.Options) error {
+func (f *simulateFlags) apply() error {
+	o := &f.options
 	for _, text := range f.incidents {
 		i, err := simulate.ParseIncident(text)
 		if err != nil {
@@ -198,7 +186,7 @@ func (f *presetFlags) apply(o *simulate.Options) error {
 		o.Incidents = append(o.Incidents, i)
 	}
 	switch {
-	case f.name != "":
+	case f.preset != "":
 		if err := f.cluster(o); err != nil {
 			return err
 		}
@@ -214,23 +202,21 @@ func (f *presetFlags) apply(o *simulate.Options) error {
 }
 
 // cluster fills in a preset's cluster.
-func (f *presetFlags) cluster(o *simulate.Options) error {
-	for _, name := range pacedFlags() {
-		if *f.paced[name] {
-			return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", name, f.name)
-		}
+func (f *simulateFlags) cluster(o *simulate.Options) error {
+	if i := slices.Index(f.paced, true); i >= 0 {
+		return usagef("--%s goes with fixed delays, and --preset=%s works out its own: leave one of them out", pacedFlags()[i], f.preset)
 	}
 	if !(f.speed > 0) {
 		return usagef("--preset.speed=%v: give a factor above 0", f.speed)
 	}
-	config, err := cluster.Preset(f.name)
+	preset, err := simulate.Preset(f.preset)
 	if err != nil {
 		return usagef("--preset: %w", err)
 	}
-	o.Cluster, o.Speed = &config, f.speed
+	o.Cluster, o.Speed = preset.Cluster, f.speed
 	o.Load = simulate.Load{Concurrency: f.load, WarmUp: 2 * time.Minute}
 	if !f.answerTokens {
-		o.Answer = presetAnswer(f.name)
+		o.Answer = preset.Answer
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -32,7 +33,7 @@ func TestStudies(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yml")
 		t.Run(name, func(t *testing.T) {
-			plan, err := config.LoadPlan(file, presetNames())
+			plan, err := config.LoadPlan(file, cluster.Presets())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,13 +80,15 @@ func inVirtualTime(t *testing.T, name string, plan sweep.Plan, search bool) *run
 	var run *runfile.Run
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
-		presets := newPresetNetwork(plan.Seed)
-		defer presets.close()
+		dial, stop, err := presetNetwork(plan)
+		defer stop()
+		if err != nil {
+			t.Fatal(err)
+		}
 		start := time.Now()
-		var err error
 		run, err = sweep.Run(t.Context(), sweep.Options{
 			Plan: plan, Dir: t.TempDir(), ID: name, FindCapacity: search,
-			Tool: runfile.Tool{Name: "synthetic"}, Dial: presets.dialer(plan),
+			Tool: runfile.Tool{Name: "synthetic"}, Dial: dial,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -42,19 +45,22 @@ deployment was not to be had, 2 when the plan or the directory cannot be used.`)
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
-	plan, err := config.LoadPlan(f.planFile, presetNames())
+	plan, err := config.LoadPlan(f.planFile, cluster.Presets())
 	if err != nil {
 		return err
 	}
 	if f.findCapacity && len(plan.SLOs) == 0 {
 		return usagef("--find-capacity needs SLOs, and %s has an empty list of them", f.planFile)
 	}
-	presets := newPresetNetwork(plan.Seed)
-	defer presets.close()
+	dial, closePresets, err := presetNetwork(plan)
+	defer closePresets()
+	if err != nil {
+		return err
+	}
 	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
-		Tool: tool(), Dial: presets.dialer(plan), Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: tool(), Dial: dial, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	})
 	view.clear()
 	if run == nil {
@@ -195,4 +201,25 @@ func verdictWords(v runfile.Verdict) string {
 		return "SLOs undecided, seemingly met"
 	}
 	return "SLOs undecided, seemingly missed: " + lost
+}
+
+// presetNetwork serves the simulated deployments that a plan names over
+// connections in memory; all others are reached over TCP. Without presets dial
+// is nil, which is TCP.
+func presetNetwork(p sweep.Plan) (dial func(context.Context, string, string) (net.Conn, error), stop func(), err error) {
+	network := simulate.Network{Others: (&net.Dialer{}).DialContext}
+	for _, v := range p.Variants {
+		if v.Preset == "" {
+			continue
+		}
+		o, err := simulate.Preset(v.Preset)
+		if err != nil {
+			return nil, network.Close, fmt.Errorf("starting the simulated deployment: %w", err)
+		}
+		o.Model, o.Seed = v.Preset, p.Seed
+		host, _, _ := strings.Cut(strings.TrimPrefix(v.Target.BaseURL, "http://"), "/")
+		network.Serve(net.JoinHostPort(host, "80"), simulate.New(o))
+		dial = network.Dial
+	}
+	return dial, network.Close, nil
 }

@@ -66,7 +66,7 @@ func allowed() map[string][]string {
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},
-		"internal/demo":             {"internal/sidecar", "internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
+		"internal/demo":             {"internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
 
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,

@@ -48,7 +48,7 @@ func TestDemoBaselinesAreThose(t *testing.T) {
 	for _, target := range targets {
 		t.Run(target.Usual, func(t *testing.T) {
 			t.Parallel()
-			usual, err := usualOf([]Target{target}, baselines)
+			usual, err := Baselines([]Target{target})
 			if err != nil {
 				t.Fatal(err)
 			}

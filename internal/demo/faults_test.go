@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
 	"synthetic/tools/testkit/stage"
 )
 
@@ -63,8 +64,8 @@ func faults(t *testing.T) []trial {
 		one("stall,share=1", short, down(), jumps("decode")),
 		one("error_event,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
 		one("error_event,share=1", short, down(), jumps("decode")),
-		onTheWay("nobody listens", short, func(p *stage.Pipes) { _ = p.Close() }, down(), jumps("connect")),
-		onTheWay("a connection takes 2 s", short, func(p *stage.Pipes) { p.Slow.Store(int64(2 * time.Second)) }, jumps("connect")),
+		onTheWay("nobody listens", short, func(p *simulate.Pipes) { _ = p.Close() }, down(), jumps("connect")),
+		onTheWay("a connection takes 2 s", short, func(p *simulate.Pipes) { p.Slow.Store(int64(2 * time.Second)) }, jumps("connect")),
 	}
 }
 
@@ -94,7 +95,7 @@ func coldAlways() trial {
 	target := Busy("demo", "phase0", 34)
 	const lasts = 35 * time.Minute
 	for at := pause; at < pause+lasts; at += 2 * time.Second {
-		target.Options.Incidents = append(target.Options.Incidents, simulate.Incident{Kind: simulate.ColdCache, At: at})
+		target.Options.Incidents = append(target.Options.Incidents, simulate.Incident{Kind: cluster.ColdCache, At: at})
 	}
 	return trial{name: "cold_cache, every 2 s", target: target, lasts: lasts, wants: []want{
 		jumps("queue_prefill"), {alert: "SyntheticCachedRatioDrop", within: lasts},
@@ -102,10 +103,10 @@ func coldAlways() trial {
 }
 
 // onTheWay is a trial of what happens before a deployment is reached.
-func onTheWay(name string, lasts time.Duration, do func(*stage.Pipes), wants ...want) trial {
+func onTheWay(name string, lasts time.Duration, do func(*simulate.Pipes), wants ...want) trial {
 	return trial{
 		name: name, target: Busy("demo", "phase0", 34), lasts: lasts, wants: wants,
-		acts: []stage.Act{{After: pause, Do: func(_ *simulate.Deployment, p *stage.Pipes) { do(p) }}},
+		acts: []stage.Act{{After: pause, Do: func(_ *simulate.Deployment, p *simulate.Pipes) { do(p) }}},
 	}
 }
 

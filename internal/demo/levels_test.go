@@ -46,7 +46,7 @@ func changes() []change {
 func (c change) drafted() trial {
 	target := Busy("demo", "phase0", c.level-c.ownTurns())
 	target.Options.Load.WarmUp = 20 * time.Minute // near its limits a deployment takes that long to settle
-	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: mustPreset("eagle3")}}
+	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
 	lasts := 6 * time.Minute
 	if max(c.ttftAfter/c.ttftBefore, c.tpotAfter/c.tpotBefore) < 2 {
 		lasts = 35 * time.Minute
@@ -64,7 +64,7 @@ func TestDrafterOffIsNoRegression(t *testing.T) {
 		t.Skip("takes long: make demo-quality")
 	}
 	target := Busy("demo", "eagle3", 10)
-	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: mustPreset("phase0")}}
+	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("phase0").Cluster}}
 	c := trial{name: "drafter off", target: target, learns: true, lasts: 35 * time.Minute}
 	p := c.play(t, c.usual(t), 1)
 	if tpot := p.ratios(2*pause, c.lasts)["first tpot"]; !(tpot < 0.95) {

@@ -38,13 +38,6 @@ type Step struct {
 // pause is how long a scenario leaves a newcomer to see what is normal.
 const pause = time.Minute
 
-// scenarios lists what the demo can show, the default first.
-func scenarios() []Scenario {
-	return []Scenario{
-		healthy(), slowed(), drafter(), outage(), routers(),
-	}
-}
-
 // Names lists the names of scenarios.
 func Names() []string {
 	var names []string
@@ -70,65 +63,49 @@ func Named(name string, seed uint64) (Scenario, error) {
 
 // Busy is a simulated deployment with other clients' conversations on it.
 func Busy(name, preset string, conversations int) Target {
-	config := mustPreset(preset)
-	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), simulate.Options{
-		Model: "simulated-70b", Cluster: &config,
-		Answer: simulate.Length{Median: 80, Sigma: 0.3},
-		Load:   simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute},
-	}}
+	o := mustPreset(preset)
+	o.Model, o.Answer = "simulated-70b", simulate.Length{Median: 80, Sigma: 0.3}
+	o.Load = simulate.Load{Concurrency: conversations, WarmUp: 2 * time.Minute}
+	return Target{name, fmt.Sprintf("%s-%d", preset, conversations), o}
 }
 
 // mustPreset returns a preset that is known to exist.
-func mustPreset(name string) cluster.Config {
-	c, err := cluster.Preset(name)
+func mustPreset(name string) simulate.Options {
+	o, err := simulate.Preset(name)
 	if err != nil {
 		panic(err)
 	}
-	return c
+	return o
 }
 
-func healthy() Scenario {
-	return Scenario{
+// scenarios lists what the demo can show, the default first.
+func scenarios() []Scenario {
+	one := func() []Target { return []Target{Busy("demo", "phase0", 34)} }
+	drafter := one()
+	drafter[0].Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
+	return []Scenario{{
 		Name: "healthy", About: "One GPU with a 70B model answers some 45 conversations, and all is well.",
-		Targets: []Target{Busy("demo", "phase0", 34)},
-	}
-}
-
-func slowed() Scenario {
-	s := Scenario{
+		Targets: one(),
+	}, Scenario{
 		Name: "regression", About: "One GPU with a 70B model, all well at first. Then prompts take longer, and first tokens come late.",
-		Targets: []Target{Busy("demo", "phase0", 34)},
-	}
-	return s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute})
-}
-
-func drafter() Scenario {
-	t := Busy("demo", "phase0", 34)
-	t.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: mustPreset("eagle3")}}
-	return Scenario{
+		Targets: one(),
+	}.with(
+		simulate.Incident{Kind: cluster.SlowPrefill, Factor: 6, At: pause, For: 10 * time.Minute},
+	), {
 		Name: "eagle3", About: "One GPU with a 70B model. Then speculative decoding is rolled out, and hardly a draft is accepted.",
-		Targets: []Target{t},
+		Targets: drafter,
 		Steps:   []Step{{pause, "speculative decoding is rolled out: a drafter, at most 64 sequences at once, a cold cache"}},
-	}
-}
-
-func outage() Scenario {
-	s := Scenario{
+	}, Scenario{
 		Name: "outage", About: "Three workers behind a round-robin router. One hangs, is lost and comes back; then errors come.",
 		Targets: []Target{Busy("demo", "trtllm-rr", 60)},
-	}
-	return s.with(
-		simulate.Incident{Kind: simulate.WorkerHang, Workers: []int{1}, At: pause, For: 90 * time.Second},
-		simulate.Incident{Kind: simulate.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
+	}.with(
+		simulate.Incident{Kind: cluster.Hang, Workers: []int{1}, At: pause, For: 90 * time.Second},
+		simulate.Incident{Kind: cluster.WorkerLoss, Workers: []int{1}, At: pause + 90*time.Second, For: time.Minute},
 		simulate.Incident{Kind: simulate.ErrorStatus, Share: .2, At: pause + 4*time.Minute, For: 2 * time.Minute},
-	)
-}
-
-func routers() Scenario {
-	return Scenario{
+	), {
 		Name: "kv-vs-rr", About: "Two deployments of three workers each under the same load. One routes by what is cached, one in turn.",
 		Targets: []Target{Busy("kv-aware", "trtllm-kv", 80), Busy("round-robin", "trtllm-rr", 80)},
-	}
+	}}
 }
 
 // with lets incidents happen to the first target.
@@ -181,12 +158,10 @@ func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
 
 // until waits for a time; false when ctx ended before.
 func until(ctx context.Context, at time.Time) bool {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(time.Until(at)):
 		return true
 	}
 }

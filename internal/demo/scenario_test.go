@@ -11,6 +11,7 @@ import (
 
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
+	"synthetic/internal/simulate/cluster"
 )
 
 // TestScenarios pins what a newcomer is promised: nothing fires while all is
@@ -56,7 +57,7 @@ func stageOf(t *testing.T, name string, seed uint64, length time.Duration) demoR
 	if err != nil {
 		t.Fatal(err)
 	}
-	usual, err := usualOf(s.Targets, baselines)
+	usual, err := Baselines(s.Targets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestScenarioTellsWhatHappensWhen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Scenario{About: "About."}
 		s.Targets = []Target{{}}
-		s = s.with(simulate.Incident{Kind: simulate.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second})
+		s = s.with(simulate.Incident{Kind: cluster.SlowPrefill, Factor: 4, At: time.Minute, For: 90 * time.Second})
 		const plan = "About.\n\n  after 1m       prefill takes 4 times as long for 1m30s\n  after 2m30s    that is over\n\n"
 		if got := s.Plan(); got != plan {
 			t.Errorf("the plan is %q, want %q", got, plan)

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"net"
 	"testing"
@@ -55,17 +54,15 @@ func (g demoRun) play(t *testing.T) played {
 // playNow plays within a bubble.
 func (g demoRun) playNow(t *testing.T, p *played) {
 	p.began = time.Now()
-	h, err := g.house()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
+	h := g.house()
+	defer h.Close()
+	var err error
 	if p.cfg, err = config.Parse("demo.yml", ConfigFor(g.targets, h.at), "."); err != nil {
 		t.Fatal(err)
 	}
 	pages := p.cfg.Alerting
 	p.cfg.Alerting = nil // its storage has no virtual time
-	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: h.dial, Replica: g.replica()})
+	prober, err := sidecar.New(sidecar.Options{DrainTimeout: time.Second, Dial: h.Dial, Replica: g.replica()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,36 +117,21 @@ func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
 
 // house holds the deployments of a stage.
 type house struct {
+	simulate.Network
 	at          []string // addresses
 	deployments []*simulate.Deployment
-	wires       []*stage.Pipes
-	byAddr      map[string]*stage.Pipes
-	stops       []func()
+	wires       []*simulate.Pipes
 }
 
-func (g demoRun) house() (*house, error) {
-	h := &house{byAddr: map[string]*stage.Pipes{}}
+func (g demoRun) house() *house {
+	h := &house{}
 	for _, target := range g.targets {
-		d, wire := simulate.New(target.Options), stage.NewPipes()
+		d := simulate.New(target.Options)
+		wire, _ := h.Serve(net.JoinHostPort(target.Name, "80"), d)
 		h.at = append(h.at, target.Name)
 		h.deployments, h.wires = append(h.deployments, d), append(h.wires, wire)
-		h.byAddr[net.JoinHostPort(target.Name, "80")] = wire
-		server := sidecar.NewServer(d)
-		served := make(chan error, 1)
-		go func() { served <- server.Serve(wire) }()
-		h.stops = append(h.stops, func() { _ = server.Close(); <-served })
 	}
-	return h, nil
-}
-
-func (h *house) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	return h.byAddr[addr].Dial(ctx, network, addr)
-}
-
-func (h *house) close() {
-	for _, stop := range h.stops {
-		stop()
-	}
+	return h
 }
 
 // replica makes the probes of another seed come at other times.

@@ -94,7 +94,7 @@ func (c trial) usual(t *testing.T) regression.File {
 	if c.learns {
 		return usualFor(t, c.target, 2)
 	}
-	usual, err := usualOf([]Target{c.target}, baselines)
+	usual, err := Baselines([]Target{c.target})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestRegressionNamesTheLikelyPart(t *testing.T) {
 			var scrapes []stage.Scrape
 			synctest.Test(t, func(t *testing.T) {
 				scrapes = stage.Play(t, cfg, healthyOptions(), healthy+broken,
-					stage.Act{After: healthy, Do: func(d *simulate.Deployment, _ *stage.Pipes) { d.Update(tc.fault) }})
+					stage.Act{After: healthy, Do: func(d *simulate.Deployment, _ *simulate.Pipes) { d.Update(tc.fault) }})
 			})
 			server := promtest.New(t, ruleFile, 15*time.Second)
 			paged := time.Duration(0)

@@ -33,13 +33,13 @@ slos:
 // later, and evaluates the generated rules on what was scraped.
 func TestFaultsFireAlerts(t *testing.T) {
 	const healthy, broken, after = time.Hour, 30 * time.Minute, 90 * time.Minute
-	update := func(change func(*simulate.Options)) func(*simulate.Deployment, *stage.Pipes) {
-		return func(d *simulate.Deployment, _ *stage.Pipes) { d.Update(change) }
+	update := func(change func(*simulate.Options)) func(*simulate.Deployment, *simulate.Pipes) {
+		return func(d *simulate.Deployment, _ *simulate.Pipes) { d.Update(change) }
 	}
 	well := update(func(o *simulate.Options) { *o = healthyOptions() })
 	for _, tc := range []struct {
 		name   string
-		fault  func(*simulate.Deployment, *stage.Pipes)
+		fault  func(*simulate.Deployment, *simulate.Pipes)
 		alert  string
 		within time.Duration
 	}{
@@ -48,7 +48,7 @@ func TestFaultsFireAlerts(t *testing.T) {
 		{"cut", update(func(o *simulate.Options) { o.Faults.Cut = 1 }), "SyntheticTargetDown chat chat", 10 * time.Minute},
 		{"500", update(func(o *simulate.Options) { o.Faults.HTTP500 = 1 }), "SyntheticTargetDown chat chat", 10 * time.Minute},
 		{"429", update(func(o *simulate.Options) { o.Faults.HTTP429 = 1 }), "SyntheticTargetBusy chat chat", 15 * time.Minute},
-		{"nothing", func(*simulate.Deployment, *stage.Pipes) {}, "", 0},
+		{"nothing", func(*simulate.Deployment, *simulate.Pipes) {}, "", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cfg, ruleFile := stage.Rules(t, alertsConfig)

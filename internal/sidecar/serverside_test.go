@@ -1,7 +1,6 @@
 package sidecar_test
 
 import (
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/runfile"
-	"synthetic/tools/testkit/stage"
 )
 
 // TestServerSideOfAPreset reads a simulated deployment's own figures as a sweep
@@ -24,13 +22,10 @@ func TestServerSideOfAPreset(t *testing.T) {
 	config.Engine.Speculation.Acceptance = .5
 	config.Engine.MaxSeqs = 16
 	synctest.Test(t, func(t *testing.T) {
-		wire := stage.NewPipes()
-		server := &http.Server{Handler: simulate.New(simulate.Options{
+		wire := simulate.NewPipes()
+		defer simulate.Serve(wire, simulate.New(simulate.Options{
 			Model: "m", Seed: 1, Cluster: &config, Load: simulate.Load{Concurrency: 20, WarmUp: time.Minute},
-		})}
-		served := make(chan error, 1)
-		go func() { served <- server.Serve(wire) }()
-		defer func() { _ = server.Close(); <-served }()
+		}))()
 		c, err := serverside.NewClient(target.Target{Name: "a", BaseURL: "http://preset/v1", Model: "m"}, wire.Dial)
 		if err != nil {
 			t.Fatal(err)

@@ -51,22 +51,17 @@ type site struct {
 	cfg    *config.Config
 	target *simulate.Deployment
 	box    *stage.Letterbox
-	wires  map[string]*stage.Pipes
+	wires  map[string]*simulate.Pipes
 	disk   string // of the process that runs
 }
 
 // newSite must be called within a synctest bubble; close ends it.
 func newSite(t *testing.T, alerting string) (s *site, end func()) {
-	s = &site{t: t, target: simulate.New(healthyOptions()), box: &stage.Letterbox{}, disk: t.TempDir(), wires: map[string]*stage.Pipes{}}
+	s = &site{t: t, target: simulate.New(healthyOptions()), box: &stage.Letterbox{}, disk: t.TempDir(), wires: map[string]*simulate.Pipes{}}
 	var ends []func()
 	for addr, h := range map[string]http.Handler{"deployment:80": s.target, "alertmanager:80": s.box} {
-		wire, server, served := stage.NewPipes(), sidecar.NewServer(h), make(chan struct{})
-		s.wires[addr] = wire
-		go func() {
-			defer close(served)
-			_ = server.Serve(wire) // ends by close
-		}()
-		ends = append(ends, func() { _ = server.Close(); <-served })
+		s.wires[addr] = simulate.NewPipes()
+		ends = append(ends, simulate.Serve(s.wires[addr], h))
 	}
 	cfg, err := config.Parse("synthetic.yml", []byte(alertsConfig+alerting), ".")
 	if err != nil {

@@ -39,7 +39,7 @@ func TestAcceptanceCollapseFires(t *testing.T) {
 	var scrapes []stage.Scrape
 	synctest.Test(t, func(t *testing.T) {
 		o := drafting(t)
-		o.Incidents = []simulate.Incident{{Kind: simulate.AcceptanceCollapse, Factor: .05, At: before, For: during}}
+		o.Incidents = []simulate.Incident{{Kind: cluster.Acceptance, Factor: .05, At: before, For: during}}
 		scrapes = stage.Play(t, cfg, o, before+during+after)
 	})
 	begin := scrapes[0].At

@@ -10,33 +10,29 @@ import (
 // apiError is an error as OpenAI-compatible servers put it into JSON.
 type apiError struct {
 	status  int
-	message string
-	kind    string
-	param   string // "" is null
-	code    any    // nil is null
+	Code    any    `json:"code"` // nil is null
+	Message string `json:"message"`
+	Param   any    `json:"param"`
+	Kind    string `json:"type"`
 }
 
-// badRequest is a 400 about a field ("" for none).
-func badRequest(param, format string, args ...any) *apiError {
-	return &apiError{
-		status: http.StatusBadRequest, kind: "BadRequestError", code: http.StatusBadRequest,
-		param: param, message: fmt.Sprintf(format, args...),
-	}
+// failure is an error whose code is its status.
+func failure(status int, kind, format string, args ...any) *apiError {
+	return &apiError{status: status, Code: status, Kind: kind, Message: fmt.Sprintf(format, args...)}
+}
+
+// badRequest is a 400 about a field, nil for none.
+func badRequest(param any, format string, args ...any) *apiError {
+	e := failure(http.StatusBadRequest, "BadRequestError", format, args...)
+	e.Param = param
+	return e
 }
 
 // Error implements error.
-func (e *apiError) Error() string { return e.message }
+func (e *apiError) Error() string { return e.Message }
 
-// MarshalJSON implements json.Marshaler.
-func (e *apiError) MarshalJSON() ([]byte, error) {
-	var param any
-	if e.param != "" {
-		param = e.param
-	}
-	return json.Marshal(map[string]any{"error": map[string]any{
-		"message": e.message, "type": e.kind, "param": param, "code": e.code,
-	}})
-}
+// body is what a client reads.
+func (e *apiError) body() any { return map[string]any{"error": e} }
 
 // write answers a request with the error.
 func (e *apiError) write(w http.ResponseWriter) {
@@ -46,29 +42,24 @@ func (e *apiError) write(w http.ResponseWriter) {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	writeJSON(w, e.status, e)
+	writeJSON(w, e.status, e.body())
 }
 
 // unauthorized is what OpenAI answers to a missing or wrong key. It repeats
 // the wrong key partly masked, so a client that prints error bodies leaks a
 // part of its key: tests want to see that.
 func unauthorized(key string) *apiError {
-	e := &apiError{status: http.StatusUnauthorized, kind: "invalid_request_error", code: "invalid_api_key"}
+	e := &apiError{status: http.StatusUnauthorized, Kind: "invalid_request_error"}
 	if key == "" {
-		e.code = nil
-		e.message = "No API key was provided. Send it in an Authorization header, as a bearer token."
+		e.Message = "No API key was provided. Send it in an Authorization header, as a bearer token."
 		return e
 	}
-	e.message = fmt.Sprintf("Incorrect API key provided: %s.", mask(key))
-	return e
-}
-
-// mask hides all but the ends of a key.
-func mask(key string) string {
-	if len(key) <= 12 {
-		return strings.Repeat("*", len(key))
+	shown := strings.Repeat("*", len(key))
+	if n := len(key); n > 12 {
+		shown = key[:8] + shown[12:] + key[n-4:]
 	}
-	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
+	e.Code, e.Message = "invalid_api_key", "Incorrect API key provided: "+shown+"."
+	return e
 }
 
 // writeJSON answers with a JSON body.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 )
 
@@ -24,16 +25,20 @@ func (p *prefixCache) use(c *chain, capacity int) (cached int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	hit := true
-	// Backwards, so that the start of a sequence is more recent than its end
-	// and outlives it: a block without its predecessors is useless.
 	for _, b := range c.blocks {
 		_, ok := p.index[b]
 		if hit = hit && ok; hit {
 			cached += blockTokens
 		}
 	}
-	for i := len(c.blocks) - 1; i >= 0; i-- {
-		p.touch(c.blocks[i])
+	// Backwards, so that the start of a sequence is more recent than its end
+	// and outlives it: a block without its predecessors is useless.
+	for _, b := range slices.Backward(c.blocks) {
+		if e, ok := p.index[b]; ok {
+			p.order.MoveToFront(e)
+		} else {
+			p.index[b] = p.order.PushFront(b)
+		}
 	}
 	for p.order.Len() > max(capacity, 0) {
 		delete(p.index, p.order.Remove(p.order.Back()).(uint64))
@@ -42,13 +47,4 @@ func (p *prefixCache) use(c *chain, capacity int) (cached int) {
 		cached -= blockTokens
 	}
 	return cached
-}
-
-// touch makes a block the most recently used one.
-func (p *prefixCache) touch(b uint64) {
-	if e, ok := p.index[b]; ok {
-		p.order.MoveToFront(e)
-		return
-	}
-	p.index[b] = p.order.PushFront(b)
 }

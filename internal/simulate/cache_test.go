@@ -88,7 +88,7 @@ func TestAnswerComesBackAsItsTokens(t *testing.T) {
 	text := newAnswer(1, c.hash)
 	var whole string
 	for _, n := range []int{1, 3, 2, 60} {
-		part := string(text.next(n))
+		part := text.next(n)
 		c.text(part)
 		whole += part
 	}

@@ -36,15 +36,18 @@ var errCut = errors.New("simulated cut in mid-stream")
 
 // chat serves /v1/chat/completions.
 func (d *Deployment) chat(w http.ResponseWriter, r *http.Request) {
-	arrived := time.Now()
-	d.meter.requested(r.Header.Get("Traceparent"))
-	o, driver := d.serving()
-	q, refused := readRequest(w, r, o.Model)
-	if refused != nil {
-		refused.write(w)
-		return
+	t := &turn{arrived: time.Now()}
+	d.count(func(s *Stats) {
+		s.Requests++
+		if id, ok := traceID(r.Header.Get("Traceparent")); ok {
+			s.TraceID = id
+		}
+	})
+	t.options, t.driver = d.serving()
+	refused := t.request.read(w, r, t.options.Model)
+	if refused == nil {
+		refused = d.begin(t)
 	}
-	t, refused := d.begin(o, driver, q, arrived)
 	if refused != nil {
 		refused.write(w)
 		return
@@ -53,25 +56,30 @@ func (d *Deployment) chat(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin makes all draws of a request but those of its engine.
-func (d *Deployment) begin(o Options, driver *driver, q chatRequest, arrived time.Time) (*turn, *apiError) {
-	n := d.number()
-	t := &turn{
-		options: o, driver: driver, request: q, arrived: arrived,
-		id:     fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n),
-		prompt: newPrompt(q.Messages, blockSize(driver)),
-		rand:   rand.New(rand.NewPCG(o.Seed, n)),
+func (d *Deployment) begin(t *turn) *apiError {
+	d.mu.Lock()
+	d.sequence++
+	n := d.sequence
+	d.mu.Unlock()
+	o := t.options
+	t.id = fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n)
+	t.rand = rand.New(rand.NewPCG(o.Seed, n))
+	block := blockTokens
+	if t.driver != nil {
+		block = t.driver.config.Engine.BlockTokens
 	}
+	t.prompt = newPrompt(t.request.Messages, block)
 	t.promptTokens = t.prompt.tokens
-	room := o.MaxModelLen - t.prompt.tokens
+	room := o.MaxModelLen - t.promptTokens
 	if room < 1 {
-		return nil, badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
-			o.MaxModelLen, t.prompt.tokens)
+		return badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
+			o.MaxModelLen, t.promptTokens)
 	}
 	t.text = newAnswer(o.Seed, t.prompt.hash)
-	t.output, t.finish = q.answerTokens(o.Answer.draw(t.text.rand), room)
-	t.fault = o.faults(o.elapsed(d.began)).draw(t.rand)
+	t.output, t.finish = t.request.answerTokens(o.Answer.draw(t.text.rand), room)
+	t.fault = o.fault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
 	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
-	return t, nil
+	return nil
 }
 
 // serve answers a turn, well or with its fault.
@@ -82,9 +90,9 @@ func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
 	case BusyStatus:
 		queueFull().write(w)
 	case NoAnswer:
-		d.meter.waiting(+1)
-		defer d.meter.waiting(-1)
+		d.count(func(s *Stats) { s.Waiting++ })
 		<-r.Context().Done()
+		d.count(func(s *Stats) { s.Waiting-- })
 	default:
 		d.answer(w, r, t)
 	}
@@ -93,61 +101,66 @@ func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
 // answer generates and sends a turn's answer. Counts and cache are brought up
 // to date before the client sees the end: it may look at once.
 func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
-	var out responder = &whole{turn: t, w: w}
-	if t.request.Stream {
-		out = newEvents(w, t)
-	}
-	d.meter.began(t)
-	var err error
+	d.count(func(s *Stats) {
+		s.Running++
+		s.held += t.promptTokens
+	})
+	out := newResponder(w, t)
+	produce := d.generate
 	if t.driver != nil {
-		err = d.share(r.Context(), t, out)
-	} else {
-		err = d.generate(r.Context(), t, out)
+		produce = d.share
 	}
+	err := produce(r.Context(), t, out)
 	var failed *apiError
 	switch {
 	case err == nil:
-		d.meter.ended(t, t.finish)
+		d.ended(t, t.finish)
 		out.end()
 	case errors.As(err, &failed):
-		d.meter.ended(t, "error")
+		d.ended(t, "error")
 		out.fail(failed)
 	case errors.Is(err, errCut):
-		d.meter.ended(t, "error")
+		d.ended(t, "error")
 		// net/http closes the connection without the end of the body, and
 		// without a stack trace in the log.
 		panic(http.ErrAbortHandler)
 	default:
-		d.meter.ended(t, "abort")
+		d.ended(t, "abort")
 	}
 }
 
-// responder sends an answer to the client.
-type responder interface {
-	// start is called before the first token is due.
-	start() error
-	// tokens sends the next text of an answer, its reasoning and its content.
-	tokens(reasoning, content []byte) error
-	// end completes the answer, fail ends it with an error.
-	end()
-	fail(*apiError)
+// ended counts the end of a turn.
+func (d *Deployment) ended(t *turn, reason string) {
+	if t.driver == nil && reason == t.finish {
+		d.latency[e2e].WithLabelValues(t.options.Model, engineID).Observe(time.Since(t.arrived).Seconds())
+	}
+	d.count(func(s *Stats) {
+		s.Running--
+		s.Finished[reason]++
+		s.held -= t.promptTokens + t.sent
+	})
+}
+
+// looked counts a turn's prompt when it is known how much of it was cached.
+func (d *Deployment) looked(t *turn, cached int) {
+	t.cached = cached
+	d.count(func(s *Stats) {
+		s.PromptTokens += t.promptTokens
+		s.CachedTokens += cached
+	})
 }
 
 // generate lets the engine produce the answer.
-func (d *Deployment) generate(ctx context.Context, t *turn, out responder) error {
-	if err := out.start(); err != nil {
-		return err
+func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
+	var engine Engine = paced(t.options)
+	if t.options.Engine != nil {
+		engine = t.options.Engine
 	}
-	engine := t.options.Engine
-	if engine == nil {
-		engine = t.options.paced()
-	}
-	t.cached = d.cache.use(t.prompt, t.options.CacheBlocks)
-	d.meter.looked(t)
+	d.looked(t, d.cache.use(t.prompt, t.options.CacheBlocks))
 	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
 	send := d.sender(ctx, t, out)
 	err := engine.Generate(ctx, work, func(n int) error {
-		t.prompt.text(string(t.text.peek(n)))
+		t.prompt.text(t.text.peek(n))
 		return send(n)
 	})
 	if err == nil {
@@ -157,16 +170,26 @@ func (d *Deployment) generate(ctx context.Context, t *turn, out responder) error
 }
 
 // sender returns what sends the next tokens of an answer.
-func (d *Deployment) sender(ctx context.Context, t *turn, out responder) func(n int) error {
+func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n int) error {
 	last := t.arrived
 	return func(n int) error {
 		now := time.Now()
-		d.meter.generated(t, n, now.Sub(last))
+		if t.driver == nil {
+			family := itl
+			if t.sent == 0 {
+				family = ttft
+			}
+			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
+		}
+		d.count(func(s *Stats) {
+			s.OutputTokens += n
+			s.held += n
+		})
 		last = now
-		reasoning := min(max(t.options.ReasoningTokens-t.sent, 0), n)
+		reasoning := min(max(t.options.ReasoningTokens-t.sent, 0), n) * charsPerToken
 		text := t.text.next(n)
 		t.sent += n
-		if err := out.tokens(text[:reasoning*charsPerToken], text[reasoning*charsPerToken:]); err != nil {
+		if err := out.tokens(text[:reasoning], text[reasoning:]); err != nil {
 			return err
 		}
 		return t.midStream(ctx)
@@ -187,20 +210,4 @@ func (t *turn) midStream(ctx context.Context) error {
 		return engineFailed()
 	}
 	return errCut
-}
-
-// usage is the token count of what was sent so far.
-func (t *turn) usage() map[string]any {
-	u := map[string]any{
-		"prompt_tokens":     t.promptTokens,
-		"completion_tokens": t.sent,
-		"total_tokens":      t.promptTokens + t.sent,
-	}
-	if !t.options.Dialect.NoCachedTokens {
-		u["prompt_tokens_details"] = map[string]int{"cached_tokens": t.cached}
-	}
-	if n := t.options.ReasoningTokens; n > 0 {
-		u["completion_tokens_details"] = map[string]int{"reasoning_tokens": min(n, t.sent)}
-	}
-	return u
 }

@@ -14,6 +14,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -30,9 +31,9 @@ const version = "0.0.0+simulated"
 
 // Deployment is a simulated deployment. Use New. It is safe for concurrent use.
 type Deployment struct {
-	mux   *http.ServeMux
-	cache *prefixCache
-	meter *meter
+	http.Handler
+	cache   *prefixCache
+	latency histograms // of a deployment without a cluster
 
 	began    time.Time
 	mu       sync.Mutex
@@ -40,6 +41,9 @@ type Deployment struct {
 	sequence uint64          // chat requests that were valid so far
 	driver   *driver         // of the cluster that serves
 	runs     *cluster.Config // what the driver was started for
+
+	counting sync.Mutex
+	counts   Stats
 }
 
 // New returns a deployment that behaves as the options say. Its time begins
@@ -51,30 +55,28 @@ func New(o Options) *Deployment {
 	}
 	d := &Deployment{
 		began:   time.Now(),
-		mux:     http.NewServeMux(),
 		cache:   newPrefixCache(),
-		meter:   newMeter(),
+		latency: vllmHistograms(),
 		options: o,
+		counts:  Stats{Finished: map[string]int{}},
 	}
 	d.serving() // a cluster's load begins at once
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collector{d})
-	d.mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
-	d.mux.HandleFunc("/v1/models", d.guard(http.MethodGet, d.models))
-	d.mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
-	d.mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
+	registry.MustRegister(prometheus.CollectorFunc(d.collect))
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
+	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, d.models))
+	mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"version": version})
 	})
-	d.mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	d.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		(&apiError{status: http.StatusNotFound, kind: "NotFoundError", code: http.StatusNotFound,
-			message: "There is nothing at " + r.URL.Path + "."}).write(w)
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		failure(http.StatusNotFound, "NotFoundError", "There is nothing at %s.", r.URL.Path).write(w)
 	})
+	d.Handler = mux
 	return d
 }
-
-// ServeHTTP implements http.Handler.
-func (d *Deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.mux.ServeHTTP(w, r) }
 
 // Update changes the behaviour of requests that come from now on; those in
 // flight keep theirs. change gets the options as they were given, so a field
@@ -87,34 +89,16 @@ func (d *Deployment) Update(change func(*Options)) {
 	change(&d.options)
 }
 
-// Stats returns what the deployment has done so far.
-func (d *Deployment) Stats() Stats { return d.meter.read() }
-
-// current returns the options in force, defaults filled in.
-func (d *Deployment) current() Options {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.options.withDefaults()
-}
-
-// number returns the next request's place in the sequence, from 1.
-func (d *Deployment) number() uint64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.sequence++
-	return d.sequence
-}
-
 // guard checks the method and the key before a handler of the API.
 func (d *Deployment) guard(method string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		o, _ := d.serving()
 		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		switch want := d.current().APIKey; {
+		switch {
 		case r.Method != method:
 			w.Header().Set("Allow", method)
-			(&apiError{status: http.StatusMethodNotAllowed, kind: "invalid_request_error", code: http.StatusMethodNotAllowed,
-				message: "Method " + r.Method + " is not allowed here; use " + method + "."}).write(w)
-		case want != "" && key != want:
+			failure(http.StatusMethodNotAllowed, "invalid_request_error", "Method %s is not allowed here; use %s.", r.Method, method).write(w)
+		case o.APIKey != "" && key != o.APIKey:
 			unauthorized(key).write(w)
 		default:
 			next(w, r)
@@ -129,4 +113,49 @@ func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
 		"id": o.Model, "object": "model", "created": 0, "owned_by": "simulated", "root": o.Model,
 		"parent": nil, "max_model_len": o.MaxModelLen,
 	}}})
+}
+
+// Stats are a deployment's counts since its start.
+type Stats struct {
+	// Requests are the chat requests with a good key, whatever became of them.
+	Requests int
+	// Running are being answered now; Waiting hang.
+	Running, Waiting int
+	// PromptTokens of the answered requests; CachedTokens of them came from
+	// the prefix cache. OutputTokens were generated.
+	PromptTokens, CachedTokens, OutputTokens int
+	// Finished counts answers that ended, by reason: stop, length, error (a
+	// fault in mid-stream) and abort (the client went).
+	Finished map[string]int
+	// TraceID is the trace id of the last valid traceparent header, "" if none.
+	TraceID string
+
+	held int // tokens of the running requests
+}
+
+// Stats returns what the deployment has done so far.
+func (d *Deployment) Stats() (now Stats) {
+	d.count(func(s *Stats) {
+		now = *s
+		now.Finished = maps.Clone(s.Finished)
+	})
+	return now
+}
+
+// count brings the counts up to date.
+func (d *Deployment) count(change func(*Stats)) {
+	d.counting.Lock()
+	defer d.counting.Unlock()
+	change(&d.counts)
+}
+
+// traceID returns the trace id of a traceparent header. One that is missing or
+// invalid is to be ignored, as W3C Trace Context wants it.
+func traceID(traceparent string) (string, bool) {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 {
+		return "", false
+	}
+	id := parts[1]
+	return id, strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
 }

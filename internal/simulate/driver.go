@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -24,7 +25,6 @@ type driver struct {
 	clock  clock
 	lead   chan struct{} // its token is held by who drives
 	poke   chan struct{} // wakes who drives: the next event may come earlier
-	timer  *time.Timer   // of who drives
 
 	mu      sync.Mutex
 	cluster *cluster.Cluster
@@ -49,23 +49,6 @@ type call struct {
 	conversation *conversation
 }
 
-// newDriver returns a driver of an idle cluster at the clock's time at.
-func newDriver(config cluster.Config, clock clock, model string) (*driver, error) {
-	c, err := cluster.New(config)
-	if err != nil {
-		return nil, err
-	}
-	d := &driver{
-		config: config, clock: clock, cluster: c,
-		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
-		timer: time.NewTimer(time.Hour), calls: make(map[uint64]*call),
-		tally: newTally(config, model),
-	}
-	d.timer.Stop()
-	d.lead <- struct{}{}
-	return d, nil
-}
-
 // catchUp moves the cluster to the clock's time. Hold mu.
 func (d *driver) catchUp() { d.cluster.Advance(d.clock.now(), d.handle) }
 
@@ -75,8 +58,7 @@ func (d *driver) handle(e cluster.Event) {
 	if c == nil {
 		return
 	}
-	routed, made := d.cluster.AtWorker()
-	d.tally.observe(c, e, made-routed)
+	d.tally.observe(c, e)
 	if e.Kind != cluster.Tokens {
 		delete(d.calls, e.ID)
 	}
@@ -85,9 +67,14 @@ func (d *driver) handle(e cluster.Event) {
 		return
 	}
 	c.box = append(c.box, e)
+	signal(c.wake)
+}
+
+// signal wakes who waits for it, unless that was told already.
+func signal(c chan struct{}) {
 	select {
-	case c.wake <- struct{}{}:
-	default: // it is told already
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -100,7 +87,8 @@ func (d *driver) submit(at time.Duration, r cluster.Request, c *call) error {
 		return err
 	}
 	d.calls[r.ID] = c
-	d.tally.began()
+	d.tally.front.inFlight++
+	d.tally.front.queued++
 	return nil
 }
 
@@ -117,14 +105,16 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	if err != nil {
 		return fmt.Errorf("handing a request to the simulated cluster: %w", err)
 	}
-	d.nudge()
+	signal(d.poke)
 	var events []cluster.Event
 	for {
 		if err := d.wait(ctx, c); err != nil {
 			d.cancel(id)
 			return err
 		}
-		events = d.take(c, events)
+		d.mu.Lock()
+		events, c.box = c.box, events[:0]
+		d.mu.Unlock()
 		for _, e := range events {
 			if err := emit(e); err != nil {
 				d.cancel(id)
@@ -137,15 +127,6 @@ func (d *driver) serve(ctx context.Context, r cluster.Request, finish string, em
 	}
 }
 
-// take empties a call's box into a used slice.
-func (d *driver) take(c *call, used []cluster.Event) []cluster.Event {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	used = append(used[:0], c.box...)
-	c.box = c.box[:0]
-	return used
-}
-
 // cancel gives up a request, which may have ended.
 func (d *driver) cancel(id uint64) {
 	d.mu.Lock()
@@ -153,41 +134,29 @@ func (d *driver) cancel(id uint64) {
 	d.catchUp()
 	d.cluster.Cancel(id)
 	d.catchUp()
-	d.nudge()
+	signal(d.poke)
 }
 
-// nudge lets who drives look again.
-func (d *driver) nudge() {
-	select {
-	case d.poke <- struct{}{}:
-	default:
-	}
-}
-
-// wait returns nil when a call has an event, or why ctx has ended.
+// wait returns nil when a call has an event, or why ctx has ended. Meanwhile it
+// moves the cluster, if nobody else does.
 func (d *driver) wait(ctx context.Context, c *call) error {
-	select {
-	case <-c.wake:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-d.lead:
-		defer func() { d.lead <- struct{}{} }()
-		return d.drive(ctx, c)
-	}
-}
-
-// drive moves the cluster until a call has an event.
-func (d *driver) drive(ctx context.Context, c *call) error {
+	lead := d.lead
+	var poke chan struct{}
 	for {
-		soon := d.step()
+		var soon <-chan time.Time
+		if lead == nil {
+			soon = d.step()
+		}
 		select {
 		case <-c.wake:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-lead:
+			lead, poke = nil, d.poke
+			defer signal(d.lead)
 		case <-soon:
-		case <-d.poke:
+		case <-poke:
 		}
 	}
 }
@@ -202,6 +171,32 @@ func (d *driver) step() <-chan time.Time {
 	if !ok {
 		return nil
 	}
-	d.timer.Reset(d.clock.until(at))
-	return d.timer.C
+	return time.After(d.clock.until(at))
+}
+
+// clock maps the time of the world to that of a cluster. Under testing/synctest
+// the world's time is the bubble's.
+type clock struct {
+	start time.Time     // in the world
+	at    time.Duration // on the cluster, at the start
+	speed float64       // cluster seconds per second of the world
+}
+
+// now is the cluster's time.
+func (c clock) now() time.Duration {
+	elapsed := time.Since(c.start)
+	if c.speed != 1 { // without the rounding of floats: exact to the nanosecond
+		elapsed = time.Duration(float64(elapsed) * c.speed)
+	}
+	return c.at + elapsed
+}
+
+// until is how long the world has to wait for a time of the cluster; never
+// too short, for a wait that ends early would have to be repeated.
+func (c clock) until(at time.Duration) time.Duration {
+	left := at - c.now()
+	if c.speed != 1 {
+		left = time.Duration(math.Ceil(float64(left) / c.speed))
+	}
+	return max(left, 0)
 }

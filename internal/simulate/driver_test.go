@@ -189,7 +189,7 @@ func (c client) status(t *testing.T) (int, reply) {
 }
 
 func TestDeadline(t *testing.T) {
-	hung := []Incident{{Kind: WorkerHang}}
+	hung := []Incident{{Kind: cluster.Hang}}
 	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 6000}, Incidents: hung}
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		began := time.Now()
@@ -207,19 +207,17 @@ func TestDeadline(t *testing.T) {
 
 func TestFullQueue(t *testing.T) {
 	full := preset(t, "phase0", func(c *cluster.Config) { c.Engine.MaxSeqs, c.Frontend.MaxWaiting = 1, 1 })
-	for want, dialect := range map[int]Dialect{429: {}, 503: {Busy503: true}} {
-		o := Options{Cluster: full, Dialect: dialect, Load: Load{Concurrency: 4, WarmUp: time.Minute}}
-		bench(t, o, func(t *testing.T, _ *Deployment, c client) {
-			if got, _ := c.status(t); got != want {
-				t.Errorf("status %d, want %d", got, want)
-			}
-		})
-	}
+	o := Options{Cluster: full, Load: Load{Concurrency: 4, WarmUp: time.Minute}}
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		if got, _ := c.status(t); got != http.StatusTooManyRequests {
+			t.Errorf("status %d, want 429", got)
+		}
+	})
 }
 
 func TestLostWorker(t *testing.T) {
 	o := Options{Cluster: preset(t, "phase0"), Answer: Length{Median: 500}}
-	o.Incidents = []Incident{{Kind: WorkerLoss, At: 5 * time.Second, For: 10 * time.Second}}
+	o.Incidents = []Incident{{Kind: cluster.WorkerLoss, At: 5 * time.Second, For: 10 * time.Second}}
 	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
 		if _, got := c.status(t); got.err == nil || got.content == "" || got.finish != "" {
 			t.Errorf("a lost worker's answer ended with %v, finish %q", got.err, got.finish)

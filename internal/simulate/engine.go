@@ -27,18 +27,14 @@ type Engine interface {
 	Generate(ctx context.Context, w Work, emit func(tokens int) error) error
 }
 
-// paced is the engine of Options' delays: every request runs at its own pace,
-// as if it were alone.
-type paced struct {
-	firstToken, interToken Delay
-	prefill                time.Duration
-	tokensPerEvent         float64
-}
+// paced is the engine of the options' delays: every request runs at its own
+// pace, as if it were alone.
+type paced Options
 
 // Generate implements Engine.
 func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error {
 	start := time.Now()
-	due := p.toFirst(w)
+	due := p.FirstToken.draw(w.Rand) + time.Duration(w.PromptTokens-w.CachedTokens)*p.Prefill
 	timer := time.NewTimer(due)
 	defer timer.Stop()
 	for left := w.OutputTokens; ; {
@@ -56,29 +52,16 @@ func (p paced) Generate(ctx context.Context, w Work, emit func(int) error) error
 		}
 		// Deadlines add up from the start, so a late wake-up does not push
 		// back the events after it.
-		due += p.interToken.draw(w.Rand)
+		due += p.InterToken.draw(w.Rand)
 		timer.Reset(time.Until(start.Add(due)))
 	}
 }
 
-// toFirst is the time from the start of the work to its first token.
-func (p paced) toFirst(w Work) time.Duration {
-	return p.firstToken.draw(w.Rand) + time.Duration(w.PromptTokens-w.CachedTokens)*p.prefill
-}
-
-// burst draws the number of tokens of one event, tokensPerEvent on average.
+// burst draws the number of tokens of one event, TokensPerEvent on average.
 func (p paced) burst(r *rand.Rand) int {
-	whole, part := math.Modf(p.tokensPerEvent)
+	whole, part := math.Modf(p.TokensPerEvent)
 	if r.Float64() < part {
 		whole++
 	}
 	return int(whole)
-}
-
-// paced returns the engine of the options' delays.
-func (o Options) paced() paced {
-	return paced{
-		firstToken: o.FirstToken, interToken: o.InterToken,
-		prefill: o.Prefill, tokensPerEvent: o.TokensPerEvent,
-	}
 }

@@ -27,7 +27,10 @@ func nothing() error { return nil }
 
 func TestPaceHasNoDrift(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := paced{Delay{Median: 100 * time.Millisecond}, Delay{Median: 20 * time.Millisecond}, time.Millisecond, 1}
+		e := paced{
+			FirstToken: Delay{Median: 100 * time.Millisecond}, InterToken: Delay{Median: 20 * time.Millisecond},
+			Prefill: time.Millisecond, TokensPerEvent: 1,
+		}
 		slow := func() error { time.Sleep(15 * time.Millisecond); return nil }
 		got, err := times(t.Context(), e, Work{PromptTokens: 80, CachedTokens: 48, OutputTokens: 4}, slow)
 		want := []time.Duration{132 * time.Millisecond, 152 * time.Millisecond, 172 * time.Millisecond, 192 * time.Millisecond}
@@ -39,7 +42,7 @@ func TestPaceHasNoDrift(t *testing.T) {
 
 func TestEngineEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := Options{}.withDefaults().paced()
+		e := paced(Options{}.withDefaults())
 		ctx, cancel := context.WithTimeout(t.Context(), 130*time.Millisecond)
 		defer cancel()
 		got, err := times(ctx, e, Work{OutputTokens: 5}, nothing)

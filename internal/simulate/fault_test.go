@@ -101,11 +101,11 @@ func TestHangAndStallEndWithTheClient(t *testing.T) {
 }
 
 func TestFaultRates(t *testing.T) {
-	f := Faults{HTTP500: .1, HTTP429: .1, Hang: .1, Cut: .1, Stall: .1, InBandError: .1}
+	o := Options{Faults: Faults{HTTP500: .1, HTTP429: .1, Hang: .1, Cut: .1, Stall: .1, InBandError: .1}}
 	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
-		counts[f.draw(r)]++
+		counts[o.fault(0, r)]++
 	}
 	for _, kind := range []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent} {
 		if n := counts[kind]; n < 850 || n > 1150 {

@@ -3,32 +3,22 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/common/model"
 
 	"synthetic/internal/simulate/cluster"
 )
 
-// IncidentKind says what an Incident does.
-type IncidentKind string
-
-// Kinds that befall a cluster: they need Options.Cluster.
-const (
-	// SlowPrefill and SlowDecode multiply what a step's prefill and decode take
-	// by Factor, SlowNetwork the delays of the frontend.
-	SlowPrefill = IncidentKind(cluster.SlowPrefill)
-	SlowDecode  = IncidentKind(cluster.SlowDecode)
-	SlowNetwork = IncidentKind(cluster.SlowNetwork)
-	// AcceptanceCollapse multiplies the acceptance of drafts by Factor.
-	AcceptanceCollapse = IncidentKind(cluster.Acceptance)
-	// WorkerHang lets workers begin no step: they take requests and stay silent.
-	WorkerHang = IncidentKind(cluster.Hang)
-	// WorkerLoss ends workers with all they hold. They come back empty.
-	WorkerLoss = IncidentKind(cluster.WorkerLoss)
-	// ColdCache empties prefix caches, once.
-	ColdCache = IncidentKind(cluster.ColdCache)
-)
+// IncidentKind says what an Incident does: one of those below, which befall a
+// share of the requests, or of a cluster's, which need Options.Cluster.
+type IncidentKind = cluster.FaultKind
 
 // Kinds that befall a Share of the requests: see Faults.
 const (
@@ -40,23 +30,28 @@ const (
 	ErrorEvent  IncidentKind = "error_event"
 )
 
-// incidentWords says of each kind what happens, for people: one %s stands for
-// the factor or the share.
-func incidentWords() map[IncidentKind]string {
-	return map[IncidentKind]string{
-		SlowPrefill:        "prefill takes %s times as long",
-		SlowDecode:         "decoding takes %s times as long",
-		SlowNetwork:        "the network takes %s times as long",
-		AcceptanceCollapse: "drafts are accepted %s times as often",
-		WorkerHang:         "nothing comes from %s, though requests go there",
-		WorkerLoss:         "all that was on %s is lost, and nothing goes there",
-		ColdCache:          "the prefix cache of %s is emptied",
-		ErrorStatus:        "%s of the requests get status 500",
-		BusyStatus:         "%s of the requests get status 429",
-		NoAnswer:           "%s of the requests are never answered",
-		CutStream:          "%s of the answers are cut off",
-		StallStream:        "%s of the answers stop in mid-stream",
-		ErrorEvent:         "%s of the answers end with an error event",
+// incidentKind says what a kind takes and what happens, for people: one %s
+// stands for the factor or the share, or else for the workers.
+type incidentKind struct {
+	factor, share bool
+	words         string
+}
+
+func incidentKinds() map[IncidentKind]incidentKind {
+	return map[IncidentKind]incidentKind{
+		cluster.SlowPrefill: {factor: true, words: "prefill takes %s times as long"},
+		cluster.SlowDecode:  {factor: true, words: "decoding takes %s times as long"},
+		cluster.SlowNetwork: {factor: true, words: "the network takes %s times as long"},
+		cluster.Acceptance:  {factor: true, words: "drafts are accepted %s times as often"},
+		cluster.Hang:        {words: "nothing comes from %s, though requests go there"},
+		cluster.WorkerLoss:  {words: "all that was on %s is lost, and nothing goes there"},
+		cluster.ColdCache:   {words: "the prefix cache of %s is emptied"},
+		ErrorStatus:         {share: true, words: "%s of the requests get status 500"},
+		BusyStatus:          {share: true, words: "%s of the requests get status 429"},
+		NoAnswer:            {share: true, words: "%s of the requests are never answered"},
+		CutStream:           {share: true, words: "%s of the answers are cut off"},
+		StallStream:         {share: true, words: "%s of the answers stop in mid-stream"},
+		ErrorEvent:          {share: true, words: "%s of the answers end with an error event"},
 	}
 }
 
@@ -70,7 +65,7 @@ type Incident struct {
 	// Workers are the numbers, from 0, of those affected; none means all. Only
 	// for the kinds that befall a cluster.
 	Workers []int
-	// Factor is that of a slow-down or of AcceptanceCollapse.
+	// Factor is that of a slow-down or of the acceptance of drafts.
 	Factor float64
 	// Share of the requests, from 0 to 1, for the kinds that have one.
 	Share float64
@@ -78,74 +73,52 @@ type Incident struct {
 
 // String says what happens, as in "prefill takes 4 times as long for 5m".
 func (i Incident) String() string {
-	words := incidentWords()[i.Kind]
-	switch {
-	case i.shared():
-		words = fmt.Sprintf(words, fmt.Sprintf("%g %%", 100*i.Share))
-	case i.hasFactor():
-		words = fmt.Sprintf(words, fmt.Sprint(i.Factor))
-		if len(i.Workers) > 0 {
-			words += " on " + i.where()
-		}
-	default:
-		words = fmt.Sprintf(words, i.where())
-	}
-	if i.For > 0 {
-		words += " for " + short(i.For)
-	}
-	return words
-}
-
-// short is a duration without zeros at its end: 5m, not 5m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
-// where names the workers.
-func (i Incident) where() string {
+	where := "all workers"
 	switch len(i.Workers) {
 	case 0:
-		return "all workers"
 	case 1:
-		return fmt.Sprintf("worker %d", i.Workers[0])
+		where = fmt.Sprintf("worker %d", i.Workers[0])
+	default:
+		where = "workers " + strings.Trim(strings.ReplaceAll(fmt.Sprint(i.Workers), " ", ", "), "[]")
 	}
-	return "workers " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(i.Workers)), ", "), "[]")
-}
-
-// hasFactor says whether the kind befalls a cluster by a factor.
-func (i Incident) hasFactor() bool {
-	return slices.Contains([]IncidentKind{SlowPrefill, SlowDecode, SlowNetwork, AcceptanceCollapse}, i.Kind)
-}
-
-// activeAt says whether an incident goes on.
-func (i Incident) activeAt(t time.Duration) bool {
-	return t >= i.At && (i.For == 0 || t < i.At+i.For)
+	kind := incidentKinds()[i.Kind]
+	text := ""
+	switch {
+	case kind.share:
+		text = fmt.Sprintf(kind.words, fmt.Sprintf("%g %%", 100*i.Share))
+	case kind.factor:
+		text = fmt.Sprintf(kind.words, fmt.Sprint(i.Factor))
+		if len(i.Workers) > 0 {
+			text += " on " + where
+		}
+	default:
+		text = fmt.Sprintf(kind.words, where)
+	}
+	if i.For > 0 {
+		text += " for " + model.Duration(i.For).String()
+	}
+	return text
 }
 
 // validate returns what is wrong with an incident of a deployment whose
 // requests are served by a cluster or not.
 func (i Incident) validate(clustered bool) error {
-	_, known := incidentWords()[i.Kind]
+	kind, known := incidentKinds()[i.Kind]
 	switch {
 	case !known:
 		return fmt.Errorf("kind %q is unknown", i.Kind)
 	case i.At < 0 || i.For < 0:
 		return fmt.Errorf("it begins at %v and lasts %v: neither may be negative", i.At, i.For)
-	case i.shared() && !(i.Share > 0 && i.Share <= 1):
-		return fmt.Errorf("its share of the requests is %v: give a number above 0, at most 1", i.Share)
-	case i.shared() && len(i.Workers) > 0:
-		return errors.New("it befalls requests, not workers: leave the workers out")
-	case !i.shared() && !clustered:
+	case !kind.share && !clustered:
 		return errors.New("it befalls a cluster: set one")
+	case !kind.share:
+		return nil // a cluster checks the rest
+	case !(i.Share > 0 && i.Share <= 1):
+		return fmt.Errorf("its share of the requests is %v: give a number above 0, at most 1", i.Share)
+	case len(i.Workers) > 0:
+		return errors.New("it befalls requests, not workers: leave the workers out")
 	}
-	return nil // a cluster checks the rest
+	return nil
 }
 
 // clusterFaults are the incidents that befall a cluster, for one that comes to
@@ -154,9 +127,9 @@ func (i Incident) validate(clustered bool) error {
 func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	var all []cluster.Fault
 	for _, i := range o.Incidents {
-		f := cluster.Fault{Kind: cluster.FaultKind(i.Kind), At: i.At - born, For: i.For, Workers: i.Workers, Factor: i.Factor}
-		over := f.At < 0 && (i.Kind == ColdCache || f.For > 0 && f.At+f.For <= 0)
-		if i.shared() || over {
+		f := cluster.Fault{Kind: i.Kind, At: i.At - born, For: i.For, Workers: i.Workers, Factor: i.Factor}
+		over := f.At < 0 && (i.Kind == cluster.ColdCache || f.For > 0 && f.At+f.For <= 0)
+		if incidentKinds()[i.Kind].share || over {
 			continue
 		}
 		if f.At < 0 && f.For > 0 {
@@ -166,4 +139,99 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 		all = append(all, f)
 	}
 	return all
+}
+
+// fault draws what befalls a request, "" for nothing. The shares of the
+// incidents that go on are added to the standing ones. More than all requests
+// cannot fail: the first kinds come first.
+func (o Options) fault(elapsed time.Duration, r *rand.Rand) IncidentKind {
+	f, u := o.Faults, r.Float64()
+	for _, s := range []struct {
+		kind  IncidentKind
+		share float64
+	}{
+		{ErrorStatus, f.HTTP500}, {BusyStatus, f.HTTP429}, {NoAnswer, f.Hang},
+		{CutStream, f.Cut}, {StallStream, f.Stall}, {ErrorEvent, f.InBandError},
+	} {
+		for _, i := range o.Incidents {
+			if i.Kind == s.kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
+				s.share += i.Share
+			}
+		}
+		if u < s.share {
+			return s.kind
+		}
+		u -= s.share
+	}
+	return ""
+}
+
+// engineFailed is the error of a request that the engine gave up.
+func engineFailed() *apiError {
+	return failure(http.StatusInternalServerError, "InternalServerError", "The engine failed while it served this request (simulated fault).")
+}
+
+// queueFull is the error of a request that was refused for load.
+func queueFull() *apiError {
+	e := failure(http.StatusTooManyRequests, "rate_limit_error", "The queue is full; try again later (simulated fault).")
+	e.Code = "rate_limit_exceeded"
+	return e
+}
+
+// IncidentKinds lists the kinds that there are, in alphabetical order.
+func IncidentKinds() []IncidentKind { return slices.Sorted(maps.Keys(incidentKinds())) }
+
+// ParseIncident reads an incident as people write it: its kind, then what it
+// needs of at, for, workers, factor and share, as in
+// "slow_prefill,at=1m,for=5m,factor=4,workers=0+2" or "http_500,share=0.2".
+func ParseIncident(text string) (Incident, error) {
+	parts := strings.Split(text, ",")
+	i := Incident{Kind: IncidentKind(parts[0])}
+	kind, known := incidentKinds()[i.Kind]
+	if !known {
+		return i, fmt.Errorf("incident %q: there is no kind %q; give one of %v", text, i.Kind, IncidentKinds())
+	}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		if err := i.set(key, value); err != nil {
+			return i, fmt.Errorf("incident %q: %s: %w", text, part, err)
+		}
+	}
+	switch {
+	case kind.factor && i.Factor == 0 && i.Kind != cluster.Acceptance:
+		return i, fmt.Errorf("incident %q: it lacks a factor: add for example factor=4", text)
+	case kind.share && i.Share == 0:
+		return i, fmt.Errorf("incident %q: it lacks a share of the requests: add for example share=0.2", text)
+	case !kind.factor && i.Factor != 0 || !kind.share && i.Share != 0:
+		return i, fmt.Errorf("incident %q: factor goes with a slow-down, share with what befalls requests", text)
+	}
+	return i, nil
+}
+
+// set gives one field its value.
+func (i *Incident) set(key, value string) (err error) {
+	switch key {
+	case "at":
+		i.At, err = time.ParseDuration(value)
+	case "for":
+		i.For, err = time.ParseDuration(value)
+	case "factor":
+		i.Factor, err = strconv.ParseFloat(value, 64)
+	case "share":
+		i.Share, err = strconv.ParseFloat(value, 64)
+	case "workers":
+		for w := range strings.SplitSeq(value, "+") {
+			n, err := strconv.Atoi(w)
+			if err != nil {
+				return errors.New("workers are numbers from 0, as in workers=0+2")
+			}
+			i.Workers = append(i.Workers, n)
+		}
+	default:
+		return fmt.Errorf("there is no %q; give at, for, workers, factor or share", key)
+	}
+	if err != nil {
+		return errors.New("that is no value for it; write for example at=1m, factor=4 or share=0.2")
+	}
+	return nil
 }

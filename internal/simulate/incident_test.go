@@ -57,13 +57,13 @@ func TestValidate(t *testing.T) {
 		"zero":               {Options{}, ""},
 		"cluster":            {Options{Cluster: phase0, Speed: 3, Load: Load{Concurrency: 2}}, ""},
 		"shares need none":   {Options{Incidents: []Incident{{Kind: CutStream, Share: 1}}}, ""},
-		"slow without":       {Options{Incidents: []Incident{{Kind: SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it befalls a cluster: set one"},
+		"slow without":       {Options{Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2}}}, "incident 1 (slow_decode): it befalls a cluster: set one"},
 		"load without":       {Options{Load: Load{Concurrency: 1}}, "rollouts, load and speed are about a cluster: set one"},
 		"unknown kind":       {Options{Incidents: []Incident{{}}}, `incident 1 (): kind "" is unknown`},
 		"share":              {Options{Incidents: []Incident{{Kind: CutStream, Share: 2}}}, "its share of the requests is 2: give a number above 0, at most 1"},
 		"workers of a share": {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, Workers: []int{0}}}}, "leave the workers out"},
 		"past":               {Options{Incidents: []Incident{{Kind: CutStream, Share: 1, At: -1}}}, "neither may be negative"},
-		"no such worker":     {Options{Cluster: phase0, Incidents: []Incident{{Kind: WorkerLoss, Workers: []int{1}}}}, "worker 1 is not there"},
+		"no such worker":     {Options{Cluster: phase0, Incidents: []Incident{{Kind: cluster.WorkerLoss, Workers: []int{1}}}}, "worker 1 is not there"},
 		"bad cluster":        {Options{Cluster: &cluster.Config{}}, "workers: 0 is too small"},
 		"bad rollout":        {Options{Cluster: phase0, Rollouts: []Rollout{{At: 1}}}, "rollout 1: "},
 		"rollout order":      {Options{Cluster: phase0, Rollouts: []Rollout{{2, *phase0}, {1, *phase0}}}, "rollout 2 comes at 1ns: give times above 0, in order"},
@@ -127,11 +127,11 @@ func TestSlowPrefillAndColdCache(t *testing.T) {
 	if first < again+100*time.Millisecond {
 		t.Errorf("cold %v, cached %v", first, again)
 	}
-	slow, slowAgain := ttft(Incident{Kind: SlowPrefill, Factor: 4, For: 30 * time.Second})
+	slow, slowAgain := ttft(Incident{Kind: cluster.SlowPrefill, Factor: 4, For: 30 * time.Second})
 	if slow < 2*first || slowAgain != again {
 		t.Errorf("with slow prefill %v, after it %v; without %v and %v", slow, slowAgain, first, again)
 	}
-	if _, cold := ttft(Incident{Kind: ColdCache, At: 30 * time.Second}); cold != first {
+	if _, cold := ttft(Incident{Kind: cluster.ColdCache, At: 30 * time.Second}); cold != first {
 		t.Errorf("with an emptied cache %v, cold %v", cold, first)
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -8,49 +9,79 @@ import (
 	"synthetic/internal/simulate/cluster"
 )
 
-// collector gives a deployment's counts under the names of real servers:
-// vLLM's, and with a cluster those of Dynamo's frontend as well.
-type collector struct{ *Deployment }
+// engineID is the value of the engine label where there is one engine.
+const engineID = "0"
 
-// Describe implements prometheus.Collector. It describes nothing, for the
-// label values follow the options: the collector is an unchecked one.
-func (collector) Describe(chan<- *prometheus.Desc) {}
-
-// Collect implements prometheus.Collector.
-func (d collector) Collect(out chan<- prometheus.Metric) {
+// collect gives a deployment's counts under the names of real servers: vLLM's,
+// and with a cluster those of Dynamo's frontend as well.
+func (d *Deployment) collect(out chan<- prometheus.Metric) {
 	o, driver := d.serving()
 	if driver != nil {
 		driver.collect(out, o)
 		return
 	}
+	d.latency.collect(out)
 	s := d.Stats()
-	d.meter.ttft.Collect(out)
-	d.meter.itl.Collect(out)
-	d.meter.e2e.Collect(out)
-	p := vllmPage{out, o.Model, engineID}
-	p.load(s.Running, s.Waiting, d.meter.kvUse(o.CacheBlocks))
+	p := vllmPage(out, o.Model, engineID)
+	kvUse := 0.0
+	if o.CacheBlocks > 0 {
+		kvUse = min(1, float64(s.held)/float64(o.CacheBlocks*blockTokens))
+	}
+	p.engine(s.Running, s.Waiting, kvUse)
 	p.tokens(uint64(s.PromptTokens), uint64(s.CachedTokens), uint64(s.OutputTokens))
-	p.finished(func(reason string) float64 { return float64(s.Finished[reason]) })
+	p.finished(s.Finished)
 }
 
-// emit writes one sample, with its labels as names and values in turn.
-func emit(out chan<- prometheus.Metric, kind prometheus.ValueType, name, help string, v float64, labels ...string) {
+// exposition writes samples that share the beginning of their names and labels,
+// which are names and values in turn.
+type exposition struct {
+	out    chan<- prometheus.Metric
+	prefix string
+	labels []string
+}
+
+func (p exposition) emit(kind prometheus.ValueType, name, help string, v float64, labels ...string) {
 	var names, values []string
-	for i := 0; i < len(labels); i += 2 {
-		names, values = append(names, labels[i]), append(values, labels[i+1])
+	for pair := range slices.Chunk(slices.Concat(p.labels, labels), 2) {
+		names, values = append(names, pair[0]), append(values, pair[1])
 	}
-	out <- prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, v, values...)
+	p.out <- prometheus.MustNewConstMetric(prometheus.NewDesc(p.prefix+name, help, names, nil), kind, v, values...)
 }
 
-// kvUse is the share of so many blocks that the running requests hold, at
-// most 1.
-func (m *meter) kvUse(blocks int) float64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if blocks <= 0 {
-		return 0
+func (p exposition) gauge(name, help string, v float64, labels ...string) {
+	p.emit(prometheus.GaugeValue, name, help, v, labels...)
+}
+
+func (p exposition) counter(name, help string, v uint64, labels ...string) {
+	p.emit(prometheus.CounterValue, name, help, float64(v), labels...)
+}
+
+// vllmPage is about one engine, under vLLM's names.
+func vllmPage(out chan<- prometheus.Metric, model, engine string) exposition {
+	return exposition{out, "vllm:", []string{"model_name", model, "engine", engine}}
+}
+
+// engine writes an engine's queue and the use of its KV memory.
+func (p exposition) engine(running, waiting int, kvUse float64) {
+	p.gauge("num_requests_running", "Requests in the batch.", float64(running))
+	p.gauge("num_requests_waiting", "Requests that wait for a place in the batch.", float64(waiting))
+	p.gauge("kv_cache_usage_perc", "Share of the KV cache that running requests hold; 1 is all of it.", kvUse)
+}
+
+// tokens writes what an engine counted since the start.
+func (p exposition) tokens(prompt, cached, output uint64) {
+	p.counter("prompt_tokens_total", "Prompt tokens processed.", prompt)
+	p.counter("prompt_tokens_cached_total", "Prompt tokens taken from the prefix cache.", cached)
+	p.counter("prefix_cache_queries_total", "Tokens looked up in the prefix cache.", prompt)
+	p.counter("prefix_cache_hits_total", "Tokens found in the prefix cache.", cached)
+	p.counter("generation_tokens_total", "Tokens generated.", output)
+}
+
+// finished writes how many of an engine's requests ended for each reason.
+func (p exposition) finished(count map[string]int) {
+	for _, reason := range []string{"stop", "length", "abort", "error"} {
+		p.counter("request_success_total", "Requests that ended, by reason.", uint64(count[reason]), "finished_reason", reason)
 	}
-	return min(1, float64(m.held)/float64(blocks*blockTokens))
 }
 
 // collect gives the state of a cluster.
@@ -58,44 +89,52 @@ func (d *driver) collect(out chan<- prometheus.Metric, o Options) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.catchUp()
-	d.collectVLLM(out, o.Model)
-	d.collectDynamo(out, o)
+	for _, h := range []histograms{d.tally.vllm, d.tally.dynamo, d.tally.hitRate} {
+		h.collect(out)
+	}
+	for id := range d.config.Workers {
+		d.collectWorker(out, o.Model, id)
+	}
+	d.collectFrontend(exposition{out, "dynamo_frontend_", []string{"model", o.Model}}, o.MaxModelLen)
 }
 
-func (d *driver) collectVLLM(out chan<- prometheus.Metric, model string) {
-	h := d.tally.vllm
-	for _, v := range []*prometheus.HistogramVec{h.ttft, h.itl, h.tpot, h.e2e} {
-		v.Collect(out)
+// collectWorker writes what an engine and Dynamo's workers say of themselves.
+func (d *driver) collectWorker(out chan<- prometheus.Metric, model string, id int) {
+	s, engine := d.cluster.Worker(id), strconv.Itoa(id)
+	use := float64(s.KVUsed) / float64(s.KVBlocks)
+	p := vllmPage(out, model, engine)
+	p.engine(s.Running, s.Waiting, use)
+	p.tokens(s.PromptTokens, s.CachedTokens, s.OutputTokens)
+	p.counter("num_preemptions_total", "Times that a sequence lost its KV memory to another.", s.Preemptions)
+	if d.config.Engine.Speculation.Draft > 0 {
+		p.counter("spec_decode_num_drafts_total", "Times that the drafter drafted for a sequence.", s.Drafts)
+		p.counter("spec_decode_num_draft_tokens_total", "Tokens drafted.", s.DraftTokens)
+		p.counter("spec_decode_num_accepted_tokens_total", "Drafted tokens accepted.", s.AcceptedTokens)
 	}
-	for id := range d.cluster.Workers() {
-		s := d.cluster.Worker(id)
-		p := vllmPage{out, model, strconv.Itoa(id)}
-		p.load(s.Running, s.Waiting, float64(s.KVUsed)/float64(s.KVBlocks))
-		p.tokens(s.PromptTokens, s.CachedTokens, s.OutputTokens)
-		p.counter("num_preemptions_total", "Times that a sequence lost its KV memory to another.", s.Preemptions)
-		if d.config.Engine.Speculation.Draft > 0 {
-			p.speculation(s)
-		}
-		p.finished(func(reason string) float64 { return float64(d.tally.engines[id].finished[reason]) })
-		p.configuration(d.config.Engine.BlockTokens, s.KVBlocks)
-	}
+	p.finished(d.tally.engines[id].finished)
+	p.labels = []string{"engine", engine}
+	p.gauge("cache_config_info", "Configuration of the KV cache.", 1, "block_size", strconv.Itoa(d.config.Engine.BlockTokens),
+		"enable_prefix_caching", "True", "num_gpu_blocks", strconv.Itoa(s.KVBlocks))
+	p = exposition{out, "dynamo_", []string{"worker_id", engine}}
+	p.gauge("frontend_worker_active_decode_blocks", "KV blocks that sequences hold.", float64(s.KVUsed))
+	p.gauge("component_gpu_cache_usage_percent", "Share of the KV blocks that sequences hold; 1 is all of them.", use)
 }
 
-func (d *driver) collectDynamo(out chan<- prometheus.Metric, o Options) {
-	h := d.tally.dynamo
-	for _, v := range []*prometheus.HistogramVec{h.ttft, h.itl, h.e2e, h.input, h.output, h.cached} {
-		v.Collect(out)
+// collectFrontend writes what Dynamo's frontend knows of its requests, and the
+// configuration of a worker, which is that of all.
+func (d *driver) collectFrontend(p exposition, context int) {
+	f := &d.tally.front
+	p.gauge("inflight_requests", "Requests that have not ended.", float64(f.inFlight))
+	p.gauge("queued_requests", "Requests without a first token.", float64(f.queued))
+	p.counter("output_tokens_total", "Tokens of all answers.", f.tokens)
+	failed := f.ended[cluster.Refused] + f.ended[cluster.Unavailable] + f.ended[cluster.Expired] + f.ended[cluster.Failed]
+	for status, n := range map[string]uint64{"success": f.ended[cluster.Done], "error": failed} {
+		p.counter("requests_total", "Requests that ended.", n, "endpoint", "chat_completions", "request_type", "stream", "status", status)
 	}
-	if d.config.Router.Policy == cluster.KVAware {
-		h.hitRate.Collect(out)
-	}
-	p := dynamoPage{out, o.Model}
-	p.front(&d.tally.front)
-	for id := range d.cluster.Workers() {
-		s := d.cluster.Worker(id)
-		p.worker(id, s.KVUsed, s.KVBlocks)
-		if id == 0 {
-			p.engine(d.config.Engine, s.KVBlocks, o.MaxModelLen)
-		}
-	}
+	e := d.config.Engine
+	p.gauge("model_total_kv_blocks", "KV blocks of a worker.", float64(d.cluster.Worker(0).KVBlocks))
+	p.gauge("model_kv_cache_block_size", "Tokens of a KV block.", float64(e.BlockTokens))
+	p.gauge("model_max_num_seqs", "Sequences in a worker's batch at most.", float64(e.MaxSeqs))
+	p.gauge("model_max_num_batched_tokens", "Tokens computed in a step at most.", float64(e.MaxBatchedTokens))
+	p.gauge("model_context_length", "Tokens of prompt and answer at most.", float64(context))
 }

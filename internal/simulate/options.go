@@ -2,8 +2,11 @@ package simulate
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"synthetic/internal/simulate/cluster"
@@ -61,8 +64,7 @@ type Options struct {
 	// default 65536. Negative means no cache.
 	CacheBlocks int
 
-	Faults  Faults
-	Dialect Dialect
+	Faults Faults
 }
 
 // Rollout replaces a deployment's cluster by another, whose cache is cold and
@@ -101,29 +103,6 @@ type Faults struct {
 	InBandError float64
 }
 
-// Dialect switches on oddities of real servers; the zero value speaks as vLLM
-// does, with the role-only chunk sent at once.
-type Dialect struct {
-	// LateHeaders holds headers and role chunk back until the first token.
-	LateHeaders bool
-	// RoleWithContent puts the role into every delta, with no role-only chunk.
-	RoleWithContent bool
-	// NullUsage puts "usage":null into every chunk without usage.
-	NullUsage bool
-	// NoCachedTokens leaves prompt_tokens_details out of usage.
-	NoCachedTokens bool
-	// ReasoningContent names the field "reasoning_content", not "reasoning".
-	ReasoningContent bool
-	// Comments sends a ": ping" comment before each event.
-	Comments bool
-	// CRLF ends lines with CR LF; NoSpace leaves out the space after "data:".
-	CRLF, NoSpace bool
-	// NoDone ends the stream without "[DONE]".
-	NoDone bool
-	// Busy503 refuses for load with status 503, as Dynamo does, not 429.
-	Busy503 bool
-}
-
 // withDefaults returns the options as they are used.
 func (o Options) withDefaults() Options {
 	o.Model = cmp.Or(o.Model, "simulated-chat")
@@ -145,4 +124,61 @@ func (d Delay) draw(r *rand.Rand) time.Duration {
 // draw returns one length, at least 1.
 func (l Length) draw(r *rand.Rand) int {
 	return max(1, int(math.Round(float64(l.Median)*math.Exp(l.Sigma*r.NormFloat64()))))
+}
+
+// Preset returns a deployment that behaves like a measured one. Its answers are
+// as long as those that the preset's figures were measured with, as far as they
+// tell: those of the chat lean against their limit of 1,024 tokens, those of
+// the two open loops differ.
+func Preset(name string) (Options, error) {
+	config, err := cluster.Preset(name)
+	if err != nil {
+		return Options{}, err
+	}
+	answer := Length{Median: 900, Sigma: 0.25}
+	switch name {
+	case "bench-phase0":
+		answer = Length{Median: 517, Sigma: 0.25}
+	case "bench-eagle3":
+		answer = Length{Median: 880, Sigma: 0.1}
+	}
+	return Options{Cluster: &config, Answer: answer}, nil
+}
+
+// Validate returns what is wrong with the options, nil if nothing is.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Cluster == nil && (len(o.Rollouts) > 0 || o.Load.Concurrency > 0 || o.Speed != 0) {
+		errs = append(errs, errors.New("rollouts, load and speed are about a cluster: set one"))
+	}
+	if o.Speed < 0 || o.Speed > 1e6 {
+		errs = append(errs, fmt.Errorf("speed is %v: give a factor above 0, at most 1e6", o.Speed))
+	}
+	if o.Load.Concurrency < 0 || o.Load.WarmUp < 0 {
+		errs = append(errs, fmt.Errorf("load has concurrency %d and warm-up %v: neither may be negative", o.Load.Concurrency, o.Load.WarmUp))
+	}
+	for i, f := range o.Incidents {
+		if err := f.validate(o.Cluster != nil); err != nil {
+			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, f.Kind, err))
+		}
+	}
+	if o.Cluster == nil {
+		return errors.Join(errs...)
+	}
+	errs = append(errs, o.check(*o.Cluster))
+	for i, r := range o.Rollouts {
+		if err := o.check(r.Cluster); err != nil {
+			errs = append(errs, fmt.Errorf("rollout %d: %w", i+1, err))
+		}
+		if r.At <= 0 || i > 0 && r.At <= o.Rollouts[i-1].At {
+			errs = append(errs, fmt.Errorf("rollout %d comes at %v: give times above 0, in order", i+1, r.At))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check checks a cluster, with the incidents.
+func (o Options) check(c cluster.Config) error {
+	c.Faults = slices.Concat(c.Faults, o.clusterFaults(0, 0))
+	return c.Validate()
 }

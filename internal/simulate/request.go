@@ -2,11 +2,13 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 )
 
 // maxBody bounds a request's body in bytes.
@@ -56,65 +58,56 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &c.text)
 }
 
-// readRequest decodes and validates the body.
-func readRequest(w http.ResponseWriter, r *http.Request, model string) (chatRequest, *apiError) {
-	var q chatRequest
+// read decodes and validates the body.
+func (q *chatRequest) read(w http.ResponseWriter, r *http.Request, model string) *apiError {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		return q, &apiError{status: http.StatusRequestEntityTooLarge, kind: "BadRequestError",
-			message: fmt.Sprintf("The request body is larger than %d bytes.", tooLarge.Limit)}
+		return &apiError{status: http.StatusRequestEntityTooLarge, Kind: "BadRequestError",
+			Message: fmt.Sprintf("The request body is larger than %d bytes.", tooLarge.Limit)}
 	}
 	if err != nil {
-		return q, badRequest("", "Reading the request body: %v", err)
+		return badRequest(nil, "Reading the request body: %v", err)
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
-		return q, badRequest("", "The request body is not valid: %v", err)
+	if err := json.Unmarshal(body, q); err != nil {
+		return badRequest(nil, "The request body is not valid: %v", err)
 	}
-	return q, q.validate(model)
+	return q.validate(model)
 }
 
 // validate returns what is wrong with the request, or nil.
-func (q chatRequest) validate(model string) *apiError {
-	limit, limited := q.maxTokens()
+func (q *chatRequest) validate(model string) *apiError {
+	limit := q.maxTokens()
 	switch {
 	case q.Model != model:
-		return &apiError{status: http.StatusNotFound, kind: "NotFoundError", param: "model",
-			code: http.StatusNotFound, message: fmt.Sprintf("The model `%s` does not exist.", q.Model)}
+		e := failure(http.StatusNotFound, "NotFoundError", "The model `%s` does not exist.", q.Model)
+		e.Param = "model"
+		return e
 	case len(q.Messages) == 0:
 		return badRequest("messages", "messages must hold at least one message.")
 	case q.N != nil && *q.N != 1:
 		return badRequest("n", "n must be 1, got %d.", *q.N)
-	case limited && limit < 1:
-		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", limit)
-	case limited && q.MinTokens > limit:
-		return badRequest("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", limit, q.MinTokens)
+	case limit != nil && *limit < 1:
+		return badRequest("max_tokens", "max_tokens must be at least 1, got %d.", *limit)
+	case limit != nil && q.MinTokens > *limit:
+		return badRequest("min_tokens", "min_tokens must be less than or equal to max_tokens=%d, got %d.", *limit, q.MinTokens)
 	case q.StreamOptions != streamOptions{} && !q.Stream:
 		return badRequest("stream_options", "stream_options can only be set when stream is true.")
 	}
-	for i, m := range q.Messages {
-		if m.Role == "" {
-			return badRequest("messages", "messages[%d] has no role.", i)
-		}
+	if i := slices.IndexFunc(q.Messages, func(m message) bool { return m.Role == "" }); i >= 0 {
+		return badRequest("messages", "messages[%d] has no role.", i)
 	}
 	return nil
 }
 
-// maxTokens is the request's own limit, if it has one.
-func (q chatRequest) maxTokens() (limit int, ok bool) {
-	for _, p := range []*int{q.MaxCompletionTokens, q.MaxTokens} {
-		if p != nil {
-			return *p, true
-		}
-	}
-	return 0, false
-}
+// maxTokens is the request's own limit, nil if it has none.
+func (q *chatRequest) maxTokens() *int { return cmp.Or(q.MaxCompletionTokens, q.MaxTokens) }
 
 // answerTokens is how long the answer is, given how long the model would like
 // it to be and how much room the context has, and why it ends there.
-func (q chatRequest) answerTokens(wanted, room int) (n int, finish string) {
+func (q *chatRequest) answerTokens(wanted, room int) (n int, finish string) {
 	limit := room
-	if m, ok := q.maxTokens(); ok {
-		limit = min(limit, m)
+	if most := q.maxTokens(); most != nil {
+		limit = min(limit, *most)
 	}
 	if n = max(wanted, q.MinTokens); q.IgnoreEOS || n > limit {
 		return limit, "length"

@@ -137,7 +137,7 @@ func TestMetricsDoNotLookThroughTheNetwork(t *testing.T) {
 		return engine, front
 	}
 	engine, front := ttft()
-	slowEngine, slowFront := ttft(Incident{Kind: SlowNetwork, Factor: 10})
+	slowEngine, slowFront := ttft(Incident{Kind: cluster.SlowNetwork, Factor: 10})
 	if math.Abs(slowEngine-engine) > 1e-9 || math.Abs(slowFront-front-9*.05) > 1e-9 {
 		t.Errorf("ten times the network: engine %v s then %v s, frontend %v s then %v s", engine, slowEngine, front, slowFront)
 	}
@@ -208,7 +208,7 @@ func TestRollout(t *testing.T) {
 	o := Options{
 		Cluster: preset(t, "phase0"), Load: Load{Concurrency: 10, WarmUp: time.Minute}, Answer: Length{Median: 300},
 		Rollouts:  []Rollout{{At: 10 * time.Second, Cluster: *preset(t, "eagle3")}},
-		Incidents: []Incident{{Kind: SlowDecode, Factor: 2, At: 5 * time.Second, For: 25 * time.Second}},
+		Incidents: []Incident{{Kind: cluster.SlowDecode, Factor: 2, At: 5 * time.Second, For: 25 * time.Second}},
 	}
 	bench(t, o, func(t *testing.T, d *Deployment, c client) {
 		time.Sleep(9 * time.Second)

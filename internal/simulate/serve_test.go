@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -43,46 +41,14 @@ func serve(t *testing.T, o Options) (*Deployment, client) {
 // testing/synctest. The caller calls stop in the bubble.
 func serveInMemory(o Options) (d *Deployment, c client, stop func()) {
 	d = New(o)
-	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	s := &http.Server{Handler: d}
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = s.Serve(l) })
-	tr := &http.Transport{DialContext: l.dial}
+	l := NewPipes()
+	stopServer := Serve(l, d)
+	tr := &http.Transport{DialContext: l.Dial}
 	return d, client{&http.Client{Transport: tr}, "http://simulated"}, func() {
 		tr.CloseIdleConnections()
-		_ = s.Close()
-		wg.Wait()
+		stopServer()
 	}
 }
-
-// pipes is a listener of net.Pipe connections.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	p.conns <- theirs
-	return ours, nil
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.closed) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // post sends a chat request and returns the response, whose body the test
 // closes.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -26,7 +27,7 @@ func (d *Deployment) serving() (Options, *driver) {
 // roll starts the cluster whose turn it is, unless it runs. Hold mu.
 func (d *Deployment) roll(o Options) {
 	want, born := o.Cluster, time.Duration(0)
-	elapsed := o.elapsed(d.began)
+	elapsed := clock{start: d.began, speed: o.Speed}.now()
 	for i := range o.Rollouts {
 		if r := &o.Rollouts[i]; r.At <= elapsed {
 			want, born = &r.Cluster, r.At
@@ -38,17 +39,10 @@ func (d *Deployment) roll(o Options) {
 	if d.driver != nil {
 		d.driver.mu.Lock()
 		d.driver.catchUp()
-		if d.driver.load != nil {
-			d.driver.load.stopped = true
-		}
+		d.driver.load.stopped = true
 		d.driver.mu.Unlock()
 	}
 	d.driver, d.runs = o.start(*want, d.began, born), want
-}
-
-// elapsed is the deployment's own time since its start.
-func (o Options) elapsed(began time.Time) time.Duration {
-	return clock{start: began, speed: o.Speed}.now()
 }
 
 // start returns a driver of a cluster that is born some time after the
@@ -60,15 +54,19 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 	}
 	config.Seed ^= o.Seed
 	config.Faults = slices.Concat(config.Faults, o.clusterFaults(born, warm))
-	birth := began.Add(time.Duration(float64(born) / o.Speed))
-	d, err := newDriver(config, clock{start: birth, at: warm, speed: o.Speed}, o.Model)
+	c, err := cluster.New(config)
 	if err != nil {
 		panic(fmt.Sprintf("simulate: %v", err))
 	}
-	if o.Load.Concurrency > 0 {
-		o.Load.begin(d, o.Seed)
+	birth := began.Add(time.Duration(float64(born) / o.Speed))
+	d := &driver{
+		config: config, clock: clock{start: birth, at: warm, speed: o.Speed}, cluster: c,
+		lead: make(chan struct{}, 1), poke: make(chan struct{}, 1),
+		calls: make(map[uint64]*call), tally: newTally(config, o.Model),
 	}
-	d.cluster.Advance(warm, d.handle)
+	d.lead <- struct{}{}
+	o.Load.begin(d, o.Seed)
+	c.Advance(warm, d.handle)
 	return d
 }
 
@@ -76,13 +74,11 @@ func (o Options) start(config cluster.Config, began time.Time, born time.Duratio
 // depends on it but the time that the first request after a long silence has
 // to wait for the cluster to catch up.
 func (d *Deployment) Run(ctx context.Context) {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
+	for tick := time.Tick(time.Second); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-tick:
 		}
 		if _, driver := d.serving(); driver != nil {
 			driver.mu.Lock()
@@ -90,4 +86,40 @@ func (d *Deployment) Run(ctx context.Context) {
 			driver.mu.Unlock()
 		}
 	}
+}
+
+// share lets the cluster produce the answer, beside those of all others.
+func (d *Deployment) share(ctx context.Context, t *turn, out *responder) error {
+	// The cluster caches the answer as it grows, so it has to know its blocks
+	// before. What comes back as history has the same ones.
+	t.prompt.text(t.text.peek(t.output))
+	work := cluster.Request{Prompt: t.promptTokens, Output: t.output, Chain: t.prompt.blocks, Rank: t.prompt.hash}
+	send := d.sender(ctx, t, out)
+	return t.driver.serve(ctx, work, t.finish, func(e cluster.Event) error {
+		if e.Kind != cluster.Tokens {
+			return t.ended(e)
+		}
+		if t.sent == 0 {
+			d.looked(t, e.Cached)
+		}
+		return send(e.Tokens)
+	})
+}
+
+// ended says how a request's last event looks to its client.
+func (t *turn) ended(e cluster.Event) error {
+	switch e.Kind {
+	case cluster.Done:
+		return nil
+	case cluster.Refused:
+		return queueFull()
+	case cluster.Unavailable:
+		return failure(http.StatusServiceUnavailable, "service_unavailable", "There is no worker for this request; try again later.")
+	case cluster.Expired:
+		return failure(http.StatusGatewayTimeout, "timeout_error", "The request was not complete within %v.", t.driver.config.Frontend.Deadline)
+	}
+	if t.sent > 0 {
+		return errCut // a lost worker says no more
+	}
+	return engineFailed()
 }

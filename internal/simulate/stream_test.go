@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -123,37 +122,6 @@ func TestWholeAnswer(t *testing.T) {
 	if got.Object != "chat.completion" || m.Role != "assistant" || got.Choices[0].FinishReason != "stop" ||
 		got.Usage.Prompt != 8 || got.Usage.Completion != 8 {
 		t.Errorf("got %+v", got)
-	}
-}
-
-func TestDialects(t *testing.T) {
-	for name, c := range map[string]struct {
-		dialect  Dialect
-		contains string
-		lacks    string
-	}{
-		"role with content": {Dialect{RoleWithContent: true}, `"delta":{"role":"assistant","reasoning":"`, `"delta":{"role":"assistant","content":""}`},
-		"null usage":        {Dialect{NullUsage: true}, `"usage":null`, "\r"},
-		"no cached tokens":  {Dialect{NoCachedTokens: true}, `"total_tokens":16`, "cached_tokens"},
-		"reasoning content": {Dialect{ReasoningContent: true}, `"reasoning_content":"`, `"reasoning":"`},
-		"comments":          {Dialect{Comments: true}, ": ping\n\ndata: ", "\r"},
-		"CRLF":              {Dialect{CRLF: true}, "\r\n\r\ndata: {", "}\n"},
-		"no space":          {Dialect{NoSpace: true}, "\n\ndata:{", "data: "},
-		"no done":           {Dialect{NoDone: true}, `"finish_reason":"stop"`, "[DONE]"},
-		"late headers":      {Dialect{LateHeaders: true}, `"delta":{"role":"assistant","content":""}`, "\r"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := quick
-			o.Dialect, o.ReasoningTokens = c.dialect, 2
-			_, client := serve(t, o)
-			b, err := io.ReadAll(client.post(t, t.Context(), question+`,"stream_options":{"include_usage":true}}`).Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := string(b); !strings.Contains(got, c.contains) || strings.Contains(got, c.lacks) {
-				t.Errorf("want %q and not %q in:\n%s", c.contains, c.lacks, got)
-			}
-		})
 	}
 }
 

@@ -1,6 +1,10 @@
 package simulate
 
-import "hash/fnv"
+import (
+	"bytes"
+	"hash/fnv"
+	"math/rand/v2"
+)
 
 // The tokenizer: every 4 characters (Unicode code points) of a message are one
 // token, the last one maybe shorter. A message costs 4 tokens more for its
@@ -30,11 +34,11 @@ type chain struct {
 func newPrompt(history []message, size int) *chain {
 	c := &chain{size: size, hash: fnvOffset}
 	for _, m := range history {
-		c.role(m.Role)
+		c.mark(m.Role, roleTokens)
 		c.text(m.Content.text)
 		c.mark("end", endTokens)
 	}
-	c.role("assistant")
+	c.mark("assistant", roleTokens)
 	return c
 }
 
@@ -43,9 +47,6 @@ const (
 	fnvOffset = 14695981039346656037
 	fnvPrime  = 1099511628211
 )
-
-// role adds the mark that opens a message.
-func (c *chain) role(name string) { c.mark(name, roleTokens) }
 
 // mark adds n tokens that stand for one special word.
 func (c *chain) mark(word string, n int) {
@@ -78,4 +79,52 @@ func (c *chain) endToken() {
 	if c.tokens++; c.tokens%c.size == 0 {
 		c.blocks = append(c.blocks, c.hash)
 	}
+}
+
+// answer is an endless text of invented words, given out token by token. Every
+// token is 4 ASCII characters that need no escaping in JSON.
+type answer struct {
+	rand     *rand.Rand
+	pending  bytes.Buffer
+	sentence int // words so far
+}
+
+// newAnswer returns the text that a seed gives for a prompt: always the same.
+func newAnswer(seed, prompt uint64) *answer {
+	return &answer{rand: rand.New(rand.NewPCG(seed, prompt))}
+}
+
+// peek returns the text of the next n tokens.
+func (a *answer) peek(n int) string {
+	for a.pending.Len() < n*charsPerToken {
+		a.word()
+	}
+	return string(a.pending.Bytes()[:n*charsPerToken])
+}
+
+// next is peek, but takes the tokens away.
+func (a *answer) next(n int) string {
+	text := a.peek(n)
+	a.pending.Next(len(text))
+	return text
+}
+
+// word appends a word and what follows it.
+func (a *answer) word() {
+	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
+	var word []byte
+	for range 1 + a.rand.IntN(3) {
+		word = append(word, consonants[a.rand.IntN(len(consonants))], vowels[a.rand.IntN(len(vowels))])
+		if a.rand.IntN(3) == 0 {
+			word = append(word, "nrslm"[a.rand.IntN(5)])
+		}
+	}
+	if a.sentence == 0 {
+		word[0] -= 'a' - 'A'
+	}
+	if a.sentence++; a.sentence > 4 && a.rand.IntN(8) == 0 {
+		word = append(word, '.')
+		a.sentence = 0
+	}
+	a.pending.Write(append(word, ' '))
 }

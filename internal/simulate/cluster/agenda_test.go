@@ -19,12 +19,12 @@ func TestAgendaIsInOrder(t *testing.T) {
 	var got []happening
 	for n := range 1000 {
 		h := happening{time.Duration(r.IntN(100)), r.Uint64N(3), n}
-		a.addRanked(h.at, h.rank, func() { got = append(got, h) })
+		a.add(h.at, h.rank, func() { got = append(got, h) })
 		if r.IntN(3) == 0 {
 			a.next()
 		}
 	}
-	for len(a.heap) > 0 {
+	for len(a) > 0 {
 		a.next().do()
 	}
 	// At one time the lowest rank comes first, and of one rank what was added

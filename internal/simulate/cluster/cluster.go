@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -22,8 +23,6 @@ type Cluster struct {
 	flying map[uint64]*sequence
 	told   []note      // what the step that is being finished has to tell
 	handle func(Event) // during Advance
-
-	routed, made time.Duration // of the event that is handed out
 
 	turn uint64 // of the round-robin
 }
@@ -55,7 +54,7 @@ func New(config Config) (*Cluster, error) {
 		flying: make(map[uint64]*sequence),
 	}
 	for i := range config.Workers {
-		w := &worker{cluster: c, id: i, pool: newPool(c.capacity(), c.engine.BlockTokens)}
+		w := &worker{cluster: c, id: i, pool: newPool(c.engine.KVTokens-c.engine.Speculation.KVTokens, c.engine.BlockTokens)}
 		if config.Router.Policy == KVAware {
 			w.demand = demand{size: c.engine.BlockTokens, active: make(map[uint64]int32)}
 		}
@@ -67,14 +66,10 @@ func New(config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// capacity is a worker's KV memory in tokens.
-func (c *Cluster) capacity() int { return c.engine.KVTokens - c.engine.Speculation.KVTokens }
-
 // MaxTokens is the most that a request's prompt and output may have together:
 // what fits a worker's KV memory.
 func (c *Cluster) MaxTokens() int {
-	size := c.engine.BlockTokens
-	return c.capacity()/size*size - c.engine.Speculation.Draft
+	return c.workers[0].pool.total()*c.engine.BlockTokens - c.engine.Speculation.Draft
 }
 
 // Now is the time up to which the cluster has been advanced.
@@ -83,23 +78,18 @@ func (c *Cluster) Now() time.Duration { return c.now }
 // Next is when something happens next; false means nothing will until the
 // next Submit.
 func (c *Cluster) Next() (at time.Duration, ok bool) {
-	if len(c.agenda.heap) == 0 {
+	if len(c.agenda) == 0 {
 		return 0, false
 	}
-	return c.agenda.heap[0].at, true
+	return c.agenda[len(c.agenda)-1].at, true
 }
-
-// AtWorker says of the event that Advance hands out just now when its request
-// was routed, 0 before that, and when the worker had what the event tells. What
-// frontend and network take lies before the one and after the other.
-func (c *Cluster) AtWorker() (routed, made time.Duration) { return c.routed, c.made }
 
 // Advance moves time to the given one, which is ignored if it has passed, and
 // hands out all events on the way, in order of time. handle may be nil, and
 // may call all methods but Advance.
 func (c *Cluster) Advance(to time.Duration, handle func(Event)) {
 	c.handle = handle
-	for len(c.agenda.heap) > 0 && c.agenda.heap[0].at <= to {
+	for at, ok := c.Next(); ok && at <= to; at, ok = c.Next() {
 		e := c.agenda.next()
 		c.now = e.at
 		e.do()
@@ -124,7 +114,7 @@ func (c *Cluster) Submit(at time.Duration, r Request) error {
 	}
 	s := &sequence{Request: r, cached: -1}
 	c.flying[r.ID] = s
-	c.agenda.addRanked(at, r.Rank, func() { c.start(s) })
+	c.agenda.add(at, r.Rank, func() { c.start(s) })
 	return nil
 }
 
@@ -134,17 +124,17 @@ func (c *Cluster) start(s *sequence) {
 		return
 	}
 	if d := c.config.Frontend.Deadline; d > 0 {
-		c.agenda.add(c.now+d, func() { c.abort(s, Expired) })
+		c.agenda.add(c.now+d, 0, func() { c.abort(s, Expired) })
 	}
 	delay := c.config.Frontend.RequestDelay
 	if spread := c.config.Frontend.Spread; spread > 0 {
 		delay = time.Duration(float64(delay) * (1 + spread*(2*c.rand.Float64()-1)))
 	}
-	if d := c.delay(delay); d > 0 {
-		c.agenda.add(c.now+d, func() { c.route(s) })
+	if delay = c.delay(delay); delay == 0 {
+		c.route(s)
 		return
 	}
-	c.route(s)
+	c.agenda.add(c.now+delay, 0, func() { c.route(s) })
 }
 
 // route gives a request to a worker.
@@ -171,7 +161,7 @@ func (c *Cluster) route(s *sequence) {
 // out its last event. A request that is not in flight is left alone.
 func (c *Cluster) Cancel(id uint64) {
 	if s := c.flying[id]; s != nil {
-		c.agenda.add(c.now, func() { c.abort(s, Canceled) })
+		c.agenda.add(c.now, 0, func() { c.abort(s, Canceled) })
 	}
 }
 
@@ -181,7 +171,7 @@ func (c *Cluster) abort(s *sequence, k Kind) {
 		return
 	}
 	c.close(s, k)
-	if s.worker != nil && !s.gone {
+	if s.worker != nil && !s.leaving {
 		s.worker.leave(s)
 		s.worker.wake()
 	}
@@ -204,7 +194,7 @@ func (c *Cluster) flush(w *worker) {
 	w.told = at
 	batch := slices.Clone(c.told)
 	c.told = c.told[:0]
-	c.agenda.add(at, func() {
+	c.agenda.add(at, 0, func() {
 		for _, n := range batch {
 			c.deliver(n)
 		}
@@ -224,10 +214,37 @@ func (c *Cluster) deliver(n note) {
 	if c.handle == nil {
 		return
 	}
-	c.routed, c.made = s.routed, n.made
 	e := Event{At: c.now, ID: s.ID, Kind: n.kind, Tokens: n.tokens, Cached: max(s.cached, 0), Worker: -1}
 	if s.worker != nil {
-		e.Worker = s.worker.id
+		e.Worker, e.AtWorker = s.worker.id, n.made-s.routed
 	}
 	c.handle(e)
+}
+
+// entry is something that will happen.
+type entry struct {
+	at   time.Duration
+	rank uint64 // of entries at one time: the lowest first
+	do   func()
+}
+
+// agenda is what will happen, the next at its end; of equal entries the one
+// that was added first.
+type agenda []*entry
+
+// add puts something on the agenda. Its rank keeps its place among what is due
+// at the same time from depending on when it was added; 0 is before all others.
+func (a *agenda) add(at time.Duration, rank uint64, do func()) {
+	i, _ := slices.BinarySearchFunc(*a, entry{at: at, rank: rank}, func(e *entry, x entry) int {
+		return cmp.Or(cmp.Compare(x.at, e.at), cmp.Compare(x.rank, e.rank))
+	})
+	*a = slices.Insert(*a, i, &entry{at, rank, do})
+}
+
+// next takes the first entry off the agenda, which must not be empty.
+func (a *agenda) next() *entry {
+	last := len(*a) - 1
+	e := (*a)[last]
+	*a = slices.Delete(*a, last, last+1)
+	return e
 }

@@ -84,10 +84,10 @@ func TestOneRequest(t *testing.T) {
 	w.run(time.Minute)
 	// 5 ms to the worker, 20 ms of prefill, then 11 ms a token; 2 ms back.
 	want := []Event{
-		{127 * ms, 7, Tokens, 1, 0, 0},
-		{138 * ms, 7, Tokens, 1, 0, 0},
-		{149 * ms, 7, Tokens, 1, 0, 0},
-		{149 * ms, 7, Done, 0, 0, 0},
+		{127 * ms, 7, Tokens, 1, 0, 0, 20 * ms},
+		{138 * ms, 7, Tokens, 1, 0, 0, 31 * ms},
+		{149 * ms, 7, Tokens, 1, 0, 0, 42 * ms},
+		{149 * ms, 7, Done, 0, 0, 0, 42 * ms},
 	}
 	if !slices.Equal(w.events, want) {
 		t.Errorf("events %v\nwant   %v", w.events, want)

@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 )
 
@@ -89,68 +91,72 @@ type Frontend struct {
 
 // Validate returns what is wrong with a configuration, nil if nothing is.
 func (c Config) Validate() error {
-	return errors.Join(c.Engine.validate(), c.Router.validate(), c.Frontend.validate(),
-		atLeast("workers", c.Workers, 1), c.validateFaults())
+	r, f := c.Router, c.Frontend
+	errs := []error{
+		c.Engine.validate(),
+		within("router: overlap weight", r.OverlapWeight, math.Inf(1), "0 or more"),
+		within("router: temperature", r.Temperature, math.Inf(1), "0 or more"),
+		within("frontend: spread", f.Spread, 1, "a share from 0 to 1"),
+		atLeast("frontend: request delay", f.RequestDelay, 0),
+		atLeast("frontend: response delay", f.ResponseDelay, 0),
+		atLeast("frontend: deadline", f.Deadline, 0),
+		atLeast("frontend: max waiting", f.MaxWaiting, 0),
+		atLeast("workers", c.Workers, 1),
+	}
+	if !slices.Contains([]Policy{RoundRobin, Random, KVAware}, r.Policy) {
+		errs = append(errs, fmt.Errorf("router: policy is %q: give %q, %q or %q", r.Policy, RoundRobin, Random, KVAware))
+	}
+	for i, f := range c.Faults {
+		if err := f.validate(c.Workers); err != nil {
+			errs = append(errs, fmt.Errorf("fault %d (%s): %w", i+1, f.Kind, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (e Engine) validate() error {
+	const seconds, most = "seconds, not negative", 3599
+	s, cost := e.Speculation, e.Cost
 	errs := []error{
 		atLeast("engine: max seqs", e.MaxSeqs, 1),
-		atLeast("engine: max batched tokens", e.MaxBatchedTokens, 1+e.Speculation.Draft),
+		atLeast("engine: max batched tokens", e.MaxBatchedTokens, 1+s.Draft),
 		atLeast("engine: block tokens", e.BlockTokens, 1),
 		atLeast("engine: lookahead", e.Lookahead, 0),
-		atLeast("engine: speculation: draft", e.Speculation.Draft, 0),
-		atLeast("engine: speculation: KV tokens", e.Speculation.KVTokens, 0),
-		atLeast("engine: KV tokens beside the drafter", e.KVTokens-e.Speculation.KVTokens, 2*max(e.BlockTokens, 1)),
-	}
-	if a := e.Speculation.Acceptance; !(a >= 0 && a <= 1) {
-		errs = append(errs, fmt.Errorf("engine: speculation: acceptance is %v: give a probability", a))
+		atLeast("engine: speculation: draft", s.Draft, 0),
+		atLeast("engine: speculation: KV tokens", s.KVTokens, 0),
+		atLeast("engine: KV tokens beside the drafter", e.KVTokens-s.KVTokens, 2*max(e.BlockTokens, 1)),
+		within("engine: speculation: acceptance", s.Acceptance, 1, "a probability"),
+		within("engine: cost: base", cost.Base, most, seconds),
+		within("engine: cost: token", cost.Token, most, seconds),
+		within("engine: cost: KV token", cost.KVToken, most, seconds),
+		within("engine: cost: prefill", cost.Prefill, most, seconds),
+		within("engine: cost: pair", cost.Pair, most, seconds),
+		within("engine: cost: eager", cost.Eager, most, seconds),
+		within("engine: cost: draft", cost.Draft, most, seconds),
 	}
 	for i := 1; i < len(e.Graphs); i++ {
 		if e.Graphs[i] <= e.Graphs[i-1] {
 			errs = append(errs, fmt.Errorf("engine: graphs: %d comes after %d: give ascending sizes", e.Graphs[i], e.Graphs[i-1]))
 		}
 	}
-	return errors.Join(append(errs, e.Cost.validate())...)
-}
-
-func (c Cost) validate() error {
-	var errs []error
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{
-		{"base", c.Base}, {"token", c.Token}, {"KV token", c.KVToken}, {"prefill", c.Prefill},
-		{"pair", c.Pair}, {"eager", c.Eager}, {"draft", c.Draft},
-	} {
-		if !(v.value >= 0 && v.value < 3600) {
-			errs = append(errs, fmt.Errorf("engine: cost: %s is %v: give seconds, not negative", v.name, v.value))
-		}
-	}
-	if c.Base == 0 {
+	if cost.Base == 0 {
 		errs = append(errs, errors.New("engine: cost: base is 0: time would stand still, give a step some"))
 	}
 	return errors.Join(errs...)
-}
-
-func (f Frontend) validate() error {
-	var spread error
-	if !(f.Spread >= 0 && f.Spread <= 1) {
-		spread = fmt.Errorf("frontend: spread is %v: give a share from 0 to 1", f.Spread)
-	}
-	return errors.Join(
-		spread,
-		atLeast("frontend: request delay", f.RequestDelay, 0),
-		atLeast("frontend: response delay", f.ResponseDelay, 0),
-		atLeast("frontend: deadline", f.Deadline, 0),
-		atLeast("frontend: max waiting", f.MaxWaiting, 0),
-	)
 }
 
 // atLeast checks one number.
 func atLeast[T int | time.Duration](name string, value, least T) error {
 	if value < least {
 		return fmt.Errorf("%s: %v is too small: give at least %v", name, value, least)
+	}
+	return nil
+}
+
+// within checks one number from 0. It is written so that NaN, too, is refused.
+func within(name string, value, most float64, give string) error {
+	if !(value >= 0 && value <= most) {
+		return fmt.Errorf("%s is %v: give %s", name, value, give)
 	}
 	return nil
 }

@@ -26,9 +26,6 @@ const (
 	ColdCache FaultKind = "cold_cache"
 )
 
-// factors are the kinds that have one.
-var factors = []FaultKind{SlowPrefill, SlowDecode, SlowNetwork, Acceptance}
-
 // Fault is something that goes wrong for a while. Faults of a kind that
 // overlap multiply their factors.
 type Fault struct {
@@ -44,26 +41,14 @@ func (f Fault) validate(workers int) error {
 	errs := []error{atLeast("at", f.At, 0), atLeast("for", f.For, 0)}
 	switch f.Kind {
 	case Hang, WorkerLoss, ColdCache:
+	case SlowPrefill, SlowDecode, SlowNetwork, Acceptance:
+		errs = append(errs, within("factor", f.Factor, 1e6, "a number from 0 to 1e6"))
 	default:
-		if !slices.Contains(factors, f.Kind) {
-			errs = append(errs, fmt.Errorf("kind %q is unknown", f.Kind))
-		} else if !(f.Factor >= 0 && f.Factor < 1e6) {
-			errs = append(errs, fmt.Errorf("factor is %v: give a number from 0 to 1e6", f.Factor))
-		}
+		errs = append(errs, fmt.Errorf("kind %q is unknown", f.Kind))
 	}
 	for _, w := range f.Workers {
 		if w < 0 || w >= workers {
 			errs = append(errs, fmt.Errorf("worker %d is not there: give 0 to %d", w, workers-1))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (c Config) validateFaults() error {
-	var errs []error
-	for i, f := range c.Faults {
-		if err := f.validate(c.Workers); err != nil {
-			errs = append(errs, fmt.Errorf("fault %d (%s): %w", i+1, f.Kind, err))
 		}
 	}
 	return errors.Join(errs...)
@@ -93,7 +78,7 @@ func (c *Cluster) suffers(k FaultKind, worker int) bool {
 
 // schedule lets a fault happen at its time.
 func (c *Cluster) schedule(f Fault) {
-	c.agenda.add(f.At, func() {
+	c.agenda.add(f.At, 0, func() {
 		if f.Kind == ColdCache {
 			for _, w := range c.workers {
 				if f.befalls(ColdCache, w.id) {
@@ -105,7 +90,7 @@ func (c *Cluster) schedule(f Fault) {
 		c.faults = append(c.faults, &f)
 		c.changed()
 		if f.For > 0 {
-			c.agenda.add(c.now+f.For, func() {
+			c.agenda.add(c.now+f.For, 0, func() {
 				c.faults = slices.DeleteFunc(c.faults, func(a *Fault) bool { return a == &f })
 				c.changed()
 			})

@@ -1,6 +1,10 @@
 package cluster
 
-import "slices"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // plan puts together the next step's batch: first the sequences that run, then
 // those that wait, as far as tokens, places and memory reach.
@@ -51,10 +55,10 @@ func (w *worker) add(l *load, s *sequence, tokens int, decode bool) int {
 		l.decodes++
 		l.decoded += tokens
 		l.context += s.computed
-		return tokens
+	} else {
+		l.prefill += tokens
+		l.pairs += float64(tokens) * (float64(s.computed) + float64(tokens)/2)
 	}
-	l.prefill += tokens
-	l.pairs += float64(tokens) * (float64(s.computed) + float64(tokens)/2)
 	return tokens
 }
 
@@ -91,4 +95,40 @@ func (w *worker) preempt() *sequence {
 	s.joins = 0
 	w.stats.Preemptions++
 	return s
+}
+
+// load is the work of one step.
+type load struct {
+	decodes int     // sequences that decode
+	decoded int     // tokens of their batch, drafts included
+	context int     // tokens they attend to
+	prefill int     // prompt tokens
+	pairs   float64 // of a prompt token and a token before it
+}
+
+// duration is what a step with that load takes; prefill and decode are
+// slow-down factors.
+func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
+	c := &e.Cost
+	batch, captured := e.captured(l.decoded)
+	t := c.Base + c.Token*float64(batch) + c.KVToken*float64(l.context)
+	if e.Speculation.Draft > 0 && l.decodes > 0 {
+		t += c.Draft
+	}
+	t *= decode
+	t += (c.Prefill*float64(l.prefill) + c.Pair*l.pairs) * prefill
+	if !captured || l.prefill > 0 {
+		t = max(t, c.Eager*decode)
+	}
+	return max(1, time.Duration(math.Round(t*float64(time.Second))))
+}
+
+// captured is the batch size that a number of decoded tokens runs as, and
+// whether its graph was captured.
+func (e *Engine) captured(decoded int) (size int, ok bool) {
+	i, exact := slices.BinarySearch(e.Graphs, decoded)
+	if e.Padding && decoded > 0 && i < len(e.Graphs) {
+		return e.Graphs[i], true
+	}
+	return decoded, exact || decoded == 0 || len(e.Graphs) == 0
 }

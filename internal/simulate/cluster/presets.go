@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -18,39 +17,28 @@ const (
 	kvTokenFP8 = 42e-9
 )
 
-// named is a preset.
-type named struct {
-	name   string
-	config func() Config
-}
-
-func presets() []named {
-	return []named{
-		{"phase0", phase0},
-		{"eagle3", eagle3},
-		{"trtllm-rr", func() Config { return trtllm(RoundRobin) }},
-		{"trtllm-kv", func() Config { return trtllm(KVAware) }},
-		{"bench-phase0", func() Config { return bench(phase0()) }},
-		{"bench-eagle3", func() Config { return bench(eagle3()) }},
-	}
-}
-
 // Presets lists the names that Preset knows.
 func Presets() []string {
-	var names []string
-	for _, p := range presets() {
-		names = append(names, p.name)
-	}
-	return names
+	return []string{"phase0", "eagle3", "trtllm-rr", "trtllm-kv", "bench-phase0", "bench-eagle3"}
 }
 
 // Preset returns a deployment that behaves like a measured one.
 func Preset(name string) (Config, error) {
-	i := slices.IndexFunc(presets(), func(p named) bool { return p.name == name })
-	if i < 0 {
-		return Config{}, fmt.Errorf("preset %q is unknown: give one of %q", name, Presets())
+	switch name {
+	case "phase0":
+		return phase0(), nil
+	case "eagle3":
+		return eagle3(), nil
+	case "trtllm-rr":
+		return trtllm(RoundRobin), nil
+	case "trtllm-kv":
+		return trtllm(KVAware), nil
+	case "bench-phase0":
+		return bench(phase0()), nil
+	case "bench-eagle3":
+		return bench(eagle3()), nil
 	}
-	return presets()[i].config(), nil
+	return Config{}, fmt.Errorf("preset %q is unknown: give one of %q", name, Presets())
 }
 
 // phase0 is one worker with vLLM behind Dynamo's frontend.
@@ -131,8 +119,8 @@ func graphsOfVLLM() []int {
 // graphsOfTRTLLM are those that TensorRT-LLM captures when it does not pad.
 func graphsOfTRTLLM() []int {
 	var sizes []int
-	for n := 1; n <= 32; n++ {
-		sizes = append(sizes, n)
+	for n := range 32 {
+		sizes = append(sizes, n+1)
 	}
 	return append(sizes, 64, 128)
 }

@@ -40,7 +40,7 @@ func configOf(r *rand.Rand) Config {
 // faultsOf draws faults that all end.
 func faultsOf(r *rand.Rand) []Fault {
 	var all []Fault
-	kinds := append(factors, Hang, WorkerLoss, ColdCache)
+	kinds := []FaultKind{SlowPrefill, SlowDecode, SlowNetwork, Acceptance, Hang, WorkerLoss, ColdCache}
 	for range r.IntN(5) {
 		f := Fault{
 			Kind: kinds[r.IntN(len(kinds))], At: time.Duration(r.IntN(5000)) * time.Millisecond,
@@ -231,7 +231,7 @@ func TestConservation(t *testing.T) {
 		for _, k := range x.ended {
 			outcomes[k]++
 		}
-		for i := range x.cluster.Workers() {
+		for i := range x.config.Workers {
 			preempted += x.cluster.Worker(i).Preemptions
 			hits += x.cluster.Worker(i).CachedTokens
 		}

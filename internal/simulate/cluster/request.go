@@ -56,6 +56,9 @@ type Event struct {
 	Cached int
 	// Worker is the worker's number, -1 before the request was routed.
 	Worker int
+	// AtWorker is how long after its routing the worker had what the event
+	// tells: what frontend and network take lies before and after.
+	AtWorker time.Duration
 }
 
 // sequence is a request in flight.
@@ -73,13 +76,10 @@ type sequence struct {
 	joins uint64
 	// cached is the prefix hit at the first admission, -1 before.
 	cached int
-
-	// counted by the router, with due tokens to prefill.
-	counted bool
+	// due tokens to prefill are counted by the router.
 	due     int
-
-	gone   bool // it is to leave its worker
-	closed bool // its last event was delivered
+	leaving bool // it is to leave its worker
+	closed  bool // its last event was delivered
 }
 
 // known is the number of tokens whose value is known.

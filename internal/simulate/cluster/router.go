@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -28,22 +26,6 @@ type Router struct {
 	// Temperature of the choice by cost: 0 takes the cheapest worker, more
 	// spreads the choice over all. KVAware alone uses it.
 	Temperature float64
-}
-
-func (r Router) validate() error {
-	var errs []error
-	switch r.Policy {
-	case RoundRobin, Random, KVAware:
-	default:
-		errs = append(errs, fmt.Errorf("router: policy is %q: give %q, %q or %q", r.Policy, RoundRobin, Random, KVAware))
-	}
-	if !(r.OverlapWeight >= 0) {
-		errs = append(errs, fmt.Errorf("router: overlap weight is %v: give 0 or more", r.OverlapWeight))
-	}
-	if !(r.Temperature >= 0) {
-		errs = append(errs, fmt.Errorf("router: temperature is %v: give 0 or more", r.Temperature))
-	}
-	return errors.Join(errs...)
 }
 
 // pick returns the worker for a request, nil if none lives.
@@ -80,7 +62,14 @@ func (c *Cluster) cheapest(s *sequence, live []*worker) *worker {
 	// weight only at the lowest cost, ties are drawn.
 	sum := 0.0
 	for i, v := range cost {
-		cost[i] = boltzmann(v-low, (high-low)*c.config.Router.Temperature)
+		switch scale := (high - low) * c.config.Router.Temperature; {
+		case v == low:
+			cost[i] = 1
+		case scale == 0:
+			cost[i] = 0
+		default:
+			cost[i] = math.Exp(-(v - low) / scale)
+		}
 		sum += cost[i]
 	}
 	draw := c.rand.Float64() * sum
@@ -90,17 +79,6 @@ func (c *Cluster) cheapest(s *sequence, live []*worker) *worker {
 		}
 	}
 	return live[len(live)-1]
-}
-
-// boltzmann is the weight of a choice that costs more than the best one.
-func boltzmann(more, temperature float64) float64 {
-	switch {
-	case more == 0:
-		return 1
-	case temperature == 0:
-		return 0
-	}
-	return math.Exp(-more / temperature)
 }
 
 // demand is a worker's load as the router counts it: prompts only, since it
@@ -131,7 +109,7 @@ func (d *demand) add(s *sequence, cached int) {
 		d.active[h]++
 	}
 	d.loose += loose
-	s.counted, s.due = true, s.Prompt-cached
+	s.due = s.Prompt - cached
 	d.prefill += s.due
 }
 
@@ -143,7 +121,7 @@ func (d *demand) prefilled(s *sequence) {
 
 // remove forgets a request that has ended.
 func (d *demand) remove(s *sequence) {
-	if !s.counted {
+	if d.active == nil {
 		return
 	}
 	d.prefilled(s)
@@ -154,7 +132,6 @@ func (d *demand) remove(s *sequence) {
 		}
 	}
 	d.loose -= loose
-	s.counted = false
 }
 
 // promptBlocks returns the hashes of the prompt's full blocks of a size, and

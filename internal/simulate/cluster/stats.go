@@ -28,12 +28,9 @@ func (c *Cluster) Worker(id int) WorkerStats {
 	s := w.stats
 	s.Running, s.Waiting = len(w.running), len(w.waiting)
 	s.KVBlocks = w.pool.total()
-	s.KVUsed = w.pool.total() - w.pool.free
+	s.KVUsed = s.KVBlocks - w.pool.free
 	return s
 }
-
-// Workers is the number of workers.
-func (c *Cluster) Workers() int { return len(c.workers) }
 
 // Stats are the state of the whole cluster.
 type Stats struct {

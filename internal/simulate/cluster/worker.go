@@ -59,7 +59,7 @@ func (w *worker) wake() {
 	w.stats.Steps++
 	w.stats.Busy += took
 	epoch := w.epoch
-	c.agenda.add(c.now+took, func() {
+	c.agenda.add(c.now+took, 0, func() {
 		if epoch == w.epoch {
 			w.finish()
 		}
@@ -70,7 +70,7 @@ func (w *worker) wake() {
 func (w *worker) finish() {
 	w.busy = false
 	for i := range w.batch {
-		if p := &w.batch[i]; !p.gone {
+		if p := &w.batch[i]; !p.leaving {
 			w.advance(p)
 		}
 	}
@@ -84,11 +84,10 @@ func (w *worker) finish() {
 func (w *worker) advance(p *part) {
 	s := p.sequence
 	emitted := 0
-	switch {
-	case p.decode:
+	if p.decode {
 		emitted = min(1+w.accepted(p.tokens-1), s.Output-s.out)
 		s.computed += emitted
-	default:
+	} else {
 		s.computed += p.tokens
 		w.stats.PrefilledTokens += uint64(p.tokens)
 		if s.computed == s.known() {
@@ -106,7 +105,7 @@ func (w *worker) advance(p *part) {
 	w.stats.OutputTokens += uint64(emitted)
 	w.cluster.tell(s, Tokens, emitted)
 	if s.out == s.Output {
-		s.gone = true
+		s.leaving = true
 		w.stats.Finished++
 		w.cluster.tell(s, Done, 0)
 	}
@@ -132,7 +131,7 @@ func (w *worker) accepted(drafted int) int {
 // leave takes a sequence off the worker, at once unless it is in the step in
 // progress.
 func (w *worker) leave(s *sequence) {
-	s.gone = true
+	s.leaving = true
 	if !w.busy {
 		w.sweep()
 		return
@@ -145,17 +144,15 @@ func (w *worker) leave(s *sequence) {
 
 // sweep removes the sequences that are to go.
 func (w *worker) sweep() {
-	gone := func(s *sequence) bool {
-		if s.gone {
+	leaves := func(s *sequence) bool {
+		if s.leaving {
 			w.pool.release(s)
 			w.demand.remove(s)
 		}
-		return s.gone
+		return s.leaving
 	}
-	w.running = slices.DeleteFunc(w.running, gone)
-	if len(w.waiting) > 0 {
-		w.waiting = slices.DeleteFunc(w.waiting, gone)
-	}
+	w.running = slices.DeleteFunc(w.running, leaves)
+	w.waiting = slices.DeleteFunc(w.waiting, leaves)
 }
 
 // die loses all that the worker holds.
@@ -164,8 +161,8 @@ func (w *worker) die() {
 	w.busy = false
 	w.batch = w.batch[:0]
 	for _, s := range slices.Concat(w.running, w.waiting) {
-		if !s.gone {
-			s.gone = true
+		if !s.leaving {
+			s.leaving = true
 			w.cluster.tell(s, Failed, 0)
 		}
 	}

@@ -84,7 +84,7 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 		o := quick()
 		o.Engine = &knee{share: kneeAt(at)}
 		defer net.serve(t, "a", simulate.New(o))()
-		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+		run, err := Run(t.Context(), Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestUndecided(t *testing.T) {
 			defer net.serve(t, "a", simulate.New(o))()
 			plan := ladder()
 			plan.Levels = []float64{4, 8, 12}
-			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial, FindCapacity: search})
+			run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: search})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestSearchResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		visits := 0
-		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.dial, FindCapacity: true, Finished: func(runfile.Result) {
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result) {
 			if visits++; visits == 2 {
 				cancel()
 			}
@@ -191,7 +191,7 @@ func TestEarlyStopInGrid(t *testing.T) {
 		defer net.serve(t, "a", simulate.New(o))()
 		plan := ladder()
 		plan.Levels, plan.EarlyStop = []float64{2, 4, 8}, true
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestQueueGrows(t *testing.T) {
 		plan.Workload.Timeouts.FirstToken, plan.Workload.Timeouts.Total = 20*time.Minute, 20*time.Minute
 		plan.WarmUp = WarmUp{}
 		plan.Measure = Measure{Snapshots: 1, Snapshot: 10 * time.Minute}
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}

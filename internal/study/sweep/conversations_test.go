@@ -50,7 +50,7 @@ func sweepOf(t *testing.T, plan Plan) (*runfile.Run, *listener) {
 		var net network
 		defer net.serve(t, "a", l)()
 		var err error
-		if run, err = Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial}); err != nil {
+		if run, err = Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial}); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -159,7 +159,7 @@ func TestResumedLevelIsNewToTheCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		defer net.serve(t, "a", l)()
-		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial}
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if _, err := Run(ctx, o); !errors.Is(err, ErrInterrupted) {

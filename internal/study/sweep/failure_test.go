@@ -48,7 +48,7 @@ func TestTargetDies(t *testing.T) {
 			time.Sleep(40 * time.Second)
 			stop = net.serve(t, "a", simulate.New(quick()))
 		}()
-		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestTargetStaysDead(t *testing.T) {
 			stop()
 		}()
 		dir := t.TempDir()
-		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: dir, Dial: net.Dial})
 		if err == nil || !strings.Contains(err.Error(), `before a-c4-r1: "a" took no turn within 1m0s (ready_timeout)`) {
 			t.Fatalf("error %v", err)
 		}
@@ -108,7 +108,7 @@ func TestHangsCount(t *testing.T) {
 		plan := small()
 		plan.Levels, plan.WarmUp.Duration = []float64{3}, 16*time.Second
 		plan.Measure = Measure{Snapshots: 1, Snapshot: 5 * time.Second}
-		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestResume(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 		defer cancel()
 		var finished []runfile.Result
-		o := Options{Plan: small(), Dir: dir, Dial: net.dial, Finished: func(r runfile.Result) { finished = append(finished, r) }}
+		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result) { finished = append(finished, r) }}
 		run, err := Run(ctx, o)
 		if !errors.Is(err, ErrInterrupted) || len(finished) != 1 {
 			t.Fatalf("error %v after %d levels", err, len(finished))
@@ -182,7 +182,7 @@ func TestStoppedBeforeWhatIsFinished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		defer net.serve(t, "a", simulate.New(quick()))()
-		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial}
+		o := Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial}
 		if _, err := Run(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestSwitches(t *testing.T) {
 			plan.Variants = append(plan.Variants, v)
 		}
 		var switched []string
-		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.dial, Command: func(_ context.Context, s Switch, env []string) error {
+		o := Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Command: func(_ context.Context, s Switch, env []string) error {
 			switched = append(switched, fmt.Sprint(s.Command, env))
 			loading.Store(true)
 			time.AfterFunc(20*time.Second, func() { loading.Store(false) })

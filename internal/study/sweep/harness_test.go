@@ -1,10 +1,7 @@
 package sweep
 
 import (
-	"context"
-	"net"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,74 +13,13 @@ import (
 )
 
 // network is a set of hosts in memory, so that sweeps run in virtual time.
-type network struct {
-	mu    sync.Mutex
-	hosts map[string]*pipes
-}
-
-// pipes is a listener whose connections are in memory.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-}
-
-func newPipes() *pipes { return &pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	p.once.Do(func() { close(p.done) })
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+type network struct{ simulate.Network }
 
 // serve puts a handler on the network until the test ends.
 func (n *network) serve(t *testing.T, host string, h http.Handler) (stop func()) {
 	t.Helper()
-	p := newPipes()
-	n.mu.Lock()
-	if n.hosts == nil {
-		n.hosts = map[string]*pipes{}
-	}
-	n.hosts[host+":80"] = p
-	n.mu.Unlock()
-	server := &http.Server{Handler: h}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(p)
-	}()
-	return func() {
-		_ = server.Close()
-		<-served
-	}
-}
-
-func (n *network) dial(ctx context.Context, _, addr string) (net.Conn, error) {
-	n.mu.Lock()
-	p := n.hosts[addr]
-	n.mu.Unlock()
-	if p == nil {
-		return nil, &net.OpError{Op: "dial", Err: net.UnknownNetworkError(addr)}
-	}
-	client, server := net.Pipe()
-	select {
-	case p.conns <- server:
-		return client, nil
-	case <-p.done:
-		return nil, &net.OpError{Op: "dial", Err: net.ErrClosed}
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	_, stop = n.Serve(host+":80", h)
+	return stop
 }
 
 // quick is a deployment that answers 20 tokens in 0.1 s + 19 × 10 ms.

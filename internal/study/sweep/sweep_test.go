@@ -17,7 +17,7 @@ func TestGridAccounts(t *testing.T) {
 		var net network
 		d := simulate.New(quick())
 		defer net.serve(t, "a", d)()
-		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.dial})
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial})
 		if err != nil {
 			t.Fatal(err)
 		}

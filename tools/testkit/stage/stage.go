@@ -4,14 +4,10 @@ package stage
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,50 +18,6 @@ import (
 	"synthetic/tools/testkit/promtest"
 )
 
-// Pipes is a listener whose connections are in memory, so that a deployment
-// and the sidecar can run in virtual time.
-type Pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-	once  sync.Once
-	Slow  atomic.Int64 // how long each connection takes, in nanoseconds
-}
-
-func NewPipes() *Pipes { return &Pipes{conns: make(chan net.Conn), done: make(chan struct{})} }
-
-func (p *Pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *Pipes) Close() error {
-	p.once.Do(func() { close(p.done) })
-	return nil
-}
-
-func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
-
-func (p *Pipes) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	client, server := net.Pipe()
-	select {
-	case <-time.After(time.Duration(p.Slow.Load())):
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	select {
-	case p.conns <- server:
-		return client, nil
-	case <-p.done:
-		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: io.ErrClosedPipe}
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // Scrape is what the sidecar exposed at a time.
 type Scrape struct {
 	At      time.Time
@@ -75,7 +27,7 @@ type Scrape struct {
 // Act is something that happens to the deployment at a time after the start.
 type Act struct {
 	After time.Duration
-	Do    func(*simulate.Deployment, *Pipes)
+	Do    func(*simulate.Deployment, *simulate.Pipes)
 }
 
 // ScrapeEvery is the time between two scrapes of Play.
@@ -85,10 +37,8 @@ const ScrapeEvery = 15 * time.Second
 // returns what was scraped. It must be called within a synctest bubble.
 func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Duration, acts ...Act) []Scrape {
 	t.Helper()
-	d, wire := simulate.New(o), NewPipes()
-	server := sidecar.NewServer(d)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(wire) }()
+	d, wire := simulate.New(o), simulate.NewPipes()
+	defer simulate.Serve(wire, d)()
 	s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
 	if err != nil {
 		t.Fatal(err)
@@ -109,15 +59,13 @@ func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 		out = append(out, Scrape{time.Now(), Samples(t, s)})
 	}
 	stop()
-	_ = server.Close()
-	<-served
 	return out
 }
 
 // Run runs a sidecar that serves over connections in memory until stopped.
 func Run(t *testing.T, s *sidecar.Sidecar) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended, listen := make(chan error, 1), NewPipes()
+	ended, listen := make(chan error, 1), simulate.NewPipes()
 	server := sidecar.NewServer(s.Handler())
 	go func() { ended <- s.Run(ctx, server, func() error { return server.Serve(listen) }) }()
 	return func() {
