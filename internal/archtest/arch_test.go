@@ -46,7 +46,7 @@ func allowed() map[string][]string {
 			"internal/draw", "internal/probe", "internal/samples", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/slo", "internal/yamlform",
 		},
-		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 
 		"internal/study/estimate": {"internal/sketch"},
