@@ -96,13 +96,7 @@ func RecordTailShare(window time.Duration) string {
 
 // Labels that the rules put on what they record and raise.
 const (
-	labelQuantile = "quantile"
 	labelSeverity = "severity"
-	labelLag      = "lag"
-	// labelScope tells rules of one alert apart: what of it is concerned.
-	labelScope = "scope"
-	// labelInstance is the scraped process, as Prometheus names it.
-	labelInstance = "instance"
 )
 
 // Annotations of the alerts.

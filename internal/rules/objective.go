@@ -27,10 +27,10 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 	f := objective{Objective: o, in: in}
 	plan := func(j Job) slo.Plan { return o.BurnPlan(j.judgedPerMinute(o)) }
 	for _, g := range partition(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
-		p := plan(g.jobs[0])
+		p := plan(g.Jobs[0])
 		if !p.Pages() {
 			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
-				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
+				o.Name, g.Jobs[0].Target, g.Jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
 		f.fits = append(f.fits, fit{g, p})
 	}
@@ -120,8 +120,7 @@ func (f objective) slowRules() []rulefmt.Rule {
 	})
 	rules := append(f.recordWindows(slow), f.recordBudget()...)
 	rules = append(rules, f.burnAlerts(slo.Ticket)...)
-	rules = append(rules, f.in.rules(f.budgetExhausted())...)
-	return f.labelled(append(rules, f.noSamples()...))
+	return f.labelled(append(rules, f.in.complete(append([]rule{f.budgetExhausted()}, f.noSamples()...)...)...))
 }
 
 // comments say what the SLO is, and how its windows differ from the usual.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"synthetic/internal/sidecar/metrics"
@@ -48,31 +49,18 @@ func ratio(part, whole string) string {
 	return part + "\n/\n(" + whole + " > 0)"
 }
 
-// latencyRules record the quantiles of the time to first token.
-func latencyRules() []rulefmt.Rule {
-	var rules []rulefmt.Rule
-	by := append(perJob(), metrics.LabelTurn)
-	for _, q := range []float64{0.5, 0.95, 0.99} {
-		// The comparison drops the NaN of an idle window.
-		r := record(RecordTTFT, matchers{}.quantile(q, by, metrics.TTFT, 30*time.Minute)+" >= 0")
-		r.Labels = map[string]string{labelQuantile: num(q)}
-		rules = append(rules, r)
-	}
-	return rules
-}
-
 // budgetExhausted is a ticket: what spent the budget paged when it did. The
 // remaining budget is that of the history there is; a short one weighs as much
 // as it is of the window, so that a bad first hour does not spend a month.
-func (f objective) budgetExhausted() alert {
+func (f objective) budgetExhausted() rule {
 	self, steps := f.self(), num(float64(f.Window/slowInterval))
-	return alert{
-		name: AlertBudgetExhausted, severity: slo.Ticket, wait: 15 * time.Minute,
-		expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
+	return rule{
+		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
+		Expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
 			self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(f.Window), steps),
-		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
-		description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
-		turns:       f.turnLabels(),
-		dashboard:   dashboardTarget,
+		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
+		Description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
+		Turns:       f.turnLabels(),
+		Dashboard:   dashboardTarget,
 	}
 }
