@@ -41,7 +41,7 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/sidecar/status",
 		},
 
-		"internal/alerting": {"internal/samples"},
+		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/samples", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/slo", "internal/yamlform",

@@ -77,8 +77,9 @@ func (b *board) scope() {
 	}
 }
 
-// selector is a series of ours with the matchers that it has.
-var selector = regexp.MustCompile(`\bsynthetic_\w+(\{[^}]*\})?`)
+// selector is a series of ours with the matchers that it has, whose values may
+// hold anything.
+var selector = regexp.MustCompile(`\bsynthetic_\w+(\{(?:[^}"]|"(?:[^"\\]|\\.)*")*\})?`)
 
 // scoped selects each series of a query by those variables whose label it has:
 // variables are named as the labels.
