@@ -40,7 +40,7 @@ type rule struct {
 }
 
 // complete turns rules into those of Prometheus.
-func (in Input) complete(rules ...rule) []rulefmt.Rule {
+func (in Input) complete(rules []rule) []rulefmt.Rule {
 	out := make([]rulefmt.Rule, len(rules))
 	for i, r := range rules {
 		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"synthetic/internal/slo"
 )
@@ -27,7 +26,7 @@ const lasting = 5 * time.Minute
 
 // burnAlerts raises one alert per group of jobs. It has no waiting time: the
 // long window is one, and the short window ends it.
-func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
+func (f objective) burnAlerts(s slo.Severity) []rule {
 	var alerts []rule
 	for _, fit := range f.fits {
 		var tiers []slo.Tier
@@ -40,7 +39,7 @@ func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
 			alerts = append(alerts, f.burnAlert(fit, s, tiers))
 		}
 	}
-	return f.in.complete(alerts...)
+	return alerts
 }
 
 func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) rule {

@@ -44,15 +44,15 @@ func Generate(in Input) (Rules, error) {
 		if err != nil {
 			return Rules{}, err
 		}
-		r.add("synthetic-slo-"+o.Name, burnInterval, f.fastRules(), f.comments(slo.Page)...)
-		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules(), f.comments(slo.Ticket)...)
+		r.add("synthetic-slo-"+o.Name, burnInterval, in.complete(f.fastRules()), f.comments(slo.Page)...)
+		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, in.complete(f.slowRules()), f.comments(slo.Ticket)...)
 	}
 	general, err := in.generalGroups()
 	if err != nil {
 		return Rules{}, fmt.Errorf("reading the form of the rules, which is a mistake of this program: %w", err)
 	}
 	for _, g := range general {
-		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules...))
+		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
 	}
 	if err := r.validate(); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
@@ -70,6 +70,4 @@ func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, c
 }
 
 // record makes a recording rule.
-func record(name, expr string) rulefmt.Rule {
-	return rulefmt.Rule{Record: name, Expr: expr}
-}
+func record(name, expr string) rule { return rule{Record: name, Expr: expr} }

@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/rulefmt"
 
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
 // recordWindows records, per window, the share of bad turns and their number.
-func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
-	var rules []rulefmt.Rule
+func (f objective) recordWindows(windows []time.Duration) []rule {
+	var rules []rule
 	for _, w := range windows {
 		rules = append(rules,
 			record(RecordErrorRatio(w), ratio(
@@ -29,14 +28,14 @@ func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
 // and those are summed: each turn weighs the same, however many there were. The
 // comparison drops what is no number, of which one would spoil the sum for the
 // whole window.
-func (f objective) recordBudget() []rulefmt.Rule {
+func (f objective) recordBudget() []rule {
 	const window = 5 * time.Minute
 	sum := func(series string) string {
 		return fmt.Sprintf("sum_over_time(%s[%s])", f.self().on(series), slo.Short(f.Window))
 	}
 	rate := func(metric string) string { return f.self().rate(f.labels(), metric, window) + " >= 0" }
 	spent := ratio(sum(recordViolationsRate), sum(recordTurnsRate))
-	return []rulefmt.Rule{
+	return []rule{
 		record(recordViolationsRate, rate(metrics.SLOViolations)),
 		record(recordTurnsRate, rate(metrics.SLOTurns)),
 		record(RecordBudgetRemaining, fmt.Sprintf("1 - (\n%s\n) / %s", indent(spent), num(f.Budget()))),

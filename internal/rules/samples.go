@@ -55,7 +55,6 @@ func (f objective) noSamples() []rule {
 		}
 		alerts = append(alerts, rule{
 			Alert: AlertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
-			Labels: map[string]string{metrics.LabelSLO: f.Name},
 			Expr: fmt.Sprintf("%s > 0\nunless\n%s > 0",
 				turns.increase(perJob(), metrics.Turns, g.Key),
 				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, g.Key)),
