@@ -1,7 +1,7 @@
 package alerting
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/prometheus/rules"
@@ -47,7 +47,7 @@ func (p *Pager) Health() Health {
 	for _, l := range p.sendLoops {
 		h.Alertmanagers = append(h.Alertmanagers, l.receiver())
 	}
-	h.Evaluations, h.Failures, h.Missed = p.evaluations.counts()
+	h.Evaluations, h.Failures, h.Missed = p.evaluations.rules.Load(), p.evaluations.failed.Load(), p.evaluations.late.Load()
 	for _, g := range p.Groups() {
 		h.Slowest = max(h.Slowest, g.GetEvaluationTime())
 		last := p.WallTime(g.GetLastEvalTimestamp())
@@ -84,34 +84,23 @@ func (p *Pager) WallTime(t time.Time) time.Time { return p.clock.toWall(t) }
 
 // evaluations counts what the rule manager does. Its own counters begin anew
 // when a group changes.
-type evaluations struct {
-	mu                  sync.Mutex
-	rules, failed, late uint64
-}
+type evaluations struct{ rules, failed, late atomic.Uint64 }
 
 // note counts an evaluation of a group that just ended; before is the one
 // before it, zero for none.
 func (e *evaluations) note(g *rules.Group, before, now time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for _, r := range g.Rules() {
-		e.rules++
+		e.rules.Add(1)
 		if r.LastError() != nil {
-			e.failed++
+			e.failed.Add(1)
 		}
 	}
 	if !before.IsZero() {
-		e.late += missed(now.Sub(before), g.Interval())
+		e.late.Add(missed(now.Sub(before), g.Interval()))
 	}
 }
 
 // missed is how many evaluations there should have been between two.
 func missed(passed, interval time.Duration) uint64 {
 	return uint64(max(0, passed.Round(interval)/interval-1))
-}
-
-func (e *evaluations) counts() (rules, failed, late uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.rules, e.failed, e.late
 }

@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/atomicfile"
 )
 
 // stateFileName is where the states of alerts lie within the pager's directory.
@@ -42,32 +45,16 @@ func (f savedStates) resumed(wall time.Time) (at time.Time, known bool) {
 
 const stateVersion = 1
 
-// save writes the states: under their final name only once the file is whole.
+// save writes the states.
 func (s *alertStates) save(dir string) error {
 	data, err := json.Marshal(s.snapshot())
 	if err != nil {
 		return fmt.Errorf("encoding the alerts: %w", err)
 	}
-	path := filepath.Join(dir, stateFileName)
-	err = writeSynced(path+".tmp", data)
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, stateFileName), data, 0o600); err != nil {
 		return fmt.Errorf("saving the alerts: %w", err)
 	}
 	return nil
-}
-
-// writeSynced writes a file that is on the disk when it returns: one that takes
-// the place of a good one must not be empty after a power cut.
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (s *alertStates) snapshot() savedStates {
@@ -133,8 +120,5 @@ func (s *alertStates) validUntil(r *alertState, saved time.Time, timing func(ale
 	if !r.KeptSince.IsZero() {
 		kept = r.KeptSince.Add(t.keep)
 	}
-	if again := now.Add(4 * t.interval); again.After(kept) {
-		return again
-	}
-	return kept
+	return slices.MaxFunc([]time.Time{kept, now.Add(4 * t.interval)}, time.Time.Compare)
 }

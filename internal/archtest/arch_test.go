@@ -44,12 +44,12 @@ func allowed() map[string][]string {
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
 
-		"internal/alerting": {"internal/samples"},
+		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/samples",
 			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/yamlform",
 		},
-		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
+		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 
 		"internal/study/estimate": {"internal/sketch"},

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -171,13 +172,9 @@ func incidents(injections []Injection) []Incident {
 
 // Settings say in words how the scores of the campaign are made.
 func (c Campaign) Settings() []string {
-	scrape := c.ScrapeInterval
-	if scrape == 0 {
-		scrape = 15 * time.Second
-	}
 	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults, on which false pages are counted, and %d days with faults, after %d days in which baselines are learned",
-		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp)}
-	lines = append(lines, fmt.Sprintf("scraped every %s, rules evaluated every %s", scrape, c.Files[0].Interval))
+		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp),
+		fmt.Sprintf("scraped every %s, rules evaluated every %s", cmp.Or(c.ScrapeInterval, 15*time.Second), c.Files[0].Interval)}
 	for _, m := range c.Models {
 		lines = append(lines, m.describe())
 	}

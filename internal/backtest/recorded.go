@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -53,7 +54,7 @@ func (b *Blocks) Advance(ctx context.Context, store *Store, to time.Time, wanted
 		return fmt.Errorf("reading the TSDB: %w", err)
 	}
 	defer q.Close()
-	for _, name := range sortedNames(wanted) {
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		set := q.Select(ctx, false, nil, labels.MustNewMatcher(labels.MatchEqual, model.MetricNameLabel, name))
 		for set.Next() {
 			into := store.Series(set.At().Labels())
@@ -103,7 +104,7 @@ func (r *Remote) Advance(ctx context.Context, store *Store, to time.Time, wanted
 		if end.After(to) {
 			end = to
 		}
-		for _, name := range sortedNames(wanted) {
+		for _, name := range slices.Sorted(maps.Keys(wanted)) {
 			span := promv1.Range{Start: r.from, End: end.Add(-time.Millisecond), Step: r.step}
 			v, _, _, err := r.api.QueryRange(ctx, name, span)
 			if err != nil {
@@ -131,13 +132,4 @@ func appendMatrix(store *Store, matrix model.Matrix) {
 			into.Append(int64(p.Timestamp), float64(p.Value))
 		}
 	}
-}
-
-func sortedNames(wanted map[string]bool) []string {
-	var names []string
-	for name := range wanted {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

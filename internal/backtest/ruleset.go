@@ -1,9 +1,11 @@
 package backtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -27,7 +29,6 @@ type RuleSet struct {
 // rule is one recording or alerting rule.
 type rule struct {
 	name, expr string
-	group      string
 	interval   time.Duration
 	records    bool
 	labels     map[string]string
@@ -78,11 +79,8 @@ func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval
 		return nil, err
 	}
 	one := &rule{
-		name: r.Alert + r.Record, expr: r.Expr, group: g.Name, interval: time.Duration(g.Interval),
+		name: r.Alert + r.Record, expr: r.Expr, interval: cmp.Or(time.Duration(g.Interval), interval),
 		records: r.Record != "", labels: r.Labels, lookback: lookback(expr),
-	}
-	if one.interval == 0 {
-		one.interval = interval
 	}
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
 		if s, ok := n.(*parser.VectorSelector); ok {
@@ -125,13 +123,12 @@ func anyPages(all []*rule, severities []string) error {
 	}
 	var others []string
 	for _, r := range all {
-		if r.records {
-			continue
+		if !r.records {
+			others = append(others, r.labels[labelSeverity])
 		}
-		if slices.Contains(severities, r.labels[labelSeverity]) {
-			return nil
-		}
-		others = append(others, r.labels[labelSeverity])
+	}
+	if slices.ContainsFunc(others, func(s string) bool { return slices.Contains(severities, s) }) {
+		return nil
 	}
 	slices.Sort(others)
 	return fmt.Errorf("no alert has the label %s at %q, which are the pages; the alerts there are have it at %q: choose of those, or set the label", labelSeverity, severities, slices.Compact(others))
@@ -189,20 +186,18 @@ func sortRules(all []*rule) ([]*rule, error) {
 
 // Reads lists the names of the series that the rules read and do not record.
 func (s *RuleSet) Reads() []string {
-	recorded := map[string]bool{}
-	for _, r := range s.rules {
-		recorded[r.name] = recorded[r.name] || r.records
-	}
-	var names []string
+	names := map[string]bool{}
 	for _, r := range s.rules {
 		for _, name := range r.reads {
-			if !recorded[name] {
-				names = append(names, name)
-			}
+			names[name] = true
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	for _, r := range s.rules {
+		if r.records {
+			delete(names, r.name)
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // Lookback is how much history the rules need.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Page is a time in which at least one alert of a pager fired, without a
@@ -207,8 +209,7 @@ func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+	return stat.Quantile(q, stat.Empirical, slices.Sorted(slices.Values(values)), nil)
 }
 
 // finite is nil for what JSON cannot say and no one measured.

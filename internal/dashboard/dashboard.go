@@ -42,31 +42,23 @@ type Dashboard struct {
 // The error names the dashboard that could not be built.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
-	for _, b := range boards(in) {
+	all, err := boards(in)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range all {
 		encoded, err := b.encode(resolution(in.Traffic))
 		if err != nil {
-			return nil, fmt.Errorf("building the dashboard %q: %w", b.title, err)
+			return nil, fmt.Errorf("building the dashboard %q: %w", b.Title, err)
 		}
-		out = append(out, Dashboard{File: b.file, UID: b.uid, Title: b.title, JSON: encoded})
+		out = append(out, Dashboard{File: b.File + ".json", UID: b.UID, Title: b.Title, JSON: encoded})
 	}
 	return out, nil
 }
 
-// board is one dashboard before it is rendered.
-type board struct {
-	file, uid, title, about string
-	// perProber adds the variable that picks probers by their instance.
-	perProber bool
-	rows      []row
-}
-
-func boards(in Input) []board {
-	return []board{overview(in.SLOs), targetDetail(in.SLOs), proberHealth()}
-}
-
 // encode renders the dashboard and writes it as JSON.
 func (b board) encode(resolution string) ([]byte, error) {
-	panels, err := place(b.rows)
+	panels, err := place(b.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -78,10 +70,10 @@ func (b board) encode(resolution string) ([]byte, error) {
 	// the SDK prefers, is new with Grafana 12.
 	//lint:ignore SA1019 the classic schema is wanted, see above.
 	d := dashboard.NewDashboard()
-	d.Uid, d.Title, d.Description, d.Tags = &b.uid, &b.title, &b.about, []string{tag}
+	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
 	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, []dashboard.AnnotationQuery{alerts}
-	d.Templating.List, d.Panels = variables(resolution, b.perProber), panels
+	d.Templating.List, d.Panels = variables(resolution, b.PerProber), panels
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}

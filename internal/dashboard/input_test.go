@@ -120,3 +120,18 @@ func TestNamesComeFromTheCatalog(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesAreQuoted: the name of an objective may hold everything that means
+// something in YAML, PromQL and templates.
+func TestNamesAreQuoted(t *testing.T) {
+	const nasty = "a\"b\\c|d.*{{ .Labels }} <<.>> #'\n: é"
+	queries, err := dashboardtest.Queries(generate(t, dashboard.Input{SLOs: []slo.Objective{
+		{Name: nasty, SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: time.Hour},
+	}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queries {
+		checkQuery(t, q.String(), q.Expr)
+	}
+}

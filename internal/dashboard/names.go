@@ -10,7 +10,7 @@ const (
 // tag marks our dashboards; the links between them select by it.
 const tag = "synthetic"
 
-// Names of the dashboards' variables.
+// Names of the dashboards' variables. Those that pick by a label are named so.
 const (
 	varDatasource = "datasource"
 	varTarget     = "target"
@@ -19,27 +19,6 @@ const (
 	varResolution = "resolution"
 )
 
-// Labels that Prometheus adds when it scrapes.
-const (
-	labelJob      = "job"
-	labelInstance = "instance"
-	labelLE       = "le"
-)
-
-// Series that synthetic exports through the Go and process collectors, which
-// the catalog leaves out.
-const (
-	processCPU    = "process_cpu_seconds_total"
-	processMemory = "process_resident_memory_bytes"
-	processFDs    = "process_open_fds"
-	processStart  = "process_start_time_seconds"
-	goGoroutines  = "go_goroutines"
-	goHeap        = "go_memstats_heap_inuse_bytes"
-)
-
-// activeAlerts are our alerts that are pending or firing, as Prometheus's rule
-// manager writes them.
-const (
-	activeAlerts = `ALERTS{alertname=~"Synthetic.*"}`
-	firingAlerts = `ALERTS{alertname=~"Synthetic.*",alertstate="firing"}`
-)
+// firingAlerts are our alerts that fire, as Prometheus's rule manager writes
+// them.
+const firingAlerts = `ALERTS{alertname=~"Synthetic.*",alertstate="firing"}`

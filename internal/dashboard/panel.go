@@ -12,43 +12,46 @@ import (
 
 // row is a titled band of panels, which flow from left to right and wrap.
 type row struct {
-	title string
-	// repeat names the variable for each of whose values the row is drawn.
-	repeat string
-	panels []panel
+	Title string
+	// Repeat names the variable for each of whose values the row is drawn.
+	Repeat string
+	Panels []panel
 }
 
 // panel is one panel before it is rendered.
 type panel struct {
-	title, unit string
+	Title, Unit string
 	// The description: what the panel says, how to read it, and what to do when
 	// it looks bad.
-	says, read, act string
-	// view is the kind of panel; nil is a graphView.
-	view view
-	// width and height are in Grafana's grid of 24 columns, of which a row is
+	Says, Read, Act string
+	// The kind of panel, of which one is set; none is a Graph.
+	Graph   graphView
+	Stat    *statView
+	Table   *tableView
+	Heatmap bool
+	// Width and Height are in Grafana's grid of 24 columns, of which a row is
 	// about 36 pixels; 0 is 12 by 8.
-	width, height uint32
-	queries       []query
-	// levels colour the value from the given one up; the first has no value.
-	levels []level
-	// empty is shown when the queries return nothing.
-	empty string
-	// links lead from a series to another dashboard.
-	links []dashboard.DashboardLink
+	Width, Height uint32
+	Queries       []query
+	// Levels colour the value from the given one up; the first has no value.
+	Levels []level
+	// Empty is shown when the queries return nothing.
+	Empty string
+	// ToTarget links from a series with a target label to that target's detail.
+	ToTarget bool `yaml:"to_target"`
 }
 
 // level is a colour from a value upwards.
 type level struct {
-	from  float64
-	color string
+	From  float64
+	Color string
 }
 
 // query is one PromQL query of a panel.
 type query struct {
-	expr, legend string
-	// exemplars asks for the samples that carry trace ids.
-	exemplars bool
+	Expr, Legend string
+	// Exemplars asks for the samples that carry trace ids.
+	Exemplars bool
 }
 
 // view draws a kind of panel. Settings that all kinds share are render's.
@@ -56,6 +59,18 @@ type view interface {
 	draw(p panel) (dashboard.Panel, error)
 	// ask says how a query of such a panel is put to Prometheus.
 	ask(q *prometheus.DataqueryBuilder)
+}
+
+func (p panel) view() view {
+	switch {
+	case p.Stat != nil:
+		return *p.Stat
+	case p.Table != nil:
+		return *p.Table
+	case p.Heatmap:
+		return heatmapView{}
+	}
+	return p.Graph
 }
 
 // gridColumns is the width of Grafana's grid.
@@ -70,15 +85,15 @@ func place(rows []row) ([]dashboard.PanelOrRowPanel, error) {
 		out = append(out, dashboard.PanelOrRowPanel{RowPanel: r.header(nextID(), y)})
 		y++
 		var x, tallest uint32
-		for _, p := range r.panels {
-			at := dashboard.GridPos{W: cmp.Or(p.width, 12), H: cmp.Or(p.height, 8)}
+		for _, p := range r.Panels {
+			at := dashboard.GridPos{W: cmp.Or(p.Width, 12), H: cmp.Or(p.Height, 8)}
 			if x+at.W > gridColumns {
 				x, y, tallest = 0, y+tallest, 0
 			}
 			at.X, at.Y = x, y
 			built, err := p.render(nextID(), at)
 			if err != nil {
-				return nil, fmt.Errorf("panel %q: %w", p.title, err)
+				return nil, fmt.Errorf("panel %q: %w", p.Title, err)
 			}
 			out = append(out, dashboard.PanelOrRowPanel{Panel: &built})
 			x, tallest = x+at.W, max(tallest, at.H)
@@ -90,32 +105,32 @@ func place(rows []row) ([]dashboard.PanelOrRowPanel, error) {
 
 func (r row) header(id, y uint32) *dashboard.RowPanel {
 	h := dashboard.NewRowPanel()
-	h.Id, h.Title = id, &r.title
+	h.Id, h.Title = id, &r.Title
 	h.GridPos = &dashboard.GridPos{X: 0, Y: y, W: gridColumns, H: 1}
-	if r.repeat != "" {
-		h.Repeat = &r.repeat
+	if r.Repeat != "" {
+		h.Repeat = &r.Repeat
 	}
 	return h
 }
 
 // render makes the Grafana panel.
 func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
-	if p.view == nil {
-		p.view = graphView{}
-	}
-	out, err := p.view.draw(p)
+	out, err := p.view().draw(p)
 	if err != nil {
 		return dashboard.Panel{}, err
 	}
-	out.Id, out.GridPos, out.Title = &id, &at, &p.title
-	out.Description = new(p.says + "\n\n**Read:** " + p.read + "\n\n**Act:** " + p.act)
+	out.Id, out.GridPos, out.Title = &id, &at, &p.Title
+	out.Description = new(p.Says + "\n\n**Read:** " + p.Read + "\n\n**Act:** " + p.Act)
 	out.Datasource, out.Interval = new(datasource()), new("$"+varResolution)
 	fields := &out.FieldConfig.Defaults
-	fields.Unit, fields.Links = &p.unit, p.links
-	if p.empty != "" {
-		fields.NoValue = &p.empty
+	fields.Unit = &p.Unit
+	if p.ToTarget {
+		fields.Links = []dashboard.DashboardLink{toTarget()}
 	}
-	for i, q := range p.queries {
+	if p.Empty != "" {
+		fields.NoValue = &p.Empty
+	}
+	for i, q := range p.Queries {
 		target, err := p.build(q, i)
 		if err != nil {
 			return dashboard.Panel{}, err
@@ -131,13 +146,13 @@ func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	b := prometheus.NewDataqueryBuilder().
 		RefId(string(rune('A' + i))).
 		EditorMode(prometheus.QueryEditorModeCode).
-		Expr(q.expr).
-		LegendFormat(q.legend).
+		Expr(q.Expr).
+		LegendFormat(q.Legend).
 		Interval("$" + varResolution)
-	if q.exemplars {
+	if q.Exemplars {
 		b.Exemplar(true)
 	}
-	p.view.ask(b)
+	p.view().ask(b)
 	return b.Build()
 }
 
@@ -146,13 +161,13 @@ func datasource() common.DataSourceRef {
 }
 
 // toTarget leads from a series with a target label to that target's detail.
-func toTarget() []dashboard.DashboardLink {
+func toTarget() dashboard.DashboardLink {
 	url := fmt.Sprintf("/d/%s?${__url_time_range}&${%s:queryparam}&var-%s=${__field.labels.%s}",
 		TargetUID, varDatasource, varTarget, varTarget)
-	return []dashboard.DashboardLink{{
+	return dashboard.DashboardLink{
 		Title: "Detail of ${__field.labels." + varTarget + "}",
 		Type:  dashboard.DashboardLinkTypeLink,
 		Tags:  []string{},
 		Url:   &url,
-	}}
+	}
 }

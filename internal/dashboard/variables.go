@@ -17,7 +17,7 @@ func variables(resolution string, perProber bool) []dashboard.VariableModel {
 	out := []dashboard.VariableModel{
 		source,
 		labelVariable(varTarget, "Target", "Deployments that are probed.", metrics.SchedulerHeartbeat),
-		labelVariable(varWorkload, "Workload", "Kinds of conversation.", metrics.SchedulerHeartbeat+"{"+jobScope()[0].String()+"}"),
+		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, []string{varTarget})),
 	}
 	if perProber {
 		out = append(out, labelVariable(varInstance, "Prober", "Processes that probe.", metrics.BuildInfo))

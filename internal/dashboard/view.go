@@ -15,9 +15,6 @@ import (
 
 // Colours by Grafana's names, which follow its light and dark themes.
 const (
-	green  = "green"
-	yellow = "yellow"
-	orange = "orange"
 	red    = "red"
 	blue   = "blue"
 	purple = "purple"
@@ -43,20 +40,16 @@ func thresholds(levels []level) built[dashboard.ThresholdsConfig] {
 	steps := []dashboard.Threshold{{Color: gray}}
 	for i, l := range levels {
 		if i == 0 {
-			steps[0].Color = l.color
+			steps[0].Color = l.Color
 			continue
 		}
-		steps = append(steps, dashboard.Threshold{Value: &l.from, Color: l.color})
+		steps = append(steps, dashboard.Threshold{Value: &l.From, Color: l.Color})
 	}
 	return built[dashboard.ThresholdsConfig]{dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute, Steps: steps}}
 }
 
 // texts maps values to what is shown in their place.
 type texts map[string]dashboard.ValueMappingResult
-
-func text(s, color string) dashboard.ValueMappingResult {
-	return dashboard.ValueMappingResult{Text: &s, Color: &color}
-}
 
 func (t texts) mapping() dashboard.ValueMap {
 	return dashboard.ValueMap{Type: dashboard.MappingTypeValueToText, Options: t}
@@ -68,22 +61,22 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 
 // graphView draws lines over time.
 type graphView struct {
-	// stacked fills and stacks the series: for parts of a whole.
-	stacked bool
-	// logarithmic has a log scale: for what spans powers of ten.
-	logarithmic bool
-	// max is the top of the axis; 0 leaves it to the data.
-	max float64
-	// floor is where the axis starts unless data lie below: for shares close
+	// Stacked fills and stacks the series: for parts of a whole.
+	Stacked bool
+	// Logarithmic has a log scale: for what spans powers of ten.
+	Logarithmic bool
+	// Max is the top of the axis; 0 leaves it to the data.
+	Max float64
+	// Floor is where the axis starts unless data lie below: for shares close
 	// to 1, whose course would be lost on an axis from 0. 0 starts there.
-	floor float64
-	// limits draws the panel's levels as dashed lines.
-	limits bool
-	// colors fixes the colours of the series that match a regexp.
-	colors []seriesColor
+	Floor float64
+	// Limits draws the panel's levels as dashed lines.
+	Limits bool
+	// Colors fixes the colours of the series that match a regexp.
+	Colors []seriesColor
 }
 
-type seriesColor struct{ regexp, color string }
+type seriesColor struct{ Regexp, Color string }
 
 func (graphView) ask(q *prometheus.DataqueryBuilder) { q.Range() }
 
@@ -97,20 +90,20 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 		// Gaps stay gaps: a line across them would show what nobody measured.
 		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
-		Thresholds(thresholds(p.levels)).
+		Thresholds(thresholds(p.Levels)).
 		ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(g.thresholdStyle())).
 		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
 			Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"})).
-		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.stacked))
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.Stacked))
 	g.axis(b)
-	if g.stacked {
+	if g.Stacked {
 		b.FillOpacity(40).Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal))
 	}
-	for _, c := range g.colors {
-		override(b, c.regexp, paint(c.color))
+	for _, c := range g.Colors {
+		override(b, c.Regexp, paint(c.Color))
 	}
 	for _, l := range []struct{ prefix, color string }{{limitPrefix, red}, {plannedPrefix, blue}, {expectedPrefix, purple}} {
-		if slices.ContainsFunc(p.queries, func(q query) bool { return strings.HasPrefix(q.legend, l.prefix) }) {
+		if slices.ContainsFunc(p.Queries, func(q query) bool { return strings.HasPrefix(q.Legend, l.prefix) }) {
 			override(b, "/^"+l.prefix+"/", paint(l.color),
 				property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
 				property("custom.showPoints", "never"))
@@ -120,21 +113,21 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 }
 
 func (g graphView) axis(b *timeseries.PanelBuilder) {
-	if g.floor > 0 {
-		b.AxisSoftMin(g.floor)
+	if g.Floor > 0 {
+		b.AxisSoftMin(g.Floor)
 	} else {
 		b.Min(0)
 	}
-	if g.max > 0 {
-		b.Max(g.max)
+	if g.Max > 0 {
+		b.Max(g.Max)
 	}
-	if g.logarithmic {
+	if g.Logarithmic {
 		b.ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10))
 	}
 }
 
 func (g graphView) thresholdStyle() common.GraphThresholdsStyleMode {
-	if g.limits {
+	if g.Limits {
 		return common.GraphThresholdsStyleModeDashed
 	}
 	return common.GraphThresholdsStyleModeOff
@@ -152,32 +145,32 @@ func paint(color string) dashboard.DynamicConfigValue {
 
 // statView draws the last value of each series as a coloured figure.
 type statView struct {
-	// names shows the names of the series instead of their values: for info
+	// Names shows the names of the series instead of their values: for info
 	// metrics, whose value is always 1.
-	names bool
-	texts texts
-	// decimals is the number of digits after the point.
-	decimals float64
+	Names bool
+	Texts texts
+	// Decimals is the number of digits after the point.
+	Decimals float64
 }
 
 func (statView) ask(q *prometheus.DataqueryBuilder) { q.Instant() }
 
 func (v statView) draw(p panel) (dashboard.Panel, error) {
 	mode := common.BigValueTextModeAuto
-	if v.names {
+	if v.Names {
 		mode = common.BigValueTextModeName
 	}
 	b := stat.NewPanelBuilder().
-		Decimals(v.decimals).
-		Thresholds(thresholds(p.levels)).
+		Decimals(v.Decimals).
+		Thresholds(thresholds(p.Levels)).
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 		ColorMode(common.BigValueColorModeValue).
 		GraphMode(common.BigValueGraphModeNone).
 		TextMode(mode).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
-		NoValue(cmp.Or(p.empty, "unknown"))
-	if v.texts != nil {
-		b.Mappings([]dashboard.ValueMapping{{ValueMap: new(v.texts.mapping())}})
+		NoValue(cmp.Or(p.Empty, "unknown"))
+	if v.Texts != nil {
+		b.Mappings([]dashboard.ValueMapping{{ValueMap: new(v.Texts.mapping())}})
 	}
 	return b.Build()
 }
@@ -193,7 +186,7 @@ func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 	return heatmap.NewPanelBuilder().
 		// Prometheus counts already by bucket; Grafana must not bin again.
 		Calculate(false).
-		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit)).
+		YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.Unit)).
 		Color(heatmap.NewHeatmapColorOptionsBuilder().
 			Mode(heatmap.HeatmapColorModeScheme).
 			Scheme("Oranges").Fill("dark-orange").

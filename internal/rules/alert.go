@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
@@ -12,62 +11,64 @@ import (
 	"synthetic/internal/slo"
 )
 
-// alert is an alerting rule before its links are filled in.
-type alert struct {
-	name     string
-	severity slo.Severity
-	expr     string
-	// wait is how long the expression must hold before the alert fires, keep
-	// how long it fires on after the expression stopped to hold.
-	wait, keep time.Duration
-	// labels are put on the alert beside those of the expression.
-	labels               map[string]string
-	summary, description string
-	// turns are the labels by which the alert's description names a bad turn;
-	// none where the alert is not about turns.
-	turns []string
-	// windows says in words when the alert fires; "" for none.
-	windows string
-	// dashboard is the UID of the dashboard to look at.
-	dashboard string
+// ruleGroup is a group before it is completed.
+type ruleGroup struct {
+	Name     string
+	Interval model.Duration
+	Rules    []rule
 }
 
-// rule completes an alert.
-func (in Input) rule(a alert) rulefmt.Rule {
-	labels := map[string]string{labelSeverity: string(a.severity)}
-	maps.Copy(labels, a.labels)
-	annotations := map[string]string{
-		annotationSummary:     a.summary,
-		annotationDescription: a.description,
-		annotationRunbook:     in.runbook(a.name),
+// rule is a recording rule, or an alert before its links are filled in.
+type rule struct {
+	Record, Alert string
+	Severity      slo.Severity
+	Expr          string
+	// For is how long the expression must hold before the alert fires, Keep how
+	// long it fires on after the expression stopped to hold.
+	For  model.Duration
+	Keep model.Duration `yaml:"keep_firing_for"`
+	// Labels are put on it beside those of the expression.
+	Labels               map[string]string
+	Summary, Description string
+	// Turns are the labels by which the alert's description names a bad turn;
+	// none where the alert is not about turns.
+	Turns []string
+	// Windows says in words when the alert fires; "" for none.
+	Windows string
+	// Dashboard is the UID of the dashboard to look at.
+	Dashboard string
+}
+
+// complete turns rules into those of Prometheus.
+func (in Input) complete(rules []rule) []rulefmt.Rule {
+	out := make([]rulefmt.Rule, len(rules))
+	for i, r := range rules {
+		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
+		if r.Alert != "" {
+			out[i].Labels = map[string]string{labelSeverity: string(r.Severity)}
+			maps.Copy(out[i].Labels, r.Labels)
+			out[i].Annotations = in.annotations(r)
+		}
 	}
-	if len(a.turns) > 0 {
-		annotations[annotationDescription] += " " + badTurnText(a.turns)
+	return out
+}
+
+func (in Input) annotations(r rule) map[string]string {
+	out := map[string]string{
+		annotationSummary:     r.Summary,
+		annotationDescription: r.Description,
+		annotationRunbook:     strings.TrimSuffix(cmp.Or(in.RunbookURL, "docs/runbooks"), "/") + "/" + r.Alert + ".md",
 	}
-	if a.windows != "" {
-		annotations[annotationWindows] = a.windows
+	if len(r.Turns) > 0 {
+		out[annotationDescription] += " " + badTurnText(r.Turns)
+	}
+	if r.Windows != "" {
+		out[annotationWindows] = r.Windows
 	}
 	if in.DashboardURL != "" {
-		annotations[annotationDashboard] = in.dashboard(a.dashboard)
+		out[annotationDashboard] = in.dashboard(r.Dashboard)
 	}
-	return rulefmt.Rule{
-		Alert: a.name, Expr: a.expr,
-		For: model.Duration(a.wait), KeepFiringFor: model.Duration(a.keep),
-		Labels: labels, Annotations: annotations,
-	}
-}
-
-// rules completes alerts.
-func (in Input) rules(alerts ...alert) []rulefmt.Rule {
-	rules := make([]rulefmt.Rule, len(alerts))
-	for i, a := range alerts {
-		rules[i] = in.rule(a)
-	}
-	return rules
-}
-
-func (in Input) runbook(alert string) string {
-	return strings.TrimSuffix(cmp.Or(in.RunbookURL, "docs/runbooks"), "/") + "/" + alert + ".md"
+	return out
 }
 
 // dashboard links to a dashboard; the target's detail opens on the target of the

@@ -3,11 +3,9 @@ package rules
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
-	"synthetic/internal/slo"
 )
 
 // same matches the labels of the alert, in the template of an annotation.
@@ -43,19 +41,10 @@ func one(metric, format string) string {
 	return queried(fmt.Sprintf("max(%s{%s})", metric, same(perSignal())), fmt.Sprintf("value | printf %q", format))
 }
 
-func limit() string     { return one(metrics.CusumLimit, "%.2f") }
-func threshold() string { return one(RecordSlowThreshold, "%.2f") }
-
-// times shows the recorded ratio to the baseline, as in "3.1 times".
-func times(window time.Duration) string { return one(RecordGeomean(window), "%.2f times") }
-
-// comparison says what the turns are compared with, and by how much they are
-// worse. A young baseline says so.
-func comparison(window time.Duration) string {
-	young := fmt.Sprintf("max(%s{%s}) == 1", metrics.BaselineYoung, same(perSignal()))
-	return fmt.Sprintf("The geometric mean of the last %s is %s the baseline of %s s (%s turns)%s.",
-		slo.Short(window), times(window), one(metrics.Baseline, "%.3g"), one(metrics.BaselineTurns, "%.0f"),
-		lookup(perSignal(), young, ", which is the threshold of the SLO: the learned baseline is still young", ""))
+// young says that a baseline is young, if it is.
+func young() string {
+	return lookup(perSignal(), fmt.Sprintf("max(%s{%s}) == 1", metrics.BaselineYoung, same(perSignal())),
+		", which is the threshold of the SLO: the learned baseline is still young", "")
 }
 
 const (

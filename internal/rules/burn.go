@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/common/model"
 
 	"synthetic/internal/slo"
 )
@@ -26,8 +26,8 @@ const lasting = 5 * time.Minute
 
 // burnAlerts raises one alert per group of jobs. It has no waiting time: the
 // long window is one, and the short window ends it.
-func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
-	var alerts []alert
+func (f objective) burnAlerts(s slo.Severity) []rule {
+	var alerts []rule
 	for _, fit := range f.fits {
 		var tiers []slo.Tier
 		for _, t := range fit.plan.Tiers {
@@ -39,22 +39,22 @@ func (f objective) burnAlerts(s slo.Severity) []rulefmt.Rule {
 			alerts = append(alerts, f.burnAlert(fit, s, tiers))
 		}
 	}
-	return f.in.rules(alerts...)
+	return alerts
 }
 
-func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) alert {
-	a := alert{
-		name: AlertSLOFastBurn, severity: s, keep: f.keep(fit, s, tiers),
-		expr:    f.burning(fit, tiers),
-		summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
-		description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
+func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) rule {
+	a := rule{
+		Alert: AlertSLOFastBurn, Severity: s, Keep: model.Duration(f.keep(fit, s, tiers)),
+		Expr:    f.burning(fit, tiers),
+		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
+		Description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
 			f.statement(), slo.Short(f.Window)),
-		turns:     f.turnLabels(),
-		windows:   explain(fit, tiers),
-		dashboard: dashboardTarget,
+		Turns:     f.turnLabels(),
+		Windows:   explain(fit, tiers),
+		Dashboard: dashboardTarget,
 	}
 	if s == slo.Ticket {
-		a.name = AlertSLOSlowBurn
+		a.Alert = AlertSLOSlowBurn
 	}
 	return a
 }
@@ -87,7 +87,7 @@ func (f objective) tier(fit fit, t slo.Tier) string {
 // filled says that a fault which just crosses the threshold brings enough bad
 // turns for the window that says whether it lasts.
 func (f objective) filled(fit fit, t slo.Tier) bool {
-	for _, j := range fit.jobs {
+	for _, j := range fit.Jobs {
 		if j.judgedPerMinute(f.Objective)*lasting.Minutes()*t.Burn*f.Budget() < float64(t.MinBadLong) {
 			return false
 		}

@@ -44,14 +44,16 @@ func Generate(in Input) (Rules, error) {
 		if err != nil {
 			return Rules{}, err
 		}
-		r.add("synthetic-slo-"+o.Name, burnInterval, f.fastRules(), f.comments(slo.Page)...)
-		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, f.slowRules(), f.comments(slo.Ticket)...)
+		r.add("synthetic-slo-"+o.Name, burnInterval, in.complete(f.fastRules()), f.comments(slo.Page)...)
+		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, in.complete(f.slowRules()), f.comments(slo.Ticket)...)
 	}
-	r.add("synthetic-latency", 0, latencyRules())
-	r.add("synthetic-regression", 0, in.regressionRules())
-	r.add("synthetic-speculation", slowInterval, in.speculationRules())
-	r.add("synthetic-target", 0, in.targetRules())
-	r.add("synthetic-prober", 0, in.proberRules())
+	general, err := in.generalGroups()
+	if err != nil {
+		return Rules{}, fmt.Errorf("reading the form of the rules, which is a mistake of this program: %w", err)
+	}
+	for _, g := range general {
+		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
+	}
 	if err := r.validate(); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
 	}
@@ -68,6 +70,4 @@ func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, c
 }
 
 // record makes a recording rule.
-func record(name, expr string) rulefmt.Rule {
-	return rulefmt.Rule{Record: name, Expr: expr}
-}
+func record(name, expr string) rule { return rule{Record: name, Expr: expr} }

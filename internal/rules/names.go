@@ -6,29 +6,13 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Names of alerts. Each has docs/runbooks/<name>.md.
+// Names of the alerts on an objective; those of the others are in groups.yml.
+// Each has docs/runbooks/<name>.md.
 const (
-	AlertSLOFastBurn          = "SyntheticSLOFastBurn"
-	AlertSLOSlowBurn          = "SyntheticSLOSlowBurn"
-	AlertSLONoSamples         = "SyntheticSLONoSamples"
-	AlertTargetDown           = "SyntheticTargetDown"
-	AlertTargetBusy           = "SyntheticTargetBusy"
-	AlertTargetNoSamples      = "SyntheticTargetNoSamples"
-	AlertProberSilent         = "SyntheticProberSilent"
-	AlertProberLagging        = "SyntheticProberLagging"
-	AlertSchedulerStuck       = "SyntheticSchedulerStuck"
-	AlertConfigReloadFailed   = "SyntheticConfigReloadFailed"
-	AlertConversationsSkipped = "SyntheticConversationsSkipped"
-	AlertUsageMissing         = "SyntheticUsageMissing"
-	AlertRulesOutdated        = "SyntheticRulesOutdated"
-	AlertFastRegression       = "SyntheticFastRegression"
-	AlertSlowRegression       = "SyntheticSlowRegression"
-	AlertTailRegression       = "SyntheticTailRegression"
-	AlertCachedRatioDrop      = "SyntheticCachedRatioDrop"
-	AlertBudgetExhausted      = "SyntheticErrorBudgetExhausted"
-	AlertAcceptanceCollapse   = "SyntheticAcceptanceCollapse"
-
-	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
+	AlertSLOFastBurn     = "SyntheticSLOFastBurn"
+	AlertSLOSlowBurn     = "SyntheticSLOSlowBurn"
+	AlertSLONoSamples    = "SyntheticSLONoSamples"
+	AlertBudgetExhausted = "SyntheticErrorBudgetExhausted"
 )
 
 // Names of recorded series that have one window each. Their labels are target,
@@ -55,32 +39,13 @@ func RecordViolations(window time.Duration) string {
 	return "synthetic:slo_violations:increase" + slo.Short(window)
 }
 
-// RecordTTFT names the quantiles of the time to first token, by target,
-// workload, turn and quantile, in seconds, of turns that got a first token.
-const RecordTTFT = "synthetic:ttft_seconds:quantile30m"
-
-// Names of recorded series of the regression alerts. Their labels are target,
-// workload and turn, and signal where they are about one.
+// Names of recorded series of the regression alerts that annotations show. Their
+// labels are target, workload and turn.
 const (
-	// RecordSlowThreshold is the ratio to the baseline from which on a level is
-	// no noise any more.
-	RecordSlowThreshold = "synthetic:signal_ratio:slow_threshold"
-	// RecordCachedRatio is the share of prompt tokens that came from the prefix
-	// cache.
-	RecordCachedRatio = "synthetic:cached_ratio:rate30m"
 	// RecordPrefill is the slope of the TTFT over the uncached prompt tokens, in
 	// seconds per token, and RecordQueue its value at none, in seconds.
 	RecordPrefill = "synthetic:prefill_seconds_per_token:line30m"
 	RecordQueue   = "synthetic:queue_seconds:line30m"
-)
-
-// Names of recorded series on speculative decoding, by target.
-const (
-	// RecordAcceptance is the share of drafted tokens that were accepted, where
-	// enough were drafted to tell.
-	RecordAcceptance = "synthetic:spec_acceptance:ratio15m"
-	// RecordUsualAcceptance is what is usual of it.
-	RecordUsualAcceptance = "synthetic:spec_acceptance:usual7d"
 )
 
 // RecordGeomean names the geometric mean, over window, of the ratio of a signal
@@ -89,20 +54,9 @@ func RecordGeomean(window time.Duration) string {
 	return "synthetic:signal_ratio:geomean" + slo.Short(window)
 }
 
-// RecordTailShare names the share of turns in the tail, over window.
-func RecordTailShare(window time.Duration) string {
-	return "synthetic:tail_share:rate" + slo.Short(window)
-}
-
 // Labels that the rules put on what they record and raise.
 const (
-	labelQuantile = "quantile"
 	labelSeverity = "severity"
-	labelLag      = "lag"
-	// labelScope tells rules of one alert apart: what of it is concerned.
-	labelScope = "scope"
-	// labelInstance is the scraped process, as Prometheus names it.
-	labelInstance = "instance"
 )
 
 // Annotations of the alerts.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/prometheus/model/rulefmt"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
@@ -27,10 +25,10 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 	f := objective{Objective: o, in: in}
 	plan := func(j Job) slo.Plan { return o.BurnPlan(j.judgedPerMinute(o)) }
 	for _, g := range partition(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
-		p := plan(g.jobs[0])
+		p := plan(g.Jobs[0])
 		if !p.Pages() {
 			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
-				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
+				o.Name, g.Jobs[0].Target, g.Jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
 		f.fits = append(f.fits, fit{g, p})
 	}
@@ -84,7 +82,7 @@ func (f objective) windows(s slo.Severity) []time.Duration {
 }
 
 // fastRules record the windows of the pages, and page.
-func (f objective) fastRules() []rulefmt.Rule {
+func (f objective) fastRules() []rule {
 	fast := f.fastWindows()
 	rules := f.recordWindows(fast)
 	rules = append(rules, record(RecordBurnRate,
@@ -95,12 +93,9 @@ func (f objective) fastRules() []rulefmt.Rule {
 // labelled puts the SLO's name on each rule, where its series have it already:
 // rules of several SLOs share their names, and a linter cannot tell from their
 // expressions that they never meet.
-func (f objective) labelled(rules []rulefmt.Rule) []rulefmt.Rule {
+func (f objective) labelled(rules []rule) []rule {
 	for i := range rules {
-		if rules[i].Labels == nil {
-			rules[i].Labels = map[string]string{}
-		}
-		rules[i].Labels[metrics.LabelSLO] = f.Name
+		rules[i].Labels = map[string]string{metrics.LabelSLO: f.Name}
 	}
 	return rules
 }
@@ -113,14 +108,14 @@ func (f objective) fastWindows() []time.Duration {
 }
 
 // slowRules record the remaining windows and the budget, and raise tickets.
-func (f objective) slowRules() []rulefmt.Rule {
+func (f objective) slowRules() []rule {
 	fast := f.fastWindows()
 	slow := slices.DeleteFunc(f.windows(slo.Ticket), func(w time.Duration) bool {
 		return slices.Contains(fast, w)
 	})
 	rules := append(f.recordWindows(slow), f.recordBudget()...)
 	rules = append(rules, f.burnAlerts(slo.Ticket)...)
-	rules = append(rules, f.in.rules(f.budgetExhausted())...)
+	rules = append(rules, f.budgetExhausted())
 	return f.labelled(append(rules, f.noSamples()...))
 }
 

@@ -8,12 +8,15 @@ import (
 
 // group is a set of jobs that share a rule.
 type group[K comparable] struct {
-	// key is what the jobs have in common, such as a window.
-	key  K
-	jobs []Job
+	// Key is what the jobs have in common, such as a window.
+	Key  K
+	Jobs []Job
 	// matchers select exactly the jobs; none when these are all there are.
 	matchers matchers
 }
+
+// Selector is the matchers and more in braces.
+func (g group[K]) Selector(more ...string) string { return g.matchers.with(more...).on("") }
 
 // partition puts jobs of one key together, in the order of their first
 // appearance. A selector is a product of values and a set of jobs need not
@@ -21,7 +24,7 @@ type group[K comparable] struct {
 func partition[K comparable](jobs []Job, key func(Job) K) []group[K] {
 	keys, byKey := collect(jobs, key)
 	if len(keys) == 1 {
-		return []group[K]{{key: keys[0], jobs: jobs}}
+		return []group[K]{{Key: keys[0], Jobs: jobs}}
 	}
 	var groups []group[K]
 	for _, k := range keys {
@@ -35,15 +38,20 @@ func partition[K comparable](jobs []Job, key func(Job) K) []group[K] {
 
 // selecting matches jobs of one workload.
 func selecting(jobs []Job) matchers {
+	return matchers{
+		oneOf(metrics.LabelTarget, targetsOf(jobs)),
+		equals(metrics.LabelWorkload, jobs[0].Workload),
+	}
+}
+
+// targetsOf lists the targets of jobs, each once.
+func targetsOf(jobs []Job) []string {
 	targets := make([]string, len(jobs))
 	for i, j := range jobs {
 		targets[i] = j.Target
 	}
 	slices.Sort(targets)
-	return matchers{
-		oneOf(metrics.LabelTarget, slices.Compact(targets)),
-		equals(metrics.LabelWorkload, jobs[0].Workload),
-	}
+	return slices.Compact(targets)
 }
 
 // collect sorts jobs into buckets and lists the keys as they appeared.

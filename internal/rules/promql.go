@@ -16,9 +16,6 @@ import (
 // pod) are summed: together they send one workload to one target.
 func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkload} }
 
-// perTarget are the labels of what a server says of itself.
-func perTarget() []string { return []string{metrics.LabelTarget} }
-
 // perTurn are the labels of a baseline, perSignal those of the regression
 // alerts.
 func perTurn() []string   { return append(perJob(), metrics.LabelTurn) }
@@ -75,9 +72,12 @@ func oneOf(label string, values []string) string {
 	return label + "=~" + strconv.Quote(alternatives(values))
 }
 
-// noneOf matches every other value of a label.
-func noneOf(label string, values []string) string {
-	return label + "!~" + strconv.Quote(alternatives(values))
+// noneOf matches every other value of a label; without values it matches all.
+func noneOf(label string, values []string) matchers {
+	if len(values) == 0 {
+		return nil
+	}
+	return matchers{label + "!~" + strconv.Quote(alternatives(values))}
 }
 
 // alternatives is a regular expression, anchored by PromQL.
@@ -92,14 +92,4 @@ func alternatives(values []string) string {
 // num writes a number for PromQL without the noise of binary fractions.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*1e9)/1e9, 'f', -1, 64)
-}
-
-// quantile estimates a quantile of a histogram of the catalog, by labels; NaN
-// in an idle window. A server that scrapes native histograms has no classic
-// buckets, and the other way round, so whichever exists answers.
-func (m matchers) quantile(q float64, by []string, metric string, window time.Duration) string {
-	native := m.rate(by, metric, window)
-	classic := m.rate(append([]string{"le"}, by...), metric+"_bucket", window)
-	return fmt.Sprintf("(\n  histogram_quantile(%[1]s, %[2]s)\n  or\n  histogram_quantile(%[1]s, %[3]s)\n)",
-		num(q), native, classic)
 }

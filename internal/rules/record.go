@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/common/model"
 
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
 // recordWindows records, per window, the share of bad turns and their number.
-func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
-	var rules []rulefmt.Rule
+func (f objective) recordWindows(windows []time.Duration) []rule {
+	var rules []rule
 	for _, w := range windows {
 		rules = append(rules,
 			record(RecordErrorRatio(w), ratio(
@@ -28,14 +28,14 @@ func (f objective) recordWindows(windows []time.Duration) []rulefmt.Rule {
 // and those are summed: each turn weighs the same, however many there were. The
 // comparison drops what is no number, of which one would spoil the sum for the
 // whole window.
-func (f objective) recordBudget() []rulefmt.Rule {
+func (f objective) recordBudget() []rule {
 	const window = 5 * time.Minute
 	sum := func(series string) string {
 		return fmt.Sprintf("sum_over_time(%s[%s])", f.self().on(series), slo.Short(f.Window))
 	}
 	rate := func(metric string) string { return f.self().rate(f.labels(), metric, window) + " >= 0" }
 	spent := ratio(sum(recordViolationsRate), sum(recordTurnsRate))
-	return []rulefmt.Rule{
+	return []rule{
 		record(recordViolationsRate, rate(metrics.SLOViolations)),
 		record(recordTurnsRate, rate(metrics.SLOTurns)),
 		record(RecordBudgetRemaining, fmt.Sprintf("1 - (\n%s\n) / %s", indent(spent), num(f.Budget()))),
@@ -48,31 +48,18 @@ func ratio(part, whole string) string {
 	return part + "\n/\n(" + whole + " > 0)"
 }
 
-// latencyRules record the quantiles of the time to first token.
-func latencyRules() []rulefmt.Rule {
-	var rules []rulefmt.Rule
-	by := append(perJob(), metrics.LabelTurn)
-	for _, q := range []float64{0.5, 0.95, 0.99} {
-		// The comparison drops the NaN of an idle window.
-		r := record(RecordTTFT, matchers{}.quantile(q, by, metrics.TTFT, 30*time.Minute)+" >= 0")
-		r.Labels = map[string]string{labelQuantile: num(q)}
-		rules = append(rules, r)
-	}
-	return rules
-}
-
 // budgetExhausted is a ticket: what spent the budget paged when it did. The
 // remaining budget is that of the history there is; a short one weighs as much
 // as it is of the window, so that a bad first hour does not spend a month.
-func (f objective) budgetExhausted() alert {
+func (f objective) budgetExhausted() rule {
 	self, steps := f.self(), num(float64(f.Window/slowInterval))
-	return alert{
-		name: AlertBudgetExhausted, severity: slo.Ticket, wait: 15 * time.Minute,
-		expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
+	return rule{
+		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
+		Expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
 			self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(f.Window), steps),
-		summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
-		description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
-		turns:       f.turnLabels(),
-		dashboard:   dashboardTarget,
+		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
+		Description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
+		Turns:       f.turnLabels(),
+		Dashboard:   dashboardTarget,
 	}
 }

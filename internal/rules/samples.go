@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/common/model"
 
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
@@ -42,9 +42,9 @@ func (j Job) silence() time.Duration {
 
 // noSamples raises a ticket when turns end and the SLO judges none of them:
 // its burn alerts cannot fire then, and silence is not health.
-func (f objective) noSamples() []rulefmt.Rule {
+func (f objective) noSamples() []rule {
 	window := func(j Job) time.Duration { return j.windowFor(time.Hour, time.Hour, 2*expectedStarts) }
-	var alerts []alert
+	var alerts []rule
 	for _, g := range partition(f.in.covered(f.Objective), window) {
 		turns := g.matchers
 		if len(g.matchers) == 0 {
@@ -53,18 +53,17 @@ func (f objective) noSamples() []rulefmt.Rule {
 		if len(f.Turns) == 1 {
 			turns = turns.with(equals(metrics.LabelTurn, string(f.Turns[0])))
 		}
-		alerts = append(alerts, alert{
-			name: AlertSLONoSamples, severity: slo.Ticket, wait: 15 * time.Minute,
-			labels: map[string]string{metrics.LabelSLO: f.Name},
-			expr: fmt.Sprintf("%s > 0\nunless\n%s > 0",
-				turns.increase(perJob(), metrics.Turns, g.key),
-				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, g.key)),
-			summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
-			description: fmt.Sprintf("{{ $value | humanize }} turns ended within %s and none was judged by the SLO that %s. Its alerts cannot fire.", slo.Short(g.key), f.statement()),
-			dashboard:   dashboardTarget,
+		alerts = append(alerts, rule{
+			Alert: AlertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
+			Expr: fmt.Sprintf("%s > 0\nunless\n%s > 0",
+				turns.increase(perJob(), metrics.Turns, g.Key),
+				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, g.Key)),
+			Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
+			Description: fmt.Sprintf("{{ $value | humanize }} turns ended within %s and none was judged by the SLO that %s. Its alerts cannot fire.", slo.Short(g.Key), f.statement()),
+			Dashboard:   dashboardTarget,
 		})
 	}
-	return f.in.rules(alerts...)
+	return alerts
 }
 
 // restriction matches the targets and workloads that the SLO names.

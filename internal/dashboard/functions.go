@@ -1,0 +1,159 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
+)
+
+// functions are what the forms of the dashboards call.
+func functions(objectives []slo.Objective) template.FuncMap {
+	return template.FuncMap{
+		"turns": probe.TurnKinds, "turnName": turnName,
+		"quantiles": func() []float64 { return []float64{0.5, 0.95, 0.99} }, "statistic": metrics.Statistic,
+		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
+		"short":     slo.Short, "promise": promise, "percent": percent,
+		"isSLO": func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
+		"burn":  burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
+		// A share of good turns is close to 1: its course would be lost on an axis
+		// from 0.
+		"floor": func(o slo.Objective) float64 { return max(0, 1-5*o.Budget()) },
+	}
+}
+
+// latency is one that is shown as quantiles.
+type latency struct {
+	SLI slo.SLI
+	// Short names it in titles, "TTFT".
+	Short string
+	// Benchmark says that what a benchmark measured is drawn beside it.
+	Benchmark       bool
+	Says, Read, Act string
+}
+
+// latencyPanel is the panel of a latency for one kind of turn.
+type latencyPanel struct {
+	latency
+	Turn probe.TurnKind
+	// Limits matches the objectives whose thresholds are drawn; "" for none.
+	Limits string
+}
+
+// latencies gives the panels of the latencies, all or only some.
+func latencies(objectives []slo.Objective, only []slo.SLI) ([]latencyPanel, error) {
+	text, err := sources.ReadFile("boards/latencies.yml")
+	if err != nil {
+		return nil, err
+	}
+	var all []latency
+	if err := decode(text, &all); err != nil {
+		return nil, err
+	}
+	var out []latencyPanel
+	for _, l := range all {
+		if len(only) > 0 && !slices.Contains(only, l.SLI) {
+			continue
+		}
+		for _, kind := range probe.TurnKinds() {
+			out = append(out, latencyPanel{l, kind, limits(objectives, l.SLI, kind)})
+		}
+	}
+	return out, nil
+}
+
+// limits matches the objectives on an SLI that apply to such turns.
+func limits(objectives []slo.Objective, sli slo.SLI, kind probe.TurnKind) string {
+	var names []string
+	for _, o := range objectives {
+		if o.SLI == sli && (len(o.Turns) == 0 || slices.Contains(o.Turns, kind)) {
+			names = append(names, o.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return oneOf(names)
+}
+
+// oneOf matches objectives by their names, taken literally.
+func oneOf(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = regexp.QuoteMeta(n)
+	}
+	return fmt.Sprintf("%s=~%q", metrics.LabelSLO, strings.Join(quoted, "|"))
+}
+
+func turnName(k probe.TurnKind) string {
+	if k == probe.First {
+		return "first turns"
+	}
+	return "follow-up turns"
+}
+
+// promise says the objective in words.
+func promise(o slo.Objective) string {
+	what := "succeed"
+	if o.SLI != slo.Availability {
+		what = fmt.Sprintf("have %s ≤ %s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
+	}
+	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), what, slo.Short(o.Window))
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
+
+// burn is how many times faster than allowed the error budget goes: the share
+// of bad turns over the share that the objective permits.
+func burn(by, window, matcher string) string {
+	return fmt.Sprintf("(sum by (%[1]s) (increase(%[2]s{%[3]s}[%[4]s])) / sum by (%[1]s) (increase(%[5]s{%[3]s}[%[4]s]))) / on (slo) group_left () (1 - max by (slo) (%[6]s{%[3]s}))",
+		by, metrics.SLOViolations, matcher, window, metrics.SLOTurns, metrics.SLOObjective)
+}
+
+// period is a window with the matcher of the objectives that have it.
+type period struct{ Window, Matcher string }
+
+// periods are the windows of objectives, in the order of their appearance.
+func periods(objectives []slo.Objective) []period {
+	var windows []time.Duration
+	names := map[time.Duration][]string{}
+	for _, o := range objectives {
+		if names[o.Window] == nil {
+			windows = append(windows, o.Window)
+		}
+		names[o.Window] = append(names[o.Window], o.Name)
+	}
+	var out []period
+	for _, w := range windows {
+		out = append(out, period{slo.Short(w), oneOf(names[w])})
+	}
+	return out
+}
+
+// tiers are those of an objective's alerts, the slowest first. One that it
+// cannot reach has no line, as it has no alert.
+func tiers(o slo.Objective) []slo.Tier {
+	return slices.SortedStableFunc(slices.Values(o.BurnPlan(0).Tiers), func(a, b slo.Tier) int { return cmp.Compare(a.Burn, b.Burn) })
+}
+
+// burnWindows are the long windows of an objective's pages. The ticket's, of
+// days, would cost a query over days for each point.
+func burnWindows(o slo.Objective) []string {
+	var out []string
+	for _, t := range o.BurnPlan(0).Tiers {
+		if t.Severity == slo.Page {
+			out = append(out, slo.Short(t.Long))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "1h")
+	}
+	return out
+}

@@ -1,0 +1,26 @@
+package rules
+
+// Names of alerts and recorded series of groups.yml.
+const (
+	AlertTargetDown              = "SyntheticTargetDown"
+	AlertTargetBusy              = "SyntheticTargetBusy"
+	AlertTargetNoSamples         = "SyntheticTargetNoSamples"
+	AlertProberSilent            = "SyntheticProberSilent"
+	AlertProberLagging           = "SyntheticProberLagging"
+	AlertSchedulerStuck          = "SyntheticSchedulerStuck"
+	AlertConfigReloadFailed      = "SyntheticConfigReloadFailed"
+	AlertConversationsSkipped    = "SyntheticConversationsSkipped"
+	AlertUsageMissing            = "SyntheticUsageMissing"
+	AlertRulesOutdated           = "SyntheticRulesOutdated"
+	AlertFastRegression          = "SyntheticFastRegression"
+	AlertSlowRegression          = "SyntheticSlowRegression"
+	AlertTailRegression          = "SyntheticTailRegression"
+	AlertCachedRatioDrop         = "SyntheticCachedRatioDrop"
+	AlertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
+	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
+
+	RecordTTFT            = "synthetic:ttft_seconds:quantile30m"
+	RecordSlowThreshold   = "synthetic:signal_ratio:slow_threshold"
+	RecordAcceptance      = "synthetic:spec_acceptance:ratio15m"
+	RecordUsualAcceptance = "synthetic:spec_acceptance:usual7d"
+)
