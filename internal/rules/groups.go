@@ -57,7 +57,7 @@ func (in Input) functions() template.FuncMap {
 
 		"tailShare": func() float64 { return tailShare }, "minTail": func() int { return minTail },
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.Short(slowInterval) },
-		"slowNoise": regression.SlowNoise, "slowFloor": regression.SlowFloor,
+		"slowNoise": func() float64 { return regression.SlowNoise }, "slowFloor": func() float64 { return regression.SlowFloor },
 
 		"lineSum": func(of string) string {
 			return matchers{}.increase(perTurn(), "synthetic_prefill_"+of+"_total", slowWindow)
