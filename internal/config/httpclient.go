@@ -2,6 +2,8 @@ package config
 
 import (
 	"bytes"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +16,7 @@ import (
 
 // ofYAML matches what a YAML library says and a user need not know: a value,
 // its line in a text that is not the user's, a type of Go.
-var ofYAML = regexp.MustCompile("`[^`]*`|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
+var ofYAML = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
 
 // httpClient resolves how requests to an endpoint travel: http_client in the
 // words of Prometheus, and the endpoint's own keys over it.
@@ -46,16 +48,22 @@ func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClient
 	}
 	_, redirects := in["follow_redirects"]
 	_, http2 := in["enable_http2"]
+	what, remedy := forbidden(in)
 	switch {
 	case err != nil:
 		said := strings.Join(strings.Fields(ofYAML.ReplaceAllString(err.Error(), "")), " ")
 		b.Mistake(at, "", "is no HTTP client configuration ("+said+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
 	case redirects || http2:
 		b.Mistake(at, "", "has follow_redirects or enable_http2", "remove it: a turn is one request; http2 is a key of its own")
-	case inlineSecret(c):
-		b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write the key's ..._file")
+	case what != "":
+		b.Mistake(at, "", what, remedy)
+	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
+		b.Mistake(at, "", "has an authorization without credentials_file", "write credentials_file, or remove authorization")
 	default:
 		c.SetDirectory(b.dir)
+		if o := c.OAuth2; o != nil { // which the library leaves out
+			o.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, o.ClientCertificateKeyFile)
+		}
 		b.filesOf(at, c)
 	}
 	return c
@@ -73,24 +81,41 @@ func (b *builder) authOnce(path string, c promconfig.HTTPClientConfig) {
 	}
 }
 
-// inlineSecret reports whether a secret stands in the text itself.
-func inlineSecret(c promconfig.HTTPClientConfig) bool {
-	written := []promconfig.Secret{c.BearerToken, c.TLSConfig.Key}
-	if a := c.Authorization; a != nil {
-		written = append(written, a.Credentials)
-	}
-	if a := c.BasicAuth; a != nil {
-		written = append(written, a.Password)
-	}
-	if a := c.OAuth2; a != nil {
-		written = append(written, a.ClientSecret, a.ClientCertificateKey, a.TLSConfig.Key)
-	}
-	if c.HTTPHeaders != nil {
-		for _, h := range c.HTTPHeaders.Headers {
-			written = append(written, h.Secrets...)
+// forbidden finds what may not stand in a client configuration, at any depth: a
+// secret itself, one of a secret manager, and headers that are the client's own.
+func forbidden(block map[string]any) (what, remedy string) {
+	const notHere = ", which is never written in the configuration (value not shown)"
+	for _, key := range slices.Sorted(maps.Keys(block)) {
+		value := block[key]
+		inner, _ := value.(map[string]any)
+		text, _ := value.(string)
+		switch key {
+		case "password", "credentials", "client_secret", "client_certificate_key", "bearer_token", "key", "secrets":
+			return "carries a key" + notHere, "put the key in a file and write the key's ..._file"
+		case "proxy_url":
+			if u, err := url.Parse(text); err == nil && u.User != nil {
+				return "has a proxy_url with a user or a password" + notHere, "use a proxy that needs none"
+			}
+		case "http_headers", "proxy_connect_header":
+			for name, h := range inner {
+				from, _ := h.(map[string]any)
+				switch carriesKey, own := headerKind(name); {
+				case own:
+					return "sets " + name + ", which the client sets itself", "remove it"
+				case from["secrets"] != nil, carriesKey && (len(from) != 1 || from["files"] == nil):
+					return "carries a key" + notHere, "put the key in a file and write the header's files"
+				}
+			}
+			continue // below it are names
+		}
+		if strings.HasSuffix(key, "_ref") {
+			return "names a secret of a manager by " + key + ", and there is none", "write the key's ..._file"
+		}
+		if what, remedy = forbidden(inner); what != "" {
+			return what, remedy
 		}
 	}
-	return slices.ContainsFunc(written, func(s promconfig.Secret) bool { return s != "" })
+	return "", ""
 }
 
 // filesOf checks that the files of a client are there.
@@ -103,7 +128,7 @@ func (b *builder) filesOf(at string, c promconfig.HTTPClientConfig) {
 		files = append(files, a.UsernameFile, a.PasswordFile)
 	}
 	if a := c.OAuth2; a != nil {
-		files = append(files, a.ClientSecretFile, a.ClientCertificateKeyFile)
+		files = append(files, a.ClientSecretFile, a.ClientCertificateKeyFile, a.TLSConfig.CAFile, a.TLSConfig.CertFile, a.TLSConfig.KeyFile)
 	}
 	if c.HTTPHeaders != nil {
 		for _, h := range c.HTTPHeaders.Headers {

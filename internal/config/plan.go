@@ -50,7 +50,7 @@ func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	if err := b.Err(); err != nil {
 		return sweep.Plan{}, err
 	}
-	text, ok := b.Redact(data, "(not kept)", "headers", "extra_body")
+	text, ok := b.Redact(data, "(not kept)", "headers", "extra_body", "http_client")
 	if !ok {
 		text = "(not kept: the plan has headers or extra_body fields of several lines)\n"
 	}

@@ -101,12 +101,10 @@ func (b *builder) headers(path string, in map[string]string) map[string]string {
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		at := yamlform.Join(path, name)
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
-		switch canonical {
-		case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
-			"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
+		switch carriesKey, own := headerKind(name); {
+		case carriesKey:
 			b.Mistake(at, "", "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write api_key_file, or in an environment variable and write api_key_env")
-		case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
-			"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
+		case own:
 			b.Mistake(at, "", "is set by the client itself", "remove it")
 		default:
 			switch {
@@ -121,6 +119,20 @@ func (b *builder) headers(path string, in map[string]string) map[string]string {
 		taken[canonical] = name
 	}
 	return in
+}
+
+// headerKind says of a header whether it carries a key, and whether the client
+// sets it itself.
+func headerKind(name string) (carriesKey, own bool) {
+	switch textproto.CanonicalMIMEHeaderKey(name) {
+	case "Authorization", "Proxy-Authorization", "Cookie", "Api-Key", "X-Api-Key",
+		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
+		return true, false
+	case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
+		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
+		return false, true
+	}
+	return false, false
 }
 
 // ownFields are the body fields that the prober sets itself, each with what to

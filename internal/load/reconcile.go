@@ -33,7 +33,12 @@ func (s *Scheduler) Apply(jobs []probe.Job, accepted func()) error {
 		beside(next, old, func(r *runner) { r.prober.Close() })
 		return err
 	}
-	beside(old, next, s.retire)
+	beside(old, next, func(r *runner) {
+		s.retire(r)
+		if s.phase.Load() == idle && next[r.key] == nil && s.opts.OnRemoved != nil {
+			s.opts.OnRemoved(r.key) // it was never started, so that it is over
+		}
+	})
 	if accepted != nil {
 		accepted()
 	}

@@ -103,7 +103,7 @@ func lines() map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
-		Heartbeat:       func(probe.Key) time.Time { return time.Time{} },
+		Heartbeat:       func(probe.Key) time.Time { return time.Unix(1, 0) },
 	})
 	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
 	info := sink.Job{

@@ -11,6 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/slo"
 )
 
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
@@ -33,14 +34,18 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
 	r.mu.RUnlock()
 	r.gatherProcess(e)
-	judged := map[string]bool{}
+	judged := &latest{}
 	for _, j := range jobs {
 		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload)
 		if r.options.Heartbeat != nil {
-			e.add(SchedulerHeartbeat, l, unixSeconds(r.options.Heartbeat(j.key)))
+			// A job that was taken out and still drains has none.
+			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {
+				e.add(SchedulerHeartbeat, l, unixSeconds(beat))
+			}
 		}
 		j.gather(e, l, judged)
 	}
+	judged.gather(e)
 	return e.sorted()
 }
 
@@ -59,8 +64,8 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 }
 
-// gather adds the series of a job. judged are the objectives that were shown.
-func (j *job) gather(e *exposition, l labels, judged map[string]bool) {
+// gather adds the series of a job, and its objectives to those judged by.
+func (j *job) gather(e *exposition, l labels, judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
@@ -115,9 +120,8 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	}
 }
 
-// gatherObjectives adds the counters of each objective for the turns it covers
-// and, once for all jobs, what defines it. Availability has no threshold.
-func (j *job) gatherObjectives(e *exposition, l labels, judged map[string]bool) {
+// gatherObjectives adds the counters of each objective for the turns it covers.
+func (j *job) gatherObjectives(e *exposition, l labels, judged *latest) {
 	for _, s := range j.slos {
 		o := s.objective
 		for k, kind := range probe.TurnKinds() {
@@ -126,14 +130,35 @@ func (j *job) gatherObjectives(e *exposition, l labels, judged map[string]bool) 
 				e.addAll(turn, value{SLOTurns, s.turns[k]}, value{SLOViolations, s.violations[k]})
 			}
 		}
-		if judged[o.Name] {
-			continue
-		}
-		judged[o.Name] = true
-		slo := labels{}.with(LabelSLO, o.Name)
-		e.addAll(slo, value{SLOObjective, o.Objective}, value{SLOWindow, o.Window.Seconds()})
+		judged.take(o, j.added)
+	}
+}
+
+// latest are the objectives as the newest configuration has them: a job that
+// still drains is judged by an older one.
+type latest struct {
+	objectives []slo.Objective
+	added      []uint64
+}
+
+// take adds an objective, or replaces the one of its name by a newer one.
+func (all *latest) take(o slo.Objective, added uint64) {
+	i := slices.IndexFunc(all.objectives, func(known slo.Objective) bool { return known.Name == o.Name })
+	switch {
+	case i < 0:
+		all.objectives, all.added = append(all.objectives, o), append(all.added, added)
+	case all.added[i] < added:
+		all.objectives[i], all.added[i] = o, added
+	}
+}
+
+// gather adds what defines each objective. Availability has no threshold.
+func (all *latest) gather(e *exposition) {
+	for _, o := range all.objectives {
+		l := labels{}.with(LabelSLO, o.Name)
+		e.addAll(l, value{SLOObjective, o.Objective}, value{SLOWindow, o.Window.Seconds()})
 		if o.Threshold > 0 {
-			e.add(SLOThreshold, slo, o.Threshold.Seconds())
+			e.add(SLOThreshold, l, o.Threshold.Seconds())
 		}
 	}
 }

@@ -21,6 +21,8 @@ type job struct {
 
 	mu   sync.Mutex
 	info sink.Job
+	// added orders the configurations that jobs were given.
+	added uint64
 	counters
 	turns [kinds]turnSeries
 	// phase has those that ever happened: a target without TLS has no use for the
@@ -66,10 +68,10 @@ func newJob(key probe.Key) *job {
 }
 
 // configure takes over what is said of the job.
-func (j *job) configure(info sink.Job) {
+func (j *job) configure(info sink.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.info = info
+	j.info, j.added = info, added
 	j.setSLOs(info.Objectives)
 	j.setRegression()
 }

@@ -43,6 +43,7 @@ type Recorder struct {
 	jobs    map[probe.Key]*job
 	targets map[string]*targetSeries
 	reload  reload
+	added   uint64 // configurations of jobs so far
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
 	restored map[probe.Key]regression.JobState
@@ -77,7 +78,8 @@ func (r *Recorder) Add(info sink.Job) {
 		r.restore(j)
 		r.jobs[key] = j
 	}
-	j.configure(info)
+	r.added++
+	j.configure(info, r.added)
 	if r.targets[key.Target] == nil {
 		r.targets[key.Target] = &targetSeries{}
 	}
