@@ -60,7 +60,7 @@ func startAlertmanager(t *testing.T) *alertmanager {
 func (a *alertmanager) restart(t *testing.T) {
 	t.Helper()
 	a.process = start(t, "alertmanager", nil, a.argv...)
-	await(t, 30*time.Second, "Alertmanager to be ready", func() error {
+	await(t, patience, "Alertmanager to be ready", func() error {
 		_, err := get(t.Context(), a.root+"/-/ready")
 		return err
 	}, a.process)
