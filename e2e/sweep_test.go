@@ -17,6 +17,7 @@ import (
 // TestSweep compares a sweep of two deployments with what their frontends
 // counted over the same windows, level by level.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	deployments := map[string]*dynamo{
 		"round_robin": startDynamo(t, "round-robin"),
 		"kv_aware":    startDynamo(t, "kv"),
