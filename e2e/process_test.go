@@ -102,7 +102,7 @@ func (p *process) tail(lines int) string {
 var errEnded = errors.New("the process has ended")
 
 // patience is how long to wait for what has to come, and comes within seconds on
-// an idle machine: none of the tests is about how soon.
+// an idle machine. A test that is about how soon has its own limit.
 const patience = 4 * time.Minute
 
 // await polls until check returns nil, and fails the test after the limit or

@@ -103,7 +103,7 @@ func (p *prometheus) tryFiring(t *testing.T) ([]map[string]string, error) {
 func (p *prometheus) awaitAlert(t *testing.T, labels map[string]string) {
 	t.Helper()
 	began := time.Now()
-	await(t, patience, fmt.Sprintf("the alert %v to fire", labels), func() error {
+	await(t, 2*time.Minute, fmt.Sprintf("the alert %v to fire", labels), func() error {
 		firing, err := p.tryFiring(t)
 		if err != nil {
 			return err
