@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +61,7 @@ func startAlertmanager(t *testing.T) *alertmanager {
 func (a *alertmanager) restart(t *testing.T) {
 	t.Helper()
 	a.process = start(t, "alertmanager", nil, a.argv...)
-	await(t, 30*time.Second, "Alertmanager to be ready", func() error {
+	await(t, patience, "Alertmanager to be ready", func() error {
 		_, err := get(t.Context(), a.root+"/-/ready")
 		return err
 	}, a.process)
@@ -121,18 +122,18 @@ func (w *webhook) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	w.got = append(w.got, n)
 }
 
-// await waits until an alert was notified with a status, and returns the
-// notification.
-func (w *webhook) await(t *testing.T, limit time.Duration, status, alertname string, needed ...*process) notification {
+// await waits until one of some alerts was notified with a status, and returns
+// the notification.
+func (w *webhook) await(t *testing.T, limit time.Duration, status string, alertnames []string, needed ...*process) notification {
 	t.Helper()
 	began := time.Now()
 	var found notification
-	await(t, limit, fmt.Sprintf("a notification that %s is %s", alertname, status), func() error {
+	await(t, limit, fmt.Sprintf("a notification that one of %v is %s", alertnames, status), func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, n := range w.got {
 			for _, a := range n.Alerts {
-				if a.Status == status && a.Labels["alertname"] == alertname {
+				if a.Status == status && slices.Contains(alertnames, a.Labels["alertname"]) {
 					found = n
 					return nil
 				}
@@ -140,6 +141,6 @@ func (w *webhook) await(t *testing.T, limit time.Duration, status, alertname str
 		}
 		return fmt.Errorf("notified so far: %+v", w.got)
 	}, needed...)
-	t.Logf("%s: notified as %s after another %.1f s", alertname, status, time.Since(began).Seconds())
+	t.Logf("%v: notified as %s after another %.1f s", alertnames, status, time.Since(began).Seconds())
 	return found
 }

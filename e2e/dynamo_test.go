@@ -50,7 +50,7 @@ func startDynamo(t *testing.T, router string) *dynamo {
 		"--http-host=127.0.0.1", fmt.Sprintf("--http-port=%d", port), "--discovery-backend=file", "--router-mode="+router)
 	d.workers = start(t, "dynamo-mocker", env, python(t), "-m", "dynamo.mocker",
 		"--model-path", cached(t, "model"), "--model-name=tiny", "--num-workers=2", "--discovery-backend=file", "--extra-engine-args", engine)
-	await(t, time.Minute, "Dynamo to serve the model on two workers", func() error { return d.ready(t) }, d.frontend, d.workers)
+	await(t, patience, "Dynamo to serve the model on two workers", func() error { return d.ready(t) }, d.frontend, d.workers)
 	return d
 }
 
@@ -98,7 +98,7 @@ func (d *dynamo) ready(t *testing.T) error {
 // middle then.
 func (d *dynamo) awaitTokens(t *testing.T, n float64) {
 	t.Helper()
-	await(t, 20*time.Second, "a stream to be under way", func() error {
+	await(t, patience, "a stream to be under way", func() error {
 		f, err := tryScrape(t.Context(), d.root+"/metrics")
 		if err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // llamaServer is llama.cpp's own server on the random model.
@@ -29,7 +28,7 @@ func startLlamaServer(t *testing.T) *llamaServer {
 		// One slot, so that a conversation finds its own prefix; one thread,
 		// so that the client has a core to itself.
 		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja")
-	await(t, time.Minute, "llama-server to load the model", func() error {
+	await(t, patience, "llama-server to load the model", func() error {
 		_, err := get(t.Context(), s.root+"/health")
 		return err
 	}, s.process)
@@ -39,7 +38,7 @@ func startLlamaServer(t *testing.T) *llamaServer {
 // awaitTokens waits until a stream has n tokens behind it.
 func (s *llamaServer) awaitTokens(t *testing.T, n int) {
 	t.Helper()
-	await(t, 20*time.Second, "a stream to be under way", func() error {
+	await(t, patience, "a stream to be under way", func() error {
 		body, err := get(t.Context(), s.root+"/slots")
 		if err != nil {
 			return err

@@ -101,6 +101,10 @@ func (p *process) tail(lines int) string {
 // errEnded says that a process is gone that should be running.
 var errEnded = errors.New("the process has ended")
 
+// patience is how long to wait for what has to come, and comes within seconds on
+// an idle machine. A test that is about how soon has its own limit.
+const patience = 4 * time.Minute
+
 // await polls until check returns nil, and fails the test after the limit or
 // as soon as one of the processes has ended.
 func await(t *testing.T, limit time.Duration, what string, check func() error, needed ...*process) {

@@ -39,7 +39,7 @@ scrape_configs:
 	p := &prometheus{root: "http://" + address}
 	p.process = start(t, "prometheus", nil, cached(t, "prometheus", "usr", "bin", "prometheus"),
 		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
-	await(t, 30*time.Second, "Prometheus to be ready", func() error {
+	await(t, patience, "Prometheus to be ready", func() error {
 		_, err := get(t.Context(), p.root+"/-/ready")
 		return err
 	}, p.process)
@@ -58,7 +58,7 @@ func (p *prometheus) api(t *testing.T, path string, data any) error {
 // awaitSample waits until a query has a result.
 func (p *prometheus) awaitSample(t *testing.T, query string) {
 	t.Helper()
-	await(t, 2*time.Minute, "a result of "+query, func() error {
+	await(t, patience, "a result of "+query, func() error {
 		var data struct{ Result []json.RawMessage }
 		if err := p.api(t, "query?query="+url.QueryEscape(query), &data); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // configuration probes one deployment with four conversations a second. Each
@@ -48,7 +47,7 @@ func startSidecar(t *testing.T, baseURL string) *sidecar {
 		t.Fatal(err)
 	}
 	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)
-	await(t, 20*time.Second, "synthetic to be ready", func() error {
+	await(t, patience, "synthetic to be ready", func() error {
 		_, err := get(t.Context(), "http://"+address+"/-/ready")
 		return err
 	}, s.process)
@@ -69,7 +68,7 @@ func (s *sidecar) metrics(t *testing.T) families {
 // awaitTurns waits until n turns have ended.
 func (s *sidecar) awaitTurns(t *testing.T, n float64) {
 	t.Helper()
-	await(t, time.Minute, fmt.Sprintf("%v turns", n), func() error {
+	await(t, patience, fmt.Sprintf("%v turns", n), func() error {
 		if got := s.metrics(t).sum("synthetic_turns_total", nil); got < n {
 			return fmt.Errorf("%v turns have ended", got)
 		}

@@ -17,6 +17,7 @@ import (
 // TestSweep compares a sweep of two deployments with what their frontends
 // counted over the same windows, level by level.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	deployments := map[string]*dynamo{
 		"round_robin": startDynamo(t, "round-robin"),
 		"kv_aware":    startDynamo(t, "kv"),
@@ -101,7 +102,7 @@ func clientSide(t *testing.T, r runfile.Result) side {
 		t.Fatalf("%s %g: %d snapshots, want one, with one server's metrics", r.Variant, r.Level, len(r.Snapshots))
 	}
 	var s side
-	var d runfile.Distributions
+	var ttft, itl runfile.Distribution
 	if r.State != runfile.Complete || r.Tail != nil {
 		t.Fatalf("%s %g ended as %s (%s) with the tail %v, want complete and without one", r.Variant, r.Level, r.State, r.Why, r.Tail)
 	}
@@ -111,16 +112,18 @@ func clientSide(t *testing.T, r runfile.Result) side {
 				t.Fatalf("%s %g: %d turns ended as %s", r.Variant, r.Level, n, outcome)
 			}
 		}
-		d.Merge(b.First)
-		d.Merge(b.Followup)
+		for _, d := range []runfile.Distributions{b.First, b.Followup} {
+			ttft.Merge(d.TTFT)
+			itl.Merge(d.ITL)
+		}
 		s.prompt += float64(b.Tokens.Prompt)
 		s.output += float64(b.Tokens.Output)
 		if b.Tokens.Cached != nil {
 			s.cached += float64(*b.Tokens.Cached)
 		}
 	}
-	s.turns, s.gaps = float64(d.TTFT.Count()), float64(d.ITL.Count())
-	s.ttft, s.itl = d.TTFT.Values.Sum(), d.ITL.Values.Sum()
+	s.turns, s.gaps = float64(ttft.Values.Count()), float64(itl.Values.Count())
+	s.ttft, s.itl = ttft.Values.Sum(), itl.Values.Sum()
 	return s
 }
 

@@ -41,7 +41,7 @@ func (s *traces) has(id string) bool {
 // server got over /metrics into what an Alertmanager is told.
 func TestPagesNameATraceOfTheServer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("computes for a quarter of a minute")
+		t.Skip("computes for a quarter of a minute; make test-long runs it")
 	}
 	came := &traces{seen: map[string]bool{}}
 	d := simulate.New(simulate.Options{Seed: 1, Faults: simulate.Faults{HTTP500: 1}})

@@ -28,7 +28,7 @@ var (
 // the rows of the table in docs/how-to/sweeps.md; otherwise on one that is made short.
 func TestCapacities(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates two sweeps")
+		t.Skip("simulates two sweeps; make test-long runs it")
 	}
 	if !*capacities {
 		plan := loadPlan(t, "../../plans/002-kv-high.yml")

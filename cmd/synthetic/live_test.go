@@ -42,6 +42,7 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 
 // TestDemo follows what the demo prints, as a newcomer does.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	p := start(t, "demo", "--web.listen-address=127.0.0.1:0")
 	p.base = strings.TrimSuffix(p.out.find(t, `status page +(\S+)`), "/")
 	if _, err := url.Parse(p.base); err != nil {

@@ -17,6 +17,9 @@ import (
 // TestKilledProcess kills the real program, which pages over TCP, and starts it
 // again: the alert goes on with the beginning that it had.
 func TestKilledProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for two pages in real time; make test-long runs it")
+	}
 	t.Parallel()
 	box := &stage.Letterbox{Told: make(chan stage.Told, 1000)}
 	am := httptest.NewServer(box)

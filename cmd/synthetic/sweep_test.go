@@ -149,7 +149,7 @@ func TestSweepStops(t *testing.T) {
 // in the run in the end.
 func TestKilledSweepsLoseNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("kills 20 processes, which takes half a minute")
+		t.Skip("kills 20 processes, which takes half a minute; make test-long runs it")
 	}
 	_, server := fastDeployment(t)
 	plan := planFor(t, server.URL, "repetitions: 2\n")

@@ -37,7 +37,7 @@ func pages() backtest.RuleOptions {
 // four days with faults and three without, at the bounds that are promised.
 func TestAlertQuality(t *testing.T) {
 	if testing.Short() {
-		t.Skip("replays nine days")
+		t.Skip("replays nine days; make test-long runs it")
 	}
 	c := backtest.Campaign{
 		Models: []backtest.Model{backtest.Quiet()}, Faults: backtest.Faults(),
@@ -96,9 +96,13 @@ func checkReport(t *testing.T, r backtest.Report) {
 
 // TestSameSeedSameScores: a table can be repeated.
 func TestSameSeedSameScores(t *testing.T) {
+	model := backtest.Typical()
+	if testing.Short() {
+		model.ConversationsPerMinute = 1 // instead of 12
+	}
 	c := backtest.Campaign{
-		Models: []backtest.Model{backtest.Typical()}, Faults: backtest.Faults()[:1],
-		Files: []backtest.RuleFile{generated(t, backtest.Typical())}, SLOs: backtest.Objectives(),
+		Models: []backtest.Model{model}, Faults: backtest.Faults()[:1],
+		Files: []backtest.RuleFile{generated(t, model)}, SLOs: backtest.Objectives(),
 		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
 	}
 	var texts [2]string

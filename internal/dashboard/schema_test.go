@@ -1,18 +1,29 @@
 package dashboard_test
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
-	"github.com/grafana/grafana-foundation-sdk/go/cog/plugins"
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
 	grafana "github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
+	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
 // TestSchema reads each dashboard back strictly: unknown fields, wrong types
 // and missing ones are errors, in the options of each panel type too.
 func TestSchema(t *testing.T) {
-	plugins.RegisterDefaultPlugins()
+	// Those that are used, for compiling all of the SDK's takes a while.
+	runtime := cog.NewRuntime()
+	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
+	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
+		runtime.RegisterPanelcfgVariant(panel)
+	}
 	for _, d := range generate(t, example()) {
 		//lint:ignore SA1019 the classic schema is what Generate writes.
 		var back grafana.Dashboard
@@ -24,5 +35,27 @@ func TestSchema(t *testing.T) {
 		if err := back.Validate(); err != nil {
 			t.Errorf("%s: %v", d.File, err)
 		}
+		var shown struct{ Panels []typed }
+		if err := json.Unmarshal(d.JSON, &shown); err != nil {
+			t.Fatal(err)
+		}
+		registered(t, shown.Panels)
+	}
+}
+
+type typed struct {
+	Type   string
+	Panels []typed // of a row
+}
+
+// registered wants panels of registered types: the options of others are not
+// read.
+func registered(t *testing.T, panels []typed) {
+	t.Helper()
+	for _, p := range panels {
+		if _, ok := cog.ConfigForPanelcfgVariant(p.Type); !ok && p.Type != "row" {
+			t.Errorf("register the panel type %q, so that its options are read", p.Type)
+		}
+		registered(t, p.Panels)
 	}
 }

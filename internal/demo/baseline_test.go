@@ -45,8 +45,11 @@ func TestDemoBaselinesAreThose(t *testing.T) {
 	if len(file.Jobs) != len(targets) {
 		t.Errorf("there are %d baselines for %d deployments; make demo-baselines", len(file.Jobs), len(targets))
 	}
-	for _, target := range targets {
+	for i, target := range targets {
 		t.Run(target.Usual, func(t *testing.T) {
+			if testing.Short() && i > 0 {
+				t.Skip("one deployment is enough for a quick run; make test-long runs all")
+			}
 			t.Parallel()
 			usual, err := Baselines([]Target{target})
 			if err != nil {

@@ -22,7 +22,7 @@ const trialSeeds = 3
 // otherwise only what is told within minutes, once each.
 func TestDemoQuality(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates many deployments")
+		t.Skip("simulates many deployments; make test-long runs it")
 	}
 	var p qualityPage
 	t.Run("drafter", func(t *testing.T) {
@@ -69,7 +69,7 @@ func judged(t *testing.T, c trial, v *verdict) {
 // do.
 func TestHealthyDemoPagesNever(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates a long time")
+		t.Skip("simulates a long time; make test-long runs it")
 	}
 	seeds, length := *qualitySeeds, time.Hour
 	if seeds == 0 {

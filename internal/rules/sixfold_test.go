@@ -60,7 +60,7 @@ func sixfolds() []sixfold {
 
 func TestSixCases(t *testing.T) {
 	if testing.Short() {
-		t.Skip("evaluates the rules over days, in one goroutine")
+		t.Skip("evaluates the rules over days; make test-long runs it")
 	}
 	for _, a := range sixfolds() {
 		for name, test := range sixCases() {

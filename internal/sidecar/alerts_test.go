@@ -51,6 +51,9 @@ func TestFaultsFireAlerts(t *testing.T) {
 		{"nothing", func(*simulate.Deployment, *simulate.Pipes) {}, "", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if testing.Short() && tc.name != "slow first token" {
+				t.Skip("simulates three hours; make test-long runs it")
+			}
 			cfg, ruleFile := stage.Rules(t, alertsConfig)
 			var scrapes []stage.Scrape
 			synctest.Test(t, func(t *testing.T) {

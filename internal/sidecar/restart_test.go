@@ -42,6 +42,9 @@ func TestKilledInMidRegression(t *testing.T) {
 		"full, killed while the alert waits for 5 min": {lastingPager, busy, "SyntheticTargetBusy", 11 * time.Minute, 6 * time.Minute, 12 * time.Minute, 35 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "three times, killed while it fires" {
+				t.Skip("simulates most of an hour; make test-long runs it")
+			}
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, end := newSite(t, tt.pager)

@@ -32,7 +32,7 @@ func drafting(t *testing.T) simulate.Options {
 // and it ends when they are again.
 func TestAcceptanceCollapseFires(t *testing.T) {
 	if testing.Short() {
-		t.Skip("simulates four hours")
+		t.Skip("simulates four hours; make test-long runs it")
 	}
 	const before, during, after = 170 * time.Minute, 40 * time.Minute, 45 * time.Minute
 	cfg, rules := stage.Rules(t, speculating())

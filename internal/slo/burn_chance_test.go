@@ -80,6 +80,9 @@ func pagesByChance(rng *rand.Rand, p *pager, days int, perMinute, badShare float
 // usual windows without a least number of bad turns, as most generators write
 // them.
 func TestPagesByChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates eight years; make test-long runs it")
+	}
 	const days = 360
 	for _, tt := range []struct {
 		objective, perMinute float64

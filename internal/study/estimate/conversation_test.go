@@ -34,6 +34,9 @@ func conversations(rng *rand.Rand, slots int, turnBlocks, part float64) Series {
 // TestConversationCoverage: turns of one conversation that lie several blocks
 // apart are not seen by neighbouring blocks, and cost a little coverage.
 func TestConversationCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates 3,000 levels; make test-long runs it")
+	}
 	const runs = 1000
 	truth := latency(0)
 	for _, tt := range []struct{ turnBlocks, part, least float64 }{

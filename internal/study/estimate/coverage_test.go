@@ -55,6 +55,9 @@ func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float
 // 1,000 simulated levels. The level is 10 minutes and more of some turns per
 // second: 30 blocks of time, once or three times.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates 11,000 levels; make test-long runs it")
+	}
 	for _, tt := range []struct {
 		name                string
 		process             process
@@ -105,6 +108,9 @@ func TestCoverage(t *testing.T) {
 // TestShareCoverage does the same for shares of turns, of which a few fail in
 // bursts, and for a rate.
 func TestShareCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates 2,000 levels; make test-long runs it")
+	}
 	const runs, blocks, perBlock = 1000, 30, 40
 	for _, tt := range []struct {
 		name  string

@@ -62,6 +62,9 @@ func ladder() Plan {
 func TestCapacityAgreesWithGrid(t *testing.T) {
 	for _, at := range []int64{0, 6, 8, 16} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			if testing.Short() && at != 6 {
+				t.Skip("measures a grid of eight levels; make test-long runs it")
+			}
 			grid, gridTime := highest(t, at, false)
 			found, searchTime := highest(t, at, true)
 			if found != grid || found != float64(at) {
