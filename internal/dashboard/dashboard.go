@@ -68,7 +68,6 @@ func (b board) encode(resolution string) ([]byte, error) {
 	}
 	// File provisioning and sidecars take the classic schema; its successor, which
 	// the SDK prefers, is new with Grafana 12.
-	//lint:ignore SA1019 the classic schema is wanted, see above.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")

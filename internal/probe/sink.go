@@ -51,7 +51,7 @@ type ModelFound struct {
 // Key names the job.
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
-func (s ConversationStart) Key() Key { return Key{s.Target, s.Workload} }
+func (s ConversationStart) Key() Key { return Key(s) }
 func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }

@@ -184,7 +184,7 @@ func TestJobsAreSorted(t *testing.T) {
 	p := pageAt(noon)
 	for _, k := range []probe.Key{key("b", "a"), key("a", "b"), key("a", "a")} {
 		p.Add(jobOf(k.Target, k.Workload))
-		p.Observe(probe.ConversationStart{Target: k.Target, Workload: k.Workload})
+		p.Observe(probe.ConversationStart(k))
 	}
 	var got []probe.Key
 	for _, j := range p.Snapshot().Jobs {
