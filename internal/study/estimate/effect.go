@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Pair is what one block of time adds to a ratio: a part of a whole (turns
@@ -43,10 +43,10 @@ func OfShare(all [][]Pair) Ratio {
 	hits := r.Value * n
 	r.Low, r.High = 0, 1
 	if hits > 0 {
-		r.Low = distuv.Beta{Alpha: hits, Beta: n - hits + 1}.Quantile(tail)
+		r.Low = mathext.InvRegIncBeta(hits, n-hits+1, tail)
 	}
 	if hits < n {
-		r.High = distuv.Beta{Alpha: hits + 1, Beta: n - hits}.Quantile(1 - tail)
+		r.High = mathext.InvRegIncBeta(hits+1, n-hits, 1-tail)
 	}
 	return r
 }
@@ -154,15 +154,17 @@ func memory(rho, blocks float64) float64 {
 	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
 }
 
-// student is the 97.5th percentile of Student's distribution.
+// student is the 97.5th percentile of Student's distribution, by the regularized
+// incomplete beta function (Abramowitz and Stegun 26.7.1).
 func student(df float64) float64 {
 	if math.IsInf(df, 1) {
-		return distuv.UnitNormal.Quantile(1 - tail)
+		return mathext.NormalQuantile(1 - tail)
 	}
-	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - tail)
+	t := mathext.InvRegIncBeta(df/2, 0.5, 2*tail)
+	return math.Sqrt(df * (1 - t) / t)
 }
 
 // studentRatio is how much wider an interval is for an estimated variance.
 func studentRatio(df float64) float64 {
-	return student(df) / distuv.UnitNormal.Quantile(1-tail)
+	return student(df) / mathext.NormalQuantile(1-tail)
 }

@@ -34,7 +34,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"synthetic/internal/sketch"
 )
@@ -186,7 +186,7 @@ func below(series Series, v float64, failures bool) []Pair {
 // Beta(k, n + 1 − k), and k is that for which it is at most q with probability
 // p, taken as a continuous number.
 func order(q, n, p float64) (k float64, ok bool) {
-	covered := func(k float64) float64 { return distuv.Beta{Alpha: k, Beta: n + 1 - k}.CDF(q) }
+	covered := func(k float64) float64 { return mathext.RegIncBeta(k, n+1-k, q) }
 	if n < 1 || covered(1) < p || covered(n) > p {
 		return 0, false
 	}

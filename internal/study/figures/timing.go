@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/floats"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
@@ -146,16 +146,17 @@ func slope(y []float64) (change, t float64) {
 	if n < 6 {
 		return 0, 0
 	}
-	x := make([]float64, len(y))
-	for i := range x {
-		x[i] = float64(i)
+	mean, middle := floats.Sum(y)/n, (n-1)/2
+	var sxx, sxy, syy float64
+	for i, v := range y {
+		dx, dy := float64(i)-middle, v-mean
+		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
 	}
-	mean, r := stat.Mean(y, nil), stat.Correlation(x, y, nil)
-	if mean == 0 || math.IsNaN(r) {
+	if mean == 0 || syy == 0 {
 		return 0, 0
 	}
-	_, b := stat.LinearRegression(x, y, nil, false)
-	return b * (n - 1) / mean, r * math.Sqrt((n-2)/(1-r*r))
+	r := sxy / math.Sqrt(sxx*syy)
+	return sxy / sxx * (n - 1) / mean, r * math.Sqrt((n-2)/(1-r*r))
 }
 
 // addRates adds what is counted per second of measured time, and per turn.
