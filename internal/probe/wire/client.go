@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -18,9 +17,9 @@ const (
 	idleTimeout = 30 * time.Second
 	// maxHeaderBytes bounds the response headers and interim responses, each.
 	maxHeaderBytes = 64 << 10
-	// httpBuffer is the size of net/http's own buffers: thousands of streams wait
-	// with two each. It bounds the size line of a chunk and the trailers.
-	httpBuffer = 512
+	// writeBuffer is small: thousands of streams wait, with one each, for what
+	// they will not send.
+	writeBuffer = 512
 )
 
 // Options of a Client; the zero value is usable.
@@ -83,9 +82,8 @@ func (c *Client) newTransport() *http.Transport {
 		DisableKeepAlives:      c.options.DisableReuse,
 		MaxIdleConnsPerHost:    math.MaxInt,
 		IdleConnTimeout:        idleTimeout,
-		MaxResponseHeaderBytes: maxHeaderBytes + httpBuffer,
-		ReadBufferSize:         httpBuffer,
-		WriteBufferSize:        httpBuffer,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		WriteBufferSize:        writeBuffer,
 	}
 }
 
@@ -116,48 +114,16 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	for {
-		resp, err := c.send(r)
-		if !errors.Is(err, errUnsent) {
-			return resp, err
-		}
-		if r.Body != nil && r.Body != http.NoBody {
-			body, bodyErr := r.GetBody()
-			if bodyErr != nil {
-				return nil, &Error{StepWrite, bodyErr}
-			}
-			r = r.WithContext(ctx)
-			r.Body = body
-		}
-	}
-}
-
-// errUnsent says that a kept connection was dead before the request went out.
-var errUnsent = errors.New("the kept connection was closed")
-
-// send hands the request to net/http.
-func (c *Client) send(r *http.Request) (*http.Response, error) {
-	caller := r.Context()
-	x := &exchange{ctx: caller, trace: traceOf(caller)}
-	ctx := x.context
-	if !Exact(c.options.HTTP) {
-		ctx = x.bounded
-	}
-	req, body := once(r, ctx())
-	resp, err := c.transport.RoundTrip(req)
+	x := newExchange(ctx, Exact(c.options.HTTP))
+	resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
 	if err != nil {
-		x.stopTimer()
-		if x.unsent() && (r.GetBody != nil || r.Body == nil || r.Body == http.NoBody) {
-			return nil, errUnsent
-		}
-		failed := x.explain(caller, body, err)
+		failed := x.refused(err)
 		x.close()
 		return nil, failed
 	}
 	x.answered()
 	resp.Request = r
-	reusable := !resp.Close && !r.Close && !c.options.DisableReuse
-	resp.Body = newBody(caller, x, resp, reusable)
+	resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
 	return resp, nil
 }
 

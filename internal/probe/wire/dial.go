@@ -16,6 +16,10 @@ import (
 // timings are how long the steps to a new connection took.
 type timings struct{ dns, connect, tls time.Duration }
 
+// errElsewhere ends a dial whose request has gone out over another connection.
+// A connection without a request would be watched by nobody.
+var errElsewhere = errors.New("the request has another connection")
+
 // dial makes a connection for net/http and times its steps. It ends with the
 // request that wanted it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
@@ -24,8 +28,17 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
 	var t timings
-	defer func() { x.dialed(t) }()
-	raw, err := c.connect(ctx, network, addr, &t)
+	conn, err := c.connect(ctx, network, addr, secure, &t)
+	if !x.dialed(t) && err == nil {
+		conn.Close()
+		return nil, errElsewhere
+	}
+	return conn, err
+}
+
+// connect makes a connection, with TLS where it is due.
+func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *timings) (net.Conn, error) {
+	raw, err := c.reach(ctx, network, addr, t)
 	if err != nil {
 		return nil, dialFailure(ctx, stepOf(err), err)
 	}
@@ -75,8 +88,8 @@ func stepOf(err error) Step {
 	return StepConnect
 }
 
-// connect looks up the name and dials its addresses.
-func (c *Client) connect(ctx context.Context, network, addr string, t *timings) (net.Conn, error) {
+// reach looks up the name and dials its addresses.
+func (c *Client) reach(ctx context.Context, network, addr string, t *timings) (net.Conn, error) {
 	dial := c.options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
