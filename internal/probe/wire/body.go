@@ -123,14 +123,10 @@ func (b *Body) readArrived(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fail ends the body with err, and returns it as Read does. What the connection
-// said tells more than what net/http made of it.
+// fail ends the body with err, and returns it as Read does.
 func (b *Body) fail(err error) error {
 	if err != io.EOF {
-		if c := b.x.conn; c != nil {
-			err = c.broke(err)
-		}
-		err = failure(b.x.ctx, StepBody, err)
+		err = b.x.failed(err)
 	}
 	b.finish(err)
 	return err

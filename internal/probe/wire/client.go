@@ -100,13 +100,9 @@ func (c *Client) CloseIdleConnections() {
 // The error is an *Error. The context of r, which may carry a *Trace, covers
 // the reading of the body too.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx := r.Context()
 	err := c.unusable
-	switch {
-	case r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https":
+	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
 		err = &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
-	case ctx.Err() != nil:
-		err = failure(ctx, StepConnect, nil)
 	}
 	if err != nil {
 		if r.Body != nil {
@@ -114,10 +110,10 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	x := newExchange(ctx, Exact(c.options.HTTP))
+	x := newExchange(r.Context(), Exact(c.options.HTTP))
 	resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
 	if err != nil {
-		failed := x.refused(err)
+		failed := x.failed(err)
 		x.close()
 		return nil, failed
 	}

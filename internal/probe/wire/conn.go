@@ -96,6 +96,16 @@ func (c *conn) follow(f framing, kept bool) {
 	c.framing, c.settled = f, c.settled || !kept
 }
 
+// wroteWhole is when the request was sent, if it was in full.
+func (c *conn) wroteWhole() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writeErr != nil {
+		return time.Time{}
+	}
+	return c.wroteAt
+}
+
 // Read gives what arrived, up to the end of the headers or of the body.
 func (c *conn) Read(p []byte) (int, error) {
 	<-c.spoken

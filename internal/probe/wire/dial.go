@@ -13,9 +13,6 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// timings are how long the steps to a new connection took.
-type timings struct{ dns, connect, tls time.Duration }
-
 // errElsewhere ends a dial whose request has gone out over another connection.
 // A connection without a request would be watched by nobody.
 var errElsewhere = errors.New("the request has another connection")
@@ -27,7 +24,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	ctx, cancel := bound(ctx, x.trace.HeaderDeadline)
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
-	var t timings
+	var t Trace
 	conn, err := c.connect(ctx, network, addr, secure, &t)
 	if !x.dialed(t) && err == nil {
 		conn.Close()
@@ -37,13 +34,10 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 }
 
 // connect makes a connection, with TLS where it is due.
-func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *timings) (net.Conn, error) {
+func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
 	raw, err := c.reach(ctx, network, addr, t)
-	if err != nil {
-		return nil, dialFailure(ctx, stepOf(err), err)
-	}
-	if c.proxied {
-		return raw, nil // what comes over it is not timed here
+	if err != nil || c.proxied { // what comes over a proxy is not timed here
+		return raw, err
 	}
 	stamps := stamp(raw)
 	if !secure {
@@ -51,7 +45,7 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 	}
 	start := time.Now()
 	over, err := c.handshake(ctx, stamps, addr)
-	t.tls = time.Since(start)
+	t.TLS = time.Since(start)
 	switch {
 	case err != nil:
 		stamps.Close()
@@ -78,18 +72,9 @@ func dialFailure(ctx context.Context, step Step, err error) error {
 	return &Error{step, err}
 }
 
-// stepOf tells a name that has no address from an address that gives no
-// connection.
-func stepOf(err error) Step {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return StepDNS
-	}
-	return StepConnect
-}
-
-// reach looks up the name and dials its addresses.
-func (c *Client) reach(ctx context.Context, network, addr string, t *timings) (net.Conn, error) {
+// reach looks up the name and dials its addresses. A name that has no address is
+// told from an address that gives no connection.
+func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
 	dial := c.options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
@@ -99,12 +84,16 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *timings) (n
 	conn, err := dial(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSDone: func(httptrace.DNSDoneInfo) { found = time.Now() },
 	}), network, addr)
-	t.dns, t.connect = found.Sub(start), time.Since(found)
+	t.DNS, t.Connect = found.Sub(start), time.Since(found)
 	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		t.connect, err = 0, dns
+	switch {
+	case errors.As(err, &dns):
+		t.Connect = 0
+		return nil, dialFailure(ctx, StepDNS, dns)
+	case err != nil:
+		return nil, dialFailure(ctx, StepConnect, err)
 	}
-	return conn, err
+	return conn, nil
 }
 
 // handshake makes a TLS connection over raw. The deadline of ctx and its

@@ -2,10 +2,10 @@ package wire
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http/httptrace"
 	"net/textproto"
@@ -24,8 +24,8 @@ const maxInterim = 5
 type exchange struct {
 	ctx   context.Context
 	trace *Trace
-	// expire cancels what no deadline of a connection bounds; both are nil where
-	// connections do.
+	// expire cancels ctx where connections may know no deadlines of ours, else
+	// it is nil.
 	expire *time.Timer
 	cancel context.CancelCauseFunc
 
@@ -47,12 +47,11 @@ type exchangeKey struct{}
 // exchangeOf returns the request that net/http dials for.
 func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
-// newExchange returns that of a request with ctx. One that is not exact may have
-// a connection that knows no deadlines of ours.
 func newExchange(ctx context.Context, exact bool) *exchange {
 	x := &exchange{ctx: ctx, trace: traceOf(ctx)}
 	if !exact {
 		x.ctx, x.cancel = context.WithCancelCause(ctx)
+		x.expire = time.AfterFunc(math.MaxInt64, func() { x.cancel(os.ErrDeadlineExceeded) })
 		x.expireAt(x.trace.HeaderDeadline)
 	}
 	return x
@@ -64,48 +63,35 @@ func (x *exchange) context() context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:           func(string) { x.reach(StepConnect) },
 		TLSHandshakeStart: func() { x.reach(StepTLS) },
-		TLSHandshakeDone:  x.shookHands,
 		GotConn:           x.gotConn,
-		WroteRequest:      x.wroteRequest,
-		Got1xxResponse:    x.gotInterim,
+		WroteRequest: func(w httptrace.WroteRequestInfo) {
+			if w.Err != nil {
+				x.reach(StepWrite)
+			}
+		},
+		Got1xxResponse: x.gotInterim,
 	})
 }
 
+// reach notes the step that net/http is at. A dial may go on, up to TLS, when
+// the request has found another connection.
 func (x *exchange) reach(s Step) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	// A dial goes on when the request has found another connection.
-	if s == StepConnect || x.connecting() {
+	if s != StepTLS || x.step == StepConnect {
 		x.step = s
-	}
-}
-
-func (x *exchange) connecting() bool { return x.step == StepConnect || x.step == StepTLS }
-
-func (x *exchange) shookHands(_ tls.ConnectionState, err error) {
-	if err == nil {
-		x.reach(StepConnect)
-	}
-}
-
-// wroteRequest learns of a request whose own body cannot be read.
-func (x *exchange) wroteRequest(w httptrace.WroteRequestInfo) {
-	if w.Err != nil {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.step = StepWrite
 	}
 }
 
 // dialed takes the timings of a connection made for the request. It reports
 // whether the request still waits for one.
-func (x *exchange) dialed(t timings) bool {
+func (x *exchange) dialed(t Trace) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.connecting() {
+	if x.step != StepConnect {
 		return false
 	}
-	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.dns, t.connect, t.tls
+	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.DNS, t.Connect, t.TLS
 	return true
 }
 
@@ -122,7 +108,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		x.trace.DNS, x.trace.Connect, x.trace.TLS = 0, 0, 0
 	}
 	if c, exact := info.Conn.(*conn); exact {
-		x.stopTimer()
+		x.expireAt(time.Time{})
 		x.conn = c
 		c.claim(x, info.Reused)
 	}
@@ -145,33 +131,21 @@ func (x *exchange) answered() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.step = StepBody
-	c := x.conn
-	if c == nil {
-		x.stopTimer()
+	if x.conn == nil {
+		x.expireAt(time.Time{})
 		x.trace.Headers = time.Now()
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x.trace.Headers = x.at.At
-	if c.writeErr == nil {
-		x.trace.Wrote = c.wroteAt
-	}
+	x.trace.Headers, x.trace.Wrote = x.at.At, x.conn.wroteWhole()
 }
 
-func (x *exchange) stopTimer() {
-	if x.expire != nil {
-		x.expire.Stop()
-	}
-}
-
-// expireAt moves the end of what no deadline of a connection bounds.
+// expireAt moves the end of what no deadline of a connection bounds; the zero
+// time is none.
 func (x *exchange) expireAt(t time.Time) {
 	switch {
-	case t.IsZero():
-		x.stopTimer()
 	case x.expire == nil:
-		x.expire = time.AfterFunc(time.Until(t), func() { x.cancel(os.ErrDeadlineExceeded) })
+	case t.IsZero():
+		x.expire.Stop()
 	default:
 		x.expire.Reset(time.Until(t))
 	}
@@ -179,18 +153,18 @@ func (x *exchange) expireAt(t time.Time) {
 
 // close frees what a request holds besides its connection.
 func (x *exchange) close() {
-	x.stopTimer()
-	if x.cancel != nil {
+	if x.expire != nil {
+		x.expire.Stop()
 		x.cancel(nil)
 	}
 }
 
-// refused makes the *Error of a request that got no response.
-func (x *exchange) refused(err error) *Error {
+// failed makes the *Error of a request that err ended.
+func (x *exchange) failed(err error) *Error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	step := x.step
-	x.step = StepHeaders // a dial that goes on writes no timings any more
+	x.step = StepBody // a dial that goes on writes no timings any more
 	var dialing *Error
 	switch {
 	case errors.As(err, &dialing):
@@ -201,49 +175,39 @@ func (x *exchange) refused(err error) *Error {
 	return failure(x.ctx, step, err)
 }
 
-// explain says at which step the request failed, and of what. What the
-// connection said tells more than what net/http made of it.
+// explain says at which step a request failed, and of what. What the connection
+// said tells more than what net/http made of it.
 func (c *conn) explain(step Step, err error) (Step, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	read, write := c.readErr, c.writeErr
-	if errors.Is(read, net.ErrClosed) {
-		read = nil // by net/http, whose reason tells more
-	}
+	atEnd, closed := errors.Is(read, io.EOF), errors.Is(read, net.ErrClosed) // by net/http
 	switch {
+	case step == StepBody && (read == nil || atEnd):
+		return step, err
+	case step == StepBody:
+		return step, read
 	case refusedTLS(read):
 		return StepTLS, read
 	case write != nil && errors.Is(read, os.ErrDeadlineExceeded):
 		return StepWrite, read
 	case write != nil && !errors.Is(write, net.ErrClosed):
 		return StepWrite, write
-	case errors.Is(read, io.EOF) && c.head == 0:
+	case atEnd && c.head == 0:
 		return StepHeaders, fmt.Errorf("the server closed the connection without a response: %w", io.ErrUnexpectedEOF)
-	case errors.Is(read, io.EOF):
+	case atEnd:
 		return StepHeaders, fmt.Errorf("the server closed the connection amid the response headers: %w", io.ErrUnexpectedEOF)
 	case c.head >= maxHeaderBytes:
 		return StepHeaders, fmt.Errorf("the response headers are over %d bytes", maxHeaderBytes)
-	case write != nil && read != nil:
-		return StepWrite, read
-	case read != nil:
+	case read != nil && !closed:
 		return StepHeaders, read
-	case write != nil:
+	case write != nil: // it was net/http that closed amid the request
 		step = StepHeaders
 	}
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "net/http: ") {
 		err = inner // "transport connection broken", where the server's words are what is broken
 	}
 	return step, err
-}
-
-// broke returns why a body ended early.
-func (c *conn) broke(err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.readErr != nil && !errors.Is(c.readErr, io.EOF) {
-		return c.readErr
-	}
-	return err
 }
 
 // refusedTLS reports whether err is the peer's TLS alert. In TLS 1.3 a server

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"math"
 	"net/http"
 	"strings"
 )
@@ -30,15 +29,13 @@ const (
 	partTrailer
 )
 
-// framingOf returns what follows the headers of resp.
+// framingOf returns what follows the headers of resp. A length of -1, until the
+// connection closes, is the largest there is.
 func framingOf(resp *http.Response) framing {
-	switch {
-	case len(resp.TransferEncoding) > 0:
+	if len(resp.TransferEncoding) > 0 {
 		return framing{part: partSize, chunked: true}
-	case resp.ContentLength >= 0:
-		return framing{part: partData, left: uint64(resp.ContentLength)}
 	}
-	return framing{part: partData, left: math.MaxUint64}
+	return framing{part: partData, left: uint64(resp.ContentLength)}
 }
 
 // take returns how many bytes at the front of b net/http may have now, and how
