@@ -15,7 +15,6 @@ import (
 type Body struct {
 	x    *exchange
 	src  io.ReadCloser // net/http's
-	at   stream.Arrival
 	gzip *unzipper
 	err  error // the answer to every further Read
 }
@@ -25,7 +24,7 @@ var _ stream.Source = (*Body)(nil)
 // newBody returns the body of resp. A response without a body lets go of its
 // connection at once.
 func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
-	b := &Body{x: x, src: resp.Body, at: stream.Arrival{At: x.trace.Headers, Seen: x.trace.Headers}}
+	b := &Body{x: x, src: resp.Body}
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		b.finish(io.EOF)
 		return b
@@ -44,7 +43,7 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 
 // Arrival describes the bytes that the last Read returned; at the end of the
 // body it is the arrival of the end.
-func (b *Body) Arrival() stream.Arrival { return b.at }
+func (b *Body) Arrival() stream.Arrival { return b.x.at }
 
 // SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
 // that arrived before it are in time, however late they are read; a Read that
@@ -95,11 +94,9 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 	}
 	if b.x.conn == nil {
 		n, err = b.src.Read(p)
-		now := time.Now()
-		b.at = stream.Arrival{At: now, Seen: now}
+		b.x.readNow()
 	} else {
 		n, err = b.readArrived(p)
-		b.at = b.x.at
 	}
 	if err == nil {
 		return n, nil

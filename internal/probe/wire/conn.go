@@ -43,10 +43,10 @@ type conn struct {
 	x       *exchange // the request that has or had the connection
 	held    []byte    // read, and not for net/http yet
 	settled bool      // watched after its first response, or not to be kept
+	reused  bool      // by x
 	sent    bool      // x has begun to send
 	wrote   int       // bytes of x's request
 	wroteAt time.Time
-	head    int // bytes of the headers so far
 	// readErr and writeErr are what the connection itself said.
 	readErr, writeErr error
 }
@@ -65,7 +65,7 @@ func (c *conn) claim(x *exchange, reused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
-	c.x, c.sent, c.wrote, c.head = x, false, 0, 0
+	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
 	c.stamps.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
 		c.stamps.Close()
@@ -81,29 +81,11 @@ func (c *conn) forsake() bool {
 	return c.wrote == 0
 }
 
-// interim expects headers again after an interim response.
-func (c *conn) interim() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.part, c.head = partHead, 0
-	c.stamps.SetDeadline(c.x.trace.HeaderDeadline)
-}
-
 // follow makes what comes next the body of the response.
 func (c *conn) follow(f framing, kept bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.framing, c.settled = f, c.settled || !kept
-}
-
-// wroteWhole is when the request was sent, if it was in full.
-func (c *conn) wroteWhole() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.writeErr != nil {
-		return time.Time{}
-	}
-	return c.wroteAt
 }
 
 // Read gives what arrived, up to the end of the headers or of the body.
@@ -140,9 +122,6 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 	}
 	c.x.at, c.x.avail = c.stamps.arrival(), c.x.avail+data
 	c.readErr = err
-	if inHead {
-		c.head += n
-	}
 	if c.part == partNone {
 		c.stamps.SetDeadline(time.Time{})
 		ended = !inHead && !c.settled
@@ -162,8 +141,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.wrote += n
 	c.wroteAt = time.Now()
 	c.writeErr = cmp.Or(c.writeErr, err)
-	unsent := c.x.trace.Reused && c.wrote == 0 // another connection may carry it
-	if hungUp(err) && !unsent {
+	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	unsent := c.reused && c.wrote == 0 // another connection may carry it
+	if hungUp && !unsent {
 		return len(p), nil
 	}
 	return n, err
@@ -177,11 +157,6 @@ func (c *conn) begin() {
 		c.sent, c.framing = true, framing{part: partHead}
 		c.once.Do(func() { close(c.spoken) })
 	}
-}
-
-// hungUp reports whether a write failed because the peer had closed.
-func hungUp(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // Close closes without a farewell: TLS would wait for a peer that does not

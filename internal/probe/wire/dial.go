@@ -96,8 +96,7 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net
 	return conn, nil
 }
 
-// handshake makes a TLS connection over raw. The deadline of ctx and its
-// cancellation act on raw, which saves the goroutine of HandshakeContext.
+// handshake makes a TLS connection over raw.
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
 	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
 	if err != nil {
@@ -110,14 +109,6 @@ func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls
 	if c.options.HTTP.EnableHTTP2 {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
-	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(longAgo()) })
 	secure := tls.Client(raw, config)
-	err = secure.Handshake()
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	return secure, err
+	return secure, secure.HandshakeContext(ctx)
 }
-
-// longAgo is a deadline that has passed on every clock, a test's too.
-func longAgo() time.Time { return time.Unix(1, 0) }

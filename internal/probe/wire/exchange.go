@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http/httptrace"
-	"net/textproto"
 	"os"
 	"strings"
 	"sync"
@@ -16,9 +15,6 @@ import (
 
 	"synthetic/internal/probe/stream"
 )
-
-// maxInterim is how many 1xx responses may precede the real one.
-const maxInterim = 5
 
 // exchange is one request while net/http carries it.
 type exchange struct {
@@ -29,10 +25,9 @@ type exchange struct {
 	expire *time.Timer
 	cancel context.CancelCauseFunc
 
-	mu       sync.Mutex
-	step     Step // that net/http is at
-	conn     *conn
-	interims int
+	mu   sync.Mutex
+	step Step // that net/http is at
+	conn *conn
 
 	// at is the arrival of what was read last, and avail how much of the body
 	// net/http has and has not given away. The connection's lock guards both
@@ -69,7 +64,6 @@ func (x *exchange) context() context.Context {
 				x.reach(StepWrite)
 			}
 		},
-		Got1xxResponse: x.gotInterim,
 	})
 }
 
@@ -114,29 +108,28 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-func (x *exchange) gotInterim(int, textproto.MIMEHeader) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.interims++; x.interims > maxInterim {
-		return fmt.Errorf("the server sent more than %d interim (1xx) responses", maxInterim)
-	}
-	if x.conn != nil {
-		x.conn.interim()
-	}
-	return nil
-}
-
 // answered takes what is known once the headers are in.
 func (x *exchange) answered() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.step = StepBody
-	if x.conn == nil {
+	if c := x.conn; c == nil {
 		x.expireAt(time.Time{})
-		x.trace.Headers = time.Now()
-		return
+		x.readNow()
+	} else {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.writeErr == nil {
+			x.trace.Wrote = c.wroteAt
+		}
 	}
-	x.trace.Headers, x.trace.Wrote = x.at.At, x.conn.wroteWhole()
+	x.trace.Headers = x.at.At
+}
+
+// readNow dates what was read where no connection does.
+func (x *exchange) readNow() {
+	now := time.Now()
+	x.at = stream.Arrival{At: now, Seen: now}
 }
 
 // expireAt moves the end of what no deadline of a connection bounds; the zero

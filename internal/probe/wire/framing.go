@@ -14,13 +14,18 @@ type framing struct {
 	left    uint64 // of the data, or the chunk's size as far as it was read
 	sized   bool   // the size's digits are over
 	filled  bool   // the line in progress holds more than its end
+	head    int    // bytes of the headers so far
+	status  int
 }
+
+// statusAt is where the status begins: after "HTTP/1.1 ".
+const statusAt = 9
 
 type framePart uint8
 
 const (
-	// partNone is before a request goes out, between its headers and what the
-	// caller says of its body, and after its response.
+	// partNone is before a request goes out, between the headers and what the
+	// caller says of the body, and after the response.
 	partNone framePart = iota
 	partHead
 	partSize // a chunk's size line
@@ -71,6 +76,12 @@ func (f *framing) takeData(most int) int {
 
 // takeByte takes a byte of a line.
 func (f *framing) takeByte(c byte) {
+	if f.part == partHead {
+		if f.head >= statusAt && f.head < statusAt+3 {
+			f.status = f.status*10 + int(c-'0')
+		}
+		f.head++
+	}
 	switch {
 	case c == '\n':
 		f.endLine()
@@ -92,7 +103,10 @@ func (f *framing) endLine() {
 		f.part = partTrailer
 	case f.part == partSize:
 		f.part = partData
-	case !f.filled: // the empty line after headers or trailers
+	case f.filled:
+	case f.part == partHead && f.status/100 == 1 && f.status != http.StatusSwitchingProtocols:
+		f.head, f.status = 0, 0 // the real one follows
+	default: // the empty line after headers or trailers
 		f.part = partNone
 	}
 	f.filled, f.sized = false, false
