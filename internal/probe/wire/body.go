@@ -49,13 +49,13 @@ func (b *Body) Arrival() stream.Arrival { return b.x.at }
 // that arrived before it are in time, however late they are read; a Read that
 // fails for it is the last. It does nothing after the end of the body.
 func (b *Body) SetReadDeadline(t time.Time) error {
-	switch {
+	switch c := b.x.conn; {
 	case b.err != nil:
-		return nil
-	case b.x.conn != nil:
-		return b.x.conn.stamps.SetReadDeadline(t)
+	case c == nil:
+		b.x.expireAt(t)
+	case c.part != partNone: // or all of it is here
+		return c.stamps.SetReadDeadline(t)
 	}
-	b.x.expireAt(t)
 	return nil
 }
 

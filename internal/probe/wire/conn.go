@@ -149,11 +149,12 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begin expects an answer from the first write on.
+// begin expects an answer from the first write on. A connection that nobody has
+// claimed was closed.
 func (c *conn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.sent {
+	if !c.sent && c.x != nil {
 		c.sent, c.framing = true, framing{part: partHead}
 		c.once.Do(func() { close(c.spoken) })
 	}
