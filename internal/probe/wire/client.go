@@ -49,7 +49,6 @@ type roundTripper interface {
 // concurrent use.
 type Client struct {
 	options   Options
-	proxied   bool
 	transport roundTripper
 	// unusable is why there is no transport.
 	unusable error
@@ -57,8 +56,8 @@ type Client struct {
 
 // New returns a Client.
 func New(o Options) *Client {
-	c := &Client{options: o, proxied: o.HTTP.Proxy() != nil}
-	if c.proxied {
+	c := &Client{options: o}
+	if o.HTTP.Proxy() != nil {
 		c.transport, c.unusable = c.newProxied()
 		return c
 	}

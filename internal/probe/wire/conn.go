@@ -46,7 +46,6 @@ type conn struct {
 	reused  bool      // by x
 	sent    bool      // x has begun to send
 	wrote   int       // bytes of x's request
-	wroteAt time.Time
 	// readErr and writeErr are what the connection itself said.
 	readErr, writeErr error
 }
@@ -139,7 +138,6 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wrote += n
-	c.wroteAt = time.Now()
 	c.writeErr = cmp.Or(c.writeErr, err)
 	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 	unsent := c.reused && c.wrote == 0 // another connection may carry it

@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http/httptrace"
 	"os"
@@ -21,7 +23,7 @@ var errElsewhere = errors.New("the request has another connection")
 // request that wanted it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
 	x := exchangeOf(ctx)
-	ctx, cancel := bound(ctx, x.trace.HeaderDeadline)
+	ctx, cancel := context.WithDeadline(ctx, cmp.Or(x.trace.HeaderDeadline, time.Now().Add(math.MaxInt64)))
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
 	var t Trace
@@ -36,7 +38,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 // connect makes a connection, with TLS where it is due.
 func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
 	raw, err := c.reach(ctx, network, addr, t)
-	if err != nil || c.proxied { // what comes over a proxy is not timed here
+	if err != nil || c.options.HTTP.Proxy() != nil { // what comes over a proxy is not timed here
 		return raw, err
 	}
 	stamps := stamp(raw)
@@ -54,14 +56,6 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 		return over, nil
 	}
 	return newConn(over, stamps), nil
-}
-
-// bound is context.WithDeadline for a deadline that may be none.
-func bound(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline)
 }
 
 // dialFailure says where a deadline was why a step failed.

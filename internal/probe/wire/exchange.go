@@ -56,24 +56,24 @@ func newExchange(ctx context.Context, exact bool) *exchange {
 func (x *exchange) context() context.Context {
 	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:           func(string) { x.reach(StepConnect) },
-		TLSHandshakeStart: func() { x.reach(StepTLS) },
+		GetConn:           func(string) { x.move("", StepConnect) },
+		TLSHandshakeStart: func() { x.move(StepConnect, StepTLS) },
 		GotConn:           x.gotConn,
 		WroteRequest: func(w httptrace.WroteRequestInfo) {
 			if w.Err != nil {
-				x.reach(StepWrite)
+				x.move(StepHeaders, StepWrite)
 			}
 		},
 	})
 }
 
-// reach notes the step that net/http is at. A dial may go on, up to TLS, when
-// the request has found another connection.
-func (x *exchange) reach(s Step) {
+// move notes a step after another, or after any. A dial and a write may go on
+// when the request is beyond them.
+func (x *exchange) move(from, to Step) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s != StepTLS || x.step == StepConnect {
-		x.step = s
+	if from == "" || from == x.step {
+		x.step = to
 	}
 }
 
@@ -113,15 +113,9 @@ func (x *exchange) answered() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.step = StepBody
-	if c := x.conn; c == nil {
+	if x.conn == nil {
 		x.expireAt(time.Time{})
 		x.readNow()
-	} else {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.writeErr == nil {
-			x.trace.Wrote = c.wroteAt
-		}
 	}
 	x.trace.Headers = x.at.At
 }

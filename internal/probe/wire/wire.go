@@ -31,8 +31,6 @@ type Trace struct {
 	DNS, Connect, TLS time.Duration
 	// Reused says that the request went over a kept connection.
 	Reused bool
-	// Wrote is when the request was handed to the kernel in full.
-	Wrote time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
 	// RemoteAddr is the peer that was spoken to, "ip:port".
