@@ -17,9 +17,9 @@ const (
 	idleTimeout = 30 * time.Second
 	// maxHeaderBytes bounds the response headers and interim responses, each.
 	maxHeaderBytes = 64 << 10
-	// writeBuffer is small: thousands of streams wait, with one each, for what
-	// they will not send.
-	writeBuffer = 512
+	// Thousands of streams wait with a buffer each for several usual events, and
+	// one for what they will not send.
+	readBuffer, writeBuffer = 2 << 10, 512
 )
 
 // Options of a Client; the zero value is usable.
@@ -82,6 +82,7 @@ func (c *Client) newTransport() *http.Transport {
 		MaxIdleConnsPerHost:    math.MaxInt,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         readBuffer,
 		WriteBufferSize:        writeBuffer,
 	}
 }

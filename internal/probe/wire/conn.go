@@ -114,9 +114,12 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 	inHead := c.part == partHead
 	n, data := c.take(b[:min(len(b), len(p))])
 	copy(p, b[:n])
-	if len(c.held) > 0 {
-		c.held = c.held[n:]
-	} else if n < len(b) {
+	switch {
+	case n == len(b):
+		c.held = nil
+	case len(c.held) > 0:
+		c.held = b[n:]
+	default:
 		c.held = bytes.Clone(b[n:])
 	}
 	c.x.at, c.x.avail = c.stamps.arrival(), c.x.avail+data
