@@ -93,7 +93,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	b, err := c.held, error(nil)
 	if len(b) == 0 {
 		var n int
-		n, err = c.Conn.Read(p)
+		if n, err = c.Conn.Read(p); n > 0 {
+			err = nil // it comes again, after what is held
+		}
 		b = p[:n]
 	}
 	n, ended, err := c.give(p, b, err)
