@@ -22,7 +22,7 @@ var errElsewhere = errors.New("the request has another connection")
 // dial makes a connection for net/http and times its steps. It ends with the
 // request that wanted it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
-	x := exchangeOf(ctx)
+	x := ctx.Value(exchangeKey{}).(*exchange)
 	ctx, cancel := context.WithDeadline(ctx, cmp.Or(x.trace.HeaderDeadline, time.Now().Add(math.MaxInt64)))
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()

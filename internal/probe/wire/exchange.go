@@ -36,11 +36,8 @@ type exchange struct {
 	avail int
 }
 
-// exchangeKey is the context key of an *exchange.
+// exchangeKey is the context key of the *exchange that net/http dials for.
 type exchangeKey struct{}
-
-// exchangeOf returns the request that net/http dials for.
-func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }
 
 func newExchange(ctx context.Context, exact bool) *exchange {
 	x := &exchange{ctx: ctx, trace: traceOf(ctx)}
