@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -14,10 +13,8 @@ import (
 // Body is the body of a response. Each Read returns bytes of one arrival only.
 // It is not safe for concurrent use.
 type Body struct {
-	ctx  context.Context // the caller's
 	x    *exchange
 	src  io.ReadCloser // net/http's
-	at   stream.Arrival
 	gzip *unzipper
 	err  error // the answer to every further Read
 }
@@ -26,14 +23,14 @@ var _ stream.Source = (*Body)(nil)
 
 // newBody returns the body of resp. A response without a body lets go of its
 // connection at once.
-func newBody(ctx context.Context, x *exchange, resp *http.Response, reusable bool) *Body {
-	b := &Body{ctx: ctx, x: x, src: resp.Body, at: stream.Arrival{At: x.trace.Headers, Seen: x.trace.Headers}}
+func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
+	b := &Body{x: x, src: resp.Body}
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {
 		b.finish(io.EOF)
 		return b
 	}
 	if x.conn != nil {
-		x.conn.follow(x, framingOf(resp), !reusable)
+		x.conn.follow(framingOf(resp), reusable)
 	}
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		b.gzip = &unzipper{src: plain{b}}
@@ -46,19 +43,19 @@ func newBody(ctx context.Context, x *exchange, resp *http.Response, reusable boo
 
 // Arrival describes the bytes that the last Read returned; at the end of the
 // body it is the arrival of the end.
-func (b *Body) Arrival() stream.Arrival { return b.at }
+func (b *Body) Arrival() stream.Arrival { return b.x.at }
 
 // SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
 // that arrived before it are in time, however late they are read; a Read that
 // fails for it is the last. It does nothing after the end of the body.
 func (b *Body) SetReadDeadline(t time.Time) error {
-	switch {
+	switch c := b.x.conn; {
 	case b.err != nil:
-		return nil
-	case b.x.conn != nil:
-		return b.x.conn.setReadDeadline(b.x, t)
+	case c == nil:
+		b.x.expireAt(t)
+	case c.part != partNone: // or all of it is here
+		return c.stamps.SetReadDeadline(t)
 	}
-	b.x.expireAt(t)
 	return nil
 }
 
@@ -97,15 +94,9 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 	}
 	if b.x.conn == nil {
 		n, err = b.src.Read(p)
-		now := time.Now()
-		b.at = stream.Arrival{At: now, Seen: now}
+		b.x.readNow()
 	} else {
-		n, err = b.readReady(p)
-		if err == nil {
-			b.at = b.x.conn.at
-		} else { // the connection may be another's by now
-			b.at = b.x.arrival()
-		}
+		n, err = b.readArrived(p)
 	}
 	if err == nil {
 		return n, nil
@@ -116,24 +107,15 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 	return 0, err
 }
 
-// readReady waits for one byte, and reads beyond it only what is there: asked
-// for more, net/http waits for the rest of a chunk and keeps what it has.
-func (b *Body) readReady(p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
-		if n == 0 && b.x.ahead == 0 {
-			b.x.conn.await()
-		}
-		most := b.x.ahead
-		if most == 0 {
-			most = b.x.conn.ready()
-		}
-		if most == 0 && n > 0 {
-			break
-		}
+// readArrived waits for one byte, and reads beyond it what arrived with it.
+// Asked for more, net/http's reader of chunks waits for the rest of a chunk, and
+// keeps what it has.
+func (b *Body) readArrived(p []byte) (n int, err error) {
+	for want := max(b.x.avail, 1); want > 0 && n < len(p) && err == nil; want = b.x.avail {
 		var m int
-		m, err = b.src.Read(p[n:min(n+max(most, 1), len(p))])
+		m, err = b.src.Read(p[n:min(n+want, len(p))])
 		n += m
-		b.x.ahead -= m
+		b.x.avail -= m
 	}
 	return n, err
 }
@@ -141,22 +123,18 @@ func (b *Body) readReady(p []byte) (n int, err error) {
 // fail ends the body with err, and returns it as Read does.
 func (b *Body) fail(err error) error {
 	if err != io.EOF {
-		err = failure(b.ctx, StepBody, b.x.broke(err))
+		err = b.x.failed(err)
 	}
 	b.finish(err)
 	return err
 }
 
 // finish lets go of the connection, once: net/http keeps it after a clean end
-// (io.EOF) and closes it otherwise.
+// and closes it otherwise.
 func (b *Body) finish(err error) {
-	if b.err != nil {
-		return
+	if b.err == nil {
+		b.err = err
+		b.src.Close()
+		b.x.close()
 	}
-	b.err = err
-	if err == io.EOF {
-		b.x.release()
-	}
-	b.src.Close()
-	b.x.close()
 }

@@ -3,12 +3,14 @@ package wire
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -100,6 +102,30 @@ func TestChunkedCutAnywhere(t *testing.T) {
 				t.Errorf("parts of %d: got %q and trailers %v", size, got.String(), resp.Trailer)
 			}
 		})
+	}
+}
+
+// together reads the last bytes and the end at once, as TLS does.
+type together struct {
+	net.Conn
+	io.Reader
+}
+
+func (c together) Read(p []byte) (int, error) { return c.Reader.Read(p) }
+
+// What comes with the end of a connection is not lost.
+func TestBytesWithTheEnd(t *testing.T) {
+	client := New(Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+		near, far := net.Pipe()
+		go func() {
+			defer far.Close()
+			readRequest(far)
+			io.WriteString(far, "HTTP/1.1 200 OK\r\n\r\nhello")
+		}()
+		return together{near, iotest.DataErrReader(near)}, nil
+	}})
+	if _, _, body := get(t, client, "http://test/"); body != "hello" {
+		t.Errorf("got %q", body)
 	}
 }
 

@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -18,9 +17,9 @@ const (
 	idleTimeout = 30 * time.Second
 	// maxHeaderBytes bounds the response headers and interim responses, each.
 	maxHeaderBytes = 64 << 10
-	// httpBuffer is the size of net/http's own buffers: thousands of streams wait
-	// with two each. It bounds the size line of a chunk and the trailers.
-	httpBuffer = 512
+	// Thousands of streams wait with a buffer each for several usual events, and
+	// one for what they will not send.
+	readBuffer, writeBuffer = 2 << 10, 512
 )
 
 // Options of a Client; the zero value is usable.
@@ -50,7 +49,6 @@ type roundTripper interface {
 // concurrent use.
 type Client struct {
 	options   Options
-	proxied   bool
 	transport roundTripper
 	// unusable is why there is no transport.
 	unusable error
@@ -58,8 +56,8 @@ type Client struct {
 
 // New returns a Client.
 func New(o Options) *Client {
-	c := &Client{options: o, proxied: o.HTTP.Proxy() != nil}
-	if c.proxied {
+	c := &Client{options: o}
+	if o.HTTP.Proxy() != nil {
 		c.transport, c.unusable = c.newProxied()
 		return c
 	}
@@ -83,9 +81,9 @@ func (c *Client) newTransport() *http.Transport {
 		DisableKeepAlives:      c.options.DisableReuse,
 		MaxIdleConnsPerHost:    math.MaxInt,
 		IdleConnTimeout:        idleTimeout,
-		MaxResponseHeaderBytes: maxHeaderBytes + httpBuffer,
-		ReadBufferSize:         httpBuffer,
-		WriteBufferSize:        httpBuffer,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		ReadBufferSize:         readBuffer,
+		WriteBufferSize:        writeBuffer,
 	}
 }
 
@@ -102,13 +100,9 @@ func (c *Client) CloseIdleConnections() {
 // The error is an *Error. The context of r, which may carry a *Trace, covers
 // the reading of the body too.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx := r.Context()
 	err := c.unusable
-	switch {
-	case r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https":
+	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
 		err = &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
-	case ctx.Err() != nil:
-		err = failure(ctx, StepConnect, nil)
 	}
 	if err != nil {
 		if r.Body != nil {
@@ -116,48 +110,16 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	for {
-		resp, err := c.send(r)
-		if !errors.Is(err, errUnsent) {
-			return resp, err
-		}
-		if r.Body != nil && r.Body != http.NoBody {
-			body, bodyErr := r.GetBody()
-			if bodyErr != nil {
-				return nil, &Error{StepWrite, bodyErr}
-			}
-			r = r.WithContext(ctx)
-			r.Body = body
-		}
-	}
-}
-
-// errUnsent says that a kept connection was dead before the request went out.
-var errUnsent = errors.New("the kept connection was closed")
-
-// send hands the request to net/http.
-func (c *Client) send(r *http.Request) (*http.Response, error) {
-	caller := r.Context()
-	x := &exchange{ctx: caller, trace: traceOf(caller)}
-	ctx := x.context
-	if !Exact(c.options.HTTP) {
-		ctx = x.bounded
-	}
-	req, body := once(r, ctx())
-	resp, err := c.transport.RoundTrip(req)
+	x := newExchange(r.Context(), Exact(c.options.HTTP))
+	resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
 	if err != nil {
-		x.stopTimer()
-		if x.unsent() && (r.GetBody != nil || r.Body == nil || r.Body == http.NoBody) {
-			return nil, errUnsent
-		}
-		failed := x.explain(caller, body, err)
+		failed := x.failed(err)
 		x.close()
 		return nil, failed
 	}
 	x.answered()
 	resp.Request = r
-	reusable := !resp.Close && !r.Close && !c.options.DisableReuse
-	resp.Body = newBody(caller, x, resp, reusable)
+	resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
 	return resp, nil
 }
 

@@ -1,10 +1,12 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http/httptrace"
 	"os"
@@ -13,24 +15,31 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// timings are how long the steps to a new connection took.
-type timings struct{ dns, connect, tls time.Duration }
+// errElsewhere ends a dial whose request has gone out over another connection.
+// A connection without a request would be watched by nobody.
+var errElsewhere = errors.New("the request has another connection")
 
 // dial makes a connection for net/http and times its steps. It ends with the
 // request that wanted it.
 func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (net.Conn, error) {
-	x := exchangeOf(ctx)
-	ctx, cancel := bound(ctx, x.trace.HeaderDeadline)
+	x := ctx.Value(exchangeKey{}).(*exchange)
+	ctx, cancel := context.WithDeadline(ctx, cmp.Or(x.trace.HeaderDeadline, time.Now().Add(math.MaxInt64)))
 	defer cancel()
 	defer context.AfterFunc(x.ctx, cancel)()
-	var t timings
-	defer func() { x.dialed(t) }()
-	raw, err := c.connect(ctx, network, addr, &t)
-	if err != nil {
-		return nil, dialFailure(ctx, stepOf(err), err)
+	var t Trace
+	conn, err := c.connect(ctx, network, addr, secure, &t)
+	if !x.dialed(t) && err == nil {
+		conn.Close()
+		return nil, errElsewhere
 	}
-	if c.proxied {
-		return raw, nil // what comes over it is not timed here
+	return conn, err
+}
+
+// connect makes a connection, with TLS where it is due.
+func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
+	raw, err := c.reach(ctx, network, addr, t)
+	if err != nil || c.options.HTTP.Proxy() != nil { // what comes over a proxy is not timed here
+		return raw, err
 	}
 	stamps := stamp(raw)
 	if !secure {
@@ -38,7 +47,7 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	}
 	start := time.Now()
 	over, err := c.handshake(ctx, stamps, addr)
-	t.tls = time.Since(start)
+	t.TLS = time.Since(start)
 	switch {
 	case err != nil:
 		stamps.Close()
@@ -49,14 +58,6 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 	return newConn(over, stamps), nil
 }
 
-// bound is context.WithDeadline for a deadline that may be none.
-func bound(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
-	if deadline.IsZero() {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline)
-}
-
 // dialFailure says where a deadline was why a step failed.
 func dialFailure(ctx context.Context, step Step, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -65,18 +66,9 @@ func dialFailure(ctx context.Context, step Step, err error) error {
 	return &Error{step, err}
 }
 
-// stepOf tells a name that has no address from an address that gives no
-// connection.
-func stepOf(err error) Step {
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return StepDNS
-	}
-	return StepConnect
-}
-
-// connect looks up the name and dials its addresses.
-func (c *Client) connect(ctx context.Context, network, addr string, t *timings) (net.Conn, error) {
+// reach looks up the name and dials its addresses. A name that has no address is
+// told from an address that gives no connection.
+func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
 	dial := c.options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{}).DialContext
@@ -86,16 +78,19 @@ func (c *Client) connect(ctx context.Context, network, addr string, t *timings) 
 	conn, err := dial(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSDone: func(httptrace.DNSDoneInfo) { found = time.Now() },
 	}), network, addr)
-	t.dns, t.connect = found.Sub(start), time.Since(found)
+	t.DNS, t.Connect = found.Sub(start), time.Since(found)
 	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		t.connect, err = 0, dns
+	switch {
+	case errors.As(err, &dns):
+		t.Connect = 0
+		return nil, dialFailure(ctx, StepDNS, dns)
+	case err != nil:
+		return nil, dialFailure(ctx, StepConnect, err)
 	}
-	return conn, err
+	return conn, nil
 }
 
-// handshake makes a TLS connection over raw. The deadline of ctx and its
-// cancellation act on raw, which saves the goroutine of HandshakeContext.
+// handshake makes a TLS connection over raw.
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
 	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
 	if err != nil {
@@ -108,14 +103,6 @@ func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls
 	if c.options.HTTP.EnableHTTP2 {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
-	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(longAgo()) })
 	secure := tls.Client(raw, config)
-	err = secure.Handshake()
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	return secure, err
+	return secure, secure.HandshakeContext(ctx)
 }
-
-// longAgo is a deadline that has passed on every clock, a test's too.
-func longAgo() time.Time { return time.Unix(1, 0) }

@@ -1,29 +1,32 @@
 package wire
 
 import (
-	"bytes"
-	"math"
 	"net/http"
+	"strings"
 )
 
 // framing follows a response through the bytes of its connection, to tell data
 // from what frames it and to find the end. It judges nothing: what is malformed
 // net/http finds, and it stops the reading.
 type framing struct {
-	part framePart
-	// left of the data, or the chunk's size while that is read.
-	left    uint64
+	part    framePart
 	chunked bool
-	// of the line in progress: nothing but its end was seen; its digits ended.
-	filled, sized bool
+	left    uint64 // of the data, or the chunk's size as far as it was read
+	sized   bool   // the size's digits are over
+	filled  bool   // the line in progress holds more than its end
+	head    int    // bytes of the headers so far
+	status  int
 }
+
+// statusAt is where the status begins: after "HTTP/1.1 ".
+const statusAt = 9
 
 type framePart uint8
 
 const (
-	// partDone is after a response, and before anything was asked for: net/http
-	// is told of the end where more bytes come.
-	partDone framePart = iota
+	// partNone is before a request goes out, between the headers and what the
+	// caller says of the body, and after the response.
+	partNone framePart = iota
 	partHead
 	partSize // a chunk's size line
 	partData
@@ -31,103 +34,80 @@ const (
 	partTrailer
 )
 
-// framingOf returns what follows the headers of resp.
+// framingOf returns what follows the headers of resp. A length of -1, until the
+// connection closes, is the largest there is.
 func framingOf(resp *http.Response) framing {
-	switch {
-	case len(resp.TransferEncoding) > 0:
+	if len(resp.TransferEncoding) > 0 {
 		return framing{part: partSize, chunked: true}
-	case resp.ContentLength >= 0:
-		return framing{part: partData, left: uint64(resp.ContentLength)}
 	}
-	return framing{part: partData, left: math.MaxUint64}
+	return framing{part: partData, left: uint64(resp.ContentLength)}
 }
 
-// takeAll takes what belongs to the response, n bytes, and counts its data. It
-// stops after a chunk: at the last one net/http waits for the trailers, with the
-// data before it in hand.
-func (f *framing) takeAll(b []byte) (n, data int) {
-	for n < len(b) && f.part != partDone && (data == 0 || f.part != partSize) {
-		was := f.part
-		m := f.take(b[n:])
-		if n += m; was == partData {
-			data += m
+// take returns how many bytes at the front of b net/http may have now, and how
+// many of them are data. It stops where a part of the response ends, and before
+// the last chunk: there net/http waits for the trailers, with the data before it
+// in hand.
+func (f *framing) take(b []byte) (n, data int) {
+	for n < len(b) && f.part != partNone {
+		switch {
+		case f.part == partData:
+			m := f.takeData(len(b) - n)
+			n, data = n+m, data+m
+		case f.part == partSize && f.left == 0 && b[n] == '0' && data > 0:
+			return n, data
+		default:
+			f.takeByte(b[n])
+			n++
 		}
 	}
 	return n, data
 }
 
-// take returns how many bytes at the front of b are of one run, and moves past
-// them; 0 says that nothing more belongs to the response.
-func (f *framing) take(b []byte) int {
-	switch f.part {
-	case partDone:
-		return 0
-	case partData:
-		n := int(min(f.left, uint64(len(b))))
-		if f.left -= uint64(n); f.left == 0 {
-			f.part = partDone
-			if f.chunked {
-				f.part = partDataEnd
-			}
+func (f *framing) takeData(most int) int {
+	n := min(f.left, uint64(most))
+	if f.left -= n; f.left == 0 {
+		f.part = partNone
+		if f.chunked {
+			f.part = partDataEnd
 		}
-		return n
 	}
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		f.line(b[:i])
-		f.endLine()
-		return i + 1
-	}
-	f.line(b)
-	return len(b)
+	return int(n)
 }
 
-// line takes a part of a line.
-func (f *framing) line(b []byte) {
-	f.filled = f.filled || len(bytes.TrimRight(b, "\r")) > 0
-	if f.part != partSize {
-		return
-	}
-	for _, c := range b {
-		digit, isHex := hexDigit(c)
-		if f.sized = f.sized || !isHex; f.sized {
-			return
+// takeByte takes a byte of a line.
+func (f *framing) takeByte(c byte) {
+	if f.part == partHead {
+		if f.head >= statusAt && f.head < statusAt+3 {
+			f.status = f.status*10 + int(c-'0')
 		}
-		f.left = f.left<<4 | uint64(digit)
+		f.head++
+	}
+	switch {
+	case c == '\n':
+		f.endLine()
+	case f.part != partSize:
+		f.filled = f.filled || c != '\r'
+	case !f.sized:
+		digit := strings.IndexByte("0123456789abcdef", c|0x20)
+		if f.sized = digit < 0; !f.sized {
+			f.left = f.left<<4 | uint64(digit)
+		}
 	}
 }
 
 func (f *framing) endLine() {
 	switch {
 	case f.part == partDataEnd:
-		f.part, f.left = partSize, 0
+		f.part = partSize
 	case f.part == partSize && f.left == 0:
 		f.part = partTrailer
 	case f.part == partSize:
 		f.part = partData
-	case !f.filled: // the empty line after headers or trailers
-		f.part = partDone
+	case f.filled:
+	case f.part == partHead && f.status/100 == 1 && f.status != http.StatusSwitchingProtocols:
+		f.head, f.status = 0, 0 // the real one follows
+	default: // the empty line after headers or trailers
+		f.part = partNone
 	}
 	f.filled, f.sized = false, false
-}
-
-// ready returns how much data b begins with, after lines that are whole.
-func (f framing) ready(b []byte) int {
-	for len(b) > 0 && f.part != partData {
-		n := f.take(b)
-		if n == 0 {
-			return 0
-		}
-		b = b[n:]
-	}
-	return int(min(f.left, uint64(len(b))))
-}
-
-func hexDigit(b byte) (byte, bool) {
-	switch {
-	case b-'0' <= 9:
-		return b - '0', true
-	case b|0x20-'a' <= 5:
-		return b | 0x20 - 'a' + 10, true
-	}
-	return 0, false
 }

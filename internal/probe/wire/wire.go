@@ -1,7 +1,8 @@
 // Package wire is how every probe speaks HTTP: net/http over connections that
-// stamp what arrives with the kernel's receive time. A request is sent once, and
-// its bounds are deadlines of its connection: bytes that arrived before one are
-// in time, however late this process looks.
+// stamp what arrives with the kernel's receive time, and count how much of a body
+// net/http holds, which is read no further. A request is sent once, and its
+// bounds are deadlines of its connection: bytes that arrived before one are in
+// time, however late this process looks.
 //
 // It leaves out on purpose what would blur a measurement, unless the
 // configuration asks for it: proxies (the figures would be the proxy's) and
@@ -31,8 +32,6 @@ type Trace struct {
 	DNS, Connect, TLS time.Duration
 	// Reused says that the request went over a kept connection.
 	Reused bool
-	// Wrote is when the request was handed to the kernel in full.
-	Wrote time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
 	// RemoteAddr is the peer that was spoken to, "ip:port".
