@@ -30,6 +30,9 @@ func withAlerting(t *testing.T, path, section string) {
 // TestRunPages breaks a deployment and wants the page at an Alertmanager, on
 // the page of alerts and in the log.
 func TestRunPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits a third of a minute for what pages in real time; make test-long runs it")
+	}
 	t.Parallel()
 	told := make(chan map[string]string, 100)
 	am := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
