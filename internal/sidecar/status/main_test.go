@@ -73,7 +73,10 @@ func jobOf(target, workload string, o ...slo.Objective) sink.Job {
 // is not known yet is added.
 func feed(p *Page, turns ...probe.Result) {
 	for _, r := range turns {
-		if p.jobs[r.Key()] == nil {
+		p.mu.Lock()
+		known := p.jobs[r.Key()] != nil
+		p.mu.Unlock()
+		if !known {
 			p.Add(jobOf(r.Target, r.Workload))
 		}
 		p.Observe(probe.ConversationStart{Target: r.Target, Workload: r.Workload})
