@@ -110,17 +110,28 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	x := newExchange(r.Context(), Exact(c.options.HTTP))
-	resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
-	if err != nil {
-		failed := x.failed(err)
+	for {
+		x := newExchange(r.Context(), Exact(c.options.HTTP))
+		resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
+		if err == nil {
+			x.answered()
+			resp.Request = r
+			resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
+			return resp, nil
+		}
+		failed, again := x.failed(err), x.keptWasDead() && r.GetBody != nil
 		x.close()
-		return nil, failed
+		if !again {
+			return nil, failed
+		}
+		// net/http repeats some such requests by itself, and not all.
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, &Error{StepWrite, err}
+		}
+		r = r.WithContext(r.Context())
+		r.Body = body
 	}
-	x.answered()
-	resp.Request = r
-	resp.Body = newBody(x, resp, !resp.Close && !r.Close && !c.options.DisableReuse)
-	return resp, nil
 }
 
 // newProxied returns a transport over the proxies of the configuration. There

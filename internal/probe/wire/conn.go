@@ -80,6 +80,14 @@ func (c *conn) forsake() bool {
 	return c.wrote == 0
 }
 
+// unsent reports whether nothing of x's request went out: net/http may look for
+// another connection.
+func (c *conn) unsent() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrote == 0
+}
+
 // follow makes what comes next the body of the response.
 func (c *conn) follow(f framing, kept bool) {
 	c.mu.Lock()

@@ -79,11 +79,20 @@ func (x *exchange) move(from, to Step) {
 func (x *exchange) dialed(t Trace) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.step != StepConnect {
+	if x.step != StepConnect && (x.conn == nil || !x.conn.unsent()) {
 		return false
 	}
 	x.trace.DNS, x.trace.Connect, x.trace.TLS = t.DNS, t.Connect, t.TLS
 	return true
+}
+
+// keptWasDead reports whether a kept connection ended before anything of the
+// request went out, so that another may carry it.
+func (x *exchange) keptWasDead() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	late := !x.trace.HeaderDeadline.IsZero() && !time.Now().Before(x.trace.HeaderDeadline)
+	return x.conn != nil && x.trace.Reused && x.conn.unsent() && !late && x.ctx.Err() == nil
 }
 
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
