@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -148,13 +148,25 @@ func kernelStamp(b []byte) (time.Duration, bool) {
 			return 0, false
 		}
 		if hdr.Level == unix.SOL_SOCKET && hdr.Type == unix.SCM_TIMESTAMPNS {
-			if len(data) != int(unsafe.Sizeof(unix.Timespec{})) {
-				return 0, false
-			}
-			t := (*unix.Timespec)(unsafe.Pointer(&data[0]))
-			return time.Duration(t.Nano()), true
+			return timespec(data)
 		}
 		b = rest
 	}
 	return 0, false
+}
+
+// timespec reads seconds and nanoseconds of two native words.
+func timespec(b []byte) (time.Duration, bool) {
+	var sec, nsec int64
+	switch len(b) {
+	case 16:
+		sec = int64(binary.NativeEndian.Uint64(b))
+		nsec = int64(binary.NativeEndian.Uint64(b[8:]))
+	case 8:
+		sec = int64(int32(binary.NativeEndian.Uint32(b)))
+		nsec = int64(int32(binary.NativeEndian.Uint32(b[4:])))
+	default:
+		return 0, false
+	}
+	return time.Duration(sec)*time.Second + time.Duration(nsec), true
 }
