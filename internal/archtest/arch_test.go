@@ -20,15 +20,16 @@ func allowed() map[string][]string {
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
 		"internal/probe/wire":      {"internal/probe/stream"},
-		"internal/probe":           {"internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe/lag":       nil,
+		"internal/probe":           {"internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/probe", "internal/probe/workload"},
 
 		"internal/sketch": nil,
-		"internal/slo":    {"internal/probe"},
+		"internal/slo":    {"internal/probe", "internal/probe/lag"},
 
-		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/workload"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -39,8 +40,8 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
-			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
+			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/lag",
+			"internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
 
@@ -58,8 +59,8 @@ func allowed() map[string][]string {
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
-			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
-			"internal/serverside", "internal/slo", "internal/study/runfile",
+			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/lag", "internal/probe/target",
+			"internal/probe/workload", "internal/serverside", "internal/slo", "internal/study/runfile",
 		},
 		"internal/study/gate":   {"internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},

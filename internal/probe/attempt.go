@@ -30,6 +30,7 @@ type attempt struct {
 	scrub  scrubber
 	limits deadlines
 	seen   measurement
+	lag    Lateness
 
 	trace   wire.Trace
 	status  int
@@ -108,7 +109,7 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, er
 	event, err := events.Next()
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
-		a.finish(outcome, deadline, a.limits.explain(outcome))
+		a.lapse(outcome, deadline, a.limits.explain(outcome))
 		return stream.Event{}, os.ErrDeadlineExceeded
 	}
 	return event, err
@@ -145,7 +146,7 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, size int, err erro
 	case errors.As(err, &tooLarge):
 		a.finish(Malformed, time.Now(), err.Error())
 	default:
-		a.finish(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
+		a.lapse(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
 	}
 }
 

@@ -16,6 +16,8 @@ type dialogue struct {
 	client  *wire.Client
 	history []workload.Message
 	lastEnd time.Time
+	// lag is the largest of the turns so far.
+	lag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	sum     Conversation
@@ -145,16 +147,18 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	r.TraceID, traceparent = newTrace()
 	req, scrub, err := d.p.request(ctx, d.plan.Model, d.history, traceparent)
 	if err != nil {
-		r.Sent = time.Now()
+		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}
 		return
 	}
-	a := attempt{client: d.client, scrub: scrub}
+	a := attempt{client: d.client, scrub: scrub, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
+	d.lag = max(d.lag, a.lateness(r))
+	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
 		if err := d.p.accept(r.Answer); err != nil {

@@ -28,6 +28,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
@@ -59,6 +60,8 @@ type Options struct {
 	Replica string
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Lag watches how late this process is, while Run runs; nil means never.
+	Lag *lag.Monitor
 }
 
 // RefusedError is a mistake of the caller: nothing was tried.
@@ -117,13 +120,14 @@ func New(o Options) (*Sidecar, error) {
 			return source
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+		Lag:       o.Lag.Lag,
 	})
-	s.page = status.New(status.Options{Alerts: s.alerts})
+	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
-			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial})
+			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial, Lag: o.Lag})
 		},
 		OnRemoved: s.sinks.Remove,
 	})

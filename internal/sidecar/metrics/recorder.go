@@ -24,6 +24,8 @@ type Options struct {
 	// Heartbeat says when the loop of a job last gave a sign of life; the zero
 	// time means never. It is asked at each scrape.
 	Heartbeat func(job probe.Key) time.Time
+	// Lag is how late this process was in the last minute; nil means never.
+	Lag func() time.Duration
 }
 
 // Build are the labels of synthetic_build_info.
@@ -60,6 +62,9 @@ type reload struct {
 func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Lag == nil {
+		o.Lag = func() time.Duration { return 0 }
 	}
 	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
 }
