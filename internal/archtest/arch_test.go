@@ -36,8 +36,8 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/probe", "internal/serverside", "internal/sidecar/regression", "internal/sidecar/sink",
-			"internal/sketch", "internal/slo",
+			"internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
+			"internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/lag",
