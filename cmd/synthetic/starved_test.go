@@ -57,7 +57,9 @@ func TestStarvedProber(t *testing.T) {
 	am := httptest.NewServer(box)
 	t.Cleanup(am.Close)
 
-	cmd, p := starvable(t, starvationConfig(t, server.URL, am.URL))
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	starvationConfig(t, file, server.URL, am.URL, 0.5)
+	cmd, p := starvable(t, file)
 	p.until("turns before", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > 20 })
 	release := starve(t, cmd.Process)
 	time.Sleep(*starveFor) // what is under test is that time going by
@@ -69,6 +71,10 @@ func TestStarvedProber(t *testing.T) {
 	}
 	if n, _ := sum(during, "synthetic_prober_starved"); n == 0 {
 		t.Error("no job of a starved prober counts as starved")
+	}
+	starvationConfig(t, file, server.URL, am.URL, 0.0001) // so that a moment comes without a turn
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
 	}
 	s := settled(p, counted)
 	total := func(name string, parts ...string) float64 { n, _ := sum(s, name, parts...); return n }
@@ -92,15 +98,16 @@ func TestStarvedProber(t *testing.T) {
 		during["synthetic_prober_lag_seconds"], func() float64 { n, _ := sum(during, "synthetic_prober_starved"); return n }(), *starveTargets)
 }
 
-// starvationConfig probes a URL as many targets, and pages.
-func starvationConfig(t *testing.T, url, alertmanager string) string {
+// starvationConfig writes a configuration that probes a URL as many targets, at so
+// many conversations a second each, and pages.
+func starvationConfig(t *testing.T, path, url, alertmanager string, rate float64) {
 	t.Helper()
 	var b strings.Builder
 	b.WriteString("targets:\n")
 	for i := range *starveTargets {
 		fmt.Fprintf(&b, "  - {name: t%02d, base_url: %s/v1, model: m}\n", i, url)
 	}
-	b.WriteString(`workloads:
+	fmt.Fprintf(&b, `workloads:
   - name: chat
     turns: {min: 2, max: 3}
     prompt_tokens: 100
@@ -108,18 +115,16 @@ func starvationConfig(t *testing.T, url, alertmanager string) string {
     think_time: {min: 0s, max: 50ms}
     timeouts: {first_token: 2s, stall: 1s, total: 4s}
 traffic:
-  - {targets: "*", workload: chat, arrival: {process: poisson, rate: 0.5}, max_concurrency: 50}
+  - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}, max_concurrency: 50}
 slos:
-  - {name: ttft, sli: ttft, threshold: 500ms, objective: 99%}
-  - {name: tpot, sli: tpot, threshold: 200ms, objective: 99%}
-  - {name: availability, sli: availability, objective: 99%}
-alerting: {interval: 5s, alertmanagers: [{url: "` + alertmanager + `"}]}
-`)
-	path := filepath.Join(t.TempDir(), "synthetic.yml")
+  - {name: ttft, sli: ttft, threshold: 500ms, objective: 99%%}
+  - {name: tpot, sli: tpot, threshold: 200ms, objective: 99%%}
+  - {name: availability, sli: availability, objective: 99%%}
+alerting: {interval: 5s, alertmanagers: [{url: %q}]}
+`, rate, alertmanager)
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return path
 }
 
 // starvable starts the program as a process of its own, by a command that ends
