@@ -39,7 +39,7 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
+			"internal/alerting", "internal/atomicfile", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
 			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
