@@ -11,55 +11,9 @@ import (
 
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/smalldisk"
 	"synthetic/tools/testkit/stage"
 )
-
-// smallDisk is a volume of 64 MiB, which only root can make.
-type smallDisk struct {
-	t    *testing.T
-	path string
-}
-
-func newSmallDisk(t *testing.T) smallDisk {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a small disk; internal/alerting has the same with a measure of its own")
-	}
-	d := smallDisk{t, t.TempDir()}
-	if err := syscall.Mount("tmpfs", d.path, "tmpfs", 0, "size=64m"); err != nil {
-		t.Skipf("no small disk can be mounted here: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(d.path, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
-func (d smallDisk) filler() string { return filepath.Join(d.path, "filler") }
-
-// fill leaves no byte.
-func (d smallDisk) fill() {
-	d.t.Helper()
-	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	for block := make([]byte, 4096); ; {
-		if _, err := f.Write(block); err != nil {
-			return
-		}
-	}
-}
-
-func (d smallDisk) free() {
-	d.t.Helper()
-	if err := os.Remove(d.filler()); err != nil {
-		d.t.Fatal(err)
-	}
-}
 
 // TestFullDiskOfTheProgram fills the disk of the real program before it starts,
 // while it runs and when it ends: it probes on, pages when there is room, and
@@ -69,18 +23,18 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 		t.Skip("waits for a page and for storage that would fail, in real time; make test-long runs it")
 	}
 	t.Parallel()
-	disk := newSmallDisk(t)
+	disk := smalldisk.New(t, "64")
 	box := &stage.Letterbox{Told: make(chan stage.Told, 10000)}
 	am := httptest.NewServer(box)
 	defer am.Close()
 	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 0.5 })
 	file := configFor(t, "/v1", map[string]string{"a": server.URL})
-	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.path, "pager")+", alertmanagers: [{url: \""+am.URL+"\"}]}\n")
+	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+", alertmanagers: [{url: \""+am.URL+"\"}]}\n")
 	state := filepath.Join(filepath.Dir(file), "baselines.json")
 	if err := usualFor("a").WriteFile(state); err != nil {
 		t.Fatal(err)
 	}
-	disk.fill()
+	disk.Fill()
 	log := newBuffer()
 	cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--web.listen-address=127.0.0.1:0")
 	cmd.Stderr = log
@@ -99,18 +53,18 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	if told := box.All(); len(told) > 0 {
 		t.Errorf("told %+v without having looked", told)
 	}
-	disk.free()
+	disk.Free()
 	p.stalls(0)
 	box.Await(t, stage.Told.Firing)
 
 	// Two minutes fill chunks, which then have to be written.
 	time.Sleep(2*time.Minute + 10*time.Second)
-	disk.fill()
+	disk.Fill()
 	p.stalls(1)
 	p.turns()
-	disk.free()
+	disk.Free()
 	p.stalls(0)
-	disk.fill()
+	disk.Fill()
 	p.turns()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -128,6 +82,31 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "panic") {
 		t.Errorf("it panicked:\n%s", log)
+	}
+}
+
+// TestStandingStillIsSaid takes the directory from a pager that runs, which
+// anybody can: the process probes on and is ready, and says what is wrong.
+func TestStandingStillIsSaid(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t)
+	file := configFor(t, "", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: pager}\n")
+	p := sidecarRun(t, file)
+	p.stalls(0)
+	dir := filepath.Join(filepath.Dir(file), "pager")
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	p.stalls(1)
+	p.turns()
+	for _, path := range []string{"/", "/alerts", "/api/alerts"} {
+		if _, page := p.get(path); !strings.Contains(page, "asking for the room in") {
+			t.Errorf("%s does not say why the pager stands still: %s", path, page)
+		}
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
 	}
 }
 

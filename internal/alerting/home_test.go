@@ -46,7 +46,12 @@ func TestRemoveAbandoned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removeAbandoned(parent)
+	t.Setenv("TMPDIR", parent)
+	next := &home{}
+	if err := next.take(); err != nil {
+		t.Fatal(err)
+	}
+	next.close()
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		t.Fatal(err)

@@ -244,7 +244,7 @@ func TestNewRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"needs a gatherer":                 func(o *Options) { o.Gatherer = nil },
 		"making the pager's directory":     func(o *Options) { o.Dir = file },
-		"is in use by the process":         func(o *Options) { o.Dir = taken },
+		"is in use by process":             func(o *Options) { o.Dir = taken },
 		"opening the pager's storage":      func(o *Options) { o.Dir = foreign },
 		"remove the file to start without": func(o *Options) { o.Dir = damaged },
 		"has version 9, not 1":             func(o *Options) { o.Dir = newer },

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"synthetic/tools/testkit/smalldisk"
 )
 
 // tight runs a pager on a volume with so much room, in virtual time.
@@ -121,6 +123,34 @@ func TestFullDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFullDiskUnseen fills a real disk of which the pager believes that it has
+// room: the database panics where nobody can look beforehand.
+func TestFullDiskUnseen(t *testing.T) {
+	disk := smalldisk.New(t, "8")
+	t.Setenv("TMPDIR", disk.Path)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGauge(t)
+		g.up.WithLabelValues("fires").Set(1)
+		f := newTight(t, "", g, 1<<40)
+		time.Sleep(time.Minute)
+		disk.Fill()
+		time.Sleep(2 * time.Hour)
+		// Each is opened on the full disk and lives in memory until the first
+		// chunks are full.
+		if f.abandoned < 2 || f.abandoned > 4 {
+			t.Errorf("%d databases broke, want one each half hour", f.abandoned)
+		}
+		f.told("Fires", 0, 119)
+		disk.Free()
+		time.Sleep(mostPatience + time.Minute)
+		if why := f.Health().Standing; why != nil {
+			t.Errorf("with room again it stands still for %v", why)
+		}
+		f.told("Fires", 0, 134)
+		f.stop()
+	})
 }
 
 // TestBrokenStore takes the files away from a database that runs. It panics, as

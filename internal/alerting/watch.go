@@ -130,14 +130,18 @@ func (p *Pager) goOn() {
 // tidies looks after the database each minute until ctx is done or that fails.
 func (p *Pager) tidies(ctx context.Context) error {
 	return each(ctx, tidyInterval, func() error {
-		err := p.home.room(floor)
-		if err == nil {
-			err = p.store.tidy(ctx)
+		if err := p.home.room(floor); err != nil {
+			return err
 		}
-		if err == nil {
-			p.failures = 0
+		err := p.store.tidy(ctx)
+		if _, broken := errors.AsType[brokenError](err); broken || full(err) {
+			return err
 		}
-		return err
+		if err != nil { // a block that cannot be read, say: what is new is stored all the same
+			p.options.Logger.Error("Making blocks of what the pager stored", "err", err)
+		}
+		p.failures = 0
+		return nil
 	})
 }
 

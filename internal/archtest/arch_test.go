@@ -84,6 +84,7 @@ func allowed() map[string][]string {
 		"tools/testkit/promtest":      {"internal/samples"},
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
+		"tools/testkit/smalldisk":     nil,
 		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 
 		"tools/splice":           nil,

@@ -1,12 +1,12 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/prometheus/prometheus/tsdb/fileutil"
@@ -18,16 +18,13 @@ type Lock struct{ of fileutil.Releaser }
 
 // HeldError says that another process has the lock.
 type HeldError struct {
-	// Path is what is locked, PID the process that has it; 0 if it is not known.
-	Path string
-	PID  int
+	// Path is what is locked, Holder the number of the process that has it and
+	// the name of its host; "" if it is not known.
+	Path, Holder string
 }
 
 func (e *HeldError) Error() string {
-	if e.PID == 0 {
-		return fmt.Sprintf("%q is in use by another process; stop it, or choose another place", e.Path)
-	}
-	return fmt.Sprintf("%q is in use by the process %d; stop it, or choose another place", e.Path, e.PID)
+	return fmt.Sprintf("%q is in use by %s; stop it, or choose another place", e.Path, cmp.Or(e.Holder, "another process"))
 }
 
 // LockName is the name of the lock of a directory.
@@ -72,10 +69,12 @@ func lock(path, name, leftovers string) (*Lock, error) {
 	case errors.As(err, &unopened):
 		return nil, unlocked(path, err)
 	case err != nil:
-		return nil, &HeldError{path, holder(name)}
+		holder, _ := os.ReadFile(name)
+		return nil, &HeldError{path, strings.TrimSpace(string(holder))}
 	}
-	// The number is for people; on a full disk there is none.
-	_ = os.WriteFile(name, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
+	// The words are for people; on a full disk there are none.
+	host, _ := os.Hostname()
+	_ = os.WriteFile(name, []byte(fmt.Sprintf("process %d on %s\n", os.Getpid(), host)), 0o644)
 	if err := removeStrays(dir, leftovers); err != nil {
 		return nil, errors.Join(err, of.Release())
 	}
@@ -84,16 +83,6 @@ func lock(path, name, leftovers string) (*Lock, error) {
 
 func unlocked(path string, err error) error {
 	return fmt.Errorf("locking %q: %w; its directory must exist and be writable", path, err)
-}
-
-// holder reads the process from a lock's file.
-func holder(name string) int {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return 0
-	}
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	return pid
 }
 
 // RemoveStrays removes what killed processes left of writing files in a

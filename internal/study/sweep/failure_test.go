@@ -254,7 +254,7 @@ func TestDirectories(t *testing.T) {
 		"newer":              {made("sweep.json", `{"format":99}`), true, false, "newer synthetic"},
 		"half a level":       {broken, true, false, "is broken"},
 		"a foreign level":    {foreign, true, false, "of another sweep"},
-		"in use":             {held, true, false, "in use by the process"},
+		"in use":             {held, true, false, "in use by process"},
 	} {
 		before := listing(t, c.dir)
 		run, err := Run(t.Context(), Options{Plan: plan, Dir: c.dir, Resume: c.resume, FindCapacity: c.search})
