@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/prometheus/prometheus/tsdb/fileutil"
 )
@@ -18,8 +18,8 @@ type Lock struct{ of fileutil.Releaser }
 
 // HeldError says that another process has the lock.
 type HeldError struct {
-	// Path is what is locked, Holder the number of the process that has it and
-	// the name of its host; "" if it is not known.
+	// Path is what is locked. Holder is who has it, as "process 12 on prober-0";
+	// "" if it is not known.
 	Path, Holder string
 }
 
@@ -62,19 +62,18 @@ func lock(path, name, leftovers string) (*Lock, error) {
 		return nil, unlocked(path, err) // Flock would make the directory
 	}
 	of, _, err := fileutil.Flock(name)
-	var unopened *fs.PathError
 	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return &Lock{}, nil // a volume that knows no locks: better kept unlocked than not kept
-	case errors.As(err, &unopened):
-		return nil, unlocked(path, err)
-	case err != nil:
+	case errors.Is(err, syscall.EWOULDBLOCK):
 		holder, _ := os.ReadFile(name)
 		return nil, &HeldError{path, strings.TrimSpace(string(holder))}
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
+		return &Lock{}, nil // a volume that knows no locks: better kept unlocked than not kept
+	case err != nil:
+		return nil, unlocked(path, err)
 	}
 	// The words are for people; on a full disk there are none.
 	host, _ := os.Hostname()
-	_ = os.WriteFile(name, []byte(fmt.Sprintf("process %d on %s\n", os.Getpid(), host)), 0o644)
+	_ = os.WriteFile(name, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
 	if err := removeStrays(dir, leftovers); err != nil {
 		return nil, errors.Join(err, of.Release())
 	}
