@@ -117,6 +117,7 @@ func New(o Options) (*Sidecar, error) {
 			return source
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+		Bounds:    s.bounds(),
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}

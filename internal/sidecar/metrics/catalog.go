@@ -29,6 +29,7 @@ const (
 	// LabelStatistic says which figure of a benchmark it is.
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
+	LabelBound     = "bound"
 )
 
 // Names of metrics.
@@ -119,6 +120,9 @@ const (
 	ConfigLastReloadSuccessful = "synthetic_config_last_reload_successful"
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
+
+	BoundLimit = "synthetic_bound_limit"
+	BoundUsed  = "synthetic_bound_used"
 )
 
 // Metric describes one family.
@@ -229,6 +233,9 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
 		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
+
+		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
+		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}
 }
 

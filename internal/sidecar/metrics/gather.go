@@ -56,6 +56,11 @@ func (r *Recorder) gatherProcess(e *exposition) {
 			with("version", b.Version).with("revision", b.Revision).with("branch", b.Branch).
 			with("goversion", b.GoVersion).with("goos", b.GOOS).with("goarch", b.GOARCH).with("tags", b.Tags), 1)
 	}
+	for _, b := range r.options.Bounds {
+		if used, limit := b.Level(); limit > 0 {
+			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})
+		}
+	}
 	if r.options.TimestampSource == nil {
 		return
 	}
