@@ -146,7 +146,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	req, scrub, err := d.p.request(ctx, d.plan.Model, d.history, traceparent)
 	if err != nil {
 		r.Sent = time.Now()
-		r.End, r.Outcome, r.Err = r.Sent, ConnectError, "nothing was sent: "+scrub.clean(err.Error())
+		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}

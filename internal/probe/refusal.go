@@ -30,6 +30,8 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, now, "canceled by the prober's own shutdown")
+	case wire.Own(err):
+		a.finish(NotSent, now, "nothing was sent: "+err.Error())
 	case step == wire.StepDNS || step == wire.StepConnect:
 		a.finish(ConnectError, now, err.Error())
 	case step == wire.StepTLS:

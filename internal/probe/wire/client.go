@@ -148,14 +148,14 @@ func (c *Client) newProxied() (roundTripper, error) {
 	files := c.options.HTTP.TLSConfig
 	config, err := promconfig.NewTLSConfig(&files)
 	if err != nil {
-		return nil, &Error{StepTLS, err}
+		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
 	}
 	settings := promconfig.TLSRoundTripperSettings{
 		CA: fileSecret(files.CAFile), Cert: fileSecret(files.CertFile), Key: fileSecret(files.KeyFile),
 	}
 	rt, err := promconfig.NewTLSRoundTripper(config, settings, make)
 	if err != nil {
-		return nil, &Error{StepTLS, err}
+		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
 	}
 	return rt.(roundTripper), nil
 }

@@ -83,7 +83,7 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net
 	switch {
 	case errors.As(err, &dns):
 		t.Connect = 0
-		return nil, dialFailure(ctx, StepDNS, dns)
+		return nil, dialFailure(ctx, StepDNS, lookupFailure(dns))
 	case err != nil:
 		return nil, dialFailure(ctx, StepConnect, err)
 	}
@@ -94,7 +94,7 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
 	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errSettings, err)
 	}
 	if config.ServerName == "" {
 		config.ServerName, _, _ = net.SplitHostPort(addr)

@@ -52,6 +52,7 @@ const (
 	Turns         = "synthetic_turns_total"
 	TurnsInFlight = "synthetic_turns_in_flight"
 	TurnFailures  = "synthetic_turn_failures_total"
+	TurnOwnFaults = "synthetic_turn_own_faults_total"
 	TurnsCanceled = "synthetic_turns_canceled_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
@@ -162,15 +163,16 @@ func Catalog() []Metric {
 		{TurnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
 
 		{TurnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
-		{Turns, Counter, "turns", "Turns ended, whatever their outcome, those canceled by our own shutdown included.", turn},
+		{Turns, Counter, "turns", "Turns ended, whatever their outcome, those that the prober itself ended included.", turn},
 		{TurnsInFlight, Gauge, "turns", "Turns sent and not yet ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
+		{TurnOwnFaults, Counter, "turns", "Turns that the prober itself spoiled, by reason: nothing could be sent (not_sent), or it was late (prober_late). No failures: they say nothing of the deployment.", with(turn, LabelReason)},
 		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
-		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, canceled ones included.", job},
+		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, those that the prober itself ended included.", job},
 		{ConversationFailures, Counter, "conversations", "Conversations ended by a failed turn.", job},
-		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by our own shutdown or reload; no failures.", job},
+		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by the prober itself: its shutdown, a reload or a fault of its own; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
 

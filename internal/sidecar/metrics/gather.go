@@ -98,6 +98,9 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}
+	for _, reason := range probe.OwnFaults() {
+		e.add(TurnOwnFaults, l.with(LabelReason, string(reason)), t.outcomes[reason])
+	}
 	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
 	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
 	e.distribution(TurnDuration, TurnDurationWindow, l, &t.duration)
