@@ -195,8 +195,8 @@ func TestModelDiscovery(t *testing.T) {
 		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "no name"},
 		"control sequence":  {jsonResponse("200 OK", `{"data":[{"id":"\u001b[2J"}]}`), "", `\x1b[2J`},
 		"a name too long":   {jsonResponse("200 OK", `{"data":[{"id":"`+strings.Repeat("x", 300)+`"}]}`), "", "no name"},
-		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "longer than 4 MiB"},
-		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "longer than 4 MiB"},
+		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "more than 4194304 bytes"},
+		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "more than 4194304 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, tc.script}}})

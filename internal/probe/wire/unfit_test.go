@@ -50,14 +50,14 @@ func TestMaxBytes(t *testing.T) {
 		answer string
 		more   int64 // that count beside the answer's own length
 	}{
-		"a header":           {answer: ok + "X: " + padding + "\r\nContent-Length: 2\r\n\r\nhi"},
-		"interim responses":  {answer: "HTTP/1.1 103 Early Hints\r\nX: " + padding + "\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nhi"},
-		"a body by length":   {answer: ok + "Content-Length: 1500\r\n\r\n" + padding},
-		"a body by its end":  {answer: ok + "Connection: close\r\n\r\n" + padding},
-		"chunks":             {answer: chunked + strings.Repeat("1\r\nx\r\n", 500) + "0\r\n\r\n"},
-		"a chunk extension":  {answer: chunked + "2;" + padding + "\r\nhi\r\n0\r\n\r\n"},
-		"trailers":           {answer: chunked + "2\r\nhi\r\n0\r\nX: " + padding + "\r\n\r\n"},
-		"what gzip becomes":  {answer: ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(squeezed), squeezed), more: 8000},
+		"a header":          {answer: ok + "X: " + padding + "\r\nContent-Length: 2\r\n\r\nhi"},
+		"interim responses": {answer: "HTTP/1.1 103 Early Hints\r\nX: " + padding + "\r\n\r\n" + ok + "Content-Length: 2\r\n\r\nhi"},
+		"a body by length":  {answer: ok + "Content-Length: 1500\r\n\r\n" + padding},
+		"a body by its end": {answer: ok + "Connection: close\r\n\r\n" + padding},
+		"chunks":            {answer: chunked + strings.Repeat("1\r\nx\r\n", 500) + "0\r\n\r\n"},
+		"a chunk extension": {answer: chunked + "2;" + padding + "\r\nhi\r\n0\r\n\r\n"},
+		"trailers":          {answer: chunked + "2\r\nhi\r\n0\r\nX: " + padding + "\r\n\r\n"},
+		"what gzip becomes": {answer: ok + fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(squeezed), squeezed), more: 8000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			most := int64(len(tc.answer)) + tc.more
