@@ -30,6 +30,9 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 	jobs := r.sortedJobs()
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		r.targets[name].gather(e, name)
+		if r.options.Throttled != nil {
+			e.add(Throttled, labels{}.with(LabelTarget, name), r.options.Throttled(name).Seconds())
+		}
 	}
 	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
 	r.mu.RUnlock()
@@ -115,7 +118,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	e.addAll(l,
 		value{ConversationsStarted, j.started}, value{Conversations, j.ended},
 		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
-		value{ConversationsCanceled, j.canceled}, value{UserEndpointErrors, j.userErrors},
+		value{ConversationsCanceled, j.canceled}, value{ConversationsShort, j.shortened}, value{UserEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
 	for _, reason := range SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
