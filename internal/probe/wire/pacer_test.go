@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -117,20 +117,36 @@ func TestPacerKeepsDeadlinesAndGivesUp(t *testing.T) {
 	})
 }
 
-// TestPacedReads holds that what a peer sends is paid for, over TCP: the headers
-// with all the rest. A peer that has spent its burst waits.
+// TestPacedReads holds that whatever a peer sends is paid for, the headers with
+// all the rest, and what it makes this process compute. In virtual time nothing
+// but the pacer takes any.
 func TestPacedReads(t *testing.T) {
-	server := serveRaw(t, func(c net.Conn, _ *http.Request) bool {
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 10_000)+"\r\nContent-Length: 100000\r\n\r\n"+strings.Repeat("x", 100_000))
-		return false
-	})
-	pacer := &Pacer{}
-	pacer.spend(paceBurst)
-	client := newClient(t, Options{Pacer: pacer})
-	exchanged(t, client, server.URL)
-	least := dialCost + costOfBytes(110_000)
-	if waited := pacer.Waited(); waited < least || waited > time.Minute {
-		t.Errorf("waited for %v, where at least %v were spent", waited, least)
+	bare := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 10_000) + "\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100_000)
+	bomb := zipped(strings.Repeat("x", 1_000_000))
+	for name, tc := range map[string]struct {
+		answer string
+		bytes  int
+	}{
+		"headers and a body": {bare, 110_000},
+		"a bomb":             {fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(bomb), bomb), 1_000_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := pipe(t, func(far net.Conn) {
+					readRequest(far)
+					io.WriteString(far, tc.answer)
+				})
+				pacer := &Pacer{}
+				client.options.Pacer = pacer
+				pacer.spend(paceBurst)
+				exchanged(t, client, "http://paced.test")
+				exchanged(t, client, "http://paced.test") // pays what the first still owes
+				least := time.Duration(float64(dialCost+costOfBytes(tc.bytes)) / paceShare)
+				if waited := pacer.Waited() + settle; waited < least { // which the client waits by itself
+					t.Errorf("waited for %v, want at least %v", waited, least)
+				}
+			})
+		})
 	}
 }
 
