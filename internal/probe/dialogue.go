@@ -171,10 +171,17 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 // errNoMemory is why a turn is not sent whose conversation has grown too large.
 var errNoMemory = errors.New("the prober has no memory left for the conversation")
 
+// errNameless is why a turn is not sent that would ask for no model: the answer
+// would be a refusal.
+var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
+
 // request builds the request of a turn, if there is room for it.
 func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
 	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
 		return nil, nil, errNoMemory
+	}
+	if d.plan.Model == "" && d.p.unasked.Load() {
+		return nil, nil, errNameless
 	}
 	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
 }

@@ -28,6 +28,9 @@ const (
 	maxModels = 4 << 20
 )
 
+// errNotAsked is why a model is not known that the target would name.
+var errNotAsked = errors.New("the prober could not ask")
+
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer, client *wire.Client) (string, error) {
 	timeout := t.ModelsTimeout
@@ -41,7 +44,10 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 		return "", err
 	}
 	list, err := api.ListModels(ctx)
-	if err != nil {
+	switch {
+	case wire.Own(err):
+		return "", fmt.Errorf("listing the models of %q: %w: %s", t.BaseURL, errNotAsked, scrub.clean(err.Error()))
+	case err != nil:
 		return "", fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))
 	}
 	if len(list.Models) == 0 {

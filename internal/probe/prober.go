@@ -2,11 +2,13 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/bound"
@@ -40,6 +42,8 @@ type Prober struct {
 	auth   *target.Authorizer
 	shared *wire.Client // nil with per-conversation connections
 	user   *writer
+	// unasked says that the model is not known for want of something of our own.
+	unasked atomic.Bool
 }
 
 // New returns a Prober. It fails only for a check that does not compile.
@@ -79,7 +83,9 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	}
 	client := newClient(p.opts.Target, p.opts)
 	defer client.CloseIdleConnections()
-	return discoverModel(ctx, p.opts.Target, p.auth, client)
+	model, err := discoverModel(ctx, p.opts.Target, p.auth, client)
+	p.unasked.Store(errors.Is(err, errNotAsked))
+	return model, err
 }
 
 // Converse takes the turns of one conversation one after the other, hands each

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -225,5 +226,27 @@ func TestLingeringBodyIsNoLag(t *testing.T) {
 	}
 	if wait := results[1].Scheduled.Sub(results[0].End); wait < 15*time.Millisecond {
 		t.Errorf("the second turn was due %v after the first ended, before the connection was free", wait)
+	}
+}
+
+// TestNamelessForWantOfOurOwn: a model that is not known because the prober could
+// not ask is no fault of the target, which would refuse a request without one.
+func TestNamelessForWantOfOurOwn(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, jsonResponse("404 Not Found", `{"error":{"message":"no such model"}}`)}}})
+	o := options(s.addr)
+	o.Target.Model, o.Connections = "", bound.NewBudget(1) // a dial needs more
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if model, err := p.Model(t.Context()); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Fatalf("model %q, %v", model, err)
+	}
+	sink, nameless := &recorder{}, plan(1)
+	nameless.Model = ""
+	p.Converse(t.Context(), nameless, sink)
+	if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "model is not known") || s.count() != 0 {
+		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
 	}
 }
