@@ -60,13 +60,13 @@ func (h *home) place() string {
 }
 
 // open takes the directory, if that was not done yet, and opens the database.
-// To read its log again takes as much room as the log, and no error is returned
-// if that fails, so there must be room beforehand.
+// Reading its log again may write all chunks of the head anew, at most 20 MiB, in
+// goroutines whose panics nobody can recover, so there must be room beforehand.
 func (h *home) open() (*store, error) {
 	if err := h.take(); err != nil {
 		return nil, err
 	}
-	if err := h.room(enough + logSize(h.dir)); err != nil {
+	if err := h.room(enough); err != nil {
 		return nil, err
 	}
 	return openStore(h.dir, h.retention, h.lasting, h.logger)
@@ -132,30 +132,17 @@ func removeAbandoned(parent string) {
 		if _, err := os.Lstat(filepath.Join(dir, atomicfile.LockName)); err != nil {
 			continue // not one of ours
 		}
-		if lock, err := atomicfile.LockDir(dir); err == nil {
+		lock, err := atomicfile.LockDir(dir)
+		if err == nil && lock.Held() {
 			_ = os.RemoveAll(dir) // the next pager tries again
-			lock.Release()
 		}
+		lock.Release()
 	}
 }
 
 func ours(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
-}
-
-// logSize is how many bytes the write-ahead log has.
-func logSize(dir string) (bytes uint64) {
-	_ = filepath.WalkDir(filepath.Join(dir, "tsdb", "wal"), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // it is not there, or is just going
-		}
-		if info, err := e.Info(); err == nil {
-			bytes += uint64(info.Size())
-		}
-		return nil
-	})
-	return bytes
 }
 
 // freeBytes is what an ordinary user may still write to the volume of dir.

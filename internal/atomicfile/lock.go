@@ -44,9 +44,12 @@ func LockDir(dir string) (*Lock, error) {
 	return lock(dir, filepath.Join(dir, LockName), "")
 }
 
+// Held reports whether the lock keeps anybody out: not every volume knows locks.
+func (l *Lock) Held() bool { return l != nil && l.of != nil }
+
 // Release gives the lock back, if it was taken and not yet given back.
 func (l *Lock) Release() {
-	if l == nil || l.of == nil {
+	if !l.Held() {
 		return
 	}
 	_ = l.of.Release() // the kernel has it back at the latest with the process
