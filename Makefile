@@ -48,6 +48,12 @@ test-long: ## Run all tests, with the simulations that take long
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m ./...
 
+KILLS ?= 200
+
+.PHONY: kill
+kill: ## Kill the program KILLS times at random moments: four minutes for 200
+	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
+
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
