@@ -111,8 +111,13 @@ demo-baselines: ## Learn anew the baselines that the demo starts with, about two
 	$(GO) test ./internal/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/demo/baselines.json
 
 .PHONY: fuzz
-fuzz: ## Fuzz the stream reader for FUZZTIME (default 10m)
-	$(GO) test ./internal/probe/stream -run '^$$' -fuzz FuzzReader -fuzztime $(or $(FUZZTIME),10m)
+fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m); FUZZ=Run those whose names have that
+	$(GO) test $(TESTFLAGS) -list '^Fuzz.*$(FUZZ)' $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,') | \
+		awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' | \
+		while read -r package name; do \
+			echo "$$package $$name"; \
+			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 5s </dev/null || exit 1; \
+		done
 
 .PHONY: bench
 bench: ## Run the benchmarks of docs/background/performance.md

@@ -89,6 +89,8 @@ func readStates(dir string) (savedStates, error) {
 	if saved.Version != stateVersion {
 		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, saved.Version, stateVersion)
 	}
+	// A null among them is no alert.
+	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
 }
 

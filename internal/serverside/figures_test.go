@@ -147,6 +147,10 @@ dynamo_component_gpu_cache_usage_percent 60
 			"vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 600\n",
 		}, map[string]float64{runfile.ServerPromptPerSecond: 10}},
 		"no prompts":  {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{runfile.ServerPromptPerSecond: 0}},
+		"no numbers": {[]string{
+			"sglang:cache_hit_rate NaN\nsglang:token_usage +Inf\nsglang:generation_tokens_total 1\nsglang:num_queue_reqs 2\n",
+			"sglang:cache_hit_rate 0.5\nsglang:token_usage 0.5\nsglang:generation_tokens_total NaN\nsglang:num_queue_reqs 2\n",
+		}, map[string]float64{runfile.ServerQueueMean: 2, runfile.ServerQueueMax: 2}},
 		"one page":    {[]string{"vllm:prompt_tokens_total 5\n"}, map[string]float64{}},
 		"other names": {[]string{"up 1\n", "up 1\n"}, map[string]float64{}},
 		"nothing":     {nil, map[string]float64{}},
