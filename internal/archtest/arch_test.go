@@ -88,6 +88,7 @@ func allowed() map[string][]string {
 		"tools/testkit/smalldisk":     nil,
 		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 
+		"tools/notices":          nil,
 		"tools/splice":           nil,
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
 		"tools/prompts":          {"internal/probe/workload"},
