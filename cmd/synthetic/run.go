@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
@@ -25,6 +26,10 @@ const defaultListen = ":9877"
 // gcPercent trades CPU that a sidecar has plenty of for memory that it should
 // not take from the pod: its heap is a few megabytes.
 const gcPercent = 40
+
+// memoryShare is the share of the container's memory that Go may take: it does
+// not count the binary's own pages and the sockets' buffers.
+const memoryShare = 0.9
 
 // runFlags are the flags of "synthetic run".
 type runFlags struct {
@@ -53,6 +58,9 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if f.shutdown < 0 {
 		return usagef("--shutdown.timeout=%v: it cannot be negative", f.shutdown)
 	}
+	// GOMEMLIMIT, if it is set, or nothing where no container sets a limit: both
+	// are no failure.
+	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, StateFile: f.stateFile, Lifecycle: f.lifecycle,

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ type dialogue struct {
 	plan    Plan
 	client  *wire.Client
 	history []workload.Message
+	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
@@ -62,6 +65,7 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 	if d.p.user != nil {
 		text, err := d.consult(ctx)
 		if err == nil {
+			d.added += len(text)
 			return text, time.Now(), true
 		}
 		if ctx.Err() != nil || d.stopped() {
@@ -143,16 +147,17 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 func (d *dialogue) measure(ctx context.Context, r *Result) {
 	var traceparent string
 	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	req, scrub, err := d.request(ctx, traceparent)
 	if err != nil {
 		r.Sent = time.Now()
-		r.End, r.Outcome, r.Err = r.Sent, ConnectError, "nothing was sent: "+scrub.clean(err.Error())
+		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}
 		return
 	}
-	a := attempt{client: d.client, scrub: scrub}
+	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks}
 	a.run(req, d.p.limits)
 	a.report(r)
 	d.drained = a.drained
@@ -161,6 +166,24 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
 		}
 	}
+}
+
+// errNoMemory is why a turn is not sent whose conversation has grown too large.
+var errNoMemory = errors.New("the prober has no memory left for the conversation")
+
+// errNameless is why a turn is not sent that would ask for no model: the answer
+// would be a refusal.
+var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
+
+// request builds the request of a turn, if there is room for it.
+func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
+	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
+		return nil, nil, errNoMemory
+	}
+	if d.plan.Model == "" && d.p.unasked.Load() {
+		return nil, nil, errNameless
+	}
+	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
 }
 
 // report writes what the attempt saw into the result.

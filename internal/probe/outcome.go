@@ -1,5 +1,7 @@
 package probe
 
+import "slices"
+
 // Outcome is how a turn ended. Every turn that was started ends in exactly
 // one. The values are also the values of the "reason" label.
 type Outcome string
@@ -19,27 +21,43 @@ const (
 	Malformed         Outcome = "malformed"
 	Empty             Outcome = "empty"
 	ContentMismatch   Outcome = "content_mismatch"
-	// Canceled is our own shutdown: no failure, and judged by no SLO.
+	// NotSent: nothing of the request left this process, for want of something
+	// of our own: a key, a file descriptor, a local port, room.
+	NotSent Outcome = "not_sent"
+	// ProberLate: a bound passed, or the connection was lost, while the prober
+	// itself was provably not running.
+	ProberLate Outcome = "prober_late"
+	// Canceled is our own shutdown.
 	Canceled Outcome = "canceled"
 )
 
-// Outcomes lists every outcome, Success first and Canceled last.
+// Outcomes lists every outcome: Success, the Failures, the OwnFaults, Canceled.
 func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
 		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Truncated, Malformed, Empty,
-		ContentMismatch, Canceled,
+		ContentMismatch, NotSent, ProberLate, Canceled,
 	}
 }
 
 // Failures lists the outcomes that count against the deployment.
 func Failures() []Outcome {
-	all := Outcomes()
-	return all[1 : len(all)-1]
+	return slices.DeleteFunc(Outcomes(), func(o Outcome) bool { return !o.Failed() })
 }
 
+// OwnFaults lists the outcomes that count against the prober.
+func OwnFaults() []Outcome { return []Outcome{NotSent, ProberLate} }
+
 // Failed reports whether the outcome counts against the deployment.
-func (o Outcome) Failed() bool { return o != Success && o != Canceled }
+func (o Outcome) Failed() bool { return o != Success && !o.Own() }
+
+// Own reports whether the prober itself ended the turn, be it by its shutdown
+// or by a fault. Such a turn says nothing of the deployment: it is no failure,
+// no SLO judges it, and it enters no baseline.
+func (o Outcome) Own() bool { return o == Canceled || o.OwnFault() }
+
+// OwnFault reports whether the outcome is one of OwnFaults.
+func (o Outcome) OwnFault() bool { return o == NotSent || o == ProberLate }
 
 // Busy reports whether the deployment was up and refused for load: "busy" is
 // not "down".

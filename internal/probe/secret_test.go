@@ -82,16 +82,6 @@ func TestPasswordNeverComesBack(t *testing.T) {
 	}
 }
 
-func TestUnreadableKey(t *testing.T) {
-	s := play(t, &scripted{})
-	o := options(s.addr)
-	o.Target.Key = target.Key{File: filepath.Join(t.TempDir(), "missing")}
-	r := once(t, o)
-	if r.Outcome != probe.ConnectError || !strings.Contains(r.Err, "nothing was sent") || s.count() != 0 {
-		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
-	}
-}
-
 // TestNoControlCharacters keeps a server from steering the terminal on which
 // its words are shown.
 func TestNoControlCharacters(t *testing.T) {

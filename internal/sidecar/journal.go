@@ -36,7 +36,7 @@ func newJournal(logger *slog.Logger) *journal {
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
 	r, ended := e.(probe.Result)
-	if !ended || r.Outcome == probe.Canceled || !j.changed(r) {
+	if !ended || r.Outcome.Own() || !j.changed(r) {
 		return
 	}
 	at := []any{"target", r.Target, "workload", r.Workload, "trace", r.TraceID}

@@ -85,6 +85,7 @@ type Sidecar struct {
 	pager      *alerting.Pager
 	alerting   *config.Alerting
 	configured bool
+	guards     guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
@@ -106,7 +107,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards()}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
@@ -117,14 +118,20 @@ func New(o Options) (*Sidecar, error) {
 			return source
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+		Throttled: func(target string) time.Duration { return s.guards.pacer(target).Waited() },
+		Bounds:    s.bounds(),
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
-			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial})
+			return probe.New(probe.Options{
+				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
+				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Target.Name), Peaks: s.guards.peaks,
+			})
 		},
+		Memory:    s.guards.memory,
 		OnRemoved: s.sinks.Remove,
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
@@ -169,6 +176,7 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	s.guards.keep(cfg.Targets)
 	commitServers()
 	s.configured = true
 	return commitPager()

@@ -58,8 +58,8 @@ func among[T comparable](set []T, v T) bool {
 type Verdict uint8
 
 const (
-	// NotJudged: the turn gives no sample (canceled, outside the objective, or
-	// undefined as TPOT of a one-token answer).
+	// NotJudged: the turn gives no sample (ended by the prober itself, outside
+	// the objective, or undefined as TPOT of a one-token answer).
 	NotJudged Verdict = iota
 	Good
 	Bad
@@ -70,7 +70,7 @@ const (
 // a failed turn without the value is bad, as if the value were +∞; and TPOT,
 // ITL, turn duration and availability are bad for every failed turn.
 func (o Objective) Judge(r probe.Result) Verdict {
-	if r.Outcome == probe.Canceled || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if r.Outcome.Own() || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

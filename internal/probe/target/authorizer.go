@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,7 +61,21 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	case err != nil:
 		return nil, err
 	}
-	return h, nil
+	return h, a.filled(h)
+}
+
+// filled refuses headers whose files are empty: the target would be blamed for
+// turning away a caller without a key.
+func (a *Authorizer) filled(h http.Header) error {
+	if a.target.HTTP.HTTPHeaders == nil {
+		return nil
+	}
+	for name, from := range a.target.HTTP.HTTPHeaders.Headers {
+		if len(from.Files) > 0 && slices.Contains(h.Values(name), "") {
+			return fmt.Errorf("a file of the header %q is empty", name)
+		}
+	}
+	return nil
 }
 
 // complete adds what the HTTP client configuration says, or gives up when ctx
@@ -157,7 +172,22 @@ func dialBriefly(ctx context.Context, network, addr string) (net.Conn, error) {
 // secret is a text, or the content of a file.
 func secret(text promconfig.Secret, file string) promconfig.SecretReader {
 	if file != "" {
-		return promconfig.NewFileSecret(file)
+		return fullFile{promconfig.NewFileSecret(file), file}
 	}
 	return promconfig.NewInlineSecret(string(text))
+}
+
+// fullFile is a file with a secret in it. Without one nothing is sent, as with a
+// file that is not there.
+type fullFile struct {
+	promconfig.SecretReader
+	name string
+}
+
+func (f fullFile) Fetch(ctx context.Context) (string, error) {
+	s, err := f.SecretReader.Fetch(ctx)
+	if err == nil && s == "" {
+		err = fmt.Errorf("the file %q is empty", f.name)
+	}
+	return s, err
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/bound"
 )
 
 const (
@@ -30,6 +32,10 @@ type Options struct {
 	HTTP promconfig.HTTPClientConfig
 	// Dial connects to addr, which is "host:port"; nil dials TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Connections is the budget of open connections; nil is without bound.
+	Connections *bound.Budget
+	// Pacer holds the peer to its share of the CPU; nil does not.
+	Pacer *Pacer
 	// DisableReuse closes each connection after its response.
 	DisableReuse bool
 }
@@ -111,7 +117,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	for {
-		x := newExchange(r.Context(), Exact(c.options.HTTP))
+		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)
 		resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
 		if err == nil {
 			x.answered()
@@ -148,14 +154,14 @@ func (c *Client) newProxied() (roundTripper, error) {
 	files := c.options.HTTP.TLSConfig
 	config, err := promconfig.NewTLSConfig(&files)
 	if err != nil {
-		return nil, &Error{StepTLS, err}
+		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
 	}
 	settings := promconfig.TLSRoundTripperSettings{
 		CA: fileSecret(files.CAFile), Cert: fileSecret(files.CertFile), Key: fileSecret(files.KeyFile),
 	}
 	rt, err := promconfig.NewTLSRoundTripper(config, settings, make)
 	if err != nil {
-		return nil, &Error{StepTLS, err}
+		return nil, &Error{StepTLS, fmt.Errorf("%w: %w", errSettings, err)}
 	}
 	return rt.(roundTripper), nil
 }

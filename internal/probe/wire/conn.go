@@ -32,7 +32,7 @@ type stamped interface {
 // reads on only when it has nothing left, so all of that arrived together.
 type conn struct {
 	net.Conn // TLS or not
-	stamps   stamped
+	stamps   *guarded
 	// spoken is closed once the first request goes out: a server that speaks
 	// first is heard as its answer.
 	spoken chan struct{}
@@ -46,6 +46,7 @@ type conn struct {
 	reused  bool      // by x
 	sent    bool      // x has begun to send
 	wrote   int       // bytes of x's request
+	counted int64     // bytes received that x, or one before it, knows of
 	// readErr and writeErr are what the connection itself said.
 	readErr, writeErr error
 }
@@ -54,7 +55,7 @@ type conn struct {
 // closed it, or says something unasked. Nothing of a request has gone out.
 var errUnasked = errors.New("the kept connection is closed")
 
-func newConn(secure net.Conn, stamps stamped) *conn {
+func newConn(secure net.Conn, stamps *guarded) *conn {
 	return &conn{Conn: secure, stamps: stamps, spoken: make(chan struct{})}
 }
 
@@ -65,6 +66,7 @@ func (c *conn) claim(x *exchange, reused bool) {
 	defer c.mu.Unlock()
 	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
 	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
+	c.stamps.waited.Store(0)
 	c.stamps.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
 		c.stamps.Close()
@@ -120,6 +122,13 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 	defer c.mu.Unlock()
 	if c.part == partNone {
 		return 0, false, errUnasked
+	}
+	received := c.stamps.received.Load()
+	over := c.x.receive(int(received - c.counted))
+	c.counted = received
+	if over != nil {
+		c.readErr = over
+		return 0, false, over
 	}
 	inHead := c.part == partHead
 	n, data := c.take(b[:min(len(b), len(p))])

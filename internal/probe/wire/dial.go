@@ -37,14 +37,16 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 
 // connect makes a connection, with TLS where it is due.
 func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
-	raw, err := c.reach(ctx, network, addr, t)
-	if err != nil || c.options.HTTP.Proxy() != nil { // what comes over a proxy is not timed here
-		return raw, err
-	}
-	stamps := stamp(raw)
-	if !secure {
+	stamps, err := c.admit(ctx, network, addr, t)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.options.HTTP.Proxy() != nil: // what comes over a proxy is not timed here
+		return stamps, nil
+	case !secure:
 		return newConn(stamps, stamps), nil
 	}
+	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
 	over, err := c.handshake(ctx, stamps, addr)
 	t.TLS = time.Since(start)
@@ -66,6 +68,28 @@ func dialFailure(ctx context.Context, step Step, err error) error {
 	return &Error{step, err}
 }
 
+// dialing is how many descriptors a dial may use at once: two addresses that it
+// tries at a time, and a question for the name.
+const dialing = 3
+
+// admit dials within the budget of connections.
+func (c *Client) admit(ctx context.Context, network, addr string, t *Trace) (*guarded, error) {
+	budget, pacer := c.options.Connections, c.options.Pacer
+	if !budget.Take(dialing) {
+		return nil, &Error{StepConnect, ErrNoRoom}
+	}
+	deadline, _ := ctx.Deadline()
+	pacer.wait(ctx.Done(), deadline)
+	pacer.spend(dialCost)
+	raw, err := c.reach(ctx, network, addr, t)
+	if err != nil {
+		budget.Give(dialing)
+		return nil, err
+	}
+	budget.Give(dialing - 1)
+	return guard(stamp(raw), pacer, func() { budget.Give(1) }), nil
+}
+
 // reach looks up the name and dials its addresses. A name that has no address is
 // told from an address that gives no connection.
 func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net.Conn, error) {
@@ -83,7 +107,7 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net
 	switch {
 	case errors.As(err, &dns):
 		t.Connect = 0
-		return nil, dialFailure(ctx, StepDNS, dns)
+		return nil, dialFailure(ctx, StepDNS, lookupFailure(dns))
 	case err != nil:
 		return nil, dialFailure(ctx, StepConnect, err)
 	}
@@ -94,7 +118,7 @@ func (c *Client) reach(ctx context.Context, network, addr string, t *Trace) (net
 func (c *Client) handshake(ctx context.Context, raw net.Conn, addr string) (*tls.Conn, error) {
 	config, err := promconfig.NewTLSConfig(&c.options.HTTP.TLSConfig)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errSettings, err)
 	}
 	if config.ServerName == "" {
 		config.ServerName, _, _ = net.SplitHostPort(addr)

@@ -57,7 +57,7 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 	switch {
 	case r.Outcome.Failed():
 		return string(r.Outcome)
-	case r.Outcome == probe.Canceled:
+	case r.Outcome.Own():
 		return ""
 	case violated != "":
 		return string(violated)

@@ -29,6 +29,7 @@ const (
 	// LabelStatistic says which figure of a benchmark it is.
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
+	LabelBound     = "bound"
 )
 
 // Names of metrics.
@@ -51,6 +52,7 @@ const (
 	Turns         = "synthetic_turns_total"
 	TurnsInFlight = "synthetic_turns_in_flight"
 	TurnFailures  = "synthetic_turn_failures_total"
+	TurnOwnFaults = "synthetic_turn_own_faults_total"
 	TurnsCanceled = "synthetic_turns_canceled_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
@@ -59,6 +61,7 @@ const (
 	ConversationsCanceled = "synthetic_conversations_canceled_total"
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
 	ConversationsInFlight = "synthetic_conversations_in_flight"
+	ConversationsShort    = "synthetic_conversations_shortened_total"
 	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
@@ -119,6 +122,10 @@ const (
 	ConfigLastReloadSuccessful = "synthetic_config_last_reload_successful"
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
+
+	Throttled  = "synthetic_target_throttled_seconds_total"
+	BoundLimit = "synthetic_bound_limit"
+	BoundUsed  = "synthetic_bound_used"
 )
 
 // Metric describes one family.
@@ -158,17 +165,19 @@ func Catalog() []Metric {
 		{TurnDurationWindow, Summary, "seconds", "Quantiles of the turn duration over the last 60 seconds.", turn},
 
 		{TurnsStarted, Counter, "turns", "Turns started. At every scrape it equals turns ended plus turns in flight.", turn},
-		{Turns, Counter, "turns", "Turns ended, whatever their outcome, those canceled by our own shutdown included.", turn},
+		{Turns, Counter, "turns", "Turns ended, whatever their outcome, those that the prober itself ended included.", turn},
 		{TurnsInFlight, Gauge, "turns", "Turns sent and not yet ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
+		{TurnOwnFaults, Counter, "turns", "Turns that the prober itself spoiled, by reason: nothing could be sent (not_sent), or it was late (prober_late). No failures: they say nothing of the deployment.", with(turn, LabelReason)},
 		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
-		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, canceled ones included.", job},
+		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, those that the prober itself ended included.", job},
 		{ConversationFailures, Counter, "conversations", "Conversations ended by a failed turn.", job},
-		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by our own shutdown or reload; no failures.", job},
+		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by the prober itself: its shutdown, a reload or a fault of its own; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
+		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long; no failures.", job},
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
 
@@ -229,6 +238,10 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
 		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
+
+		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
+		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
+		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}
 }
 

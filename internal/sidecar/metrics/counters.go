@@ -24,9 +24,9 @@ type turnCounters struct {
 
 // counters are all plain numbers of a job.
 type counters struct {
-	started, ended, inFlight, failed, canceled float64
-	userErrors                                 float64
-	skipped                                    map[string]float64
+	started, ended, inFlight, failed, canceled, shortened float64
+	userErrors                                            float64
+	skipped                                               map[string]float64
 
 	lastTurn          float64
 	consecutiveFailed float64
@@ -79,11 +79,12 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 	return v
 }
 
-// countFailed counts turns that fail hard in a row. A refusal for load and our
-// own shutdown say neither that the deployment is up nor that it is down.
+// countFailed counts turns that fail hard in a row. A refusal for load, and a
+// turn that the prober itself ended, say neither that the deployment is up nor
+// that it is down.
 func (c *counters) countFailed(o probe.Outcome) {
 	switch {
-	case o == probe.Canceled || o.Busy():
+	case o.Own() || o.Busy():
 	case o.Failed() && o != probe.ContentMismatch:
 		c.consecutiveFailed++
 	default:

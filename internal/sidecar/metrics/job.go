@@ -143,6 +143,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 // the duration of a failed turn says when it was given up, so it does not. A
 // person would want to see a slow turn's trace, so there are exemplars.
 func (t *turnSeries) observe(r *probe.Result, now time.Time) {
+	if r.Outcome.OwnFault() {
+		return
+	}
 	for _, gap := range r.Gaps {
 		observe(t.itl, gap, nil)
 	}
@@ -206,9 +209,11 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	j.inFlight--
 	j.userErrors += float64(c.UserErrors)
 	switch {
+	case c.Shortened: // whose duration is not that of the others
+		j.shortened++
 	case c.Outcome == probe.Success:
 		observe(j.conversation, c.End.Sub(c.Scheduled), nil)
-	case c.Outcome == probe.Canceled:
+	case c.Outcome.Own():
 		j.canceled++
 	default:
 		j.failed++

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -24,6 +25,11 @@ type Options struct {
 	// Heartbeat says when the loop of a job last gave a sign of life; the zero
 	// time means never. It is asked at each scrape.
 	Heartbeat func(job probe.Key) time.Time
+	// Throttled says for how long the reads of a target were delayed. It is asked
+	// at each scrape.
+	Throttled func(target string) time.Duration
+	// Bounds are those of this process. They are looked at in each scrape.
+	Bounds []bound.Bound
 }
 
 // Build are the labels of synthetic_build_info.

@@ -95,7 +95,8 @@ func TestWhatEntersWhere(t *testing.T) {
 	}
 }
 
-// TestEveryOutcomeIsCounted holds turns = success + failures + canceled.
+// TestEveryOutcomeIsCounted holds turns = success + failures + own faults +
+// canceled.
 func TestEveryOutcomeIsCounted(t *testing.T) {
 	for _, o := range probe.Outcomes() {
 		r := newTestRecorder(&clock{start}, "a")
@@ -107,9 +108,13 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 		for _, reason := range probe.Failures() {
 			failed += g.value(t, seriesOfTurn(TurnFailures, "followup", []string{"reason=" + string(reason)}))
 		}
+		var own float64
+		for _, reason := range probe.OwnFaults() {
+			own += g.value(t, seriesOfTurn(TurnOwnFaults, "followup", []string{"reason=" + string(reason)}))
+		}
 		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
-		if (failed == 1) != o.Failed() || (canceled == 1) != (o == probe.Canceled) {
-			t.Errorf("%s: %v failures, %v canceled", o, failed, canceled)
+		if (failed == 1) != o.Failed() || (own == 1) != o.OwnFault() || (canceled == 1) != (o == probe.Canceled) {
+			t.Errorf("%s: %v failures, %v own faults, %v canceled", o, failed, own, canceled)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (j *Job) wall(now time.Time) time.Time {
 // Observe takes a finished turn. A turn that comes late or after a step of the
 // clock is taken as any other.
 func (j *Job) Observe(r *probe.Result, now time.Time) {
-	if r.Outcome == probe.Canceled {
+	if r.Outcome.Own() {
 		return
 	}
 	at := j.wall(now)

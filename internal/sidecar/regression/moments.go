@@ -77,9 +77,9 @@ type values [signals]probe.Opt[time.Duration]
 // token enters as its deadline, or as what it waited if that is longer, and so
 // does the pace of one that broke off in mid-answer. A refusal for load
 // (HTTP 429) says nothing of the latency and has an alert of its own; a turn
-// that our own shutdown canceled says nothing at all.
+// that the prober itself ended says nothing at all.
 func valuesOf(r *probe.Result, t workload.Timeouts) values {
-	if r.Outcome == probe.Canceled || r.Outcome.Busy() {
+	if r.Outcome.Own() || r.Outcome.Busy() {
 		return values{}
 	}
 	ttft, tpot := r.TTFT, r.TPOT

@@ -31,7 +31,7 @@ type job struct {
 	counted             Job
 	samples             []sample
 	successes, failures []probe.Result
-	last                *probe.Result // the last turn that was not canceled
+	last                *probe.Result // the last turn that our own shutdown did not cancel
 }
 
 // sample is the part of a Result that figures are made of.
@@ -82,9 +82,8 @@ func (j *job) turnEnded(r probe.Result) {
 	r.Err = clip(r.Err, errorKept)
 	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
 	c.Turns++
-	if r.Outcome == probe.Canceled {
-		c.Canceled++
-		j.successes = keep(j.successes, r, successesKept)
+	if r.Outcome.Own() {
+		j.endedByUs(r)
 		return
 	}
 	if r.Model != "" {
@@ -96,6 +95,17 @@ func (j *job) turnEnded(r probe.Result) {
 		c.Failed++
 		j.failures = keep(j.failures, r, failuresKept)
 		return
+	}
+	j.successes = keep(j.successes, r, successesKept)
+}
+
+// endedByUs takes a turn that says nothing of the deployment.
+func (j *job) endedByUs(r probe.Result) {
+	if r.Outcome == probe.Canceled {
+		j.counted.Canceled++
+	} else {
+		j.counted.OwnFaults++
+		j.last = &r
 	}
 	j.successes = keep(j.successes, r, successesKept)
 }

@@ -27,10 +27,11 @@ type Job struct {
 	// Model is the one that the last turn asked for, "" before it.
 	Model string `json:"model"`
 
-	// Counts since the start. Turns includes Failed and Canceled.
+	// Counts since the start. Turns includes Failed, Canceled and OwnFaults.
 	Turns         int            `json:"turns"`
 	Failed        int            `json:"failed"`
 	Canceled      int            `json:"canceled"`
+	OwnFaults     int            `json:"own_faults"`
 	Conversations int            `json:"conversations"`
 	Skipped       map[string]int `json:"skipped"`
 
@@ -58,8 +59,8 @@ type Last struct {
 	Duration Duration      `json:"duration_seconds"`
 }
 
-// Recent are the figures of the turns that ended within the window, canceled
-// ones left out.
+// Recent are the figures of the turns that ended within the window, those left
+// out that the prober itself ended.
 type Recent struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`

@@ -94,6 +94,8 @@ func stateOf(j Job) state {
 	switch {
 	case j.Last == nil:
 		return state{"unknown", "no turn yet"}
+	case j.Last.Outcome.OwnFault():
+		return state{"unknown", "the prober's own fault: " + string(j.Last.Outcome)}
 	case j.Recent.Turns == 0:
 		return state{"warn", "no turn for " + j.Last.Age.String()}
 	case j.Last.Outcome.Busy():

@@ -123,13 +123,14 @@ const (
 )
 
 // Observe counts one finished turn in the block. It is not safe for concurrent
-// use. Canceled turns are counted among the outcomes and nowhere else.
+// use. Turns that the prober
+// itself ended are counted among the outcomes and nowhere else.
 func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	if b.Outcomes == nil {
 		b.Outcomes = map[probe.Outcome]uint64{}
 	}
 	b.Outcomes[r.Outcome]++
-	if r.Outcome == probe.Canceled {
+	if r.Outcome.Own() {
 		return
 	}
 	b.TurnSeconds += r.Duration().Seconds()

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"synthetic/internal/probe"
 )
 
 // Standing is what a measurement proves of a level, with the confidence that
@@ -86,10 +84,10 @@ func (r Result) Blocks() []Block {
 }
 
 // Ended is how many turns came to their end, and how many of them failed. Turns
-// that our own shutdown canceled did not.
+// that the prober itself ended did not.
 func (b Block) Ended() (turns, failed uint64) {
 	for outcome, n := range b.Outcomes {
-		if outcome != probe.Canceled {
+		if !outcome.Own() {
 			turns += n
 		}
 		if outcome.Failed() {

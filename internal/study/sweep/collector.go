@@ -169,6 +169,9 @@ func (c *collector) turnEnded(r probe.Result) {
 		return
 	}
 	c.blockAt(s, r.End).Observe(r, c.objectives)
+	if r.Outcome.OwnFault() {
+		return // quick or late, it says nothing of the deployment
+	}
 	c.stats.Turns++
 	if r.Outcome.Failed() {
 		c.stats.Failed++

@@ -160,7 +160,7 @@ type streak struct {
 
 func (s *streak) add(r probe.Result) {
 	switch r.Outcome {
-	case probe.Canceled:
+	case probe.Canceled, probe.NotSent, probe.ProberLate:
 		return
 	case probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
 	default:
