@@ -18,10 +18,11 @@ const (
 
 // crowdIn asks for every page at once, fifty times.
 func (s *soak) crowdIn(ctx context.Context) {
+	paths := []string{"/metrics", "/", "/turns", "/metrics", "/alerts", "/api/status", "/api/alerts"}
 	var all sync.WaitGroup
 	for i := range crowd {
 		all.Go(func() {
-			path := []string{"/metrics", "/", "/alerts", "/metrics", "/-/ready"}[i%5]
+			path := paths[i%len(paths)]
 			_, body, err := s.program.get(ctx, path)
 			if err == nil && s.keys.told(string(body)) {
 				s.program.alarm("a key on " + path)

@@ -92,7 +92,7 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 	each("synthetic_turns_started_total", func(t *tally, _ string, v float64) { t.Started += v })
 	each("synthetic_turns_in_flight", func(t *tally, _ string, v float64) { t.InFlight += v })
 	each("synthetic_turns_canceled_total", func(t *tally, _ string, v float64) { t.Unclear += v })
-	each("synthetic_turn_failures_total", func(t *tally, reason string, v float64) {
+	ended := func(t *tally, reason string, v float64) {
 		if t.Failed == nil {
 			t.Failed = map[string]float64{}
 		}
@@ -103,6 +103,8 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 		case "prober_late":
 			t.Unclear += v
 		}
-	})
+	}
+	each("synthetic_turn_failures_total", ended)
+	each("synthetic_turn_own_faults_total", ended)
 	return out
 }
