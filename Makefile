@@ -125,6 +125,10 @@ fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m)
 			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 5s </dev/null || exit 1; \
 		done
 
+.PHONY: soak
+soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 draws other faults
+	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1)
+
 .PHONY: bench
 bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) run ./tools/wirebench
