@@ -238,14 +238,22 @@ type bench struct {
 // run starts a scheduler inside a bubble. The caller stops it.
 func run(t *testing.T, d *deployment, drain time.Duration, jobs ...probe.Job) *bench {
 	t.Helper()
+	return runWith(t, d, drain, func(*Options) {}, jobs...)
+}
+
+// runWith is run with other options.
+func runWith(t *testing.T, d *deployment, drain time.Duration, change func(*Options), jobs ...probe.Job) *bench {
+	t.Helper()
 	if d.outcome == "" {
 		d.outcome = probe.Success
 	}
 	b := &bench{t: t, d: d, book: newBook(), removed: make(chan string, 100), done: make(chan struct{})}
-	b.Scheduler = New(Options{
+	o := Options{
 		Sink: b.book, NewProber: d.newProber, Replica: "replica-0", DrainTimeout: drain,
 		OnRemoved: func(job probe.Key) { b.removed <- job.String() },
-	})
+	}
+	change(&o)
+	b.Scheduler = New(o)
 	b.apply(jobs...)
 	var ctx context.Context
 	ctx, b.end = context.WithCancel(t.Context())

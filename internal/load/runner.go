@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
@@ -28,6 +29,7 @@ type runner struct {
 	prober Prober
 	source *workload.Source
 	budget *workload.Budget
+	memory *bound.Budget
 	model  model
 	watch  watch
 
@@ -36,7 +38,7 @@ type runner struct {
 	hard, soft context.Context
 	halt       context.CancelFunc
 
-	// pending was planned and refused for the budget. It is the next to start:
+	// pending was planned and refused for a budget. It is the next to start:
 	// passing over dear conversations would leave only the cheap ones. It is
 	// the loop's, in next.
 	pending *workload.Conversation
@@ -51,6 +53,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		prober: prober,
 		source: source,
 		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
+		memory: s.opts.Memory,
 		model:  model{asked: make(chan struct{}), missing: make(chan struct{}, 1)},
 		watch:  watch{open: map[*expectation]bool{}},
 		hard:   s.hard,
@@ -86,15 +89,19 @@ func (r *runner) run() {
 	loop.Run(r.soft)
 }
 
-// next plans a conversation and pays for it, or says that the budget is used
-// up.
+// next plans a conversation and pays for it, or says which budget is used up.
 func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string) {
 	if r.pending == nil {
 		c := r.source.Next()
 		r.pending = &c
 	}
-	t := &tap{runner: r, plan: *r.pending, estimate: r.source.Estimate(*r.pending)}
+	room, ok := r.memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
+	if !ok {
+		return nil, probe.SkipMemory
+	}
+	t := &tap{runner: r, plan: *r.pending, room: room, estimate: r.source.Estimate(*r.pending)}
 	if !r.budget.Allow(time.Now(), t.estimate) {
+		room.Release()
 		return nil, probe.SkipBudget
 	}
 	r.pending = nil

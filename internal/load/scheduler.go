@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// longer wanted is over, so that its series can go. It must not block nor
 	// call the Scheduler.
 	OnRemoved func(job probe.Key)
+	// Memory is the budget of bytes for the texts of all conversations in flight;
+	// nil is without bound.
+	Memory *bound.Budget
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 	// Replica tells this process from others with the same configuration, for

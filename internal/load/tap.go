@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 )
@@ -19,6 +20,7 @@ const turnGrace = 30 * time.Second
 type tap struct {
 	*runner
 	plan workload.Conversation
+	room *bound.Claim
 	// estimate was taken from the budget, cost is the number of tokens used.
 	estimate, cost int
 	// turnOver ends the watch of the turn in flight; nil without a timeout.
@@ -26,6 +28,7 @@ type tap struct {
 }
 
 func (t *tap) hold(due time.Time) probe.Outcome {
+	defer t.room.Release()
 	t.report("a conversation's start", probe.ConversationStart(t.key))
 	over := t.prober.Converse(t.hard, probe.Plan{
 		Conversation: t.plan,
@@ -33,6 +36,7 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 		Scheduled:    due,
 		Model:        *t.model.known.Load(),
 		Stop:         t.soft.Done(),
+		Room:         t.room,
 	}, t)
 	t.budget.Settle(t.estimate, t.cost)
 	t.report("a conversation's end", over)

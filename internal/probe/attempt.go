@@ -12,23 +12,17 @@ import (
 	"synthetic/internal/probe/wire"
 )
 
-const (
-	// maxStream bounds the bytes of one answer's stream. It is far above any
-	// real answer and bounds the memory that a babbling server can cost.
-	maxStream = 16 << 20
-	// maxAnswer bounds the text of one answer in bytes, some 200,000 tokens. It
-	// is kept and sent again with every turn that follows.
-	maxAnswer = 1 << 20
-	// drainFor bounds how long a finished stream may take to end its body, so
-	// that its connection can be kept for the next turn.
-	drainFor = 50 * time.Millisecond
-)
+// drainFor bounds how long a finished stream may take to end its body, so that
+// its connection can be kept for the next turn.
+const drainFor = 50 * time.Millisecond
 
 // attempt is one request and its answer, from sending to an outcome.
 type attempt struct {
 	client *wire.Client
 	scrub  scrubber
 	limits deadlines
+	most   amounts
+	peaks  *Peaks
 	seen   measurement
 	lag    Lateness
 
@@ -48,6 +42,7 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 	req = req.WithContext(wire.WithTrace(ctx, &a.trace))
 	a.seen.sent = time.Now()
 	a.limits = limits(a.seen.sent)
+	a.trace.MaxBytes = a.most.wire
 	a.trace.HeaderDeadline, _ = a.limits.next(time.Time{})
 	resp, err := a.client.RoundTrip(req)
 	if err != nil {
@@ -61,6 +56,7 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 		a.finish(Malformed, time.Now(), "the response has no body")
 		return
 	}
+	defer a.peaks.see(a.most, body, &a.seen)
 	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
 		a.readRefusal(ctx, by, body)
 		return
@@ -80,22 +76,14 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 
 // readStream takes the events of the stream until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, stream.Options{})
-	size := 0
+	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.most.event})
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
-			a.broke(ctx, body, size, err)
-			return
-		}
-		if size += event.Size; size > maxStream {
-			a.finish(Malformed, event.At, "the stream is longer than 16 MiB")
+			a.broke(ctx, body, err)
 			return
 		}
 		a.take(event)
-		if len(a.seen.answer) > maxAnswer {
-			a.finish(Malformed, event.At, "the answer is longer than 1 MiB")
-		}
 	}
 }
 
@@ -124,15 +112,19 @@ func (a *attempt) take(e stream.Event) {
 		a.finish(Malformed, e.At, "bad data in the stream: "+e.Message)
 	case stream.Done:
 		a.seen.add(e)
-		a.conclude(e.At, true)
+		a.conclude(e.At)
 	default:
 		a.seen.add(e)
+		if text := a.most.excess(&a.seen); text != "" {
+			a.finish(Malformed, e.At, text)
+		}
 	}
 }
 
-// broke ends a turn whose body gave err after size bytes of events.
-func (a *attempt) broke(ctx context.Context, body *wire.Body, size int, err error) {
+// broke ends a turn whose body gave err.
+func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 	var tooLarge *stream.TooLargeError
+	reason, isUnfit := unfit(err)
 	switch {
 	case a.outcome != "": // a deadline
 	case ctx.Err() != nil:
@@ -142,7 +134,9 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, size int, err erro
 		if at.IsZero() {
 			at = time.Now()
 		}
-		a.conclude(at, size > 0)
+		a.conclude(at)
+	case isUnfit:
+		a.finish(Malformed, time.Now(), reason)
 	case errors.As(err, &tooLarge):
 		a.finish(Malformed, time.Now(), err.Error())
 	default:
@@ -154,7 +148,7 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, size int, err erro
 // a whole body. The finish reason, not [DONE], shows that the answer is whole:
 // a proxy may put [DONE] behind an answer that its backend cut, and some
 // servers send no [DONE].
-func (a *attempt) conclude(at time.Time, anyEvent bool) {
+func (a *attempt) conclude(at time.Time) {
 	tokens, finished := a.seen.events > 0, a.seen.finish != ""
 	switch {
 	case tokens && finished:
@@ -163,7 +157,7 @@ func (a *attempt) conclude(at time.Time, anyEvent bool) {
 		a.finish(Truncated, at, "the stream ended without a finish reason")
 	case finished || a.seen.done:
 		a.finish(Empty, at, "the answer carries no token")
-	case anyEvent:
+	case !a.seen.firstEvent.IsZero():
 		a.finish(Truncated, at, "the stream ended before its first token")
 	default:
 		a.finish(Empty, at, "the stream carried no event")

@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -15,6 +17,7 @@ type dialogue struct {
 	plan    Plan
 	client  *wire.Client
 	history []workload.Message
+	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
 	// lag is the largest of the turns so far.
 	lag time.Duration
@@ -64,6 +67,7 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 	if d.p.user != nil {
 		text, err := d.consult(ctx)
 		if err == nil {
+			d.added += len(text)
 			return text, time.Now(), true
 		}
 		if ctx.Err() != nil || d.stopped() {
@@ -145,7 +149,7 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 func (d *dialogue) measure(ctx context.Context, r *Result) {
 	var traceparent string
 	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	req, scrub, err := d.request(ctx, traceparent)
 	if err != nil {
 		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
@@ -154,7 +158,8 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 		}
 		return
 	}
-	a := attempt{client: d.client, scrub: scrub, lag: d.p.opts.Lag}
+	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
 	d.lag = max(d.lag, a.lateness(r))
@@ -165,6 +170,24 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
 		}
 	}
+}
+
+// errNoMemory is why a turn is not sent whose conversation has grown too large.
+var errNoMemory = errors.New("the prober has no memory left for the conversation")
+
+// errNameless is why a turn is not sent that would ask for no model: the answer
+// would be a refusal.
+var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
+
+// request builds the request of a turn, if there is room for it.
+func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
+	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
+		return nil, nil, errNoMemory
+	}
+	if d.plan.Model == "" && d.p.unasked.Load() {
+		return nil, nil, errNameless
+	}
+	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
 }
 
 // report writes what the attempt saw into the result.

@@ -14,6 +14,7 @@ type measurement struct {
 	coalesced int
 	gaps      []time.Duration
 	answer    []byte
+	size      int // bytes of content and reasoning
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 
@@ -64,6 +65,7 @@ func (m *measurement) addToken(e stream.Event) {
 		m.kernel = m.kernel && e.Kernel
 	}
 	m.lastToken = e.At
+	m.size += len(e.Content) + len(e.Reasoning)
 	if len(e.Content) > 0 {
 		if m.firstAnswer.IsZero() {
 			m.firstAnswer = e.At

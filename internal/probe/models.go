@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -24,11 +23,13 @@ const (
 	// maxModelName bounds a discovered model's name in bytes: it becomes the
 	// value of a label.
 	maxModelName = 256
-	// maxUntimed bounds the body of an answer that is not timed, in bytes.
-	// go-openai reads it whole, however long; the longest lists of models have
-	// some hundreds of kilobytes.
-	maxUntimed = 4 << 20
+	// maxModels bounds a list of models in bytes: go-openai reads it whole,
+	// however long. The longest have some hundreds of kilobytes.
+	maxModels = 4 << 20
 )
+
+// errNotAsked is why a model is not known that the target would name.
+var errNotAsked = errors.New("the prober could not ask")
 
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer, client *wire.Client) (string, error) {
@@ -38,12 +39,15 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	api, scrub, err := newAPI(ctx, t.BaseURL, auth, client)
+	api, scrub, err := newAPI(ctx, t.BaseURL, auth, client, maxModels)
 	if err != nil {
 		return "", err
 	}
 	list, err := api.ListModels(ctx)
-	if err != nil {
+	switch {
+	case wire.Own(err):
+		return "", fmt.Errorf("listing the models of %q: %w: %s", t.BaseURL, errNotAsked, scrub.clean(err.Error()))
+	case err != nil:
 		return "", fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))
 	}
 	if len(list.Models) == 0 {
@@ -57,8 +61,8 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 }
 
 // newAPI returns a go-openai client over our own transport, for the calls that
-// are not timed.
-func newAPI(ctx context.Context, base string, auth *target.Authorizer, client *wire.Client) (*openai.Client, scrubber, error) {
+// are not timed, with answers of at most so many bytes.
+func newAPI(ctx context.Context, base string, auth *target.Authorizer, client *wire.Client, most int64) (*openai.Client, scrubber, error) {
 	header, err := auth.Header(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +70,7 @@ func newAPI(ctx context.Context, base string, auth *target.Authorizer, client *w
 	cfg := openai.DefaultConfig("")
 	cfg.BaseURL = base
 	cfg.HTTPClient = &http.Client{
-		Transport:     headerTransport{header, client},
+		Transport:     headerTransport{header, most, client},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") },
 	}
 	return openai.NewClientWithConfig(cfg), newScrubber(header), nil
@@ -75,31 +79,13 @@ func newAPI(ctx context.Context, base string, auth *target.Authorizer, client *w
 // headerTransport adds the target's headers and bounds the answers.
 type headerTransport struct {
 	header http.Header
+	most   int64 // bytes of an answer
 	next   http.RoundTripper
 }
 
 func (h headerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
+	req = req.Clone(wire.WithTrace(req.Context(), &wire.Trace{MaxBytes: h.most}))
 	req.Header.Del("Authorization") // go-openai sends an empty one without a key
 	maps.Copy(req.Header, h.header)
-	resp, err := h.next.RoundTrip(req)
-	if err == nil {
-		resp.Body = &boundedBody{resp.Body, maxUntimed}
-	}
-	return resp, err
-}
-
-// boundedBody fails where the body goes on after so many bytes.
-type boundedBody struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer is longer than %d MiB", maxUntimed>>20)
-	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
-	return n, err
+	return h.next.RoundTrip(req)
 }

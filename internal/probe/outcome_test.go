@@ -105,7 +105,7 @@ func TestOutcomes(t *testing.T) {
 		{"data that is no JSON", sseHead + chunk(hello, "data: <html>\n\n") + lastChunk, false,
 			want{probe.Malformed, "Hello", 1, "bad data"}},
 		{"an answer without end", closeHead + strings.Repeat(`data: {"choices":[{"delta":{"content":"`+long+`"}}]}`+"\n\n", 12), false,
-			want{probe.Malformed, strings.Repeat(long, 11), 11, "longer than 1 MiB"}},
+			want{probe.Malformed, strings.Repeat(long, 11), 11, "longer than 1048576 bytes"}},
 		{"no HTTP at all", "220 smtp ready\r\n\r\n", false,
 			want{probe.Malformed, "", 0, "no HTTP"}},
 		{"empty answer", sseHead + chunk(role, finish, done) + lastChunk, false,

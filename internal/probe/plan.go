@@ -3,6 +3,7 @@ package probe
 import (
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe/workload"
 )
 
@@ -18,4 +19,7 @@ type Plan struct {
 	// Stop, once closed, lets the turn in flight finish and starts no other.
 	// A nil Stop never stops.
 	Stop <-chan struct{}
+	// Room is what the conversation has reserved of the memory for texts, Cost
+	// of its opening or more; it grows with the turns. nil is without bound.
+	Room *bound.Claim
 }

@@ -2,13 +2,16 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -23,6 +26,13 @@ type Options struct {
 	User *target.Target
 	// Dial opens connections; nil means TCP with kernel receive timestamps.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Connections is the budget of open connections, of this and other probers;
+	// nil for none.
+	Connections *bound.Budget
+	// Pacer holds the target to its share of the CPU; nil does not.
+	Pacer *wire.Pacer
+	// Peaks remember how near turns came to their bounds; nil for none.
+	Peaks *Peaks
 	// Lag says how late this process is; nil means never.
 	Lag Lateness
 }
@@ -44,6 +54,8 @@ type Prober struct {
 	auth   *target.Authorizer
 	shared *wire.Client // nil with per-conversation connections
 	user   *writer
+	// unasked says that the model is not known for want of something of our own.
+	unasked atomic.Bool
 }
 
 // New returns a Prober. It fails only for a check that does not compile.
@@ -60,10 +72,10 @@ func New(o Options) (*Prober, error) {
 		p.check = re
 	}
 	if o.Target.Connection != target.PerConversation {
-		p.shared = newClient(o.Target, o.Dial)
+		p.shared = newClient(o.Target, o)
 	}
 	if o.User != nil {
-		p.user = newWriter(*o.User, o.Dial)
+		p.user = newWriter(o)
 	}
 	return p, nil
 }
@@ -84,9 +96,11 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	if p.opts.Target.Model != "" {
 		return p.opts.Target.Model, nil
 	}
-	client := newClient(p.opts.Target, p.opts.Dial)
+	client := newClient(p.opts.Target, p.opts)
 	defer client.CloseIdleConnections()
-	return discoverModel(ctx, p.opts.Target, p.auth, client)
+	model, err := discoverModel(ctx, p.opts.Target, p.auth, client)
+	p.unasked.Store(errors.Is(err, errNotAsked))
+	return model, err
 }
 
 // Converse takes the turns of one conversation one after the other, hands each
@@ -95,11 +109,16 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversation {
 	client := p.shared
 	if client == nil {
-		client = newClient(p.opts.Target, p.opts.Dial)
+		client = newClient(p.opts.Target, p.opts)
 		defer client.CloseIdleConnections()
 	}
 	d := newDialogue(p, plan, client)
+	defer func() { p.opts.Peaks.added(d.added) }()
 	for n := 1; n <= plan.Conversation.Turns; n++ {
+		if d.added > maxAdded {
+			d.sum.Shortened = true
+			break
+		}
 		due := plan.Scheduled
 		if n > 1 {
 			var ok bool
@@ -114,6 +133,7 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 			break
 		}
 		d.history = append(d.history, workload.Message{Role: "assistant", Content: r.Answer})
+		d.added += len(r.Answer)
 	}
 	return d.sum
 }
@@ -131,8 +151,8 @@ func (p *Prober) accept(answer string) error {
 }
 
 // newClient returns a client that keeps connections as the target wants it.
-func newClient(t target.Target, dial func(context.Context, string, string) (net.Conn, error)) *wire.Client {
-	return wire.New(wire.Options{HTTP: t.HTTP, Dial: dial})
+func newClient(t target.Target, o Options) *wire.Client {
+	return wire.New(wire.Options{HTTP: t.HTTP, Dial: o.Dial, Connections: o.Connections, Pacer: o.Pacer})
 }
 
 // request builds one turn's request. A key that cannot be read is an error

@@ -27,9 +27,12 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	if errors.As(err, &failed) {
 		step = failed.Step
 	}
+	reason, isUnfit := unfit(err)
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, now, "canceled by the prober's own shutdown")
+	case isUnfit:
+		a.finish(Malformed, now, reason)
 	case wire.Own(err) && a.trace.FirstWrite.IsZero():
 		a.finish(NotSent, now, "nothing was sent: "+err.Error())
 	case step == wire.StepDNS || step == wire.StepConnect:

@@ -5,54 +5,65 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
-
-	openai "github.com/sashabaranov/go-openai"
 
 	"synthetic/internal/probe/workload"
 )
 
+// chatRequest is the body of a streamed chat completion.
+type chatRequest struct {
+	Model    string        `json:"model"`
+	Messages []chatMessage `json:"messages"`
+	// MaxTokens is what every server knows, its successor only some.
+	MaxTokens     int           `json:"max_tokens,omitempty"`
+	Stream        bool          `json:"stream"`
+	StreamOptions streamOptions `json:"stream_options"`
+}
+
+type chatMessage struct {
+	Role    string `json:"role"`
+	Content string `json:"content,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
 // encodeBody returns the JSON body of a streamed chat completion. The fields
-// that go-openai cannot express (a temperature of exactly 0, extra fields) are
-// spliced in behind its own; the configuration refuses extra fields that would
-// repeat one of them.
+// that a target adds are spliced in behind; the configuration refuses those that
+// would repeat one. A history may be long, so that it is written once, into a
+// buffer that usually need not grow.
 func encodeBody(model string, spec workload.Spec, history []workload.Message, extra map[string]any) ([]byte, error) {
-	req := openai.ChatCompletionRequest{
-		Model:    model,
-		Messages: make([]openai.ChatCompletionMessage, len(history)),
-		//lint:ignore SA1019 every server knows max_tokens, its successor only some
-		MaxTokens:     spec.MaxOutputTokens,
-		Stream:        true,
-		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
-	}
-	for i, m := range history {
-		req.Messages[i] = openai.ChatCompletionMessage{Role: m.Role, Content: m.Content}
-	}
-	body, err := json.Marshal(req)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the request: %w", err)
-	}
 	more := make(map[string]any, len(extra)+1)
 	if spec.Temperature != nil {
 		more["temperature"] = *spec.Temperature
 	}
-	for k, v := range extra {
-		more[k] = v
-	}
-	return splice(body, more)
-}
-
-// splice adds the fields of more to the JSON object body.
-func splice(body []byte, more map[string]any) ([]byte, error) {
-	if len(more) == 0 {
-		return body, nil
-	}
+	maps.Copy(more, extra)
 	tail, err := json.Marshal(more)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the extra body fields: %w", err)
 	}
-	body[len(body)-1] = ','
-	return append(body, tail[1:]...), nil
+	req := chatRequest{
+		Model: model, Messages: make([]chatMessage, len(history)), MaxTokens: spec.MaxOutputTokens,
+		Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
+	}
+	size := len(tail) + 256 // for the frame of the whole
+	for i, m := range history {
+		req.Messages[i] = chatMessage{m.Role, m.Content}
+		size += len(m.Content)*9/8 + 64 // for what is escaped, and the frame of a message
+	}
+	body := bytes.NewBuffer(make([]byte, 0, size))
+	if err := json.NewEncoder(body).Encode(req); err != nil {
+		return nil, fmt.Errorf("encoding the request: %w", err)
+	}
+	if len(more) == 0 {
+		return bytes.TrimSuffix(body.Bytes(), []byte("\n")), nil
+	}
+	body.Truncate(body.Len() - len("}\n"))
+	body.WriteByte(',')
+	body.Write(tail[1:])
+	return body.Bytes(), nil
 }
 
 // newRequest builds the POST of one turn, with the headers that the target

@@ -122,4 +122,7 @@ type Conversation struct {
 	UserErrors int
 	// Turns were taken, of Planned.
 	Turns, Planned int
+	// Shortened says that no further turn was taken because the answers had made
+	// the history too long.
+	Shortened bool
 }

@@ -95,13 +95,20 @@ func (s scrubber) clean(text string) string {
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxErr {
-		cut := maxErr
-		for cut > 0 && !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
+		text = clip(text, maxErr) + "…"
 	}
 	return text
+}
+
+// clip cuts text to at most so many bytes, between two characters.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
 }
 
 // dropPartial removes the longest beginning of secret (of at least 4 bytes)

@@ -33,15 +33,17 @@ type Skip struct {
 }
 
 // Skip reasons: the cap on conversations in flight was reached, the budget of
-// tokens was used up, or the prober itself was overdue.
+// tokens was used up, the prober itself was overdue, or its memory for texts was
+// used up.
 const (
 	SkipMaxConcurrency = "max_concurrency"
 	SkipBudget         = "budget"
 	SkipLate           = "late"
+	SkipMemory         = "memory"
 )
 
 // SkipReasons lists them all.
-func SkipReasons() []string { return []string{SkipMaxConcurrency, SkipBudget, SkipLate} }
+func SkipReasons() []string { return []string{SkipMaxConcurrency, SkipBudget, SkipLate, SkipMemory} }
 
 // ModelFound says which model a target turned out to serve.
 type ModelFound struct {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -195,8 +196,8 @@ func TestModelDiscovery(t *testing.T) {
 		"no name":           {jsonResponse("200 OK", `{"data":[{"id":""}]}`), "", "no name"},
 		"control sequence":  {jsonResponse("200 OK", `{"data":[{"id":"\u001b[2J"}]}`), "", `\x1b[2J`},
 		"a name too long":   {jsonResponse("200 OK", `{"data":[{"id":"`+strings.Repeat("x", 300)+`"}]}`), "", "no name"},
-		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "longer than 4 MiB"},
-		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "longer than 4 MiB"},
+		"endless list":      {closeHead + `{"data":[` + strings.Repeat(`{"id":"`+strings.Repeat("x", 1<<10)+`"},`, 6<<10), "", "more than 4194304 bytes"},
+		"endless error":     {"HTTP/1.1 500 Oops\r\n\r\n" + strings.Repeat("x", 6<<20), "", "more than 4194304 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, tc.script}}})
@@ -225,5 +226,27 @@ func TestLingeringBodyIsNoLag(t *testing.T) {
 	}
 	if wait := results[1].Scheduled.Sub(results[0].End); wait < 15*time.Millisecond {
 		t.Errorf("the second turn was due %v after the first ended, before the connection was free", wait)
+	}
+}
+
+// TestNamelessForWantOfOurOwn: a model that is not known because the prober could
+// not ask is no fault of the target, which would refuse a request without one.
+func TestNamelessForWantOfOurOwn(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, jsonResponse("404 Not Found", `{"error":{"message":"no such model"}}`)}}})
+	o := options(s.addr)
+	o.Target.Model, o.Connections = "", bound.NewBudget(1) // a dial needs more
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if model, err := p.Model(t.Context()); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Fatalf("model %q, %v", model, err)
+	}
+	sink, nameless := &recorder{}, plan(1)
+	nameless.Model = ""
+	p.Converse(t.Context(), nameless, sink)
+	if r := sink.results[0]; r.Outcome != probe.NotSent || !strings.Contains(r.Err, "model is not known") || s.count() != 0 {
+		t.Errorf("outcome %s (%s), %d requests", r.Outcome, r.Err, s.count())
 	}
 }

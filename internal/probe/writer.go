@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -33,8 +32,9 @@ type writer struct {
 	model string // once discovered
 }
 
-func newWriter(t target.Target, dial func(context.Context, string, string) (net.Conn, error)) *writer {
-	return &writer{target: t, auth: target.NewAuthorizer(t), client: newClient(t, dial), model: t.Model}
+func newWriter(o Options) *writer {
+	t := *o.User
+	return &writer{target: t, auth: target.NewAuthorizer(t), client: newClient(t, o), model: t.Model}
 }
 
 func (w *writer) close() {
@@ -50,7 +50,7 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	if err != nil {
 		return "", err
 	}
-	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client)
+	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client, amountsOf(userTokens, 0).wire)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +65,7 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	if len(resp.Choices) == 0 || resp.Choices[0].Message.Content == "" {
 		return "", errors.New("the user endpoint gave an empty message")
 	}
-	return resp.Choices[0].Message.Content, nil
+	return clip(resp.Choices[0].Message.Content, maxUserText), nil
 }
 
 func (w *writer) modelName(ctx context.Context) (string, error) {

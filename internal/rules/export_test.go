@@ -8,6 +8,7 @@ const (
 	AlertProberSilent            = "SyntheticProberSilent"
 	AlertProberStarved           = "SyntheticProberStarved"
 	AlertSchedulerStuck          = "SyntheticSchedulerStuck"
+	AlertPagerStalled            = "SyntheticPagerStalled"
 	AlertConfigReloadFailed      = "SyntheticConfigReloadFailed"
 	AlertConversationsSkipped    = "SyntheticConversationsSkipped"
 	AlertUsageMissing            = "SyntheticUsageMissing"

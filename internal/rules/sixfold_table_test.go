@@ -128,6 +128,10 @@ func sixfoldProbers() []sixfold {
 			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
 		},
 		{
+			alert: rules.AlertPagerStalled, fault: one(gauge(metrics.PagerStalled, 1)),
+			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
+		},
+		{
 			alert: rules.AlertProberStarved, fault: starved(1),
 			lead: 5 * time.Minute, fires: 4 * time.Minute, resolves: 7 * time.Minute,
 		},

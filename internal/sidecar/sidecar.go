@@ -25,6 +25,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
@@ -83,16 +84,19 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
+	port      port
 	// pager is nil unless the first configuration asked for one, alerting what it
 	// was made from.
 	pager      *alerting.Pager
 	alerting   *config.Alerting
 	configured bool
+	guards     guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
 
-	loading sync.Mutex // one load at a time
+	loading   sync.Mutex       // one load at a time
+	stateLock *atomicfile.Lock // nil without a state file
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one:
@@ -109,7 +113,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
@@ -120,6 +124,8 @@ func New(o Options) (*Sidecar, error) {
 			return source
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
+		Throttled: func(target string) time.Duration { return s.guards.pacer(target).Waited() },
+		Bounds:    s.bounds(),
 		Lag:       o.Lag.Lag,
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
@@ -127,13 +133,21 @@ func New(o Options) (*Sidecar, error) {
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
-			return probe.New(probe.Options{Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial, Lag: o.Lag})
+			return probe.New(probe.Options{
+				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
+				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Target.Name), Peaks: s.guards.peaks, Lag: o.Lag,
+			})
 		},
+		Memory:    s.guards.memory,
 		OnRemoved: s.sinks.Remove,
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return s, s.restore()
+	if err := s.restore(); err != nil {
+		s.stateLock.Release()
+		return nil, err
+	}
+	return s, nil
 }
 
 func build() metrics.Build {
@@ -173,6 +187,7 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	s.guards.keep(cfg.Targets)
 	commitServers()
 	s.configured = true
 	return commitPager()

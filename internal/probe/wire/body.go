@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -32,7 +31,11 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 	if x.conn != nil {
 		x.conn.follow(framingOf(resp), reusable)
 	}
-	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+	zipped, err := encodingOf(resp.Header)
+	if err != nil {
+		b.finish(&Error{StepBody, err})
+	}
+	if zipped {
 		b.gzip = &unzipper{src: plain{b}}
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
@@ -44,6 +47,11 @@ func newBody(x *exchange, resp *http.Response, reusable bool) *Body {
 // Arrival describes the bytes that the last Read returned; at the end of the
 // body it is the arrival of the end.
 func (b *Body) Arrival() stream.Arrival { return b.x.at }
+
+// Received returns how many bytes came so far, counted as Trace.MaxBytes bounds
+// them: all that the connection brought for this answer and what was
+// decompressed; over a proxy or HTTP/2 only those of the body.
+func (b *Body) Received() int64 { return b.x.received.Load() }
 
 // SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
 // that arrived before it are in time, however late they are read; a Read that
@@ -67,6 +75,10 @@ func (b *Body) Read(p []byte) (int, error) {
 		return b.readPlain(p)
 	}
 	n, err := b.gzip.Read(p)
+	b.x.pacer.spend(costOfBytes(n))
+	if err := b.x.receive(n); err != nil {
+		return 0, b.fail(err)
+	}
 	var known *Error
 	if err == nil || err == io.EOF || errors.As(err, &known) {
 		return n, err
@@ -93,7 +105,9 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 		return 0, b.err
 	}
 	if b.x.conn == nil {
-		n, err = b.src.Read(p)
+		if n, err = b.src.Read(p); err == nil {
+			err = b.x.receive(n)
+		}
 		b.x.readNow()
 	} else {
 		n, err = b.readArrived(p)

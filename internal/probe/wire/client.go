@@ -10,6 +10,8 @@ import (
 	"time"
 
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/bound"
 )
 
 const (
@@ -30,6 +32,10 @@ type Options struct {
 	HTTP promconfig.HTTPClientConfig
 	// Dial connects to addr, which is "host:port"; nil dials TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Connections is the budget of open connections; nil is without bound.
+	Connections *bound.Budget
+	// Pacer holds the peer to its share of the CPU; nil does not.
+	Pacer *Pacer
 	// DisableReuse closes each connection after its response.
 	DisableReuse bool
 }
@@ -50,15 +56,13 @@ type roundTripper interface {
 type Client struct {
 	options   Options
 	transport roundTripper
-	// unusable is why there is no transport.
-	unusable error
 }
 
 // New returns a Client.
 func New(o Options) *Client {
 	c := &Client{options: o}
 	if o.HTTP.Proxy() != nil {
-		c.transport, c.unusable = c.newProxied()
+		c.transport = &onDemand{make: c.newProxied}
 		return c
 	}
 	t := c.newTransport()
@@ -89,29 +93,19 @@ func (c *Client) newTransport() *http.Transport {
 
 // CloseIdleConnections closes the connections that no request uses. The Client
 // stays usable.
-func (c *Client) CloseIdleConnections() {
-	if c.transport != nil {
-		c.transport.CloseIdleConnections()
-	}
-}
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
 
 // RoundTrip sends r once, over a kept connection if a live one is there, and
 // returns when the response headers are in. The response's body is a *Body.
 // The error is an *Error. The context of r, which may carry a *Trace, covers
 // the reading of the body too.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	err := c.unusable
 	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-		err = &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
-	}
-	if err != nil {
-		if r.Body != nil {
-			r.Body.Close()
-		}
-		return nil, err
+		closeBody(r)
+		return nil, &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
 	}
 	for {
-		x := newExchange(r.Context(), Exact(c.options.HTTP))
+		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)
 		resp, err := c.transport.RoundTrip(r.WithContext(x.context()))
 		if err == nil {
 			x.answered()

@@ -32,7 +32,7 @@ type stamped interface {
 // reads on only when it has nothing left, so all of that arrived together.
 type conn struct {
 	net.Conn // TLS or not
-	stamps   stamped
+	stamps   *guarded
 	// spoken is closed once the first request goes out: a server that speaks
 	// first is heard as its answer.
 	spoken chan struct{}
@@ -50,6 +50,7 @@ type conn struct {
 	wrote   int       // bytes of x's request
 	// firstWrite and lastWrite are when the system had taken parts of it.
 	firstWrite, lastWrite time.Time
+	counted               int64 // bytes received that x, or one before it, knows of
 	// readErr and writeErr are what the connection itself said.
 	readErr, writeErr error
 }
@@ -58,7 +59,7 @@ type conn struct {
 // closed it, or says something unasked. Nothing of a request has gone out.
 var errUnasked = errors.New("the kept connection is closed")
 
-func newConn(secure net.Conn, stamps stamped) *conn {
+func newConn(secure net.Conn, stamps *guarded) *conn {
 	return &conn{Conn: secure, stamps: stamps, spoken: make(chan struct{})}
 }
 
@@ -70,6 +71,7 @@ func (c *conn) claim(x *exchange, reused bool) {
 	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
 	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
 	c.firstWrite, c.lastWrite = time.Time{}, time.Time{}
+	c.stamps.waited.Store(0)
 	c.stamps.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
 		c.stamps.Close()
@@ -125,6 +127,13 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 	defer c.mu.Unlock()
 	if c.part == partNone {
 		return 0, false, errUnasked
+	}
+	received := c.stamps.received.Load()
+	over := c.x.receive(int(received - c.counted))
+	c.counted = received
+	if over != nil {
+		c.readErr = over
+		return 0, false, over
 	}
 	inHead := c.part == partHead
 	n, data := c.take(b[:min(len(b), len(p))])

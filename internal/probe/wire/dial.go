@@ -37,14 +37,16 @@ func (c *Client) dial(ctx context.Context, network, addr string, secure bool) (n
 
 // connect makes a connection, with TLS where it is due.
 func (c *Client) connect(ctx context.Context, network, addr string, secure bool, t *Trace) (net.Conn, error) {
-	raw, err := c.reach(ctx, network, addr, t)
-	if err != nil || c.options.HTTP.Proxy() != nil { // what comes over a proxy is not timed here
-		return raw, err
-	}
-	stamps := stamp(raw)
-	if !secure {
+	stamps, err := c.admit(ctx, network, addr, t)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.options.HTTP.Proxy() != nil: // what comes over a proxy is not timed here
+		return stamps, nil
+	case !secure:
 		return newConn(stamps, stamps), nil
 	}
+	c.options.Pacer.spend(handshakeCost)
 	start := time.Now()
 	over, err := c.handshake(ctx, stamps, addr)
 	t.TLS = time.Since(start)
@@ -64,6 +66,28 @@ func dialFailure(ctx context.Context, step Step, err error) error {
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	}
 	return &Error{step, err}
+}
+
+// dialing is how many descriptors a dial may use at once: two addresses that it
+// tries at a time, and a question for the name.
+const dialing = 3
+
+// admit dials within the budget of connections.
+func (c *Client) admit(ctx context.Context, network, addr string, t *Trace) (*guarded, error) {
+	budget, pacer := c.options.Connections, c.options.Pacer
+	if !budget.Take(dialing) {
+		return nil, &Error{StepConnect, ErrNoRoom}
+	}
+	deadline, _ := ctx.Deadline()
+	pacer.wait(ctx.Done(), deadline)
+	pacer.spend(dialCost)
+	raw, err := c.reach(ctx, network, addr, t)
+	if err != nil {
+		budget.Give(dialing)
+		return nil, err
+	}
+	budget.Give(dialing - 1)
+	return guard(stamp(raw), pacer, func() { budget.Give(1) }), nil
 }
 
 // reach looks up the name and dials its addresses. A name that has no address is

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -21,6 +22,9 @@ import (
 type exchange struct {
 	ctx   context.Context
 	trace *Trace
+	pacer *Pacer
+	// received counts the bytes of the answer.
+	received atomic.Int64
 	// expire cancels ctx where connections may know no deadlines of ours, else
 	// it is nil.
 	expire *time.Timer
@@ -40,8 +44,8 @@ type exchange struct {
 // exchangeKey is the context key of the *exchange that net/http dials for.
 type exchangeKey struct{}
 
-func newExchange(ctx context.Context, exact bool) *exchange {
-	x := &exchange{ctx: ctx, trace: traceOf(ctx)}
+func newExchange(ctx context.Context, exact bool, pacer *Pacer) *exchange {
+	x := &exchange{ctx: ctx, trace: traceOf(ctx), pacer: pacer}
 	if !exact {
 		x.ctx, x.cancel = context.WithCancelCause(ctx)
 		x.expire = time.AfterFunc(math.MaxInt64, func() { x.cancel(os.ErrDeadlineExceeded) })

@@ -26,6 +26,10 @@ type Trace struct {
 	// HeaderDeadline is an input: it bounds everything up to the response
 	// headers, dialing included. The zero time is no bound.
 	HeaderDeadline time.Time
+	// MaxBytes is an input: it bounds the bytes of the answer, all of them (see
+	// Body.Received). The answer that exceeds it ends with an *UnfitError. 0 is
+	// no bound.
+	MaxBytes int64
 
 	// DNS, Connect and TLS are how long each step took; all zero on a reused
 	// connection.

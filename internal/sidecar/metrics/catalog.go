@@ -29,6 +29,7 @@ const (
 	// LabelStatistic says which figure of a benchmark it is.
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
+	LabelBound     = "bound"
 )
 
 // Names of metrics.
@@ -63,6 +64,7 @@ const (
 	ConversationsCanceled = "synthetic_conversations_canceled_total"
 	ConversationsSkipped  = "synthetic_conversations_skipped_total"
 	ConversationsInFlight = "synthetic_conversations_in_flight"
+	ConversationsShort    = "synthetic_conversations_shortened_total"
 	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
@@ -123,6 +125,10 @@ const (
 	ConfigLastReloadSuccessful = "synthetic_config_last_reload_successful"
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
+
+	Throttled  = "synthetic_target_throttled_seconds_total"
+	BoundLimit = "synthetic_bound_limit"
+	BoundUsed  = "synthetic_bound_used"
 )
 
 // Metric describes one family.
@@ -177,6 +183,7 @@ func Catalog() []Metric {
 		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by the prober itself: its shutdown, a reload or a fault of its own; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
+		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long; no failures.", job},
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
 
@@ -237,6 +244,10 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
 		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
+
+		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
+		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
+		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}
 }
 

@@ -28,9 +28,9 @@ type turnCounters struct {
 
 // counters are all plain numbers of a job.
 type counters struct {
-	started, ended, inFlight, failed, canceled float64
-	userErrors                                 float64
-	skipped                                    map[string]float64
+	started, ended, inFlight, failed, canceled, shortened float64
+	userErrors                                            float64
+	skipped                                               map[string]float64
 
 	lastTurn          float64
 	consecutiveFailed float64

@@ -12,6 +12,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/regression"
@@ -104,6 +105,8 @@ func lines() map[string]int {
 		Build:           Build{Version: "v"},
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Unix(1, 0) },
+		Throttled:       func(string) time.Duration { return 0 },
+		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
 	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
 	info := sink.Job{

@@ -75,6 +75,8 @@ func scripted() *Recorder {
 	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
 	run(r, one)
 	run(r, turn("east", probe.Followup, at(3*time.Second), 130*time.Millisecond, 72*time.Millisecond, 9))
+	r.Observe(probe.ConversationStart{Target: "east", Workload: "chat"})
+	r.Observe(probe.Conversation{Shortened: true, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
 	r.Observe(probe.Conversation{UserErrors: 2, Target: "east", Workload: "chat", Outcome: probe.Success, Scheduled: start, End: at(4 * time.Second)})
 
 	cut := turn("east", probe.First, at(10*time.Second), 1300*time.Millisecond, 25*time.Millisecond, 3)

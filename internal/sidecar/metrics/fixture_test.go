@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/regression"
@@ -36,6 +37,11 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return start },
+		Throttled:       func(string) time.Duration { return 0 },
+		Bounds: []bound.Bound{
+			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
+			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},
+		},
 	})
 	apply(r, jobs(targets...))
 	r.SetReload(true, start)

@@ -30,6 +30,9 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 	jobs := r.sortedJobs()
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		r.targets[name].gather(e, name)
+		if r.options.Throttled != nil {
+			e.add(Throttled, labels{}.with(LabelTarget, name), r.options.Throttled(name).Seconds())
+		}
 	}
 	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
 	r.mu.RUnlock()
@@ -57,6 +60,11 @@ func (r *Recorder) gatherProcess(e *exposition) {
 		e.add(BuildInfo, labels{}.
 			with("version", b.Version).with("revision", b.Revision).with("branch", b.Branch).
 			with("goversion", b.GoVersion).with("goos", b.GOOS).with("goarch", b.GOARCH).with("tags", b.Tags), 1)
+	}
+	for _, b := range r.options.Bounds {
+		if used, limit := b.Level(); limit > 0 {
+			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})
+		}
 	}
 	if r.options.TimestampSource == nil {
 		return
@@ -113,7 +121,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	e.addAll(l,
 		value{ConversationsStarted, j.started}, value{Conversations, j.ended},
 		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
-		value{ConversationsCanceled, j.canceled}, value{UserEndpointErrors, j.userErrors},
+		value{ConversationsCanceled, j.canceled}, value{ConversationsShort, j.shortened}, value{UserEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
 	for _, reason := range SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])

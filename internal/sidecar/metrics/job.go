@@ -220,6 +220,8 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	j.inFlight--
 	j.userErrors += float64(c.UserErrors)
 	switch {
+	case c.Shortened: // whose duration is not that of the others
+		j.shortened++
 	case c.Outcome == probe.Success:
 		observe(j.conversation, c.End.Sub(c.Scheduled), nil)
 	case c.Outcome.Own():

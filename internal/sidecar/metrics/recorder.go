@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -26,6 +27,11 @@ type Options struct {
 	Heartbeat func(job probe.Key) time.Time
 	// Lag is how late this process was in the last minute; nil means never.
 	Lag func() time.Duration
+	// Throttled says for how long the reads of a target were delayed. It is asked
+	// at each scrape.
+	Throttled func(target string) time.Duration
+	// Bounds are those of this process. They are looked at in each scrape.
+	Bounds []bound.Bound
 }
 
 // Build are the labels of synthetic_build_info.

@@ -22,6 +22,8 @@ type overview struct {
 	Firing []string
 	// Starved is how many jobs the prober itself is in no state to judge.
 	Starved int
+	// Stalled is why it evaluates none now, "" if it does.
+	Stalled string
 }
 
 // card is one job as it is shown.

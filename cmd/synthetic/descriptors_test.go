@@ -1,0 +1,61 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/simulate"
+)
+
+// TestFewDescriptors runs the real program where it may open 64 files, with 50
+// targets that want more connections than that: /metrics answers all the same,
+// and what could not be sent blames nobody.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.FirstToken.Median = 500 * time.Millisecond })
+	targets := map[string]string{}
+	for i := range 50 {
+		targets["t"+strconv.Itoa(i)] = server.URL
+	}
+	file := configFor(t, "/v1", targets)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patient := strings.NewReplacer("rate: 20", "rate: 2", "first_token: 2s, stall: 1s, total: 4s", "first_token: 60s, stall: 60s, total: 60s")
+	if err := os.WriteFile(file, []byte(patient.Replace(string(text))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{t: t, err: newBuffer()}
+	program, _, _ := newProcess("run", "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=0s")
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `ulimit -n 64; exec "$0" "$@"`}, program.Args...)...)
+	cmd.Env, cmd.Stderr = program.Env, p.err
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // its error is that it was killed
+	}()
+	p.base = "http://" + p.err.find(t, `msg="Listening on" address=(\S+)`)
+	s := p.until("turns that were not sent, beside others", func(s map[string]float64) bool {
+		accounted(t, s)
+		unsent, _ := sum(s, "synthetic_turn_own_faults_total", `reason="not_sent"`)
+		ended, _ := sum(s, "synthetic_turns_total")
+		return unsent >= 100 && ended >= unsent+100
+	})
+	if failures, _ := sum(s, "synthetic_turn_failures_total"); failures != 0 {
+		t.Errorf("%v turns failed; log:\n%s", failures, regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`).FindAllString(p.err.String(), 5))
+	}
+	used, _ := sum(s, "synthetic_bound_used", `bound="connections"`)
+	if limit, _ := sum(s, "synthetic_bound_limit", `bound="connections"`); limit != 32 || used > limit {
+		t.Errorf("%v of %v connections", used, limit)
+	}
+}

@@ -1,0 +1,49 @@
+package load
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/bound"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// TestMemoryIsABudgetOfTheProcess: what all jobs together have in flight stays
+// within the budget; starts beyond it are skipped for that reason, and nothing
+// stays reserved.
+func TestMemoryIsABudgetOfTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := job("a").Workload
+		text := []workload.Message{{Role: "user", Content: string(make([]byte, 400))}} // above an opening of 20 tokens
+		budget := bound.NewBudget(5 * probe.Cost(spec, text))
+		b := runWith(t, &deployment{turn: 3 * time.Second}, 0, func(o *Options) { o.Memory = budget }, job("a"), job("b", closed(10)))
+		time.Sleep(time.Minute)
+		b.stop()
+		if n := b.book.maxInFlight; n != 5 {
+			t.Errorf("%d conversations were in flight, where the memory is for 5", n)
+		}
+		if b.book.skips[probe.SkipMemory] == 0 {
+			t.Errorf("skipped: %v", b.book.skips)
+		}
+		if used, _ := budget.Level(); used != 0 {
+			t.Errorf("%v bytes are reserved at the end", used)
+		}
+	})
+}
+
+// TestTokensRefusedKeepNoMemory: a start that the budget of tokens refuses gives
+// its memory back.
+func TestTokensRefusedKeepNoMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		budget := bound.NewBudget(1 << 30)
+		b := runWith(t, &deployment{turn: time.Second}, 0, func(o *Options) { o.Memory = budget },
+			job("a", func(j *probe.Job) { j.Traffic.TokensPerMinute = 1000 }))
+		time.Sleep(time.Minute)
+		b.stop()
+		if used, _ := budget.Level(); used != 0 || b.book.skips[probe.SkipBudget] == 0 {
+			t.Errorf("%v bytes are reserved at the end; skipped: %v", used, b.book.skips)
+		}
+	})
+}

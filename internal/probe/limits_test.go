@@ -1,0 +1,199 @@
+package probe_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/bound"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
+)
+
+// token is an event with a text of so many bytes in a field.
+func token(field string, n int) string {
+	return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{%q:%q}}]}`+"\n\n", field, strings.Repeat("x", n))
+}
+
+// TestAnswerBounds holds each bound of an answer for which 100 tokens were asked,
+// at the bound and one beyond it.
+func TestAnswerBounds(t *testing.T) {
+	const asked = 100
+	const events, text = 64 + 4*asked, 1<<10 + 64*asked
+	for name, tc := range map[string]struct {
+		stream string
+		err    string // "" for success
+	}{
+		"events, at the bound":       {strings.Repeat(hello, events), ""},
+		"events, beyond it":          {strings.Repeat(hello, events+1), "the server ignores max_tokens: more than 464 events with tokens where 100 tokens were asked for"},
+		"text, at the bound":         {token("content", text), ""},
+		"text, beyond it":            {token("content", text+1), "the server ignores max_tokens: an answer longer than 7424 bytes where 100 tokens were asked for"},
+		"reasoning, at the bound":    {token("reasoning_content", text-5) + hello, ""},
+		"reasoning, beyond it":       {token("reasoning_content", text-4) + hello, "longer than 7424 bytes"},
+		"comments, within the bytes": {strings.Repeat(": ping\n", 10_000) + hello, ""},
+		"comments, beyond them":      {strings.Repeat(": ping\n", 100_000) + hello, "the server sent more than "},
+		"one event, within":          {token("other", 150_000) + hello, ""},
+		"one event, beyond":          {token("other", 160_000) + hello, "more than 156672 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := play(t, &scripted{steps: []step{{0, closeHead + tc.stream + finish + done}}})
+			o := options(s.addr)
+			o.Workload.MaxOutputTokens = asked
+			r := once(t, o)
+			want := probe.Success
+			if tc.err != "" {
+				want = probe.Malformed
+			}
+			if r.Outcome != want || !strings.Contains(r.Err, tc.err) {
+				t.Errorf("outcome %s (%s), want %s (%s)", r.Outcome, r.Err, want, tc.err)
+			}
+			if len(r.Answer) > text+1 || len(r.Gaps) > events {
+				t.Errorf("an answer of %d bytes with %d gaps is kept", len(r.Answer), len(r.Gaps))
+			}
+		})
+	}
+}
+
+// TestPeaks holds that the turn which came nearest to its bounds is remembered.
+func TestPeaks(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + hello + world + finish + done}}})
+	o := options(s.addr)
+	o.Workload.MaxOutputTokens, o.Peaks = 10, &probe.Peaks{}
+	once(t, o)
+	for name, tc := range map[string]struct {
+		peak        *bound.Peak
+		used, limit float64
+	}{
+		"events": {&o.Peaks.Events, 2, 64 + 40},
+		"answer": {&o.Peaks.Answer, float64(len("Hello world")), 1024 + 640},
+		"added":  {&o.Peaks.Added, float64(len("Hello world")), 512 << 10},
+	} {
+		if used, limit := tc.peak.Level(); used != tc.used || limit != tc.limit {
+			t.Errorf("%s: %v of %v, want %v of %v", name, used, limit, tc.used, tc.limit)
+		}
+	}
+	want := len(closeHead + hello + world + finish + done)
+	if used, limit := o.Peaks.Wire.Level(); used != float64(want) || limit < 64<<10+40<<10 {
+		t.Errorf("wire: %v of %v, want %d", used, limit, want)
+	}
+}
+
+// TestLongHistoryEndsTheConversation: what the answers add is bounded, and the
+// conversation ends before it goes beyond it, without a failure.
+func TestLongHistoryEndsTheConversation(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + token("content", 200<<10) + finish + done}}})
+	results, sum := converse(t.Context(), t, options(s.addr), 10)
+	if len(results) != 3 || sum.Outcome != probe.Success || !sum.Shortened || sum.Turns != 3 || sum.Planned != 10 {
+		t.Errorf("%d turns of 200 KiB each, %+v", len(results), sum)
+	}
+	if _, body := s.request(2); len(body) > 512<<10 {
+		t.Errorf("%d bytes were sent to the target", len(body))
+	}
+	_, whole := converse(t.Context(), t, options(s.addr), 3)
+	if whole.Shortened {
+		t.Error("a conversation that took all its turns counts as shortened")
+	}
+}
+
+// TestNoMemoryIsNotTheTarget: a conversation whose history outgrows the budget is
+// not sent on.
+func TestNoMemoryIsNotTheTarget(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + token("content", 5000) + finish + done}}})
+	o := options(s.addr)
+	o.Workload.MaxOutputTokens = 100
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	plan := plan(3)
+	first := probe.Cost(o.Workload, plan.Conversation.Opening)
+	budget := bound.NewBudget(first + 3*6000) // for one answer and a question
+	plan.Room, _ = budget.Claim(first)
+	sink := &recorder{}
+	sum := p.Converse(t.Context(), plan, sink)
+	last := sink.results[len(sink.results)-1]
+	if len(sink.results) != 3 || last.Outcome != probe.NotSent || !strings.Contains(last.Err, "memory") || s.count() != 2 {
+		t.Errorf("%d turns, %d requests, the last: %s (%s)", len(sink.results), s.count(), last.Outcome, last.Err)
+	}
+	if sum.Outcome.Failed() {
+		t.Errorf("the conversation failed: %s", sum.Outcome)
+	}
+	plan.Room.Release()
+	if used, _ := budget.Level(); used != 0 {
+		t.Errorf("%v bytes are reserved at the end", used)
+	}
+}
+
+// TestUserReplyIsCut: what the user endpoint says goes to the target only as far
+// as it was asked for.
+func TestUserReplyIsCut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		said string
+		want string
+	}{
+		"too long":       {strings.Repeat("ä", 3000), strings.Repeat("ä", 512)},
+		"a cut amid one": {"x" + strings.Repeat("ä", 3000), "x" + strings.Repeat("ä", 511)},
+		"at the bound":   {strings.Repeat("x", 1024), strings.Repeat("x", 1024)},
+		"without end":    {strings.Repeat("x", 4<<20), "question 2"}, // the planned one
+	} {
+		t.Run(name, func(t *testing.T) {
+			user := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q}}]}`, tc.said)
+			}))
+			defer user.Close()
+			s := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
+			o := options(s.addr)
+			o.User = &target.Target{Name: "u", BaseURL: user.URL, Model: "u"}
+			converse(t.Context(), t, o, 2)
+			_, body := s.request(1)
+			if want := fmt.Sprintf(`"content":%q}]`, tc.want); !strings.Contains(body, want) {
+				t.Errorf("the target was asked %.200s … (%d bytes)", body, len(body))
+			}
+		})
+	}
+}
+
+// TestPacedDiscovery: what is not timed, such as the list of models, is paid for
+// like all the rest. In virtual time nothing but the pacer takes any.
+func TestPacedDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var server sync.WaitGroup
+		o := options("models.test")
+		o.Target.Model, o.Pacer = "", &wire.Pacer{}
+		o.Dial = func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			server.Go(func() {
+				defer far.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(far)); err == nil {
+					_, _ = io.WriteString(far, jsonResponse("200 OK", fmt.Sprintf(`{"data":[{"id":"m"}],"junk":%q}`, strings.Repeat("x", 1<<20))))
+				}
+			})
+			return near, nil
+		}
+		p, err := probe.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		for range 5 { // each costs 40 ms at least, and 100 are there
+			if _, err := p.Model(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if waited := o.Pacer.Waited(); waited < 400*time.Millisecond {
+			t.Errorf("5 MiB waited for %v", waited)
+		}
+		server.Wait()
+	})
+}
