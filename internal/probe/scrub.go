@@ -80,6 +80,9 @@ const maxLayers = 4
 // escaped matches the escapes of JSON and of Go, of URLs and of HTML.
 var escaped = regexp.MustCompile(`\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[\\/"']|%[2-9a-fA-F][0-9a-fA-F]|&(?:#[xX]?[0-9a-fA-F]{1,8}|[a-zA-Z]{2,10});`)
 
+// maxEscape is the length of the longest escape.
+const maxEscape = 12
+
 // open matches an escape that the end of a text cuts.
 var open = regexp.MustCompile(`(?:\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?|%[0-9a-fA-F]?|&(?:#[xX]?[0-9a-fA-F]{0,8}|[a-zA-Z]{0,10}))$`)
 
@@ -121,6 +124,15 @@ func unescapeHex(escape, digits string, text func(uint64) string) string {
 	return text(code)
 }
 
+// withoutOpen cuts what the end of a text has begun to escape.
+func withoutOpen(text string) string {
+	for range maxLayers {
+		end := max(len(text)-maxEscape, 0)
+		text = text[:end] + open.ReplaceAllString(text[end:], "")
+	}
+	return text
+}
+
 // printable puts a space in place of control characters: a server's words go
 // to terminals.
 func printable(r rune) rune {
@@ -153,10 +165,7 @@ func (s scrubber) hide(text string) string {
 func (s scrubber) clean(text string) string {
 	text = strings.Map(printable, s.unescape(strings.ToValidUTF8(text, "?")))
 	text = s.remove(text)
-	whole := text
-	for range maxLayers {
-		whole = open.ReplaceAllString(whole, "")
-	}
+	whole := withoutOpen(text)
 	for _, secret := range s {
 		if rest := dropPartial(whole, secret); rest != whole {
 			text, whole = rest, rest
