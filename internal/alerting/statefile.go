@@ -89,6 +89,8 @@ func readStates(dir string) (savedStates, error) {
 	if saved.Version != stateVersion {
 		return savedStates{}, fmt.Errorf("%q has version %d, not %d; remove it to start without the alerts of before", path, saved.Version, stateVersion)
 	}
+	// A null among them is no alert.
+	saved.Alerts = slices.DeleteFunc(saved.Alerts, func(r *alertState) bool { return r == nil })
 	return saved, nil
 }
 
@@ -104,6 +106,18 @@ func (s *alertStates) restore(saved savedStates, timing func(alert string) (aler
 			r.validUntil = s.validUntil(r, saved.SavedAt, timing)
 		}
 		s.byID[r.Labels.Hash()] = r
+	}
+}
+
+// hold lets the alerts that fire go on by themselves, as after a restart: their
+// rules are not evaluated now.
+func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.byID {
+		if r.firing() {
+			r.validUntil = s.validUntil(r, s.clock.wall(), timing)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,6 +31,7 @@ func allowed() map[string][]string {
 		"internal/slo":    {"internal/probe"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/workload"},
+		"internal/sidecar/door":       {"internal/bound"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -40,9 +42,9 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/bound", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
-			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
+			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
+			"internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/door",
+			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
@@ -55,15 +57,15 @@ func allowed() map[string][]string {
 
 		"internal/study/estimate": {"internal/sketch"},
 		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo"},
-		"internal/study/figures":  {"internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
+		"internal/study/figures":  {"internal/markdown", "internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
 			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
 			"internal/serverside", "internal/slo", "internal/study/runfile",
 		},
-		"internal/study/gate":   {"internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
-		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},
@@ -72,6 +74,7 @@ func allowed() map[string][]string {
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,
 		"internal/draw":       nil,
+		"internal/markdown":   nil,
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
@@ -83,15 +86,19 @@ func allowed() map[string][]string {
 
 		// Tests alone import these.
 		"tools/testkit/promtest":      {"internal/samples"},
+		"tools/testkit/tlstest":       nil,
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
+		"tools/testkit/smalldisk":     nil,
 		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 
+		"tools/notices":          nil,
 		"tools/splice":           nil,
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
 		"tools/prompts":          {"internal/probe/workload"},
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
 		"tools/wirebench":        {"internal/probe", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"tools/soak":             {"internal/draw", "internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},
 	}
 }
@@ -148,12 +155,13 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
-// TestSimulatedDeploymentStaysOutside pins that only tests, commands and the
-// demo use the simulated deployment.
+// TestSimulatedDeploymentStaysOutside pins that only tests, commands, tools for
+// developers and the demo use the simulated deployment.
 func TestSimulatedDeploymentStaysOutside(t *testing.T) {
+	may := regexp.MustCompile("^" + module + "(cmd/.*|tools/.*|internal/demo)$")
 	for _, p := range list(t) {
-		if slices.Contains(p.Imports, module+"internal/simulate") && !strings.HasPrefix(p.ImportPath, module+"cmd/") && !slices.Contains([]string{module + "internal/demo", module + "tools/testkit/stage"}, p.ImportPath) {
-			t.Errorf("%s imports the simulated deployment: only tests, commands and the demo may", p.ImportPath)
+		if slices.Contains(p.Imports, module+"internal/simulate") && !may.MatchString(p.ImportPath) {
+			t.Errorf("%s imports the simulated deployment: only tests, commands, tools and the demo may", p.ImportPath)
 		}
 	}
 }

@@ -28,6 +28,9 @@ func Summarise(url string, samples []Sample) runfile.Server {
 		s.gauges()
 		s.latencies()
 	}
+	// Some gauges are NaN while nothing happens. JSON has no such numbers: one of
+	// them would keep a whole run from being written.
+	maps.DeleteFunc(s.figures, func(_ string, v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	return runfile.Server{Source: url, Families: slices.Compact(families), Figures: s.figures}
 }
 

@@ -13,14 +13,9 @@ import (
 	oklog "github.com/oklog/run"
 )
 
-// NewServer returns a server with the timeouts that keep idle peers cheap.
-func NewServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-}
-
 // Run probes and serves until ctx is done or a part fails. The server goes
 // last, so that the final counts can still be scraped while the turns in flight
-// drain. listen serves with the given server until it is shut down. SIGHUP
+// drain. listen serves with a server of Server until it is shut down. SIGHUP
 // reloads where there is a configuration file.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
 	var g oklog.Group
@@ -39,6 +34,12 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
 		return nil
 	}, atOnce)
+	if s.options.StateFile != "" {
+		// Before the parts that wait or may fail: they are ended in this order.
+		add(background, s.keepState, atOnce)
+		defer s.stateLock.Release()
+		defer s.saveState()
+	}
 	add(background, func(ctx context.Context) error {
 		defer close(drained)
 		return s.scheduler.Run(ctx)
@@ -52,10 +53,6 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
 		add(background, func(ctx context.Context) error { return s.followSignals(ctx, hangups) }, atOnce)
-	}
-	if s.options.StateFile != "" {
-		add(background, s.keepState, atOnce)
-		defer s.saveState()
 	}
 	g.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
@@ -74,6 +71,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 // Close frees what a sidecar holds that never ran; it does nothing to one that
 // did.
 func (s *Sidecar) Close() {
+	s.stateLock.Release()
 	if s.pager != nil {
 		_ = s.pager.Close() // its error came from Run, if it ran
 	}

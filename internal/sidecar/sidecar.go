@@ -25,6 +25,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
@@ -80,6 +81,7 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
+	port      port
 	// pager is nil unless the first configuration asked for one, alerting what it
 	// was made from.
 	pager      *alerting.Pager
@@ -90,7 +92,8 @@ type Sidecar struct {
 	// timestamps.
 	inexact atomic.Bool
 
-	loading sync.Mutex // one load at a time
+	loading   sync.Mutex       // one load at a time
+	stateLock *atomicfile.Lock // nil without a state file
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one:
@@ -107,7 +110,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
@@ -136,7 +139,11 @@ func New(o Options) (*Sidecar, error) {
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return s, s.restore()
+	if err := s.restore(); err != nil {
+		s.stateLock.Release()
+		return nil, err
+	}
+	return s, nil
 }
 
 func build() metrics.Build {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/config"
+	"synthetic/internal/sidecar/door"
 )
 
 // Load reads the configuration file and applies it; it is also how to reload. A
@@ -72,16 +73,17 @@ const noReload = "reloading over HTTP is not enabled: start synthetic run with -
 // Handler returns what the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /", s.page)
-	mux.Handle("GET /metrics", s.recorder.Handler(promhttp.HandlerOpts{
-		ErrorLog: errorLog{s.logger},
-		Registry: s.registry,
-	}, s.registry))
+	mux.Handle("GET /", s.port.pages.Handler(door.Pages(s.page)))
+	mux.Handle("GET /metrics", s.port.scrapes.Handler(door.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+		ErrorLog:            errorLog{s.logger},
+		Registry:            s.registry,
+		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
+	}, s.registry))))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "synthetic is up")
 	})
 	mux.HandleFunc("GET /-/ready", s.ready)
-	mux.HandleFunc("POST /-/reload", s.reload)
+	mux.Handle("POST /-/reload", s.port.reloads.Handler(http.HandlerFunc(s.reload)))
 	return mux
 }
 
@@ -99,13 +101,22 @@ func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 
 // ready answers 200 only while every traffic loop shows signs of life. The
 // server starts after the first configuration was loaded, so that part of
-// being ready holds by construction.
+// being ready holds by construction. A pager that stands still is said in a
+// second line and leaves it at 200: probing is what the process is for, and a pod
+// that is not ready leaves its Service, so that a Prometheus would lose the
+// metrics, the one of the pager included, for the sake of the pager.
 func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := s.scheduler.Healthy(); err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "synthetic is ready")
+	if s.pager == nil {
+		return
+	}
+	if why := s.pager.Health().Standing; why != nil {
+		fmt.Fprintln(w, "but its pager stands still:", why)
+	}
 }
 
 // errorLog hands the exposition's errors to the logger.

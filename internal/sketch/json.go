@@ -22,6 +22,9 @@ type document struct {
 	Bins  string  `json:"bins,omitempty"`
 }
 
+// rounding is what a sum may have gathered of it, as a share.
+const rounding = 1e-6
+
 // MarshalJSON writes everything the sketch knows: reading it back gives the
 // same quantiles and merges as before.
 func (s *Sketch) MarshalJSON() ([]byte, error) {
@@ -50,8 +53,11 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	if held+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
 		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
 	}
-	if d.Min > d.Max || d.Min < 0 {
+	if d.Min > d.Max || d.Min < 0 || d.Max > Largest {
 		return fmt.Errorf("reading a distribution: extremes %g … %g", d.Min, d.Max)
+	}
+	if n := float64(d.Count); d.Zero > d.Count || d.Sum < n*d.Min*(1-rounding) || d.Sum > n*d.Max*(1+rounding) {
+		return fmt.Errorf("reading a distribution: a sum of %g, and %d of %d values at 0, between %g and %g", d.Sum, d.Zero, d.Count, d.Min, d.Max)
 	}
 	*s = Sketch{bins: bins, zero: d.Zero, count: d.Count, sum: d.Sum, min: d.Min, max: d.Max}
 	return nil

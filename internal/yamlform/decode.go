@@ -33,7 +33,7 @@ func (f *Form) value(node *yaml.Node, path string, v reflect.Value, key Field) {
 		f.table(node, path, v, key)
 	case reflect.Pointer:
 		elem := reflect.New(v.Type().Elem())
-		if f.value(node, path, elem.Elem(), key); !f.wrong[path] {
+		if f.value(node, path, elem.Elem(), key); !f.Wrong(path) {
 			v.Set(elem)
 		}
 	default:
@@ -131,7 +131,7 @@ func (f *Form) structure(node *yaml.Node, path string, v reflect.Value) {
 			} else if key.group != "" {
 				taken[key.group] = key.Name
 			}
-		case key.Required && node != nil && !f.wrong[at] && !f.wrong[path]:
+		case key.Required && node != nil && !f.Wrong(at) && !f.Wrong(path):
 			f.report(node, at, Bad("", "is missing", key.example()))
 		case member.Kind() == reflect.Struct:
 			f.structure(nil, at, member)
@@ -154,7 +154,7 @@ func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []st
 	for _, name := range meant {
 		// A misspelt key is wrong, not missing.
 		if name != "" && present[name] == nil {
-			f.wrong[Join(path, name)] = true
+			f.wrong.add(Join(path, name))
 		}
 	}
 	return present
@@ -173,7 +173,9 @@ func (f *Form) entries(node *yaml.Node, path string) iter.Seq2[*yaml.Node, *yaml
 			if m := badKey(key, seen); m != nil {
 				f.note(key, path, m)
 				// What was merged may hold any key: none is missing.
-				f.wrong[path] = f.wrong[path] || key.ShortTag() == "!!merge"
+				if key.ShortTag() == "!!merge" {
+					f.wrong.add(path)
+				}
 				continue
 			}
 			seen[key.Value] = key.Line
@@ -212,32 +214,38 @@ func (f *Form) table(node *yaml.Node, path string, v reflect.Value, key Field) {
 		elem := reflect.New(v.Type().Elem()).Elem()
 		if elem.Kind() == reflect.String {
 			f.value(n, at, elem, Field{secret: key.secret})
-		} else if x := f.free(n, at); x != nil {
+		} else if x := f.free(n, at, 0); x != nil {
 			elem.Set(reflect.ValueOf(x))
 		}
 		v.SetMapIndex(reflect.ValueOf(name.Value), elem)
 	}
 }
 
+// mostNested is how deep free values go. The library allows 10,000 levels, of
+// which some 60 kB of text make hundreds of megabytes of paths and mappings.
+const mostNested = 100
+
 // free decodes what JSON can say: nil, bool, int, float64, string, []any and
-// map[string]any.
-func (f *Form) free(node *yaml.Node, path string) any {
+// map[string]any. depth is how many lists and mappings are around it.
+func (f *Form) free(node *yaml.Node, path string, depth int) any {
 	tag := node.ShortTag()
 	m := unusable(node)
 	switch {
+	case depth > mostNested:
+		m = Bad("", fmt.Sprintf("is nested more than %d deep", mostNested), "write it flatter")
 	case node.Kind == yaml.ScalarNode && tag == "!!null":
 		return nil
 	case m != nil:
 	case node.Kind == yaml.SequenceNode:
 		items := make([]any, len(node.Content))
 		for i, n := range node.Content {
-			items[i] = f.free(n, path)
+			items[i] = f.free(n, path, depth+1)
 		}
 		return items
 	case node.Kind == yaml.MappingNode:
 		table := map[string]any{}
 		for key, n := range f.entries(node, path) {
-			table[key.Value] = f.free(n, Join(path, key.Value))
+			table[key.Value] = f.free(n, Join(path, key.Value), depth+1)
 		}
 		return table
 	case tag == "!!str" || tag == "!!timestamp":

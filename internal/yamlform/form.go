@@ -35,6 +35,7 @@ package yamlform
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,8 +48,10 @@ type Form struct {
 	// shape is the type of the whole file.
 	shape    reflect.Type
 	problems Errors
-	places   map[string]*yaml.Node
-	wrong    map[string]bool
+	// more counts the mistakes beyond mostProblems.
+	more   int
+	places map[string]*yaml.Node
+	wrong  wrongs
 }
 
 // Decode fills the struct that v points to from the text of a file. name stands
@@ -61,7 +64,7 @@ func Decode(name string, data []byte, least string, v any) (*Form, error) {
 		return nil, err
 	}
 	to := reflect.ValueOf(v).Elem()
-	f := &Form{name: name, shape: to.Type(), places: map[string]*yaml.Node{"": root}, wrong: map[string]bool{}}
+	f := &Form{name: name, shape: to.Type(), places: map[string]*yaml.Node{"": root}, wrong: newWrongs()}
 	f.structure(root, "", to)
 	return f, nil
 }
@@ -88,38 +91,32 @@ func (f *Form) place(path string) *yaml.Node {
 // report adds a mistake in the key at path, which stands at node, and marks the
 // key as wrong.
 func (f *Form) report(node *yaml.Node, path string, m *Mistake) {
-	f.wrong[path] = true
+	f.wrong.add(path)
 	f.note(node, path, m)
 }
 
 // note adds a mistake without marking a key as wrong.
 func (f *Form) note(node *yaml.Node, path string, m *Mistake) {
+	if f.enough() {
+		f.more++
+		return
+	}
 	f.problems = append(f.problems, Problem{f.name, node.Line, node.Column, path, *m})
 }
+
+// enough says that further mistakes are only counted.
+func (f *Form) enough() bool { return len(f.problems) >= mostProblems }
 
 // Has reports whether the key at path was written.
 func (f *Form) Has(path string) bool { return f.places[path] != nil }
 
 // Wrong reports whether the key at path itself was found wrong.
-func (f *Form) Wrong(path string) bool { return f.wrong[path] }
+func (f *Form) Wrong(path string) bool { return f.wrong.at[path] }
 
 // Fine reports whether none of the keys, nor what is in them or around them, was
 // found wrong, so that a check of them makes sense.
 func (f *Form) Fine(paths ...string) bool {
-	for wrong := range f.wrong {
-		for _, p := range paths {
-			if wrong == p || within(wrong, p) || within(p, wrong) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// within reports whether a path leads into what is at another.
-func within(path, outer string) bool {
-	rest, inside := strings.CutPrefix(path, outer)
-	return inside && rest != "" && (rest[0] == '.' || rest[0] == '[')
+	return !slices.ContainsFunc(paths, f.wrong.touch)
 }
 
 // Useless reports those of the keys in the mapping at path that were written

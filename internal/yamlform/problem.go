@@ -64,8 +64,13 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// mostProblems is how many mistakes are told apart: more than anybody corrects
+// at once, and few enough to be kept and printed whatever the file holds.
+const mostProblems = 200
+
 // Err is nil, or all mistakes as an error of type Errors. Those of one place
-// keep the order in which they were found.
+// keep the order in which they were found. Of very many the first ones are there,
+// and at the end how many there are besides.
 func (f *Form) Err() error {
 	if len(f.problems) == 0 {
 		return nil
@@ -73,6 +78,11 @@ func (f *Form) Err() error {
 	slices.SortStableFunc(f.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
+	if f.more > 0 {
+		last := f.problems[len(f.problems)-1]
+		last.Field, last.Mistake = "", *Bad("", fmt.Sprintf("%d more mistakes are not shown", f.more), "correct these first")
+		return append(slices.Clip(f.problems), last)
+	}
 	return f.problems
 }
 

@@ -86,6 +86,9 @@ func Sequence(names []string) string {
 
 // unknownKey says what was probably meant by a key of v that is not known.
 func (f *Form) unknownKey(key string, v reflect.Value, known []string) *Mistake {
+	if f.enough() { // nobody will read it, and the whole form is searched for it
+		return Bad("", "unknown key", "")
+	}
 	if own, ok := v.Addr().Interface().(interface{ UnknownKey(string) *Mistake }); ok {
 		if m := own.UnknownKey(key); m != nil {
 			return m

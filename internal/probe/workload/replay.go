@@ -16,8 +16,13 @@ import (
 const (
 	// maxLine bounds one line of a file of conversations: some 500,000 tokens.
 	maxLine = 4 << 20
-	// maxReplay bounds the user and system text kept of one file.
+	// maxReplay bounds what is kept of one file: user and system text, and
+	// messageCost for each message.
 	maxReplay = 256 << 20
+	// messageCost is what keeping a message takes beside its text: a header of it,
+	// one of its list, and what the allocator rounds up. Short messages would
+	// otherwise take many times what is counted.
+	messageCost = 64
 )
 
 // replay is one conversation of a file: its own system message, if any, and
@@ -157,9 +162,9 @@ func (r *replay) add(field, role, text string) error {
 }
 
 func (r replay) size() int {
-	n := len(r.system)
+	n := len(r.system) + messageCost
 	for _, u := range r.user {
-		n += len(u)
+		n += len(u) + messageCost
 	}
 	return n
 }
@@ -175,11 +180,13 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
+	var text strings.Builder // a line can hold some 100,000 parts
 	for _, p := range parts {
 		if p.Type != "text" {
 			return fmt.Errorf("a content part has type %q; only \"text\" can be replayed", p.Type)
 		}
-		*c += content(p.Text)
+		text.WriteString(p.Text)
 	}
+	*c = content(text.String())
 	return nil
 }

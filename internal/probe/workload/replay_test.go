@@ -4,9 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // file writes a file of conversations and returns its path.
@@ -111,18 +114,28 @@ func TestBadConversations(t *testing.T) {
 	}
 }
 
-func FuzzParseConversations(f *testing.F) {
-	f.Add(chats)
-	f.Add(`{"messages":[{"role":"user","content":[]}]}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseConversations(strings.NewReader(text))
-		if err == nil && len(all) == 0 {
-			t.Error("neither conversations nor an error")
-		}
-		for _, r := range all {
-			if len(r.user) == 0 {
-				t.Error("a conversation without a user message")
-			}
-		}
-	})
+// TestContentOfManyParts: the text of a message is put together once, and of two
+// contents the last one counts, as in all JSON.
+func TestContentOfManyParts(t *testing.T) {
+	const parts = 50_000
+	many := `{"messages":[{"role":"user","content":"said twice","content":[` +
+		strings.TrimSuffix(strings.Repeat(`{"type":"text","text":"0123456789"},`, parts), ",") + `]}]}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := parseConversation([]byte(many))
+	runtime.ReadMemStats(&after)
+	if err != nil || got.user[0] != strings.Repeat("0123456789", parts) {
+		t.Fatalf("%d bytes, %v", len(got.user[0]), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 64*uint64(len(many)) {
+		t.Errorf("%d bytes were allocated for a line of %d", took, len(many))
+	}
+}
+
+// TestShortMessagesCount: what is kept of a file is bounded whatever it is made of.
+func TestShortMessagesCount(t *testing.T) {
+	r := replay{user: slices.Repeat([]string{"a"}, 1000)}
+	if kept := int(unsafe.Sizeof("")) * cap(r.user); r.size() < kept {
+		t.Errorf("counted as %d bytes, at least %d are kept", r.size(), kept)
+	}
 }

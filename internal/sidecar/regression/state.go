@@ -104,12 +104,11 @@ func (j *Job) Restore(st JobState, now time.Time) {
 		}
 		s := &j.series[one.Kind][one.Signal]
 		s.baseline = restored(one)
-		s.cusum = cusum{sum: max(0, one.Cusum), gap: max(0, one.Gap)}
-		s.step = step{StepState: one.Step}
-		s.step.Sum, s.step.Gap = max(0, s.step.Sum), max(0, s.step.Gap)
+		s.cusum = cusum{sum: upTo(mostMinutes, one.Cusum), gap: upTo(mostMinutes, one.Gap)}
+		s.step = step{StepState: one.Step.fitting()}
 	}
 	for k := range kinds {
-		j.parts[k].usual = st.Usual[k]
+		j.parts[k].usual = st.Usual[k].fitting()
 		of := slices.DeleteFunc(slices.Clone(st.Cached), func(s SlotState) bool { return s.Kind != k })
 		if len(of) > 0 {
 			j.cached[k].baseline = restored(SeriesState{Slots: of})
@@ -130,10 +129,10 @@ func (b *baseline) state(kind int) []SlotState {
 // restored is a baseline with the entries that fit.
 func restored(st SeriesState) *baseline {
 	b := newBaseline()
-	if st.Anchor != nil {
-		b.anchor = *st.Anchor
+	if a := st.Anchor; a != nil && math.Abs(*a) <= mostLog {
+		b.anchor = *a
 	}
-	if st.Below.N > 0 {
+	if st.Below.fits() {
 		b.below = st.Below
 	}
 	for _, s := range st.Slots {
@@ -141,7 +140,7 @@ func restored(st SeriesState) *baseline {
 			continue
 		}
 		for _, e := range s.Entries {
-			if e.N > 0 {
+			if e.fits() {
 				b.slots[s.Slot].add(e)
 				b.blocks++
 			}

@@ -1,6 +1,8 @@
 package regression
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,5 +63,16 @@ func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	v := j.View(0, 0, monday)
 	if v.Cusum != 0 || v.Samples != 9 || !v.Young {
 		t.Errorf("restored %+v, want the one good entry", v)
+	}
+	wild := 1e300
+	j.Restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: wild}}, Series: []SeriesState{{
+		Cusum: wild, Gap: wild, Step: StepState{Sum: wild, Recent: -wild, Up: true}, Below: deviations{N: 1, Squares: wild}, Anchor: &wild,
+		Slots: []SlotState{{Entries: []Entry{{Mean: 3e38, N: 9}, {Mean: -1, Variance: -1, N: 9}, {Mean: -1, N: 9}}}},
+	}}}, monday)
+	if v := j.View(0, 0, monday); v.Cusum != 0 || v.Step != 0 || v.Samples != 9 || !math.IsNaN(j.Parts(0)[0]) {
+		t.Errorf("restored %+v and the parts %v, want the one good entry", v, j.Parts(0))
+	}
+	if _, err := json.Marshal(j.State("a", "b", monday)); err != nil {
+		t.Errorf("what was restored cannot be saved: %v", err)
 	}
 }

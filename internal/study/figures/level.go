@@ -3,6 +3,7 @@ package figures
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"synthetic/internal/study/estimate"
@@ -169,7 +170,10 @@ func (l *Level) addServer(results []runfile.Result) {
 	}
 	for f, sum := range sums {
 		f.Value = sum.Part / sum.Whole
-		l.Server = append(l.Server, f)
+		// Figures are as wild as the page of the server was.
+		if percent := 100 * f.Value; !math.IsNaN(percent) && !math.IsInf(percent, 0) {
+			l.Server = append(l.Server, f)
+		}
 	}
 	slices.SortFunc(l.Server, func(a, b ServerFigure) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name))

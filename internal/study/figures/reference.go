@@ -188,8 +188,25 @@ func (s *Study) dropEmptyQueries() {
 	}
 }
 
-// check refuses a report of which nothing could be read.
+// What is read of other tools' reports is refused beyond these bounds, for no
+// chart nor ratio could be made of it.
+const leastLevel, mostLevel, mostFigure = 1e-9, 1e9, 1e15
+
+// check refuses a report of which nothing could be read, or of which something
+// cannot have been measured.
 func (s *Study) check() error {
+	for _, series := range s.Series {
+		for _, l := range series.Levels {
+			if !(l.At >= leastLevel && l.At <= mostLevel) {
+				return fmt.Errorf("a level of %g: it must be between %g and %g", l.At, leastLevel, mostLevel)
+			}
+			for m, f := range l.Figures {
+				if math.Abs(f.Value) > mostFigure {
+					return fmt.Errorf("level %g: %q is %g, which no measurement gives", l.At, m, f.Value)
+				}
+			}
+		}
+	}
 	if !s.Any(func(Level) bool { return true }) {
 		return fmt.Errorf("no level has a known figure (such as %q): is this a report of a sweep?", TTFTP50)
 	}

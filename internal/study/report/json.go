@@ -27,9 +27,15 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
-		fields = append(fields, fmt.Appendf(nil, "%q:%s", f.name, value))
+		fields = append(fields, fmt.Appendf(nil, "%s:%s", quoted(f.name), value))
 	}
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
+}
+
+// quoted is a text as JSON writes it, which is not as Go does.
+func quoted(text string) []byte {
+	data, _ := json.Marshal(text) // texts always have an encoding
+	return data
 }
 
 func (o *object) add(name string, value any) { *o = append(*o, field{name, value}) }
@@ -43,7 +49,7 @@ func brief(s *figures.Study) string {
 	}
 	var b strings.Builder
 	for _, f := range head(s) {
-		fmt.Fprintf(&b, "  %q: %s,\n", f.name, text(f.value))
+		fmt.Fprintf(&b, "  %s: %s,\n", quoted(f.name), text(f.value))
 	}
 	var levels []string
 	for _, level := range levelsJSON(s, briefLevel) {
@@ -173,22 +179,23 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 	return o
 }
 
-func serverJSON(l figures.Level) map[string]map[string]float64 {
-	all := map[string]map[string]float64{}
+func serverJSON(l figures.Level) map[string]map[string]*float64 {
+	all := map[string]map[string]*float64{}
 	for _, f := range l.Server {
 		if all[f.Source] == nil {
-			all[f.Source] = map[string]float64{}
+			all[f.Source] = map[string]*float64{}
 		}
-		all[f.Source][f.Name] = f.Value
+		all[f.Source][f.Name] = finite(f.Value)
 	}
 	return all
 }
 
 // finite is a number, with the digits that matter; nil when it is none.
 func finite(v float64) *float64 {
+	// What is too large for such digits overflows, and is no number either.
+	v = math.Round(v*1e6) / 1e6
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
-	v = math.Round(v*1e6) / 1e6
 	return &v
 }

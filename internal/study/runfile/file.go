@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"synthetic/internal/atomicfile"
@@ -65,6 +64,11 @@ func (r *Run) Validate() error {
 	case len(r.Variants) == 0:
 		return fmt.Errorf(`"variants" is empty: name at least one`)
 	}
+	for i, o := range r.SLOs {
+		if !(o.Objective > 0 && o.Objective < 1) || !(o.ThresholdSeconds >= 0 && o.ThresholdSeconds <= mostSeconds) {
+			return fmt.Errorf("slos[%d] %q: a share of %g within %g seconds: want one between 0 and 1, within 0 to %g seconds", i, o.Name, o.Objective, o.ThresholdSeconds, mostSeconds)
+		}
+	}
 	seen := map[string]bool{}
 	for i, result := range r.Results {
 		name := fmt.Sprintf("(%s, level %g, repetition %d)", result.Variant, result.Level, result.Repetition)
@@ -85,8 +89,8 @@ func (r *Run) Validate() error {
 
 func (r Result) validate() error {
 	switch {
-	case !(r.Level > 0) || math.IsInf(r.Level, 0):
-		return fmt.Errorf("a level of %g: it must be above 0", r.Level)
+	case !(r.Level > 0 && r.Level <= mostLevel):
+		return fmt.Errorf("a level of %g: it must be above 0, and at most %g", r.Level, mostLevel)
 	case r.Repetition < 1:
 		return fmt.Errorf("repetitions count from 1")
 	case !slices.Contains([]State{Complete, EndedEarly, Interrupted}, r.State):
@@ -103,12 +107,12 @@ func (r Result) validate() error {
 }
 
 func (s Snapshot) validate() error {
-	if !(s.Seconds > 0) {
-		return fmt.Errorf("%g seconds were measured: it must be more than 0", s.Seconds)
+	if err := measured(s.Seconds); err != nil {
+		return err
 	}
 	for i, b := range s.Blocks {
-		if !(b.Seconds > 0) {
-			return fmt.Errorf("blocks[%d]: %g seconds were measured: it must be more than 0", i, b.Seconds)
+		if err := measured(b.Seconds); err != nil {
+			return fmt.Errorf("blocks[%d]: %w", i, err)
 		}
 		for outcome := range b.Outcomes {
 			if !slices.Contains(probe.Outcomes(), outcome) {
@@ -117,6 +121,19 @@ func (s Snapshot) validate() error {
 		}
 	}
 	return nil
+}
+
+// What no sweep goes beyond, with room: rates that are computed of it are numbers.
+const (
+	mostLevel                 = 1e9
+	leastSeconds, mostSeconds = 1e-9, 1e10 // a nanosecond; 317 years
+)
+
+func measured(seconds float64) error {
+	if seconds >= leastSeconds && seconds <= mostSeconds {
+		return nil
+	}
+	return fmt.Errorf("%g seconds were measured: it must be more than 0, and at most %g", seconds, mostSeconds)
 }
 
 // Encode returns the run as indented JSON with a last newline.

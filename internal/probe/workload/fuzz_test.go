@@ -1,0 +1,67 @@
+package workload
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// FuzzParseConversations holds that what is accepted has something to say in
+// every message, says the same when it is written down and read again, and takes
+// no more memory than its text; and that what is refused has the number of a line.
+func FuzzParseConversations(f *testing.F) {
+	f.Add(chats)
+	f.Add(`{"messages":[{"role":"user","content":[]}]}`)
+	f.Add(`{"messages":[{"role":"user","content":"a","content":[{"type":"text","text":"b"}]}]}`)
+	f.Add(`{"messages":[{"role":"developer","content":null},{"role":"user","content":"\ud800"}],"Messages":[]}`)
+	f.Add(strings.Repeat("[", 10_001))
+	numbered := regexp.MustCompile(`^[1-9][0-9]*: .`)
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := parseConversations(strings.NewReader(text))
+		if err != nil {
+			if all != nil || !numbered.MatchString(err.Error()) || len(err.Error()) > 500+3*len(text) {
+				t.Fatalf("%d conversations and the error %q", len(all), err)
+			}
+			return
+		}
+		if len(all) == 0 {
+			t.Fatal("neither conversations nor an error")
+		}
+		said := 0
+		for _, r := range all {
+			if len(r.user) == 0 || slices.ContainsFunc(r.user, func(u string) bool { return strings.TrimSpace(u) == "" }) {
+				t.Errorf("a conversation with nothing to say: %q", r.user)
+			}
+			said += r.size()
+		}
+		if said > messageCost*(len(text)+1) {
+			t.Errorf("%d bytes of messages from %d of text", said, len(text))
+		}
+		again, err := parseConversations(strings.NewReader(written(t, all)))
+		if err != nil || !slices.EqualFunc(all, again, sameReplay) {
+			t.Errorf("read as %q, and again as %q: %v", all, again, err)
+		}
+	})
+}
+
+// written is a file of the conversations.
+func written(t *testing.T, all []replay) string {
+	t.Helper()
+	var text strings.Builder
+	for _, r := range all {
+		messages := []Message{{"system", r.system}}
+		for _, u := range r.user {
+			messages = append(messages, Message{"user", u})
+		}
+		line, err := json.Marshal(map[string]any{"messages": messages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(line, '\n'))
+	}
+	return text.String()
+}
+
+func sameReplay(a, b replay) bool { return a.system == b.system && slices.Equal(a.user, b.user) }

@@ -1,0 +1,59 @@
+package yamlform
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestHostileFiles: a small file cannot make much of itself, neither of memory
+// nor of messages.
+func TestHostileFiles(t *testing.T) {
+	numbered := func(format string, n int) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, format, i)
+		}
+		return text.String()
+	}
+	nested := func(n int) string {
+		return "name: x\nother: {a: " + strings.Repeat("{deeper: ", n) + "1" + strings.Repeat("}", n) + "}\n"
+	}
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c <= 'z'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s*%c]\n", c, c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 8), c-1)
+	}
+	for name, tt := range map[string]struct {
+		text, want string
+		problems   int
+	}{
+		"many unknown keys": {numbered("key%d: 1\n", 20_000), "19801 more mistakes are not shown: correct these first", mostProblems + 1},
+		"one key too often": {strings.Repeat("name: x\n", 20_000), "19799 more mistakes are not shown", mostProblems + 1},
+		"many wrong items":  {"name: x\ndishes:\n" + strings.Repeat("- {price: x}\n", 20_000), "19800 more mistakes", mostProblems + 1},
+		"nested":            {nested(5_000), "is nested more than 100 deep: write it flatter", 1},
+		"not so nested":     {nested(90), "", 0},
+		"aliases":           {bomb, "the keys here are", 27},
+		"a long key":        {strings.Repeat("k ", 1<<19) + ": 1\n", "mapping values are not allowed", 1},
+		"a long value":      {"name: x\nwait: " + strings.Repeat("9", 1<<19) + "s\n", "is not a duration", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			var m menu
+			runtime.ReadMemStats(&before)
+			form, err := Decode("menu.yml", []byte(tt.text), least, &m)
+			if err == nil {
+				err = form.Err()
+			}
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20+500*uint64(len(tt.text)) {
+				t.Errorf("%d bytes were allocated for a file of %d", took, len(tt.text))
+			}
+			problems, _ := errors.AsType[Errors](err)
+			if len(problems) != tt.problems || err != nil && (!strings.Contains(err.Error(), tt.want) || len(err.Error()) > 200*(mostProblems+20)) {
+				t.Errorf("%d problems in %d bytes: %.300v", len(problems), len(fmt.Sprint(err)), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// configurations are what the file says, one after the other: the first is the
+// one that calm parts are measured with. Two of them are broken.
+func configurations() []configuration {
+	return []configuration{
+		{Name: "as at first", Churn: "churn-%d", Think: "100ms"},
+		{Name: "targets removed", Think: "100ms"},
+		{Name: "no YAML", Text: "targets: [\n"},
+		{Name: "targets renamed", Churn: "renamed-%d", Think: "100ms"},
+		{Name: "an unknown key", Text: "targets: [{base_url: \"http://127.0.0.1:1/v1\", modle: x}]\n"},
+		{Name: "workload changed", Churn: "churn-%d", Think: "150ms"},
+		{Name: "targets removed again", Think: "100ms"},
+	}
+}
+
+// configuration is one file. Text is all of a broken one.
+type configuration struct{ Name, Churn, Think, Text string }
+
+// settings are what configurations have in common.
+type settings struct {
+	fleet           []*deployment
+	keys, authority string // paths
+	pager, mail     string // the pager's directory, and the Alertmanager's URL
+}
+
+// write replaces the configuration file.
+func (c configuration) write(path string, s settings) error {
+	text := c.Text
+	if text == "" {
+		text = c.text(s)
+	}
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+func (c configuration) text(s settings) string {
+	var out strings.Builder
+	out.WriteString("targets:\n")
+	for i, d := range s.fleet {
+		name := d.name
+		if i >= kept {
+			if c.Churn == "" {
+				continue
+			}
+			name = fmt.Sprintf(c.Churn, i-kept)
+		}
+		fmt.Fprintf(&out, "  - {name: %s, base_url: %q, model: simulated-chat, api_key_file: %q", name, d.url(), s.keys)
+		if d.certificate.Load() != nil {
+			fmt.Fprintf(&out, ", tls: {ca_file: %q}", s.authority)
+		}
+		out.WriteString("}\n")
+	}
+	fmt.Fprintf(&out, `workloads:
+  - name: chat
+    turns: {min: 2, max: 2}
+    prompt_tokens: 60
+    starters: 3
+    followups: {tokens: 10}
+    max_output_tokens: 24
+    think_time: {min: 0s, max: %s}
+    timeouts: {first_token: 4s, stall: 3s, total: 8s}
+traffic:
+  - targets: "*"
+    workload: chat
+    arrival: {process: constant, rate: 0.25}
+    max_concurrency: 8
+slos:
+  - {name: ttft, sli: ttft, threshold: 1s, objective: 99%%}
+  - {name: availability, sli: availability, objective: 99%%}
+alerting:
+  alertmanagers: [{url: %q, timeout: 2s}]
+  interval: 5s
+  retention: 2h
+  directory: %q
+`, c.Think, s.mail, filepath.Clean(s.pager))
+	return out.String()
+}

@@ -1,0 +1,187 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"synthetic/internal/simulate"
+)
+
+// deployment is one simulated deployment with a port of its own, which fails on
+// demand and counts what it was asked.
+type deployment struct {
+	name, addr string
+	sim        *simulate.Deployment
+	keys       *keyring
+	// certificate is what is shown, one of the pair, of which the second has
+	// another name; nil without TLS.
+	certificate atomic.Pointer[tls.Certificate]
+	pair        [2]*tls.Certificate
+
+	mu     sync.Mutex
+	fault  fault
+	server *http.Server
+	ended  chan struct{}
+	// received counts the chat requests that were taken on, opening those of
+	// them that have had no headers yet.
+	received, opening int
+}
+
+// newDeployment returns one that listens on a free port of loopback.
+func newDeployment(name string, seed uint64, keys *keyring, pair [2]*tls.Certificate) (*deployment, error) {
+	d := &deployment{name: name, keys: keys, pair: pair, sim: simulate.New(simulate.Options{
+		Seed: seed, FirstToken: simulate.Delay{Median: 40 * time.Millisecond, Sigma: 0.2},
+		InterToken: simulate.Delay{Median: 4 * time.Millisecond, Sigma: 0.2}, Answer: simulate.Length{Median: 16, Sigma: 0.2}, CacheBlocks: 4096,
+	})}
+	d.certificate.Store(pair[0])
+	d.addr = "127.0.0.1:0"
+	return d, d.up()
+}
+
+// url is the deployment's base URL.
+func (d *deployment) url() string {
+	scheme := "http"
+	if d.certificate.Load() != nil {
+		scheme = "https"
+	}
+	return fmt.Sprintf("%s://%s/v1", scheme, d.addr)
+}
+
+// up begins to listen, on the same port as before.
+func (d *deployment) up() error {
+	l, err := net.Listen("tcp", d.addr)
+	if err != nil {
+		return fmt.Errorf("a deployment on %s: %w", d.addr, err)
+	}
+	d.addr = l.Addr().String()
+	if d.certificate.Load() != nil {
+		l = tls.NewListener(l, &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.certificate.Load(), nil }})
+	}
+	server := &http.Server{Handler: d, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l) // ends by Close
+	}()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.server, d.ended, d.fault = server, ended, healthy
+	return nil
+}
+
+// openFor is how long a request may take to its headers, when it does not hang.
+const openFor = 2 * time.Second
+
+// down ends everything at once, but for this: a request that was counted has had
+// its headers, so that the client knows that it was received.
+func (d *deployment) down() {
+	d.mu.Lock()
+	server, ended := d.server, d.ended
+	d.server, d.fault = nil, killed
+	d.mu.Unlock()
+	if server == nil {
+		return
+	}
+	for end := time.Now().Add(openFor); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		d.mu.Lock()
+		opening := d.opening
+		d.mu.Unlock()
+		if opening == 0 {
+			break
+		}
+	}
+	_ = server.Close()
+	<-ended
+}
+
+// set makes the deployment fail from now on, or be well again.
+func (d *deployment) set(f fault) error {
+	d.mu.Lock()
+	was := d.fault
+	d.mu.Unlock()
+	switch {
+	case f == killed:
+		d.down()
+		return nil
+	case was == killed:
+		if err := d.up(); err != nil {
+			return err
+		}
+	}
+	shown := d.pair[0]
+	if f == untrusted {
+		shown = d.pair[1]
+	}
+	d.certificate.Store(shown)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault = f
+	return nil
+}
+
+func (d *deployment) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.received
+}
+
+func (d *deployment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
+		d.sim.ServeHTTP(w, r)
+		return
+	}
+	f, taken := d.take()
+	if !taken { // it was on its way when the deployment went
+		panic(http.ErrAbortHandler)
+	}
+	opened := sync.OnceFunc(d.opened)
+	defer opened()
+	w = &opening{w, opened}
+	if !d.keys.knows(r.Header.Get("Authorization")) {
+		http.Error(w, `{"error":{"message":"no such key"}}`, http.StatusUnauthorized)
+		return
+	}
+	f.misbehave(w, r, d.sim)
+}
+
+func (d *deployment) take() (fault, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fault == killed {
+		return killed, false
+	}
+	d.received++
+	d.opening++
+	return d.fault, true
+}
+
+func (d *deployment) opened() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opening--
+}
+
+// opening notes when an answer begins to be sent.
+type opening struct {
+	http.ResponseWriter
+	opened func()
+}
+
+// Unwrap lets http.ResponseController flush.
+func (o *opening) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+// Flush sends what was written; from then on the client has the headers.
+func (o *opening) Flush() {
+	_ = http.NewResponseController(o.ResponseWriter).Flush() // to a client that may have gone
+	o.opened()
+}

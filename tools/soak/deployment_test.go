@@ -1,0 +1,127 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestDeployment: each fault looks to its client as it should, and what was
+// counted is what was answered.
+func TestDeployment(t *testing.T) {
+	dir := t.TempDir()
+	keys, err := newKeyring(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pair [2]*tls.Certificate
+	for i, right := range []bool{true, false} {
+		if pair[i], err = newCertificate(filepath.Join(dir, []string{"right", "wrong"}[i]), right); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := newDeployment("kept-01", 1, keys, pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.down)
+	client := trusting(t, filepath.Join(dir, "right"))
+	received := 0
+	for _, tt := range []struct {
+		fault    fault
+		want     string // in the answer, or in the error
+		received bool
+	}{
+		{healthy, "data: [DONE]", true}, {unavailable, "no worker", true}, {busy, "too many requests", true}, {garbled, "{oops", true},
+		{cut, "EOF", true}, {slowFirst, ": wait", true}, {commenting, "xxxx\n", true}, {hanging, "deadline exceeded", true}, {babbling, "more", true},
+		{killed, "refused", false}, {untrusted, "certificate", false}, {healthy, "data: [DONE]", true},
+	} {
+		if err := d.set(tt.fault); err != nil {
+			t.Fatal(err)
+		}
+		patience := time.Minute
+		if tt.fault == hanging { // for ever
+			patience = 300 * time.Millisecond
+		}
+		if got := ask(t, client, d.url(), keys, tt.want, patience); !strings.Contains(got, tt.want) {
+			t.Errorf("%q answers %.200q, want %q", tt.fault, got, tt.want)
+		}
+		if tt.received {
+			received++
+		}
+		if got := d.count(); got != received {
+			t.Fatalf("%q: %d requests received, want %d", tt.fault, got, received)
+		}
+	}
+}
+
+func trusting(t *testing.T, path string) *http.Client {
+	t.Helper()
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pem)
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool}}}
+}
+
+// ask sends a chat request and returns what came until a text was in it, or with
+// the error at its end.
+func ask(t *testing.T, client *http.Client, url string, keys *keyring, until string, patience time.Duration) string {
+	t.Helper()
+	key, err := os.ReadFile(keys.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	body := `{"model":"simulated-chat","stream":true,"max_tokens":4,"messages":[{"role":"user","content":"hi"}]}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(key)))
+	resp, err := client.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	var text strings.Builder
+	for buf := make([]byte, 4096); !strings.Contains(text.String(), until); {
+		n, err := resp.Body.Read(buf)
+		text.Write(buf[:n])
+		if err != nil {
+			return text.String() + err.Error()
+		}
+	}
+	return text.String()
+}
+
+// TestKeyring: keys of before are taken, and known wherever they are told.
+func TestKeyring(t *testing.T) {
+	keys, err := newKeyring(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := keys.all[0]
+	if err := keys.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{first, keys.all[1]} {
+		if !keys.knows("Bearer "+key) || !keys.told("err=\"key "+key+" refused\"") {
+			t.Errorf("key %q is not known", key)
+		}
+	}
+	if keys.knows("Bearer other") || keys.told("an error without one") {
+		t.Error("knows a key that was never there")
+	}
+}

@@ -1,0 +1,184 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// life is one process from its start to its end.
+type life struct {
+	Number  int       `json:"number"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	How     string    `json:"how"` // "ended", "killed"
+	cmd     *exec.Cmd
+	exited  chan struct{}
+	err     error // of a process that has ended
+	before  []int // what each deployment had received when it started
+	// final is what it had counted while it drained, nil of one that was killed.
+	final counts
+}
+
+// program starts the binary, one life after the other, and reads what it says.
+type program struct {
+	binary, dir, address string
+	log                  *os.File
+	secret               *keyring
+
+	mu    sync.Mutex
+	now   *life
+	lives []*life
+	// alarms are lines that no log should have.
+	alarms []string
+	logged int
+}
+
+// logLimit bounds what is kept of the log; it is read to its end all the same.
+const logLimit = 64 << 20
+
+func (p *program) start(before []int) error {
+	cmd := exec.Command(p.binary, "run", "--config.file="+p.config(), "--state.file="+filepath.Join(p.dir, "disk", "state.json"),
+		"--web.listen-address="+p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting %s: %w; build it with make build", p.binary, err)
+	}
+	l := &life{Number: len(p.lives) + 1, Started: time.Now(), cmd: cmd, exited: make(chan struct{}), before: before}
+	p.mu.Lock()
+	p.now = l
+	p.lives = append(p.lives, l)
+	p.mu.Unlock()
+	go func() {
+		defer close(l.exited)
+		lines := bufio.NewScanner(said)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			p.read(lines.Text())
+		}
+		l.err = cmd.Wait()
+		l.Ended = time.Now()
+	}()
+	return nil
+}
+
+func (p *program) config() string { return filepath.Join(p.dir, "synthetic.yml") }
+
+// read takes a line of the log.
+func (p *program) read(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.logged += len(line); p.logged < logLimit {
+		fmt.Fprintln(p.log, line)
+	}
+	for _, bad := range []string{"panic:", "fatal error:", "DATA RACE", "goroutine 1 ["} {
+		if strings.Contains(line, bad) && len(p.alarms) < 20 {
+			p.alarms = append(p.alarms, "log: "+line)
+		}
+	}
+	if p.secret.told(line) && len(p.alarms) < 20 {
+		p.alarms = append(p.alarms, "a key in the log")
+	}
+}
+
+// alarm notes what no run should have.
+func (p *program) alarm(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.alarms) < 20 {
+		p.alarms = append(p.alarms, text)
+	}
+}
+
+// life is the process of now, nil between two.
+func (p *program) life() *life {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// signal sends one to the process of now.
+func (p *program) signal(s syscall.Signal) error {
+	l := p.life()
+	if l == nil {
+		return errGone
+	}
+	return l.cmd.Process.Signal(s)
+}
+
+// awaitReady waits until the program answers that it is.
+func (p *program) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		if status, _, err := p.get(ctx, "/-/ready"); err == nil && status == http.StatusOK {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the program was not ready within a minute of its start: %w", ctx.Err())
+		case <-p.life().exited:
+			return fmt.Errorf("%w: %v", errGone, p.life().err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// leave ends the process of now with a signal, and reads its last counts while
+// it drains.
+func (p *program) leave(s syscall.Signal) error {
+	l := p.life()
+	p.mu.Lock()
+	p.now = nil // nobody expects it to be ready from here on
+	p.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	select {
+	case <-l.exited:
+		return fmt.Errorf("%w: %v", errGone, l.err)
+	default:
+	}
+	l.How = "killed"
+	if err := l.cmd.Process.Signal(s); err != nil {
+		return err
+	}
+	deadline := time.After(40 * time.Second)
+	for {
+		select {
+		case <-l.exited:
+			if s == syscall.SIGTERM {
+				l.How = "ended"
+				if l.err != nil {
+					p.alarm(fmt.Sprintf("life %d: SIGTERM, and then %v", l.Number, l.err))
+				}
+			}
+			return nil
+		case <-deadline:
+			_ = l.cmd.Process.Kill()
+			<-l.exited
+			return errors.New("the program did not end within 40 s of SIGTERM")
+		case <-time.After(50 * time.Millisecond):
+		}
+		if s == syscall.SIGTERM {
+			if c, err := p.counts(); err == nil {
+				l.final = c
+			}
+		}
+	}
+}

@@ -1,0 +1,207 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	// kept targets are there all the time, of which each fifth never fails and
+	// the first overTLS that do are reached over TLS; churning ones come and go
+	// with reloads, and never fail.
+	kept, churning, calmEvery, overTLS = 45, 5, 5, 3
+	// outageLasts is how long an outage is at least that must page: five failed
+	// turns at the rate of the traffic are 20 s, the alert waits 30 s more, and the
+	// rest is for the pager's rounds and for a busy machine. clearing is what comes
+	// after it in a part with faults, for what was wrong to end in.
+	outageLasts, clearing = 65 * time.Second, 10 * time.Second
+	leastDuration         = 2 * time.Minute
+	// restarts are how often the program is killed, and ended, at most.
+	restarts = 4
+)
+
+// phase is a part of the run.
+type phase struct {
+	Name     string
+	From, To time.Duration
+	// Calm says that nothing is wrong, so that what the program holds can be
+	// compared.
+	Calm bool
+}
+
+// act is something that happens at a moment since the start.
+type act struct {
+	At   time.Duration
+	Kind actKind
+	// On is which deployment, or which configuration.
+	On    int
+	Fault fault
+}
+
+type actKind string
+
+const (
+	actFault   actKind = "fault"
+	actReload  actKind = "reload"
+	actRotate  actKind = "rotate the key"
+	actFreeze  actKind = "freeze for a second"
+	actCrowd   actKind = "crowd of scrapers"
+	actSlow    actKind = "slow readers"
+	actFull    actKind = "full disk"
+	actFree    actKind = "disk free again"
+	actMute    actKind = "Alertmanager refuses"
+	actUnmute  actKind = "Alertmanager is well"
+	actKill    actKind = "kill -9 and restart"
+	actRestart actKind = "end and restart"
+)
+
+// schedule is what happens in a run.
+type schedule struct {
+	Phases []phase
+	Acts   []act // in the order of their times
+	Spells []spell
+}
+
+// plan draws the schedule of a run: calm parts, in which growth is measured, take
+// turns with faults, of which each has one outage that must page. Restarts stand
+// at the beginning, so that the last process lives longest.
+func plan(length time.Duration, seed uint64) schedule {
+	p := &planner{rng: rand.New(rand.NewPCG(seed, 0x50a4)), faults: outageLasts + clearing, calm: min(max(length/12, 10*time.Second), 90*time.Second)}
+	if length >= 10*time.Minute {
+		p.faults += 45 * time.Second
+	}
+	at := p.phase("start", 0, p.calm, true)
+	for round := 0; ; round++ {
+		if round < restarts {
+			at = p.restart(at, round)
+		}
+		if at+p.faults+p.calm > length {
+			break
+		}
+		at = p.trouble(at, round)
+		at = p.phase(fmt.Sprintf("calm %d", round+1), at, at+p.calm, true)
+		if at+p.faults+p.calm > length {
+			break
+		}
+	}
+	if last := &p.out.Phases[len(p.out.Phases)-1]; last.Calm {
+		last.To = max(last.To, length)
+	} else {
+		p.phase("end", at, max(length, at+p.calm), true)
+	}
+	return p.out
+}
+
+type planner struct {
+	rng          *rand.Rand
+	faults, calm time.Duration
+	out          schedule
+}
+
+func (p *planner) phase(name string, from, to time.Duration, calm bool) time.Duration {
+	p.out.Phases = append(p.out.Phases, phase{name, from, to, calm})
+	return to
+}
+
+func (p *planner) add(at time.Duration, kind actKind, on int, f fault) {
+	p.out.Acts = append(p.out.Acts, act{at, kind, on, f})
+}
+
+// restartTakes is the part that a restart has.
+const restartTakes = 11 * time.Second
+
+// restart kills the program in even rounds and ends it in odd ones; the first
+// round has both.
+func (p *planner) restart(at time.Duration, round int) time.Duration {
+	kinds := []actKind{actKill, actRestart}
+	if round > 0 {
+		kinds = kinds[round%2 : round%2+1]
+	}
+	from := at
+	for _, kind := range kinds {
+		p.add(at, kind, 0, healthy)
+		at += restartTakes
+	}
+	return p.phase(fmt.Sprintf("restart %d", round+1), from, at, false)
+}
+
+// trouble is a part with faults: one outage for as long as it takes to page,
+// shorter faults of others one after the other, and what happens to the program.
+func (p *planner) trouble(at time.Duration, round int) time.Duration {
+	to := at + p.faults
+	targets := p.failing()
+	last := to - clearing
+	p.spell(targets[0], outages()[p.rng.IntN(len(outages()))], at, last, true)
+	begin := at
+	for _, t := range targets[1:] {
+		length := time.Duration(8+p.rng.IntN(12)) * time.Second
+		if begin+length > last {
+			begin = at + time.Duration(p.rng.IntN(5))*time.Second
+		}
+		f := nuisances()[p.rng.IntN(len(nuisances()))]
+		if isTLS(t) {
+			f = untrusted
+		}
+		p.spell(t, f, begin, min(begin+length, last), false)
+		begin += length / 2
+	}
+	part := func(share float64) time.Duration { return at + time.Duration(share*float64(last-at)) }
+	for i, share := range []float64{0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.98} { // the last loads what stood at first
+		p.add(part(share), actReload, (i+1)%len(configurations()), healthy)
+	}
+	p.add(part(0.2), actRotate, 0, healthy)
+	p.add(part(0.3), actCrowd, 0, healthy)
+	p.add(part(0.35), actFreeze, 0, healthy)
+	p.add(part(0.6), actSlow, 0, healthy)
+	p.add(part(0.8), actFreeze, 0, healthy)
+	switch round % 3 {
+	case 1:
+		p.add(part(0.05), actFull, 0, healthy)
+		p.add(part(0.05)+15*time.Second, actFree, 0, healthy)
+	case 2:
+		p.add(part(0.05), actMute, 0, healthy)
+		p.add(part(0.05)+15*time.Second, actUnmute, 0, healthy)
+	}
+	sortActs(p.out.Acts)
+	return p.phase(fmt.Sprintf("faults %d", round+1), at, to, false)
+}
+
+// failing are some of the targets that may fail, in an order of chance: one for
+// the outage, which has no TLS, and one of those with TLS among the others.
+func (p *planner) failing() []int {
+	var plain, tls []int
+	for _, i := range p.rng.Perm(kept) {
+		switch {
+		case i%calmEvery == 0:
+		case isTLS(i):
+			tls = append(tls, i)
+		default:
+			plain = append(plain, i)
+		}
+	}
+	return append(plain[:9], tls[0])
+}
+
+func isTLS(i int) bool { return i%calmEvery != 0 && i <= overTLS }
+
+func (p *planner) spell(on int, f fault, from, to time.Duration, outage bool) {
+	p.add(from, actFault, on, f)
+	p.add(to, actFault, on, healthy)
+	p.out.Spells = append(p.out.Spells, spell{Target: targetName(on), Fault: f, From: from, To: to, FromSec: from.Seconds(), ToSec: to.Seconds(), Outage: outage})
+}
+
+func targetName(i int) string {
+	if i >= kept {
+		return fmt.Sprintf("churn-%d", i-kept)
+	}
+	return fmt.Sprintf("kept-%02d", i)
+}
+
+func sortActs(acts []act) {
+	slices.SortStableFunc(acts, func(a, b act) int { return cmp.Compare(a.At, b.At) })
+}

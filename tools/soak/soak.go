@@ -1,0 +1,266 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// soak is one run.
+type soak struct {
+	options
+	dir     string
+	begin   time.Time
+	plan    schedule
+	keys    *keyring
+	set     settings
+	mail    *mailbox
+	program *program
+	small   bool // the disk can be filled
+	closers []func()
+
+	mu      sync.Mutex
+	samples []sample
+	done    []string // acts, in words
+	others  sync.WaitGroup
+}
+
+// prepare makes everything but the program.
+func prepare(o options) (s *soak, err error) {
+	s = &soak{options: o, plan: plan(o.duration, o.seed)}
+	defer func() {
+		if err != nil {
+			s.clean()
+		}
+	}()
+	if s.dir, err = os.MkdirTemp("", "soak-"); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, func() { _ = os.RemoveAll(s.dir) }) // a leftover in the temporary directory harms nobody
+	if err = s.mountDisk(); err != nil {
+		return s, err
+	}
+	s.closers = append(s.closers, s.unmountDisk)
+	if s.keys, err = newKeyring(s.dir); err != nil {
+		return s, err
+	}
+	if err = s.openFleet(); err != nil {
+		return s, err
+	}
+	if err = s.openProgram(); err != nil {
+		return s, err
+	}
+	return s, s.openMail()
+}
+
+func (s *soak) openFleet() error {
+	s.set.authority = filepath.Join(s.dir, "authority.pem")
+	right, err := newCertificate(s.set.authority, true)
+	if err != nil {
+		return err
+	}
+	wrong, err := newCertificate(filepath.Join(s.dir, "other.pem"), false)
+	if err != nil {
+		return err
+	}
+	for i := range kept + churning {
+		var pair [2]*tls.Certificate
+		if i < kept && isTLS(i) {
+			pair = [2]*tls.Certificate{right, wrong}
+		}
+		d, err := newDeployment(targetName(i), s.seed+uint64(i), s.keys, pair)
+		if err != nil {
+			return err
+		}
+		s.set.fleet = append(s.set.fleet, d)
+		s.closers = append(s.closers, d.down)
+	}
+	return nil
+}
+
+func (s *soak) openProgram() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	address := l.Addr().String()
+	_ = l.Close() // the program takes the port over
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return fmt.Errorf("making the directory of the report: %w", err)
+	}
+	log, err := os.Create(filepath.Join(s.out, "program.log"))
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, func() { _ = log.Close() })
+	s.program = &program{binary: s.binary, dir: s.dir, address: address, log: log, secret: s.keys}
+	return nil
+}
+
+func (s *soak) openMail() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.mail = &mailbox{secret: s.keys, alarm: s.program.alarm, pages: map[string]*page{}}
+	server := &http.Server{Handler: s.mail, ReadHeaderTimeout: 10 * time.Second}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = server.Serve(l) // ends by Close
+	}()
+	s.closers = append(s.closers, func() {
+		_ = server.Close()
+		<-ended
+	})
+	s.set.keys, s.set.pager, s.set.mail = s.keys.path, filepath.Join(s.disk(), "pager"), "http://"+l.Addr().String()
+	return nil
+}
+
+// clean ends and removes everything, in the reverse order.
+func (s *soak) clean() {
+	if s.program != nil {
+		_ = s.program.leave(syscall.SIGKILL) // of a run that was broken off
+	}
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		s.closers[i]()
+	}
+}
+
+// play starts the program, does what is planned and ends the program. A done ctx
+// ends the run early and in good order.
+func (s *soak) play(ctx context.Context) error {
+	s.begin = time.Now()
+	s.mail.begin = s.begin
+	if err := s.load(0); err != nil {
+		return err
+	}
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(context.Background())
+	defer s.others.Wait()
+	defer stop()
+	s.others.Go(func() { s.watch(watching) })
+	for _, a := range s.plan.Acts {
+		if !s.wait(ctx, a.At) {
+			break
+		}
+		if err := s.act(ctx, watching, a); err != nil {
+			return fmt.Errorf("after %v, %s: %w", time.Since(s.begin).Round(time.Second), a.Kind, err)
+		}
+	}
+	s.wait(ctx, s.plan.Phases[len(s.plan.Phases)-1].To)
+	for _, d := range s.set.fleet { // of a run that was broken off
+		if err := d.set(healthy); err != nil {
+			return err
+		}
+	}
+	return s.program.leave(syscall.SIGTERM)
+}
+
+// wait waits for a time since the start; false where the run is to end.
+func (s *soak) wait(ctx context.Context, at time.Duration) bool {
+	l := s.program.life()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-l.exited:
+		return true // the next act finds it
+	case <-time.After(time.Until(s.begin.Add(at))):
+		return true
+	}
+}
+
+// launch starts a process and waits for it.
+func (s *soak) launch(ctx context.Context) error {
+	var before []int
+	for _, d := range s.set.fleet {
+		before = append(before, d.count())
+	}
+	if err := s.program.start(before); err != nil {
+		return err
+	}
+	return s.program.awaitReady(ctx)
+}
+
+// settle is how long what a killed process had sent may take to be received.
+const settle = time.Second
+
+func (s *soak) act(ctx, watching context.Context, a act) error {
+	s.note(a)
+	switch a.Kind {
+	case actFault:
+		return s.set.fleet[a.On].set(a.Fault)
+	case actReload:
+		return s.load(a.On)
+	case actRotate:
+		return s.keys.rotate()
+	case actFreeze:
+		return s.freeze()
+	case actCrowd:
+		s.others.Go(func() { s.crowdIn(watching) })
+	case actSlow:
+		s.others.Go(func() { s.dawdle(watching) })
+	case actFull:
+		s.fill()
+	case actFree:
+		s.free()
+	case actMute:
+		s.mail.mute.Store(true)
+	case actUnmute:
+		s.mail.mute.Store(false)
+	case actKill:
+		if err := s.program.leave(syscall.SIGKILL); err != nil {
+			return err
+		}
+		time.Sleep(settle)
+		return s.launch(ctx)
+	case actRestart:
+		if err := s.program.leave(syscall.SIGTERM); err != nil {
+			return err
+		}
+		return s.launch(ctx)
+	}
+	return nil
+}
+
+// load writes a configuration and has it read, if somebody is there to.
+func (s *soak) load(i int) error {
+	if err := configurations()[i].write(s.program.config(), s.set); err != nil || s.program.life() == nil {
+		return err
+	}
+	return s.program.signal(syscall.SIGHUP)
+}
+
+// freeze stops the program for a second, as a busy machine does.
+func (s *soak) freeze() error {
+	if err := s.program.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	time.Sleep(time.Second)
+	return s.program.signal(syscall.SIGCONT)
+}
+
+// note keeps an act for the report.
+func (s *soak) note(a act) {
+	text := fmt.Sprintf("%6.0fs %s", time.Since(s.begin).Seconds(), a.Kind)
+	switch a.Kind {
+	case actFault:
+		text += fmt.Sprintf(" %s %q", targetName(a.On), a.Fault)
+	case actReload:
+		text += ": " + configurations()[a.On].Name
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done = append(s.done, text)
+}
