@@ -136,3 +136,29 @@ func TestSilentTokenEndpoint(t *testing.T) {
 	server.Close()
 	a.Close()
 }
+
+// TestEndlessToken: an answer of a token endpoint is bounded, and one that is cut
+// is no token.
+func TestEndlessToken(t *testing.T) {
+	wrote := make(chan int64, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, `{"junk":"`)
+		sum := int64(0)
+		for block := make([]byte, 64<<10); ; sum += int64(len(block)) {
+			if _, err := w.Write(block); err != nil {
+				wrote <- sum
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}}})
+	defer a.Close()
+	if _, err := a.Header(t.Context()); err == nil {
+		t.Error("junk without end is a token")
+	}
+	if n := <-wrote; n > 32<<20 { // the system's buffers are within it
+		t.Errorf("%d bytes were taken", n)
+	}
+}
