@@ -3,17 +3,16 @@
 GO            ?= go
 PKG           := ./cmd/synthetic
 BIN           := bin/synthetic
-IMAGE         ?= synthetic
 CONFIG        ?= examples/synthetic.yml
 REFERENCE     := docs/reference
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
 
 # One set of flags for all that is compiled, so that nothing is compiled twice;
 # only the race detector needs its own. "make lint" runs go vet once for all.
+# Releases are built with the same, and have the same bytes wherever they are.
 export CGO_ENABLED := 0
-export GOFLAGS     := -trimpath $(filter-out -trimpath,$(GOFLAGS))
+export GOFLAGS     := -trimpath -buildvcs=false $(filter-out -trimpath -buildvcs=false,$(GOFLAGS))
 TESTFLAGS := -vet=off -ldflags='-s -w'
 
 VERSION   := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -23,6 +22,7 @@ COMMON    := github.com/prometheus/common/version
 LDFLAGS   := -s -w -X $(COMMON).Version=$(VERSION) -X $(COMMON).Revision=$(REVISION) -X $(COMMON).Branch=$(BRANCH)
 
 .DEFAULT_GOAL := help
+include release.mk
 
 .PHONY: help
 help: ## Show this list
@@ -48,6 +48,12 @@ test-long: ## Run all tests, with the simulations that take long
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m ./...
 
+KILLS ?= 200
+
+.PHONY: kill
+kill: ## Kill the program KILLS times at random moments: four minutes for 200
+	$(GO) test $(TESTFLAGS) -timeout 30m -run TestKilledAnywhere -v ./cmd/synthetic -kills=$(KILLS)
+
 .PHONY: e2e
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
@@ -63,24 +69,21 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	./$(BIN) generate metrics --output.dir=$(REFERENCE)
 	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
-	$(MAKE) helm-schema
+	$(MAKE) helm-schema notices
 
+GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES
 .PHONY: check-generated
 check-generated: generate ## Fail if a generated file is stale
-	@git diff --exit-code --stat -- alerts dashboards docs deploy/helm plans || \
+	@git diff --exit-code --stat -- $(GENERATED) || \
 		{ echo 'Generated files are stale: run "make generate" and commit the result.'; exit 1; }
-	@test -z "$$(git status --porcelain -- alerts dashboards docs deploy/helm plans)" || \
-		{ git status --porcelain -- alerts dashboards docs deploy/helm plans; echo 'Generated files are not committed.'; exit 1; }
+	@test -z "$$(git status --porcelain -- $(GENERATED))" || \
+		{ git status --porcelain -- $(GENERATED); echo 'Generated files are not committed.'; exit 1; }
 
 .PHONY: lint
 lint: ## gofmt, go vet and staticcheck
 	@test -z "$$(gofmt -l cmd internal tools e2e)" || { gofmt -l cmd internal tools e2e; echo 'Run gofmt -w on these files.'; exit 1; }
 	$(GO) vet ./... && $(GO) vet -tags e2e ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
-
-.PHONY: vuln
-vuln: ## Look for known vulnerabilities (needs the database on the network)
-	$(GO) run $(GOVULNCHECK) ./...
 
 # Tests of the chart run uncached: the cache of Go does not see what helm reads.
 HELM_BIN := bin/helm-$(lastword $(subst @, ,$(HELM)))
@@ -131,18 +134,12 @@ bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) run ./tools/wirebench
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
-CONTAINER ?= docker
 .PHONY: alert-quality
 alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU; see docs/background/alert-quality.md
 	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/background/alert-quality/main
 	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/background/alert-quality/few
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/background/alert-quality/moving
 	$(GO) run ./tools/alertpage
-
-.PHONY: image
-image: ## Build the container image (needs docker or a look-alike)
-	$(CONTAINER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) --build-arg BRANCH=$(BRANCH) \
-		-t $(IMAGE):$(VERSION) .
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,26 @@ func TestStateFile(t *testing.T) {
 	}
 	if len(f.Jobs) != 1 || f.Jobs[0].Target != "a" || len(f.Jobs[0].Series) == 0 {
 		t.Errorf("saved %+v, want the series of target a", f.Jobs)
+	}
+}
+
+// TestSecondProcess: what one process keeps, no second one touches.
+func TestSecondProcess(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t)
+	file := configFor(t, "", map[string]string{"a": server.URL})
+	paging := configFor(t, "", map[string]string{"a": server.URL})
+	withAlerting(t, paging, "alerting: {directory: "+filepath.Join(t.TempDir(), "pager")+"}\n")
+	state := "--state.file=" + filepath.Join(t.TempDir(), "baselines.json")
+	sidecarRun(t, paging, state)
+	for name, args := range map[string][]string{
+		"the state file": {"--config.file=" + file, state}, "the pager's directory": {"--config.file=" + paging},
+	} {
+		out, errs := newBuffer(), newBuffer()
+		code := run(t.Context(), append([]string{"run", "--web.listen-address=127.0.0.1:0"}, args...), out, errs)
+		if want := fmt.Sprintf("is in use by process %d on ", os.Getpid()); code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, want %d and %q:\n%s", name, code, exitUsage, want, errs)
+		}
 	}
 }
 

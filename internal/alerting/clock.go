@@ -1,6 +1,9 @@
 package alerting
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // clock gives the time that samples and evaluations carry. It runs with the
 // monotonic clock, so that a step of the wall clock neither opens a gap in the
@@ -10,24 +13,32 @@ type clock struct {
 	wall  func() time.Time
 	base  time.Time // the clock's time at start
 	start time.Time // has a monotonic reading
+	// ahead is what advance added, in nanoseconds.
+	ahead atomic.Int64
 }
 
 // newClock goes on with the clock of an earlier process, so that a restart after
-// a step opens no gap either, or starts at the wall clock's time. It starts at
-// notBefore if that is later: no sample may be older than what is stored.
-func newClock(wall func() time.Time, before savedStates, notBefore time.Time) *clock {
+// a step opens no gap either, or starts at the wall clock's time.
+func newClock(wall func() time.Time, before savedStates) *clock {
 	base := wall()
 	if at, known := before.resumed(base); known {
 		base = at
-	}
-	if notBefore.After(base) {
-		base = notBefore
 	}
 	return &clock{wall: wall, base: base.Round(0), start: time.Now()}
 }
 
 // now never goes back while the process lives.
-func (c *clock) now() time.Time { return c.base.Add(time.Since(c.start)) }
+func (c *clock) now() time.Time {
+	return c.base.Add(time.Since(c.start) + time.Duration(c.ahead.Load()))
+}
+
+// advance sets the clock forward to a time, if that lies ahead: no sample may be
+// older than what is stored.
+func (c *clock) advance(to time.Time) {
+	if by := to.Sub(c.now()); by > 0 {
+		c.ahead.Add(int64(by))
+	}
+}
 
 // tolerated is how far apart the two clocks may run before times are
 // translated: what a step is, and what is only the time between two readings.

@@ -14,7 +14,10 @@ type Hand struct {
 }
 
 // NewHand takes the pager; its wall clock must be advanced along with it.
-func NewHand(p *Pager) (*Hand, error) { return &Hand{Pager: p}, p.start() }
+func NewHand(p *Pager) (*Hand, error) {
+	_, err := p.start()
+	return &Hand{Pager: p}, err
+}
 
 // Round lets an interval pass, and then scrapes and evaluates the groups that
 // are due.
@@ -34,11 +37,8 @@ func (h *Hand) Round(ctx context.Context, evaluate bool) error {
 	return nil
 }
 
-// Compact does what the storage does by itself every minute.
-func (h *Hand) Compact(ctx context.Context) error {
-	h.store.ForceHeadMMap()
-	return h.store.Compact(ctx)
-}
+// Compact does what a running pager does every minute.
+func (h *Hand) Compact(ctx context.Context) error { return h.store.tidy(ctx) }
 
 // Failures are the errors of the last evaluations.
 func (h *Hand) Failures() []error {

@@ -55,11 +55,16 @@ type series struct {
 	seen   uint64 // round
 }
 
+// begin stores in a database from now on. What another one called its series
+// says nothing there.
+func (f *feed) begin(storage storage.Appendable) { f.storage, f.series = storage, map[uint64]*series{} }
+
 // take sets what is stored from the next batch on.
 func (f *feed) take(s selection) { f.selected.Store(&s) }
 
 // scrape gathers once and stores it. Series of the scrape before that are no
-// longer there become stale.
+// longer there become stale. A brokenError says that the storage failed as a
+// whole.
 func (f *feed) scrape(ctx context.Context) error {
 	families, gatherErr := f.gatherer.Gather()
 	b := batch{feed: f, wants: f.selected.Load().wants, at: f.clock.now().UnixMilli(), app: f.storage.Appender(ctx)}
@@ -72,7 +77,7 @@ func (f *feed) scrape(ctx context.Context) error {
 	f.stored.Store(int64(len(f.series)))
 	f.refused.Add(b.refused)
 	if err := b.app.Commit(); err != nil {
-		return errors.Join(gatherErr, fmt.Errorf("storing the samples of the pager: %w", err))
+		return errors.Join(gatherErr, brokenError{fmt.Errorf("storing the samples of the pager: %w", err)})
 	}
 	f.overflow(b.over)
 	return errors.Join(gatherErr, b.err)

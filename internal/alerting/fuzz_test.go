@@ -27,7 +27,7 @@ func FuzzStates(f *testing.F) {
 		if err != nil {
 			return
 		}
-		clock := newClock(func() time.Time { return wall }, saved, time.Time{})
+		clock := newClock(func() time.Time { return wall }, saved)
 		s := newAlertStates(clock, labels.EmptyLabels(), nil, nil)
 		s.restore(saved, timing)
 		text, err := json.Marshal(s.snapshot())

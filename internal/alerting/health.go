@@ -23,6 +23,8 @@ type Health struct {
 	// Series are stored now, Refused the samples that never were.
 	Series  int
 	Refused uint64
+	// Standing is why the pager neither stores nor evaluates; nil if it does.
+	Standing error
 	// Alertmanagers are in the order of the configuration.
 	Alertmanagers []Receiver
 }
@@ -44,6 +46,9 @@ type Receiver struct {
 // the pager's own included.
 func (p *Pager) Health() Health {
 	h := Health{Series: int(p.feed.stored.Load()), Refused: p.feed.refused.Load()}
+	if why := p.standing.Load(); why != nil {
+		h.Standing = *why
+	}
 	for _, l := range p.sendLoops {
 		h.Alertmanagers = append(h.Alertmanagers, l.receiver())
 	}

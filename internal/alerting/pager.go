@@ -64,6 +64,9 @@ type Options struct {
 	Logger, EngineLogger *slog.Logger
 	// Now is the wall clock; nil means time.Now.
 	Now func() time.Time
+
+	// free asks for the room on a volume; nil means the kernel.
+	free func(dir string) (uint64, error)
 }
 
 func (o Options) withDefaults() Options {
@@ -79,6 +82,9 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.free == nil {
+		o.free = freeBytes
+	}
 	return o
 }
 
@@ -86,7 +92,7 @@ func (o Options) withDefaults() Options {
 type Pager struct {
 	options   Options
 	clock     *clock
-	store     *store
+	home      *home
 	feed      *feed
 	files     *ruleFiles
 	engine    *promql.Engine
@@ -96,6 +102,14 @@ type Pager struct {
 	// evaluations are those of all groups.
 	evaluations evaluations
 	close       func() error // once
+
+	// store is nil while it cannot be opened, abandoned how many broke and could
+	// not be closed, failures how many attempts failed since the last that did
+	// not. They belong to Run.
+	store               *store
+	abandoned, failures int
+	// standing is why the pager stands still, nil while it does not.
+	standing atomic.Pointer[error]
 
 	manager atomic.Pointer[rules.Manager] // nil until Run
 	// mu lets one reload happen at a time. Health and Groups do not take it:
@@ -134,24 +148,24 @@ func New(o Options) (*Pager, error) {
 		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger})
 		urls = append(urls, c.url)
 	}
-	var err error
-	if p.store, err = openStore(o.Dir, o.Retention, o.EngineLogger); err != nil {
-		return nil, err
-	}
+	p.home = &home{dir: o.Dir, lasting: o.Dir != "", retention: o.Retention, logger: o.EngineLogger, free: o.free}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: maxSamples, Timeout: time.Minute,
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,
 	})
-	p.close = sync.OnceValue(func() error { return errors.Join(p.engine.Close(), p.store.close()) })
-	saved, err := readStates(o.Dir)
+	p.close = sync.OnceValue(p.closeAll)
+	saved, err := p.take()
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	p.clock = newClock(o.Now, saved, p.store.newest().Add(time.Millisecond))
+	p.clock = newClock(o.Now, saved)
 	p.feed = &feed{
-		gatherer: o.Gatherer, storage: p.store, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
+		gatherer: o.Gatherer, clock: p.clock, maxSeries: o.MaxSeries, logger: o.Logger,
 		instance: labels.FromStrings("instance", o.Instance, "job", "synthetic"),
-		series:   map[uint64]*series{}, seed: maphash.MakeSeed(),
+		seed:     maphash.MakeSeed(),
+	}
+	if err := p.open(); err != nil && !full(err) {
+		return nil, errors.Join(err, p.close())
 	}
 	p.states = newAlertStates(p.clock, p.external, urls, o.OnChange)
 	for _, l := range p.sendLoops {
@@ -162,6 +176,24 @@ func New(o Options) (*Pager, error) {
 	}
 	p.states.restore(saved, p.files.timing)
 	return p, nil
+}
+
+// take takes the directory and reads what is saved there. A full disk is nothing
+// to stop for, here and when the database is opened: Run waits until it is not.
+func (p *Pager) take() (savedStates, error) {
+	if err := p.home.take(); err != nil && !full(err) {
+		return savedStates{}, err
+	}
+	return readStates(p.options.Dir)
+}
+
+func (p *Pager) closeAll() error {
+	err := p.engine.Close()
+	if p.store != nil {
+		err = errors.Join(err, p.store.close())
+	}
+	p.home.close()
+	return err
 }
 
 // maxSamples bounds the memory of one query: 16 bytes each.
@@ -211,72 +243,28 @@ func (p *Pager) update(manager *rules.Manager) error {
 	return manager.Update(p.options.Interval, p.files.names(), p.external, p.options.ExternalURL, evaluate)
 }
 
-// start makes the rule manager and loads the rules into it.
-func (p *Pager) start() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rulesCtx, p.cancelRules = context.WithCancel(context.Background())
-	manager := rules.NewManager(&rules.ManagerOptions{
-		QueryFunc:  rules.EngineQueryFunc(p.engine, p.store),
-		NotifyFunc: p.states.notify,
-		Appendable: p.store, Queryable: p.store, Context: p.rulesCtx,
-		Logger: p.options.EngineLogger, Parser: p.files.syntax, GroupLoader: p.files,
-		// A restored alert goes on waiting where it stood, however short it waits.
-		OutageTolerance: outageTolerance, ForGracePeriod: 0, RestoreNewRuleGroups: false,
-		// The states remind Alertmanagers; they want to hear every evaluation.
-		ResendDelay: time.Millisecond,
-	})
-	p.manager.Store(manager)
-	return p.update(manager)
-}
-
 // Run scrapes, evaluates and delivers until ctx is done. Then it tells the
-// Alertmanagers what is new, saves its state and closes the storage.
+// Alertmanagers what is new, saves its state and closes the storage. While the
+// storage cannot be used it stands still, and Health says why.
 func (p *Pager) Run(ctx context.Context) error {
-	p.scrape(ctx) // so that the first evaluation has something to read
-	if err := p.start(); err != nil {
-		return errors.Join(err, p.Close())
-	}
 	var parts sync.WaitGroup
 	deliveries, endDeliveries := context.WithCancel(context.Background())
 	for _, l := range p.sendLoops {
 		parts.Go(func() { l.run(deliveries) })
 	}
 	parts.Go(func() { p.saves(deliveries) })
-	manager := p.manager.Load()
-	parts.Go(manager.Run)
-
-	p.scrapes(ctx)
-	p.cancelRules()
-	manager.Stop()
+	p.watch(ctx)
 	endDeliveries()
 	parts.Wait()
-	return errors.Join(p.save(), p.Close())
+	err := errors.Join(p.save(), p.Close())
+	if err != nil {
+		p.options.Logger.Error("The pager did not end well; what it stored last may be missing", "err", err)
+	}
+	return err
 }
 
 // Close closes the storage of a Pager that does not run.
 func (p *Pager) Close() error { return p.close() }
-
-// scrapes stores what is gathered, each interval.
-func (p *Pager) scrapes(ctx context.Context) {
-	ticker := time.NewTicker(p.options.Interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			p.scrape(ctx)
-		}
-	}
-}
-
-func (p *Pager) scrape(ctx context.Context) {
-	if err := p.feed.scrape(ctx); err != nil {
-		p.options.Logger.Warn("Storing what the alert rules read", "err", err)
-	}
-	p.states.expire()
-}
 
 // saveInterval is how long deliveries may wait to be saved.
 const saveInterval = 15 * time.Second
@@ -290,16 +278,18 @@ func (p *Pager) saves(ctx context.Context) {
 	changed := p.states.watch()
 	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
-	for {
+	for failed := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 		case <-ticker.C:
 		}
-		if err := p.save(); err != nil {
+		err := p.save()
+		if err != nil && !failed {
 			p.options.Logger.Error("The alerts would not survive a restart", "err", err)
 		}
+		failed = err != nil
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	promconfig "github.com/prometheus/common/config"
+
+	"synthetic/internal/atomicfile"
 )
 
 // slow has an alert that waits, and one that is kept.
@@ -222,6 +224,15 @@ func TestNewRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	taken, foreign := t.TempDir(), t.TempDir()
+	lock, err := atomicfile.LockDir(taken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if err := os.WriteFile(filepath.Join(foreign, "tsdb"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	damaged := t.TempDir()
 	if err := os.WriteFile(filepath.Join(damaged, stateFileName), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -232,7 +243,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 	for want, change := range map[string]func(*Options){
 		"needs a gatherer":                 func(o *Options) { o.Gatherer = nil },
-		"opening the pager's storage":      func(o *Options) { o.Dir = file },
+		"making the pager's directory":     func(o *Options) { o.Dir = file },
+		"is in use by process":             func(o *Options) { o.Dir = taken },
+		"opening the pager's storage":      func(o *Options) { o.Dir = foreign },
 		"remove the file to start without": func(o *Options) { o.Dir = damaged },
 		"has version 9, not 1":             func(o *Options) { o.Dir = newer },
 		`alertmanager "am:9093"`:           func(o *Options) { o.Alertmanagers = []Alertmanager{{URL: "am:9093"}} },

@@ -26,7 +26,7 @@ func newBench(t *testing.T) *bench { return newBenchAt(t, time.Now) }
 
 // newBenchAt is a bench with a wall clock.
 func newBenchAt(t *testing.T, wall func() time.Time) *bench {
-	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, savedStates{}, time.Time{})}
+	b := &bench{t: t, box: &inbox{}, clock: newClock(wall, savedStates{})}
 	var c *sendLoop
 	b.states, c = newDesk(b.clock, b.box, nil)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -109,6 +109,18 @@ func (s *alertStates) restore(saved savedStates, timing func(alert string) (aler
 	}
 }
 
+// hold lets the alerts that fire go on by themselves, as after a restart: their
+// rules are not evaluated now.
+func (s *alertStates) hold(timing func(alert string) (alertTiming, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.byID {
+		if r.firing() {
+			r.validUntil = s.validUntil(r, s.clock.wall(), timing)
+		}
+	}
+}
+
 // validUntil is until when an alert of before goes on by itself. Its rule needs
 // a few evaluations to find it again. An alert that fired only because of
 // keep_firing_for is forgotten by its rule, so it is kept to its end here.

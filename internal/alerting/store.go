@@ -1,9 +1,10 @@
 package alerting
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
-	"os"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -11,13 +12,8 @@ import (
 	"github.com/prometheus/prometheus/util/compression"
 )
 
-// store is the time series database and where it lies.
-type store struct {
-	*tsdb.DB
-	dir string
-	// lasting says that the directory was given and is kept.
-	lasting bool
-}
+// store is an open time series database.
+type store struct{ *tsdb.DB }
 
 const (
 	// headSpan is the span of a block. The newest 1.5 spans lie on the heap,
@@ -33,33 +29,55 @@ const (
 	chunkBuffer = 64 << 10
 	// walSegment is the size of a file of the write-ahead log.
 	walSegment = 8 << 20
+	// blockSegment is the size of a file of a block's chunks. That much is
+	// allocated for each block that is written, 512 MiB by default, and cut to
+	// what it took.
+	blockSegment = 8 << 20
+	// never is how often the database looks after itself. What it writes then
+	// ends the process if the disk is full: it panics, in a goroutine of its own.
+	never = time.Duration(math.MaxInt64)
 )
 
-// openStore opens or makes the database. Without a directory it lies in a
-// temporary one, and has no write-ahead log: nobody will read it.
-func openStore(dir string, retention time.Duration, logger *slog.Logger) (*store, error) {
-	s := &store{dir: dir, lasting: dir != ""}
+// openStore opens or makes the database in the directory tsdb of dir. Without a
+// log it forgets its newest samples when it is closed.
+func openStore(dir string, retention time.Duration, log bool, logger *slog.Logger) (*store, error) {
 	o := tsdb.DefaultOptions()
 	o.RetentionDuration = retention.Milliseconds()
 	o.MinBlockDuration = headSpan.Milliseconds()
 	o.MaxBlockDuration = max(headSpan, min(longSpan, retention/10)).Milliseconds()
+	o.MaxBlockChunkSegmentSize = blockSegment
 	o.StripeSize, o.HeadChunksWriteBufferSize = stripes, chunkBuffer
 	o.WALSegmentSize, o.WALCompression = walSegment, compression.Snappy
-	if !s.lasting {
-		tmp, err := os.MkdirTemp("", "synthetic-pager-")
-		if err != nil {
-			return nil, fmt.Errorf("making a temporary directory for the pager: %w; set alerting.directory to one that can be written to", err)
-		}
-		s.dir, o.WALSegmentSize = tmp, -1
+	o.BlockReloadInterval = never
+	if !log {
+		o.WALSegmentSize = -1
 	}
-	db, err := tsdb.Open(filepath.Join(s.dir, "tsdb"), logger, nil, o, nil)
+	var s store
+	err := calmly(func() (err error) {
+		s.DB, err = tsdb.Open(filepath.Join(dir, "tsdb"), logger, nil, o, nil)
+		return err
+	})
 	if err != nil {
-		s.removeTemporary()
-		return nil, fmt.Errorf("opening the pager's storage in %q: %w; if its files are damaged, move them away", s.dir, err)
+		return nil, fmt.Errorf("opening the pager's storage in %q: %w; if its files are damaged, move them away", dir, err)
 	}
-	s.DB = db
-	return s, nil
+	s.DisableCompactions() // what an appender asks for is done by tidy, too
+	return &s, nil
 }
+
+// tidy moves what is complete from the heap to files, and what is old from there
+// to blocks; what has passed its retention goes with the next new block. It is
+// what the database would do by itself, in a goroutine of its own. A brokenError
+// says that the database cannot be used any more.
+func (s *store) tidy(ctx context.Context) error {
+	return calmly(func() error {
+		s.ForceHeadMMap()
+		return s.Compact(ctx)
+	})
+}
+
+// close closes the database. After a brokenError it is left as it is, with a
+// goroutine and a few files that stay open.
+func (s *store) close() error { return calmly(s.DB.Close) }
 
 // newest is the time of the newest sample, zero if there is none.
 func (s *store) newest() time.Time {
@@ -76,15 +94,23 @@ func (s *store) newest() time.Time {
 	return time.UnixMilli(newest)
 }
 
-// close closes the database, and removes it if it was temporary.
-func (s *store) close() error {
-	err := s.DB.Close()
-	s.removeTemporary()
-	return err
-}
+// brokenError says that a database failed in the middle of something: what it
+// holds in memory and what lies on the disk may differ.
+type brokenError struct{ error }
 
-func (s *store) removeTemporary() {
-	if !s.lasting {
-		_ = os.RemoveAll(s.dir) // a leftover in the temporary directory harms nobody
-	}
+func (e brokenError) Unwrap() error { return e.error }
+
+// calmly makes an error of a panic, which is how the database takes it that
+// chunks cannot be written.
+func calmly(do func() error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = brokenError{r}
+		default:
+			err = brokenError{fmt.Errorf("%v", r)}
+		}
+	}()
+	return do()
 }

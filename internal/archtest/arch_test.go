@@ -41,7 +41,7 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/bound", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
+			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
 			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
@@ -86,8 +86,10 @@ func allowed() map[string][]string {
 		"tools/testkit/promtest":      {"internal/samples"},
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
+		"tools/testkit/smalldisk":     nil,
 		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
 
+		"tools/notices":          nil,
 		"tools/splice":           nil,
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
 		"tools/prompts":          {"internal/probe/workload"},

@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/prometheus/prometheus/tsdb/fileutil"
 )
 
 // TempPrefix begins the names of the files that are written beside the final
-// ones. One is left behind only by a process that was killed.
+// ones: TempPrefix, the final name, a dot and digits. One is left behind only by
+// a process that was killed, and removed by who next locks the file or its
+// directory.
 const TempPrefix = ".synthetic-"
 
 // Write gives path the content data: they go to a file beside it, which is
@@ -28,17 +31,32 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 }
 
 func replace(path string, data []byte, perm fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), TempPrefix+"*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), TempPrefix+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name()) // fails once renamed, which is as it should be
 	_, err = tmp.Write(data)
 	if err == nil {
-		err = errors.Join(tmp.Chmod(perm), tmp.Sync())
+		err = errors.Join(tolerate(tmp.Chmod(perm)), tmp.Sync())
 	}
 	if err := errors.Join(err, tmp.Close()); err != nil {
 		return err
 	}
-	return fileutil.Rename(tmp.Name(), path)
+	return fileutil.Rename(tmp.Name(), path) // syncs the directory
+}
+
+// tolerate forgives a volume that knows no modes (SMB, FUSE, some of NFS) that it
+// refuses one: it decides itself who may read.
+func tolerate(chmod error) error {
+	if errors.Is(chmod, fs.ErrPermission) || errors.Is(chmod, errors.ErrUnsupported) {
+		return nil
+	}
+	return chmod
+}
+
+// Full reports whether an error says that there is no room: on the disk, or in
+// somebody's share of it.
+func Full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

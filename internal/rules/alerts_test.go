@@ -197,7 +197,7 @@ func alertNames() []string {
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
 		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertTargetNoSamples,
 		rules.AlertProberSilent, rules.AlertProberLagging, rules.AlertSchedulerStuck,
-		rules.AlertConfigReloadFailed, rules.AlertConversationsSkipped,
+		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
 		rules.AlertFastRegression, rules.AlertSlowRegression, rules.AlertTailRegression,
 		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,

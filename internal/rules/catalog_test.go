@@ -17,7 +17,7 @@ import (
 func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
 	r := generate(t, fixed())
 	known := map[string][]string{}
-	for _, m := range metrics.Catalog() {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		labels := append(slices.Clone(m.Labels), "instance")
 		known[m.Name] = labels
 		if m.Kind == metrics.Histogram {

@@ -8,6 +8,7 @@ const (
 	AlertProberSilent            = "SyntheticProberSilent"
 	AlertProberLagging           = "SyntheticProberLagging"
 	AlertSchedulerStuck          = "SyntheticSchedulerStuck"
+	AlertPagerStalled            = "SyntheticPagerStalled"
 	AlertConfigReloadFailed      = "SyntheticConfigReloadFailed"
 	AlertConversationsSkipped    = "SyntheticConversationsSkipped"
 	AlertUsageMissing            = "SyntheticUsageMissing"

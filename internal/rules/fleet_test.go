@@ -87,6 +87,8 @@ type prober struct {
 	started int
 	// server, if set, is what the server's own metrics say, minute by minute.
 	server func() serverside.Reading
+	// stalled is what its pager says of itself, if it has one.
+	stalled *float64
 	// lag is how late each turn is sent.
 	lag time.Duration
 }

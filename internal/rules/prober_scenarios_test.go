@@ -40,6 +40,12 @@ func proberScenarios() []scenario {
 			{after: 3 * time.Minute, want: []string{rules.AlertConfigReloadFailed + " prober-0"}},
 			{do: func(h *house) { h.probers[0].recorder.SetReload(true, h.now) }, after: time.Minute},
 		}},
+		{name: "the disk of the pager is full, and no longer", steps: []step{
+			healthy,
+			{do: all(func(p *prober) { p.stalled = new(1.) }), after: 4 * time.Minute},
+			{after: 3 * time.Minute, want: []string{rules.AlertPagerStalled + " prober-0"}},
+			{do: all(func(p *prober) { p.stalled = new(0.) }), after: time.Minute},
+		}},
 		{name: "turns are sent late", steps: []step{
 			healthy,
 			{do: all(func(p *prober) { p.lag = 500 * time.Millisecond }), after: 30 * time.Minute, want: []string{

@@ -59,7 +59,7 @@ func newPrometheus(t *testing.T, file []byte, start time.Time) *prometheus {
 		last: map[string]map[uint64]labels.Labels{}, refs: map[uint64]storage.SeriesRef{},
 		read: map[string]bool{},
 	}
-	for _, m := range metrics.Catalog() {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		p.read[m.Name] = bytes.Contains(file, []byte(m.Name))
 	}
 	promql := parser.NewParser(parser.Options{})
@@ -119,6 +119,9 @@ func (p *prometheus) scrape(pr *prober) {
 		}
 		for _, f := range fams {
 			expose(f, pr.instance, add)
+		}
+		if pr.stalled != nil {
+			add(named(metrics.PagerStalled, []string{"instance", pr.instance}), *pr.stalled)
 		}
 	}
 	gone := p.last[pr.instance]

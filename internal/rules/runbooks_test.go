@@ -48,7 +48,7 @@ func TestRunbooks(t *testing.T) {
 // the recorded series: nobody should paste a name at night that gives nothing.
 func TestDocsNameOnlyWhatExists(t *testing.T) {
 	known := map[string]bool{}
-	for _, m := range metrics.Catalog() {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		known[m.Name] = true
 		if m.Kind == metrics.Histogram {
 			known[m.Name+"_bucket"] = true

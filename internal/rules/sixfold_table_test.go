@@ -131,6 +131,10 @@ func sixfoldProbers() []sixfold {
 			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
 		},
 		{
+			alert: rules.AlertPagerStalled, fault: one(gauge(metrics.PagerStalled, 1)),
+			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
+		},
+		{
 			alert: rules.AlertProberLagging, fault: late(3), almost: late(0.5),
 			lead: 20 * time.Minute, fires: 16 * time.Minute, resolves: 15 * time.Minute,
 			// The quantile of buckets that are no numbers is the last bound there is;

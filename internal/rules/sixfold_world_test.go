@@ -48,6 +48,7 @@ func healthyWorld() []series {
 	return []series{
 		gauge(metrics.BuildInfo, 1),
 		gauge(metrics.ConfigLastReloadSuccessful, 1),
+		gauge(metrics.PagerStalled, 0),
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
 		aged(metrics.LastTurn, 5*time.Second, job()...),
 		gauge(metrics.ConsecutiveFailed, 0, job()...),

@@ -24,7 +24,11 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 			out.Rules = append(out.Rules, shown)
 		}
 	}
-	for _, r := range s.pager.Health().Alertmanagers {
+	health := s.pager.Health()
+	if health.Standing != nil {
+		out.Stalled = health.Standing.Error()
+	}
+	for _, r := range health.Alertmanagers {
 		out.Receivers = append(out.Receivers, status.AlertReceiver{URL: r.URL, Undelivered: r.Undelivered, LastOK: r.LastOK, Err: r.Err})
 	}
 	return out, true

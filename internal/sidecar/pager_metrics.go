@@ -56,6 +56,11 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	for i, n := range []int{h.Pending, h.Firing} {
 		add(metrics.PagerAlerts, float64(n), metrics.PagerStates()[i])
 	}
+	stalled := 0.
+	if h.Standing != nil {
+		stalled = 1
+	}
+	add(metrics.PagerStalled, stalled)
 	add(metrics.PagerSeries, float64(h.Series))
 	add(metrics.PagerRefused, float64(h.Refused))
 	names := receiverNames(h.Alertmanagers)

@@ -39,6 +39,12 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		s.logger.Info("Stopping: turns in flight may end, new ones do not start; a second signal ends at once")
 		return nil
 	}, atOnce)
+	if s.options.StateFile != "" {
+		// Before the parts that wait or may fail: they are ended in this order.
+		add(background, s.keepState, atOnce)
+		defer s.stateLock.Release()
+		defer s.saveState()
+	}
 	add(background, func(ctx context.Context) error {
 		defer close(drained)
 		return s.scheduler.Run(ctx)
@@ -52,10 +58,6 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
 		add(background, func(ctx context.Context) error { return s.followSignals(ctx, hangups) }, atOnce)
-	}
-	if s.options.StateFile != "" {
-		add(background, s.keepState, atOnce)
-		defer s.saveState()
 	}
 	g.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {
@@ -74,6 +76,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 // Close frees what a sidecar holds that never ran; it does nothing to one that
 // did.
 func (s *Sidecar) Close() {
+	s.stateLock.Release()
 	if s.pager != nil {
 		_ = s.pager.Close() // its error came from Run, if it ran
 	}

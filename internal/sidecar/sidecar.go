@@ -25,6 +25,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/alerting"
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
@@ -90,7 +91,8 @@ type Sidecar struct {
 	// timestamps.
 	inexact atomic.Bool
 
-	loading sync.Mutex // one load at a time
+	loading   sync.Mutex       // one load at a time
+	stateLock *atomicfile.Lock // nil without a state file
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one:
@@ -136,7 +138,11 @@ func New(o Options) (*Sidecar, error) {
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return s, s.restore()
+	if err := s.restore(); err != nil {
+		s.stateLock.Release()
+		return nil, err
+	}
+	return s, nil
 }
 
 func build() metrics.Build {

@@ -2,12 +2,9 @@ package sidecar
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/sidecar/regression"
 )
 
@@ -15,36 +12,38 @@ import (
 // crash can lose.
 const saveEvery = time.Minute
 
-// restore reads the state file into the recorder, and makes sure that it can be
-// replaced. A file that cannot be used is left as it is: it may hold what took a
-// week to learn.
+// restore locks the state file and reads it into the recorder. A file that cannot
+// be used is left as it is: it may hold what took a week to learn.
 func (s *Sidecar) restore() error {
 	path := s.options.StateFile
 	if path == "" {
 		return nil
 	}
+	var err error
+	switch s.stateLock, err = atomicfile.LockFile(path); {
+	case atomicfile.Full(err):
+		// Probing goes on with a full disk, also when it begins with one.
+		s.logger.Error("There is no room to lock the state file: no second process must use it", "file", path, "err", err)
+	case err != nil:
+		return refused("--state.file: %w", err)
+	}
 	f, err := regression.ReadFile(path)
 	if err != nil {
 		return refused("--state.file: %w", err)
-	}
-	beside, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return refused("--state.file=%s: nothing can be saved there: %w; its directory must exist and be writable", path, err)
-	}
-	if err := errors.Join(beside.Close(), os.Remove(beside.Name())); err != nil {
-		return fmt.Errorf("--state.file=%s: removing what was written to try: %w", path, err)
 	}
 	s.Restore(f)
 	return nil
 }
 
-// keepState saves the baselines once a minute until ctx is done.
+// keepState saves the baselines once a minute, and at once when ctx is done:
+// before the turns in flight are waited for, and whatever hangs or fails then.
 func (s *Sidecar) keepState(ctx context.Context) error {
 	tick := time.NewTicker(saveEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			s.saveState()
 			return nil
 		case <-tick.C:
 			s.saveState()

@@ -99,13 +99,22 @@ func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 
 // ready answers 200 only while every traffic loop shows signs of life. The
 // server starts after the first configuration was loaded, so that part of
-// being ready holds by construction.
+// being ready holds by construction. A pager that stands still is said in a
+// second line and leaves it at 200: probing is what the process is for, and a pod
+// that is not ready leaves its Service, so that a Prometheus would lose the
+// metrics, the one of the pager included, for the sake of the pager.
 func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := s.scheduler.Healthy(); err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	fmt.Fprintln(w, "synthetic is ready")
+	if s.pager == nil {
+		return
+	}
+	if why := s.pager.Health().Standing; why != nil {
+		fmt.Fprintln(w, "but its pager stands still:", why)
+	}
 }
 
 // errorLog hands the exposition's errors to the logger.

@@ -14,6 +14,7 @@ const (
 	PagerDuration         = "synthetic_pager_evaluation_duration_seconds"
 	PagerLastEvaluation   = "synthetic_pager_last_evaluation_timestamp_seconds"
 	PagerAlerts           = "synthetic_pager_alerts"
+	PagerStalled          = "synthetic_pager_stalled"
 	PagerSeries           = "synthetic_pager_series"
 	PagerRefused          = "synthetic_pager_samples_refused_total"
 	PagerNotifications    = "synthetic_pager_notifications_total"
@@ -28,7 +29,8 @@ func PagerStates() []string { return []string{"pending", "firing"} }
 
 // PagerCatalog lists the families of the embedded pager, in the order of the
 // documentation. They are exported only where the configuration has a section
-// alerting; no rule reads them.
+// alerting. The only rule that reads them is one for a Prometheus: that the pager
+// itself stands still.
 func PagerCatalog() []Metric {
 	each := []string{LabelAlertmanager}
 	return []Metric{
@@ -38,6 +40,7 @@ func PagerCatalog() []Metric {
 		{PagerDuration, Gauge, "seconds", "What the last evaluation of the slowest rule group took.", nil},
 		{PagerLastEvaluation, Gauge, "seconds", "Unix time of the last evaluation of the rule group that waits longest; absent before the first.", nil},
 		{PagerAlerts, Gauge, "alerts", "Alerts that wait (pending) or fire.", []string{LabelState}},
+		{PagerStalled, Gauge, "boolean", "1 while the pager stores and evaluates nothing, for want of room on its disk or since its storage failed; 0 otherwise.", nil},
 		{PagerSeries, Gauge, "series", "Series that the pager stores of what the process exports.", nil},
 		{PagerRefused, Counter, "samples", "Samples that the pager did not store, for want of room or out of order.", nil},
 		{PagerNotifications, Counter, "requests", "Requests that an Alertmanager took, by its host and path.", each},

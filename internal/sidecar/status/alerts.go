@@ -13,6 +13,8 @@ import (
 type Alerts struct {
 	Rules     []AlertRule     `json:"rules"`
 	Receivers []AlertReceiver `json:"alertmanagers"`
+	// Stalled is why the rules are not evaluated now; "" if they are.
+	Stalled string `json:"stalled,omitempty"`
 }
 
 // AlertRule is one alerting rule.

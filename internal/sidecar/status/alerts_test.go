@@ -69,26 +69,37 @@ func TestNoAlerts(t *testing.T) {
 	}
 }
 
+// TestStalledIsSaid: a pager that evaluates nothing must not look like one that
+// has nothing to say.
+func TestStalledIsSaid(t *testing.T) {
+	p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Stalled: "no room"}, true }})
+	if body := get(t, p, "/alerts").Body.String(); !strings.Contains(body, "stands still: no room") || strings.Contains(body, "No alert fires") {
+		t.Errorf("/alerts says %s", body)
+	}
+}
+
 // TestFiringIsSaidOnTheOverview names what fires above the figures, each rule
 // once, and nothing that waits.
 func TestFiringIsSaidOnTheOverview(t *testing.T) {
 	for name, tt := range map[string]struct {
-		rules []AlertRule
-		want  string
+		rules   []AlertRule
+		stalled string
+		want    string
 	}{
-		"nothing fires": {[]AlertRule{{Name: "Slow", State: "pending"}, {Name: "Down", State: "inactive"}}, ""},
+		"nothing fires":  {[]AlertRule{{Name: "Slow", State: "pending"}, {Name: "Down", State: "inactive"}}, "", ""},
+		"nobody watches": {nil, "no room", `class="firing"><a href="alerts">the pager stands still</a>: no room`},
 		"pages first, each once": {
 			[]AlertRule{
 				{Name: "Full", State: "firing", Severity: "ticket"},
 				{Name: "Slow", State: "pending", Severity: "page"},
 				{Name: "Down", State: "firing", Severity: "page"},
 				{Name: "Down", State: "firing", Severity: "page"},
-			},
+			}, "",
 			`firing: <a href="alerts">Down</a>, <a href="alerts">Full</a>`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Rules: tt.rules}, true }})
+			p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Rules: tt.rules, Stalled: tt.stalled}, true }})
 			body := get(t, p, "/").Body.String()
 			if tt.want == "" && strings.Contains(body, `class="firing"`) {
 				t.Errorf("the overview says that something fires: %s", body)

@@ -66,7 +66,7 @@ func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
 	o := newOverview(p.Snapshot(), r.URL.Query())
 	o.head = p.head("synthetic")
 	if alerts, on := p.alerts(); on {
-		o.Firing = alerts.firing()
+		o.Firing, o.Stalled = alerts.firing(), alerts.Stalled
 	}
 	render(w, overviewPage, o)
 }

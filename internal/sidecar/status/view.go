@@ -20,6 +20,8 @@ type overview struct {
 	Table []card
 	// Firing names the alerts that fire, if this process evaluates rules.
 	Firing []string
+	// Stalled is why it evaluates none now, "" if it does.
+	Stalled string
 }
 
 // card is one job as it is shown.

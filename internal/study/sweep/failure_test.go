@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/prometheus/prometheus/tsdb/fileutil"
+	"synthetic/internal/atomicfile"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
@@ -226,7 +226,7 @@ func TestDirectories(t *testing.T) {
 		return o.Dir
 	}
 	held := begun(Options{Plan: plan})
-	lock, _, err := fileutil.Flock(filepath.Join(held, lockName))
+	lock, err := atomicfile.LockDir(held)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestDirectories(t *testing.T) {
 		"newer":              {made("sweep.json", `{"format":99}`), true, false, "newer synthetic"},
 		"half a level":       {broken, true, false, "is broken"},
 		"a foreign level":    {foreign, true, false, "of another sweep"},
-		"in use":             {held, true, false, "another sweep is writing"},
+		"in use":             {held, true, false, "in use by process"},
 	} {
 		before := listing(t, c.dir)
 		run, err := Run(t.Context(), Options{Plan: plan, Dir: c.dir, Resume: c.resume, FindCapacity: c.search})
@@ -272,7 +272,7 @@ func listing(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == lockName {
+		if err != nil || e.IsDir() || e.Name() == atomicfile.LockName {
 			return err
 		}
 		data, err := os.ReadFile(path)

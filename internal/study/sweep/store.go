@@ -9,18 +9,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/prometheus/prometheus/tsdb/fileutil"
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/study/runfile"
 )
-
-// lockName is the file that two sweeps in one directory would fight for. Its
-// lock ends with the process, however that ends.
-const lockName = "lock"
 
 // storeFormat is the version of the files in a sweep's directory.
 const storeFormat = 1
@@ -37,7 +30,7 @@ const storeFormat = 1
 type store struct {
 	dir    string
 	header header
-	lock   fileutil.Releaser
+	lock   *atomicfile.Lock
 	// records are the finished cells by name.
 	records map[string]*record
 }
@@ -79,11 +72,8 @@ func openStore(o Options) (*store, error) {
 		return nil, fmt.Errorf("making the output directory: %w", err)
 	}
 	var err error
-	if s.lock, _, err = fileutil.Flock(s.path(lockName)); err != nil {
-		if _, unopened := errors.AsType[*fs.PathError](err); unopened {
-			return nil, fmt.Errorf("locking the output directory: %w", err)
-		}
-		return nil, fmt.Errorf("another sweep is writing to %s (%w); wait for it, or choose another --output.dir", o.Dir, err)
+	if s.lock, err = atomicfile.LockDir(o.Dir); err != nil {
+		return nil, fmt.Errorf("--output.dir: %w", err)
 	}
 	if err := s.open(o); err != nil {
 		s.close()
@@ -123,7 +113,7 @@ func (s *store) begin(o Options) error {
 	}
 	for _, e := range entries {
 		// A sweep that was killed in its first moments leaves these.
-		if name := e.Name(); name != lockName && name != "levels" && name != "plan.yml" && !strings.HasPrefix(name, atomicfile.TempPrefix) {
+		if name := e.Name(); name != atomicfile.LockName && name != "levels" && name != "plan.yml" {
 			return fmt.Errorf("%s is not empty (%q) and holds no sweep; choose another --output.dir", s.dir, name)
 		}
 	}
@@ -141,6 +131,9 @@ func (s *store) begin(o Options) error {
 }
 
 func (s *store) load() error {
+	if err := atomicfile.RemoveStrays(s.path("levels")); err != nil {
+		return err
+	}
 	paths, err := filepath.Glob(s.path("levels", "*.json"))
 	if err != nil {
 		return err
@@ -175,7 +168,7 @@ func (s *store) path(parts ...string) string {
 	return filepath.Join(append([]string{s.dir}, parts...)...)
 }
 
-func (s *store) close() { _ = s.lock.Release() }
+func (s *store) close() { s.lock.Release() }
 
 func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", " ")

@@ -3,6 +3,7 @@ package stage
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,13 @@ func (b *Letterbox) Mark(dead bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.dead = dead
+}
+
+// All lists what was told.
+func (b *Letterbox) All() []Told {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.got)
 }
 
 // Of lists what was told of the alerts of a name, by what tells them apart.

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/smalldisk"
+	"synthetic/tools/testkit/stage"
+)
+
+// TestFullDiskOfTheProgram fills the disk of the real program before it starts,
+// while it runs and when it ends: it probes on, pages when there is room, and
+// keeps its baselines on the disk that has some.
+func TestFullDiskOfTheProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a page and for storage that would fail, in real time; make test-long runs it")
+	}
+	t.Parallel()
+	disk := smalldisk.New(t, "64")
+	box := &stage.Letterbox{Told: make(chan stage.Told, 10000)}
+	am := httptest.NewServer(box)
+	defer am.Close()
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 0.5 })
+	file := configFor(t, "/v1", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+", alertmanagers: [{url: \""+am.URL+"\"}]}\n")
+	state := filepath.Join(filepath.Dir(file), "baselines.json")
+	if err := usualFor("a").WriteFile(state); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill()
+	log := newBuffer()
+	cmd, _, _ := newProcess("run", "--config.file="+file, "--state.file="+state, "--web.listen-address=127.0.0.1:0")
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }() // nothing, once it has ended
+	p := &program{t: t, err: log}
+	p.base = "http://" + log.find(t, listening)
+
+	p.stalls(1)
+	if _, page := p.get("/alerts"); !strings.Contains(page, "stands still") {
+		t.Errorf("/alerts does not say that the pager stands still: %s", page)
+	}
+	p.turns()
+	if told := box.All(); len(told) > 0 {
+		t.Errorf("told %+v without having looked", told)
+	}
+	disk.Free()
+	p.stalls(0)
+	box.Await(t, stage.Told.Firing)
+
+	// Two minutes fill chunks, which then have to be written.
+	time.Sleep(2*time.Minute + 10*time.Second)
+	disk.Fill()
+	p.stalls(1)
+	p.turns()
+	disk.Free()
+	p.stalls(0)
+	disk.Fill()
+	p.turns()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v; log:\n%s", err, log)
+	}
+	for _, a := range box.All() {
+		if !a.Firing() {
+			t.Errorf("told of an end within the fault: %+v", a)
+		}
+	}
+	if f, err := regression.ReadFile(state); err != nil || sampleCount(f) < sampleCount(usualFor("a")) || time.Since(f.Jobs[0].Saved) > time.Minute {
+		t.Errorf("the baselines kept have %v samples and are of %v (%v)", sampleCount(f), f.Jobs[0].Saved, err)
+	}
+	if strings.Contains(log.String(), "panic") {
+		t.Errorf("it panicked:\n%s", log)
+	}
+}
+
+// TestStandingStillIsSaid takes the directory from a pager that runs, which
+// anybody can: the process probes on and is ready, and says what is wrong.
+func TestStandingStillIsSaid(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t)
+	file := configFor(t, "", map[string]string{"a": server.URL})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: pager}\n")
+	p := sidecarRun(t, file)
+	p.stalls(0)
+	dir := filepath.Join(filepath.Dir(file), "pager")
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	p.stalls(1)
+	p.turns()
+	for _, path := range []string{"/", "/alerts", "/api/alerts"} {
+		if _, page := p.get(path); !strings.Contains(page, "asking for the room in") {
+			t.Errorf("%s does not say why the pager stands still: %s", path, page)
+		}
+	}
+	if code := p.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p.err)
+	}
+}
+
+// stalls waits until the pager says so.
+func (p *program) stalls(want float64) {
+	p.t.Helper()
+	p.until("the pager's word", func(s map[string]float64) bool { return s["synthetic_pager_stalled"] == want })
+	code, text := p.get("/-/ready")
+	if code != 200 || strings.Contains(text, "its pager stands still") != (want == 1) {
+		p.t.Errorf("/-/ready answers %d: %s", code, text)
+	}
+}
+
+// turns waits until some more turns have ended.
+func (p *program) turns() {
+	p.t.Helper()
+	before, _ := sum(p.series(), "synthetic_turns_total")
+	p.until("turns", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > before+10 })
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+var killsFlag = flag.Int("kills", 20, "how often TestKilledAnywhere kills the program")
+
+// TestKilledAnywhere kills the real program at random moments of its life, also
+// while it starts and while it saves, and starts it again. What is kept stays
+// whole, the page of a fault that lasts is told and never over, and nothing half
+// written outlives the next start.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	kills := *killsFlag
+	if testing.Short() {
+		kills = 4
+	}
+	random := rand.New(rand.NewPCG(1, uint64(kills)))
+	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 0.5 })
+	h := newHospital(t, server.URL)
+	for range kills {
+		p := h.begin()
+		if random.IntN(4) > 0 {
+			p.find(t, listening)
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond)))) // any moment will do
+		if random.IntN(3) == 0 {
+			h.save(random.Int64N(int64(60 * time.Millisecond)))
+		}
+		h.kill()
+		h.whole()
+	}
+	p := h.begin()
+	p.find(t, listening)
+	h.clean()
+	if !testing.Short() { // the page takes half a minute
+		h.box.Await(t, func(a stage.Told) bool { return a.Firing() && a.Labels["severity"] == "page" })
+	}
+	if over := h.over(); len(over) > 0 {
+		t.Errorf("told of ends within the fault: %+v", over)
+	}
+	t.Logf("%d kills: %d letters about %d alerts, %d files half written, %.0f samples kept",
+		kills, len(h.box.All()), len(h.begins), h.left, h.samples)
+	if code := h.end(); code != exitOK {
+		t.Errorf("exit code %d; log:\n%s", code, p)
+	}
+}
+
+const listening = `msg="Listening on" address=(\S+)`
+
+// hospital is where a program is killed and begins again.
+type hospital struct {
+	t      *testing.T
+	box    *stage.Letterbox
+	dir    string
+	args   []string
+	cmd    *exec.Cmd
+	log    *buffer
+	strays []string // what the last kill left half written
+	// samples are how many the kept baselines had last.
+	samples float64
+	// begins are the beginnings of alerts that were on the disk at a kill, heard
+	// how many letters were held to them, left all strays there were.
+	begins      map[string]time.Time
+	heard, left int
+}
+
+func newHospital(t *testing.T, url string) *hospital {
+	h := &hospital{t: t, box: &stage.Letterbox{Told: make(chan stage.Told, 10000)}, begins: map[string]time.Time{}}
+	am := httptest.NewServer(h.box)
+	t.Cleanup(am.Close)
+	file := configFor(t, "/v1", map[string]string{"a": url})
+	withAlerting(t, file, "alerting: {interval: 1s, directory: pager, alertmanagers: [{url: \""+am.URL+"\"}]}\n")
+	h.dir = filepath.Dir(file)
+	if err := usualFor("a").WriteFile(h.state()); err != nil {
+		t.Fatal(err)
+	}
+	h.args = []string{"run", "--config.file=" + file, "--state.file=" + h.state(), "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=1s"}
+	t.Cleanup(h.kill)
+	return h
+}
+
+func (h *hospital) state() string  { return filepath.Join(h.dir, "baselines.json") }
+func (h *hospital) alerts() string { return filepath.Join(h.dir, "pager", "alerts.json") }
+
+func (h *hospital) begin() *buffer {
+	h.t.Helper()
+	h.log = newBuffer()
+	h.cmd, _, _ = newProcess(h.args...)
+	h.cmd.Stderr = h.log
+	if err := h.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	return h.log
+}
+
+// save lets the program begin to end, for a while.
+func (h *hospital) save(while int64) {
+	_ = h.cmd.Process.Signal(syscall.SIGTERM) // what ended by itself is seen by whole
+	time.Sleep(time.Duration(while))
+}
+
+func (h *hospital) kill() {
+	if h.cmd == nil {
+		return
+	}
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait() // its error is that it was killed
+	h.cmd = nil
+}
+
+// end stops the program and returns its exit code.
+func (h *hospital) end() int {
+	h.t.Helper()
+	cmd := h.cmd
+	h.cmd = nil
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		h.t.Error(err)
+	}
+	_ = cmd.Wait() // its error is the exit code
+	return cmd.ProcessState.ExitCode()
+}
+
+// whole checks what a killed program left.
+func (h *hospital) whole() {
+	h.t.Helper()
+	h.clean()
+	for _, bad := range []string{"panic:", "synthetic: "} {
+		if strings.Contains(h.log.String(), bad) {
+			h.t.Fatalf("it did not live until it was killed:\n%s", h.log)
+		}
+	}
+	h.goesOn()
+	f, err := regression.ReadFile(h.state())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	samples := sampleCount(f)
+	if samples < h.samples {
+		h.t.Errorf("the baselines had %v samples, and have %v", h.samples, samples)
+	}
+	h.samples, h.strays = samples, nil
+	_ = filepath.WalkDir(h.dir, func(path string, e fs.DirEntry, _ error) error {
+		if strings.HasPrefix(e.Name(), atomicfile.TempPrefix) || strings.Contains(e.Name(), ".tmp") {
+			h.strays = append(h.strays, path)
+		}
+		return nil
+	})
+	h.left += len(h.strays)
+}
+
+// clean checks that a program that served has removed what the last one left.
+func (h *hospital) clean() {
+	h.t.Helper()
+	if !strings.Contains(h.log.String(), "Listening on") {
+		return
+	}
+	for _, path := range h.strays {
+		if _, err := os.Stat(path); err == nil {
+			h.t.Errorf("%s is still there", path)
+		}
+	}
+}
+
+// goesOn holds what was told since the last kill to what was on the disk then: an
+// alert that goes on has the beginning that it had. It notes what is there now.
+func (h *hospital) goesOn() {
+	h.t.Helper()
+	told := h.box.All()
+	for _, a := range told[h.heard:] {
+		if began, known := h.begins[fmt.Sprint(a.Labels)]; known && !a.StartsAt.Equal(began) {
+			h.t.Errorf("%v began at %v before a kill and at %v after it", a.Labels, began, a.StartsAt)
+		}
+	}
+	h.heard = len(told)
+	text, err := os.ReadFile(h.alerts())
+	if errors.Is(err, fs.ErrNotExist) {
+		return // killed before the first alert
+	}
+	var kept struct {
+		Alerts []struct {
+			Labels   map[string]string `json:"labels"`
+			StartsAt time.Time         `json:"starts_at"`
+		} `json:"alerts"`
+	}
+	if err := errors.Join(err, json.Unmarshal(text, &kept)); err != nil {
+		h.t.Fatalf("the alerts are damaged: %v in %s", err, text)
+	}
+	for _, a := range kept.Alerts {
+		h.begins[fmt.Sprint(a.Labels)] = a.StartsAt
+	}
+}
+
+// over lists the ends that the Alertmanager was told.
+func (h *hospital) over() (ends []stage.Told) {
+	for _, a := range h.box.All() {
+		if !a.Firing() {
+			ends = append(ends, a)
+		}
+	}
+	return ends
+}
+
+// usualFor has known a target for a day.
+func usualFor(target string) regression.File {
+	job := regression.JobState{Target: target, Workload: "chat"}
+	for i := range 4 {
+		series := regression.SeriesState{Kind: i / 2, Signal: i % 2}
+		for slot := range 48 {
+			entry := regression.Entry{Mean: -4, Variance: .1, N: 100}
+			series.Slots = append(series.Slots, regression.SlotState{Slot: slot, Entries: []regression.Entry{entry}})
+		}
+		job.Series = append(job.Series, series)
+	}
+	return regression.File{Jobs: []regression.JobState{job}}
+}
+
+// sampleCount counts the turns that baselines were learned from.
+func sampleCount(f regression.File) (n float64) {
+	for _, job := range f.Jobs {
+		for _, series := range job.Series {
+			for _, slot := range series.Slots {
+				for _, e := range slot.Entries {
+					n += float64(e.N)
+				}
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,155 @@
+package alerting
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"synthetic/internal/atomicfile"
+)
+
+// home is the directory of a pager, which it shares with nobody.
+type home struct {
+	// dir is "" before a temporary one could be made.
+	dir string
+	// lasting says that the directory was given and is kept.
+	lasting   bool
+	retention time.Duration
+	logger    *slog.Logger
+	// free tells how many bytes may be written to the volume of a directory.
+	free func(dir string) (uint64, error)
+	lock *atomicfile.Lock
+}
+
+const (
+	// floor is the room without which the database is left alone. Between two
+	// looks, of which there is one at each scrape, a full pager of 50,000 series
+	// writes about 10 MiB to the log, or as much in chunks of which 128 KiB are
+	// allocated at a time; a block takes blockSegment and 10 MiB more.
+	floor = 32 << 20
+	// enough is the room with which a pager that stood still goes on.
+	enough = floor + floor/4
+)
+
+// errNoRoom says that the volume is almost full.
+var errNoRoom = errors.New("there is hardly any room on the disk")
+
+// room returns errNoRoom if less than so many bytes are free.
+func (h *home) room(least uint64) error {
+	free, err := h.free(h.place())
+	if err != nil {
+		return fmt.Errorf("asking for the room in %q: %w", h.place(), err)
+	}
+	if free < least {
+		return fmt.Errorf("%w: %d MiB are free in %q, it takes %d; make room there, or choose another alerting.directory", errNoRoom, free>>20, h.place(), least>>20)
+	}
+	return nil
+}
+
+// place is the directory, or that in which it will be made.
+func (h *home) place() string {
+	if h.dir == "" {
+		return os.TempDir()
+	}
+	return h.dir
+}
+
+// open takes the directory, if that was not done yet, and opens the database.
+// Reading its log again may write all chunks of the head anew, at most 20 MiB, in
+// goroutines whose panics nobody can recover, so there must be room beforehand.
+func (h *home) open() (*store, error) {
+	if err := h.take(); err != nil {
+		return nil, err
+	}
+	if err := h.room(enough); err != nil {
+		return nil, err
+	}
+	return openStore(h.dir, h.retention, h.lasting, h.logger)
+}
+
+// take makes and locks the directory.
+func (h *home) take() error {
+	if h.lock != nil {
+		return nil
+	}
+	if !h.lasting {
+		return h.takeTemporary()
+	}
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return fmt.Errorf("making the pager's directory: %w; set alerting.directory to one that can be written to", err)
+	}
+	lock, err := atomicfile.LockDir(h.dir)
+	if err != nil {
+		return fmt.Errorf("alerting.directory: %w", err)
+	}
+	h.lock = lock
+	return nil
+}
+
+// temporaryPrefix begins the names of temporary directories.
+const temporaryPrefix = "synthetic-pager-"
+
+func (h *home) takeTemporary() error {
+	removeAbandoned(os.TempDir())
+	dir, err := os.MkdirTemp("", temporaryPrefix)
+	if err != nil {
+		return fmt.Errorf("making a temporary directory for the pager: %w; set alerting.directory to one that can be written to", err)
+	}
+	lock, err := atomicfile.LockDir(dir)
+	if err != nil {
+		return errors.Join(fmt.Errorf("the pager's temporary directory: %w", err), os.Remove(dir))
+	}
+	h.dir, h.lock = dir, lock
+	return nil
+}
+
+// close gives the directory back, and removes it if it was temporary.
+func (h *home) close() {
+	if !h.lasting && h.dir != "" {
+		_ = os.RemoveAll(h.dir) // the next pager tries again
+	}
+	h.lock.Release()
+}
+
+// unborn is how old a temporary directory is before it may count as abandoned:
+// its process makes it and locks it in two steps.
+const unborn = 10 * time.Second
+
+// removeAbandoned removes the temporary directories of this user's processes
+// that were killed.
+func removeAbandoned(parent string) {
+	dirs, _ := filepath.Glob(filepath.Join(parent, temporaryPrefix+"*"))
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || !ours(info) || time.Since(info.ModTime()) < unborn {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, atomicfile.LockName)); err != nil {
+			continue // not one of ours
+		}
+		lock, err := atomicfile.LockDir(dir)
+		if err == nil && lock.Held() {
+			_ = os.RemoveAll(dir) // the next pager tries again
+		}
+		lock.Release()
+	}
+}
+
+func ours(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// freeBytes is what an ordinary user may still write to the volume of dir.
+func freeBytes(dir string) (uint64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil
+}

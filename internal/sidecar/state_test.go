@@ -1,0 +1,53 @@
+package sidecar_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/simulate"
+)
+
+// TestSavedBeforeTheDrain: the end of a process saves the baselines at once, as a
+// second signal may end it while turns are waited for, and again when they have
+// ended.
+func TestSavedBeforeTheDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := newSite(t, forgetfulPager)
+		defer end()
+		s.usual()
+		s.target.Update(func(o *simulate.Options) { o.Faults.Hang = 1 })
+		_, stop := s.begin()
+		time.Sleep(90 * time.Second)
+		ended := make(chan struct{})
+		begun := time.Now()
+		go func() {
+			defer close(ended)
+			stop()
+		}()
+		synctest.Wait()
+		if saved := s.saved(); !saved.Equal(begun) {
+			t.Errorf("saved %v after the end began, want at once", saved.Sub(begun))
+		}
+		select {
+		case <-ended:
+			t.Error("no turn was waited for")
+		default:
+		}
+		<-ended
+		if saved := s.saved(); !saved.After(begun) || !saved.Equal(time.Now()) {
+			t.Errorf("saved %v before the end, want at the end", time.Since(saved))
+		}
+	})
+}
+
+// saved is when the state file was written.
+func (s *site) saved() time.Time {
+	s.t.Helper()
+	f, err := regression.ReadFile(s.stateFile())
+	if err != nil || len(f.Jobs) == 0 {
+		s.t.Fatalf("%d jobs are saved (%v)", len(f.Jobs), err)
+	}
+	return f.Jobs[0].Saved
+}

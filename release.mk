@@ -1,0 +1,86 @@
+# What is handed out: licences, bills of materials, known vulnerabilities,
+# binaries, archives, images. Included by Makefile; CONTRIBUTING.md has the order.
+
+RELEASED    := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+PLATFORMS   ?= $(RELEASED)
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+GORELEASER  := github.com/goreleaser/goreleaser/v2@v2.16.0
+COSIGN      := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+ZIZMOR      := zizmor==1.32.0
+
+.PHONY: notices
+notices: ## Write THIRD_PARTY_NOTICES; refuse licences that tools/notices does not allow
+	@mkdir -p bin
+	$(GO) run ./tools/notices -platforms '$(RELEASED)' $(PKG) > bin/notices && mv bin/notices THIRD_PARTY_NOTICES
+
+VULNDB ?= https://vuln.go.dev
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities; VULNDB=file:///DIR reads a copy of the database
+	$(GO) run $(GOVULNCHECK) -db $(VULNDB) -show version ./...
+
+# Writes and checks the bill of materials of any binary: BINARY=FILE SBOM=FILE.
+BINARY ?= $(BIN)
+SBOM   ?= $(BINARY).cdx.json
+.PHONY: sbom sbom-of
+sbom: build sbom-of ## Write bin/synthetic.cdx.json, what is linked, and check it
+sbom-of:
+	cd tools/sbom && $(GO) tool cyclonedx-gomod bin -json -licenses -std -noserial -notimestamp \
+		-version $(VERSION) -output $(abspath $(SBOM)) $(abspath $(BINARY))
+	cd tools/sbom && BINARY=$(abspath $(BINARY)) SBOM=$(abspath $(SBOM)) $(GO) test -count=1 .
+
+.PHONY: binaries
+binaries: ## Build bin/GOOS/GOARCH/synthetic for each of PLATFORMS
+	for p in $(PLATFORMS); do \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags '$(LDFLAGS)' -o bin/$$p/synthetic $(PKG) || exit 1; \
+	done
+
+.PHONY: reproducible
+reproducible: ## Build PLATFORMS here and in a clone with an empty cache, and compare the bytes
+	tools/reproducible $(PLATFORMS)
+
+# An image is a binary in an empty root; see Dockerfile.
+CONTAINER       ?= docker
+IMAGE           ?= synthetic
+IMAGE_PLATFORMS ?= linux/$(shell $(GO) env GOARCH)
+comma           := ,
+.PHONY: image
+image: image-roots ## Build the container image (needs docker or a look-alike)
+	$(CONTAINER) build --platform=$(subst $() ,$(comma),$(IMAGE_PLATFORMS)) $(IMAGE_FLAGS) -f Dockerfile \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) -t $(IMAGE):$(VERSION) bin/image
+
+.PHONY: image-roots
+image-roots:
+	$(MAKE) binaries PLATFORMS='$(IMAGE_PLATFORMS)'
+	rm -rf bin/image
+	for p in $(IMAGE_PLATFORMS); do \
+		mkdir -p bin/image/$$p/usr/bin && mkdir -m 1777 bin/image/$$p/tmp && \
+		cp LICENSE THIRD_PARTY_NOTICES bin/image/$$p && cp bin/$$p/synthetic bin/image/$$p/usr/bin || exit 1; \
+	done
+
+# Goreleaser takes the flags of the compiler from here, so that it builds what
+# "make binaries" builds.
+export GITHUB_REPOSITORY ?= nobody/synthetic
+goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/bin:$$PATH" $(GO) run $(GORELEASER)
+
+.PHONY: release-check
+release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with "make binaries" (compiles goreleaser: minutes)
+	$(goreleaser) check
+	$(goreleaser) release --snapshot --clean --skip=sign
+	$(MAKE) binaries PLATFORMS='$(RELEASED)'
+	for p in $(RELEASED); do cmp bin/$$p/synthetic dist/synthetic_$${p%/*}_$${p#*/}_*/synthetic || exit 1; done
+
+.PHONY: release
+release: bin/cosign ## Build, sign and publish the tag that is checked out; the release workflow runs this
+	@awk '/^## /{on = $$2 == "$(VERSION:v%=%)"; next} on' CHANGELOG.md > bin/notes.md
+	@test -s bin/notes.md || { echo 'CHANGELOG.md has no section "## $(VERSION:v%=%)": write it, and move the tag.'; exit 1; }
+	$(goreleaser) release --clean --release-notes=bin/notes.md
+
+bin/cosign:
+	GOBIN=$(CURDIR)/bin $(GO) install $(COSIGN)
+
+.PHONY: lint-workflows
+lint-workflows: ## Lint .github/workflows (installs zizmor from PyPI into bin/)
+	$(GO) run $(ACTIONLINT) -color
+	test -x bin/zizmor/bin/zizmor || { python3 -m venv bin/zizmor && bin/zizmor/bin/pip install -q --disable-pip-version-check '$(ZIZMOR)'; }
+	bin/zizmor/bin/zizmor --offline --persona=pedantic .github

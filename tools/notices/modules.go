@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// module is one that is linked, or the standard library.
+type module struct {
+	path, version string
+	// dir is the root of its files, packages the folders of what is linked.
+	dir      string
+	packages map[string]bool
+}
+
+// listed is what "go list -deps" says of a package.
+type listed struct {
+	Dir      string
+	Standard bool
+	Module   *struct {
+		Path, Version, Dir string
+		Main               bool
+	}
+}
+
+// linked returns the modules that a command links on any of the platforms, by
+// path, and the standard library first.
+func linked(command string, platforms []string) ([]module, error) {
+	root, err := goCommand("", "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]module{}
+	for _, platform := range platforms {
+		out, err := goCommand(platform, "list", "-deps", "-json=Dir,Standard,Module", command)
+		if err != nil {
+			return nil, err
+		}
+		if err := collect(found, out); err != nil {
+			return nil, err
+		}
+	}
+	// The version of Go is the builder's; its licence has been the same for long.
+	std := module{path: "the Go standard library", dir: strings.TrimSpace(string(root))}
+	byPath := func(a, b module) int { return strings.Compare(a.path, b.path) }
+	return append([]module{std}, slices.SortedFunc(maps.Values(found), byPath)...), nil
+}
+
+// collect adds the modules of the packages that go list printed.
+func collect(found map[string]module, out []byte) error {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading the output of go list: %w", err)
+		}
+		if p.Standard || p.Module == nil || p.Module.Main {
+			continue
+		}
+		m, ok := found[p.Module.Path]
+		if !ok {
+			m = module{path: p.Module.Path, version: p.Module.Version, dir: p.Module.Dir, packages: map[string]bool{}}
+			found[m.path] = m
+		}
+		m.packages[p.Dir] = true
+	}
+}
+
+// folders are those whose licences hold for what is linked: the root of the
+// module, and all between it and a linked package.
+func (m module) folders() []string {
+	all := map[string]bool{m.dir: true}
+	for dir := range m.packages {
+		for ; len(dir) > len(m.dir); dir = filepath.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// goCommand runs the go command for a platform: GOOS/GOARCH, or "" for this one.
+func goCommand(platform string, args ...string) ([]byte, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Env = os.Environ()
+	if goos, goarch, ok := strings.Cut(platform, "/"); ok {
+		cmd.Env = append(cmd.Env, "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go %s for %q: %w", strings.Join(args, " "), platform, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,60 @@
+// Package smalldisk mounts a volume that a test can fill.
+package smalldisk
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// Disk is a volume of its own.
+type Disk struct {
+	t *testing.T
+	// Path is where it is mounted.
+	Path string
+}
+
+// New mounts a volume of so many MiB, "64" for example, until the test ends. It
+// skips the test where none can be mounted: only root can.
+func New(t *testing.T, mib string) Disk {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a small disk; internal/alerting has the same with a measure of its own")
+	}
+	d := Disk{t, t.TempDir()}
+	if err := syscall.Mount("tmpfs", d.Path, "tmpfs", 0, "size="+mib+"m"); err != nil {
+		t.Skipf("no small disk can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(d.Path, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func (d Disk) filler() string { return filepath.Join(d.Path, "filler") }
+
+// Fill leaves no byte.
+func (d Disk) Fill() {
+	d.t.Helper()
+	f, err := os.OpenFile(d.filler(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 4096); ; {
+		if _, err := f.Write(block); err != nil {
+			return
+		}
+	}
+}
+
+// Free undoes Fill.
+func (d Disk) Free() {
+	d.t.Helper()
+	if err := os.Remove(d.filler()); err != nil {
+		d.t.Fatal(err)
+	}
+}
