@@ -100,7 +100,10 @@ func TestRunIsComparedWithABenchmark(t *testing.T) {
 	if code, body := p.do(http.MethodPost, "/-/reload"); code != http.StatusOK {
 		t.Fatalf("reloading: %d %s", code, body)
 	}
-	expects(p.series(), "10", 0.3)
+	expects(p.until("info of level 10", func(s map[string]float64) bool {
+		_, found := sum(s, "synthetic_expected_info", `level="10"`)
+		return found
+	}), "10", 0.3)
 }
 
 // TestBenchmarkIsChecked: a file that is no benchmark keeps a sidecar from

@@ -74,8 +74,8 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	var shown sync.WaitGroup
 	shown.Go(func() { view.follow(viewCtx, s.Status) })
 	shown.Go(func() { show.Tell(viewCtx, began, view.say) })
-	server := sidecar.NewServer(s.Handler())
-	err = s.Run(ctx, server, func() error { return server.Serve(web) })
+	server := s.Server()
+	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
 	stopView()
 	shown.Wait()
 	return err

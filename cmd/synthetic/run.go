@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +41,11 @@ func addRun(app *kingpin.Application) command {
 	c := app.Command("run", `Probe the configured targets until SIGTERM, and serve what was seen.
 
 SIGHUP reloads the configuration file; a file with mistakes changes nothing.
-/metrics is for Prometheus, / for people, /-/healthy and /-/ready for Kubernetes.`)
+/metrics is for Prometheus, / for people, /-/healthy and /-/ready for Kubernetes.
+Unless told otherwise it listens on all addresses, without a password: whoever
+reaches the port can read names of targets and models, error texts and trace
+IDs, and no key. --web.config.file asks for a password or a certificate;
+--web.listen-address=127.0.0.1:9877 is for this machine alone. See SECURITY.md.`)
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
 	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
@@ -72,53 +72,26 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if err := s.Load(); err != nil {
 		return err
 	}
-	serve, release, err := openWeb(f.web, e.logger)
+	ports, err := openPorts(f.web, e.logger)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer ports.close()
+	ports.bound(s.Bounded)
+	f.sayOpen(e.logger, ports)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	server := sidecar.NewServer(s.Handler())
-	return s.Run(ctx, server, func() error { return serve(server) })
+	server := s.Server()
+	return s.Run(ctx, server, func() error { return ports.serve(server) })
 }
 
-// openWeb checks the web configuration and takes the ports of the usual flags of
-// an exporter, so that a mistake or a port in use shows before anything is sent
-// to a target. serve serves until the server is closed; release gives the ports
-// back, as a server that has served did already.
-func openWeb(flags *web.FlagConfig, logger *slog.Logger) (serve func(*http.Server) error, release func(), err error) {
-	if err := web.Validate(*flags.WebConfigFile); err != nil {
-		return nil, nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
+// sayOpen says who can ask, and what they learn.
+func (f *runFlags) sayOpen(logger *slog.Logger, p *ports) {
+	about := []any{"addresses", strings.Join(p.addresses(), " "), "reload_over_http", f.lifecycle}
+	if *f.web.WebConfigFile != "" {
+		logger.Info("Serving as the web configuration says", append(about, "web_config", *f.web.WebConfigFile)...)
+		return
 	}
-	if ofToolkit(flags) {
-		return func(s *http.Server) error { return web.ListenAndServe(s, flags, logger) }, func() {}, nil
-	}
-	var listeners []net.Listener
-	release = func() {
-		for _, l := range listeners {
-			_ = l.Close()
-		}
-	}
-	for _, addr := range *flags.WebListenAddresses {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			release()
-			return nil, nil, usagef("--web.listen-address=%s: %w; write for example :9877 or 127.0.0.1:9877", addr, err)
-		}
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			release()
-			return nil, nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
-		}
-		listeners = append(listeners, l)
-	}
-	return func(s *http.Server) error { return web.ServeMultiple(listeners, s, flags, logger) }, release, nil
-}
-
-// ofToolkit says whether the sockets come from where only the toolkit gets
-// them: from systemd or from a hypervisor.
-func ofToolkit(flags *web.FlagConfig) bool {
-	return flags.WebSystemdSocket != nil && *flags.WebSystemdSocket ||
-		slices.ContainsFunc(*flags.WebListenAddresses, func(addr string) bool { return strings.HasPrefix(addr, "vsock://") })
+	logger.Info("Everybody who reaches these addresses can read what is probed and how it goes: names of targets and models, error texts, trace IDs; --web.config.file asks for a password or a certificate, --web.listen-address=127.0.0.1:9877 is for this machine alone", about...)
 }

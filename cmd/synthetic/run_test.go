@@ -91,10 +91,7 @@ func TestReload(t *testing.T) {
 	if code != http.StatusInternalServerError || !strings.Contains(body, "nonsense") {
 		t.Errorf("reloading a broken file: %d %s", code, body)
 	}
-	s := p.series()
-	if v := s["synthetic_config_last_reload_successful"]; v != 0 {
-		t.Errorf("synthetic_config_last_reload_successful is %v after a failed reload", v)
-	}
+	s := p.until("failed reload", func(s map[string]float64) bool { return s["synthetic_config_last_reload_successful"] == 0 })
 	if turns(s, "b") < turns(before, "b") {
 		t.Error("a failed reload lost series")
 	}
@@ -148,7 +145,7 @@ func TestStopCountsNoFailure(t *testing.T) {
 	if err := s.Apply(cfg); err != nil {
 		t.Fatal(err)
 	}
-	web := sidecar.NewServer(s.Handler())
+	web := s.Server()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -73,11 +73,11 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	if err := f.apply(); err != nil {
 		return err
 	}
-	serve, release, err := openWeb(f.web, e.logger)
+	ports, err := openPorts(f.web, e.logger)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer ports.close()
 	deployment := simulate.New(f.options)
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
@@ -92,7 +92,7 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 	}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
-	err = serve(server)
+	err = ports.serve(server)
 	if ctx.Err() != nil {
 		return nil
 	}

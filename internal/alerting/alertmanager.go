@@ -37,6 +37,8 @@ type client struct {
 	timeout       time.Duration
 	http          *http.Client
 	generator     string
+	// open says that no credentials are sent, which an answer might repeat.
+	open bool
 }
 
 // dialer opens connections; nil means TCP.
@@ -59,6 +61,7 @@ func newClient(a Alertmanager, generator string, dial dialer) (*client, error) {
 	return &client{
 		url: a.URL, endpoint: strings.TrimSuffix(a.URL, "/") + apiPath,
 		timeout: cmp.Or(a.Timeout, 10*time.Second), http: h, generator: generator,
+		open: a.HTTP.BasicAuth == nil && a.HTTP.Authorization == nil && a.HTTP.OAuth2 == nil && a.HTTP.HTTPHeaders == nil,
 	}, nil
 }
 
@@ -87,15 +90,25 @@ func (c *client) send(ctx context.Context, messages []message) error {
 		return err
 	}
 	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	said := c.said(resp)
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection can be kept
 	switch {
 	case resp.StatusCode/100 == 2:
 		return nil
 	case resp.StatusCode == http.StatusBadRequest || resp.StatusCode == http.StatusUnprocessableEntity:
-		return fmt.Errorf("%w: %s: %s", errRejected, resp.Status, bytes.TrimSpace(text))
+		return fmt.Errorf("%w: %s", errRejected, said)
 	}
-	return fmt.Errorf("it answers %s: %s", resp.Status, bytes.TrimSpace(text))
+	return fmt.Errorf("it answers %s", said)
+}
+
+// said is what an answer says. The log and the page of the alerts have it, so of
+// one to credentials it is the status alone.
+func (c *client) said(resp *http.Response) string {
+	if !c.open {
+		return fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	return fmt.Sprintf("%s: %s", resp.Status, bytes.TrimSpace(text))
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }

@@ -31,6 +31,7 @@ func allowed() map[string][]string {
 		"internal/slo":    {"internal/probe"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/workload"},
+		"internal/sidecar/door":       {"internal/bound"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -41,9 +42,9 @@ func allowed() map[string][]string {
 			"internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe", "internal/probe/target",
-			"internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
+			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
+			"internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/door",
+			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
@@ -56,15 +57,15 @@ func allowed() map[string][]string {
 
 		"internal/study/estimate": {"internal/sketch"},
 		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo"},
-		"internal/study/figures":  {"internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
+		"internal/study/figures":  {"internal/markdown", "internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/runfile"},
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
 			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
 			"internal/serverside", "internal/slo", "internal/study/runfile",
 		},
-		"internal/study/gate":   {"internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
-		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},
@@ -73,6 +74,7 @@ func allowed() map[string][]string {
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,
 		"internal/draw":       nil,
+		"internal/markdown":   nil,
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
@@ -84,6 +86,7 @@ func allowed() map[string][]string {
 
 		// Tests alone import these.
 		"tools/testkit/promtest":      {"internal/samples"},
+		"tools/testkit/tlstest":       nil,
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
 		"tools/testkit/smalldisk":     nil,

@@ -6,7 +6,6 @@ package draw
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"math"
 	"slices"
 	"strings"
@@ -128,7 +127,7 @@ func (c Chart) describe() string {
 
 // heading writes the title and the key above the plot, where no curve runs.
 func (p *plot) heading() {
-	p.over(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, html.EscapeString(p.Title))
+	p.over(`<text class="ink" x="8" y="17" font-size="12" font-weight="600">%s</text>`, escape(p.Title))
 	x := 8.0
 	p.top = 34
 	for _, s := range p.Series {
@@ -164,7 +163,7 @@ func (p *plot) axes() {
 	}
 	p.under(`<path class="muted" d="M%s,%sh%s" %s/>`, num(p.left), num(bottom), num(p.wide), faint)
 	p.text("ink", p.left+p.wide/2, bottom+2*row, "middle", p.X.Label)
-	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), html.EscapeString(p.Y.Label))
+	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), escape(p.Y.Label))
 }
 
 // known are the points that have a place.

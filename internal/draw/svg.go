@@ -5,6 +5,7 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // shade is a color by its role, for a light and a dark page.
@@ -45,9 +46,20 @@ type canvas struct{ ground, figures strings.Builder }
 func (c *canvas) under(format string, args ...any) { fmt.Fprintf(&c.ground, format+"\n", args...) }
 func (c *canvas) over(format string, args ...any)  { fmt.Fprintf(&c.figures, format+"\n", args...) }
 
+// escape makes any text a text of an XML file, which may have no control
+// characters.
+func escape(text string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text))
+}
+
 // text writes a line; the anchor is what x is of it: start, middle or end.
 func (c *canvas) text(class string, x, y float64, anchor, text string) {
-	c.over(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, html.EscapeString(text))
+	c.over(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, escape(text))
 }
 
 // file is the whole picture. It has a ground of its own, so that it can be read
@@ -61,7 +73,7 @@ func (c *canvas) file(title, desc string, height float64) []byte {
 <rect class="paper" width="100%%" height="100%%"/>
 %s%s</g>
 </svg>
-`, width, num(height), html.EscapeString(title), html.EscapeString(desc), StyleSheet(), textSize, &c.ground, &c.figures)
+`, width, num(height), escape(title), escape(desc), StyleSheet(), textSize, &c.ground, &c.figures)
 }
 
 // num writes a place with one decimal, so that files are the same on every

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,6 +122,7 @@ func (d *description) configuration(s Sample) {
 
 // json reads a page into v, and reports whether it could.
 func (c *Client) json(ctx context.Context, page string, v any) bool {
-	body, err := c.get(ctx, page)
-	return err == nil && json.Unmarshal(body, v) == nil
+	return nil == c.get(ctx, page, func(_ context.Context, body io.Reader) error {
+		return json.NewDecoder(io.LimitReader(body, maxDescription)).Decode(v)
+	})
 }

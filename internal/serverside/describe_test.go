@@ -90,7 +90,7 @@ func TestKeyStaysHome(t *testing.T) {
 func TestScrapeErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/broken" {
-			fmt.Fprint(w, "{not metrics")
+			fmt.Fprint(w, "<html>not metrics")
 			return
 		}
 		http.NotFound(w, r)
@@ -101,7 +101,7 @@ func TestScrapeErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for path, want := range map[string]string{"/metrics": "404", "/broken": "reading the metrics"} {
+	for path, want := range map[string]string{"/metrics": "404", "/broken": "no page of metrics"} {
 		if _, err := c.Scrape(t.Context(), server.URL+path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want an error with %q", path, err, want)
 		}

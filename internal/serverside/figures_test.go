@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"synthetic/internal/study/runfile"
 )
@@ -17,12 +15,14 @@ import (
 // page reads an exposition so many seconds after the start.
 func page(t *testing.T, seconds int, text string) Sample {
 	t.Helper()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	found, err := excerptOf(t.Context(), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sampleOf(families)
+	s, err := sampleOf(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.At = time.Unix(int64(seconds), 0)
 	return s
 }
@@ -146,7 +146,7 @@ dynamo_component_gpu_cache_usage_percent 60
 			"vllm:generation_tokens_total 500\nvllm:prompt_tokens_total 500\n",
 			"vllm:generation_tokens_total 10\nvllm:prompt_tokens_total 600\n",
 		}, map[string]float64{runfile.ServerPromptPerSecond: 10}},
-		"no prompts":  {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{runfile.ServerPromptPerSecond: 0}},
+		"no prompts": {[]string{"vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n", "vllm:prompt_tokens_total 5\nvllm:prompt_tokens_cached_total 5\n"}, map[string]float64{runfile.ServerPromptPerSecond: 0}},
 		"no numbers": {[]string{
 			"sglang:cache_hit_rate NaN\nsglang:token_usage +Inf\nsglang:generation_tokens_total 1\nsglang:num_queue_reqs 2\n",
 			"sglang:cache_hit_rate 0.5\nsglang:token_usage 0.5\nsglang:generation_tokens_total NaN\nsglang:num_queue_reqs 2\n",

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 // FuzzPages holds that whatever two pages of a server say, what is made of them
@@ -21,12 +18,14 @@ func FuzzPages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, last []byte) {
 		var samples []Sample
 		for i, page := range [][]byte{first, last} {
-			parser := expfmt.NewTextParser(model.UTF8Validation)
-			found, err := parser.TextToMetricFamilies(bytes.NewReader(page))
+			found, err := excerptOf(t.Context(), bytes.NewReader(page))
 			if err != nil {
 				return
 			}
-			s := sampleOf(found)
+			s, err := sampleOf(t.Context(), found)
+			if err != nil {
+				return
+			}
 			s.At = start.Add(time.Duration(i) * time.Minute)
 			samples = append(samples, s)
 		}

@@ -5,7 +5,7 @@
 package serverside
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -17,8 +17,6 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	promconfig "github.com/prometheus/common/config"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -28,8 +26,8 @@ import (
 const (
 	// patience bounds one scrape.
 	patience = 5 * time.Second
-	// maxPage bounds the bytes of an answer.
-	maxPage = 32 << 20
+	// maxDescription bounds the bytes of an answer that is no page of metrics.
+	maxDescription = 256 << 10
 )
 
 // Client asks the side doors of a deployment. Use NewClient; Close it.
@@ -62,30 +60,30 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-func (c *Client) get(ctx context.Context, page string) ([]byte, error) {
+// get hands the body of a page to read.
+func (c *Client) get(ctx context.Context, page string, read func(context.Context, io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking %q: %w", page, err)
+		return fmt.Errorf("asking %q: %w", page, err)
 	}
 	req.Header.Set("User-Agent", "synthetic")
 	if err := c.authorise(req); err != nil {
-		return nil, err
+		return err
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking %q: %w", page, err)
+		return fmt.Errorf("asking %q: %w", page, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("asking %q: status %s", page, resp.Status)
+		return fmt.Errorf("asking %q: status %d %s", page, resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
-	if err != nil {
-		return nil, fmt.Errorf("reading %q: %w", page, err)
+	if err := read(ctx, resp.Body); err != nil {
+		return fmt.Errorf("reading %q: %w", page, err)
 	}
-	return body, nil
+	return nil
 }
 
 // authorise adds key and headers, but only for the target's own host, and never
@@ -113,31 +111,35 @@ type Sample struct {
 }
 
 // Scrape reads the metrics at a URL.
-func (c *Client) Scrape(ctx context.Context, page string) (Sample, error) {
-	body, err := c.get(ctx, page)
-	if err != nil {
-		return Sample{}, err
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	found, err := parser.TextToMetricFamilies(bytes.NewReader(body))
-	if err != nil {
-		return Sample{}, fmt.Errorf("reading the metrics of %q: %w", page, err)
-	}
-	s := sampleOf(found)
-	s.At = time.Now()
-	return s, nil
+func (c *Client) Scrape(ctx context.Context, page string) (s Sample, err error) {
+	err = c.get(ctx, page, func(ctx context.Context, body io.Reader) error {
+		found, err := excerptOf(ctx, body)
+		if err != nil {
+			return err
+		}
+		s, err = sampleOf(ctx, found)
+		s.At = time.Now()
+		return err
+	})
+	return s, err
 }
 
-func sampleOf(found map[string]*dto.MetricFamily) Sample {
+// sampleOf reads the families one by one: what one of them takes is free again
+// before the next.
+func sampleOf(ctx context.Context, found excerpt) (Sample, error) {
 	s := Sample{values: map[role]float64{}, buckets: map[role][]bucket{}}
 	for _, f := range families() {
-		if mf := found[f.name]; mf != nil && len(mf.Metric) > 0 {
+		mf, err := found.family(f.name)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return Sample{}, err
+		}
+		if len(mf.GetMetric()) > 0 {
 			s.Families = append(s.Families, f.name)
 			s.take(f, mf)
 		}
 	}
 	slices.Sort(s.Families)
-	return s
+	return s, nil
 }
 
 // take keeps a family's figure, unless an earlier family of its role is there.

@@ -65,12 +65,12 @@ func (g guards) keep(targets []target.Target) {
 // bounds lists what may not be exceeded in this process, for the metrics.
 func (s *Sidecar) bounds() []bound.Bound {
 	g := s.guards
-	return []bound.Bound{
+	return append(s.port.bounds(), []bound.Bound{
 		{Name: "conversation_memory_bytes", Level: g.memory.Level},
 		{Name: "connections", Level: g.connections.Level},
 		{Name: "answer_wire_bytes", Level: g.peaks.Wire.Level},
 		{Name: "answer_text_bytes", Level: g.peaks.Answer.Level},
 		{Name: "answer_events", Level: g.peaks.Events.Level},
 		{Name: "history_added_bytes", Level: g.peaks.Added.Level},
-	}
+	}...)
 }

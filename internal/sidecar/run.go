@@ -13,14 +13,9 @@ import (
 	oklog "github.com/oklog/run"
 )
 
-// NewServer returns a server with the timeouts that keep idle peers cheap.
-func NewServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
-}
-
 // Run probes and serves until ctx is done or a part fails. The server goes
 // last, so that the final counts can still be scraped while the turns in flight
-// drain. listen serves with the given server until it is shut down. SIGHUP
+// drain. listen serves with a server of Server until it is shut down. SIGHUP
 // reloads where there is a configuration file.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
 	var g oklog.Group

@@ -81,6 +81,7 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
+	port      port
 	// pager is nil unless the first configuration asked for one, alerting what it
 	// was made from.
 	pager      *alerting.Pager
@@ -109,7 +110,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/config"
+	"synthetic/internal/sidecar/door"
 )
 
 // Load reads the configuration file and applies it; it is also how to reload. A
@@ -72,16 +73,17 @@ const noReload = "reloading over HTTP is not enabled: start synthetic run with -
 // Handler returns what the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /", s.page)
-	mux.Handle("GET /metrics", s.recorder.Handler(promhttp.HandlerOpts{
-		ErrorLog: errorLog{s.logger},
-		Registry: s.registry,
-	}, s.registry))
+	mux.Handle("GET /", s.port.pages.Handler(door.Pages(s.page)))
+	mux.Handle("GET /metrics", s.port.scrapes.Handler(door.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+		ErrorLog:            errorLog{s.logger},
+		Registry:            s.registry,
+		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
+	}, s.registry))))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "synthetic is up")
 	})
 	mux.HandleFunc("GET /-/ready", s.ready)
-	mux.HandleFunc("POST /-/reload", s.reload)
+	mux.Handle("POST /-/reload", s.port.reloads.Handler(http.HandlerFunc(s.reload)))
 	return mux
 }
 

@@ -57,7 +57,7 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused): // its text has what the server answered
-		return nil, fmt.Errorf("fetching an OAuth 2 token: status %s", refused.Response.Status)
+		return nil, fmt.Errorf("fetching an OAuth 2 token: status %d", refused.Response.StatusCode)
 	case err != nil:
 		return nil, err
 	}

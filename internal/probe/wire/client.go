@@ -56,15 +56,13 @@ type roundTripper interface {
 type Client struct {
 	options   Options
 	transport roundTripper
-	// unusable is why there is no transport.
-	unusable error
 }
 
 // New returns a Client.
 func New(o Options) *Client {
 	c := &Client{options: o}
 	if o.HTTP.Proxy() != nil {
-		c.transport, c.unusable = c.newProxied()
+		c.transport = &onDemand{make: c.newProxied}
 		return c
 	}
 	t := c.newTransport()
@@ -95,26 +93,16 @@ func (c *Client) newTransport() *http.Transport {
 
 // CloseIdleConnections closes the connections that no request uses. The Client
 // stays usable.
-func (c *Client) CloseIdleConnections() {
-	if c.transport != nil {
-		c.transport.CloseIdleConnections()
-	}
-}
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
 
 // RoundTrip sends r once, over a kept connection if a live one is there, and
 // returns when the response headers are in. The response's body is a *Body.
 // The error is an *Error. The context of r, which may carry a *Trace, covers
 // the reading of the body too.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
-	err := c.unusable
 	if r.URL.Host == "" || r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-		err = &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
-	}
-	if err != nil {
-		if r.Body != nil {
-			r.Body.Close()
-		}
-		return nil, err
+		closeBody(r)
+		return nil, &Error{StepConnect, fmt.Errorf("cannot reach %q: want http:// or https:// and a host", r.URL.Redacted())}
 	}
 	for {
 		x := newExchange(r.Context(), Exact(c.options.HTTP), c.options.Pacer)

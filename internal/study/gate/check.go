@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/markdown"
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -141,7 +142,7 @@ func Markdown(s *figures.Study, all []Outcome) string {
 	if Failed(all) {
 		verdict = "**failed**"
 	}
-	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, s.Title)
+	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, markdown.Text(s.Title))
 	fmt.Fprintf(&b, "| | Fails if | Configuration | Found |\n| :---: | :--- | :--- | :--- |\n")
 	for _, o := range all {
 		mark := "✅"
@@ -152,7 +153,7 @@ func Markdown(s *figures.Study, all []Outcome) string {
 		if o.Noise {
 			detail += " (within noise)"
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, o.Series, detail)
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, markdown.Cell(o.Series), markdown.Cell(detail))
 	}
 	if n := len(analysis.Warnings(s)); n > 0 {
 		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", n)

@@ -12,6 +12,7 @@ import (
 	"text/template"
 
 	"synthetic/internal/draw"
+	"synthetic/internal/markdown"
 )
 
 // Document is a report without a format.
@@ -120,8 +121,7 @@ var (
 // Markdown writes the document; pictures are links to files beside it.
 func (d Document) Markdown() ([]byte, error) {
 	text := template.Must(template.New("report").Funcs(template.FuncMap{
-		"cell": strings.NewReplacer("|", `\|`, "\n", " ").Replace, // both would end a cell
-		"trim": func(code string) string { return strings.TrimSuffix(code, "\n") },
+		"text": markdown.Text, "cell": markdown.Cell, "code": markdown.Code,
 	}).Parse(markdownSource))
 	var b bytes.Buffer
 	if err := text.Execute(&b, d); err != nil {

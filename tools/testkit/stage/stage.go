@@ -66,7 +66,7 @@ func Play(t *testing.T, cfg *config.Config, o simulate.Options, length time.Dura
 func Run(t *testing.T, s *sidecar.Sidecar) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended, listen := make(chan error, 1), simulate.NewPipes()
-	server := sidecar.NewServer(s.Handler())
+	server := s.Server()
 	go func() { ended <- s.Run(ctx, server, func() error { return server.Serve(listen) }) }()
 	return func() {
 		t.Helper()

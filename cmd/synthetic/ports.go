@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/mdlayher/vsock"
+	"github.com/prometheus/exporter-toolkit/web"
+)
+
+// ports are the sockets that the usual flags of an exporter name, taken before
+// anything is sent to a target, so that a mistake or a port in use shows first.
+type ports struct {
+	flags     *web.FlagConfig
+	logger    *slog.Logger
+	listeners []net.Listener
+}
+
+// openPorts checks the web configuration and takes the ports.
+func openPorts(flags *web.FlagConfig, logger *slog.Logger) (*ports, error) {
+	if err := web.Validate(*flags.WebConfigFile); err != nil {
+		return nil, usagef("--web.config.file=%s: %w", *flags.WebConfigFile, err)
+	}
+	p := &ports{flags: flags, logger: logger}
+	if flags.WebSystemdSocket != nil && *flags.WebSystemdSocket {
+		return p, p.inherit()
+	}
+	for _, addr := range *flags.WebListenAddresses {
+		l, err := listen(addr)
+		if err != nil {
+			p.close()
+			return nil, err
+		}
+		p.listeners = append(p.listeners, l)
+	}
+	return p, nil
+}
+
+// inherit takes the sockets that systemd hands over.
+func (p *ports) inherit() (err error) {
+	p.listeners, err = activation.Listeners()
+	switch {
+	case err != nil:
+		return fmt.Errorf("--web.systemd-socket: %w", err)
+	case len(p.listeners) == 0:
+		return usagef("--web.systemd-socket: systemd hands over no socket: start the program by a .socket unit, or leave the flag out")
+	}
+	return nil
+}
+
+// listen takes one port, vsock://:PORT being one of the hypervisor's.
+func listen(addr string) (net.Listener, error) {
+	if strings.HasPrefix(addr, "vsock://") {
+		return listenVsock(addr)
+	}
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, usagef("--web.listen-address=%s: %w; write for example :9877 or 127.0.0.1:9877", addr, err)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
+	}
+	return l, nil
+}
+
+func listenVsock(addr string) (net.Listener, error) {
+	var port uint64
+	u, err := url.Parse(addr)
+	if err == nil {
+		port, err = strconv.ParseUint(u.Port(), 10, 32)
+	}
+	if err != nil {
+		return nil, usagef("--web.listen-address=%s: %w; write for example vsock://:9877", addr, err)
+	}
+	l, err := vsock.Listen(uint32(port), nil)
+	if err != nil {
+		return nil, fmt.Errorf("serving HTTP: %w; choose another --web.listen-address", err)
+	}
+	return l, nil
+}
+
+// bound replaces each listener by what by makes of it.
+func (p *ports) bound(by func(net.Listener) net.Listener) {
+	for i, l := range p.listeners {
+		p.listeners[i] = by(l)
+	}
+}
+
+// addresses are where is listened.
+func (p *ports) addresses() []string {
+	var all []string
+	for _, l := range p.listeners {
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+// serve serves on all ports until the server is closed.
+func (p *ports) serve(s *http.Server) error {
+	return web.ServeMultiple(p.listeners, s, p.flags, p.logger)
+}
+
+// close gives the ports back, as a server that has served did already.
+func (p *ports) close() {
+	for _, l := range p.listeners {
+		_ = l.Close()
+	}
+}

@@ -1,0 +1,177 @@
+package serverside
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"synthetic/internal/probe/target"
+)
+
+// counters are what a page is read for.
+const counters = "vllm:spec_decode_num_draft_tokens_total 10\nvllm:spec_decode_num_accepted_tokens_total 6\n"
+
+// repeated is a text that comes so many times.
+type repeated struct {
+	text  string
+	times int
+	rest  string
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		if r.times == 0 {
+			return 0, io.EOF
+		}
+		r.rest, r.times = r.text, r.times-1
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func zipped(t testing.TB, page io.Reader) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.Copy(w, page); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// hostile are pages that would cost much if they were taken as they come. says
+// is what the error says, "" where the counters at the end are read all the same.
+func hostile() map[string]struct {
+	page func() io.Reader
+	says string
+} {
+	many := func(text string, size int) func() io.Reader {
+		return func() io.Reader {
+			return io.MultiReader(&repeated{text: text, times: size / len(text)}, strings.NewReader("\n"+counters))
+		}
+	}
+	type page = struct {
+		page func() io.Reader
+		says string
+	}
+	return map[string]page{
+		"other families":            {many("other_metric{a=\"b\",c=\"d\"} 1\n", 32<<20), "larger than 4 MiB"},
+		"one line":                  {many("x", 32<<20), "larger than 4 MiB"},
+		"comments":                  {many("# HELP vllm:generation_tokens_total so many\n", 32<<20), "larger than 4 MiB"},
+		"labels of a known family":  {many("vllm:generation_tokens_total{"+strings.Repeat("a=\"\",", 5000)+"} 1\n", 3<<20), "more than 1 MiB"},
+		"series of a known family":  {many("vllm:generation_tokens_total 1\n", 3<<20), "\"vllm:generation_tokens_total\" has more than 4096 series"},
+		"a long line, passed over":  {many(strings.Repeat("x", 1<<20)+"\n", 3<<20), ""},
+		"other families, not large": {many("other_metric{a=\"b\",c=\"d\"} 1\n", 3<<20), ""},
+	}
+}
+
+// TestHostilePages: a page costs what is kept of it, and says so when that is too
+// much. One that is compressed unasked costs no more.
+func TestHostilePages(t *testing.T) {
+	for name, tc := range hostile() {
+		for _, encoding := range []string{"", "gzip"} {
+			t.Run(name+encoding, func(t *testing.T) {
+				var whole []byte
+				if encoding != "" {
+					whole = zipped(t, tc.page())
+				}
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					if encoding == "" {
+						_, _ = io.Copy(w, tc.page())
+						return
+					}
+					w.Header().Set("Content-Encoding", encoding)
+					_, _ = w.Write(whole)
+				}))
+				defer server.Close()
+				c, err := NewClient(target.Target{BaseURL: server.URL + "/v1"}, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				s, err := c.Scrape(t.Context(), server.URL+"/metrics")
+				runtime.ReadMemStats(&after)
+				if cost := after.TotalAlloc - before.TotalAlloc; cost > 8<<20 {
+					t.Errorf("%d MiB were allocated", cost>>20)
+				}
+				if tc.says == "" {
+					if d, _ := s.known(drafted); err != nil || d != 10 {
+						t.Errorf("read %+v, %v", s, err)
+					}
+				} else if err == nil || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("error %v, want %q", err, tc.says)
+				}
+			})
+		}
+	}
+}
+
+// TestScrapeEndsBetweenLines: who gives up on a page that never ends gets its
+// reader back.
+func TestScrapeEndsBetweenLines(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	page := &repeated{text: "other 1\n", times: 1 << 40}
+	_, err := excerptOf(ctx, readerFunc(func(p []byte) (int, error) {
+		cancel()
+		return page.Read(p)
+	}))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := sampleOf(ctx, excerpt{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("reading the families: %v", err)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// TestExcerptKeepsAsTheParserReads: what is passed over changes nothing of what
+// is read.
+func TestExcerptKeepsAsTheParserReads(t *testing.T) {
+	text := "# HELP other what it is\n# TYPE other counter\nother{a=\"}\"} 1\n" +
+		"  vllm:generation_tokens_total{engine=\"0\"} 5 1700000000\n\n# a comment\n{\"quoted.name\"} 3\n" +
+		"#  TYPE of nothing\n# TYPE vllm:time_to_first_token_seconds histogram\n" +
+		"vllm:time_to_first_token_seconds_bucket{le=\"+Inf\"} 7\nvllm:time_to_first_token_seconds_sum 3.5\nvllm:time_to_first_token_seconds_count 7\n" +
+		"vllm:generation_tokens_total{engine=\"1\"} 6"
+	s := page(t, 0, text)
+	if v := s.values[outputTokens]; v != 11 {
+		t.Errorf("%v output tokens, want 11", v)
+	}
+	if got := fmt.Sprint(s.buckets[ttft]); got != "[{+Inf 7}]" {
+		t.Errorf("buckets %s", got)
+	}
+	if got := fmt.Sprint(s.Families); got != "[vllm:generation_tokens_total vllm:time_to_first_token_seconds]" {
+		t.Errorf("families %s", got)
+	}
+}
+
+// BenchmarkHostilePage reports what a page costs that would be read for long:
+// "go test -run '^$' -bench HostilePage -benchmem ./internal/serverside".
+func BenchmarkHostilePage(b *testing.B) {
+	for name, tc := range hostile() {
+		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := excerptOf(b.Context(), tc.page()); (err == nil) != (tc.says == "") {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

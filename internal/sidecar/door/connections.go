@@ -1,0 +1,139 @@
+package door
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Connections are those that are open, of all listeners together. When there are
+// as many as there may be, the one that has waited longest for a request gives
+// way to a new one; where all have a request, the new one is closed. Use
+// NewConnections.
+type Connections struct {
+	limit   int
+	reserve *reserve
+
+	mu   sync.Mutex
+	open map[*conn]time.Time // since when it waits; zero while it has a request
+}
+
+// NewConnections returns the bound on connections that suits the process: a
+// quarter of its descriptors at most, since probes need the others.
+func NewConnections() *Connections {
+	return newConnections(min(maxConnections, max(descriptors()/4, 1)))
+}
+
+func newConnections(limit int) *Connections {
+	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]time.Time{}}
+}
+
+// Level returns how many connections there are, and how many there may be.
+func (c *Connections) Level() (used, limit float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return float64(len(c.open)), float64(c.limit)
+}
+
+// Of returns l with the bound. The connections must be those of a server of
+// NewServer.
+func (c *Connections) Of(l net.Listener) net.Listener {
+	c.reserve.fill()
+	return &listener{l, c}
+}
+
+type listener struct {
+	net.Listener
+	of *Connections
+}
+
+// Accept waits for a connection that there is room for.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		raw, err := l.Listener.Accept()
+		if errors.Is(err, syscall.EMFILE) && l.of.reserve.give() {
+			continue
+		}
+		l.of.reserve.fill()
+		if err != nil {
+			return nil, err
+		}
+		if c := l.of.admit(raw); c != nil {
+			return c, nil
+		}
+		raw.Close()
+	}
+}
+
+// admit takes a connection in, and sends another away for it if it must; nil
+// when there is no room.
+func (c *Connections) admit(raw net.Conn) net.Conn {
+	admitted := &conn{Conn: raw, of: c}
+	c.mu.Lock()
+	var leaves *conn
+	if len(c.open) >= c.limit {
+		if leaves = c.longestWaiting(); leaves == nil {
+			c.mu.Unlock()
+			return nil
+		}
+		delete(c.open, leaves)
+	}
+	c.open[admitted] = time.Now()
+	c.mu.Unlock()
+	if leaves != nil {
+		leaves.Close()
+	}
+	return admitted
+}
+
+// longestWaiting is the connection that waits longest for a request, nil when
+// none does.
+func (c *Connections) longestWaiting() (longest *conn) {
+	for open, since := range c.open {
+		if !since.IsZero() && (longest == nil || since.Before(c.open[longest])) {
+			longest = open
+		}
+	}
+	return longest
+}
+
+// state is the http.Server.ConnState that says which connections wait.
+func (c *Connections) state(over net.Conn, s http.ConnState) {
+	if secure, ok := over.(*tls.Conn); ok {
+		over = secure.NetConn()
+	}
+	of, ok := over.(*conn)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, open := c.open[of]; !open {
+		return
+	}
+	switch s {
+	case http.StateActive:
+		c.open[of] = time.Time{}
+	case http.StateIdle:
+		c.open[of] = time.Now()
+	}
+}
+
+// conn is a connection that says when it is closed.
+type conn struct {
+	net.Conn
+	of *Connections
+}
+
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	c.of.reserve.fill()
+	return err
+}

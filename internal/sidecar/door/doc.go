@@ -1,0 +1,42 @@
+// Package door is the prober's own port: what may come in by it, how much of it
+// at once, and for how long. Whoever reaches the port can ask; nobody who does
+// may cost the probes their memory, their descriptors or their time.
+//
+//	Connections  how many connections there are; those that wait give way
+//	Gate         how many answers of a kind are under way; 503 beyond it
+//	Pages        answers that are made one after the other
+//	Scrapes      answers that are made once a second, for everybody
+//	NewServer    how long one request may take
+package door
+
+import "time"
+
+// How much is taken in at once.
+const (
+	// maxConnections bounds the open connections, where descriptors are plenty: it
+	// stays within what probe/wire leaves of them to others.
+	maxConnections = 192
+	// MaxScrapes, MaxPages and MaxReloads bound the answers of a kind that are
+	// under way. What the kernel holds for a slow reader counts in the memory of
+	// a container, so they bound that, too.
+	MaxScrapes, MaxPages, MaxReloads = 16, 16, 4
+	// maxHeader bounds a request's header, and maxBody its body, in bytes.
+	maxHeader, maxBody = 16 << 10, 64 << 10
+	// maxStreams bounds the requests under way on one connection of HTTP/2.
+	maxStreams = 16
+)
+
+// How long things may take.
+const (
+	headerTimeout = 10 * time.Second
+	readTimeout   = 15 * time.Second
+	// writeTimeout covers the making of an answer, too.
+	writeTimeout = 30 * time.Second
+	idleTimeout  = 2 * time.Minute
+	// sendTimeout is what a reader may take for an answer that is there.
+	sendTimeout = 10 * time.Second
+	// renderTimeout bounds the wait for an answer to be made, and its making.
+	renderTimeout = 10 * time.Second
+	// freshFor is how long a rendering of /metrics answers for another one.
+	freshFor = time.Second
+)

@@ -1,0 +1,58 @@
+package door
+
+import (
+	"bufio"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"synthetic/internal/simulate"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// port is a server of the door over connections in memory.
+type port struct {
+	t     *testing.T
+	pipes *simulate.Pipes
+}
+
+// open serves h until the test's end or stop, with room for so many connections.
+func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
+	t.Helper()
+	p = port{t, simulate.NewPipes()}
+	c := newConnections(limit)
+	server := NewServer(h, c, slog.New(slog.DiscardHandler))
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(c.Of(p.pipes)) }()
+	return p, func() {
+		server.Close()
+		<-done
+	}
+}
+
+// connect opens a connection and says something.
+func (p port) connect(text string) net.Conn {
+	p.t.Helper()
+	c, err := p.pipes.Dial(p.t.Context(), "", "")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := c.Write([]byte(text)); err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// answerOf reads a response; nil when the connection ends before one.
+func answerOf(c net.Conn) *http.Response {
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return nil
+	}
+	resp.Body.Close()
+	return resp
+}

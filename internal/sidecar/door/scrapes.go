@@ -1,0 +1,113 @@
+package door
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+)
+
+// formats are those that are rendered, the best first. A client chooses among
+// them and cannot make up more.
+func formats() []expfmt.Format {
+	return []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtProtoDelim, expfmt.FmtText}
+}
+
+// noFilter answers a scrape of single names: each set of names would be a
+// rendering of its own.
+const noFilter = "name[] is not offered here: leave it out, and drop what is not wanted with metric_relabel_configs"
+
+// variant is one way in which a scrape is rendered.
+type variant struct {
+	format expfmt.Format
+	gzip   bool
+}
+
+// scrapes are the renderings of the last second.
+type scrapes struct {
+	render http.Handler
+	one    turn // also guards kept
+	kept   map[variant]*answer
+}
+
+// Scrapes serves the metrics that render writes, rendered at most once a second
+// for each format, compressed or not: who asks within a second of a rendering
+// gets the same bytes. Renderings come one after the other.
+func Scrapes(render http.Handler) http.Handler {
+	return &scrapes{render: render, one: newTurn(), kept: map[variant]*answer{}}
+}
+
+func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("name[]") {
+		http.Error(w, noFilter, http.StatusBadRequest)
+		return
+	}
+	a, err := s.page(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	a.send(w)
+}
+
+// page is a rendering that is fresh, or a new one.
+func (s *scrapes) page(r *http.Request) (*answer, error) {
+	give, err := s.one.take(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer give()
+	maps.DeleteFunc(s.kept, func(_ variant, a *answer) bool { return time.Since(a.made) >= freshFor })
+	v := variantOf(r.Header)
+	if a := s.kept[v]; a != nil {
+		return a, nil
+	}
+	a, err := made(s.render, v.request(r))
+	if err == nil && a.status == http.StatusOK {
+		s.kept[v] = a
+	}
+	return a, err
+}
+
+// variantOf is what a client asks for. Escapings of names are not told apart:
+// there is no name that one would change.
+func variantOf(h http.Header) variant {
+	asked := string(expfmt.NegotiateAccept(h, formats()...))
+	i := slices.IndexFunc(formats(), func(f expfmt.Format) bool { return strings.HasPrefix(asked, string(f)+";") })
+	return variant{formats()[i], acceptsGzip(h)}
+}
+
+// request asks for the variant, whatever else the client's request says.
+func (v variant) request(r *http.Request) *http.Request {
+	out := &http.Request{Method: http.MethodGet, URL: r.URL, Header: http.Header{"Accept": {string(v.format)}}}
+	if v.gzip {
+		out.Header.Set("Accept-Encoding", "gzip")
+	}
+	return out.WithContext(r.Context())
+}
+
+// acceptsGzip reports whether a client takes gzip.
+func acceptsGzip(h http.Header) bool {
+	for _, line := range h.Values("Accept-Encoding") {
+		for offer := range strings.SplitSeq(line, ",") {
+			name, parameters, _ := strings.Cut(offer, ";")
+			if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				return weight(parameters) > 0
+			}
+		}
+	}
+	return false
+}
+
+// weight is the q of an offer, 1 unless it says otherwise.
+func weight(parameters string) float64 {
+	text, found := strings.CutPrefix(strings.TrimSpace(parameters), "q=")
+	if q, err := strconv.ParseFloat(text, 64); found && err == nil {
+		return q
+	}
+	return 1
+}

@@ -1,0 +1,53 @@
+package door
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+)
+
+// NewServer returns a server of h whose peers cannot hold it up: each part of a
+// request has a bound in time, and the connections are known to c. What the
+// server has to say of connections goes to logger.
+func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           Guard(h),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnState:         c.state,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
+}
+
+// Guard refuses what another site's page asks a browser to do here, bounds what
+// is read of a request, and forbids browsers to take an answer for what it is
+// not. GET and HEAD change nothing and are answered whoever asks.
+func Guard(h http.Handler) http.Handler {
+	same := http.NewCrossOriginProtection()
+	same.SetDenyHandler(http.HandlerFunc(crossSite))
+	bounded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("X-Frame-Options", "DENY")
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		h.ServeHTTP(w, r)
+	})
+	return same.Handler(bounded)
+}
+
+// crossSite says why a request is refused.
+func crossSite(w http.ResponseWriter, r *http.Request) {
+	http.Error(w, fmt.Sprintf("refused: a page of another site (%s) asked a browser for this; ask from a page of this address, or with curl",
+		origin(r)), http.StatusForbidden)
+}
+
+// origin is where a request says that it comes from.
+func origin(r *http.Request) string {
+	if from := r.Header.Get("Origin"); from != "" {
+		return fmt.Sprintf("Origin: %.200q", from)
+	}
+	return "Sec-Fetch-Site: cross-site"
+}

@@ -1,0 +1,114 @@
+package door
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestCrossSite: a page of another site gets nothing done, everybody else does,
+// and what changes nothing is answered.
+func TestCrossSite(t *testing.T) {
+	h := Guard(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "done") }))
+	for name, tc := range map[string]struct {
+		method  string
+		headers map[string]string
+		code    int
+		says    string
+	}{
+		"curl":                     {http.MethodPost, nil, 200, "done"},
+		"same origin":              {http.MethodPost, map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, 200, "done"},
+		"the address bar":          {http.MethodPost, map[string]string{"Sec-Fetch-Site": "none"}, 200, "done"},
+		"another site":             {http.MethodPost, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, "another site (Origin: \"https://evil.example\")"},
+		"another site of a domain": {http.MethodPost, map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "Sec-Fetch-Site"},
+		"an old browser":           {http.MethodPost, map[string]string{"Origin": "https://evil.example"}, 403, "with curl"},
+		"an old browser, here":     {http.MethodPost, map[string]string{"Origin": "http://example.com"}, 200, "done"},
+		"a frame of another site":  {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site"}, 200, "done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w := httptest.NewRequest(tc.method, "/", nil), httptest.NewRecorder()
+			for k, v := range tc.headers {
+				r.Header.Set(k, v)
+			}
+			h.ServeHTTP(w, r)
+			if w.Code != tc.code || !strings.Contains(w.Body.String(), tc.says) {
+				t.Errorf("%d %s, want %d and %q", w.Code, w.Body, tc.code, tc.says)
+			}
+			if w.Header().Get("X-Content-Type-Options") != "nosniff" {
+				t.Error("a browser may guess what the answer is")
+			}
+		})
+	}
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	var read int64
+	h := Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { read, _ = io.Copy(io.Discard, r.Body) }))
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 2*maxBody))))
+	if read != maxBody {
+		t.Errorf("%d bytes were read, want %d", read, maxBody)
+	}
+}
+
+// closedWithin is how long it takes until the server lets go of a connection.
+func closedWithin(c net.Conn) time.Duration {
+	began := time.Now()
+	_, _ = io.Copy(io.Discard, c)
+	return time.Since(began)
+}
+
+// TestSlowPeers: whoever holds a connection and sends or takes nothing loses it.
+func TestSlowPeers(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	for name, tc := range map[string]struct {
+		says   string
+		within time.Duration
+	}{
+		"says nothing":       {"", headerTimeout},
+		"half a header":      {"GET / HTTP/1.1\r\nHost:", headerTimeout},
+		"half a body":        {"POST /read HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf", readTimeout},
+		"no body, not asked": {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n", readTimeout},
+		"idle":               {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", idleTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, stop := open(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/read" {
+						_, _ = io.Copy(io.Discard, r.Body)
+					}
+				}), 4)
+				defer stop()
+				c := p.connect(tc.says)
+				defer c.Close()
+				if took := closedWithin(c); took > tc.within+time.Second {
+					t.Errorf("the connection was let go of after %v, want %v", took, tc.within)
+				}
+			})
+		})
+	}
+	t.Run("takes nothing", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			gate := NewGate("pages", 1)
+			p, stop := open(t, gate.Handler(Pages(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, large) }))), 4)
+			defer stop()
+			c := p.connect("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+			defer c.Close()
+			synctest.Wait()
+			other := p.connect("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+			if r := answerOf(other); r == nil || r.StatusCode != http.StatusServiceUnavailable || r.Header.Get("Retry-After") == "" {
+				t.Errorf("while a reader takes nothing, another gets %+v", r)
+			}
+			other.Close()
+			time.Sleep(sendTimeout + time.Second)
+			synctest.Wait()
+			if used, limit := gate.Level(); used != 0 || limit != 1 {
+				t.Errorf("%v of %v answers are under way", used, limit)
+			}
+		})
+	})
+}

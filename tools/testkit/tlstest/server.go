@@ -1,0 +1,88 @@
+package tlstest
+
+import (
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Server wants the certificate and the token of its generation, and shows its
+// own.
+type Server struct {
+	*httptest.Server
+	now atomic.Pointer[Generation]
+}
+
+// NewServer serves h to those who have the generation's certificate and whose
+// credential (a header's last word, or the password of basic authentication) is
+// its token.
+func NewServer(t *testing.T, g Generation, h http.Handler) *Server {
+	t.Helper()
+	s := &Server{}
+	s.now.Store(&g)
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.knows(r) {
+			http.Error(w, "this is not the token of today", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.now.Load().config() }}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *Server) knows(r *http.Request) bool {
+	token := s.now.Load().Token
+	_, password, basic := r.BasicAuth()
+	return basic && password == token || strings.HasSuffix(r.Header.Get("Authorization"), " "+token)
+}
+
+// Rotate has the server know the new generation alone, and ends its connections.
+func (s *Server) Rotate(g Generation) {
+	s.now.Store(&g)
+	s.CloseClientConnections()
+}
+
+// NewProxy returns the address of a proxy that connects to wherever it is told.
+func NewProxy(t *testing.T) string {
+	t.Helper()
+	var copies sync.WaitGroup
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		far, err := net.Dial("tcp", r.Host)
+		if err != nil || r.Method != http.MethodConnect {
+			http.Error(w, "cannot be reached", http.StatusBadGateway)
+			return
+		}
+		near, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			far.Close()
+			return
+		}
+		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
+		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
+			copies.Go(func() {
+				_, _ = io.Copy(way[0], way[1])
+				near.Close()
+				far.Close()
+			})
+		}
+	}))
+	t.Cleanup(func() {
+		proxy.Close()
+		copies.Wait()
+	})
+	return proxy.URL
+}
+
+// Token is what the server wants now.
+func (s *Server) Token() string { return s.now.Load().Token }
