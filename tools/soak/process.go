@@ -139,6 +139,9 @@ func (p *program) awaitReady(ctx context.Context) error {
 	}
 }
 
+// renderedFor is for how long the program may answer with what it rendered before.
+const renderedFor = 1200 * time.Millisecond
+
 // leave ends the process of now with a signal, and reads its last counts while
 // it drains.
 func (p *program) leave(s syscall.Signal) error {
@@ -155,6 +158,7 @@ func (p *program) leave(s syscall.Signal) error {
 	default:
 	}
 	l.How = "killed"
+	begin := time.Now()
 	if err := l.cmd.Process.Signal(s); err != nil {
 		return err
 	}
@@ -173,9 +177,9 @@ func (p *program) leave(s syscall.Signal) error {
 			_ = l.cmd.Process.Kill()
 			<-l.exited
 			return errors.New("the program did not end within 40 s of SIGTERM")
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(200 * time.Millisecond):
 		}
-		if s == syscall.SIGTERM {
+		if s == syscall.SIGTERM && time.Since(begin) > renderedFor {
 			if c, err := p.counts(); err == nil {
 				l.final = c
 			}

@@ -38,6 +38,9 @@ type sample struct {
 	Files      float64 `json:"files"`
 	Stored     float64 `json:"stored_bytes"`
 	Ready      bool    `json:"ready"`
+	// Crowded says that others ask for pages at the same time, of whom the program
+	// may turn some away.
+	Crowded bool `json:"crowded,omitempty"`
 	// Missed says why there is no scrape in it; such a sample has what /proc says.
 	Missed string `json:"missed,omitempty"`
 }
@@ -52,7 +55,7 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	if l == nil {
 		return out, false
 	}
-	out = sample{At: time.Since(s.begin).Seconds(), Life: l.Number}
+	out = sample{At: time.Since(s.begin).Seconds(), Life: l.Number, Crowded: s.crowded.Load() > 0}
 	pid := strconv.Itoa(l.cmd.Process.Pid)
 	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {
