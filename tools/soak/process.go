@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,8 +26,9 @@ type life struct {
 	How     string    `json:"how"` // "ended", "killed"
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	err     error // of a process that has ended
-	before  []int // what each deployment had received when it started
+	ready   atomic.Bool // it was, once
+	err     error       // of a process that has ended
+	before  []int       // what each deployment had received when it started
 	// final is what it had counted while it drained, nil of one that was killed.
 	final counts
 }
@@ -127,6 +129,7 @@ func (p *program) awaitReady(ctx context.Context) error {
 	defer cancel()
 	for {
 		if status, _, err := p.get(ctx, "/-/ready"); err == nil && status == http.StatusOK {
+			p.life().ready.Store(true)
 			return nil
 		}
 		select {

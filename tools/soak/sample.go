@@ -48,11 +48,11 @@ type sample struct {
 // gcPercent is the program's own, from which the goal of the heap follows.
 const gcPercent = 40
 
-// sample looks at the process of now; ok is false where there is none, or where
-// it ended on the way.
+// sample looks at the process of now; ok is false where there is none that was
+// ready once, or where it ended on the way.
 func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	l := s.program.life()
-	if l == nil {
+	if l == nil || !l.ready.Load() {
 		return out, false
 	}
 	out = sample{At: time.Since(s.begin).Seconds(), Life: l.Number, Crowded: s.crowded.Load() > 0}

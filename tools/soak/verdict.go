@@ -27,6 +27,8 @@ type quantity struct {
 	Of    func(sample) float64
 	Floor float64
 	Unit  float64
+	// Settles is the age of a life from which on it is judged, in seconds.
+	Settles float64
 }
 
 const megabyte = 1e6
@@ -34,11 +36,14 @@ const megabyte = 1e6
 // quantities are judged by their slopes. A leak of one connection a minute, of a
 // goroutine a minute or of 1 MB of heap in five shows within an hour.
 func quantities() []quantity {
+	// The pager keeps 120 samples of a series on the heap before they become a
+	// chunk in a file: at a round of 5 s that takes ten minutes.
+	const pagerFills = 11 * 60
 	return []quantity{
-		{"live heap, MB", func(s sample) float64 { return s.Heap }, 6 * megabyte, megabyte},
-		{"goroutines", func(s sample) float64 { return s.Goroutines }, 40, 1},
-		{"open files", func(s sample) float64 { return s.Open }, 40, 1},
-		{"series", func(s sample) float64 { return s.Series }, 400, 1},
+		{"live heap, MB", func(s sample) float64 { return s.Heap }, 6 * megabyte, megabyte, pagerFills},
+		{"goroutines", func(s sample) float64 { return s.Goroutines }, 40, 1, 0},
+		{"open files", func(s sample) float64 { return s.Open }, 40, 1, 0},
+		{"series", func(s sample) float64 { return s.Series }, 400, 1, 0},
 	}
 }
 
@@ -74,10 +79,10 @@ func (s *soak) checkMemory() check {
 // life.
 func (s *soak) checkGrowth(q quantity) check {
 	c := check{Name: "growth of " + q.Name, OK: true, Open: true,
-		Bound: fmt.Sprintf("per life at most %g over the calm samples of its second half, or four standard errors of the slope", q.Floor/q.Unit)}
+		Bound: fmt.Sprintf("per life at most %g over the calm samples of its second half%s, or four standard errors of the slope", q.Floor/q.Unit, q.from())}
 	var seen []string
 	for _, l := range s.program.lives {
-		x, y := s.secondHalf(l.Number, q.Of)
+		x, y := s.secondHalf(l.Number, q.Of, q.Settles)
 		f := fit(x, y)
 		if f.N < leastSamples || f.Span < leastSpan {
 			continue
@@ -90,12 +95,20 @@ func (s *soak) checkGrowth(q quantity) check {
 	}
 	c.Seen = strings.Join(seen, "; ")
 	if c.Open {
-		c.Seen = fmt.Sprintf("no life has %d calm samples over %d s in its second half: too short to tell", leastSamples, leastSpan)
+		c.Seen = fmt.Sprintf("no life has %d calm samples over %d s there: too short to tell", leastSamples, leastSpan)
 	}
 	return c
 }
 
-func (s *soak) secondHalf(life int, of func(sample) float64) (x, y []float64) {
+// from says from when on a quantity is judged.
+func (q quantity) from() string {
+	if q.Settles == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" from %.0f minutes on", q.Settles/60)
+}
+
+func (s *soak) secondHalf(life int, of func(sample) float64, settles float64) (x, y []float64) {
 	var own []sample
 	for _, one := range s.samples {
 		if one.Life == life {
@@ -105,7 +118,7 @@ func (s *soak) secondHalf(life int, of func(sample) float64) (x, y []float64) {
 	if len(own) == 0 {
 		return nil, nil
 	}
-	half := (own[0].At + own[len(own)-1].At) / 2
+	half := max((own[0].At+own[len(own)-1].At)/2, own[0].At+settles)
 	for _, one := range own {
 		if one.At >= half && one.Calm && one.Missed == "" {
 			x, y = append(x, one.At), append(y, of(one))
