@@ -85,6 +85,13 @@ lint: ## gofmt, go vet and staticcheck
 	$(GO) vet ./... && $(GO) vet -tags e2e ./e2e/...
 	$(GO) run $(STATICCHECK) ./...
 
+# Where there is a cgroup v1 that may be written to, by its quota; else by
+# stopping the process for 98 of each 100 ms.
+STARVE_CGROUP := $(shell test -w /sys/fs/cgroup/cpu/cpu.shares && echo /sys/fs/cgroup/cpu)
+.PHONY: starvation
+starvation: ## Leave a prober of 50 targets 2 % of a core for 150 s; prints what it says of them
+	$(GO) test -count=1 -v ./cmd/synthetic -run '^TestStarvedProber$$' -starve.targets=50 -starve.for=150s -starve.cgroup=$(STARVE_CGROUP)
+
 # Tests of the chart run uncached: the cache of Go does not see what helm reads.
 HELM_BIN := bin/helm-$(lastword $(subst @, ,$(HELM)))
 $(HELM_BIN):
