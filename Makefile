@@ -129,7 +129,7 @@ fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m)
 		awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' | \
 		while read -r package name; do \
 			echo "$$package $$name"; \
-			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 5s </dev/null || exit 1; \
+			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 1s </dev/null || exit 1; \
 		done
 
 .PHONY: soak
