@@ -33,6 +33,9 @@ const (
 	// writeTimeout covers the making of an answer, too.
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 2 * time.Minute
+	// busyTimeout is after how long a request is no reason any more to keep its
+	// connection when there are too many: a scrape takes less.
+	busyTimeout = 5 * time.Second
 	// sendTimeout is what a reader may take for an answer that is there.
 	sendTimeout = 10 * time.Second
 	// renderTimeout bounds the wait for an answer to be made, and its making.
