@@ -78,6 +78,9 @@ func (l *listener) Accept() (net.Conn, error) {
 // admit takes a connection in, and sends another away for it if it must; nil
 // when there is no room.
 func (c *Connections) admit(raw net.Conn) net.Conn {
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // or the system's size holds
+	}
 	admitted := &conn{Conn: raw, of: c}
 	c.mu.Lock()
 	var leaves *conn

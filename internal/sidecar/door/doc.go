@@ -17,9 +17,11 @@ const (
 	// stays within what probe/wire leaves of them to others.
 	maxConnections = 192
 	// MaxScrapes, MaxPages and MaxReloads bound the answers of a kind that are
-	// under way. What the kernel holds for a slow reader counts in the memory of
-	// a container, so they bound that, too.
-	MaxScrapes, MaxPages, MaxReloads = 16, 16, 4
+	// under way. Scrapes share their bytes, so that there may be more of them.
+	MaxScrapes, MaxPages, MaxReloads = 64, 16, 4
+	// sendBuffer is what the kernel may hold for a slow reader, which counts in
+	// the memory of a container; it takes twice that.
+	sendBuffer = 64 << 10
 	// maxHeader bounds a request's header, and maxBody its body, in bytes.
 	maxHeader, maxBody = 16 << 10, 64 << 10
 	// maxStreams bounds the requests under way on one connection of HTTP/2.
