@@ -19,6 +19,7 @@ import (
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/demo"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/status"
 )
@@ -88,7 +89,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, addrs []string, view *liv
 		return nil, err
 	}
 	s, err := sidecar.New(sidecar.Options{
-		Logger: sidecar.Quiet(e.logger), DrainTimeout: 2 * time.Second,
+		Logger: sidecar.Quiet(e.logger), DrainTimeout: 2 * time.Second, Lag: lag.New(),
 		OnAlert: func(c alerting.Transition) { view.say(alertLine(c)) },
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
 )
 
@@ -63,7 +64,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
-		ConfigFile: f.configFile, StateFile: f.stateFile, Lifecycle: f.lifecycle,
+		ConfigFile: f.configFile, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 	})
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/version"
 
 	"synthetic/internal/config"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/internal/study/figures"
@@ -60,7 +61,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
-		Tool: tool(), Dial: dial, Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	})
 	view.clear()
 	if run == nil {

@@ -22,15 +22,16 @@ func allowed() map[string][]string {
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
-		"internal/probe":           {"internal/bound", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe/lag":       nil,
+		"internal/probe":           {"internal/bound", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
 		"internal/sketch": nil,
-		"internal/slo":    {"internal/probe"},
+		"internal/slo":    {"internal/probe", "internal/probe/lag"},
 
-		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/workload"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/door":       {"internal/bound"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
@@ -38,13 +39,14 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/probe", "internal/serverside", "internal/sidecar/regression", "internal/sidecar/sink",
-			"internal/sketch", "internal/slo",
+			"internal/bound", "internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
+			"internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
-			"internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside", "internal/sidecar/door",
-			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
+			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
+			"internal/sidecar/door", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/sidecar/status",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
@@ -61,8 +63,8 @@ func allowed() map[string][]string {
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
-			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/target", "internal/probe/workload",
-			"internal/serverside", "internal/slo", "internal/study/runfile",
+			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/lag", "internal/probe/target",
+			"internal/probe/workload", "internal/serverside", "internal/slo", "internal/study/runfile",
 		},
 		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},

@@ -24,6 +24,7 @@ type attempt struct {
 	most   amounts
 	peaks  *Peaks
 	seen   measurement
+	lag    Lateness
 
 	trace   wire.Trace
 	status  int
@@ -96,7 +97,7 @@ func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, er
 	event, err := events.Next()
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
-		a.finish(outcome, deadline, a.limits.explain(outcome))
+		a.lapse(outcome, deadline, a.limits.explain(outcome))
 		return stream.Event{}, os.ErrDeadlineExceeded
 	}
 	return event, err
@@ -139,7 +140,7 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 	case errors.As(err, &tooLarge):
 		a.finish(Malformed, time.Now(), err.Error())
 	default:
-		a.finish(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
+		a.lapse(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
 	}
 }
 

@@ -19,6 +19,8 @@ type dialogue struct {
 	history []workload.Message
 	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
+	// lag is the largest of the turns so far.
+	lag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
 	drained time.Duration
 	sum     Conversation
@@ -149,7 +151,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	r.TraceID, traceparent = newTrace()
 	req, scrub, err := d.request(ctx, traceparent)
 	if err != nil {
-		r.Sent = time.Now()
+		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
@@ -157,9 +159,11 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 		return
 	}
 	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks}
+	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
+	d.lag = max(d.lag, a.lateness(r))
+	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
 		if err := d.p.accept(r.Answer); err != nil {

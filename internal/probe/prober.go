@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -32,6 +33,17 @@ type Options struct {
 	Pacer *wire.Pacer
 	// Peaks remember how near turns came to their bounds; nil for none.
 	Peaks *Peaks
+	// Lag says how late this process is; nil means never.
+	Lag Lateness
+}
+
+// Lateness is what a lag.Monitor knows of this process.
+type Lateness interface {
+	// Between returns the longest time without a break, and the time in all,
+	// that the process was late between two times.
+	Between(from, to time.Time) (longest, lost time.Duration)
+	// Lag is how late it was in the last minute.
+	Lag() time.Duration
 }
 
 // Prober holds conversations with one target. It is safe for concurrent use;
@@ -48,6 +60,9 @@ type Prober struct {
 
 // New returns a Prober. It fails only for a check that does not compile.
 func New(o Options) (*Prober, error) {
+	if o.Lag == nil {
+		o.Lag = (*lag.Monitor)(nil)
+	}
 	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target)}
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)

@@ -33,16 +33,16 @@ func (a *attempt) refused(ctx context.Context, err error) {
 		a.finish(Canceled, now, "canceled by the prober's own shutdown")
 	case isUnfit:
 		a.finish(Malformed, now, reason)
-	case wire.Own(err):
+	case wire.Own(err) && a.trace.FirstWrite.IsZero():
 		a.finish(NotSent, now, "nothing was sent: "+err.Error())
 	case step == wire.StepDNS || step == wire.StepConnect:
-		a.finish(ConnectError, now, err.Error())
+		a.unreached(ConnectError, now, err)
 	case step == wire.StepTLS:
-		a.finish(TLSError, now, err.Error())
+		a.unreached(TLSError, now, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		a.finish(TimeoutFirstToken, now, a.limits.explain(TimeoutFirstToken))
+		a.lapse(TimeoutFirstToken, now, a.limits.explain(TimeoutFirstToken))
 	case step == wire.StepWrite || lost(err):
-		a.finish(ConnectError, now, "the connection was lost before the response: "+err.Error())
+		a.lapse(ConnectError, now, "the connection was lost before the response: "+err.Error())
 	default:
 		a.finish(Malformed, now, "the response is no HTTP: "+err.Error())
 	}
@@ -67,7 +67,12 @@ func (a *attempt) readRefusal(ctx context.Context, by Outcome, body *wire.Body) 
 		a.finish(Canceled, time.Now(), "canceled by the prober's own shutdown")
 		return
 	}
-	a.finish(by, time.Now(), fmt.Sprintf("HTTP %d: %s", a.status, cmp.Or(stream.ErrorMessage(text), "no further word")))
+	said := fmt.Sprintf("HTTP %d: %s", a.status, cmp.Or(stream.ErrorMessage(text), "no further word"))
+	if a.status == http.StatusRequestTimeout { // the request came too slowly
+		a.lapse(by, time.Now(), said)
+		return
+	}
+	a.finish(by, time.Now(), said)
 }
 
 // statusOverloaded is 529, which no standard knows and with which some

@@ -86,6 +86,9 @@ type Result struct {
 	// and our look at them; Kernel says that the kernel stamped every one.
 	ReadLagMax time.Duration
 	Kernel     bool
+	// Lag is how much the prober itself may have added to a latency of this turn,
+	// or of an earlier one of its conversation, at most.
+	Lag time.Duration
 	// Answer is the assistant's text (content only), as put in the history.
 	Answer string
 }

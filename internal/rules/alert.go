@@ -43,7 +43,7 @@ type rule struct {
 func (in Input) complete(rules []rule) []rulefmt.Rule {
 	out := make([]rulefmt.Rule, len(rules))
 	for i, r := range rules {
-		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
+		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: unlessStarved(r), For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
 		if r.Alert != "" {
 			out[i].Labels = map[string]string{labelSeverity: string(r.Severity)}
 			maps.Copy(out[i].Labels, r.Labels)

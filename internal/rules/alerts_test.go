@@ -196,7 +196,7 @@ func alertNames() []string {
 	return []string{
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
 		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertTargetNoSamples,
-		rules.AlertProberSilent, rules.AlertProberLagging, rules.AlertSchedulerStuck,
+		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
 		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
 		rules.AlertFastRegression, rules.AlertSlowRegression, rules.AlertTailRegression,

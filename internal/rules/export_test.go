@@ -6,7 +6,7 @@ const (
 	AlertTargetBusy              = "SyntheticTargetBusy"
 	AlertTargetNoSamples         = "SyntheticTargetNoSamples"
 	AlertProberSilent            = "SyntheticProberSilent"
-	AlertProberLagging           = "SyntheticProberLagging"
+	AlertProberStarved           = "SyntheticProberStarved"
 	AlertSchedulerStuck          = "SyntheticSchedulerStuck"
 	AlertPagerStalled            = "SyntheticPagerStalled"
 	AlertConfigReloadFailed      = "SyntheticConfigReloadFailed"

@@ -89,8 +89,8 @@ type prober struct {
 	server func() serverside.Reading
 	// stalled is what its pager says of itself, if it has one.
 	stalled *float64
-	// lag is how late each turn is sent.
-	lag time.Duration
+	// late is how late the process runs.
+	late time.Duration
 }
 
 // restart makes a new process: all counters are back at 0.
@@ -100,6 +100,7 @@ func (p *prober) restart() {
 		Now:       func() time.Time { return *p.clock },
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
+		Lag:       func() time.Duration { return p.late },
 	})
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
@@ -173,7 +174,7 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	p.turns[j]++
 	r.Target, r.Workload, r.Kind = j.Target, j.Workload, kind
 	r.TraceID = fmt.Sprintf("%s-%d", p.instance, p.turns[j])
-	r.Scheduled = p.clock.Add(-p.lag)
+	r.Scheduled, r.Lag = *p.clock, p.late
 	r.Sent, r.End = *p.clock, *p.clock
 	p.recorder.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
 	p.recorder.Observe(r)

@@ -68,7 +68,7 @@ func (in Input) functions() template.FuncMap {
 		// exact writes a number so that it reads back as the same one.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
-		"one":   one, "queried": queried, "likelyPart": likelyPart, "young": young,
+		"one":   one, "queried": queried, "likelyPart": likelyPart, "young": young, "starvedText": starvedText,
 	}
 }
 

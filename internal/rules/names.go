@@ -25,6 +25,10 @@ const (
 	// the SLO's window: 1 untouched, 0 spent, below 0 overspent.
 	RecordBudgetRemaining = "synthetic:slo_error_budget_remaining:ratio"
 
+	// RecordStarved is 1 while every prober of a job is in no state to judge it, or
+	// was within the last two minutes.
+	RecordStarved = "synthetic:prober_starved:all2m"
+
 	recordTurnsRate      = "synthetic:slo_turns:rate5m"
 	recordViolationsRate = "synthetic:slo_violations:rate5m"
 )

@@ -17,8 +17,8 @@ func proberScenarios() []scenario {
 	skipping := func(reason string, every int) func(*house) {
 		return all(func(p *prober) { p.skip, p.skipEvery = reason, every })
 	}
-	lags := func(lag time.Duration) behaviour {
-		return with(ok, func(r *probe.Result) { r.ReadLagMax = lag })
+	starving := func(i int, lag time.Duration) func(*house) {
+		return func(h *house) { h.probers[i].late = lag }
 	}
 	return []scenario{
 		{name: "the only scheduler is stuck", steps: []step{
@@ -46,19 +46,24 @@ func proberScenarios() []scenario {
 			{after: 3 * time.Minute, want: []string{rules.AlertPagerStalled + " prober-0"}},
 			{do: all(func(p *prober) { p.stalled = new(0.) }), after: time.Minute},
 		}},
-		{name: "turns are sent late", steps: []step{
+		{name: "the only prober is starved while turns fail", steps: []step{
 			healthy,
-			{do: all(func(p *prober) { p.lag = 500 * time.Millisecond }), after: 30 * time.Minute, want: []string{
-				rules.AlertProberLagging + " schedule prober-0",
-			}},
-			{do: all(func(p *prober) { p.lag = 0 }), after: 20 * time.Minute},
+			{do: starving(0, time.Second), after: 3 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(failing(probe.ConnectError)), after: 20 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(ok), after: 2 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: starving(0, 0), after: 12 * time.Minute},
 		}},
-		{name: "bytes are looked at late", steps: []step{
+		{name: "one prober of two is starved while turns fail", replicas: 2, steps: []step{
 			healthy,
-			{do: behaving(lags(300 * time.Millisecond)), after: 30 * time.Minute, want: []string{
-				rules.AlertProberLagging + " read prober-0",
+			{do: starving(0, time.Second), after: 4 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{
+				rules.AlertProberStarved + " prober-0", rules.AlertSLOSlowBurn + " a chat ttft", rules.AlertTargetDown + " a chat",
 			}},
-			{do: behaving(lags(time.Millisecond)), after: 20 * time.Minute},
+		}},
+		{name: "nothing can be sent", steps: []step{
+			healthy,
+			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: behaving(ok), after: 12 * time.Minute},
 		}},
 		{name: "one conversation in three is over the cap", steps: []step{
 			healthy,

@@ -108,10 +108,7 @@ func sixfoldRegressions() []sixfold {
 func sixfoldProbers() []sixfold {
 	silent := func(age time.Duration) []series { return one(aged(metrics.LastTurn, age, job()...)) }
 	stuck := func(age time.Duration) []series { return one(aged(metrics.SchedulerHeartbeat, age, job()...)) }
-	// late is how many of the 12 turns a minute are sent more than 100 ms late.
-	late := func(turns float64) []series {
-		return one(counter(metrics.ScheduleLag+"_bucket", 12-turns, "le", "0.1"))
-	}
+	starved := func(v float64) []series { return one(gauge(metrics.ProberStarved, v, job()...)) }
 	skipped := func(perMinute float64) []series {
 		return one(counter(metrics.ConversationsSkipped, perMinute, overBudget()...))
 	}
@@ -135,11 +132,8 @@ func sixfoldProbers() []sixfold {
 			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
 		},
 		{
-			alert: rules.AlertProberLagging, fault: late(3), almost: late(0.5),
-			lead: 20 * time.Minute, fires: 16 * time.Minute, resolves: 15 * time.Minute,
-			// The quantile of buckets that are no numbers is the last bound there is;
-			// the NaN that does occur, of an idle window, is quiet.
-			onNaN: true,
+			alert: rules.AlertProberStarved, fault: starved(1),
+			lead: 5 * time.Minute, fires: 4 * time.Minute, resolves: 7 * time.Minute,
 		},
 		{
 			alert: rules.AlertConversationsSkipped, fault: skipped(1), almost: skipped(0.4),

@@ -52,6 +52,7 @@ func healthyWorld() []series {
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
 		aged(metrics.LastTurn, 5*time.Second, job()...),
 		gauge(metrics.ConsecutiveFailed, 0, job()...),
+		gauge(metrics.ProberStarved, 0, job()...),
 		counter(metrics.Turns, 4, firstTurns()...),
 		counter(metrics.OutputTokens, 8000, job()...),
 		counter(metrics.TurnFailures, 0, refused()...),
@@ -80,10 +81,6 @@ func healthyWorld() []series {
 		gauge(metrics.ServerMetricsUp, 1, "target", "a"),
 		counter(metrics.ServerDrafted, 2000, "target", "a"),
 		counter(metrics.ServerAccepted, 1200, "target", "a"),
-
-		counter(metrics.ScheduleLag+"_bucket", 12, "le", "0.1"),
-		counter(metrics.ScheduleLag+"_bucket", 12, "le", "0.5"),
-		counter(metrics.ScheduleLag+"_bucket", 12, "le", "+Inf"),
 	}
 }
 
@@ -110,15 +107,4 @@ func TestHealthyWorldIsQuiet(t *testing.T) {
 	if firing := b.server.Firing(); len(firing) > 0 {
 		t.Errorf("%v fire at %s", firing, b.now)
 	}
-}
-
-// TestLagOfAnIdleProber: the quantile of a window without turns is no number.
-func TestLagOfAnIdleProber(t *testing.T) {
-	b := newBench(t, sixfold{alert: rules.AlertProberLagging})
-	b.turns([]series{
-		counter(metrics.ScheduleLag+"_bucket", 0, "le", "0.1"),
-		counter(metrics.ScheduleLag+"_bucket", 0, "le", "0.5"),
-		counter(metrics.ScheduleLag+"_bucket", 0, "le", "+Inf"),
-	})
-	b.never(time.Hour)
 }

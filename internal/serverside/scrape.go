@@ -27,7 +27,7 @@ const (
 	// patience bounds one scrape.
 	patience = 5 * time.Second
 	// maxDescription bounds the bytes of an answer that is no page of metrics.
-	maxDescription = 256 << 10
+	maxDescription = 1 << 20
 )
 
 // Client asks the side doors of a deployment. Use NewClient; Close it.

@@ -21,6 +21,8 @@ type journal struct {
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*entry
+	// own is when it last spoke of own faults.
+	own time.Time
 }
 
 // entry is what the journal last said of a job.
@@ -36,6 +38,9 @@ func newJournal(logger *slog.Logger) *journal {
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
 	r, ended := e.(probe.Result)
+	if ended && r.Outcome.OwnFault() && j.ownIsNews(r.End) {
+		j.logger.Warn("The prober itself is at fault: turns say nothing of their targets", "target", r.Target, "workload", r.Workload, "outcome", r.Outcome, "err", r.Err)
+	}
 	if !ended || r.Outcome.Own() || !j.changed(r) {
 		return
 	}
@@ -45,6 +50,18 @@ func (j *journal) Observe(e probe.Event) {
 		return
 	}
 	j.logger.Info("Turns succeed", append(at, "ttft", r.TTFT.V)...)
+}
+
+// ownIsNews reports whether an own fault is worth a line: one a minute for all
+// jobs, which a fault of the process has in common.
+func (j *journal) ownIsNews(at time.Time) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.own.IsZero() && at.Sub(j.own) < journalEvery {
+		return false
+	}
+	j.own = at
+	return true
 }
 
 // changed reports whether the turn is worth a line.

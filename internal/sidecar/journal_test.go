@@ -23,6 +23,8 @@ func TestJournal(t *testing.T) {
 		{2 * time.Minute, probe.HTTP5xx, "Turns fail"},
 		{2*time.Minute + time.Second, probe.Stall, ""},
 		{2*time.Minute + 2*time.Second, probe.Canceled, ""},
+		{2*time.Minute + 3*time.Second, probe.NotSent, "The prober itself is at fault"},
+		{2*time.Minute + 4*time.Second, probe.ProberLate, ""},
 		{2*time.Minute + 30*time.Second, probe.Success, ""}, // within a minute of the last line
 		{3*time.Minute + time.Second, probe.Success, "Turns succeed"},
 		{4*time.Minute + 2*time.Second, probe.Empty, "Turns fail"},

@@ -48,6 +48,9 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		add(background, s.pager.Run, func() { <-drained }) // it sees the last turns
 	}
 	add(background, s.servers.Run, atOnce)
+	if s.options.Lag != nil {
+		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns
+	}
 	if s.options.ConfigFile != "" {
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)

@@ -29,6 +29,7 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/load"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
@@ -60,6 +61,8 @@ type Options struct {
 	Replica string
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Lag watches how late this process is, while Run runs; nil means never.
+	Lag *lag.Monitor
 }
 
 // RefusedError is a mistake of the caller: nothing was tried.
@@ -123,15 +126,16 @@ func New(o Options) (*Sidecar, error) {
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 		Throttled: func(target string) time.Duration { return s.guards.pacer(target).Waited() },
 		Bounds:    s.bounds(),
+		Lag:       o.Lag.Lag,
 	})
-	s.page = status.New(status.Options{Alerts: s.alerts})
+	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
 			return probe.New(probe.Options{
 				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
-				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Target.Name), Peaks: s.guards.peaks,
+				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Target.Name), Peaks: s.guards.peaks, Lag: o.Lag,
 			})
 		},
 		Memory:    s.guards.memory,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
 )
 
 // SLI is what an objective measures of a turn.
@@ -58,19 +59,36 @@ func among[T comparable](set []T, v T) bool {
 type Verdict uint8
 
 const (
-	// NotJudged: the turn gives no sample (ended by the prober itself, outside
-	// the objective, or undefined as TPOT of a one-token answer).
+	// NotJudged: the turn gives no sample (ended by the prober itself, too late
+	// by its own doing, outside the objective, or undefined as TPOT of a one-token
+	// answer).
 	NotJudged Verdict = iota
 	Good
 	Bad
 )
+
+// Tolerance is how much the prober itself may have added to a turn for the
+// objective to judge it. stamped says that the kernel stamped what came: then
+// the times between tokens are true however late they are read.
+func (o Objective) Tolerance(stamped bool) time.Duration {
+	if o.SLI == Availability || stamped && (o.SLI == TPOT || o.SLI == ITL) {
+		return lag.MaxTolerance
+	}
+	return lag.Tolerance(o.Threshold)
+}
+
+// LeavesOut reports whether the objective would judge the turn if the prober
+// itself had not been too late: it is then left out, good or bad.
+func (o Objective) LeavesOut(r probe.Result) bool {
+	return r.Lag > o.Tolerance(r.Kernel) && !r.Outcome.Own() && o.Covers(r.Target, r.Workload, r.Kind)
+}
 
 // Judge judges a turn at the exact threshold. A value that was measured
 // decides for itself (a stream cut after a quick first token had a good TTFT);
 // a failed turn without the value is bad, as if the value were +∞; and TPOT,
 // ITL, turn duration and availability are bad for every failed turn.
 func (o Objective) Judge(r probe.Result) Verdict {
-	if r.Outcome.Own() || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if r.Outcome.Own() || r.Lag > o.Tolerance(r.Kernel) || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Problem is one mistake in a file.
@@ -123,37 +121,4 @@ func shownKey(key string) string {
 		return s
 	}
 	return "(a key not shown)"
-}
-
-// Redact is the text of the file with a note in place of every value under one
-// of keys, from its beginning to the end of its line. Without ok a value has
-// several lines, and no line can be told from another.
-func (f *Form) Redact(data []byte, note string, keys ...string) (text string, ok bool) {
-	lines := strings.SplitAfter(string(data), "\n")
-	for _, node := range valuesUnder(f.places[""], keys, false) {
-		if node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || strings.Contains(node.Value, "\n") {
-			return "", false
-		}
-		line := []rune(strings.TrimRight(lines[node.Line-1], "\r\n"))
-		if at := node.Column - 1; at <= len(line) {
-			lines[node.Line-1] = string(line[:at]) + note + "\n"
-		}
-	}
-	return strings.Join(lines, ""), true
-}
-
-// valuesUnder lists the single values below node that stand under one of keys;
-// all of them once inside is true.
-func valuesUnder(node *yaml.Node, keys []string, inside bool) (out []*yaml.Node) {
-	if node.Kind == yaml.ScalarNode && inside {
-		return []*yaml.Node{node}
-	}
-	for i, n := range node.Content {
-		isKey := node.Kind == yaml.MappingNode && i%2 == 0
-		if !isKey {
-			named := node.Kind == yaml.MappingNode && slices.Contains(keys, node.Content[i-1].Value)
-			out = append(out, valuesUnder(n, keys, inside || named)...)
-		}
-	}
-	return out
 }

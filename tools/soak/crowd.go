@@ -18,6 +18,8 @@ const (
 
 // crowdIn asks for every page at once, fifty times.
 func (s *soak) crowdIn(ctx context.Context) {
+	s.crowded.Add(1)
+	defer s.crowded.Add(-1)
 	paths := []string{"/metrics", "/", "/turns", "/metrics", "/alerts", "/api/status", "/api/alerts"}
 	var all sync.WaitGroup
 	for i := range crowd {
@@ -34,6 +36,8 @@ func (s *soak) crowdIn(ctx context.Context) {
 
 // dawdle reads pages a few bytes at a time, and goes before their end.
 func (s *soak) dawdle(ctx context.Context) {
+	s.crowded.Add(1)
+	defer s.crowded.Add(-1)
 	var all sync.WaitGroup
 	for range slowReaders {
 		all.Go(func() {

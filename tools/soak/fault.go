@@ -26,6 +26,7 @@ const (
 	busy        fault = "busy"        // 429
 	garbled     fault = "garbled"     // an event that is no JSON
 	untrusted   fault = "untrusted"   // a certificate for another name
+	lingering   fault = "lingering"   // the first token comes as late as a drain takes
 )
 
 // outages are the faults that leave no turn whole: they must page.
@@ -37,7 +38,7 @@ func nuisances() []fault {
 }
 
 const (
-	firstTokenLate = 2 * time.Second
+	firstTokenLate, drainTakes = 2 * time.Second, 3 * time.Second
 	// A babbler is bounded by time and rate, a flood by size.
 	babbleFor, babbleEvery = 15 * time.Second, 5 * time.Millisecond
 	floodBytes             = 256 << 10
@@ -60,9 +61,13 @@ func (f fault) misbehave(w http.ResponseWriter, r *http.Request, next http.Handl
 		panic(http.ErrAbortHandler)
 	case garbled:
 		stream(w, chunk+"data: {\"choices\":[{oops\n\n")
-	case slowFirst:
+	case slowFirst, lingering:
 		stream(w, ": wait\n\n")
-		if pause(r, firstTokenLate) {
+		late := firstTokenLate
+		if f == lingering {
+			late = drainTakes
+		}
+		if pause(r, late) {
 			next.ServeHTTP(w, r)
 		}
 	case commenting:

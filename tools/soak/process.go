@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,8 +26,9 @@ type life struct {
 	How     string    `json:"how"` // "ended", "killed"
 	cmd     *exec.Cmd
 	exited  chan struct{}
-	err     error // of a process that has ended
-	before  []int // what each deployment had received when it started
+	ready   atomic.Bool // it was, once
+	err     error       // of a process that has ended
+	before  []int       // what each deployment had received when it started
 	// final is what it had counted while it drained, nil of one that was killed.
 	final counts
 }
@@ -127,6 +129,7 @@ func (p *program) awaitReady(ctx context.Context) error {
 	defer cancel()
 	for {
 		if status, _, err := p.get(ctx, "/-/ready"); err == nil && status == http.StatusOK {
+			p.life().ready.Store(true)
 			return nil
 		}
 		select {
@@ -138,6 +141,9 @@ func (p *program) awaitReady(ctx context.Context) error {
 		}
 	}
 }
+
+// renderedFor is for how long the program may answer with what it rendered before.
+const renderedFor = 1200 * time.Millisecond
 
 // leave ends the process of now with a signal, and reads its last counts while
 // it drains.
@@ -155,6 +161,7 @@ func (p *program) leave(s syscall.Signal) error {
 	default:
 	}
 	l.How = "killed"
+	begin := time.Now()
 	if err := l.cmd.Process.Signal(s); err != nil {
 		return err
 	}
@@ -173,9 +180,9 @@ func (p *program) leave(s syscall.Signal) error {
 			_ = l.cmd.Process.Kill()
 			<-l.exited
 			return errors.New("the program did not end within 40 s of SIGTERM")
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(200 * time.Millisecond):
 		}
-		if s == syscall.SIGTERM {
+		if s == syscall.SIGTERM && time.Since(begin) > renderedFor {
 			if c, err := p.counts(); err == nil {
 				l.final = c
 			}

@@ -38,6 +38,9 @@ type sample struct {
 	Files      float64 `json:"files"`
 	Stored     float64 `json:"stored_bytes"`
 	Ready      bool    `json:"ready"`
+	// Crowded says that others ask for pages at the same time, of whom the program
+	// may turn some away.
+	Crowded bool `json:"crowded,omitempty"`
 	// Missed says why there is no scrape in it; such a sample has what /proc says.
 	Missed string `json:"missed,omitempty"`
 }
@@ -45,14 +48,14 @@ type sample struct {
 // gcPercent is the program's own, from which the goal of the heap follows.
 const gcPercent = 40
 
-// sample looks at the process of now; ok is false where there is none, or where
-// it ended on the way.
+// sample looks at the process of now; ok is false where there is none that was
+// ready once, or where it ended on the way.
 func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	l := s.program.life()
-	if l == nil {
+	if l == nil || !l.ready.Load() {
 		return out, false
 	}
-	out = sample{At: time.Since(s.begin).Seconds(), Life: l.Number}
+	out = sample{At: time.Since(s.begin).Seconds(), Life: l.Number, Crowded: s.crowded.Load() > 0}
 	pid := strconv.Itoa(l.cmd.Process.Pid)
 	status, err := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	if err != nil {

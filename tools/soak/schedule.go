@@ -21,8 +21,9 @@ const (
 	// after it in a part with faults, for what was wrong to end in.
 	outageLasts, clearing = 65 * time.Second, 10 * time.Second
 	leastDuration         = 2 * time.Minute
-	// restarts are how often the program is killed, and ended, at most.
-	restarts = 4
+	// restarts are how many rounds begin with one, few in short runs, so that the
+	// last process lives long.
+	restarts, fewRestarts, longEnough = 4, 2, time.Hour
 )
 
 // phase is a part of the run.
@@ -76,8 +77,12 @@ func plan(length time.Duration, seed uint64) schedule {
 		p.faults += 45 * time.Second
 	}
 	at := p.phase("start", 0, p.calm, true)
+	most := restarts
+	if length < longEnough {
+		most = fewRestarts
+	}
 	for round := 0; ; round++ {
-		if round < restarts {
+		if round < most {
 			at = p.restart(at, round)
 		}
 		if at+p.faults+p.calm > length {

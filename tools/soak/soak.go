@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ type soak struct {
 	mail    *mailbox
 	program *program
 	small   bool // the disk can be filled
+	crowded atomic.Int32
 	closers []func()
 
 	mu      sync.Mutex
@@ -165,7 +167,24 @@ func (s *soak) play(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.program.leave(syscall.SIGTERM)
+	return s.end()
+}
+
+// end ends the program in good order. A turn that lingers makes the drain last,
+// so that the last counts can be read.
+func (s *soak) end() error {
+	slow := s.set.fleet[kept]
+	before := slow.count()
+	if err := slow.set(lingering); err != nil {
+		return err
+	}
+	for patience := time.Now().Add(15 * time.Second); slow.count() == before && time.Now().Before(patience); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := s.program.leave(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return slow.set(healthy)
 }
 
 // wait waits for a time since the start; false where the run is to end.
@@ -226,7 +245,7 @@ func (s *soak) act(ctx, watching context.Context, a act) error {
 		time.Sleep(settle)
 		return s.launch(ctx)
 	case actRestart:
-		if err := s.program.leave(syscall.SIGTERM); err != nil {
+		if err := s.end(); err != nil {
 			return err
 		}
 		return s.launch(ctx)

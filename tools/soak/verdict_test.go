@@ -63,12 +63,14 @@ func TestVerdict(t *testing.T) {
 		"a page of the prober": {"no page without a fault", func(s *soak) {
 			s.mail.pages["b"] = &page{Alert: "SyntheticProberSilent", Severity: "page", Starts: 120}
 		}},
-		"a ticket":        {"", func(s *soak) { s.mail.pages["b"] = &page{Target: "kept-05", Severity: "ticket", Starts: 120} }},
-		"no page":         {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
-		"a page too late": {"a page for each outage", func(s *soak) { s.mail.pages["a"].Starts = 200 }},
-		"not ready":       {"ready while probing", func(s *soak) { s.samples[9].Ready = false }},
-		"a panic":         {"no panic, no key told, each end in good order", func(s *soak) { s.program.read("panic: oh") }},
-		"an odd end":      {"no panic, no key told, each end in good order", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
+		"a starved prober":       {"", func(s *soak) { s.mail.pages = map[string]*page{"b": {Alert: starved, Severity: "page", Starts: 120}} }},
+		"turned away by a crowd": {"", func(s *soak) { s.samples[9].Ready, s.samples[9].Crowded = false, true }},
+		"a ticket":               {"", func(s *soak) { s.mail.pages["b"] = &page{Target: "kept-05", Severity: "ticket", Starts: 120} }},
+		"no page":                {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
+		"a page too late":        {"a page for each outage", func(s *soak) { s.mail.pages["a"].Starts = 200 }},
+		"not ready":              {"ready while probing", func(s *soak) { s.samples[9].Ready = false }},
+		"a panic":                {"no panic, no key told, each end in good order", func(s *soak) { s.program.read("panic: oh") }},
+		"an odd end":             {"no panic, no key told, each end in good order", func(s *soak) { s.program.alarm("life 1: exit status 1") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quiet()

@@ -37,6 +37,8 @@ type conn struct {
 	// first is heard as its answer.
 	spoken chan struct{}
 	once   sync.Once
+	// writing is held while a part of a request goes out.
+	writing sync.Mutex
 
 	mu sync.Mutex
 	framing
@@ -46,7 +48,9 @@ type conn struct {
 	reused  bool      // by x
 	sent    bool      // x has begun to send
 	wrote   int       // bytes of x's request
-	counted int64     // bytes received that x, or one before it, knows of
+	// firstWrite and lastWrite are when the system had taken parts of it.
+	firstWrite, lastWrite time.Time
+	counted               int64 // bytes received that x, or one before it, knows of
 	// readErr and writeErr are what the connection itself said.
 	readErr, writeErr error
 }
@@ -66,6 +70,7 @@ func (c *conn) claim(x *exchange, reused bool) {
 	defer c.mu.Unlock()
 	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
 	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
+	c.firstWrite, c.lastWrite = time.Time{}, time.Time{}
 	c.stamps.waited.Store(0)
 	c.stamps.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
@@ -155,10 +160,16 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 // the whole of it may have said why, so that is no error yet: its answer tells
 // more than the failed write.
 func (c *conn) Write(p []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	c.begin()
 	n, err := c.Conn.Write(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if n > 0 {
+		c.lastWrite = time.Now()
+		c.firstWrite = cmp.Or(c.firstWrite, c.lastWrite)
+	}
 	c.wrote += n
 	c.writeErr = cmp.Or(c.writeErr, err)
 	hungUp := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
@@ -178,6 +189,21 @@ func (c *conn) begin() {
 		c.sent, c.framing = true, framing{part: partHead}
 		c.once.Do(func() { close(c.spoken) })
 	}
+}
+
+// writes returns when the request went out, as far as it did.
+func (c *conn) writes() (first, last time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.firstWrite, c.lastWrite
+}
+
+// stop closes the connection. Once it returns, nothing more of a request goes
+// out, so that it is known whether anything did.
+func (c *conn) stop() {
+	_ = c.Close()
+	c.writing.Lock() // after what is being written, which the closing ends
+	defer c.writing.Unlock()
 }
 
 // Close closes without a farewell: TLS would wait for a peer that does not

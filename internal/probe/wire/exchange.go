@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,13 @@ func (x *exchange) context() context.Context {
 		GetConn:           func(string) { x.move("", StepConnect) },
 		TLSHandshakeStart: func() { x.move(StepConnect, StepTLS) },
 		GotConn:           x.gotConn,
+		WroteHeaders:      x.wrote,
 		WroteRequest: func(w httptrace.WroteRequestInfo) {
 			if w.Err != nil {
 				x.move(StepHeaders, StepWrite)
+				return
 			}
+			x.wrote()
 		},
 	})
 }
@@ -75,6 +79,17 @@ func (x *exchange) move(from, to Step) {
 	defer x.mu.Unlock()
 	if from == "" || from == x.step {
 		x.step = to
+	}
+}
+
+// wrote notes that net/http has written the headers, or the whole, where no
+// connection of ours knows it better.
+func (x *exchange) wrote() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.conn == nil && x.step != StepBody {
+		x.trace.LastWrite = time.Now()
+		x.trace.FirstWrite = cmp.Or(x.trace.FirstWrite, x.trace.LastWrite)
 	}
 }
 
@@ -126,6 +141,8 @@ func (x *exchange) answered() {
 	if x.conn == nil {
 		x.expireAt(time.Time{})
 		x.readNow()
+	} else {
+		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writes()
 	}
 	x.trace.Headers = x.at.At
 }
@@ -168,6 +185,8 @@ func (x *exchange) failed(err error) *Error {
 		step, err = dialing.Step, dialing.Err
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
+		x.conn.stop()
+		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writes()
 	}
 	return failure(x.ctx, step, err)
 }

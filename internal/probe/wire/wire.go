@@ -36,6 +36,10 @@ type Trace struct {
 	DNS, Connect, TLS time.Duration
 	// Reused says that the request went over a kept connection.
 	Reused bool
+	// FirstWrite and LastWrite are when the system had taken the first and the
+	// last part of the request that it took. Where connections are not exact they
+	// are when net/http had written the headers and the whole.
+	FirstWrite, LastWrite time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
 	// RemoteAddr is the peer that was spoken to, "ip:port".

@@ -12,14 +12,20 @@ import (
 
 // Connections are those that are open, of all listeners together. When there are
 // as many as there may be, the one that has waited longest for a request gives
-// way to a new one; where all have a request, the new one is closed. Use
-// NewConnections.
+// way to a new one, or else the one whose request has taken longest, if that is
+// long; where all requests are young, the new one is closed. Use NewConnections.
 type Connections struct {
 	limit   int
 	reserve *reserve
 
 	mu   sync.Mutex
-	open map[*conn]time.Time // since when it waits; zero while it has a request
+	open map[*conn]stay
+}
+
+// stay is what a connection is there for, and since when.
+type stay struct {
+	busy  bool // with a request
+	since time.Time
 }
 
 // NewConnections returns the bound on connections that suits the process: a
@@ -29,7 +35,7 @@ func NewConnections() *Connections {
 }
 
 func newConnections(limit int) *Connections {
-	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]time.Time{}}
+	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]stay{}}
 }
 
 // Level returns how many connections there are, and how many there may be.
@@ -72,17 +78,20 @@ func (l *listener) Accept() (net.Conn, error) {
 // admit takes a connection in, and sends another away for it if it must; nil
 // when there is no room.
 func (c *Connections) admit(raw net.Conn) net.Conn {
+	if tcp, ok := raw.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer) // or the system's size holds
+	}
 	admitted := &conn{Conn: raw, of: c}
 	c.mu.Lock()
 	var leaves *conn
 	if len(c.open) >= c.limit {
-		if leaves = c.longestWaiting(); leaves == nil {
+		if leaves = c.leaves(); leaves == nil {
 			c.mu.Unlock()
 			return nil
 		}
 		delete(c.open, leaves)
 	}
-	c.open[admitted] = time.Now()
+	c.open[admitted] = stay{since: time.Now()}
 	c.mu.Unlock()
 	if leaves != nil {
 		leaves.Close()
@@ -90,15 +99,25 @@ func (c *Connections) admit(raw net.Conn) net.Conn {
 	return admitted
 }
 
-// longestWaiting is the connection that waits longest for a request, nil when
-// none does.
-func (c *Connections) longestWaiting() (longest *conn) {
-	for open, since := range c.open {
-		if !since.IsZero() && (longest == nil || since.Before(c.open[longest])) {
-			longest = open
+// leaves is the connection that gives way, nil when none does.
+func (c *Connections) leaves() (first *conn) {
+	for open, s := range c.open {
+		if first == nil || s.before(c.open[first]) {
+			first = open
 		}
 	}
-	return longest
+	if s := c.open[first]; s.busy && time.Since(s.since) < busyTimeout {
+		return nil
+	}
+	return first
+}
+
+// before reports whether a connection gives way before another.
+func (s stay) before(other stay) bool {
+	if s.busy != other.busy {
+		return other.busy
+	}
+	return s.since.Before(other.since)
 }
 
 // state is the http.Server.ConnState that says which connections wait.
@@ -115,11 +134,8 @@ func (c *Connections) state(over net.Conn, s http.ConnState) {
 	if _, open := c.open[of]; !open {
 		return
 	}
-	switch s {
-	case http.StateActive:
-		c.open[of] = time.Time{}
-	case http.StateIdle:
-		c.open[of] = time.Now()
+	if s == http.StateActive || s == http.StateIdle {
+		c.open[of] = stay{busy: s == http.StateActive, since: time.Now()}
 	}
 }
 

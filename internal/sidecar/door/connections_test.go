@@ -1,6 +1,7 @@
 package door
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -40,6 +41,25 @@ func TestTheLongestWaitingGivesWay(t *testing.T) {
 		}
 		if !gone(silent) || gone(idle) {
 			t.Errorf("the silent one is gone: %v, the idle one: %v", gone(silent), gone(idle))
+		}
+	})
+}
+
+// TestSlowRequestsGiveWay: bodies that trickle in do not deafen the port.
+func TestSlowRequestsGiveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := open(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), 2)
+		defer stop()
+		for range 2 {
+			slow := p.connect("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+			defer slow.Close()
+			go func() { _, _ = io.Copy(io.Discard, slow) }()
+		}
+		time.Sleep(busyTimeout)
+		c := p.connect(get)
+		defer c.Close()
+		if answerOf(c) == nil {
+			t.Error("a connection too many got no answer: no slow request gave way")
 		}
 	})
 }

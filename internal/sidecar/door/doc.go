@@ -17,9 +17,11 @@ const (
 	// stays within what probe/wire leaves of them to others.
 	maxConnections = 192
 	// MaxScrapes, MaxPages and MaxReloads bound the answers of a kind that are
-	// under way. What the kernel holds for a slow reader counts in the memory of
-	// a container, so they bound that, too.
-	MaxScrapes, MaxPages, MaxReloads = 16, 16, 4
+	// under way. Scrapes share their bytes, so that there may be more of them.
+	MaxScrapes, MaxPages, MaxReloads = 64, 16, 4
+	// sendBuffer is what the kernel may hold for a slow reader, which counts in
+	// the memory of a container; it takes twice that.
+	sendBuffer = 64 << 10
 	// maxHeader bounds a request's header, and maxBody its body, in bytes.
 	maxHeader, maxBody = 16 << 10, 64 << 10
 	// maxStreams bounds the requests under way on one connection of HTTP/2.
@@ -33,6 +35,9 @@ const (
 	// writeTimeout covers the making of an answer, too.
 	writeTimeout = 30 * time.Second
 	idleTimeout  = 2 * time.Minute
+	// busyTimeout is after how long a request is no reason any more to keep its
+	// connection when there are too many: a scrape takes less.
+	busyTimeout = 5 * time.Second
 	// sendTimeout is what a reader may take for an answer that is there.
 	sendTimeout = 10 * time.Second
 	// renderTimeout bounds the wait for an answer to be made, and its making.

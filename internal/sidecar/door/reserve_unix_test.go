@@ -83,3 +83,35 @@ func takeAllDescriptors(t *testing.T) (give func()) {
 		}
 	}
 }
+
+// TestSlowReadersCostLittle: the kernel takes no more of an answer than its
+// share, whatever the page weighs.
+func TestSlowReadersCostLittle(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guarded := newConnections(1).Of(l)
+	defer guarded.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	accepted, err := guarded.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer accepted.Close()
+	raw, err := accepted.(*conn).Conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int
+	if err := raw.Control(func(fd uintptr) { size, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF) }); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || size > 2*sendBuffer {
+		t.Errorf("the kernel may hold %d bytes (%v), want %d at most", size, err, 2*sendBuffer)
+	}
+}

@@ -1,8 +1,10 @@
 package door
 
 import (
+	"context"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +68,7 @@ func (s *scrapes) page(r *http.Request) (*answer, error) {
 	if a := s.kept[v]; a != nil {
 		return a, nil
 	}
-	a, err := made(s.render, v.request(r))
+	a, err := made(s.render, v.request(r.Context()))
 	if err == nil && a.status == http.StatusOK {
 		s.kept[v] = a
 	}
@@ -81,13 +83,13 @@ func variantOf(h http.Header) variant {
 	return variant{formats()[i], acceptsGzip(h)}
 }
 
-// request asks for the variant, whatever else the client's request says.
-func (v variant) request(r *http.Request) *http.Request {
-	out := &http.Request{Method: http.MethodGet, URL: r.URL, Header: http.Header{"Accept": {string(v.format)}}}
+// request asks for the variant and nothing else.
+func (v variant) request(ctx context.Context) *http.Request {
+	out := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/metrics"}, Header: http.Header{"Accept": {string(v.format)}}}
 	if v.gzip {
 		out.Header.Set("Accept-Encoding", "gzip")
 	}
-	return out.WithContext(r.Context())
+	return out.WithContext(ctx)
 }
 
 // acceptsGzip reports whether a client takes gzip.

@@ -49,5 +49,5 @@ func origin(r *http.Request) string {
 	if from := r.Header.Get("Origin"); from != "" {
 		return fmt.Sprintf("Origin: %.200q", from)
 	}
-	return "Sec-Fetch-Site: cross-site"
+	return fmt.Sprintf("Sec-Fetch-Site: %.50q", r.Header.Get("Sec-Fetch-Site"))
 }

@@ -25,7 +25,7 @@ func TestCrossSite(t *testing.T) {
 		"same origin":              {http.MethodPost, map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, 200, "done"},
 		"the address bar":          {http.MethodPost, map[string]string{"Sec-Fetch-Site": "none"}, 200, "done"},
 		"another site":             {http.MethodPost, map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, 403, "another site (Origin: \"https://evil.example\")"},
-		"another site of a domain": {http.MethodPost, map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "Sec-Fetch-Site"},
+		"another site of a domain": {http.MethodPost, map[string]string{"Sec-Fetch-Site": "same-site"}, 403, "Sec-Fetch-Site: \"same-site\""},
 		"an old browser":           {http.MethodPost, map[string]string{"Origin": "https://evil.example"}, 403, "with curl"},
 		"an old browser, here":     {http.MethodPost, map[string]string{"Origin": "http://example.com"}, 200, "done"},
 		"a frame of another site":  {http.MethodGet, map[string]string{"Sec-Fetch-Site": "cross-site"}, 200, "done"},

@@ -63,7 +63,7 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 		return string(violated)
 	}
 	for i, v := range [signals]probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as regression.Signals
-		if v.OK && unusual(v.V.Seconds(), j.regression.View(r.Kind.Index(), i, now)) {
+		if v.OK && !j.regression.TooLate(r, i, now) && unusual(v.V.Seconds(), j.regression.View(r.Kind.Index(), i, now)) {
 			return string(regression.Signals()[i])
 		}
 	}

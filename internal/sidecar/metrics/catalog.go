@@ -43,17 +43,20 @@ const (
 	PhaseDuration        = "synthetic_phase_duration_seconds"
 	ScheduleLag          = "synthetic_schedule_lag_seconds"
 	ReadLag              = "synthetic_read_lag_seconds"
+	ProberLag            = "synthetic_prober_lag_seconds"
+	ProberStarved        = "synthetic_prober_starved"
 
 	TTFTWindow         = "synthetic_ttft_window_seconds"
 	TPOTWindow         = "synthetic_tpot_window_seconds"
 	TurnDurationWindow = "synthetic_turn_duration_window_seconds"
 
-	TurnsStarted  = "synthetic_turns_started_total"
-	Turns         = "synthetic_turns_total"
-	TurnsInFlight = "synthetic_turns_in_flight"
-	TurnFailures  = "synthetic_turn_failures_total"
-	TurnOwnFaults = "synthetic_turn_own_faults_total"
-	TurnsCanceled = "synthetic_turns_canceled_total"
+	TurnsStarted   = "synthetic_turns_started_total"
+	Turns          = "synthetic_turns_total"
+	TurnsInFlight  = "synthetic_turns_in_flight"
+	TurnFailures   = "synthetic_turn_failures_total"
+	TurnOwnFaults  = "synthetic_turn_own_faults_total"
+	TurnsCanceled  = "synthetic_turns_canceled_total"
+	TurnsNotJudged = "synthetic_turns_not_judged_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
 	Conversations         = "synthetic_conversations_total"
@@ -159,6 +162,8 @@ func Catalog() []Metric {
 		{PhaseDuration, Histogram, "seconds", "Parts of a turn: dns, connect and tls are the time of the step (new connections only); headers and first_event are measured from sending the turn.", with(job, LabelPhase)},
 		{ScheduleLag, Histogram, "seconds", "How late the prober itself sent a turn, against its schedule.", job},
 		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's look at them. High values mean the prober is short of CPU; timestamps stay true when the kernel gives them.", job},
+		{ProberLag, Gauge, "seconds", "How late the prober itself was: in more than 5 % of the last minute's time its goroutines ran at least so long after they were due; 0 below 10 ms.", nil},
+		{ProberStarved, Gauge, "", "Whether the prober itself is in no state to judge a job (1): synthetic_prober_lag_seconds is above what one of its objectives or signals can bear, or most turns of the last two minutes were own faults.", job},
 
 		{TTFTWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
 		{TPOTWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},
@@ -170,6 +175,7 @@ func Catalog() []Metric {
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 		{TurnOwnFaults, Counter, "turns", "Turns that the prober itself spoiled, by reason: nothing could be sent (not_sent), or it was late (prober_late). No failures: they say nothing of the deployment.", with(turn, LabelReason)},
 		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
+		{TurnsNotJudged, Counter, "turns", "Turns that an SLO left out, good or bad, because the prober itself had been too late for it in them or earlier in their conversations.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, those that the prober itself ended included.", job},

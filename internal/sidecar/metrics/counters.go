@@ -20,6 +20,10 @@ type turnCounters struct {
 
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
 	usageMissing, tokenEvents, coalesced                 float64
+
+	// notJudged counts turns that an objective left out because the prober itself
+	// was too late.
+	notJudged float64
 }
 
 // counters are all plain numbers of a job.

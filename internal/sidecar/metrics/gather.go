@@ -47,6 +47,7 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 			}
 		}
 		j.gather(e, l, judged)
+		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
 	}
 	judged.gather(e)
 	return e.sorted()
@@ -54,6 +55,7 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 
 // gatherProcess adds what is said once of this process.
 func (r *Recorder) gatherProcess(e *exposition) {
+	e.add(ProberLag, nil, r.options.Lag().Seconds())
 	if b := r.options.Build; b != (Build{}) {
 		e.add(BuildInfo, labels{}.
 			with("version", b.Version).with("revision", b.Revision).with("branch", b.Branch).
@@ -97,7 +99,8 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
-		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced})
+		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
+		value{TurnsNotJudged, t.notJudged})
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}

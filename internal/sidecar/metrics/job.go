@@ -32,6 +32,9 @@ type job struct {
 	lag, readLag prometheus.Histogram
 	slos         []sloCounters
 	regression   *regression.Job
+	own          ownShare
+	// stamped says that the kernel stamped the last turn that got tokens.
+	stamped bool
 }
 
 // turnSeries are the series of one kind of turn.
@@ -56,6 +59,7 @@ func newJob(key probe.Key) *job {
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
 		counters:     counters{skipped: map[string]float64{}},
+		stamped:      true,
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -123,6 +127,13 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
+	}
+	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.LeavesOut(*r) }) {
+		t.notJudged++
+	}
+	j.own.add(r.Outcome, now)
+	if r.Events > 0 {
+		j.stamped = r.Kernel
 	}
 	var violated slo.SLI
 	for i := range j.slos {

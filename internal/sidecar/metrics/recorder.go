@@ -25,6 +25,8 @@ type Options struct {
 	// Heartbeat says when the loop of a job last gave a sign of life; the zero
 	// time means never. It is asked at each scrape.
 	Heartbeat func(job probe.Key) time.Time
+	// Lag is how late this process was in the last minute; nil means never.
+	Lag func() time.Duration
 	// Throttled says for how long the reads of a target were delayed. It is asked
 	// at each scrape.
 	Throttled func(target string) time.Duration
@@ -66,6 +68,9 @@ type reload struct {
 func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Lag == nil {
+		o.Lag = func() time.Duration { return 0 }
 	}
 	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
 }

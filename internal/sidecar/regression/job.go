@@ -1,9 +1,11 @@
 package regression
 
 import (
+	"math"
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/workload"
 )
 
@@ -62,13 +64,50 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
-		if v.OK {
+		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
 			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, now, at)
 		}
 	}
-	j.parts[k].observe(r, values, now, j.calm(k))
-	j.prefill[k].observe(r)
+	if values[0].OK {
+		known := *r
+		known.TPOT.OK = r.TPOT.OK && values[1].OK
+		j.parts[k].observe(&known, values, now, j.calm(k))
+		j.prefill[k].observe(r)
+	}
 	j.cached[k].observe(r, at, changing || !j.calm(k))
+}
+
+// TooLate reports whether the prober itself may have added more to a signal of a
+// turn, by index of Signals, than a comparison with the usual can bear.
+func (j *Job) TooLate(r *probe.Result, signal int, now time.Time) bool {
+	v := valuesOf(r, j.timeouts)[signal]
+	return j.tooLate(r, signal, v.V, j.wall(now))
+}
+
+// tooLate is TooLate for a value at a wall time. Where nothing is usual yet the
+// value itself stands in.
+func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
+	tolerance, ok := j.tolerance(r.Kind.Index(), signal, r.Kernel, at)
+	if !ok {
+		tolerance = lag.Tolerance(value)
+	}
+	return r.Lag > tolerance
+}
+
+// Tolerance is how much the prober itself may have added to a signal of a kind of
+// turn, by index, for it to be compared with the usual; false where nothing is
+// usual yet. stamped says that the kernel stamped what came: then the times
+// between tokens are true however late they are read.
+func (j *Job) Tolerance(kind, signal int, stamped bool, now time.Time) (time.Duration, bool) {
+	return j.tolerance(kind, signal, stamped, j.wall(now))
+}
+
+func (j *Job) tolerance(kind, signal int, stamped bool, at time.Time) (time.Duration, bool) {
+	if stamped && Signals()[signal] == TPOT {
+		return lag.MaxTolerance, true
+	}
+	ln, ok := j.series[kind][signal].reference(at)
+	return lag.Tolerance(time.Duration(math.Exp(ln) * float64(time.Second))), ok
 }
 
 // calm says that no signal of a kind of turn has taken a step, or is on its way

@@ -9,14 +9,14 @@ import (
 	"synthetic/internal/slo"
 )
 
-// How much is kept of each job: 512 samples of about 150 bytes and at most 96
+// How much is kept of each job: 512 samples of about 150 bytes and at most 92
 // turns of about 700 bytes (an error text may add 512), so under 200 kB.
 const (
 	samplesKept   = 512
 	successesKept = 32
 	// Failures have a list of their own: a flood of good turns must not push
 	// out the one that somebody comes to look for.
-	failuresKept = 64
+	failuresKept = 60
 	errorKept    = 512 // bytes of a turn's error text
 )
 
@@ -43,6 +43,8 @@ type sample struct {
 	ttft, answer     probe.Opt[time.Duration]
 	tpot, longestGap probe.Opt[time.Duration]
 	prompt, cached   probe.Opt[int]
+	lag              time.Duration
+	kernel           bool
 }
 
 func newJob(k probe.Key) *job {
@@ -115,6 +117,7 @@ func sampleOf(r probe.Result) sample {
 		end: r.End, kind: r.Kind, outcome: r.Outcome, duration: r.Duration(),
 		ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
 		prompt: r.PromptTokens, cached: r.CachedTokens,
+		lag: r.Lag, kernel: r.Kernel,
 	}
 	if len(r.Gaps) > 0 {
 		s.longestGap = probe.Some(slices.Max(r.Gaps))
@@ -128,6 +131,7 @@ func (s sample) result(key probe.Key) probe.Result {
 		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome,
 		Sent: s.end.Add(-s.duration), End: s.end,
 		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot,
+		Lag: s.lag, Kernel: s.kernel,
 	}
 	if s.longestGap.OK {
 		r.Gaps = []time.Duration{s.longestGap.V}

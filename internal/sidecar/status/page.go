@@ -24,6 +24,8 @@ type Options struct {
 	// Alerts tells of the rules that this process evaluates; false, or nil,
 	// says that it evaluates none.
 	Alerts func() (Alerts, bool)
+	// Lag is how late this process was in the last minute; nil means never.
+	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -43,6 +45,9 @@ type Page struct {
 func New(o Options) *Page {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Lag == nil {
+		o.Lag = func() time.Duration { return 0 }
 	}
 	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
 	p.Handler = p.routes()

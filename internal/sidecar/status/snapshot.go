@@ -16,6 +16,8 @@ type Snapshot struct {
 	Started time.Time `json:"started"`
 	// Window is how far back the figures look.
 	Window Duration `json:"window_seconds"`
+	// Lag is how late the prober itself was in the last minute.
+	Lag Duration `json:"prober_lag_seconds"`
 	// Jobs are sorted by target and workload.
 	Jobs []Job `json:"jobs"`
 }
@@ -38,6 +40,9 @@ type Job struct {
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
+	// Starved says that the prober itself is too late for an objective, or that
+	// the last turn was its own fault.
+	Starved bool `json:"starved"`
 	// Last is the last turn that ended, nil before the first.
 	Last   *Last  `json:"last"`
 	Recent Recent `json:"recent"`
@@ -122,9 +127,13 @@ type Point struct {
 
 // Snapshot returns the state of all jobs.
 func (p *Page) Snapshot() Snapshot {
-	s := Snapshot{At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(window)), Jobs: []Job{}}
+	late := p.options.Lag()
+	s := Snapshot{
+		At: p.options.Now(), Started: p.started, Window: Duration(probe.Some(window)),
+		Lag: Duration(probe.Some(late)), Jobs: []Job{},
+	}
 	for key, j := range p.all() {
-		if one, begun := j.snapshot(key, s.At); begun {
+		if one, begun := j.snapshot(key, s.At, late); begun {
 			s.Jobs = append(s.Jobs, one)
 		}
 	}
@@ -135,7 +144,7 @@ func (p *Page) Snapshot() Snapshot {
 }
 
 // snapshot returns the state of a job, and whether anything has happened in it.
-func (j *job) snapshot(key probe.Key, now time.Time) (out Job, begun bool) {
+func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Job, begun bool) {
 	j.mu.Lock()
 	if !j.begun {
 		j.mu.Unlock()
@@ -158,6 +167,8 @@ func (j *job) snapshot(key probe.Key, now time.Time) (out Job, begun bool) {
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
 	out.SLOs = judge(key, recent, objectives)
+	out.Starved = last != nil && last.Outcome.OwnFault() ||
+		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance(true) })
 	out.Points = []Point{}
 	for _, s := range recent {
 		out.Points = append(out.Points, Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)})

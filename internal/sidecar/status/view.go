@@ -20,6 +20,8 @@ type overview struct {
 	Table []card
 	// Firing names the alerts that fire, if this process evaluates rules.
 	Firing []string
+	// Starved is how many jobs the prober itself is in no state to judge.
+	Starved int
 	// Stalled is why it evaluates none now, "" if it does.
 	Stalled string
 }
@@ -70,6 +72,9 @@ func newOverview(s Snapshot, query url.Values) overview {
 	o := overview{Snapshot: s}
 	for _, j := range s.Jobs {
 		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent, j.Expected)}
+		if j.Starved {
+			o.Starved++
+		}
 		if len(s.Jobs) > 1 {
 			o.Table = append(o.Table, c)
 		}

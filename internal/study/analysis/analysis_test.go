@@ -56,6 +56,8 @@ func TestJudge(t *testing.T) {
 		{"fewer errors", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
 		{"a run left out", "FAIL (ERRORS)", false, figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
+		{"spoiled by the prober itself", "n/a", false, figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", false, figures.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[figures.Metric]figures.Figure{

@@ -42,8 +42,12 @@ func (v SLOResult) String() string {
 // they were counted; otherwise the quantile does, and as failed turns are
 // worse than any threshold, a share of errors above what the objective leaves
 // fails it too. A level of which runs were left out for their errors fails, and
-// so does one that the sweep gave up.
+// so does one that the sweep gave up. One that the prober itself spoiled is not
+// judged.
 func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
+	if l.Spoiled {
+		return SLOResult{}
+	}
 	v := SLOResult{Judged: len(objectives) > 0}
 	for _, o := range objectives {
 		met, known, unsure := judge(o, l)

@@ -32,6 +32,10 @@ func levelOf(at float64, results []runfile.Result) Level {
 		if r.State != runfile.Complete && !decided(r) {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
 		}
+		if turns, of := r.LeftOut(); turns > 0 {
+			l.Spoiled = l.Spoiled || r.Spoiled()
+			l.Warnings = append(l.Warnings, leftOut(r, turns, of))
+		}
 		l.Warnings = append(l.Warnings, r.Warnings...)
 		for _, s := range r.Snapshots {
 			l.Warnings = append(l.Warnings, s.Warnings...)
@@ -42,6 +46,15 @@ func levelOf(at float64, results []runfile.Result) Level {
 		}
 	}
 	return l
+}
+
+// leftOut says that the prober itself kept turns from being judged.
+func leftOut(r runfile.Result, turns, of uint64) string {
+	text := fmt.Sprintf("repetition %d: the prober itself was late or could not send: %d of %d turns are left out", r.Repetition, turns, of)
+	if r.Spoiled() {
+		text += ", so the level is not judged"
+	}
+	return text + "; give the prober more cores, or fewer streams."
 }
 
 // valid are the results that stand for the level's latencies: those with few

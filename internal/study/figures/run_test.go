@@ -63,6 +63,21 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 }
 
+// TestASpoiledRunIsNotJudged: what the prober itself spoiled is said, and passes
+// and fails nothing.
+func TestASpoiledRunIsNotJudged(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}})
+	b := &run.Results[0].Snapshots[0].Blocks[0]
+	b.Outcomes[probe.NotSent] = 1
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Spoiled || !strings.Contains(strings.Join(l.Warnings, "\n"), "1 of") {
+		t.Errorf("one turn that was not sent: spoiled %v, warnings %q", l.Spoiled, l.Warnings)
+	}
+	b.NotJudged = 10_000
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; !l.Spoiled || !strings.Contains(strings.Join(l.Warnings, "\n"), "not judged") {
+		t.Errorf("thousands that were left out: spoiled %v, warnings %q", l.Spoiled, l.Warnings)
+	}
+}
+
 func TestARunWithErrorsIsLeftOut(t *testing.T) {
 	bad := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{60}, Variants: []reporttest.Variant{{Name: "default", Slowdown: 0.5, Limit: 10}}})
 	good := reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{60}, Repetitions: 2})

@@ -67,6 +67,9 @@ type Level struct {
 	// Lost names the objectives that it called missed.
 	GivenUp bool
 	Lost    []string
+	// Spoiled says that the prober itself was so late, or could send so little,
+	// that the level cannot be judged.
+	Spoiled bool
 	// Judged is the share of good turns in percent, by the objective's name.
 	Judged map[string]Figure
 	Server []ServerFigure

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -46,6 +47,9 @@ type Block struct {
 	// Good counts turns that met every objective that judged them, and that
 	// were judged at all: the numerator of goodput.
 	Good uint64 `json:"good"`
+	// NotJudged turns were left out by an objective because the prober itself had
+	// been too late.
+	NotJudged uint64 `json:"not_judged,omitempty"`
 	// SLOs counts good and bad turns per objective, by its name.
 	SLOs   map[string]Judged `json:"slos,omitempty"`
 	Tokens Tokens            `json:"tokens"`
@@ -150,6 +154,9 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
 	if b.SLOs == nil && len(objectives) > 0 {
 		b.SLOs = map[string]Judged{}
+	}
+	if slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.LeavesOut(r) }) {
+		b.NotJudged++
 	}
 	judged, good := false, true
 	for _, o := range objectives {

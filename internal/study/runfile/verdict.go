@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"synthetic/internal/probe"
 )
 
 // Standing is what a measurement proves of a level, with the confidence that
@@ -95,6 +97,35 @@ func (b Block) Ended() (turns, failed uint64) {
 		}
 	}
 	return turns, failed
+}
+
+// LeftOut is how many turns say nothing of the deployment, or too little for an
+// objective, because the prober itself was late or could not send; and of how
+// many.
+func (r Result) LeftOut() (turns, of uint64) {
+	blocks := r.Blocks()
+	if r.Tail != nil {
+		blocks = append(blocks, *r.Tail)
+	}
+	for _, b := range blocks {
+		ended, _ := b.Ended()
+		turns, of = turns+b.NotJudged, of+ended
+		for _, o := range probe.OwnFaults() {
+			turns, of = turns+b.Outcomes[o], of+b.Outcomes[o]
+		}
+	}
+	return turns, of
+}
+
+// spoiledShare is the part, 1 in so many, of the turns from which on those that
+// are left out keep a level from being judged: its load was another one.
+const spoiledShare = 100
+
+// Spoiled reports whether the prober itself was so late, or could send so little,
+// that the measurement says nothing of a capacity.
+func (r Result) Spoiled() bool {
+	turns, of := r.LeftOut()
+	return turns*spoiledShare > of
 }
 
 // Capacity is how far a variant scales within the objectives, in the words of

@@ -137,7 +137,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial})
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: s.Plan.Workload, User: s.Plan.User, Dial: s.Dial, Lag: s.Lag})
 	if err != nil {
 		client.Close()
 		return nil, nil, err

@@ -214,8 +214,12 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 // sighting is a measurement at one look.
 type sighting struct {
 	Stats
-	// targetLost says why the target is taken for dead, or "".
+	// targetLost says why the target is taken for dead, or "". ours says that it
+	// may well be alive: the prober itself cannot send.
 	targetLost string
+	ours       bool
+	// spoiled says that the prober itself was too late to judge the level.
+	spoiled bool
 	// share of the conversations that has ended, if the measurement counts them.
 	share float64
 }
@@ -223,7 +227,10 @@ type sighting struct {
 func (c *collector) look(now time.Time) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := sighting{Stats: c.stats, targetLost: c.streak.targetLost(now)}
+	s := sighting{
+		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0,
+		spoiled: c.soFar().Spoiled(),
+	}
 	s.InFlight = c.live
 	if c.total > 0 {
 		s.share = float64(c.ended) / float64(c.total)

@@ -168,7 +168,11 @@ func (l *level) fill(r *runfile.Result, end *ending) {
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
 	r.Verdict = end.verdict
-	if r.Verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.measured(l.sink.judgedTurns())
+	switch judged := l.sink.judgedTurns(); {
+	case r.Verdict != nil || end.state != runfile.Complete || len(l.plan.SLOs) == 0:
+	case r.Spoiled():
+		r.Verdict = l.watcher.open(judged)
+	default:
+		r.Verdict = l.watcher.measured(judged)
 	}
 }

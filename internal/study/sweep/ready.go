@@ -55,7 +55,7 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	defer cancel()
 	spec := s.Plan.Workload
 	spec.MaxOutputTokens, spec.Check = readyTokens, workload.Check{}
-	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.Dial})
+	prober, err := probe.New(probe.Options{Target: v.Target, Workload: spec, Dial: s.Dial, Lag: s.Lag})
 	if err != nil {
 		return "", err
 	}

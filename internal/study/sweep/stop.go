@@ -47,14 +47,18 @@ type ending struct {
 func (w *watcher) look(now time.Time, c *collector) *ending {
 	seen := c.look(now)
 	if seen.targetLost != "" {
-		return &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
+		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
+		if seen.ours {
+			end.verdict = w.open(c.judgedTurns())
+		}
+		return end
 	}
 	w.history = append(w.history, seen)
 	share := seen.share // of its conversations, or of its time
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve {
+	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve || seen.spoiled {
 		return nil
 	}
 	b := c.judgedTurns()
@@ -148,8 +152,8 @@ const (
 	lostAfter = 10 * time.Second
 )
 
-// streak counts the turns that failed in a row as those of a dead target do. A
-// deployment that is busy (429) or slow (timeouts) is not dead: that is what a
+// streak counts the turns that failed in a row as those of a dead target do, or
+// that could not be sent. A deployment that is busy (429) or slow (timeouts) is not dead: that is what a
 // sweep measures.
 type streak struct {
 	since    time.Time
@@ -160,9 +164,9 @@ type streak struct {
 
 func (s *streak) add(r probe.Result) {
 	switch r.Outcome {
-	case probe.Canceled, probe.NotSent, probe.ProberLate:
+	case probe.Canceled, probe.ProberLate:
 		return
-	case probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
+	case probe.NotSent, probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
 	default:
 		*s = streak{}
 		return

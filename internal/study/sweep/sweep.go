@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
+	"synthetic/internal/probe/lag"
 	"synthetic/internal/study/runfile"
 )
 
@@ -33,6 +35,8 @@ type Options struct {
 	Tool runfile.Tool
 	// Dial opens the connections to targets; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Lag watches how late this process is, while Run runs; nil means never.
+	Lag *lag.Monitor
 	// Command runs the command of a switch; nil means RunCommand.
 	Command func(ctx context.Context, s Switch, env []string) error
 	// Progress is told where the sweep is, at every change and every second of
@@ -84,6 +88,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if o.Resume { // the level that was under way has been heard already
 		s.id = newID()
 	}
+	defer s.watchLag()()
 	s.run = s.blank()
 	if o.FindCapacity {
 		err = s.search(ctx)
@@ -99,6 +104,21 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return s.run, errors.Join(err, w)
 	}
 	return s.run, err
+}
+
+// watchLag begins to watch how late this process is; the function that it
+// returns ends that.
+func (s *sweep) watchLag() (end func()) {
+	if s.Lag == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { _ = s.Lag.Run(ctx) }) // which ends with ctx alone
+	return func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 func (s *sweep) grid(ctx context.Context) error {

@@ -74,6 +74,14 @@ func (j judge) prove(measured ...judgedTurns) (runfile.Standing, float64) {
 	return runfile.Undecided, met
 }
 
+// open is the verdict of a level that the prober itself spoiled: nothing is
+// proven of it.
+func (j judge) open(b judgedTurns) *runfile.Verdict {
+	v := j.measured(b)
+	v.Met, v.Standing, v.Confidence, v.Lost = false, runfile.Undecided, 0, nil
+	return v
+}
+
 // lost is the verdict of a level that cannot meet its objectives, nil while
 // that is open: an objective would be missed if every turn to come was good, up
 // to so many times the turns that came (at least 1) in all; and that is no bad
@@ -145,11 +153,16 @@ func enough(blocks []tally) (good, bad float64, ok bool) {
 func (c *collector) judgedTurns() judgedTurns {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return judgedTurnsOf(c.soFar(), c.objectives)
+}
+
+// soFar is what was measured until now. The caller holds mu.
+func (c *collector) soFar() runfile.Result {
 	level := runfile.Result{Tail: &c.tail}
 	for _, s := range c.spans {
 		level.Snapshots = append(level.Snapshots, s.Snapshot)
 	}
-	return judgedTurnsOf(level, c.objectives)
+	return level
 }
 
 // judgedTurnsOf counts what was judged of a level. The turns lost in the tail
@@ -227,7 +240,7 @@ func (j judge) together(results []runfile.Result) (runfile.Standing, float64) {
 		if r.State == runfile.EndedEarly && r.Verdict.Standing == runfile.Missed {
 			return runfile.Missed, r.Verdict.Confidence
 		}
-		if r.Verdict.Decided != runfile.DecidedProvisional {
+		if r.Verdict.Decided != runfile.DecidedProvisional && !r.Spoiled() {
 			last, measured = r.Verdict, append(measured, judgedTurnsOf(r, j.objectives))
 		}
 	}

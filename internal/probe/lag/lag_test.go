@@ -1,0 +1,44 @@
+package lag_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe/lag"
+)
+
+// TestMonitor watches in virtual time, in which nobody is ever late.
+func TestMonitor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := lag.New()
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := m.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // nothing is late once it has stopped
+		if longest, lost := m.Between(begin, time.Now()); longest != 0 || lost != 0 || m.Lag() != 0 {
+			t.Errorf("longest %v, lost %v, lag %v", longest, lost, m.Lag())
+		}
+	})
+}
+
+// TestMonitorNeverRan: what nobody watches was never late.
+func TestMonitorNeverRan(t *testing.T) {
+	for _, m := range []*lag.Monitor{nil, lag.New()} {
+		if longest, lost := m.Between(time.Now().Add(-time.Hour), time.Now()); longest != 0 || lost != 0 || m.Lag() != 0 {
+			t.Errorf("longest %v, lost %v, lag %v", longest, lost, m.Lag())
+		}
+	}
+}
+
+func BenchmarkTurn(b *testing.B) {
+	m := lag.New()
+	for b.Loop() {
+		m.Between(time.Now().Add(-time.Minute), time.Now())
+		m.Lag()
+	}
+}

@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/lag"
+	"synthetic/internal/sidecar/regression"
+)
+
+const (
+	// ownSlots of ownSlot each are the time over which own faults are counted.
+	ownSlots = 8
+	ownSlot  = 15 * time.Second
+)
+
+// ownShare counts own faults among the turns of the last two minutes.
+type ownShare struct {
+	slots [ownSlots]struct{ turns, own int }
+	at    int64 // the newest slot
+	// last says that the last turn was one.
+	last bool
+}
+
+// add takes the end of a turn; what our own shutdown cuts is none.
+func (s *ownShare) add(o probe.Outcome, now time.Time) {
+	if o == probe.Canceled {
+		return
+	}
+	s.roll(now)
+	slot := &s.slots[s.at%ownSlots]
+	slot.turns++
+	if s.last = o.OwnFault(); s.last {
+		slot.own++
+	}
+}
+
+// roll empties the slots that are too old.
+func (s *ownShare) roll(now time.Time) {
+	present := now.UnixNano() / int64(ownSlot)
+	for at := max(s.at+1, present-ownSlots+1); at <= present; at++ {
+		s.slots[at%ownSlots] = struct{ turns, own int }{}
+	}
+	s.at = max(s.at, present)
+}
+
+// most reports whether most turns were own faults; where traffic is so thin that
+// none ended, whether the last one was.
+func (s *ownShare) most(now time.Time) bool {
+	s.roll(now)
+	turns, own := 0, 0
+	for _, slot := range s.slots {
+		turns, own = turns+slot.turns, own+slot.own
+	}
+	if turns == 0 {
+		return s.last
+	}
+	return 2*own > turns
+}
+
+// starved reports whether the prober itself is in no state to judge the job.
+func (j *job) starved(late time.Duration, now time.Time) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.own.most(now) || late > j.tolerance(now)
+}
+
+// tolerance is the least that an objective or a signal of the job can bear.
+func (j *job) tolerance(now time.Time) time.Duration {
+	least := lag.MaxTolerance
+	for _, s := range j.slos {
+		least = min(least, s.objective.Tolerance(j.stamped))
+	}
+	for k := range j.turns {
+		for i := range regression.Signals() {
+			if t, ok := j.regression.Tolerance(k, i, j.stamped, now); ok {
+				least = min(least, t)
+			}
+		}
+	}
+	return least
+}
