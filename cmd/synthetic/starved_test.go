@@ -63,8 +63,11 @@ func TestStarvedProber(t *testing.T) {
 	p.until("turns before", func(s map[string]float64) bool { n, _ := sum(s, "synthetic_turns_total"); return n > 20 })
 	release := starve(t, cmd.Process)
 	time.Sleep(*starveFor) // what is under test is that time going by
-	during := p.series()
 	release()
+	var code int
+	var text string
+	eventually(func() bool { code, text = p.get("/metrics"); return code == http.StatusOK })
+	during := parse(t, text) // it has the last minute's lag
 
 	if v, _ := sum(during, "synthetic_prober_lag_seconds"); v == 0 {
 		t.Error("a starved prober does not notice it")
