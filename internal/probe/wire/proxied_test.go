@@ -49,3 +49,31 @@ func TestBoundsOverAProxy(t *testing.T) {
 		t.Errorf("%v places are taken at the end", used)
 	}
 }
+
+// TestBoundsOverHTTP2: the bytes of the body count, to the byte, and the
+// connection has its place until it is closed.
+func TestBoundsOverHTTP2(t *testing.T) {
+	const body = 50_000
+	server, o := overHTTP2(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, strings.Repeat("x", body))
+	})
+	o.Connections = bound.NewBudget(dialing)
+	client := newClient(t, o)
+	for most, unfit := range map[int64]bool{body: false, body - 1: true} {
+		r, trace := post(t, server.URL)
+		trace.MaxBytes = most
+		resp, err := client.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		var e *UnfitError
+		if errors.As(err, &e) != unfit || !unfit && (err != nil || n != body) {
+			t.Errorf("%d of %d bytes, of which %d are allowed: %v", n, body, most, err)
+		}
+		if used, _ := o.Connections.Level(); used != 1 {
+			t.Errorf("%v places are taken for one connection", used)
+		}
+	}
+}
