@@ -91,7 +91,7 @@ func unfit(err error) (reason string, ok bool) {
 // *Peaks remembers nothing.
 type Peaks struct {
 	// Wire are the bytes of an answer, Events those with tokens, Answer the bytes
-	// of its text; Added are the bytes that a conversation's history grew by.
+	// of its text; Added are the bytes that the history of a turn had grown by.
 	Wire, Events, Answer, Added bound.Peak
 }
 
@@ -105,7 +105,7 @@ func (p *Peaks) see(m amounts, body *wire.Body, seen *measurement) {
 	p.Answer.See(int64(seen.size), int64(m.answer))
 }
 
-// added takes in the history of a conversation.
+// added takes in by how much a history has grown that is sent.
 func (p *Peaks) added(bytes int) {
 	if p != nil {
 		p.Added.See(int64(bytes), maxAdded)

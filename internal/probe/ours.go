@@ -56,8 +56,8 @@ func (a *attempt) late(from, to time.Time) bool {
 
 // lateness is what the prober itself may have added to a latency of the turn, at
 // most: until the request was written all the time that it did not run, and what
-// no step explains; afterwards the longest such time, unless the kernel stamped
-// what came. What the kernel holds unread for as long as no latency of a
+// no step explains; afterwards the longest such time, unless nothing came or the
+// kernel stamped it. What the kernel holds unread for as long as no latency of a
 // dialogue is may have stopped the sender, and counts in any case.
 func (a *attempt) lateness(r *Result) time.Duration {
 	written := a.trace.LastWrite
@@ -69,7 +69,7 @@ func (a *attempt) lateness(r *Result) time.Duration {
 	if first := a.trace.FirstWrite; !first.IsZero() {
 		bound = max(bound, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
 	}
-	if !r.Kernel {
+	if r.Events > 0 && !r.Kernel {
 		longest, _ := a.lag.Between(r.Sent, r.End)
 		bound = max(bound, longest)
 	}

@@ -113,12 +113,12 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		defer client.CloseIdleConnections()
 	}
 	d := newDialogue(p, plan, client)
-	defer func() { p.opts.Peaks.added(d.added) }()
 	for n := 1; n <= plan.Conversation.Turns; n++ {
 		if d.added > maxAdded {
 			d.sum.Shortened = true
 			break
 		}
+		p.opts.Peaks.added(d.added)
 		due := plan.Scheduled
 		if n > 1 {
 			var ok bool

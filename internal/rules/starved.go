@@ -10,9 +10,11 @@ import (
 
 // unlessStarved is the expression of a rule. A page that names a target is held
 // back while every prober of the job is starved, and for two minutes after: what
-// they say of it may be their own doing.
+// they say of it may be their own doing. So is the ticket that an SLO judges no
+// turn of it.
 func unlessStarved(r rule) string {
-	if r.Severity != slo.Page || !strings.Contains(r.Summary, "$labels."+metrics.LabelTarget) {
+	held := r.Severity == slo.Page || r.Alert == AlertSLONoSamples
+	if !held || !strings.Contains(r.Summary, "$labels."+metrics.LabelTarget) {
 		return r.Expr
 	}
 	on, starved := strings.Join(perJob(), ", "), RecordStarved

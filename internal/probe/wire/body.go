@@ -105,8 +105,9 @@ func (b *Body) readPlain(p []byte) (n int, err error) {
 		return 0, b.err
 	}
 	if b.x.conn == nil {
-		if n, err = b.src.Read(p); err == nil {
-			err = b.x.receive(n)
+		n, err = b.src.Read(p)
+		if over := b.x.receive(n); over != nil {
+			err = over
 		}
 		b.x.readNow()
 	} else {

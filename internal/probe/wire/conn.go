@@ -37,8 +37,6 @@ type conn struct {
 	// first is heard as its answer.
 	spoken chan struct{}
 	once   sync.Once
-	// writing is held while a part of a request goes out.
-	writing sync.Mutex
 
 	mu sync.Mutex
 	framing
@@ -160,8 +158,6 @@ func (c *conn) give(p, b []byte, err error) (n int, ended bool, _ error) {
 // the whole of it may have said why, so that is no error yet: its answer tells
 // more than the failed write.
 func (c *conn) Write(p []byte) (int, error) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
 	c.begin()
 	n, err := c.Conn.Write(p)
 	c.mu.Lock()
@@ -191,19 +187,12 @@ func (c *conn) begin() {
 	}
 }
 
-// writes returns when the request went out, as far as it did.
+// writes returns when the request went out, as far as it did. Once net/http has
+// called it failed nothing more of it goes out: it waits for its writer first.
 func (c *conn) writes() (first, last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.firstWrite, c.lastWrite
-}
-
-// stop closes the connection. Once it returns, nothing more of a request goes
-// out, so that it is known whether anything did.
-func (c *conn) stop() {
-	_ = c.Close()
-	c.writing.Lock() // after what is being written, which the closing ends
-	defer c.writing.Unlock()
 }
 
 // Close closes without a farewell: TLS would wait for a peer that does not

@@ -41,7 +41,7 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 	switch {
 	case err != nil:
 		return nil, err
-	case c.options.HTTP.Proxy() != nil: // what comes over a proxy is not timed here
+	case c.options.HTTP.Proxy() != nil:
 		return stamps, nil
 	case !secure:
 		return newConn(stamps, stamps), nil
@@ -87,7 +87,11 @@ func (c *Client) admit(ctx context.Context, network, addr string, t *Trace) (*gu
 		return nil, err
 	}
 	budget.Give(dialing - 1)
-	return guard(stamp(raw), pacer, func() { budget.Give(1) }), nil
+	timed := stamped(&readTimed{Conn: raw})
+	if c.options.HTTP.Proxy() == nil { // what comes over a proxy is not timed here
+		timed = stamp(raw)
+	}
+	return guard(timed, pacer, func() { budget.Give(1) }), nil
 }
 
 // reach looks up the name and dials its addresses. A name that has no address is

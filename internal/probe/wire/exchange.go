@@ -185,7 +185,6 @@ func (x *exchange) failed(err error) *Error {
 		step, err = dialing.Step, dialing.Err
 	case x.conn != nil:
 		step, err = x.conn.explain(step, err)
-		x.conn.stop()
 		x.trace.FirstWrite, x.trace.LastWrite = x.conn.writes()
 	}
 	return failure(x.ctx, step, err)

@@ -58,25 +58,30 @@ func (s *ownShare) most(now time.Time) bool {
 	return 2*own > turns
 }
 
-// starved reports whether the prober itself is in no state to judge the job.
+// starved reports whether the prober itself can judge nothing of the job. What
+// bears more than others goes on: a lag that blurs a time to first token leaves
+// an outage what it is.
 func (j *job) starved(late time.Duration, now time.Time) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.own.most(now) || late > j.tolerance(now)
 }
 
-// tolerance is the least that an objective or a signal of the job can bear.
+// tolerance is the most that an objective or a signal of the job can bear.
 func (j *job) tolerance(now time.Time) time.Duration {
-	least := lag.MaxTolerance
+	most := time.Duration(0)
 	for _, s := range j.slos {
-		least = min(least, s.objective.Tolerance(j.stamped))
+		most = max(most, s.objective.Tolerance(j.stamped))
 	}
 	for k := range j.turns {
 		for i := range regression.Signals() {
 			if t, ok := j.regression.Tolerance(k, i, j.stamped, now); ok {
-				least = min(least, t)
+				most = max(most, t)
 			}
 		}
 	}
-	return least
+	if most == 0 { // nothing to judge by yet
+		return lag.MaxTolerance
+	}
+	return most
 }

@@ -43,8 +43,9 @@ func TestStarved(t *testing.T) {
 	}{
 		"well":                            {0, []probe.Result{well}, 0, 0},
 		"no turn yet":                     {0, nil, 0, 0},
-		"as late as an objective bears":   {100 * millisecond, []probe.Result{well}, 0, 0},
-		"later than that":                 {101 * millisecond, []probe.Result{well}, 0, 1},
+		"later than one objective bears":  {101 * millisecond, []probe.Result{well}, 0, 0},
+		"as late as the last of them":     {time.Second, []probe.Result{well}, 0, 0},
+		"later than that":                 {time.Second + 1, []probe.Result{well}, 0, 1},
 		"most turns are not sent":         {0, []probe.Result{well, own(probe.NotSent), own(probe.NotSent)}, 0, 1},
 		"most turns are late":             {0, []probe.Result{own(probe.ProberLate), well, own(probe.ProberLate)}, 0, 1},
 		"half of the turns are":           {0, []probe.Result{well, own(probe.NotSent)}, 0, 0},

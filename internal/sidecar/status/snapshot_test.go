@@ -65,6 +65,29 @@ func TestFiguresOfRecentTurns(t *testing.T) {
 	}
 }
 
+// TestOwnFaultsAreNoFigures: a turn that the prober itself spoiled is counted and
+// shown, and is in no figure of the deployment.
+func TestOwnFaultsAreNoFigures(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(3*time.Minute), turn(2*time.Minute, failing(probe.ProberLate, "late")), turn(time.Minute, failing(probe.NotSent, "no key")))
+	j := only(t, p)
+	if j.Turns != 3 || j.OwnFaults != 2 || j.Failed != 0 || j.Canceled != 0 || j.Recent.Turns != 1 || j.Recent.Failed != 0 {
+		t.Errorf("%+v", j)
+	}
+	if !j.Starved || j.Last == nil || j.Last.Outcome != probe.NotSent || stateOf(j).Class != "unknown" {
+		t.Errorf("starved %v, last turn %+v, state %+v", j.Starved, j.Last, stateOf(j))
+	}
+	feed(p, turn(0))
+	if j := only(t, p); j.Starved {
+		t.Error("starved after a turn that went well")
+	}
+	p.Add(jobOf("t", "w", slo.Objective{Name: "up", SLI: slo.Availability, Objective: 0.99}))
+	p.options.Lag = func() time.Duration { return time.Hour }
+	if j := only(t, p); !j.Starved {
+		t.Error("not starved with a lag of an hour")
+	}
+}
+
 func TestUnknownIsNotZero(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(time.Minute, failing(probe.ConnectError, "refused")))

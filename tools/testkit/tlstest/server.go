@@ -63,18 +63,21 @@ func NewProxy(t *testing.T) string {
 			http.Error(w, "cannot be reached", http.StatusBadGateway)
 			return
 		}
+		copies.Add(2) // as long as the server still waits for this connection
 		near, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
+			copies.Add(-2)
 			far.Close()
 			return
 		}
 		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
-			copies.Go(func() {
+			go func() {
+				defer copies.Done()
 				_, _ = io.Copy(way[0], way[1])
 				near.Close()
 				far.Close()
-			})
+			}()
 		}
 	}))
 	t.Cleanup(func() {
