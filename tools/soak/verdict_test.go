@@ -63,7 +63,10 @@ func TestVerdict(t *testing.T) {
 		"a page of the prober": {"no page without a fault", func(s *soak) {
 			s.mail.pages["b"] = &page{Alert: "SyntheticProberSilent", Severity: "page", Starts: 120}
 		}},
-		"a starved prober":       {"", func(s *soak) { s.mail.pages = map[string]*page{"b": {Alert: starved, Severity: "page", Starts: 120}} }},
+		"a starved prober": {"", func(s *soak) {
+			s.samples[20].Starved = 1
+			s.mail.pages = map[string]*page{"b": {Alert: starved, Severity: "page", Starts: 120}}
+		}},
 		"turned away by a crowd": {"", func(s *soak) { s.samples[9].Ready, s.samples[9].Crowded = false, true }},
 		"a ticket":               {"", func(s *soak) { s.mail.pages["b"] = &page{Target: "kept-05", Severity: "ticket", Starts: 120} }},
 		"no page":                {"a page for each outage", func(s *soak) { s.mail.pages = nil }},
