@@ -212,13 +212,18 @@ func limit(t *testing.T, pid int) (release func()) {
 // settled are the series at a moment at which no turn is in flight.
 func settled(p *program, counted *arrivals) map[string]float64 {
 	p.t.Helper()
+	var beat float64 // of the page before, and what had come when it was read
+	var came int64
 	return p.until("a quiet moment", func(s map[string]float64) bool {
-		before := counted.turns.Load()
 		accounted(p.t, s)
+		beatBefore, cameBefore := beat, came
+		beat, _ = sum(s, "synthetic_scheduler_heartbeat_timestamp_seconds")
+		if beat == beatBefore {
+			return false // the same page: it may be older than what came
+		}
+		came = counted.turns.Load()
 		flying, _ := sum(s, "synthetic_turns_in_flight")
-		started, _ := sum(s, "synthetic_turns_started_total")
-		again, _ := sum(p.series(), "synthetic_turns_started_total")
-		return flying == 0 && started == again && before == counted.turns.Load()
+		return flying == 0 && came == cameBefore
 	})
 }
 
