@@ -40,6 +40,11 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
+	// A dialer may see that the time is up before its context does.
+	early := func(context.Context, string, string) (net.Conn, error) {
+		time.Sleep(short)
+		return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
+	}
 	well := late{never, never, 0}
 	stopped := late{lasting(time.Second), lasting(time.Second), 0}
 	throttled := late{lasting(80 * time.Millisecond), part(0.8), 0}
@@ -54,6 +59,7 @@ func TestLatenessOfOurOwn(t *testing.T) {
 		ours   probe.Outcome // where it did not
 	}{
 		{"no connection", nil, false, false, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
+		{"no connection, as the dialer says", nil, false, false, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
 		{"no handshake", nil, true, true, func(o *probe.Options) { o.Target.BaseURL = "https" + o.Target.BaseURL[4:] }, probe.TLSError, probe.NotSent},
 		{"no answer", nil, true, false, nil, probe.TimeoutFirstToken, probe.ProberLate},
 		{"no token", []step{{0, sseHead + chunk(role)}}, true, false, nil, probe.TimeoutFirstToken, probe.ProberLate},

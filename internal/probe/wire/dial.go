@@ -60,9 +60,10 @@ func (c *Client) connect(ctx context.Context, network, addr string, secure bool,
 	return newConn(over, stamps), nil
 }
 
-// dialFailure says where a deadline was why a step failed.
+// dialFailure says where a deadline was why a step failed. A dialer looks at the
+// clock itself, and may know before the context does.
 func dialFailure(ctx context.Context, step Step, err error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, err)
 	}
 	return &Error{step, err}
