@@ -140,7 +140,7 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 	case errors.As(err, &tooLarge):
 		a.finish(Malformed, time.Now(), err.Error())
 	default:
-		a.lapse(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
+		a.forsaken(Truncated, time.Now(), "the connection broke in mid-stream: "+err.Error())
 	}
 }
 

@@ -32,6 +32,9 @@ const (
 	// maxUserText bounds a message of the user endpoint: twice what userTokens
 	// usually are.
 	maxUserText = 1 << 10
+	// maxUserReply bounds its answer, which comes in one piece: the message, and
+	// what servers put beside it.
+	maxUserReply = 128 << 10
 	// streamCost is what a turn costs beside its texts: a connection, two
 	// goroutines, their buffers.
 	streamCost = 48 << 10

@@ -11,23 +11,35 @@ import (
 	"synthetic/internal/probe/lag"
 )
 
-// What proves that the prober itself was too late for a bound or for the peer:
-// it did not run for lateAtOnce in one piece, which no default of a server's or
-// a resolver's patience is far above; or for a part, 1 in lateShare, of the time
-// that there was, at least lateLeast in all. Less than that, the peer had all
-// but the same time as from any other client.
+// What proves that the prober itself was too late. For a bound of its own: it did
+// not run for a part, 1 in lateShare, of the time that there was, at least
+// lateLeast in all. Less than that, the peer had all but the same time as from
+// any other client. For a peer that gave up: that, or that it did not run for
+// lateAtOnce in one piece, which no default of a server's or a resolver's patience
+// is far above.
 const (
 	lateAtOnce = time.Second
 	lateShare  = 10
 	lateLeast  = 100 * time.Millisecond
 )
 
-// lapse ends a turn as finish does, in a way that a late prober can bring about:
-// a bound passed, or the peer gave up. If the prober was provably late until
-// then, the turn says nothing of the peer.
+// lapse ends a turn of which a bound passed.
 func (a *attempt) lapse(o Outcome, at time.Time, text string) {
-	switch from, to := a.span(o, at); {
-	case !a.late(from, to):
+	_, share := a.late(o, at)
+	a.blame(o, at, text, share)
+}
+
+// forsaken ends a turn that the peer gave up.
+func (a *attempt) forsaken(o Outcome, at time.Time, text string) {
+	atOnce, share := a.late(o, at)
+	a.blame(o, at, text, atOnce || share)
+}
+
+// blame ends a turn as finish does, unless the prober itself was provably late
+// until then: such a turn says nothing of the peer.
+func (a *attempt) blame(o Outcome, at time.Time, text string, ours bool) {
+	switch {
+	case !ours:
 	case a.status == 0 && a.trace.FirstWrite.IsZero():
 		o, text = NotSent, "nothing was sent, for the prober itself was late: "+text
 	default:
@@ -49,9 +61,11 @@ func (a *attempt) span(o Outcome, at time.Time) (from, to time.Time) {
 	return from, to
 }
 
-func (a *attempt) late(from, to time.Time) bool {
+// late reports which of the two proofs there are.
+func (a *attempt) late(o Outcome, at time.Time) (atOnce, share bool) {
+	from, to := a.span(o, at)
 	longest, lost := a.lag.Between(from, to)
-	return longest >= lateAtOnce || lost >= lateLeast && lost*lateShare >= to.Sub(from)
+	return longest >= lateAtOnce, lost >= lateLeast && lost*lateShare >= to.Sub(from)
 }
 
 // lateness is what the prober itself may have added to a latency of the turn, at
@@ -94,9 +108,12 @@ func hungUp(err error) bool {
 // unreached ends a turn that got no connection. A peer that refuses one, or
 // cannot be found, would have done so at any time.
 func (a *attempt) unreached(o Outcome, now time.Time, err error) {
-	if expired(err) || hungUp(err) {
+	switch {
+	case expired(err):
 		a.lapse(o, now, err.Error())
-		return
+	case hungUp(err):
+		a.forsaken(o, now, err.Error())
+	default:
+		a.finish(o, now, err.Error())
 	}
-	a.finish(o, now, err.Error())
 }

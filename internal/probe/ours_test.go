@@ -48,30 +48,36 @@ func TestLatenessOfOurOwn(t *testing.T) {
 	well := late{never, never, 0}
 	stopped := late{lasting(time.Second), lasting(time.Second), 0}
 	throttled := late{lasting(80 * time.Millisecond), part(0.8), 0}
+	paused := late{lasting(time.Second), part(0.05), 0}
 	slightly := late{lasting(15 * time.Millisecond), lasting(15 * time.Millisecond), 0}
 	for _, tc := range []struct {
 		name   string
 		steps  []step
 		hold   bool
 		atOnce bool
+		bound  bool // the prober's own
 		change func(*probe.Options)
 		theirs probe.Outcome // where the prober ran
 		ours   probe.Outcome // where it did not
 	}{
-		{"no connection", nil, false, false, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
-		{"no connection, as the dialer says", nil, false, false, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
-		{"no handshake", nil, true, true, func(o *probe.Options) { o.Target.BaseURL = "https" + o.Target.BaseURL[4:] }, probe.TLSError, probe.NotSent},
-		{"no answer", nil, true, false, nil, probe.TimeoutFirstToken, probe.ProberLate},
-		{"no token", []step{{0, sseHead + chunk(role)}}, true, false, nil, probe.TimeoutFirstToken, probe.ProberLate},
-		{"a stall", []step{{0, sseHead + chunk(hello)}}, true, false, nil, probe.Stall, probe.ProberLate},
-		{"hung up without an answer", []step{{short, ""}}, false, false, nil, probe.ConnectError, probe.ProberLate},
-		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.ProberLate},
-		{"too slow a request", []step{{0, jsonResponse("408 Request Timeout", "{}")}}, false, true, nil, probe.HTTP4xx, probe.ProberLate},
-		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
-		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, nil, probe.Success, probe.Success},
+		{"no connection", nil, false, false, true, func(o *probe.Options) { o.Dial = silent }, probe.ConnectError, probe.NotSent},
+		{"no connection, as the dialer says", nil, false, false, true, func(o *probe.Options) { o.Dial = early }, probe.ConnectError, probe.NotSent},
+		{"no handshake", nil, true, true, false, func(o *probe.Options) { o.Target.BaseURL = "https" + o.Target.BaseURL[4:] }, probe.TLSError, probe.NotSent},
+		{"no answer", nil, true, false, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
+		{"no token", []step{{0, sseHead + chunk(role)}}, true, false, true, nil, probe.TimeoutFirstToken, probe.ProberLate},
+		{"a stall", []step{{0, sseHead + chunk(hello)}}, true, false, true, nil, probe.Stall, probe.ProberLate},
+		{"hung up without an answer", []step{{short, ""}}, false, false, false, nil, probe.ConnectError, probe.ProberLate},
+		{"hung up amid the answer", []step{{0, sseHead + chunk(hello)}, {short, ""}}, false, false, false, func(o *probe.Options) { o.Workload.Timeouts.Stall = long }, probe.Truncated, probe.ProberLate},
+		{"too slow a request", []step{{0, jsonResponse("408 Request Timeout", "{}")}}, false, true, false, nil, probe.HTTP4xx, probe.ProberLate},
+		{"a server error", []step{{0, jsonResponse("500 No", "{}")}}, false, false, false, nil, probe.HTTP5xx, probe.HTTP5xx},
+		{"an answer", []step{{0, sseHead + chunk(hello, finish, done) + lastChunk}}, false, false, false, nil, probe.Success, probe.Success},
 	} {
+		after := tc.ours // a pause that leaves the peer nearly all of the time there is
+		if tc.bound {
+			after = tc.theirs
+		}
 		for lateness, want := range map[*late]probe.Outcome{
-			&well: tc.theirs, &slightly: tc.theirs, &stopped: tc.ours, &throttled: tc.ours,
+			&well: tc.theirs, &slightly: tc.theirs, &paused: after, &stopped: tc.ours, &throttled: tc.ours,
 		} {
 			if lateness == &throttled && tc.atOnce {
 				continue // there is no time of which a part could be lost

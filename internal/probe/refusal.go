@@ -42,7 +42,7 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		a.lapse(TimeoutFirstToken, now, a.limits.explain(TimeoutFirstToken))
 	case step == wire.StepWrite || lost(err):
-		a.lapse(ConnectError, now, "the connection was lost before the response: "+err.Error())
+		a.forsaken(ConnectError, now, "the connection was lost before the response: "+err.Error())
 	default:
 		a.finish(Malformed, now, "the response is no HTTP: "+err.Error())
 	}
@@ -69,7 +69,7 @@ func (a *attempt) readRefusal(ctx context.Context, by Outcome, body *wire.Body) 
 	}
 	said := fmt.Sprintf("HTTP %d: %s", a.status, cmp.Or(stream.ErrorMessage(text), "no further word"))
 	if a.status == http.StatusRequestTimeout { // the request came too slowly
-		a.lapse(by, time.Now(), said)
+		a.forsaken(by, time.Now(), said)
 		return
 	}
 	a.finish(by, time.Now(), said)

@@ -50,7 +50,7 @@ func (w *writer) next(ctx context.Context, history []workload.Message) (string, 
 	if err != nil {
 		return "", err
 	}
-	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client, amountsOf(userTokens, 0).wire)
+	api, scrub, err := newAPI(ctx, w.target.BaseURL, w.auth, w.client, maxUserReply)
 	if err != nil {
 		return "", err
 	}
