@@ -132,6 +132,10 @@ fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m)
 			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 1s </dev/null || exit 1; \
 		done
 
+.PHONY: siege
+siege: build ## Attack the program in every way that tools/siege knows, 50 targets each; about eight minutes
+	$(GO) run ./tools/siege
+
 .PHONY: soak
 soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 draws other faults
 	$(GO) run ./tools/soak -duration $(or $(DURATION),20m) -seed $(or $(SEED),1)

@@ -1,0 +1,87 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// upstream is what the targets' addresses lead to, one port for each.
+type upstream struct {
+	attack
+	hostile  bool
+	received atomic.Int64
+}
+
+// serve listens on loopback until the process ends.
+func serve(h http.Handler) (address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	go func() { _ = (&http.Server{Handler: h, ReadHeaderTimeout: patience}).Serve(l) }()
+	return l.Addr().String(), nil
+}
+
+func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/metrics"):
+		u.metrics(w)
+		return
+	case r.Method != http.MethodPost:
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"m"}]}`)
+		return
+	}
+	u.received.Add(1)
+	_, _ = io.Copy(io.Discard, r.Body) // what is not read is not judged
+	if !u.hostile || u.answer == nil {
+		converse(w)
+		return
+	}
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err) // HTTP/1.1 can always be taken over
+	}
+	defer c.Close()
+	u.answer(c)
+}
+
+// converse is an answer of 20 tokens.
+func converse(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w).Flush
+	for i, delay := 0, 100*time.Millisecond; i < 20; i, delay = i+1, 10*time.Millisecond {
+		time.Sleep(delay)
+		_, _ = io.WriteString(w, token("word "))
+		_ = flush()
+	}
+	_, _ = io.WriteString(w, finish)
+}
+
+// metrics is a page of families that nobody knows.
+func (u *upstream) metrics(w http.ResponseWriter) {
+	line := []byte(strings.Repeat("vllm:unknown{worker=\"1\"} 1\n", 1000))
+	for n, err := 0, error(nil); n < u.page && err == nil; n += len(line) {
+		_, err = w.Write(line)
+	}
+}
+
+// user is a user endpoint that says too much.
+func (a attack) user(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"u"}]}`)
+		return
+	}
+	_, err := io.WriteString(w, `{"choices":[{"message":{"role":"assistant","content":"`)
+	block := []byte(strings.Repeat("more ", 10_000))
+	for n := 0; n < a.reply && err == nil; n += len(block) {
+		_, err = w.Write(block)
+	}
+	_, _ = io.WriteString(w, `"},"finish_reason":"stop"}]}`)
+}
