@@ -79,6 +79,12 @@ func proberScenarios() []scenario {
 			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
 			{do: behaving(ok), after: 12 * time.Minute},
 		}},
+		{name: "most turns are not sent, and the rest refused", steps: []step{
+			healthy,
+			{do: behaving(oneIn(12, failing(probe.HTTP429), failing(probe.NotSent))), after: 30 * time.Minute, want: []string{
+				rules.AlertProberStarved + " prober-0", rules.AlertTargetBusy + " a chat",
+			}},
+		}},
 		{name: "one conversation in three is over the cap", steps: []step{
 			healthy,
 			{do: skipping(metrics.SkipReasons()[0], 3), after: 30 * time.Minute, want: []string{skipped("max_concurrency")}},
