@@ -5,7 +5,6 @@ const (
 	AlertTargetDown              = "SyntheticTargetDown"
 	AlertTargetBusy              = "SyntheticTargetBusy"
 	AlertTargetNoSamples         = "SyntheticTargetNoSamples"
-	AlertProberSilent            = "SyntheticProberSilent"
 	AlertProberStarved           = "SyntheticProberStarved"
 	AlertSchedulerStuck          = "SyntheticSchedulerStuck"
 	AlertPagerStalled            = "SyntheticPagerStalled"

@@ -6,13 +6,14 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Names of the alerts on an objective; those of the others are in groups.yml.
-// Each has docs/runbooks/<name>.md.
+// Names of the alerts on an objective, and of the one that is never held back;
+// those of the others are in groups.yml. Each has docs/runbooks/<name>.md.
 const (
 	AlertSLOFastBurn     = "SyntheticSLOFastBurn"
 	AlertSLOSlowBurn     = "SyntheticSLOSlowBurn"
 	AlertSLONoSamples    = "SyntheticSLONoSamples"
 	AlertBudgetExhausted = "SyntheticErrorBudgetExhausted"
+	AlertProberSilent    = "SyntheticProberSilent"
 )
 
 // Names of recorded series that have one window each. Their labels are target,

@@ -28,6 +28,13 @@ func proberScenarios() []scenario {
 			}},
 			{do: all(func(p *prober) { p.stuck = false }), after: 12 * time.Minute},
 		}},
+		{name: "the only scheduler is stuck while the prober is starved", steps: []step{
+			healthy,
+			{do: starving(0, 2*time.Second), after: 4 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
+			{do: all(func(p *prober) { p.stuck = true }), after: 10 * time.Minute, want: []string{
+				rules.AlertProberSilent + " a chat", rules.AlertProberStarved + " prober-0", rules.AlertSchedulerStuck + " a chat prober-0",
+			}},
+		}},
 		{name: "one scheduler of two is stuck", replicas: 2, steps: []step{
 			healthy,
 			{do: func(h *house) { h.probers[1].stuck = true }, after: 10 * time.Minute, want: []string{
@@ -71,6 +78,12 @@ func proberScenarios() []scenario {
 			healthy,
 			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
 			{do: behaving(ok), after: 12 * time.Minute},
+		}},
+		{name: "most turns are not sent, and the rest refused", steps: []step{
+			healthy,
+			{do: behaving(oneIn(12, failing(probe.HTTP429), failing(probe.NotSent))), after: 30 * time.Minute, want: []string{
+				rules.AlertProberStarved + " prober-0", rules.AlertTargetBusy + " a chat",
+			}},
 		}},
 		{name: "one conversation in three is over the cap", steps: []step{
 			healthy,

@@ -56,6 +56,7 @@ func healthyWorld() []series {
 		counter(metrics.Turns, 4, firstTurns()...),
 		counter(metrics.OutputTokens, 8000, job()...),
 		counter(metrics.TurnFailures, 0, refused()...),
+		counter(metrics.TurnOwnFaults, 0, firstTurns()...),
 		counter(metrics.UsageMissing, 0, job()...),
 		counter(metrics.ConversationsStarted, 4, job()...),
 		counter(metrics.ConversationsSkipped, 0, overBudget()...),

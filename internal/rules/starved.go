@@ -11,9 +11,10 @@ import (
 // unlessStarved is the expression of a rule. A page that names a target is held
 // back while every prober of the job is starved, and for two minutes after: what
 // they say of it may be their own doing. So is the ticket that an SLO judges no
-// turn of it.
+// turn of it. That a prober ends no turns is said always: one that stands still
+// after own faults would hide itself.
 func unlessStarved(r rule) string {
-	held := r.Severity == slo.Page || r.Alert == AlertSLONoSamples
+	held := r.Severity == slo.Page && r.Alert != AlertProberSilent || r.Alert == AlertSLONoSamples
 	if !held || !strings.Contains(r.Summary, "$labels."+metrics.LabelTarget) {
 		return r.Expr
 	}

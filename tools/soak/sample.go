@@ -34,12 +34,12 @@ type sample struct {
 	Threads    float64 `json:"threads"`
 	Open       float64 `json:"open_fds"`
 	Series     float64 `json:"series"`
-	// Starved is how many jobs the program says that it is in no state to judge.
-	Starved float64 `json:"starved_jobs"`
-	Scrape  float64 `json:"scrape_seconds"`
-	Files   float64 `json:"files"`
-	Stored  float64 `json:"stored_bytes"`
-	Ready   bool    `json:"ready"`
+	// Starved are the targets that the program says it is in no state to judge.
+	Starved []string `json:"starved,omitempty"`
+	Scrape  float64  `json:"scrape_seconds"`
+	Files   float64  `json:"files"`
+	Stored  float64  `json:"stored_bytes"`
+	Ready   bool     `json:"ready"`
 	// Crowded says that others ask for pages at the same time, of whom the program
 	// may turn some away.
 	Crowded bool `json:"crowded,omitempty"`
@@ -78,7 +78,7 @@ func (s *soak) sample(ctx context.Context) (out sample, ok bool) {
 	}
 	out.Heap = one(families, "go_memstats_next_gc_bytes") / (1 + gcPercent/100.0)
 	out.Allocated = one(families, "go_memstats_heap_alloc_bytes")
-	out.Starved = one(families, "synthetic_prober_starved")
+	out.Starved = starvedTargets(families)
 	out.Goroutines = one(families, "go_goroutines")
 	out.Series = float64(bytes.Count(page, []byte("\n")) - bytes.Count(page, []byte("\n#")))
 	if s.keys.told(string(page)) {
@@ -106,6 +106,18 @@ func one(families map[string]*dto.MetricFamily, name string) (v float64) {
 		v += m.GetGauge().GetValue() + m.GetCounter().GetValue() + m.GetUntyped().GetValue()
 	}
 	return v
+}
+
+// starvedTargets are those with a job that cannot be judged.
+func starvedTargets(families map[string]*dto.MetricFamily) (out []string) {
+	for _, m := range families["synthetic_prober_starved"].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == "target" && m.GetGauge().GetValue() > 0 {
+				out = append(out, l.GetValue())
+			}
+		}
+	}
+	return out
 }
 
 // stored counts the program's files, and their bytes.

@@ -196,9 +196,12 @@ const starved = "SyntheticProberStarved"
 // heldBack is how long after a starved moment pages are held back, in seconds.
 const heldBack = 120
 
-// starvedWithin says that the program was in no state to judge at some moment.
-func (s *soak) starvedWithin(from, to float64) bool {
-	return slices.ContainsFunc(s.samples, func(one sample) bool { return one.Starved > 0 && one.At >= from && one.At <= to })
+// starvedWithin says that the program was in no state to judge the target at some
+// moment.
+func (s *soak) starvedWithin(target string, from, to float64) bool {
+	return slices.ContainsFunc(s.samples, func(one sample) bool {
+		return slices.Contains(one.Starved, target) && one.At >= from && one.At <= to
+	})
 }
 
 // checkMissedPages finds outages that did not page, of those that were over
@@ -216,7 +219,7 @@ func (s *soak) checkMissedPages(pages []page) check {
 			return p.Alert == "SyntheticTargetDown" && p.Target == f.Target && p.Starts <= f.ToSec && (p.Starts >= f.FromSec || !p.Resolved || p.Ended >= f.FromSec)
 		})
 		switch {
-		case i < 0 && s.starvedWithin(f.FromSec-heldBack, f.ToSec):
+		case i < 0 && s.starvedWithin(f.Target, f.FromSec-heldBack, f.ToSec):
 			unjudged++
 			continue
 		case i < 0:
@@ -226,7 +229,7 @@ func (s *soak) checkMissedPages(pages []page) check {
 		late = max(late, pages[i].Told-f.FromSec)
 	}
 	return check{Name: "a page for each outage", Bound: "SyntheticTargetDown reaches the Alertmanager while the outage lasts, or is still kept of the one before",
-		Seen: fmt.Sprintf("%d outages, %d of them without a page while the program said that it was starved, the slowest page after %.0f s%s", outages, unjudged, late, listed(missed)), OK: len(missed) == 0, Open: outages == 0}
+		Seen: fmt.Sprintf("%d outages, %d of them without a page while the program said that it could not judge the target, the slowest page after %.0f s%s", outages, unjudged, late, listed(missed)), OK: len(missed) == 0, Open: outages == unjudged}
 }
 
 // lasted is how long the run was, in seconds.

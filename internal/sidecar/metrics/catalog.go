@@ -163,7 +163,7 @@ func Catalog() []Metric {
 		{ScheduleLag, Histogram, "seconds", "How late the prober itself sent a turn, against its schedule.", job},
 		{ReadLag, Histogram, "seconds", "Largest delay in a turn between the arrival of a token's bytes and the prober's look at them. High values mean the prober is short of CPU; timestamps stay true when the kernel gives them.", job},
 		{ProberLag, Gauge, "seconds", "How late the prober itself was: in more than 5 % of the last minute's time its goroutines ran at least so long after they were due; 0 below 10 ms.", nil},
-		{ProberStarved, Gauge, "", "Whether the prober itself can judge nothing of a job (1): synthetic_prober_lag_seconds is above what any of its objectives and signals can bear, or most turns of the last two minutes were own faults.", job},
+		{ProberStarved, Gauge, "", "Whether the prober itself can judge nothing of a job (1): synthetic_prober_lag_seconds is above what any of its objectives and signals can bear, or most turns of the last two minutes were own faults; where none ended, the last one, for ten minutes.", job},
 
 		{TTFTWindow, Summary, "seconds", "Quantiles of the TTFT over the last 60 seconds.", turn},
 		{TPOTWindow, Summary, "seconds", "Quantiles of the TPOT over the last 60 seconds.", turn},

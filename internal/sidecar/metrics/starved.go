@@ -12,14 +12,17 @@ const (
 	// ownSlots of ownSlot each are the time over which own faults are counted.
 	ownSlots = 8
 	ownSlot  = 15 * time.Second
+	// ownLasts is how long the last turn speaks for a job whose traffic is so thin
+	// that none followed.
+	ownLasts = 10 * time.Minute
 )
 
 // ownShare counts own faults among the turns of the last two minutes.
 type ownShare struct {
 	slots [ownSlots]struct{ turns, own int }
 	at    int64 // the newest slot
-	// last says that the last turn was one.
-	last bool
+	// last is when the last turn ended if that was one, else zero.
+	last time.Time
 }
 
 // add takes the end of a turn; what our own shutdown cuts is none.
@@ -30,7 +33,9 @@ func (s *ownShare) add(o probe.Outcome, now time.Time) {
 	s.roll(now)
 	slot := &s.slots[s.at%ownSlots]
 	slot.turns++
-	if s.last = o.OwnFault(); s.last {
+	s.last = time.Time{}
+	if o.OwnFault() {
+		s.last = now
 		slot.own++
 	}
 }
@@ -45,7 +50,7 @@ func (s *ownShare) roll(now time.Time) {
 }
 
 // most reports whether most turns were own faults; where traffic is so thin that
-// none ended, whether the last one was.
+// none ended, whether the last one was, of at most ownLasts ago.
 func (s *ownShare) most(now time.Time) bool {
 	s.roll(now)
 	turns, own := 0, 0
@@ -53,7 +58,7 @@ func (s *ownShare) most(now time.Time) bool {
 		turns, own = turns+slot.turns, own+slot.own
 	}
 	if turns == 0 {
-		return s.last
+		return !s.last.IsZero() && now.Sub(s.last) <= ownLasts
 	}
 	return 2*own > turns
 }

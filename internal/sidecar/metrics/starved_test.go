@@ -51,8 +51,9 @@ func TestStarved(t *testing.T) {
 		"half of the turns are":           {0, []probe.Result{well, own(probe.NotSent)}, 0, 0},
 		"failures are the target's":       {0, []probe.Result{own(probe.HTTP5xx), own(probe.ConnectError)}, 0, 0},
 		"our own shutdown is no fault":    {0, []probe.Result{own(probe.Canceled), own(probe.Canceled)}, 0, 0},
-		"thin traffic: the last one was":  {0, []probe.Result{own(probe.NotSent)}, time.Hour, 1},
-		"thin traffic: the last one went": {0, []probe.Result{own(probe.NotSent), own(probe.NotSent), well}, time.Hour, 0},
+		"thin traffic: the last one was":  {0, []probe.Result{own(probe.NotSent)}, 10 * time.Minute, 1},
+		"thin traffic: the last one went": {0, []probe.Result{own(probe.NotSent), own(probe.NotSent), well}, 10 * time.Minute, 0},
+		"thin traffic: it was long ago":   {0, []probe.Result{own(probe.NotSent)}, 10*time.Minute + 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &clock{start}

@@ -40,9 +40,10 @@ type Job struct {
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
-	// Starved says that the prober itself is too late for an objective, or that
-	// the last turn was its own fault.
-	Starved bool `json:"starved"`
+	// InPart says that the job is judged in part at most: the prober itself is too
+	// late for an objective, or spoiled the last turn. A prober is starved, in the
+	// words of the metrics, only when it can judge nothing.
+	InPart bool `json:"judged_in_part"`
 	// Last is the last turn that ended, nil before the first.
 	Last   *Last  `json:"last"`
 	Recent Recent `json:"recent"`
@@ -167,7 +168,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		out.Recent.Span.V = now.Sub(recent[0].end)
 	}
 	out.SLOs = judge(key, recent, objectives)
-	out.Starved = last != nil && last.Outcome.OwnFault() ||
+	out.InPart = last != nil && last.Outcome.OwnFault() ||
 		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}
 	for _, s := range recent {

@@ -74,17 +74,17 @@ func TestOwnFaultsAreNoFigures(t *testing.T) {
 	if j.Turns != 3 || j.OwnFaults != 2 || j.Failed != 0 || j.Canceled != 0 || j.Recent.Turns != 1 || j.Recent.Failed != 0 {
 		t.Errorf("%+v", j)
 	}
-	if !j.Starved || j.Last == nil || j.Last.Outcome != probe.NotSent || stateOf(j).Class != "unknown" {
-		t.Errorf("starved %v, last turn %+v, state %+v", j.Starved, j.Last, stateOf(j))
+	if !j.InPart || j.Last == nil || j.Last.Outcome != probe.NotSent || stateOf(j).Class != "unknown" {
+		t.Errorf("in part %v, last turn %+v, state %+v", j.InPart, j.Last, stateOf(j))
 	}
 	feed(p, turn(0))
-	if j := only(t, p); j.Starved {
-		t.Error("starved after a turn that went well")
+	if j := only(t, p); j.InPart {
+		t.Error("judged in part after a turn that went well")
 	}
 	p.Add(jobOf("t", "w", slo.Objective{Name: "up", SLI: slo.Availability, Objective: 0.99}))
 	p.options.Lag = func() time.Duration { return time.Hour }
-	if j := only(t, p); !j.Starved {
-		t.Error("not starved with a lag of an hour")
+	if j := only(t, p); !j.InPart {
+		t.Error("judged in full with a lag of an hour")
 	}
 }
 

@@ -20,8 +20,8 @@ type overview struct {
 	Table []card
 	// Firing names the alerts that fire, if this process evaluates rules.
 	Firing []string
-	// Starved is how many jobs the prober itself is in no state to judge.
-	Starved int
+	// InPart is how many jobs are judged in part at most.
+	InPart int
 	// Stalled is why it evaluates none now, "" if it does.
 	Stalled string
 }
@@ -72,8 +72,8 @@ func newOverview(s Snapshot, query url.Values) overview {
 	o := overview{Snapshot: s}
 	for _, j := range s.Jobs {
 		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent, j.Expected)}
-		if j.Starved {
-			o.Starved++
+		if j.InPart {
+			o.InPart++
 		}
 		if len(s.Jobs) > 1 {
 			o.Table = append(o.Table, c)
