@@ -142,7 +142,7 @@ func (w *world) calm() error {
 		return fmt.Errorf("the program ended: %w\n%s", w.err, w.log.String())
 	default:
 	}
-	return errors.Join(w.configure(0.00001), w.cmd.Process.Signal(syscall.SIGHUP))
+	return errors.Join(w.configure(0.0001), w.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 // settle waits for the last turn, and for a page that is newer than it.
