@@ -125,6 +125,7 @@ traffic:
 slos:
   - {name: ttft, sli: ttft, threshold: 500ms, objective: 99%%}
   - {name: tpot, sli: tpot, threshold: 200ms, objective: 99%%}
+  - {name: itl, sli: itl, threshold: 100ms, objective: 99%%}
   - {name: availability, sli: availability, objective: 99%%}
 alerting: {interval: 5s, alertmanagers: [{url: %q}]}
 `, rate, alertmanager)

@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,7 +24,9 @@ type home struct {
 	logger    *slog.Logger
 	// free tells how many bytes may be written to the volume of a directory.
 	free func(dir string) (uint64, error)
-	lock *atomicfile.Lock
+	// mkdir makes a directory and those above it.
+	mkdir func(dir string, mode fs.FileMode) error
+	lock  *atomicfile.Lock
 }
 
 const (
@@ -51,12 +54,18 @@ func (h *home) room(least uint64) error {
 	return nil
 }
 
-// place is the directory, or that in which it will be made.
+// place is the directory, or the nearest above it that is there: on a full disk
+// it may not be made yet.
 func (h *home) place() string {
-	if h.dir == "" {
-		return os.TempDir()
+	place := cmp.Or(h.dir, os.TempDir())
+	for {
+		_, err := os.Stat(place)
+		above := filepath.Dir(place)
+		if !errors.Is(err, fs.ErrNotExist) || above == place {
+			return place
+		}
+		place = above
 	}
-	return h.dir
 }
 
 // open takes the directory, if that was not done yet, and opens the database.
@@ -80,7 +89,7 @@ func (h *home) take() error {
 	if !h.lasting {
 		return h.takeTemporary()
 	}
-	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+	if err := h.mkdir(h.dir, 0o755); err != nil {
 		return fmt.Errorf("making the pager's directory: %w; set alerting.directory to one that can be written to", err)
 	}
 	lock, err := atomicfile.LockDir(h.dir)

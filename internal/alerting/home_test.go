@@ -73,3 +73,18 @@ func TestFreeBytes(t *testing.T) {
 		t.Error("a directory that is not there has room")
 	}
 }
+
+// TestRoomOfNew asks for the room of a directory that is not made yet.
+func TestRoomOfNew(t *testing.T) {
+	is := t.TempDir()
+	for _, below := range []string{"", "new", "new/er"} {
+		h := &home{dir: filepath.Join(is, below), free: freeBytes}
+		if err := h.room(1); err != nil || h.place() != is {
+			t.Errorf("for %q, the room of %q is asked (%v), want that of %q", below, h.place(), err, is)
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(is, "none"))
+	if h := (&home{}); h.place() != is {
+		t.Errorf("a temporary directory will be made in %q, want %q", h.place(), is)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -67,6 +68,8 @@ type Options struct {
 
 	// free asks for the room on a volume; nil means the kernel.
 	free func(dir string) (uint64, error)
+	// mkdir makes a directory and those above it; nil means the kernel.
+	mkdir func(dir string, mode fs.FileMode) error
 }
 
 func (o Options) withDefaults() Options {
@@ -84,6 +87,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.free == nil {
 		o.free = freeBytes
+	}
+	if o.mkdir == nil {
+		o.mkdir = os.MkdirAll
 	}
 	return o
 }
@@ -148,7 +154,7 @@ func New(o Options) (*Pager, error) {
 		p.sendLoops = append(p.sendLoops, &sendLoop{client: c, logger: o.Logger})
 		urls = append(urls, c.url)
 	}
-	p.home = &home{dir: o.Dir, lasting: o.Dir != "", retention: o.Retention, logger: o.EngineLogger, free: o.free}
+	p.home = &home{dir: o.Dir, lasting: o.Dir != "", retention: o.Retention, logger: o.EngineLogger, free: o.free, mkdir: o.mkdir}
 	p.engine = promql.NewEngine(promql.EngineOpts{
 		Logger: o.EngineLogger, MaxSamples: maxSamples, Timeout: time.Minute,
 		LookbackDelta: lookback(o.Interval), Parser: syntax, EnableAtModifier: true,

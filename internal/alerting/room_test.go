@@ -3,11 +3,13 @@ package alerting
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,17 +23,19 @@ type tight struct {
 	*inbox
 	t    *testing.T
 	room *atomic.Int64
+	// slow is how long an answer takes to how much room there is.
+	slow *atomic.Int64
 	stop func()
 }
 
 func newTight(t *testing.T, dir string, g *gauge, room int64) *tight {
 	t.Helper()
-	f := &tight{inbox: &inbox{}, t: t, room: &atomic.Int64{}}
+	f := &tight{inbox: &inbox{}, t: t, room: &atomic.Int64{}, slow: &atomic.Int64{}}
 	f.room.Store(room)
 	f.Pager = mustNew(t, Options{
 		Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(slow)}}, Dir: dir,
 		Alertmanagers: []Alertmanager{{URL: address}}, Instance: "here",
-		free: func(string) (uint64, error) { return uint64(f.room.Load()), nil },
+		free: f.free, mkdir: f.mkdir,
 	})
 	f.sendLoops[0].client.http = &http.Client{Transport: f.inbox}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -46,10 +50,25 @@ func newTight(t *testing.T, dir string, g *gauge, room int64) *tight {
 	return f
 }
 
+// free knows, as the kernel, only directories that are there.
+func (f *tight) free(dir string) (uint64, error) {
+	_, err := os.Stat(dir)
+	room := uint64(f.room.Load())
+	time.Sleep(time.Duration(f.slow.Load()))
+	return room, err
+}
+
+func (f *tight) mkdir(dir string, mode fs.FileMode) error {
+	if _, err := os.Stat(dir); err != nil && f.room.Load() < floor {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOSPC}
+	}
+	return os.MkdirAll(dir, mode)
+}
+
 // stands checks whether the pager stands still.
 func (f *tight) stands(want bool) {
 	f.t.Helper()
-	if got := f.Health().Standing; (got != nil) != want || want && !errors.Is(got, errNoRoom) {
+	if got := f.Health().Standing; (got != nil) != want || want && !full(got) {
 		f.t.Errorf("it stands still for %v, want one: %v", got, want)
 	}
 }
@@ -67,12 +86,10 @@ func (f *tight) told(name string, from, least int) {
 // fires goes on firing, what waits waits on, and what ended meanwhile ends when
 // there is room. It begins on a full disk, too.
 func TestFullDisk(t *testing.T) {
-	for name, kept := range map[string]bool{"kept": true, "temporary": false} {
+	for name, dir := range map[string]string{
+		"kept": t.TempDir(), "temporary": "", "not made yet": filepath.Join(t.TempDir(), "not", "made"),
+	} {
 		t.Run(name, func(t *testing.T) {
-			dir := ""
-			if kept {
-				dir = t.TempDir()
-			}
 			synctest.Test(t, func(t *testing.T) {
 				g := newGauge(t)
 				set := func(target string, v float64) { g.up.WithLabelValues(target).Set(v) }
@@ -123,6 +140,66 @@ func TestFullDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSlowStart takes longer to begin again than an alert goes on by itself.
+func TestSlowStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGauge(t)
+		g.up.WithLabelValues("fires").Set(1)
+		f := newTight(t, "", g, 1<<30)
+		time.Sleep(time.Minute)
+		f.room.Store(floor - 1)
+		time.Sleep(time.Minute)
+		f.stands(true)
+		// It asks twice: whether to begin, and when it opens the database.
+		f.slow.Store(int64(10 * time.Minute))
+		f.room.Store(enough)
+		time.Sleep(15 * time.Minute)
+		f.slow.Store(0)
+		time.Sleep(10 * time.Minute)
+		f.stands(false)
+		f.told("Fires", 0, 26)
+		f.stop()
+	})
+}
+
+// TestBrokenWithoutRoom: the disk is full at one look and breaks the database
+// after another one. Both are known, so that the database is let go.
+func TestBrokenWithoutRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	synctest.Test(t, func(t *testing.T) {
+		g, begun := newGauge(t), time.Now()
+		g.set(1)
+		p := mustNew(t, Options{
+			Gatherer: g.registry, RuleFiles: []RuleFile{{"rules.yml", []byte(slow)}}, Instance: "here",
+			Interval: 61 * time.Second, // never a scrape in the minute in which the database is tidied
+			free: func(string) (uint64, error) {
+				switch since := time.Since(begun); {
+				case since < 31*time.Minute: // the first chunk is full after half an hour
+				case since == 31*time.Minute:
+					time.Sleep(2 * time.Minute)
+				default:
+					return 0, nil
+				}
+				return 1 << 40, nil
+			},
+		})
+		if err := os.RemoveAll(filepath.Join(p.home.dir, "tsdb", "chunks_head")); err != nil {
+			t.Fatal(err)
+		}
+		why := p.spell(t.Context())
+		if _, broken := errors.AsType[brokenError](why); !broken || !errors.Is(why, errNoRoom) {
+			t.Errorf("it ended with %v, want both causes", why)
+		}
+		p.abandon(why)
+		if p.store != nil {
+			t.Error("a broken database is kept")
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestFullDiskUnseen fills a real disk of which the pager believes that it has

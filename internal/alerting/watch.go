@@ -42,8 +42,8 @@ func (p *Pager) spell(parent context.Context) error {
 	if err := p.open(); err != nil {
 		return err
 	}
-	ctx, end := context.WithCancelCause(parent)
-	defer end(nil)
+	ctx, end := context.WithCancel(parent)
+	defer end()
 	if err := p.scrape(ctx); err != nil { // so that the first evaluation has something to read
 		return err
 	}
@@ -54,12 +54,17 @@ func (p *Pager) spell(parent context.Context) error {
 	p.goOn()
 	var parts sync.WaitGroup
 	parts.Go(manager.Run)
-	parts.Go(func() { end(p.tidies(ctx)) })
-	end(p.scrapes(ctx))
+	var tidied error
+	parts.Go(func() {
+		defer end()
+		tidied = p.tidies(ctx)
+	})
+	scraped := p.scrapes(ctx)
+	end()
 	p.cancelRules()
 	manager.Stop()
 	parts.Wait()
-	return context.Cause(ctx)
+	return errors.Join(scraped, tidied) // one may have broken the database after the other ended
 }
 
 // open opens the database, unless it is.
@@ -128,10 +133,11 @@ func (p *Pager) goOn() {
 }
 
 // tidies looks after the database each minute until ctx is done or that fails.
+// Without room it leaves it alone: scrapes, which looks as often, says so.
 func (p *Pager) tidies(ctx context.Context) error {
 	return each(ctx, tidyInterval, func() error {
-		if err := p.home.room(floor); err != nil {
-			return err
+		if p.home.room(floor) != nil {
+			return nil
 		}
 		err := p.store.tidy(ctx)
 		if _, broken := errors.AsType[brokenError](err); broken || full(err) {
@@ -152,7 +158,9 @@ func (p *Pager) scrapes(ctx context.Context) error {
 		if err := p.home.room(floor); err != nil {
 			return err
 		}
-		return p.scrape(ctx)
+		err := p.scrape(ctx)
+		p.states.expire()
+		return err
 	})
 }
 
@@ -172,10 +180,10 @@ func each(ctx context.Context, interval time.Duration, do func() error) error {
 	}
 }
 
-// scrape returns an error only if the database broke.
+// scrape returns an error only if the database broke. It ends no alert: the first
+// one of a spell comes before goOn, however long it took to open the database.
 func (p *Pager) scrape(ctx context.Context) error {
 	err := p.feed.scrape(ctx)
-	p.states.expire()
 	if _, broken := errors.AsType[brokenError](err); broken {
 		return err
 	}

@@ -33,6 +33,8 @@ type attempt struct {
 	err     string
 	// drained is how long the body took to end once the answer was over.
 	drained time.Duration
+	// paced is the longest wait for the pacer.
+	paced time.Duration
 }
 
 // run sends the request and follows its answer to the end. Sent is stamped
@@ -56,6 +58,7 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 		a.finish(Malformed, time.Now(), "the response has no body")
 		return
 	}
+	defer func() { a.paced = body.Paced() }()
 	defer a.peaks.see(a.most, body, &a.seen)
 	if by, ok := outcomeOfStatus(resp.StatusCode); ok {
 		a.readRefusal(ctx, by, body)

@@ -162,7 +162,8 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
-	d.lag = max(d.lag, a.lateness(r))
+	a.lateness(r)
+	d.lag = max(d.lag, r.Lag)
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {

@@ -41,7 +41,7 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 	defer cancel()
 	api, scrub, err := newAPI(ctx, t.BaseURL, auth, client, maxModels)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", errNotAsked, err)
 	}
 	list, err := api.ListModels(ctx)
 	switch {
@@ -54,7 +54,10 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
 	}
 	model := list.Models[0].ID
-	if shown := scrub.hide(model); model == "" || len(model) > maxModelName || shown != model || strings.ContainsFunc(model, unicode.IsControl) {
+	if len(model) > maxModelName {
+		return "", fmt.Errorf("listing the models of %q: the first has a name of %d bytes; set the target's model", t.BaseURL, len(model))
+	}
+	if shown := scrub.hide(model); model == "" || shown != model || strings.ContainsFunc(model, unicode.IsControl) {
 		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, shown)
 	}
 	return model, nil

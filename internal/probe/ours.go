@@ -16,24 +16,40 @@ import (
 // lateLeast in all. Less than that, the peer had all but the same time as from
 // any other client. For a peer that gave up: that, or that it did not run for
 // lateAtOnce in one piece, which no default of a server's or a resolver's patience
-// is far above.
+// is far above, within lateBefore.
 const (
 	lateAtOnce = time.Second
+	lateBefore = 10 * time.Second
 	lateShare  = 10
 	lateLeast  = 100 * time.Millisecond
 )
 
-// lapse ends a turn of which a bound passed.
+// lapse ends a turn of which a bound passed. Who looks at it in time, and finds
+// nothing, knows that nothing had come: only until the request was written can
+// lateness have cost the peer any time.
 func (a *attempt) lapse(o Outcome, at time.Time, text string) {
-	_, share := a.late(o, at)
-	a.blame(o, at, text, share)
+	from, to := a.span(o, at)
+	limit := to.Sub(from)
+	if written := a.trace.LastWrite; !written.IsZero() && written.Before(to) && time.Since(to) < lateLeast {
+		to = written
+	}
+	_, lost := a.lag.Between(from, to)
+	a.blame(o, at, text, much(lost, limit))
 }
 
 // forsaken ends a turn that the peer gave up.
 func (a *attempt) forsaken(o Outcome, at time.Time, text string) {
-	atOnce, share := a.late(o, at)
-	a.blame(o, at, text, atOnce || share)
+	from, to := a.span(o, at)
+	_, lost := a.lag.Between(from, to)
+	if recent := to.Add(-lateBefore); recent.After(from) {
+		from = recent
+	}
+	longest, _ := a.lag.Between(from, to)
+	a.blame(o, at, text, longest >= lateAtOnce || much(lost, to.Sub(a.seen.sent)))
 }
+
+// much reports whether enough of a time was lost.
+func much(lost, of time.Duration) bool { return lost >= lateLeast && lost*lateShare >= of }
 
 // blame ends a turn as finish does, unless the prober itself was provably late
 // until then: such a turn says nothing of the peer.
@@ -61,36 +77,31 @@ func (a *attempt) span(o Outcome, at time.Time) (from, to time.Time) {
 	return from, to
 }
 
-// late reports which of the two proofs there are.
-func (a *attempt) late(o Outcome, at time.Time) (atOnce, share bool) {
-	from, to := a.span(o, at)
-	longest, lost := a.lag.Between(from, to)
-	return longest >= lateAtOnce, lost >= lateLeast && lost*lateShare >= to.Sub(from)
-}
-
-// lateness is what the prober itself may have added to a latency of the turn, at
-// most: until the request was written all the time that it did not run, and what
-// no step explains; afterwards the longest such time, unless nothing came or the
-// kernel stamped it. What the kernel holds unread for as long as no latency of a
+// lateness fills what the prober itself may have added to the latencies of the
+// turn, at most: until the request was written all the time that it did not run,
+// and what no step explains; afterwards the longest such time, or wait for the
+// pacer, where it can have moved a stamp. The kernel's are of the segments' own
+// arrival, unless they wait together: then they may all get the last one's, and
+// several events have one. What lies unread for as long as no latency of a
 // dialogue is may have stopped the sender, and counts in any case.
-func (a *attempt) lateness(r *Result) time.Duration {
+func (a *attempt) lateness(r *Result) {
 	written := a.trace.LastWrite
 	if written.IsZero() {
 		written = r.End
 	}
 	_, lost := a.lag.Between(r.Sent, written)
-	bound := max(lost, a.lag.Lag())
+	r.Lag = max(lost, a.lag.Lag())
 	if first := a.trace.FirstWrite; !first.IsZero() {
-		bound = max(bound, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
+		r.Lag = max(r.Lag, first.Sub(r.Sent)-a.trace.DNS-a.trace.Connect-a.trace.TLS)
 	}
-	if r.Events > 0 && !r.Kernel {
-		longest, _ := a.lag.Between(r.Sent, r.End)
-		bound = max(bound, longest)
+	if r.Events > 0 && (!r.Kernel || r.Coalesced > 0) {
+		first, _ := a.lag.Between(r.Sent, a.seen.firstToken)
+		any, _ := a.lag.Between(r.Sent, r.End)
+		r.Lag, r.StreamLag = max(r.Lag, first, a.paced), max(any, a.paced)
 	}
 	if r.ReadLagMax >= lag.MaxTolerance {
-		bound = max(bound, r.ReadLagMax)
+		r.Lag, r.StreamLag = max(r.Lag, r.ReadLagMax), max(r.StreamLag, r.ReadLagMax)
 	}
-	return bound
 }
 
 // expired reports whether a bound of ours, and no word of the peer or the

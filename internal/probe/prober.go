@@ -98,8 +98,11 @@ func (p *Prober) Model(ctx context.Context) (string, error) {
 	}
 	client := newClient(p.opts.Target, p.opts)
 	defer client.CloseIdleConnections()
+	begin := time.Now()
 	model, err := discoverModel(ctx, p.opts.Target, p.auth, client)
-	p.unasked.Store(errors.Is(err, errNotAsked))
+	now := time.Now()
+	_, lost := p.opts.Lag.Between(begin, now)
+	p.unasked.Store(errors.Is(err, errNotAsked) || err != nil && much(lost, now.Sub(begin)))
 	return model, err
 }
 

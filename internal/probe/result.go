@@ -86,9 +86,10 @@ type Result struct {
 	// and our look at them; Kernel says that the kernel stamped every one.
 	ReadLagMax time.Duration
 	Kernel     bool
-	// Lag is how much the prober itself may have added to a latency of this turn,
-	// or of an earlier one of its conversation, at most.
-	Lag time.Duration
+	// Lag is how much the prober itself may have added to the time to first token
+	// of this turn, or of an earlier one of its conversation, at most; StreamLag,
+	// to a time between two of its tokens, or to its end.
+	Lag, StreamLag time.Duration
 	// Answer is the assistant's text (content only), as put in the history.
 	Answer string
 }
@@ -106,6 +107,11 @@ type Phases struct {
 
 // Duration is sent → end.
 func (r Result) Duration() time.Duration { return r.End.Sub(r.Sent) }
+
+// TokenLag is how much of the TPOT the prober itself may have made, at most.
+func (r Result) TokenLag() time.Duration {
+	return r.StreamLag / time.Duration(max(r.OutputTokens.V-1, 1))
+}
 
 // ScheduleLag is how late the prober itself sent the turn.
 func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }

@@ -16,6 +16,10 @@ import (
 // maxErr is the length in bytes to which error texts are cut.
 const maxErr = 300
 
+// maxRaw is to how many bytes they are cut before it is looked for secrets in
+// them, which costs more than reading them did.
+const maxRaw = 16 << 10
+
 // redacted stands where a secret was.
 const redacted = "<redacted>"
 
@@ -163,6 +167,7 @@ func (s scrubber) hide(text string) string {
 // was cut within a secret before it came here loses that rest, too, and the
 // escape that was cut.
 func (s scrubber) clean(text string) string {
+	text = clip(text, maxRaw)
 	text = strings.Map(printable, s.unescape(strings.ToValidUTF8(text, "?")))
 	text = s.remove(text)
 	whole := withoutOpen(text)

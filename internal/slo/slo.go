@@ -67,11 +67,12 @@ const (
 	Bad
 )
 
-// Tolerance is how much the prober itself may have added to a turn for the
-// objective to judge it. stamped says that the kernel stamped what came: then
-// the times between tokens are true however late they are read.
-func (o Objective) Tolerance(stamped bool) time.Duration {
-	if o.SLI == Availability || stamped && (o.SLI == TPOT || o.SLI == ITL) {
+// Tolerance is how much the prober itself may have added to a time to first token
+// for the objective to judge the turn. What is measured from the first token on
+// bears more: it has a lag of its own.
+func (o Objective) Tolerance() time.Duration {
+	switch o.SLI {
+	case Availability, TPOT, ITL:
 		return lag.MaxTolerance
 	}
 	return lag.Tolerance(o.Threshold)
@@ -80,7 +81,21 @@ func (o Objective) Tolerance(stamped bool) time.Duration {
 // LeavesOut reports whether the objective would judge the turn if the prober
 // itself had not been too late: it is then left out, good or bad.
 func (o Objective) LeavesOut(r probe.Result) bool {
-	return r.Lag > o.Tolerance(r.Kernel) && !r.Outcome.Own() && o.Covers(r.Target, r.Workload, r.Kind)
+	return o.tooLate(r) && !r.Outcome.Own() && o.Covers(r.Target, r.Workload, r.Kind)
+}
+
+// tooLate reports whether the prober itself may have made the verdict.
+func (o Objective) tooLate(r probe.Result) bool {
+	if r.Lag > o.Tolerance() {
+		return true
+	}
+	switch o.SLI {
+	case TPOT:
+		return r.TokenLag() > o.Threshold/10
+	case ITL, AnswerTTFT, TurnDuration:
+		return r.StreamLag > lag.Tolerance(o.Threshold)
+	}
+	return false
 }
 
 // Judge judges a turn at the exact threshold. A value that was measured
@@ -88,7 +103,7 @@ func (o Objective) LeavesOut(r probe.Result) bool {
 // a failed turn without the value is bad, as if the value were +∞; and TPOT,
 // ITL, turn duration and availability are bad for every failed turn.
 func (o Objective) Judge(r probe.Result) Verdict {
-	if r.Outcome.Own() || r.Lag > o.Tolerance(r.Kernel) || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if r.Outcome.Own() || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

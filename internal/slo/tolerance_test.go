@@ -22,35 +22,35 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 	}
 	failed := probe.Result{Outcome: probe.HTTP5xx, Kernel: true}
 	for _, tc := range []struct {
-		o               slo.Objective
-		stamped, unseen time.Duration
+		o           slo.Objective
+		lag, stream time.Duration // the most that it bears of each; 0 for any
 	}{
-		{slo.Objective{SLI: slo.TTFT, Threshold: 2 * time.Second}, 200 * ms, 200 * ms},
-		{slo.Objective{SLI: slo.TTFT, Threshold: 50 * ms}, 20 * ms, 20 * ms},
+		{slo.Objective{SLI: slo.TTFT, Threshold: 2 * time.Second}, 200 * ms, 0},
+		{slo.Objective{SLI: slo.TTFT, Threshold: 50 * ms}, 20 * ms, 0},
 		{slo.Objective{SLI: slo.AnswerTTFT, Threshold: 2 * time.Second}, 200 * ms, 200 * ms},
 		{slo.Objective{SLI: slo.TurnDuration, Threshold: time.Minute}, time.Second, time.Second},
-		{slo.Objective{SLI: slo.TPOT, Threshold: 60 * ms}, time.Second, 20 * ms},
+		{slo.Objective{SLI: slo.TPOT, Threshold: 60 * ms}, time.Second, 600 * ms}, // 101 tokens
 		{slo.Objective{SLI: slo.ITL, Threshold: 500 * ms}, time.Second, 50 * ms},
-		{slo.Objective{SLI: slo.Availability}, time.Second, time.Second},
+		{slo.Objective{SLI: slo.Availability}, time.Second, 0},
 	} {
-		for _, kernel := range []bool{true, false} {
-			limit := tc.stamped
-			if !kernel {
-				limit = tc.unseen
-			}
-			if got := tc.o.Tolerance(kernel); got != limit {
-				t.Errorf("%s of %v, stamped %v: tolerance %v, want %v", tc.o.SLI, tc.o.Threshold, kernel, got, limit)
-			}
-			for _, r := range []probe.Result{good, slow, failed} {
-				r.Kernel = kernel
-				r.Lag = limit
-				if v := tc.o.Judge(r); v == slo.NotJudged || tc.o.LeavesOut(r) {
-					t.Errorf("%s, a turn with %s and a lag of %v is not judged", tc.o.SLI, r.Outcome, r.Lag)
+		if got := tc.o.Tolerance(); got != tc.lag {
+			t.Errorf("%s of %v: tolerance %v, want %v", tc.o.SLI, tc.o.Threshold, got, tc.lag)
+		}
+		for _, r := range []probe.Result{good, slow, failed} {
+			r.OutputTokens = probe.Some(101)
+			check := func(lag, stream time.Duration, judged bool) {
+				t.Helper()
+				r := r
+				r.Lag, r.StreamLag = lag, stream
+				if v := tc.o.Judge(r); (v != slo.NotJudged) != judged || tc.o.LeavesOut(r) == judged {
+					t.Errorf("%s, a turn with %s, %v late and %v in its stream: verdict %d, left out %v", tc.o.SLI, r.Outcome, lag, stream, v, tc.o.LeavesOut(r))
 				}
-				r.Lag++
-				if v := tc.o.Judge(r); v != slo.NotJudged || !tc.o.LeavesOut(r) {
-					t.Errorf("%s, a turn with %s and a lag of %v is judged", tc.o.SLI, r.Outcome, r.Lag)
-				}
+			}
+			check(tc.lag, tc.stream, true)
+			check(tc.lag+1, 0, false)
+			check(0, time.Hour, tc.stream == 0)
+			if tc.stream > 0 {
+				check(0, tc.stream+100, false) // over 100 tokens
 			}
 		}
 		for _, o := range probe.OwnFaults() {

@@ -53,6 +53,15 @@ func (b *Body) Arrival() stream.Arrival { return b.x.at }
 // decompressed; over a proxy or HTTP/2 only those of the body.
 func (b *Body) Received() int64 { return b.x.received.Load() }
 
+// Paced returns the longest wait for the pacer that the answer has met: by so
+// much what arrived may have been dated late.
+func (b *Body) Paced() time.Duration {
+	if b.x.conn == nil {
+		return 0
+	}
+	return time.Duration(b.x.conn.stamps.longest.Load())
+}
+
 // SetReadDeadline bounds the waits of Read; the zero time is no bound. Bytes
 // that arrived before it are in time, however late they are read; a Read that
 // fails for it is the last. It does nothing after the end of the body.

@@ -69,7 +69,7 @@ func (c *conn) claim(x *exchange, reused bool) {
 	stale := reused && (c.writeErr != nil || len(c.held) > 0 || !c.stamps.quiet())
 	c.x, c.reused, c.sent, c.wrote = x, reused, false, 0
 	c.firstWrite, c.lastWrite = time.Time{}, time.Time{}
-	c.stamps.waited.Store(0)
+	c.stamps.forget()
 	c.stamps.SetDeadline(x.trace.HeaderDeadline)
 	if stale {
 		c.stamps.Close()

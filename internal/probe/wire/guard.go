@@ -20,7 +20,10 @@ type guarded struct {
 	closed  chan struct{}
 
 	received atomic.Int64 // bytes
-	waited   atomic.Int64 // nanoseconds, for the pacer, since that was last forgotten
+	// waited is for how long the reads waited for the pacer that brought what
+	// arrived last, longest the longest wait of the request; nanoseconds.
+	waited, longest atomic.Int64
+	told            atomic.Bool // of what arrived last
 
 	mu       sync.Mutex
 	deadline time.Time // of reads
@@ -30,23 +33,40 @@ func guard(c stamped, pacer *Pacer, release func()) *guarded {
 	return &guarded{stamped: c, pacer: pacer, release: release, closed: make(chan struct{})}
 }
 
-// Read reads what has arrived once it is this target's turn. The bytes keep the
-// time at which they arrived: what waits, waits in the system's buffer, and then
-// with the sender.
+// Read reads what has arrived once it is this target's turn. What waits, waits
+// in the system's buffer, and then with the sender; segments that wait together
+// may all get the time of the last.
 func (g *guarded) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	deadline := g.deadline
 	g.mu.Unlock()
-	g.waited.Add(int64(g.pacer.wait(g.closed, deadline)))
+	g.wait(deadline)
 	n, err := g.stamped.Read(p)
 	g.pacer.spend(costOfRead(n))
 	g.received.Add(int64(n))
 	return n, err
 }
 
+// wait waits for the pacer. TLS may read several times for what it gives.
+func (g *guarded) wait(deadline time.Time) {
+	if g.told.Swap(false) {
+		g.waited.Store(0)
+	}
+	d := int64(g.pacer.wait(g.closed, deadline))
+	g.waited.Add(d)
+	g.longest.Store(max(g.longest.Load(), d))
+}
+
+// forget begins a request.
+func (g *guarded) forget() {
+	g.waited.Store(0)
+	g.longest.Store(0)
+}
+
 // arrival does not take the waits for the pacer for lateness of this process.
 func (g *guarded) arrival() stream.Arrival {
 	a := g.stamped.arrival()
+	g.told.Store(true)
 	if waited := time.Duration(g.waited.Load()); waited > 0 {
 		a.Seen = a.Seen.Add(-min(waited, a.Seen.Sub(a.At)))
 	}

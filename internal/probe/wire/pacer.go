@@ -36,8 +36,8 @@ func costOfRead(n int) time.Duration { return readCost + costOfBytes(n) }
 func costOfBytes(n int) time.Duration { return time.Duration(n) * byteCost }
 
 // Pacer holds one target to its share of this process's CPU: whoever has spent
-// more than that reads later. Nothing that arrives is lost or dated later for
-// it; the sender is made to wait by TCP. One Pacer serves all connections of a
+// more than that reads later. Nothing that arrives is lost for it; the
+// sender is made to wait by TCP. Body.Paced says what it may have cost a latency. One Pacer serves all connections of a
 // target, its zero value is ready, and a nil Pacer delays nothing. It is safe
 // for concurrent use.
 type Pacer struct {

@@ -33,8 +33,6 @@ type job struct {
 	slos         []sloCounters
 	regression   *regression.Job
 	own          ownShare
-	// stamped says that the kernel stamped the last turn that got tokens.
-	stamped bool
 }
 
 // turnSeries are the series of one kind of turn.
@@ -59,7 +57,6 @@ func newJob(key probe.Key) *job {
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
 		counters:     counters{skipped: map[string]float64{}},
-		stamped:      true,
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -132,9 +129,6 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 		t.notJudged++
 	}
 	j.own.add(r.Outcome, now)
-	if r.Events > 0 {
-		j.stamped = r.Kernel
-	}
 	var violated slo.SLI
 	for i := range j.slos {
 		if s := &j.slos[i]; s.judge(r) == slo.Bad && violated == "" {

@@ -76,11 +76,11 @@ func (j *job) starved(late time.Duration, now time.Time) bool {
 func (j *job) tolerance(now time.Time) time.Duration {
 	most := time.Duration(0)
 	for _, s := range j.slos {
-		most = max(most, s.objective.Tolerance(j.stamped))
+		most = max(most, s.objective.Tolerance())
 	}
 	for k := range j.turns {
 		for i := range regression.Signals() {
-			if t, ok := j.regression.Tolerance(k, i, j.stamped, now); ok {
+			if t, ok := j.regression.Tolerance(k, i, now); ok {
 				most = max(most, t)
 			}
 		}

@@ -87,27 +87,31 @@ func (j *Job) TooLate(r *probe.Result, signal int, now time.Time) bool {
 // tooLate is TooLate for a value at a wall time. Where nothing is usual yet the
 // value itself stands in.
 func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
-	tolerance, ok := j.tolerance(r.Kind.Index(), signal, r.Kernel, at)
+	usual, ok := j.usual(r.Kind.Index(), signal, at)
 	if !ok {
-		tolerance = lag.Tolerance(value)
+		usual = value
 	}
-	return r.Lag > tolerance
+	if Signals()[signal] == TPOT {
+		return r.Lag > lag.MaxTolerance || r.TokenLag() > usual/10
+	}
+	return r.Lag > lag.Tolerance(usual)
 }
 
-// Tolerance is how much the prober itself may have added to a signal of a kind of
-// turn, by index, for it to be compared with the usual; false where nothing is
-// usual yet. stamped says that the kernel stamped what came: then the times
-// between tokens are true however late they are read.
-func (j *Job) Tolerance(kind, signal int, stamped bool, now time.Time) (time.Duration, bool) {
-	return j.tolerance(kind, signal, stamped, j.wall(now))
+// Tolerance is how much the prober itself may have added to a time to first token
+// for a signal of a kind of turn, by index, to be compared with the usual; false
+// where nothing is usual yet.
+func (j *Job) Tolerance(kind, signal int, now time.Time) (time.Duration, bool) {
+	usual, ok := j.usual(kind, signal, j.wall(now))
+	if Signals()[signal] == TPOT {
+		return lag.MaxTolerance, ok
+	}
+	return lag.Tolerance(usual), ok
 }
 
-func (j *Job) tolerance(kind, signal int, stamped bool, at time.Time) (time.Duration, bool) {
-	if stamped && Signals()[signal] == TPOT {
-		return lag.MaxTolerance, true
-	}
+// usual is what a signal is compared with at a wall time.
+func (j *Job) usual(kind, signal int, at time.Time) (time.Duration, bool) {
 	ln, ok := j.series[kind][signal].reference(at)
-	return lag.Tolerance(time.Duration(math.Exp(ln) * float64(time.Second))), ok
+	return time.Duration(math.Exp(ln) * float64(time.Second)), ok
 }
 
 // calm says that no signal of a kind of turn has taken a step, or is on its way

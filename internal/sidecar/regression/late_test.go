@@ -34,8 +34,7 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 }
 
 // TestTolerance: the usual says how late the prober may have been, and until it
-// is known the value itself; times between tokens that the kernel stamped are
-// true.
+// is known the value itself; what it did to the stream is divided by the tokens.
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	learned := newFeed(Options{})
@@ -43,27 +42,27 @@ func TestTolerance(t *testing.T) {
 	learned.run(2 * day)
 	young := newFeed(Options{Thresholds: [kinds][signals]time.Duration{{5 * time.Second, 0}}})
 	bare := newFeed(Options{})
-	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(time.Second)}
+	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(11)}
 	for name, tt := range map[string]struct {
-		f       *feed
-		signal  int
-		kernel  bool
-		lag     time.Duration
-		tooLate bool
+		f           *feed
+		signal      int
+		lag, stream time.Duration
+		tooLate     bool
 	}{
-		"below a tenth of the usual":     {learned, 0, true, 190 * ms, false},
-		"above it":                       {learned, 0, true, 230 * ms, true},
-		"below a tenth of the threshold": {young, 0, true, 490 * ms, false},
-		"above a tenth of the threshold": {young, 0, true, 510 * ms, true},
-		"below a tenth of the value":     {bare, 0, true, 290 * ms, false},
-		"above a tenth of the value":     {bare, 0, true, 310 * ms, true},
-		"tokens that the kernel stamped": {bare, 1, true, 990 * ms, false},
-		"stamped, and a second too late": {bare, 1, true, 1010 * ms, true},
-		"tokens that were stamped by us": {bare, 1, false, 110 * ms, true},
-		"so, and the prober was in time": {bare, 1, false, 90 * ms, false},
+		"below a tenth of the usual":       {learned, 0, 190 * ms, 0, false},
+		"above it":                         {learned, 0, 230 * ms, 0, true},
+		"below a tenth of the threshold":   {young, 0, 490 * ms, 0, false},
+		"above a tenth of the threshold":   {young, 0, 510 * ms, 0, true},
+		"below a tenth of the value":       {bare, 0, 290 * ms, 0, false},
+		"above a tenth of the value":       {bare, 0, 310 * ms, 0, true},
+		"a late stream and its first":      {bare, 0, 0, time.Hour, false},
+		"a late first token and the pace":  {bare, 1, 990 * ms, 0, false},
+		"a second too late":                {bare, 1, 1010 * ms, 0, true},
+		"below a tenth of the pace":        {bare, 1, 0, 49 * ms, false},
+		"above a tenth of it, over tokens": {bare, 1, 0, 51 * ms, true},
 	} {
 		r := slow
-		r.Kernel, r.Lag = tt.kernel, tt.lag
+		r.Lag, r.StreamLag = tt.lag, tt.stream
 		if got := tt.f.TooLate(&r, tt.signal, tt.f.now); got != tt.tooLate {
 			t.Errorf("%s: too late %v, want %v", name, got, tt.tooLate)
 		}

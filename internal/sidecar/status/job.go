@@ -43,8 +43,8 @@ type sample struct {
 	ttft, answer     probe.Opt[time.Duration]
 	tpot, longestGap probe.Opt[time.Duration]
 	prompt, cached   probe.Opt[int]
-	lag              time.Duration
-	kernel           bool
+	output           uint32 // tokens
+	lag, streamLag   time.Duration
 }
 
 func newJob(k probe.Key) *job {
@@ -117,7 +117,7 @@ func sampleOf(r probe.Result) sample {
 		end: r.End, kind: r.Kind, outcome: r.Outcome, duration: r.Duration(),
 		ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
 		prompt: r.PromptTokens, cached: r.CachedTokens,
-		lag: r.Lag, kernel: r.Kernel,
+		output: uint32(r.OutputTokens.V), lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
 		s.longestGap = probe.Some(slices.Max(r.Gaps))
@@ -131,7 +131,7 @@ func (s sample) result(key probe.Key) probe.Result {
 		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome,
 		Sent: s.end.Add(-s.duration), End: s.end,
 		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot,
-		Lag: s.lag, Kernel: s.kernel,
+		OutputTokens: probe.Opt[int]{V: int(s.output), OK: s.output > 0}, Lag: s.lag, StreamLag: s.streamLag,
 	}
 	if s.longestGap.OK {
 		r.Gaps = []time.Duration{s.longestGap.V}

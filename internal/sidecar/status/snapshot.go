@@ -169,7 +169,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	}
 	out.SLOs = judge(key, recent, objectives)
 	out.InPart = last != nil && last.Outcome.OwnFault() ||
-		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance(true) })
+		slices.ContainsFunc(objectives, func(o slo.Objective) bool { return late > o.Tolerance() })
 	out.Points = []Point{}
 	for _, s := range recent {
 		out.Points = append(out.Points, Point{End: s.end, Kind: s.kind, Outcome: s.outcome, TTFT: Duration(s.ttft)})
