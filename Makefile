@@ -125,8 +125,9 @@ demo-baselines: ## Learn anew the baselines that the demo starts with, about two
 
 .PHONY: fuzz
 fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m); FUZZ=Run those whose names have that
-	$(GO) test $(TESTFLAGS) -list '^Fuzz.*$(FUZZ)' $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,') | \
-		awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' | \
+	@mkdir -p bin
+	$(GO) test $(TESTFLAGS) -list '^Fuzz.*$(FUZZ)' $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's,^,./,') > bin/fuzz || { cat bin/fuzz; exit 1; }
+	awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print $$2, names[i]; n = 0 }' bin/fuzz | \
 		while read -r package name; do \
 			echo "$$package $$name"; \
 			$(GO) test $(TESTFLAGS) $$package -run '^$$' -fuzz "^$$name\$$" -fuzztime $(or $(FUZZTIME),10m) -fuzzminimizetime 1s </dev/null || exit 1; \

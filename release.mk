@@ -6,8 +6,10 @@ PLATFORMS   ?= $(RELEASED)
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GORELEASER  := github.com/goreleaser/goreleaser/v2@v2.16.0
 COSIGN      := github.com/sigstore/cosign/v3/cmd/cosign@v3.1.3
+COSIGN_BIN  := bin/cosign-$(lastword $(subst @, ,$(COSIGN)))/cosign
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 ZIZMOR      := zizmor==1.32.0
+ZIZMOR_DIR  := bin/zizmor-$(lastword $(subst ==, ,$(ZIZMOR)))
 
 .PHONY: notices
 notices: ## Write THIRD_PARTY_NOTICES; refuse licences that tools/notices does not allow
@@ -61,7 +63,7 @@ image-roots:
 # Goreleaser takes the flags of the compiler from here, so that it builds what
 # "make binaries" builds.
 export GITHUB_REPOSITORY ?= nobody/synthetic
-goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/bin:$$PATH" $(GO) run $(GORELEASER)
+goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/$(dir $(COSIGN_BIN)):$$PATH" $(GO) run $(GORELEASER)
 
 .PHONY: release-check
 release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with "make binaries" (compiles goreleaser: minutes)
@@ -71,16 +73,16 @@ release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with 
 	for p in $(RELEASED); do cmp bin/$$p/synthetic dist/synthetic_$${p%/*}_$${p#*/}_*/synthetic || exit 1; done
 
 .PHONY: release
-release: bin/cosign ## Build, sign and publish the tag that is checked out; the release workflow runs this
+release: $(COSIGN_BIN) ## Build, sign and publish the tag that is checked out; the release workflow runs this
 	@awk '/^## /{on = $$2 == "$(VERSION:v%=%)"; next} on' CHANGELOG.md > bin/notes.md
 	@test -s bin/notes.md || { echo 'CHANGELOG.md has no section "## $(VERSION:v%=%)": write it, and move the tag.'; exit 1; }
 	$(goreleaser) release --clean --release-notes=bin/notes.md
 
-bin/cosign:
-	GOBIN=$(CURDIR)/bin $(GO) install $(COSIGN)
+$(COSIGN_BIN):
+	GOBIN=$(CURDIR)/$(@D) $(GO) install $(COSIGN)
 
 .PHONY: lint-workflows
 lint-workflows: ## Lint .github/workflows (installs zizmor from PyPI into bin/)
 	$(GO) run $(ACTIONLINT) -color
-	test -x bin/zizmor/bin/zizmor || { python3 -m venv bin/zizmor && bin/zizmor/bin/pip install -q --disable-pip-version-check '$(ZIZMOR)'; }
-	bin/zizmor/bin/zizmor --offline --persona=pedantic .github
+	test -x $(ZIZMOR_DIR)/bin/zizmor || { python3 -m venv $(ZIZMOR_DIR) && $(ZIZMOR_DIR)/bin/pip install -q --disable-pip-version-check '$(ZIZMOR)'; }
+	$(ZIZMOR_DIR)/bin/zizmor --offline --persona=pedantic .github

@@ -1,15 +1,13 @@
 package sidecar
 
 import (
-	"maps"
 	"math"
 	"runtime/debug"
-	"slices"
 	"sync"
+	"time"
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 )
 
@@ -29,7 +27,7 @@ type guards struct {
 	peaks               *probe.Peaks
 
 	mu     *sync.Mutex
-	pacers map[string]*wire.Pacer // by target
+	pacers map[probe.Key]*wire.Pacer // the jobs of a target share one
 }
 
 func newGuards() guards {
@@ -39,27 +37,47 @@ func newGuards() guards {
 	}
 	return guards{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, pacers: map[string]*wire.Pacer{},
+		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, pacers: map[probe.Key]*wire.Pacer{},
 	}
 }
 
-// pacer returns the pacer of a target.
-func (g guards) pacer(name string) *wire.Pacer {
+// pacer returns the pacer of a job's target, a new one for the first job of it.
+func (g guards) pacer(job probe.Key) *wire.Pacer {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pacers[name] == nil {
-		g.pacers[name] = &wire.Pacer{}
+	p := g.of(job.Target)
+	if p == nil {
+		p = &wire.Pacer{}
 	}
-	return g.pacers[name]
+	g.pacers[job] = p
+	return p
 }
 
-// keep forgets the pacers of other targets. Whoever has one still goes by it.
-func (g guards) keep(targets []target.Target) {
+// of returns the pacer of a target, nil if it has no job. The caller holds mu.
+func (g guards) of(target string) *wire.Pacer {
+	for job, p := range g.pacers {
+		if job.Target == target {
+			return p
+		}
+	}
+	return nil
+}
+
+// throttled is for how long the reads of a target were delayed.
+func (g guards) throttled(target string) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	maps.DeleteFunc(g.pacers, func(name string, _ *wire.Pacer) bool {
-		return !slices.ContainsFunc(targets, func(t target.Target) bool { return t.Name == name })
-	})
+	if p := g.of(target); p != nil {
+		return p.Waited()
+	}
+	return 0
+}
+
+// forget drops a job that is over, and with its last job a target's pacer.
+func (g guards) forget(job probe.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.pacers, job)
 }
 
 // bounds lists what may not be exceeded in this process, for the metrics.

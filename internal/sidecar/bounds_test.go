@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"synthetic/internal/probe/target"
+	"synthetic/internal/probe"
 )
 
 // TestMemoryBudget: what conversations may take is a quarter of the limit that Go
@@ -20,16 +20,21 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// TestOnePacerForATarget: all jobs of a target share its pacer, over reloads, and
-// a removed target leaves none behind.
+// TestOnePacerForATarget: all jobs of a target share its pacer, which goes with the
+// last of them; asking makes none.
 func TestOnePacerForATarget(t *testing.T) {
 	g := newGuards()
-	a, b := g.pacer("a"), g.pacer("b")
-	if a == b || g.pacer("a") != a {
+	first, second := probe.Key{Target: "a", Workload: "first"}, probe.Key{Target: "a", Workload: "second"}
+	a, b := g.pacer(first), g.pacer(probe.Key{Target: "b", Workload: "first"})
+	if a == b || g.pacer(second) != a || g.pacer(first) != a {
 		t.Error("targets do not have a pacer each")
 	}
-	g.keep([]target.Target{{Name: "a"}})
-	if g.pacer("a") != a || len(g.pacers) != 1 {
-		t.Errorf("%d pacers after one of two targets was removed", len(g.pacers))
+	g.forget(first)
+	if g.of("a") != a {
+		t.Error("the pacer went before the target's last job")
+	}
+	g.forget(second)
+	if d := g.throttled("a"); d != 0 || g.of("a") != nil || g.of("b") != b {
+		t.Errorf("after the last job of one of two targets: %v waited, pacers %v", d, g.pacers)
 	}
 }

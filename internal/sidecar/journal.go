@@ -21,14 +21,14 @@ type journal struct {
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*entry
-	// own is when it last spoke of own faults.
-	own time.Time
 }
 
 // entry is what the journal last said of a job.
 type entry struct {
 	failing bool
-	said    time.Time
+	// said is when it last spoke of the target, own of the prober's own faults; zero
+	// before the first time.
+	said, own time.Time
 }
 
 func newJournal(logger *slog.Logger) *journal {
@@ -38,7 +38,7 @@ func newJournal(logger *slog.Logger) *journal {
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
 	r, ended := e.(probe.Result)
-	if ended && r.Outcome.OwnFault() && j.ownIsNews(r.End) {
+	if ended && r.Outcome.OwnFault() && j.ownIsNews(r) {
 		j.logger.Warn("The prober itself is at fault: turns say nothing of their targets", "target", r.Target, "workload", r.Workload, "outcome", r.Outcome, "err", r.Err)
 	}
 	if !ended || r.Outcome.Own() || !j.changed(r) {
@@ -52,29 +52,35 @@ func (j *journal) Observe(e probe.Event) {
 	j.logger.Info("Turns succeed", append(at, "ttft", r.TTFT.V)...)
 }
 
-// ownIsNews reports whether an own fault is worth a line: one a minute for all
-// jobs, which a fault of the process has in common.
-func (j *journal) ownIsNews(at time.Time) bool {
+// ownIsNews reports whether an own fault is worth a line: one a minute for a job,
+// so that what one lacks does not hide what another does.
+func (j *journal) ownIsNews(r probe.Result) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if !j.own.IsZero() && at.Sub(j.own) < journalEvery {
+	e := j.entry(r.Key())
+	if !e.own.IsZero() && r.End.Sub(e.own) < journalEvery {
 		return false
 	}
-	j.own = at
+	e.own = r.End
 	return true
 }
 
-// changed reports whether the turn is worth a line.
+// entry returns that of a job, a new one at first. The caller holds mu.
+func (j *journal) entry(job probe.Key) *entry {
+	e := j.jobs[job]
+	if e == nil {
+		e = &entry{}
+		j.jobs[job] = e
+	}
+	return e
+}
+
+// changed reports whether the turn is worth a line; the first is.
 func (j *journal) changed(r probe.Result) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := r.Key()
-	e := j.jobs[key]
-	if e == nil {
-		e = &entry{failing: !r.Outcome.Failed()} // the first turn is news
-		j.jobs[key] = e
-	}
-	if e.failing == r.Outcome.Failed() || (!e.said.IsZero() && r.End.Sub(e.said) < journalEvery) {
+	e := j.entry(r.Key())
+	if !e.said.IsZero() && (e.failing == r.Outcome.Failed() || r.End.Sub(e.said) < journalEvery) {
 		return false
 	}
 	e.failing, e.said = r.Outcome.Failed(), r.End

@@ -36,6 +36,12 @@ func TestJournal(t *testing.T) {
 			t.Errorf("after %v, %s: said %q, want %q", turn.after, turn.outcome, said, turn.want)
 		}
 	}
+	for _, target := range []string{"b", "c"} {
+		j.Observe(probe.Result{Target: target, Workload: "w", Outcome: probe.NotSent, Err: "why", End: start})
+		if !strings.Contains(out.String(), "at fault: turns say nothing of their targets\" target="+target) {
+			t.Errorf("an own fault in %s is hidden by that of another job", target)
+		}
+	}
 	j.Remove(probe.Key{Target: "a", Workload: "w"})
 	before := len(out.String())
 	j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})

@@ -124,7 +124,7 @@ func New(o Options) (*Sidecar, error) {
 			return source
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
-		Throttled: func(target string) time.Duration { return s.guards.pacer(target).Waited() },
+		Throttled: s.guards.throttled,
 		Bounds:    s.bounds(),
 		Lag:       o.Lag.Lag,
 	})
@@ -135,11 +135,11 @@ func New(o Options) (*Sidecar, error) {
 		NewProber: func(j probe.Job) (load.Prober, error) {
 			return probe.New(probe.Options{
 				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
-				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Target.Name), Peaks: s.guards.peaks, Lag: o.Lag,
+				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Key()), Peaks: s.guards.peaks, Lag: o.Lag,
 			})
 		},
 		Memory:    s.guards.memory,
-		OnRemoved: s.sinks.Remove,
+		OnRemoved: s.removed,
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -187,10 +187,15 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	s.guards.keep(cfg.Targets)
 	commitServers()
 	s.configured = true
 	return commitPager()
+}
+
+// removed forgets a job that is over.
+func (s *Sidecar) removed(job probe.Key) {
+	s.sinks.Remove(job)
+	s.guards.forget(job)
 }
 
 // Restore takes over what an earlier process knew of the jobs to come.

@@ -127,8 +127,8 @@ const (
 )
 
 // Observe counts one finished turn in the block. It is not safe for concurrent
-// use. Turns that the prober
-// itself ended are counted among the outcomes and nowhere else.
+// use. Turns that the prober itself ended are counted among the outcomes and
+// nowhere else.
 func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	if b.Outcomes == nil {
 		b.Outcomes = map[probe.Outcome]uint64{}

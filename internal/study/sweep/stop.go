@@ -153,8 +153,8 @@ const (
 )
 
 // streak counts the turns that failed in a row as those of a dead target do, or
-// that could not be sent. A deployment that is busy (429) or slow (timeouts) is not dead: that is what a
-// sweep measures.
+// that could not be sent. A deployment that is busy (429) or slow (timeouts) is
+// not dead: that is what a sweep measures.
 type streak struct {
 	since    time.Time
 	n        int
