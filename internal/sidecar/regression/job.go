@@ -99,12 +99,12 @@ func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.
 
 // Tolerance is how much the prober itself may have added to a time to first token
 // for a signal of a kind of turn, by index, to be compared with the usual; false
-// where nothing is usual yet.
+// where nothing is usual yet. For the pace between tokens that is the most.
 func (j *Job) Tolerance(kind, signal int, now time.Time) (time.Duration, bool) {
-	usual, ok := j.usual(kind, signal, j.wall(now))
 	if Signals()[signal] == TPOT {
-		return lag.MaxTolerance, ok
+		return lag.MaxTolerance, true
 	}
+	usual, ok := j.usual(kind, signal, j.wall(now))
 	return lag.Tolerance(usual), ok
 }
 
