@@ -54,9 +54,12 @@ func (h *home) room(least uint64) error {
 	return nil
 }
 
-// place is the directory, or the nearest above it that is there: on a full disk
-// it may not be made yet.
+// place is the directory; before it was taken, the nearest above it that is
+// there: on a full disk it may not be made yet.
 func (h *home) place() string {
+	if h.lock != nil {
+		return h.dir
+	}
 	place := cmp.Or(h.dir, os.TempDir())
 	for {
 		_, err := os.Stat(place)
