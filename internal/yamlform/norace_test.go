@@ -1,0 +1,5 @@
+//go:build !race
+
+package yamlform
+
+const allocates = 1
