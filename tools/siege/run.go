@@ -101,18 +101,19 @@ func (a attack) world(dir string, targets int) (*world, error) {
 		return nil, err
 	}
 	w.address = l.Addr().String()
-	return w, errors.Join(l.Close(), w.configure(0.5))
+	return w, errors.Join(l.Close(), w.configure(0.5, ""))
 }
 
-// configure has every target probed by so many conversations a second.
-func (w *world) configure(rate float64) error {
+// configure has every target probed by so many conversations a second; more are
+// further lines.
+func (w *world) configure(rate float64, more string) error {
 	return os.WriteFile(w.file, fmt.Appendf(nil, `targets:
 %sworkloads:
   - {name: chat, turns: {min: 3, max: 5}, prompt_tokens: 500, followups: %s, think_time: {min: 0s, max: 1s}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
 traffic:
   - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}}
 alerting: {}
-`, w.targets, w.followups, rate), 0o600)
+%s`, w.targets, w.followups, rate, more), 0o600)
 }
 
 func (w *world) start(binary string) error {
@@ -135,14 +136,14 @@ func (w *world) start(binary string) error {
 	return fmt.Errorf("the program does not answer on %s", w.address)
 }
 
-// calm has no new conversation begin.
+// calm has no new conversation begin: so few could not be judged by an objective.
 func (w *world) calm() error {
 	select {
 	case <-w.ended:
 		return fmt.Errorf("the program ended: %w\n%s", w.err, w.log.String())
 	default:
 	}
-	return errors.Join(w.configure(0.0001), w.cmd.Process.Signal(syscall.SIGHUP))
+	return errors.Join(w.configure(0.0001, "slos: []\n"), w.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 // settle waits for the last turn, and for a page that is newer than it.
@@ -160,7 +161,7 @@ func (w *world) settle() (outcome, error) {
 			}, err
 		}
 	}
-	return outcome{}, errors.New("turns are in flight a minute after the last conversation began")
+	return outcome{}, fmt.Errorf("turns are in flight a minute after the last conversation began; log:\n%s", w.log.String())
 }
 
 func (w *world) received() (all int64) {
