@@ -4,7 +4,11 @@
 // one place.
 package metrics
 
-import "synthetic/internal/probe"
+import (
+	"slices"
+
+	"synthetic/internal/probe"
+)
 
 // Kind is a metric's type.
 type Kind string
@@ -25,6 +29,7 @@ const (
 	LabelPhase    = "phase"
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
+	LabelWithin   = "within"
 	LabelPart     = "part"
 	// LabelStatistic says which figure of a benchmark it is.
 	LabelStatistic = "statistic"
@@ -93,6 +98,14 @@ const (
 	CusumLimit         = "synthetic_regression_cusum_limit"
 	CusumAllowance     = "synthetic_regression_cusum_allowance"
 	Step               = "synthetic_regression_step_ratio"
+	PageScore          = "synthetic_regression_page_score"
+	TicketScore        = "synthetic_regression_ticket_score"
+	RegressionRatio    = "synthetic_regression_ratio"
+	RegressionSince    = "synthetic_regression_since_timestamp_seconds"
+	Detectable         = "synthetic_regression_detectable_ratio"
+	ExpectedFalsePages = "synthetic_regression_expected_false_pages"
+	RegressionHistory  = "synthetic_regression_history_seconds"
+	BaselineMoved      = "synthetic_baseline_moved_timestamp_seconds"
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
@@ -215,6 +228,14 @@ func Catalog() []Metric {
 		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
 		{Step, Gauge, "ratio", "Cumulative sum of the rise of ln(value / baseline) above the recent level, less an allowance, over its limit. At 1 or above the signal took a step too small for synthetic_regression_cusum; 0 while the baseline is young.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
+		{PageScore, Gauge, "", "How near the signal is to a page: from 1 on it is one. Limits are chosen from the target's own history; 0 where nothing is known.", signal},
+		{TicketScore, Gauge, "", "The same for a ticket.", signal},
+		{RegressionRatio, Gauge, "ratio", "Geometric mean over the last five minutes of value / baseline; NaN where that is not known.", signal},
+		{RegressionSince, Gauge, "seconds", "When the regression began that pages or is a ticket, as Unix time; 0 while there is none.", signal},
+		{Detectable, Gauge, "ratio", "Least ratio to the baseline that pages within that time at the promised rate of pages for nothing; +Inf where none does, NaN while the history is too short to tell.", append(slices.Clone(signal), LabelWithin)},
+		{ExpectedFalsePages, Gauge, "", "Pages for nothing that 30 days of this signal bring at the limits in force; NaN while the history is too short to tell.", signal},
+		{RegressionHistory, Gauge, "seconds", "Length of the history that limits are chosen from.", signal},
+		{BaselineMoved, Gauge, "seconds", "When a lasting level that no objective minds was last taken for the usual, as Unix time; 0 for never.", signal},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
 		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},
 		{ExpectedTurns, Gauge, "turns", "Turns of the benchmark that synthetic_expected_seconds stands on; absent where it does not say.", signal},

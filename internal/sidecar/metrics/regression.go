@@ -83,7 +83,13 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 			value{SignalBaselineLog2, v.BaselineLog2}, value{SignalTail, v.Tail}, value{TailLimit, v.TailSeconds},
 			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
 			value{BaselineNoise, v.Noise}, value{Cusum, v.Cusum}, value{CusumLimit, v.Limit},
-			value{CusumAllowance, v.Allowance}, value{Step, v.Step})
+			value{CusumAllowance, v.Allowance}, value{Step, v.Step},
+			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
+			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
+			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
+		for w, within := range []string{"15m", "1h"} {
+			e.add(Detectable, l.with(LabelSignal, string(signal)).with(LabelWithin, within), v.Detectable[w])
+		}
 	}
 	excess := j.regression.Parts(k)
 	for i, part := range regression.Parts() {

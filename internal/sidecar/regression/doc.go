@@ -44,6 +44,8 @@ type Options struct {
 	Benchmarks Benchmarks
 	// Changes are the declared change windows of the target.
 	Changes []Change
+	// Policy says what a regression is; the zero value means DefaultPolicy.
+	Policy Policy
 }
 
 // Benchmarks are by index of probe.TurnKinds and of Signals.

@@ -164,6 +164,22 @@ type View struct {
 	Step float64
 	// Allowance is the log ratio that the CUSUM lets pass.
 	Allowance float64
+	// Page and Ticket say how near the signal is to either: from 1 on it is one.
+	Page, Ticket float64
+	// Ratio is how the last five minutes compare with the usual; NaN where that
+	// is not known. Since is when the regression began that pages or is a ticket;
+	// zero while there is none.
+	Ratio float64
+	Since time.Time
+	// Detectable are the least ratios that page within a quarter of an hour and
+	// within an hour, +Inf where none does; Expected is how many pages for nothing
+	// a month of 30 days brings at these limits, NaN while that is not known; History
+	// how long a time both stand on.
+	Detectable [2]float64
+	Expected   float64
+	History    time.Duration
+	// Moved is when a lasting level was last taken for the usual; zero for never.
+	Moved time.Time
 	// Tail limit: a turn beyond so many seconds is in the tail; NaN if unknown.
 	TailSeconds float64
 }
