@@ -71,6 +71,7 @@ func (r *Recorder) restore(j *job) {
 		j.regression.Restore(st, r.options.Now())
 		delete(r.restored, j.key)
 	}
+	r.recall(j)
 }
 
 // gatherRegression adds what the turns of a kind are compared with, and how they
