@@ -162,6 +162,9 @@ func TestReadBack(t *testing.T) {
 				if turns := s.Status().Jobs[0].Turns; turns == 0 {
 					t.Error("no turn before the history came")
 				}
+				if len(s.Status().Jobs[0].Signals) == 0 {
+					t.Error("the page knows of no signal")
+				}
 				time.Sleep(15 * time.Minute)
 				stop()
 				text := log.String()
