@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
@@ -178,7 +179,7 @@ func TestNothingUsual(t *testing.T) {
 		stream(counters()[0], "first", 10, 12, 12, 15), stream(counters()[1], "first", 0, 2*log2, 2*log2, 5*log2), stream(counters()[2], "first", 7, 7+2*log2, 7+2*log2, 7+5*log2),
 		stream(counters()[0], "followup", 1, 2), stream(counters()[1], "followup", 1, 2),
 		stream(counters()[0], "neither", 1, 2), stream("up", "first", 1, 1),
-	})
+	}, promv1.Range{Start: time.Unix(0, 0), End: time.Unix(180, 0)})
 	minutes := got[Series{0, 1}]
 	if len(minutes) != 2 || minutes[0].Turns != 2 || minutes[1].Turns != 3 || !minutes[1].At.Equal(time.Unix(120, 0)) {
 		t.Fatalf("got %+v", got)
