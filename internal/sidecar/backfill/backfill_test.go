@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -226,4 +227,33 @@ func TestFailures(t *testing.T) {
 	if _, err := newReader(t, "http://127.0.0.1:1").Read(ctx, probe.Key{}, time.Now()); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
+}
+
+// FuzzMinutes holds that whatever a server answers becomes minutes in order of
+// time, of turns that were, or nothing.
+func FuzzMinutes(f *testing.F) {
+	for _, text := range []string{
+		`[]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "3"], [120, "2"]]},
+		  {"metric": {"__name__": "synthetic_signal_log2_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "33"], [120, "20"]]}]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "3"], [120, "+Inf"]]},
+		  {"metric": {"__name__": "synthetic_signal_log2_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "+Inf"], [120, "1e300"]]}]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "tpot"}, "values": [[-60, "1"], [1e18, "+Inf"], [60.5, "NaN"]]}]`,
+	} {
+		f.Add([]byte(text))
+	}
+	span := promv1.Range{Start: time.Unix(0, 0), End: time.Unix(180, 0)}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var matrix model.Matrix
+		if json.Unmarshal(data, &matrix) != nil || slices.Contains(matrix, nil) {
+			return
+		}
+		for series, minutes := range minutesOf(matrix, span) {
+			for i, m := range minutes {
+				if !(m.Turns > 0 && m.Turns < mostTurns) || !(math.Abs(m.Mean) < 14) || math.IsInf(m.Baseline, 0) || m.At.Before(span.Start) || m.At.After(span.End) || i > 0 && !m.At.After(minutes[i-1].At) {
+					t.Fatalf("%+v: minute %d is %+v", series, i, m)
+				}
+			}
+		}
+	})
 }

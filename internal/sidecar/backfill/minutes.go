@@ -61,7 +61,7 @@ func minutesOf(matrix model.Matrix, span promv1.Range) Minutes {
 	out := Minutes{}
 	for series, sums := range rose {
 		for i, sum := range sums {
-			if m := minute(span.Start.Add(time.Duration(i)*step), sum); m.Turns > 0 && !math.IsNaN(m.Mean) {
+			if m := minute(span.Start.Add(time.Duration(i)*step), sum); m.Turns > 0 && m.Turns < mostTurns && plausible(m.Mean) {
 				out[series] = append(out[series], m)
 			}
 		}
@@ -105,8 +105,17 @@ func minute(at time.Time, rose reading) regression.Minute {
 	turns, log2, baseline := rose[0], rose[1], rose[2]
 	seconds := func(log2 float64) float64 { return log2/turns*math.Ln2 - math.Log(1e6) }
 	m := regression.Minute{At: at.UTC(), Turns: turns, Mean: seconds(log2), Baseline: seconds(baseline)}
-	if math.Abs(log2-baseline) <= sameLog2*turns {
+	if math.Abs(log2-baseline) <= sameLog2*turns || !plausible(m.Baseline) {
 		m.Baseline = math.NaN()
 	}
 	return m
+}
+
+// mostTurns are more than a prober has in a minute.
+const mostTurns = 1e6
+
+// plausible says that the logarithm of seconds is one of a latency: from 1 µs, which
+// the counters count what is shorter as, to a day. NaN is not.
+func plausible(ln float64) bool {
+	return ln >= -math.Log(1e6)-sameLog2 && ln <= math.Log(24*3600)
 }
