@@ -91,13 +91,16 @@ func (r *Recorder) Add(info sink.Job) {
 	defer r.mu.Unlock()
 	key := info.Key()
 	j := r.jobs[key]
-	if j == nil {
+	known := j != nil
+	if !known {
 		j = newJob(key)
-		r.restore(j)
-		r.jobs[key] = j
 	}
 	r.added++
 	j.configure(info, r.added)
+	if !known { // and restored now: a page may be one of a benchmark's
+		r.restore(j)
+		r.jobs[key] = j
+	}
 	if r.targets[key.Target] == nil {
 		r.targets[key.Target] = &targetSeries{}
 	}

@@ -67,8 +67,11 @@ func (s *series) refill() {
 	s.scan = scan{}
 	usual := s.past28(int32(s.history.last * 60 / int64(BlockLength/time.Second)))
 	s.history.each(func(minute int64, turns, mean, tail float64) {
-		if x := mean - usual(minute); minute > s.history.last-scanned && !math.IsNaN(x) {
-			s.scan.push(minute, turns, turns*x, tail)
+		if minute <= s.history.last-scanned {
+			return
+		}
+		if x := mean - usual(minute); !math.IsNaN(x) {
+			s.scan.push(minute, turns, turns*min(max(x, -clip), clip), tail)
 		}
 	})
 }
@@ -185,7 +188,7 @@ func (r *reader) baseline() *baseline {
 	b := &baseline{}
 	b.since = int32(min(r.uvarint(), math.MaxInt32))
 	b.accepted = float64(r.float())
-	if moved := r.varint(); moved > 0 {
+	if moved := r.varint(); fitsTime(moved) {
 		b.moved = time.Unix(moved, 0).UTC()
 	}
 	newest := int32(0)
@@ -198,6 +201,9 @@ func (r *reader) baseline() *baseline {
 			newest = max(newest, e.number)
 		}
 	}
+	if b.since > newest || !(math.Abs(b.accepted) <= mostLog) {
+		b.since, b.accepted = 0, 0
+	}
 	b.derive(newest)
 	return b
 }
@@ -208,7 +214,7 @@ func (r *reader) history() history {
 	for range r.count() {
 		minute += int64(min(r.uvarint(), math.MaxInt32))
 		mean := r.varint()
-		if len(r.data) < 2 || minute > math.MaxInt32 {
+		if len(r.data) < 2 || !fitsTime(minute*60) {
 			r.skip(2 + len(r.data))
 			return h
 		}

@@ -28,9 +28,10 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 // relive takes a minute of the past as it was, its verdicts included: what was a
 // regression then is not learned now.
 func (s *series) relive(m Minute) {
-	if !(m.Turns >= 1) || math.IsNaN(m.Mean) || math.Abs(m.Mean) > mostLog {
+	if !(m.Turns >= 1) || !(math.Abs(m.Mean) <= mostLog) || m.At.Unix() < earliest {
 		return
 	}
+	turns := min(m.Turns, mostPacked)
 	s.pass(m.At)
 	if s.baseline.roll(m.At, s.usual) {
 		s.move(m.At)
@@ -40,13 +41,22 @@ func (s *series) relive(m Minute) {
 		reference, ok = m.Baseline, true
 	}
 	if ok {
-		s.turns, s.total = m.Turns, m.Turns*min(max(m.Mean-reference, -clip), clip)
+		x := min(max(m.Mean-reference, -clip), clip)
+		s.turns, s.total, s.absolute = turns, turns*x, turns*(reference+x)
 	}
 	b := &s.baseline.block
-	for range int(min(m.Turns, mostPacked)) {
-		b.add(m.Mean, s.threshold > 0 && m.Mean > logSeconds(s.threshold))
+	b.weigh(turns, m.Mean, s.beyond(m.Mean))
+	b.minutes++
+	b.regressed = b.regressed || s.regressed()
+}
+
+// beyond is the share of turns around a mean that miss the objective, if they are
+// distributed normally.
+func (s *series) beyond(mean float64) float64 {
+	if s.threshold <= 0 {
+		return 0
 	}
-	b.unsuitable = b.unsuitable || s.regressed()
+	return math.Erfc((logSeconds(s.threshold)-mean)/(math.Sqrt2*s.baseline.spreadOr())) / 2
 }
 
 // Accept takes what was measured since a time for the usual level.
@@ -54,7 +64,7 @@ func (j *Job) Accept(since, now time.Time) {
 	at := j.wall(now)
 	for k := range j.series {
 		for i := range j.series[k] {
-			j.series[k][i].accept(numberOf(since), at)
+			j.series[k][i].accept(since, at)
 		}
 	}
 }

@@ -50,41 +50,60 @@ type baseline struct {
 
 // block is the half hour that is being measured.
 type block struct {
-	start      time.Time
-	n          int
-	mean, m2   float64
-	bad        int
-	failed     int
-	unsuitable bool
+	start    time.Time
+	n        float64
+	mean, m2 float64
+	bad      float64
+	failed   int
+	// minutes is how many of them were taken whole, and not turn by turn.
+	minutes int
+	// unsuitable blocks say nothing, regressed ones are usual by habit alone.
+	unsuitable, regressed bool
 }
 
-// add takes a value by Welford's method.
+// add takes a value.
 func (b *block) add(v float64, bad bool) {
-	b.n++
-	d := v - b.mean
-	b.mean += d / float64(b.n)
-	b.m2 += d * (v - b.mean)
+	share := 0.0
 	if bad {
-		b.bad++
+		share = 1
 	}
+	b.weigh(1, v, share)
+}
+
+// weigh takes the mean of so many values, and the share of them that are bad.
+func (b *block) weigh(n, mean, bad float64) {
+	b.n += n
+	d := mean - b.mean
+	b.mean += d * n / b.n
+	b.m2 += n * d * (mean - b.mean)
+	b.bad += n * bad
 }
 
 func (b *block) entry() entry {
-	n := float64(max(1, b.n))
+	n := max(1, b.n)
+	freedom := n - 1
+	if b.minutes > 0 { // means of n values vary by an n-th of what these do
+		freedom = float64(b.minutes - 1)
+	}
 	return entry{
-		number: numberOf(b.start), mean: float32(b.mean), variance: float32(b.m2 / max(1, n-1)),
-		bad: float32(float64(b.bad) / n), n: uint32(b.n),
+		number: numberOf(b.start), mean: float32(b.mean), variance: float32(b.m2 / max(1, freedom)),
+		bad: float32(b.bad / n), n: uint32(b.n),
 	}
 }
 
 // fit says that the block was measured well enough to be compared with.
 func (b *block) fit() bool {
-	return !b.start.IsZero() && b.n >= minBlock && float64(b.failed) <= maxFailed*float64(b.n+b.failed)
+	return !b.unsuitable && b.n >= minBlock && float64(b.failed) <= maxFailed*(b.n+float64(b.failed))
 }
 
 // numberOf numbers half hours, dayOf days; both since 1970.
 func numberOf(at time.Time) int32 { return int32(at.Unix() / int64(BlockLength/time.Second)) }
 func dayOf(number int32) int32    { return number / slots }
+
+// startOf is when a half hour begins.
+func startOf(number int32) time.Time {
+	return time.Unix(int64(number)*int64(BlockLength/time.Second), 0).UTC()
+}
 
 // weekend says whether a day is a Saturday or a Sunday: 1970 began on a Thursday.
 func weekend(day int32) int {
@@ -105,7 +124,7 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	b.block = block{start: start}
 	if done.fit() {
 		e := done.entry()
-		e.usual = !done.unsuitable && usual(&done)
+		e.usual = usual(&done)
 		b.entries[e.number%entryCount] = e
 		b.derive(e.number)
 	}
@@ -114,7 +133,7 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 
 // each calls do for the entries of the half hours (from, to], the oldest first.
 func (b *baseline) each(from, to int32, do func(*entry)) {
-	for n := max(from+1, to-entryCount+1); n <= to; n++ {
+	for n := max(from+1, to-entryCount+1, 1); n <= to; n++ {
 		if e := &b.entries[n%entryCount]; e.number == n {
 			do(e)
 		}

@@ -147,7 +147,7 @@ type relived struct {
 // relive lays the minutes of a history beside what was usual then, as far as that
 // is known today, in units of how much they wander at such a time, and leaves out what was up for long, and what is around it.
 func relive(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []relived {
-	var all []relived
+	all := make([]relived, 0, h.last-h.first+1)
 	h.each(func(minute int64, turns, mean, tail float64) {
 		if x := mean - usual(minute); !math.IsNaN(x) {
 			x /= wide(time.Unix(minute*60, 0))
@@ -155,7 +155,7 @@ func relive(h *history, usual func(minute int64) float64, wide func(time.Time) f
 		}
 	})
 	var s scan
-	keep, until := all[:0:0], int64(0)
+	keep, until := all[:0], int64(0)
 	for _, m := range all {
 		s.push(m.minute, m.turns, m.total, 0)
 		if s.mean(lastingMinutes) >= lasting {

@@ -79,8 +79,8 @@ func levelOf(residuals []float64) float64 {
 	return max(of(recent), of(longRecent))
 }
 
-// deviation is the standard deviation of the newest residuals around the median of
-// about their own day, from those below: a fault that got in only raises them.
+// deviation is the standard deviation of the residuals around the mean of about
+// their own day, from those below: a fault that got in only raises them.
 func deviation(residuals []float64) float64 {
 	sum, n := 0.0, 0.0
 	for i := range residuals {
@@ -101,8 +101,11 @@ const pathStep = 12
 func (b *baseline) path(now int32) func(minute int64) float64 {
 	var before []float64
 	levels := map[int32]float64{}
-	last := int32(0)
+	last, since := int32(0), b.since
 	b.each(now-entryCount, now, func(e *entry) {
+		if since > 0 && e.number >= since { // what came before it counts no more
+			before, since = nil, 0
+		}
 		if step := e.number / pathStep; step != last && len(before) >= startBlocks {
 			for last = max(last+1, step-7*slots/pathStep); last < step; last++ {
 				levels[last] = levelOf(before)
@@ -116,6 +119,9 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 	return func(minute int64) float64 {
 		number := int32(minute * 60 / int64(BlockLength/time.Second))
 		level, ok := levels[number/pathStep]
+		if b.since > 0 && number >= b.since && (!ok || number/pathStep == b.since/pathStep) {
+			level, ok = b.accepted, true
+		}
 		if !ok {
 			return math.NaN()
 		}
@@ -270,6 +276,7 @@ func (p *polish) weekends() {
 	for s := range p.curve[1] {
 		p.curve[1][s] += offset
 	}
+	p.days = p.byDay()
 }
 
 const (

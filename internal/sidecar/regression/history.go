@@ -30,15 +30,16 @@ type history struct {
 	first, last int64
 }
 
-// put takes a minute. One that is older than the last is dropped.
+// put takes a minute. After a clock that was set back what lies ahead is no past:
+// it is dropped.
 func (h *history) put(minute int64, turns, mean, tail float64) {
-	if turns < 1 || minute <= h.last && h.last > 0 {
+	if !(turns >= 1) {
 		return
 	}
-	if h.minutes == nil {
-		h.minutes = make([]packedMinute, historyMinutes)
-		h.first = minute
+	if h.minutes == nil || minute < h.first {
+		*h = history{minutes: make([]packedMinute, historyMinutes), first: minute}
 	}
+	h.last = min(h.last, minute-1)
 	for gap := max(h.last+1, minute-historyMinutes); h.last > 0 && gap < minute; gap++ {
 		h.minutes[gap%historyMinutes] = packedMinute{}
 	}

@@ -43,6 +43,10 @@ func (j *Job) Configure(o Options) {
 	for k := range j.series {
 		for i := range j.series[k] {
 			s := &j.series[k][i]
+			if o.Benchmarks[k][i].Typical != s.benchmark.Typical {
+				s.judgeAnew()
+				s.calibrated = 0
+			}
 			s.signal, s.policy, s.limited = i, o.Policy, 0
 			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
 		}

@@ -57,34 +57,35 @@ func (s *series) move(at time.Time) {
 	now := numberOf(at) - 1
 	since := now - s.acceptDays()*slots + 1
 	var measured, high, bad float64
+	began := false
 	s.baseline.each(since-1, now, func(e *entry) {
+		began = began || measured == 0 && !e.usual
 		measured++
 		bad += float64(e.bad)
 		if !e.usual {
 			high++
 		}
 	})
-	if measured >= most*float64(s.acceptDays()*slots) && high >= most*measured && !s.minded(bad/measured) {
-		s.accept(since, at)
+	if began && measured >= most*float64(s.acceptDays()*slots) && high >= most*measured && !s.minded(bad/measured) {
+		s.accept(startOf(since), at)
 		s.baseline.moved = at
 	}
 }
 
-// accept takes what was measured since a half hour for the usual, and begins to
-// judge anew.
-func (s *series) accept(since int32, at time.Time) {
-	rise := s.riseSince(int64(since)*int64(BlockLength/time.Minute), at)
-	if !s.baseline.started() || math.IsNaN(rise) {
+// accept takes what was measured since a time for the usual, and begins to judge
+// anew. A benchmark is what its user compares with, whatever is measured.
+func (s *series) accept(since, at time.Time) {
+	rise := s.riseSince(minuteOf(since))
+	if s.benchmark.Typical > 0 || !s.baseline.started() || math.IsNaN(rise) {
 		return
 	}
-	s.baseline.accept(since, numberOf(at), rise)
-	s.scan, s.onset, s.page, s.ticket, s.known = scan{}, onset{}, verdict{}, verdict{}, 0
-	s.limited = 0
+	s.baseline.accept(max(0, numberOf(since)), numberOf(at), rise)
+	s.judgeAnew()
 }
 
 // riseSince is how far the minutes since one lie above what is usual now; NaN of
 // none.
-func (s *series) riseSince(from int64, now time.Time) float64 {
+func (s *series) riseSince(from int64) float64 {
 	n, sum := 0.0, 0.0
 	s.history.each(func(minute int64, turns, mean, _ float64) {
 		if minute >= from {

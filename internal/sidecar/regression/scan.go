@@ -51,14 +51,17 @@ type scan struct {
 	turns, total, tail [scanned]float64
 }
 
+// slot is where the sums of a minute are.
+func slot(minute int64) uint64 { return uint64(minute) % scanned }
+
 // push adds a minute: how many turns it had, the sum of their log ratios and how
 // many were in the tail. Minutes without turns need not be pushed.
 func (s *scan) push(minute int64, turns, total, tail float64) {
-	if s.last == 0 || minute-s.last >= scanned {
+	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // before it: the clock was set
 		*s = scan{last: minute - 1}
 	}
 	s.to(minute)
-	i := minute % scanned
+	i := slot(minute)
 	s.turns[i] += turns
 	s.total[i] += total
 	s.tail[i] += tail
@@ -73,16 +76,20 @@ func (s *scan) to(minute int64) {
 		*s = scan{last: minute}
 		return
 	}
-	for from := s.last % scanned; s.last < minute; {
+	for from := slot(s.last); s.last < minute; {
 		s.last++
-		i := s.last % scanned
+		i := slot(s.last)
 		s.turns[i], s.total[i], s.tail[i] = s.turns[from], s.total[from], s.tail[from]
 	}
 }
 
-// sums are those of the minutes (last − from − length, last − from].
+// sums are those of the minutes (last − from − length, last − from]; 0 before the
+// first.
 func (s *scan) sums(from, length int64) (turns, total, tail float64) {
-	end, start := (s.last-from)%scanned, (s.last-from-length)%scanned
+	if s.last <= scanned {
+		return 0, 0, 0
+	}
+	end, start := slot(s.last-from), slot(s.last-from-length)
 	return s.turns[end] - s.turns[start], s.total[end] - s.total[start], s.tail[end] - s.tail[start]
 }
 
@@ -90,9 +97,6 @@ func (s *scan) sums(from, length int64) (turns, total, tail float64) {
 func (s *scan) mean(minutes int) float64 { return s.meanBefore(0, int64(minutes)) }
 
 func (s *scan) meanBefore(from, minutes int64) float64 {
-	if s.last <= scanned {
-		return math.NaN()
-	}
 	turns, total, _ := s.sums(from, minutes)
 	if turns < leastTurns-0.5 {
 		return math.NaN()
@@ -130,10 +134,10 @@ func (s *scan) forgive(since int64) {
 	if from > s.last {
 		return
 	}
-	before := (from - 1) % scanned
+	before := slot(from - 1)
 	total, tail := s.total[before], s.tail[before]
 	for m := from; m <= s.last; m++ {
-		s.total[m%scanned], s.tail[m%scanned] = total, tail
+		s.total[slot(m)], s.tail[slot(m)] = total, tail
 	}
 }
 

@@ -33,7 +33,8 @@ type series struct {
 	pages, tickets      limits
 	// The minute that is being measured.
 	minute       int64
-	turns, total float64
+	turns, total float64 // of log ratios
+	absolute     float64 // sum of the logarithms themselves
 	tail         float64
 	onset        onset
 	page, ticket verdict
@@ -67,6 +68,7 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	if ok {
 		s.turns++
 		s.total += x
+		s.absolute += reference + x
 		if inTail {
 			s.tail++
 		}
@@ -77,7 +79,8 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	} else {
 		b.add(ln, s.threshold > 0 && ln > logSeconds(s.threshold))
 	}
-	b.unsuitable = b.unsuitable || changing || s.regressed()
+	b.unsuitable = b.unsuitable || changing
+	b.regressed = b.regressed || s.regressed()
 }
 
 // level is the recent log ratio to the usual, 0 while it is not known.
@@ -112,11 +115,10 @@ func (s *series) pass(at time.Time) {
 func (s *series) close() {
 	at := time.Unix(s.minute*60+30, 0).UTC()
 	if s.turns > 0 {
-		reference, _ := s.reference(at)
 		s.scan.push(s.minute, s.turns, s.total, s.tail)
-		s.history.put(s.minute, s.turns, reference+s.total/s.turns, s.tail)
+		s.history.put(s.minute, s.turns, s.absolute/s.turns, s.tail)
 	}
-	s.turns, s.total, s.tail = 0, 0, 0
+	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
 	s.limit(numberOf(at), at)
 	s.judge()
 }
@@ -154,6 +156,9 @@ func (s *series) wide(at time.Time) float64 {
 // judge compares what was measured up to the minute with the limits.
 func (s *series) judge() {
 	if !s.baseline.started() && s.benchmark.Typical == 0 {
+		// What nothing is compared with is no regression, and would keep each half
+		// hour out of the baseline.
+		s.judgeAnew()
 		return
 	}
 	s.scan.to(s.minute)
@@ -174,8 +179,10 @@ func (s *series) judge() {
 
 // told ends a ticket: its level is known from now on.
 func (s *series) told() {
-	s.known = max(0, s.scan.mean(30)) // NaN is no level
-	s.ticket.Up = false
+	s.known, s.ticket.Up = 0, false
+	if level := s.scan.mean(30); level > 0 {
+		s.known = level
+	}
 }
 
 // began is when what is up began, 0 where nothing is.
@@ -202,13 +209,13 @@ func (s *series) forget() {
 	}
 }
 
-// usual says whether a half hour is one to learn from: what a ticket would not
-// mind, or what three days before it were like and no objective minded.
+// usual says whether a half hour is one to learn from: what is neither a page nor a
+// ticket and would not become one, or what the days before it were like, too.
 func (s *series) usual(b *block) bool {
 	if !s.baseline.mature() {
-		return true
+		return !b.regressed
 	}
-	return b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
+	return !b.regressed && b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
 }
 
 // gate is how far above the usual a half hour may lie to be learned at once.
@@ -241,5 +248,14 @@ func (s *series) tailLimit() float64 {
 
 // forgetAll begins to learn anew; what was measured of the noise stays.
 func (s *series) forgetAll() {
-	s.baseline, s.scan, s.onset, s.page, s.ticket, s.known = nil, scan{}, onset{}, verdict{}, verdict{}, 0
+	s.baseline = nil
+	s.judgeAnew()
+}
+
+// judgeAnew begins to judge as if nothing had been measured: of what was, the
+// ratios are no more those to what is usual now.
+func (s *series) judgeAnew() {
+	s.scan, s.onset, s.page, s.ticket, s.known, s.over = scan{}, onset{}, verdict{}, verdict{}, 0, 0
+	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
+	s.limited = 0
 }

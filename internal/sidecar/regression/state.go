@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"time"
 
@@ -90,7 +89,7 @@ func (j *Job) Restore(st JobState, now time.Time) {
 
 // fits says that a verdict can have been one.
 func (v *verdict) fits(now time.Time) bool {
-	return math.Abs(v.Limit) <= mostLog && math.Abs(v.Over) <= mostLog && v.Seen <= minuteOf(now)+24*60
+	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog && v.Seen <= minuteOf(now)+24*60
 }
 
 // WriteFile replaces a state file: whatever happens, the old one or the new
