@@ -24,6 +24,7 @@ type backtestFlags struct {
 	ruleFiles   []string
 	comparisons bool
 	severities  []string
+	tickets     []string
 	evaluation  time.Duration
 	scrape      time.Duration
 	outputDir   string
@@ -50,6 +51,7 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)
 	c.Flag("severity", "Which alerts count as pages, by their label severity; may be repeated.").Default("page").StringsVar(&f.severities)
+	c.Flag("ticket-severity", "Which alerts count as tickets, by their label severity; may be repeated.").Default("ticket").StringsVar(&f.tickets)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
 	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
@@ -101,7 +103,7 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 
 // files are the rule files to score.
 func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
-	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities}
+	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities, Tickets: f.tickets}
 	var files []backtest.RuleFile
 	if len(f.ruleFiles) == 0 || f.configFile != "" {
 		text, err := generatedFrom(in)

@@ -48,12 +48,13 @@ type runKey struct {
 }
 
 // outcome is what a run gave: spans by rule file, and the incidents within the
-// days.
+// days. The targets are those to be scored one by one, too.
 type outcome struct {
 	model     string
 	days      float64
 	spans     [][]Span
 	incidents []Incident
+	targets   []string
 }
 
 // Run plays the campaign and returns the scores: by model, then rule file, the
@@ -150,7 +151,7 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	if err != nil {
 		return outcome{}, fmt.Errorf("model %s, seed %d: %w", k.model.Name, k.seed, err)
 	}
-	return outcome{k.model.Name, float64(c.Days), spans, incidents(injections)}, nil
+	return outcome{model: k.model.Name, days: float64(c.Days), spans: spans, incidents: incidents(injections)}, nil
 }
 
 // injections are the faults of a run: at their own times if they have any,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/template"
 )
 
@@ -42,6 +43,10 @@ func (r Report) write(w io.Writer, form string, data any) error {
 		"fault":  faultScore, "slowestResolve": slowestResolve,
 		"percent": percent, "minutes": minutes,
 		"share": func(v float64) string { return percent(&v) },
+		"join":  func(names []string) string { return strings.Join(names, ", ") },
+		"interval": func(r Rate) string {
+			return number(r.Per30Days, 1, "%.2f") + " [" + number(r.Per30DaysLow, 1, "%.2f") + "–" + number(r.Per30DaysHigh, 1, "%.2f") + "]"
+		},
 		"times": func(v *float64) string { return number(v, 1, "%.2f") },
 	}).Parse(form)
 	if err != nil {
@@ -50,10 +55,11 @@ func (r Report) write(w io.Writer, form string, data any) error {
 	return t.Execute(w, data)
 }
 
-// scores are those of a model's rule sets as pagers, or of their alerts alone.
+// scores are those of a model's rule sets as pagers of all targets, or of their
+// alerts alone.
 func (r Report) scores(model string, ofAlerts bool) []Score {
 	return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool {
-		return s.Model != model || (s.Alert != "") != ofAlerts
+		return s.Model != model || s.Target != "" || (s.Alert != "") != ofAlerts
 	})
 }
 
