@@ -45,16 +45,19 @@ func (f *backtestFlags) chosenModels(own []backtest.Model) ([]backtest.Model, er
 		models = []backtest.Model{backtest.Quiet(), backtest.Typical()}
 	}
 	for _, name := range f.models {
+		if name == "all" {
+			models = append(models, backtest.Models()...)
+			continue
+		}
 		m, err := backtest.ModelNamed(name, own...)
 		if err != nil {
 			return nil, usageError{err}
 		}
 		models = append(models, m)
 	}
-	for _, m := range models[1:] {
-		// The one set of rules is fitted to the probe rate.
-		if simulatedJob(m) != simulatedJob(models[0]) {
-			return nil, usagef("model %q is probed at another rate than %q, for which other rules are generated; run it apart with --model=%s", m.Name, models[0].Name, m.Name)
+	if f.rate > 0 {
+		for i := range models {
+			models[i].ConversationsPerMinute = f.rate
 		}
 	}
 	return models, nil

@@ -79,7 +79,7 @@ func TestBacktestOfAScenario(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	for _, want := range []string{
-		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for first_ttft 300ms, ",
+		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns; otherwise like typical, but for first_ttft 300ms, ",
 		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
 		"### evenings\n",
 		"| wedged | ",
@@ -119,11 +119,11 @@ func TestBacktestMistakes(t *testing.T) {
 		want string
 	}{
 		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
-		"rates":     {[]string{"--model=quiet", "--model=quiet-1/min"}, "run it apart"},
+		"restart":   {[]string{"--restart=memory"}, "--restart"},
+		"fleet":     {[]string{"--fleet=-1"}, "not negative"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
 		"recorded":  {[]string{rules, "--tsdb.path=a", "--scenario.file=" + exampleScenario}, "recorded series have the noise and the faults they have"},
-		"own rate":  {[]string{"--scenario.file=" + exampleScenario, "--model=quiet", "--model=evenings"}, `model "evenings" is probed at another rate than "quiet"`},
 		"own model": {[]string{"--scenario.file=" + exampleScenario, "--model=morning"}, `there is no noise model "morning"`},
 		"own fault": {[]string{"--scenario.file=" + exampleScenario, "--fault=TTFT"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},

@@ -11,22 +11,25 @@ import (
 	"synthetic/internal/rules"
 )
 
-// generated are the rules that are made for the simulated job.
-func generated(t *testing.T, m backtest.Model) backtest.RuleFile {
+// generated makes the rules for what is simulated.
+func generated(t *testing.T) func([]backtest.Deployment) ([]backtest.RuleFile, error) {
 	t.Helper()
-	turns := float64(m.TurnsMin+m.TurnsMax) / 2
-	r, err := rules.Generate(rules.Input{SLOs: backtest.Objectives(), Jobs: []rules.Job{{
-		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
-		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
-	}}})
-	if err != nil {
-		t.Fatal(err)
+	return func(all []backtest.Deployment) ([]backtest.RuleFile, error) {
+		in := rules.Input{SLOs: backtest.Objectives()}
+		for _, d := range all {
+			turns := float64(d.Model.TurnsMin+d.Model.TurnsMax) / 2
+			in.Jobs = append(in.Jobs, rules.Job{
+				Target: d.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
+				ConversationsPerMinute: d.Model.ConversationsPerMinute, TurnsPerMinute: d.Model.ConversationsPerMinute * turns,
+			})
+		}
+		r, err := rules.Generate(in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := r.PrometheusYAML()
+		return []backtest.RuleFile{{Name: "synthetic", Text: text, RuleOptions: pages()}}, err
 	}
-	text, err := r.PrometheusYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return backtest.RuleFile{Name: "synthetic", Text: text, RuleOptions: pages()}
 }
 
 func pages() backtest.RuleOptions {
@@ -41,7 +44,7 @@ func TestAlertQuality(t *testing.T) {
 	}
 	c := backtest.Campaign{
 		Models: []backtest.Model{backtest.Quiet()}, Faults: backtest.Faults(),
-		Files: []backtest.RuleFile{generated(t, backtest.Quiet())}, SLOs: backtest.Objectives(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
 		Seeds: []uint64{5001}, Days: 4, WarmUp: 2, Workers: 2,
 	}
 	scores, err := c.Run(t.Context())
@@ -102,7 +105,7 @@ func TestSameSeedSameScores(t *testing.T) {
 	}
 	c := backtest.Campaign{
 		Models: []backtest.Model{model}, Faults: backtest.Faults()[:1],
-		Files: []backtest.RuleFile{generated(t, model)}, SLOs: backtest.Objectives(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
 		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
 	}
 	var texts [2]string

@@ -13,6 +13,8 @@ type Incident struct {
 	Within time.Duration
 	// Target is what it was wrong with; "" for every target.
 	Target string
+	// Forecast is what was said before it of what can be seen; nil if nothing was.
+	Forecast *Forecast
 }
 
 // Detection is what a pager made of an incident.

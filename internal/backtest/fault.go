@@ -53,6 +53,9 @@ func Faults() []Fault {
 		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
 		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
 		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
+		// No constant of the detection was chosen on those that come by degrees.
+		{Name: "TTFT ×2 rising for 10 min", Kind: Slow, Size: 2, Ramp: 10 * time.Minute, Length: time.Hour},
+		{Name: "TTFT ×1.5 rising for 30 min", Kind: Slow, Size: 1.5, Ramp: 30 * time.Minute, Length: 3 * time.Hour},
 	}
 }
 

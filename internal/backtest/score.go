@@ -34,6 +34,8 @@ type FaultScore struct {
 	P90ToResolve    *float64 `json:"p90_to_resolve_seconds"`
 	// PagesPerIncident is of the paged ones; above 1 is flapping.
 	PagesPerIncident *float64 `json:"pages_per_incident"`
+	// Forecast is what was said to be seen; null where nothing was said.
+	Forecast *ForecastScore `json:"forecast,omitempty"`
 }
 
 // Score is how a pager did.
@@ -255,7 +257,7 @@ func scoreFault(name string, detections []Detection) FaultScore {
 		MedianToTicket: finite(quantile(toTicket, 0.5)), P90ToTicket: finite(quantile(toTicket, 0.9)),
 		MedianToEither: finite(quantile(toEither, 0.5)), P90ToEither: finite(quantile(toEither, 0.9)),
 		MedianToResolve: finite(quantile(toResolve, 0.5)), P90ToResolve: finite(quantile(toResolve, 0.9)),
-		PagesPerIncident: finite(float64(pages) / float64(len(toResolve))),
+		PagesPerIncident: finite(float64(pages) / float64(len(toResolve))), Forecast: scoreForecasts(detections),
 	}
 }
 

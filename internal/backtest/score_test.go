@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -276,27 +275,5 @@ groups:
 	}
 	if diff := cmp.Diff([]string{"Page"}, s.Alerts()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestLevelNoise: the noise has the size that it is called by.
-func TestLevelNoise(t *testing.T) {
-	for _, m := range []Model{Quiet(), Typical()} {
-		m.BurstsPerDay = 0
-		l := newLevel(m, rand.New(rand.NewPCG(1, 1)), 300*24*time.Hour)
-		const block = int(30 * time.Minute / levelStep)
-		var squares float64
-		n := 0
-		for i := 0; i+block <= len(l); i += block {
-			sum := 0.0
-			for _, v := range l[i : i+block] {
-				sum += float64(v)
-			}
-			squares += sum / float64(block) * sum / float64(block)
-			n++
-		}
-		if sd := math.Sqrt(squares / float64(n)); math.Abs(sd/m.LevelSD-1) > 0.1 {
-			t.Errorf("%s: 30-minute level SD %.4f, want %.4f", m.Name, sd, m.LevelSD)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -19,83 +20,122 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Simulation is a simulated deployment under the real Recorder: what a sidecar
-// would export of it, scraped.
+// Simulation is simulated deployments under one real Recorder: what a sidecar
+// would export of them, scraped.
 type Simulation struct {
-	traffic  *traffic
+	options  SimulationOptions
 	recorder *metrics.Recorder
-	start    time.Time
+	traffic  []*traffic
 	scraped  time.Duration
-	every    time.Duration
 	now      time.Time
+	restarts restarts
 	// sinks are the series of each sample of a metric, by its name and labels.
 	sinks map[string][]*Series
 	key   []byte
 }
 
-// SimulationOptions define a run. Equal options give equal series.
-type SimulationOptions struct {
+// Deployment is one that is simulated, and probed as a target.
+type Deployment struct {
+	Target     string
 	Model      Model
 	Seed       uint64
-	SLOs       []slo.Objective
 	Injections []Injection
-	Start      time.Time
+}
+
+// SimulationOptions define a run. Equal options give equal series.
+type SimulationOptions struct {
+	Deployments []Deployment
+	SLOs        []slo.Objective
+	Start       time.Time
 	// Length is the whole run, what comes before the replay included.
 	Length time.Duration
 	// ScrapeInterval is 15 s by default.
 	ScrapeInterval time.Duration
+	// Restart is what the prober keeps when it is restarted, which it is once a day
+	// unless this is "".
+	Restart Restart
 }
 
 // NewSimulation returns a simulation at its start.
 func NewSimulation(o SimulationOptions) *Simulation {
-	if o.ScrapeInterval == 0 {
-		o.ScrapeInterval = 15 * time.Second
-	}
-	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[string][]*Series{}}
-	s.recorder = metrics.NewRecorder(metrics.Options{
-		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
-		Heartbeat: func(probe.Key) time.Time { return s.now },
-	})
-	s.recorder.Add(jobOf(o))
-	s.recorder.SetReload(true, o.Start)
-	rng := rand.New(rand.NewPCG(o.Seed, 1))
-	s.traffic = &traffic{
-		model: o.Model, rng: rng, level: newLevel(o.Model, rng, o.Length), injections: o.Injections,
-		start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
+	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
+	s := &Simulation{options: o, now: o.Start, sinks: map[string][]*Series{}, restarts: newRestarts(o)}
+	s.recorder = s.newRecorder()
+	for _, d := range o.Deployments {
+		s.traffic = append(s.traffic, &traffic{
+			target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Length),
+			injections: d.Injections, forecasts: map[int]*Forecast{}, start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
+		})
 	}
 	return s
 }
 
-// jobOf is the one job of a simulation.
-func jobOf(o SimulationOptions) sink.Job {
+// newRecorder is that of a process that has just begun.
+func (s *Simulation) newRecorder() *metrics.Recorder {
+	r := metrics.NewRecorder(metrics.Options{
+		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
+		Heartbeat: func(probe.Key) time.Time { return s.now },
+	})
+	for _, d := range s.options.Deployments {
+		r.Add(jobOf(d, s.options.SLOs))
+	}
+	r.SetReload(true, s.now)
+	return r
+}
+
+// jobOf is the job of a deployment.
+func jobOf(d Deployment, slos []slo.Objective) sink.Job {
 	return sink.Job{
 		Job: probe.Job{
-			Target:   target.Target{Name: Target, Model: "simulated", Connection: target.Reuse},
-			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
-			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: o.Model.ConversationsPerMinute / 60}},
+			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
+			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}},
 		},
-		Objectives: o.SLOs,
+		Objectives: slos,
 	}
 }
 
+// play plays every deployment up to a time after the start, restarts included.
+// One after the other is as good as at the same time: they share no state.
+func (s *Simulation) play(to time.Duration) error {
+	for s.restarts.due(to) {
+		at := s.restarts.next()
+		for _, t := range s.traffic {
+			t.advance(at)
+		}
+		s.now = s.options.Start.Add(at)
+		if err := s.restart(at); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.traffic {
+		t.advance(to)
+	}
+	s.now = s.options.Start.Add(to)
+	return nil
+}
+
 // WarmUp plays without scraping: a time in which baselines are learned.
-func (s *Simulation) WarmUp(d time.Duration) {
-	s.traffic.advance(d)
+func (s *Simulation) WarmUp(d time.Duration) error {
 	s.scraped = d
-	s.now = s.start.Add(d)
+	return s.play(d)
 }
 
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
-	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
-	for !s.start.Add(s.scraped + s.every).After(to) {
+	only := func(family string) bool { return wantedFamily(family, wanted) }
+	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.scraped += s.every
-		s.traffic.advance(s.scraped)
-		s.now = s.start.Add(s.scraped)
-		if err := s.scrape(read, store, wanted); err != nil {
+		if err := s.foresee(); err != nil {
+			return err
+		}
+		s.scraped += s.options.ScrapeInterval
+		if err := s.play(s.scraped); err != nil {
+			return err
+		}
+		if err := s.scrape(s.recorder.Only(only), store, wanted); err != nil {
 			return err
 		}
 	}
