@@ -124,6 +124,7 @@ func (s *Simulation) WarmUp(d time.Duration) error {
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	only := func(family string) bool { return wantedFamily(family, wanted) }
+	read := s.recorder.Only(only) // it looks through the catalog once
 	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -132,10 +133,14 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 			return err
 		}
 		s.scraped += s.options.ScrapeInterval
+		before := s.recorder
 		if err := s.play(s.scraped); err != nil {
 			return err
 		}
-		if err := s.scrape(s.recorder.Only(only), store, wanted); err != nil {
+		if s.recorder != before { // restarted
+			read = s.recorder.Only(only)
+		}
+		if err := s.scrape(read, store, wanted); err != nil {
 			return err
 		}
 	}
