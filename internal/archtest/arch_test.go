@@ -28,8 +28,9 @@ func allowed() map[string][]string {
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
-		"internal/sketch": nil,
-		"internal/slo":    {"internal/probe", "internal/probe/lag"},
+		"internal/sketch":  nil,
+		"internal/turnlog": {"internal/probe"},
+		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/door":       {"internal/bound"},
@@ -52,7 +53,7 @@ func allowed() map[string][]string {
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/samples",
-			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/yamlform",
+			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/turnlog", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
