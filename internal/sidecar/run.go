@@ -47,6 +47,10 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	if s.pager != nil {
 		add(background, s.pager.Run, func() { <-drained }) // it sees the last turns
 	}
+	if s.prometheus != nil {
+		began := time.Now() // what comes later this process measures itself
+		add(background, func(ctx context.Context) error { return s.readBack(ctx, began) }, atOnce)
+	}
 	add(background, s.servers.Run, atOnce)
 	if s.options.Lag != nil {
 		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns

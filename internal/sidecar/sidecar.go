@@ -50,9 +50,10 @@ type Options struct {
 	OnAlert func(alerting.Transition)
 	// ConfigFile is what Load and Reload read.
 	ConfigFile string
-	// StateFile keeps the baselines across restarts; "" keeps none.
+	// StateFile keeps the baselines across restarts, and beside it the history;
+	// "" keeps none.
 	StateFile string
-	// Lifecycle allows reloading over HTTP.
+	// Lifecycle allows reloading, and accepting a level, over HTTP.
 	Lifecycle bool
 	// DrainTimeout is how long turns in flight may take to end.
 	DrainTimeout time.Duration
@@ -90,6 +91,9 @@ type Sidecar struct {
 	pager      *alerting.Pager
 	alerting   *config.Alerting
 	configured bool
+	// prometheus has the series of earlier processes; nil unless the first
+	// configuration named one.
+	prometheus *config.Prometheus
 	guards     guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
@@ -125,8 +129,11 @@ func New(o Options) (*Sidecar, error) {
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 		Throttled: s.guards.throttled,
-		Bounds:    s.bounds(),
-		Lag:       o.Lag.Lag,
+		HistoryRefused: func(job probe.Key, err error) {
+			s.logger.Error("The history of a job cannot be used: it begins anew", "target", job.Target, "workload", job.Workload, "err", err)
+		},
+		Bounds: s.bounds(),
+		Lag:    o.Lag.Lag,
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
@@ -188,6 +195,9 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	commitServers()
+	if !s.configured {
+		s.prometheus = cfg.Prometheus
+	}
 	s.configured = true
 	return commitPager()
 }

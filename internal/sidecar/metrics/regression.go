@@ -10,7 +10,7 @@ import (
 
 // setRegression takes over what is said of a job's baselines.
 func (j *job) setRegression() {
-	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes}
+	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes, Policy: j.info.Policy}
 	if b := j.info.Benchmark; b != nil {
 		o.Benchmarks = b.Figures
 	}
@@ -71,6 +71,7 @@ func (r *Recorder) restore(j *job) {
 		j.regression.Restore(st, r.options.Now())
 		delete(r.restored, j.key)
 	}
+	r.recall(j)
 }
 
 // gatherRegression adds what the turns of a kind are compared with, and how they
