@@ -55,7 +55,8 @@ func allowed() map[string][]string {
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/samples",
-			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/turnlog", "internal/yamlform",
+			"internal/sidecar/backfill", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/slo", "internal/turnlog", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},

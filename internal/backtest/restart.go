@@ -3,9 +3,11 @@ package backtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 )
 
@@ -63,23 +65,27 @@ func (r *restarts) next() time.Duration {
 	return at
 }
 
-// restart lets another process take over at a time: with what this one kept,
-// without its counters, and without the turns that are under way.
-func (s *Simulation) restart(at time.Duration) error {
-	kept := s.recorder.Baselines()
+// restart lets another process take over: with what this one kept, without its
+// counters, and without the turns that are under way.
+func (s *Simulation) restart() error {
+	kept, histories := s.recorder.Baselines(), maps.Collect(s.recorder.Histories())
 	s.recorder = s.newRecorder()
 	for _, t := range s.traffic {
 		t.sink = s.recorder
-		t.drop(at + restartTakes)
+		t.drop(s.now.Add(restartTakes).Sub(s.options.Start))
 	}
-	if s.options.Restart == RestartState {
-		return s.restore(kept)
+	switch s.options.Restart {
+	case RestartState:
+		return s.restore(kept, histories)
+	case RestartPrometheus:
+		return s.past.tell(s.recorder)
 	}
 	return nil
 }
 
-// restore hands over what a state file would hold.
-func (s *Simulation) restore(kept regression.File) error {
+// restore hands over what a state file, and the files of histories beside it,
+// would hold.
+func (s *Simulation) restore(kept regression.File, histories map[probe.Key][]byte) error {
 	text, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("writing the state: %w", err)
@@ -89,5 +95,6 @@ func (s *Simulation) restore(kept regression.File) error {
 		return fmt.Errorf("reading the state back: %w", err)
 	}
 	s.recorder.RestoreBaselines(read)
+	s.recorder.RestoreHistories(histories)
 	return nil
 }

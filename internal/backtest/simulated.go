@@ -6,15 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/timestamp"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -23,15 +17,14 @@ import (
 // Simulation is simulated deployments under one real Recorder: what a sidecar
 // would export of them, scraped.
 type Simulation struct {
+	scraper
 	options  SimulationOptions
 	recorder *metrics.Recorder
 	traffic  []*traffic
 	scraped  time.Duration
-	now      time.Time
 	restarts restarts
-	// sinks are the series of each sample of a metric, by its name and labels.
-	sinks map[string][]*Series
-	key   []byte
+	// past is what a Prometheus knows; nil where nobody asks it.
+	past *past
 }
 
 // Deployment is one that is simulated, and probed as a target.
@@ -59,12 +52,16 @@ type SimulationOptions struct {
 // NewSimulation returns a simulation at its start.
 func NewSimulation(o SimulationOptions) *Simulation {
 	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
-	s := &Simulation{options: o, now: o.Start, sinks: map[string][]*Series{}, restarts: newRestarts(o)}
+	s := &Simulation{options: o, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}, restarts: newRestarts(o)}
+	if o.Restart == RestartPrometheus {
+		s.past = newPast(o.Start)
+	}
 	s.recorder = s.newRecorder()
 	for _, d := range o.Deployments {
 		s.traffic = append(s.traffic, &traffic{
 			target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Length),
-			injections: d.Injections, forecasts: map[int]*Forecast{}, start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
+			injections: d.Injections, forecasts: map[int]*Forecast{}, start: o.Start, sink: s.recorder,
+			setNow: func(at time.Time) { s.now = at },
 		})
 	}
 	return s
@@ -95,24 +92,39 @@ func jobOf(d Deployment, slos []slo.Objective) sink.Job {
 	}
 }
 
-// play plays every deployment up to a time after the start, restarts included.
-// One after the other is as good as at the same time: they share no state.
+// play plays every deployment up to a time after the start, with all that happens
+// to the prober in between.
 func (s *Simulation) play(to time.Duration) error {
 	for s.restarts.due(to) {
-		at := s.restarts.next()
-		for _, t := range s.traffic {
-			t.advance(at)
+		if err := s.playOn(s.restarts.next()); err != nil {
+			return err
 		}
-		s.now = s.options.Start.Add(at)
-		if err := s.restart(at); err != nil {
+		if err := s.restart(); err != nil {
 			return err
 		}
 	}
+	return s.playOn(to)
+}
+
+// playOn plays what is between restarts.
+func (s *Simulation) playOn(to time.Duration) error {
+	for s.past != nil && !s.past.next.After(s.options.Start.Add(to)) {
+		s.move(s.past.next.Sub(s.options.Start))
+		if err := s.past.take(s.recorder); err != nil {
+			return err
+		}
+	}
+	s.move(to)
+	return nil
+}
+
+// move moves the traffic and the clock. One deployment after the other is as good
+// as all at the same time: they share no state.
+func (s *Simulation) move(to time.Duration) {
 	for _, t := range s.traffic {
 		t.advance(to)
 	}
 	s.now = s.options.Start.Add(to)
-	return nil
 }
 
 // WarmUp plays without scraping: a time in which baselines are learned.
@@ -145,46 +157,4 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 		}
 	}
 	return nil
-}
-
-func (s *Simulation) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
-	families, err := read.Gather()
-	if err != nil {
-		return err
-	}
-	at := timestamp.FromTime(s.now)
-	base := labels.FromStrings("instance", "prober", "job", "synthetic")
-	wants := func(series string) bool { return wanted[series] }
-	for _, f := range families {
-		for _, m := range f.Metric {
-			key := s.keyOf(f, m)
-			series, known := s.sinks[string(key)]
-			n := 0
-			samples.Each(f.GetName(), m, false, wants, func(one samples.Sample) {
-				if !known {
-					series = append(series, store.Series(one.Labels(m, base)))
-				}
-				series[n].Append(at, one.Value)
-				n++
-			})
-			if !known {
-				s.sinks[string(key)] = series
-			}
-		}
-	}
-	return nil
-}
-
-// keyOf tells the metrics of all families apart. It is good until the next one.
-func (s *Simulation) keyOf(f *dto.MetricFamily, m *dto.Metric) []byte {
-	s.key = append(s.key[:0], f.GetName()...)
-	for _, l := range m.Label { // whose names are those of the family
-		s.key = append(append(s.key, 0xff), l.GetValue()...)
-	}
-	return s.key
-}
-
-// wantedFamily reports whether any series of a family is wanted.
-func wantedFamily(name string, wanted map[string]bool) bool {
-	return wanted[name] || wanted[name+"_bucket"] || wanted[name+"_sum"] || wanted[name+"_count"]
 }
