@@ -27,6 +27,7 @@ type backtestFlags struct {
 	evaluation  time.Duration
 	scrape      time.Duration
 	outputDir   string
+	turnsFile   string
 
 	scenario                string
 	models                  []string
@@ -57,6 +58,7 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
 	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("write-turns", "Instead of scoring, write the turns of one simulated run with faults to this file, as a log of turns (compressed if its name ends in .gz), and its incidents to the file of this name with .incidents.csv. Each model is a target.").PlaceHolder("FILE").StringVar(&f.turnsFile)
 	c.Flag("scenario.file", "Noise models and faults of your own, in YAML: the models are simulated unless --model chooses others, the faults are injected instead of the named ones. See examples/backtest/scenario.yml.").StringVar(&f.scenario)
 	c.Flag("model", "A world to simulate: a noise model ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file), or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
@@ -99,6 +101,9 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	in, err := f.input()
 	if err != nil {
 		return err
+	}
+	if f.turnsFile != "" {
+		return f.writeTurns(ctx, f.campaign(sim, in))
 	}
 	report, err := f.score(ctx, e, sim, in)
 	if err != nil {

@@ -3,7 +3,6 @@ package backtest
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"synthetic/internal/probe"
@@ -58,11 +57,9 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	}
 	s.recorder = s.newRecorder()
 	for _, d := range o.Deployments {
-		s.traffic = append(s.traffic, &traffic{
-			target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, o.Length),
-			injections: d.Injections, forecasts: map[int]*Forecast{}, start: o.Start, sink: s.recorder,
-			setNow: func(at time.Time) { s.now = at },
-		})
+		t := newTraffic(d, o.Start, o.Length, s.recorder)
+		t.setNow = func(at time.Time) { s.now = at }
+		s.traffic = append(s.traffic, t)
 	}
 	return s
 }

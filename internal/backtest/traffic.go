@@ -36,6 +36,15 @@ type traffic struct {
 	current int // injection that is on or comes next
 }
 
+// newTraffic is that with a deployment, at its start. Nobody looks at the clock
+// of the sink until setNow says otherwise.
+func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
+	return &traffic{
+		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
+		injections: d.Injections, forecasts: map[int]*Forecast{}, start: start, sink: sink, setNow: func(time.Time) {},
+	}
+}
+
 // talk is a conversation that is held.
 type talk struct {
 	at          time.Duration // of its next event
