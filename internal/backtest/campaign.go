@@ -191,14 +191,40 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := sim.WarmUp(time.Duration(c.WarmUp) * day); err != nil {
+	from := epoch().Add(time.Duration(c.WarmUp) * day)
+	history := c.history(sets)
+	if err := sim.WarmUp(time.Duration(c.WarmUp)*day - history); err != nil {
 		return outcome{}, err
 	}
-	spans, err := Run(ctx, sim, sets, epoch().Add(time.Duration(c.WarmUp)*day), epoch().Add(o.Length))
+	spans, err := Run(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
 	}
+	for i := range spans {
+		spans[i] = since(spans[i], from)
+	}
 	return outcome{model: k.world.name, days: float64(c.Days), spans: spans, incidents: sim.incidents()}, nil
+}
+
+// history is the part of the warm-up in which rules are evaluated, too, for those
+// that look back at it.
+func (c Campaign) history(sets []*RuleSet) time.Duration {
+	longest := time.Duration(0)
+	for _, s := range sets {
+		longest = max(longest, s.Lookback())
+	}
+	return min(time.Duration(c.WarmUp)*day, longest.Truncate(chunk)+chunk)
+}
+
+// since are the spans from a time on; those that fire then begin then.
+func since(spans []Span, from time.Time) []Span {
+	spans = slices.DeleteFunc(spans, func(s Span) bool { return !s.To.After(from) })
+	for i := range spans {
+		if spans[i].From.Before(from) {
+			spans[i].From = from
+		}
+	}
+	return spans
 }
 
 // options are what is simulated in a run.
@@ -215,8 +241,7 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: append(slices.Clone(c.SLOs), relative(deployments[0].Model)),
-		Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart,
+		Deployments: deployments, SLOs: c.SLOs, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart,
 	}
 }
 

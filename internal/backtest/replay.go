@@ -76,7 +76,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		own := NewStore()
 		own.base = r.store
 		r.recorded = append(r.recorded, own)
-		keep = max(keep, s.Lookback())
+		keep = max(keep, s.scrapedLookback())
 		for _, name := range s.Reads() {
 			wanted[name] = true
 		}
@@ -92,8 +92,9 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		if err := r.evaluate(ctx, at, end); err != nil {
 			return nil, err
 		}
-		for _, store := range append(r.recorded, r.store) {
-			store.Trim(end.Add(-keep))
+		r.store.Trim(end.Add(-keep))
+		for i, store := range r.recorded {
+			store.Trim(end.Add(-sets[i].Lookback()))
 		}
 		at = end
 	}

@@ -277,3 +277,13 @@ groups:
 		t.Error(diff)
 	}
 }
+
+// TestSince: what is learned before the days that count is not scored.
+func TestSince(t *testing.T) {
+	got := since([]Span{span("over", 0, 10), span("on", 5, 30), span("later", 20, 21)}, at(10))
+	if diff := cmp.Diff([]Span{span("on", 10, 30), span("later", 20, 21)}, got, cmp.Comparer(func(a, b Span) bool {
+		return a.Alert == b.Alert && a.From.Equal(b.From) && a.To.Equal(b.To)
+	})); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+}
