@@ -37,10 +37,9 @@ func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables
 // write fills a form of tables with data.
 func (r Report) write(w io.Writer, form string, data any) error {
 	t, err := template.New("tables").Funcs(template.FuncMap{
-		"sets":   func(model string) []Score { return r.scores(model, false) },
-		"alerts": func(model string) []Score { return r.scores(model, true) },
-		"faults": func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
-		"fault":  faultScore, "slowestResolve": slowestResolve,
+		"sets":    func(model string) []Score { return r.scores(model, false) },
+		"alerts":  func(model string) []Score { return r.scores(model, true) },
+		"faults":  func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
 		"percent": percent, "minutes": minutes,
 		"share": func(v float64) string { return percent(&v) },
 		"join":  func(names []string) string { return strings.Join(names, ", ") },
