@@ -33,7 +33,7 @@ func generated(t *testing.T) func([]backtest.Deployment) ([]backtest.RuleFile, e
 }
 
 func pages() backtest.RuleOptions {
-	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}}
+	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 }
 
 // TestAlertQuality is a small part of what docs/background/alert-quality.md holds: one seed,
