@@ -70,13 +70,13 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		}),
 	}
 	defer r.engine.Close()
-	wanted, keep := map[string]bool{}, staleAfter
+	wanted, keep := map[string]bool{}, map[string]time.Duration{}
 	for _, s := range sets {
 		r.spans = append(r.spans, newSpans())
 		own := NewStore()
 		own.base = r.store
 		r.recorded = append(r.recorded, own)
-		keep = max(keep, s.Lookback())
+		s.lookbacks(keep)
 		for _, name := range s.Reads() {
 			wanted[name] = true
 		}
@@ -93,7 +93,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 			return nil, err
 		}
 		for _, store := range append(r.recorded, r.store) {
-			store.Trim(end.Add(-keep))
+			store.Trim(end, keep)
 		}
 		at = end
 	}

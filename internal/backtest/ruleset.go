@@ -214,6 +214,15 @@ func (s *RuleSet) Lookback() time.Duration {
 	return longest
 }
 
+// lookbacks raises, by name, how far back series are read.
+func (s *RuleSet) lookbacks(by map[string]time.Duration) {
+	for _, r := range s.rules {
+		for _, name := range r.reads {
+			by[name] = max(by[name], r.lookback)
+		}
+	}
+}
+
 // Alerts lists the names of the alerts that page.
 func (s *RuleSet) Alerts() []string {
 	var names []string

@@ -5,15 +5,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/timestamp"
-
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -27,10 +21,7 @@ type Simulation struct {
 	start    time.Time
 	scraped  time.Duration
 	every    time.Duration
-	now      time.Time
-	// sinks are the series of each sample of a metric, by its name and labels.
-	sinks map[string][]*Series
-	key   []byte
+	scraper
 }
 
 // SimulationOptions define a run. Equal options give equal series.
@@ -51,7 +42,7 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	if o.ScrapeInterval == 0 {
 		o.ScrapeInterval = 15 * time.Second
 	}
-	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[string][]*Series{}}
+	s := &Simulation{start: o.Start, every: o.ScrapeInterval, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}}
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
 		Heartbeat: func(probe.Key) time.Time { return s.now },
@@ -100,46 +91,4 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 		}
 	}
 	return nil
-}
-
-func (s *Simulation) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
-	families, err := read.Gather()
-	if err != nil {
-		return err
-	}
-	at := timestamp.FromTime(s.now)
-	base := labels.FromStrings("instance", "prober", "job", "synthetic")
-	wants := func(series string) bool { return wanted[series] }
-	for _, f := range families {
-		for _, m := range f.Metric {
-			key := s.keyOf(f, m)
-			series, known := s.sinks[string(key)]
-			n := 0
-			samples.Each(f.GetName(), m, false, wants, func(one samples.Sample) {
-				if !known {
-					series = append(series, store.Series(one.Labels(m, base)))
-				}
-				series[n].Append(at, one.Value)
-				n++
-			})
-			if !known {
-				s.sinks[string(key)] = series
-			}
-		}
-	}
-	return nil
-}
-
-// keyOf tells the metrics of all families apart. It is good until the next one.
-func (s *Simulation) keyOf(f *dto.MetricFamily, m *dto.Metric) []byte {
-	s.key = append(s.key[:0], f.GetName()...)
-	for _, l := range m.Label { // whose names are those of the family
-		s.key = append(append(s.key, 0xff), l.GetValue()...)
-	}
-	return s.key
-}
-
-// wantedFamily reports whether any series of a family is wanted.
-func wantedFamily(name string, wanted map[string]bool) bool {
-	return wanted[name] || wanted[name+"_bucket"] || wanted[name+"_sum"] || wanted[name+"_count"]
 }
