@@ -34,6 +34,7 @@ func allowed() map[string][]string {
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/door":       {"internal/bound"},
+		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -47,7 +48,7 @@ func allowed() map[string][]string {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
 			"internal/sidecar/door", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
-			"internal/sidecar/status",
+			"internal/sidecar/status", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},

@@ -30,6 +30,8 @@ type Options struct {
 	// Throttled says for how long the reads of a target were delayed. It is asked
 	// at each scrape.
 	Throttled func(target string) time.Duration
+	// TurnLog says how many turns the log of turns lacks; nil where none is written.
+	TurnLog func() uint64
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }
