@@ -39,6 +39,7 @@ type backtestFlags struct {
 	seeds, days, warm, jobs int
 
 	recorded recordedFlags
+	turns    turnsFlags
 }
 
 func addBacktest(app *kingpin.Application) command {
@@ -47,8 +48,9 @@ func addBacktest(app *kingpin.Application) command {
 
 Without a recording, deployments are simulated, healthy ones and ones with
 faults of known size and time, and the rules are scored as a pager: what they
-find, how soon, and how often they page for nothing. With --tsdb.path or
---prometheus.url recorded series are replayed instead.
+find, how soon, and how often they page for nothing. With --turns a log of turns
+that "run --turns.file" wrote is replayed instead, with --tsdb.path or
+--prometheus.url recorded series.
 docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
@@ -68,8 +70,9 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
 	c.Flag("seeds", "How many seeds, each with a healthy run and one with faults.").Default("12").IntVar(&f.seeds)
 	c.Flag("days", "Length of a run.").Default("30").IntVar(&f.days)
-	c.Flag("warm-up", "Days before a run in which baselines are learned.").Default("7").IntVar(&f.warm)
+	c.Flag("warm-up", "Days before a run, or at the beginning of a log of turns, in which baselines are learned.").Default("7").IntVar(&f.warm)
 	c.Flag("workers", "How many runs at the same time.").Default("1").IntVar(&f.jobs)
+	f.turns.add(c)
 	f.recorded.add(c)
 	return command{c, f.run}
 }
@@ -94,18 +97,10 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 || f.fleet < 0 || f.rate < 0 {
 		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up, --fleet and --conversations-per-minute not negative")
 	}
-	sim, err := f.simulated()
-	if err != nil {
-		return err
-	}
-	in, err := f.input()
-	if err != nil {
-		return err
-	}
 	if f.turnsFile != "" {
-		return f.writeTurns(ctx, f.campaign(sim, in))
+		return f.writeTurns(ctx)
 	}
-	report, err := f.score(ctx, e, sim, in)
+	report, err := f.report(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -113,6 +108,26 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 		return report.WriteMarkdown(e.stdout)
 	}
 	return writeScores(e, f.outputDir, report)
+}
+
+// report replays and scores what the flags want.
+func (f *backtestFlags) report(ctx context.Context, e env) (backtest.Report, error) {
+	var none backtest.Report
+	if err := f.checkTurns(); err != nil {
+		return none, err
+	}
+	if f.turns.given() {
+		return f.scoreTurns(ctx)
+	}
+	sim, err := f.simulated()
+	if err != nil {
+		return none, err
+	}
+	in, err := f.input()
+	if err != nil {
+		return none, err
+	}
+	return f.score(ctx, e, sim, in)
 }
 
 // files are the rule files to score.
@@ -140,7 +155,7 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 		}
 		files = append(files, backtest.RuleFile{Name: name, Text: text, RuleOptions: o})
 	}
-	if f.comparisons && !f.recorded.given() {
+	if f.comparisons && !f.recorded.given() && !f.turns.given() {
 		others, err := backtest.Comparisons(o)
 		if err != nil {
 			return nil, err

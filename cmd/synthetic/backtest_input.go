@@ -95,7 +95,7 @@ func (f *recordedFlags) add(c *kingpin.CmdClause) {
 	c.Flag("prometheus.url", "Replay what this Prometheus answers to query_range.").StringVar(&f.url)
 	c.Flag("from", "Start of the recording to score, RFC 3339.").StringVar(&f.from)
 	c.Flag("to", "End of the recording to score, RFC 3339.").StringVar(&f.to)
-	c.Flag("incidents", "CSV file of what was wrong: name,start,end with RFC 3339 times. Without it every page counts as false.").StringVar(&f.incidents)
+	c.Flag("incidents", "CSV file of what was wrong: name,start,end with RFC 3339 times, and the target where it was not every one. Without it every page counts as false.").StringVar(&f.incidents)
 }
 
 func (f *recordedFlags) given() bool { return f.tsdb != "" || f.url != "" }

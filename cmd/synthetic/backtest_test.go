@@ -138,7 +138,7 @@ func TestBacktestMistakes(t *testing.T) {
 		want string
 	}{
 		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
-		"turns out": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--write-turns=a"}, "a recording has no turns"},
+		"turns out": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--write-turns=a"}, "it is for simulated turns"},
 		"restart":   {[]string{"--restart=memory"}, "--restart"},
 		"fleet":     {[]string{"--fleet=-1"}, "not negative"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},

@@ -8,13 +8,17 @@ import (
 	"os"
 	"strings"
 
-	"synthetic/internal/backtest"
+	"synthetic/internal/rules"
 )
 
 // writeTurns writes what --write-turns wants instead of scores.
-func (f *backtestFlags) writeTurns(ctx context.Context, c backtest.Campaign) (err error) {
-	if f.recorded.given() {
-		return usagef("--write-turns=%s: a recording has no turns; leave out --tsdb.path and --prometheus.url", f.turnsFile)
+func (f *backtestFlags) writeTurns(ctx context.Context) (err error) {
+	if f.recorded.given() || f.turns.given() {
+		return usagef("--write-turns=%s: it is for simulated turns; leave out --tsdb.path, --prometheus.url and --turns", f.turnsFile)
+	}
+	sim, err := f.simulated()
+	if err != nil {
+		return err
 	}
 	log, err := os.Create(f.turnsFile)
 	if err != nil {
@@ -32,5 +36,5 @@ func (f *backtestFlags) writeTurns(ctx context.Context, c backtest.Campaign) (er
 		defer func() { err = errors.Join(err, z.Close()) }()
 		lines = z
 	}
-	return c.WriteTurns(ctx, lines, incidents)
+	return f.campaign(sim, rules.Input{}).WriteTurns(ctx, lines, incidents)
 }

@@ -36,6 +36,7 @@ func allowed() map[string][]string {
 		"internal/sidecar/door":       {"internal/bound"},
 		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
+		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -49,7 +50,7 @@ func allowed() map[string][]string {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
 			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},

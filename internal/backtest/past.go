@@ -38,9 +38,19 @@ func newPast(start time.Time) *past {
 	}
 }
 
+// kept are the counters that a history is made of, and how far back it is read.
+func kept() map[string]time.Duration {
+	return map[string]time.Duration{
+		metrics.SignalTurns: backfill.Length, metrics.SignalLog2: backfill.Length, metrics.SignalBaselineLog2: backfill.Length,
+	}
+}
+
 // take scrapes.
 func (p *past) take(r *metrics.Recorder) error {
-	wanted := map[string]bool{metrics.SignalTurns: true, metrics.SignalLog2: true, metrics.SignalBaselineLog2: true}
+	wanted := map[string]bool{}
+	for name := range kept() {
+		wanted[name] = true
+	}
 	p.now = p.next
 	p.next = p.now.Add(time.Minute)
 	return p.scrape(r.Only(func(family string) bool { return wanted[family] }), p.store, wanted)
@@ -48,7 +58,7 @@ func (p *past) take(r *metrics.Recorder) error {
 
 // tell lets a new process read back what it has.
 func (p *past) tell(r *metrics.Recorder) error {
-	p.store.Trim(p.now.Add(-backfill.Length))
+	p.store.Trim(p.now, kept())
 	reader, err := backfill.New("http://prometheus", nil, &http.Client{Transport: p})
 	if err != nil {
 		return err

@@ -37,7 +37,11 @@ func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables
 // write fills a form of tables with data.
 func (r Report) write(w io.Writer, form string, data any) error {
 	t, err := template.New("tables").Funcs(template.FuncMap{
-		"sets":    func(model string) []Score { return r.scores(model, false) },
+		"sets": func(model string) []Score { return r.scores(model, false) },
+		"targets": func(model string) []Score {
+			return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool { return s.Model != model || s.Target == "" })
+		},
+		"found":   found,
 		"alerts":  func(model string) []Score { return r.scores(model, true) },
 		"faults":  func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
 		"percent": percent, "minutes": minutes,
@@ -52,6 +56,16 @@ func (r Report) write(w io.Writer, form string, data any) error {
 		return fmt.Errorf("reading the form of the tables: %w", err)
 	}
 	return t.Execute(w, data)
+}
+
+// found says of how many incidents a page came in time, and of how many a page
+// or a ticket, as two cells.
+func found(faults []FaultScore) string {
+	all, paged, either := 0, 0, 0
+	for _, f := range faults {
+		all, paged, either = all+f.Incidents, paged+f.Found, either+f.FoundEither
+	}
+	return fmt.Sprintf("%d of %d | %d of %d", paged, all, either, all)
 }
 
 // scores are those of a model's rule sets as pagers of all targets, or of their

@@ -70,13 +70,13 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		}),
 	}
 	defer r.engine.Close()
-	wanted, keep := map[string]bool{}, staleAfter
+	wanted, keep := map[string]bool{}, map[string]time.Duration{}
 	for _, s := range sets {
 		r.spans = append(r.spans, newSpans())
 		own := NewStore()
 		own.base = r.store
 		r.recorded = append(r.recorded, own)
-		keep = max(keep, s.scrapedLookback())
+		s.lookbacks(keep)
 		for _, name := range s.Reads() {
 			wanted[name] = true
 		}
@@ -92,9 +92,8 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		if err := r.evaluate(ctx, at, end); err != nil {
 			return nil, err
 		}
-		r.store.Trim(end.Add(-keep))
-		for i, store := range r.recorded {
-			store.Trim(end.Add(-sets[i].Lookback()))
+		for _, store := range append(r.recorded, r.store) {
+			store.Trim(end, keep)
 		}
 		at = end
 	}

@@ -207,25 +207,20 @@ func (s *RuleSet) Reads() []string {
 
 // Lookback is how much history the rules need.
 func (s *RuleSet) Lookback() time.Duration {
-	return s.lookback(func(*rule) bool { return true })
-}
-
-// scrapedLookback is how much they need of what is scraped.
-func (s *RuleSet) scrapedLookback() time.Duration {
-	scraped := s.Reads()
-	return s.lookback(func(r *rule) bool {
-		return slices.ContainsFunc(r.reads, func(name string) bool { return slices.Contains(scraped, name) })
-	})
-}
-
-func (s *RuleSet) lookback(of func(*rule) bool) time.Duration {
 	longest := staleAfter
 	for _, r := range s.rules {
-		if of(r) {
-			longest = max(longest, r.lookback)
-		}
+		longest = max(longest, r.lookback)
 	}
 	return longest
+}
+
+// lookbacks raises, by name, how far back series are read.
+func (s *RuleSet) lookbacks(by map[string]time.Duration) {
+	for _, r := range s.rules {
+		for _, name := range r.reads {
+			by[name] = max(by[name], r.lookback)
+		}
+	}
 }
 
 // Alerts lists the names of the alerts that page.

@@ -62,12 +62,15 @@ func (s *Store) Series(l labels.Labels) *Series {
 	return one
 }
 
-// Trim forgets the samples before a time.
-func (s *Store) Trim(before time.Time) {
-	oldest := timestamp.FromTime(before)
-	for _, one := range s.byHash {
-		if i := one.from(oldest); i > 0 {
-			one.points = one.points[:copy(one.points, one.points[i:])]
+// Trim forgets the samples that lie further back than a time by what is kept of
+// the series of their name. Most are read over minutes, a few over a month.
+func (s *Store) Trim(at time.Time, keep map[string]time.Duration) {
+	for name, all := range s.byName {
+		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
+		for _, one := range all {
+			if i := one.from(oldest); i > 0 {
+				one.points = one.points[:copy(one.points, one.points[i:])]
+			}
 		}
 	}
 }

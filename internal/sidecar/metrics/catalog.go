@@ -139,7 +139,9 @@ const (
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	Throttled  = "synthetic_target_throttled_seconds_total"
+	Throttled      = "synthetic_target_throttled_seconds_total"
+	TurnLogDropped = "synthetic_turn_log_dropped_total"
+
 	BoundLimit = "synthetic_bound_limit"
 	BoundUsed  = "synthetic_bound_used"
 )
@@ -267,6 +269,7 @@ func Catalog() []Metric {
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
 
 		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
+		{TurnLogDropped, Counter, "turns", "Turns that are missing in the log of turns, because it could not be written or could not keep up; absent where none is written.", nil},
 		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
 		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}
