@@ -35,6 +35,9 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
 		return
 	}
+	if s.options.StateFile != "" {
+		s.saveState() // or a crash within a minute would page for it again
+	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), ratiosOf(a)
 		s.logger.Info("A level was accepted as the usual one", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/regression"
 )
 
 // TestAccept asks for a level to be the usual one, rightly and wrongly.
@@ -62,9 +64,11 @@ workloads: [{name: chat}, {name: long}]
 	}
 }
 
-// TestAcceptSinceAgo: a duration is how long ago it was.
+// TestAcceptSinceAgo: a duration is how long ago it was. What was accepted is
+// saved at once.
 func TestAcceptSinceAgo(t *testing.T) {
-	s, err := sidecar.New(sidecar.Options{Lifecycle: true})
+	state := filepath.Join(t.TempDir(), "baselines.json")
+	s, err := sidecar.New(sidecar.Options{Lifecycle: true, StateFile: state})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,5 +91,8 @@ func TestAcceptSinceAgo(t *testing.T) {
 		if off := time.Since(at) - ago; err != nil || off < 0 || off > time.Hour {
 			t.Errorf("%q: since %s", text, since[1])
 		}
+	}
+	if f, err := regression.ReadFile(state); err != nil || len(f.Jobs) != 1 {
+		t.Errorf("%d jobs are saved, error %v", len(f.Jobs), err)
 	}
 }

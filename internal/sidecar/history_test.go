@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/history"
@@ -41,11 +42,15 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// TestDamagedHistory is put aside, and the baselines are used without it.
+// TestDamagedHistory is put aside, and the baselines are used without it. What a
+// killed process left half written is removed.
 func TestDamagedHistory(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "baselines.json")
-	if err := os.WriteFile(state+".history", []byte("not one"), 0o600); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	state, stray := filepath.Join(dir, "baselines.json"), filepath.Join(dir, atomicfile.TempPrefix+"baselines.json.history.12")
+	for _, path := range []string{state + ".history", stray} {
+		if err := os.WriteFile(path, []byte("not one"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	log := &logged{}
 	s, err := sidecar.New(sidecar.Options{StateFile: state, Logger: slog.New(slog.NewTextHandler(log, nil))})
@@ -56,6 +61,9 @@ func TestDamagedHistory(t *testing.T) {
 	kept, err := os.ReadFile(state + ".history.damaged")
 	if err != nil || string(kept) != "not one" || !strings.Contains(log.String(), "The history cannot be used") {
 		t.Errorf("kept %q, error %v, log\n%s", kept, err, log)
+	}
+	if _, err := os.Stat(stray); err == nil {
+		t.Error("half a file is left")
 	}
 }
 
@@ -161,6 +169,9 @@ func TestReadBack(t *testing.T) {
 				time.Sleep(time.Minute)
 				if turns := s.Status().Jobs[0].Turns; turns == 0 {
 					t.Error("no turn before the history came")
+				}
+				if len(s.Status().Jobs[0].Signals) == 0 {
+					t.Error("the page knows of no signal")
 				}
 				time.Sleep(15 * time.Minute)
 				stop()

@@ -146,7 +146,7 @@ func New(o Options) (*Sidecar, error) {
 		Lag:     o.Lag.Lag,
 		TurnLog: s.turnLog(),
 	})
-	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
+	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
@@ -228,6 +228,12 @@ func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(u
 
 // Baselines returns what a later process has to know.
 func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }
+
+// signals says how the signals of a job compare with the usual.
+func (s *Sidecar) signals(job probe.Key) ([2][2]regression.View, bool) {
+	views, ok := s.recorder.Views(job)
+	return views, ok
+}
 
 // Gatherer has the series of /metrics but for those of the process.
 func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }

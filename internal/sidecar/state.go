@@ -49,6 +49,9 @@ func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history"
 // limits are those of a young job.
 func (s *Sidecar) restoreHistory() error {
 	path := s.historyFile()
+	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
+		return refused("--state.file: %w", err)
+	}
 	jobs, err := history.Read(path)
 	if damaged, ok := errors.AsType[*history.DamagedError](err); ok {
 		aside := path + ".damaged"

@@ -84,11 +84,12 @@ func (r *Reader) Read(ctx context.Context, job probe.Key, before time.Time) (Min
 	out := Minutes{}
 	first := before.Add(-Length)
 	for to := before.Truncate(step); to.After(first); to = to.Add(-span) {
-		matrix, err := r.query(ctx, job, promv1.Range{Start: later(to.Add(-span), first).Truncate(step), End: to, Step: step})
+		part := promv1.Range{Start: later(to.Add(-span), first).Truncate(step), End: to, Step: step}
+		matrix, err := r.query(ctx, job, part)
 		if err != nil {
 			return out, err
 		}
-		for series, minutes := range minutesOf(matrix) {
+		for series, minutes := range minutesOf(matrix, part) {
 			out[series] = append(minutes, out[series]...)
 		}
 	}

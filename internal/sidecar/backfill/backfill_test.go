@@ -7,11 +7,13 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql"
@@ -178,7 +180,7 @@ func TestNothingUsual(t *testing.T) {
 		stream(counters()[0], "first", 10, 12, 12, 15), stream(counters()[1], "first", 0, 2*log2, 2*log2, 5*log2), stream(counters()[2], "first", 7, 7+2*log2, 7+2*log2, 7+5*log2),
 		stream(counters()[0], "followup", 1, 2), stream(counters()[1], "followup", 1, 2),
 		stream(counters()[0], "neither", 1, 2), stream("up", "first", 1, 1),
-	})
+	}, promv1.Range{Start: time.Unix(0, 0), End: time.Unix(180, 0)})
 	minutes := got[Series{0, 1}]
 	if len(minutes) != 2 || minutes[0].Turns != 2 || minutes[1].Turns != 3 || !minutes[1].At.Equal(time.Unix(120, 0)) {
 		t.Fatalf("got %+v", got)
@@ -225,4 +227,33 @@ func TestFailures(t *testing.T) {
 	if _, err := newReader(t, "http://127.0.0.1:1").Read(ctx, probe.Key{}, time.Now()); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
+}
+
+// FuzzMinutes holds that whatever a server answers becomes minutes in order of
+// time, of turns that were, or nothing.
+func FuzzMinutes(f *testing.F) {
+	for _, text := range []string{
+		`[]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "3"], [120, "2"]]},
+		  {"metric": {"__name__": "synthetic_signal_log2_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "33"], [120, "20"]]}]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "3"], [120, "+Inf"]]},
+		  {"metric": {"__name__": "synthetic_signal_log2_total", "turn": "first", "signal": "ttft"}, "values": [[0, "1"], [60, "+Inf"], [120, "1e300"]]}]`,
+		`[{"metric": {"__name__": "synthetic_signal_turns_total", "turn": "first", "signal": "tpot"}, "values": [[-60, "1"], [1e18, "+Inf"], [60.5, "NaN"]]}]`,
+	} {
+		f.Add([]byte(text))
+	}
+	span := promv1.Range{Start: time.Unix(0, 0), End: time.Unix(180, 0)}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var matrix model.Matrix
+		if json.Unmarshal(data, &matrix) != nil || slices.Contains(matrix, nil) {
+			return
+		}
+		for series, minutes := range minutesOf(matrix, span) {
+			for i, m := range minutes {
+				if !(m.Turns > 0 && m.Turns < mostTurns) || !(math.Abs(m.Mean) < 14) || math.IsInf(m.Baseline, 0) || m.At.Before(span.Start) || m.At.After(span.End) || i > 0 && !m.At.After(minutes[i-1].At) {
+					t.Fatalf("%+v: minute %d is %+v", series, i, m)
+				}
+			}
+		}
+	})
 }

@@ -1,11 +1,11 @@
 package backfill
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
 
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/probe"
@@ -17,12 +17,22 @@ import (
 // where there is none.
 type reading [3]float64
 
+// grid are readings one step apart, from a time on.
+type grid []reading
+
+func newGrid(span promv1.Range, v float64) grid {
+	g := make(grid, span.End.Sub(span.Start)/step+1)
+	for i := range g {
+		g[i] = reading{v, v, v}
+	}
+	return g
+}
+
 // minutesOf turns the counters of any number of processes into minutes. Each
 // process is differenced for itself: a sum of them would hide that one began
 // anew.
-func minutesOf(matrix model.Matrix) Minutes {
-	processes := map[model.Fingerprint]map[model.Time]reading{}
-	of := map[model.Fingerprint]Series{}
+func minutesOf(matrix model.Matrix, span promv1.Range) Minutes {
+	processes, of := map[model.Fingerprint]grid{}, map[model.Fingerprint]Series{}
 	for _, stream := range matrix {
 		counter := slices.Index(counters(), string(stream.Metric[model.MetricNameLabel]))
 		series, ok := seriesOf(stream.Metric)
@@ -31,30 +41,30 @@ func minutesOf(matrix model.Matrix) Minutes {
 		}
 		delete(stream.Metric, model.MetricNameLabel)
 		process := stream.Metric.Fingerprint()
-		of[process] = series
-		if processes[process] == nil {
-			processes[process] = make(map[model.Time]reading, len(stream.Values))
+		if of[process] = series; processes[process] == nil {
+			processes[process] = newGrid(span, math.NaN())
 		}
 		for _, v := range stream.Values {
-			r, ok := processes[process][v.Timestamp]
-			if !ok {
-				r = reading{math.NaN(), math.NaN(), math.NaN()}
+			if i := v.Timestamp.Time().Sub(span.Start) / step; i >= 0 && int(i) < len(processes[process]) {
+				processes[process][i][counter] = float64(v.Value)
 			}
-			r[counter] = float64(v.Value)
-			processes[process][v.Timestamp] = r
 		}
 	}
-	sums := map[Series]map[model.Time]reading{}
+	rose := map[Series]grid{}
 	for process, readings := range processes {
 		series := of[process]
-		if sums[series] == nil {
-			sums[series] = map[model.Time]reading{}
+		if rose[series] == nil {
+			rose[series] = newGrid(span, 0)
 		}
-		difference(readings, sums[series])
+		difference(readings, rose[series])
 	}
 	out := Minutes{}
-	for series, sum := range sums {
-		out[series] = inOrder(sum)
+	for series, sums := range rose {
+		for i, sum := range sums {
+			if m := minute(span.Start.Add(time.Duration(i)*step), sum); m.Turns > 0 && m.Turns < mostTurns && plausible(m.Mean) {
+				out[series] = append(out[series], m)
+			}
+		}
 	}
 	return out
 }
@@ -70,34 +80,19 @@ func seriesOf(m model.Metric) (Series, bool) {
 
 // difference adds to sums, by the beginning of the minute, what the counters of
 // one process rose by. What rose over a gap is left out: it is not of one minute.
-func difference(readings, sums map[model.Time]reading) {
-	for at, now := range readings {
-		began := at.Add(-step)
-		before, ok := readings[began]
-		if !ok {
+func difference(readings, sums grid) {
+	for i := 1; i < len(readings); i++ {
+		before, now := readings[i-1], readings[i]
+		if math.IsNaN(before[0]) || math.IsNaN(now[0]) {
 			continue
 		}
 		if now[0] < before[0] { // a process began anew, and its counters with it
 			before = reading{}
 		}
-		sum := sums[began]
-		for i := range sum {
-			sum[i] += now[i] - before[i]
-		}
-		sums[began] = sum
-	}
-}
-
-// inOrder are the minutes that something was measured in.
-func inOrder(sums map[model.Time]reading) []regression.Minute {
-	out := make([]regression.Minute, 0, len(sums))
-	for at, sum := range sums {
-		if m := minute(at.Time(), sum); m.Turns > 0 && !math.IsNaN(m.Mean) {
-			out = append(out, m)
+		for c := range now {
+			sums[i-1][c] += now[c] - before[c]
 		}
 	}
-	slices.SortFunc(out, func(a, b regression.Minute) int { return cmp.Compare(a.At.Unix(), b.At.Unix()) })
-	return out
 }
 
 // sameLog2 is how near two logarithms must be on average to be of one value: a
@@ -110,8 +105,17 @@ func minute(at time.Time, rose reading) regression.Minute {
 	turns, log2, baseline := rose[0], rose[1], rose[2]
 	seconds := func(log2 float64) float64 { return log2/turns*math.Ln2 - math.Log(1e6) }
 	m := regression.Minute{At: at.UTC(), Turns: turns, Mean: seconds(log2), Baseline: seconds(baseline)}
-	if math.Abs(log2-baseline) <= sameLog2*turns {
+	if math.Abs(log2-baseline) <= sameLog2*turns || !plausible(m.Baseline) {
 		m.Baseline = math.NaN()
 	}
 	return m
+}
+
+// mostTurns are more than a prober has in a minute.
+const mostTurns = 1e6
+
+// plausible says that the logarithm of seconds is one of a latency: from 1 µs, which
+// the counters count what is shorter as, to a day. NaN is not.
+func plausible(ln float64) bool {
+	return ln >= -math.Log(1e6)-sameLog2 && ln <= math.Log(24*3600)
 }

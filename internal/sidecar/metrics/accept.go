@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 )
 
 // acceptLast is what is taken for the usual of a job that has not regressed.
@@ -17,7 +16,7 @@ type Accepted struct {
 	Since time.Time
 	// Ratios are those of the level to what was usual before, by kind of turn and
 	// signal; 0 where that is not known.
-	Ratios [kinds][2]float64
+	Ratios [kinds][signals]float64
 }
 
 // Accept takes what the jobs of a target measured since a time for their usual
@@ -40,9 +39,8 @@ func (j *job) accept(since, now time.Time) Accepted {
 	defer j.mu.Unlock()
 	a := Accepted{Key: j.key, Since: now.Add(-acceptLast)}
 	began := time.Time{}
-	for k := range probe.TurnKinds() {
-		for i := range regression.Signals() {
-			v := j.regression.View(k, i, now)
+	for k, signals := range j.views(now) {
+		for i, v := range signals {
 			if v.Ratio > 0 { // not NaN
 				a.Ratios[k][i] = v.Ratio
 			}

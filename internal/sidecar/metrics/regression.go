@@ -34,6 +34,33 @@ func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind prob
 	return lowest
 }
 
+// Views are those of each signal, by index of probe.TurnKinds and of
+// regression.Signals.
+type Views [kinds][signals]regression.View
+
+// Views shows how the signals of a job compare with the usual, false for a job
+// that is not known.
+func (r *Recorder) Views(key probe.Key) (Views, bool) {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j == nil {
+		return Views{}, false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.views(r.options.Now()), true
+}
+
+func (j *job) views(now time.Time) (v Views) {
+	for k := range v {
+		for i := range v[k] {
+			v[k][i] = j.regression.View(k, i, now)
+		}
+	}
+	return v
+}
+
 // Baselines returns what must survive a restart, for regression.File.WriteFile.
 func (r *Recorder) Baselines() regression.File {
 	now := r.options.Now()
