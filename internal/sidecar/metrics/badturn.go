@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"time"
 
 	"synthetic/internal/probe"
@@ -70,10 +69,13 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 	return ""
 }
 
-// unusual says that a value, in seconds, is in the tail or, while its signal
-// has jumped or taken a step, above what the CUSUM lets pass.
+// unusual says that a value, in seconds, is in the tail or, while its signal is a
+// page or a ticket, well above what is usual.
 func unusual(value float64, v regression.View) bool {
-	regressed := v.Cusum >= v.Limit || v.Step >= 1
+	regressed := v.Page >= 1 || v.Ticket >= 1
 	// Comparisons with NaN, for want of a baseline, are false.
-	return value >= v.TailSeconds || regressed && value > v.Baseline*math.Exp(v.Allowance)
+	return value >= v.TailSeconds || regressed && value > v.Baseline*wellAbove
 }
+
+// wellAbove is the ratio to the usual from which on a turn is part of a regression.
+const wellAbove = 1.3

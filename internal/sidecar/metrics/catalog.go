@@ -94,10 +94,6 @@ const (
 	BaselineYoung      = "synthetic_baseline_young"
 	BaselineTurns      = "synthetic_baseline_turns"
 	BaselineNoise      = "synthetic_baseline_level_noise"
-	Cusum              = "synthetic_regression_cusum"
-	CusumLimit         = "synthetic_regression_cusum_limit"
-	CusumAllowance     = "synthetic_regression_cusum_allowance"
-	Step               = "synthetic_regression_step_ratio"
 	PageScore          = "synthetic_regression_page_score"
 	TicketScore        = "synthetic_regression_ticket_score"
 	RegressionRatio    = "synthetic_regression_ratio"
@@ -219,16 +215,12 @@ func Catalog() []Metric {
 		{SignalLog2, Counter, "", "Sum of log2(value / 1 us) over those turns. Its rate over that of synthetic_signal_turns_total is the log2 of the geometric mean in microseconds.", signal},
 		{SignalLog2Squared, Counter, "", "Sum of the squares of log2(value / 1 us), for the standard error of the geometric mean.", signal},
 		{SignalBaselineLog2, Counter, "", "Sum of log2(baseline / 1 us), each baseline as it was at the turn: what synthetic_signal_log2_total would be if nothing had changed.", signal},
-		{SignalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds; none while the baseline is young.", signal},
-		{TailLimit, Gauge, "seconds", "Value from which on a turn is in the tail: at least 2.5 times the baseline, more where single turns vary much; NaN while the baseline is young.", signal},
-		{Baseline, Gauge, "seconds", "What a turn is compared with now: the usual geometric mean at this time of day or, while that is young, the threshold of the SLO; NaN without either.", signal},
-		{BaselineYoung, Gauge, "", "Whether there is no baseline yet (1), so that the threshold of the SLO stands in for it, or there is one (0).", signal},
+		{SignalTail, Counter, "turns", "Turns beyond synthetic_signal_tail_limit_seconds.", signal},
+		{TailLimit, Gauge, "seconds", "Value from which on a turn is in the tail: at least 2.5 times the recent level, more where single turns vary much; NaN while there is no baseline.", signal},
+		{Baseline, Gauge, "seconds", "What a turn is compared with now: the usual geometric mean at this time of day and week; NaN in the first three hours.", signal},
+		{BaselineYoung, Gauge, "", "Whether the baseline stands on less than a day (1), so that only large steps page, or not (0).", signal},
 		{BaselineTurns, Gauge, "turns", "Turns that the baseline stands on.", signal},
 		{BaselineNoise, Gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
-		{Cusum, Gauge, "", "Cumulative sum of ln(value / baseline) less an allowance, in log minutes, never below 0. At or above synthetic_regression_cusum_limit the signal has regressed.", signal},
-		{CusumLimit, Gauge, "", "Limit of synthetic_regression_cusum; higher where turns are few or vary much.", signal},
-		{CusumAllowance, Gauge, "", "Logarithm of the ratio to the baseline that synthetic_regression_cusum lets pass: 0.4, or less where the level is steady.", signal},
-		{Step, Gauge, "ratio", "Cumulative sum of the rise of ln(value / baseline) above the recent level, less an allowance, over its limit. At 1 or above the signal took a step too small for synthetic_regression_cusum; 0 while the baseline is young.", signal},
 		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{PageScore, Gauge, "", "How near the signal is to a page: from 1 on it is one. Limits are chosen from the target's own history; 0 where nothing is known.", signal},
 		{TicketScore, Gauge, "", "The same for a ticket.", signal},

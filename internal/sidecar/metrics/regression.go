@@ -16,22 +16,21 @@ func (j *job) setRegression() {
 	}
 	for k, kind := range probe.TurnKinds() {
 		for i, sli := range []slo.SLI{slo.TTFT, slo.TPOT} { // as regression.Signals
-			o.Thresholds[k][i] = strictest(j.info.Objectives, sli, j.key, kind)
+			o.Thresholds[k][i], o.Budgets[k][i] = strictest(j.info.Objectives, sli, j.key, kind)
 		}
 	}
 	j.regression.Configure(o)
 }
 
 // strictest is the lowest threshold of the objectives on an SLI that cover such
-// turns; 0 for none.
-func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) time.Duration {
-	lowest := time.Duration(0)
+// turns, and the share of turns that may be beyond; 0 for none.
+func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind probe.TurnKind) (lowest time.Duration, budget float64) {
 	for _, o := range objectives {
 		if o.SLI == sli && o.Covers(key.Target, key.Workload, kind) && (lowest == 0 || o.Threshold < lowest) {
-			lowest = o.Threshold
+			lowest, budget = o.Threshold, o.Budget()
 		}
 	}
-	return lowest
+	return lowest, budget
 }
 
 // Views are those of each signal, by index of probe.TurnKinds and of
@@ -110,8 +109,7 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalLog2Squared, v.Log2Squared},
 			value{SignalBaselineLog2, v.BaselineLog2}, value{SignalTail, v.Tail}, value{TailLimit, v.TailSeconds},
 			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
-			value{BaselineNoise, v.Noise}, value{Cusum, v.Cusum}, value{CusumLimit, v.Limit},
-			value{CusumAllowance, v.Allowance}, value{Step, v.Step},
+			value{BaselineNoise, v.Noise},
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})

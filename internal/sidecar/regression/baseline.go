@@ -2,7 +2,6 @@ package regression
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -12,78 +11,41 @@ const (
 	// BlockLength is the time that one entry of a baseline stands for.
 	BlockLength = 30 * time.Minute
 	slots       = 48 // of a day
-	days        = 7
-	// matureBlocks make a baseline: a day of them. From fullBlocks on, six days,
-	// the level may rise no further than drift above the lowest it ever had.
-	matureBlocks, fullBlocks = slots, slots * (days - 1)
-	drift                    = 0.05
-	// seasonDays of the same hour tell a daily season from noise.
-	seasonDays = 3
+	entryCount  = historyDays * slots
+	// startBlocks make something to compare with, matureBlocks a baseline: a day
+	// of them.
+	startBlocks, matureBlocks = 6, slots
 	// minBlock is the fewest turns that make an entry.
 	minBlock = 8
 	// maxFailed is the largest share of failed turns in an entry.
 	maxFailed = 0.05
-	// noiseDays is over how long the noise of the level is averaged once the
-	// baseline is full, and noiseUncertain over the root of their number what
-	// few half hours may be off by: half hours resemble their neighbours, so it
-	// takes three or four of them to say what one of its own would.
-	noiseDays      = 30
-	noiseUncertain = 0.8
 )
 
-// Entry is a half hour that was taken into a baseline.
-type Entry struct {
-	// Mean and Variance are those of the values of N turns.
-	Mean     float32 `json:"mean"`
-	Variance float32 `json:"variance"`
-	N        uint32  `json:"n"`
+// entry is what was measured in a half hour.
+type entry struct {
+	// number is that of the half hour since 1970; 0 is no entry.
+	number int32
+	// mean and variance are those of n turns, bad the share of them that missed
+	// the objective.
+	mean, variance, bad float32
+	n                   uint32
+	// usual says that the baseline was learned from it.
+	usual bool
 }
 
-// slot holds the entries of one half hour of the day, the newest of each day, the
-// oldest first.
-type slot []Entry
-
-// add takes an entry in, and lets go of that of a week ago.
-func (s *slot) add(e Entry) {
-	if len(*s) == days {
-		*s = slices.Delete(*s, 0, 1)
-	}
-	*s = append(*s, e)
-}
-
-func (s slot) mean() float64 {
-	sum := 0.0
-	for _, e := range s {
-		sum += float64(e.Mean)
-	}
-	return sum / float64(len(s))
-}
-
-// baseline is the usual level of a value, by half hour of the day, over up to
-// seven days. What it learns is gated by its owner, and its overall level is
-// anchored, so that a lasting regression does not become the usual.
+// baseline is the usual level of a value: an overall level, and what weekdays,
+// weekends and each half hour of them add to it, over four weeks. What it learns
+// is gated by its owner, so that a lasting regression does not become the usual.
 type baseline struct {
-	slots [slots]slot
-	block block
-	// anchor is the lowest overall level since the baseline was full, +Inf
-	// before.
-	anchor float64
-	// below are the deviations of the half hours taken in since the baseline was
-	// full, and of those it was then full of.
-	below deviations
+	entries [entryCount]entry // a ring by number
+	block   block
+	// since is the half hour from which on the level counts, accepted what it was
+	// taken for then.
+	since    int32
+	accepted float64
+	// moved is when a lasting level was last taken for the usual.
+	moved time.Time
 	derived
-}
-
-// derived follows from the entries.
-type derived struct {
-	blocks  int
-	samples int
-	// level is the overall level, anchored; season what each half hour adds.
-	level  float64
-	season [slots]float32
-	// noise is the standard deviation of the entries around level and season;
-	// spread that of single turns within an entry.
-	noise, spread float64
 }
 
 // block is the half hour that is being measured.
@@ -91,54 +53,95 @@ type block struct {
 	start      time.Time
 	n          int
 	mean, m2   float64
+	bad        int
 	failed     int
 	unsuitable bool
 }
 
 // add takes a value by Welford's method.
-func (b *block) add(v float64) {
+func (b *block) add(v float64, bad bool) {
 	b.n++
 	d := v - b.mean
 	b.mean += d / float64(b.n)
 	b.m2 += d * (v - b.mean)
+	if bad {
+		b.bad++
+	}
 }
 
-func (b *block) entry() Entry {
-	return Entry{Mean: float32(b.mean), Variance: float32(b.m2 / float64(max(1, b.n-1))), N: uint32(b.n)}
+func (b *block) entry() entry {
+	n := float64(max(1, b.n))
+	return entry{
+		number: numberOf(b.start), mean: float32(b.mean), variance: float32(b.m2 / max(1, n-1)),
+		bad: float32(float64(b.bad) / n), n: uint32(b.n),
+	}
 }
 
-// fit says that the block can stand in a baseline.
+// fit says that the block was measured well enough to be compared with.
 func (b *block) fit() bool {
-	return !b.unsuitable && b.n >= minBlock && float64(b.failed) <= maxFailed*float64(b.n+b.failed)
+	return !b.start.IsZero() && b.n >= minBlock && float64(b.failed) <= maxFailed*float64(b.n+b.failed)
 }
 
-func newBaseline() *baseline { return &baseline{anchor: math.Inf(1)} }
+// numberOf numbers half hours, dayOf days; both since 1970.
+func numberOf(at time.Time) int32 { return int32(at.Unix() / int64(BlockLength/time.Second)) }
+func dayOf(number int32) int32    { return number / slots }
 
-func slotOf(at time.Time) int {
-	return int(at.Sub(at.Truncate(24*time.Hour)) / BlockLength)
+// weekend says whether a day is a Saturday or a Sunday: 1970 began on a Thursday.
+func weekend(day int32) int {
+	if d := (day + 4) % 7; d == 0 || d == 6 {
+		return 1
+	}
+	return 0
 }
 
-// roll ends the block if at lies in another one. keep has the last word on
-// whether it may be learned.
-func (b *baseline) roll(at time.Time, keep func(*block) bool) {
+// roll ends the block if at lies in another one. usual has the last word on
+// whether it is learned from. It reports whether there is a new entry.
+func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	start := at.Truncate(BlockLength)
 	if start.Equal(b.block.start) {
-		return
+		return false
 	}
-	if done := b.block; !done.start.IsZero() && done.fit() && keep(&done) {
-		b.below.follow(done.mean - b.at(done.start))
-		b.slots[slotOf(done.start)].add(done.entry())
-		b.derive()
-	}
+	done := b.block
 	b.block = block{start: start}
+	if done.fit() {
+		e := done.entry()
+		e.usual = !done.unsuitable && usual(&done)
+		b.entries[e.number%entryCount] = e
+		b.derive(e.number)
+	}
+	return done.fit()
 }
 
-// mature says that there is a baseline, full that it has seen a week.
-func (b *baseline) mature() bool { return b != nil && b.blocks >= matureBlocks }
-func (b *baseline) full() bool   { return b.blocks >= fullBlocks }
+// each calls do for the entries of the half hours (from, to], the oldest first.
+func (b *baseline) each(from, to int32, do func(*entry)) {
+	for n := max(from+1, to-entryCount+1); n <= to; n++ {
+		if e := &b.entries[n%entryCount]; e.number == n {
+			do(e)
+		}
+	}
+}
 
-// at is the usual level at a time.
-func (b *baseline) at(t time.Time) float64 { return b.level + float64(b.season[slotOf(t)]) }
+// accept takes the half hours since one for usual, and those before it no more
+// for the level, which is rise above what it was: the shape of days and weeks
+// stays.
+func (b *baseline) accept(since, now int32, rise float64) {
+	b.each(since-1, now, func(e *entry) { e.usual = true })
+	b.since, b.accepted = since, b.level+rise
+	b.derive(now)
+}
+
+// started says that there is something to compare with, mature that there is a
+// baseline.
+func (b *baseline) started() bool { return b != nil && b.blocks >= startBlocks }
+func (b *baseline) mature() bool  { return b != nil && b.blocks >= matureBlocks }
+
+// spreadOr is the standard deviation of single turns, or what stands in for it.
+func (b *baseline) spreadOr() float64 {
+	if !b.mature() {
+		return youngSpread
+	}
+	return b.spread
+}
 
 // cached knows the usual share of prompt tokens that come from the prefix
 // cache. It learns as the baselines do, on the plain scale.
@@ -149,10 +152,10 @@ func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
 		return
 	}
 	if c.baseline == nil {
-		c.baseline = newBaseline()
+		c.baseline = &baseline{}
 	}
 	c.baseline.roll(at, c.mayLearn)
-	c.baseline.block.add(float64(r.CachedTokens.V) / float64(r.PromptTokens.V))
+	c.baseline.block.add(float64(r.CachedTokens.V)/float64(r.PromptTokens.V), false)
 	c.baseline.block.unsuitable = c.baseline.block.unsuitable || unsuitable
 }
 

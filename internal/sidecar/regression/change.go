@@ -46,7 +46,7 @@ func (j *Job) forget() {
 	for k := range j.series {
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			s.baseline, s.cusum.sum, s.step = nil, 0, step{}
+			s.forgetAll()
 		}
 		j.parts[k].usual = means{}
 		j.cached[k] = cached{}

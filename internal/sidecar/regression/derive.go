@@ -1,131 +1,338 @@
 package regression
 
-import "math"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
-// derive computes what follows from the entries. A half hour's own level is
-// believed as far as the days agree on it: it is drawn towards the overall
-// level by the share of its variance that chance explains.
-func (b *baseline) derive() {
+const (
+	// seasonDays of entries tell a daily season from noise.
+	seasonDays = 3
+	// dayEntries make the level of a day, weekEntries that of longer.
+	dayEntries = 12
+	// newest days of a kind give the shape of its days.
+	newest = 10
+	// recent entries give the level of now; a level that fell is followed as far
+	// as the longer memory of longRecent entries does, too: a quiet day is not the
+	// usual, and what comes after it no regression.
+	recent, longRecent = slots * 3 / 2, slots * 7
+)
+
+// derived follows from the entries.
+type derived struct {
+	blocks  int
+	samples int
+	// level is the overall level; curve what each half hour of weekdays and of
+	// weekends adds.
+	level float64
+	curve [2][slots]float64
+	// wide is by how much more half hours differ from day to day at such a time
+	// than they do as a rule; 0 is not known.
+	wide [2][slots]float64
+	// shaped is the day on which the curve was computed.
+	shaped int32
+	// noise is the standard deviation of half hours around the usual, spread that
+	// of single turns within them.
+	noise, spread float64
+}
+
+// derive computes what follows from the entries up to a half hour: by median
+// polish, so that a holiday or an incident that got in moves nothing.
+func (b *baseline) derive(now int32) {
+	p := polish{usual: make([]*entry, 0, entryCount)}
+	var variance, weight float64
 	var d derived
-	var sum, variance, weight float64
-	for _, s := range b.slots {
-		for _, e := range s {
-			d.blocks++
-			d.samples += int(e.N)
-			sum += float64(e.Mean)
-			variance += float64(e.Variance) * float64(e.N)
-			weight += float64(e.N)
+	b.each(now-entryCount, now, func(e *entry) {
+		if !e.usual {
+			return
 		}
+		p.usual = append(p.usual, e)
+		d.samples += int(e.n)
+		variance += float64(e.variance) * float64(e.n)
+		weight += float64(e.n)
+	})
+	if d.blocks = len(p.usual); d.blocks == 0 {
+		b.derived = d
+		return
 	}
-	grand := sum / float64(d.blocks)
 	d.spread = math.Sqrt(variance / weight)
-	b.findSeason(&d, grand)
-	d.noise = b.noiseOf(&d, grand)
-	d.level = b.anchored(grand, d.blocks)
+	// The shape is that of days: it changes once a day.
+	d.curve, d.wide, d.shaped = b.curve, b.wide, b.shaped
+	if day := dayOf(now); d.blocks >= seasonDays*slots && day != d.shaped {
+		p.season()
+		d.curve, d.wide, d.shaped = p.curve, p.wide(), day
+	}
+	p.curve = d.curve
+	residuals := p.residuals(b.since)
+	d.level, d.noise = b.accepted, deviation(p.residuals(0))
+	if len(residuals) >= startBlocks || b.since == 0 {
+		d.level = levelOf(residuals)
+	}
 	b.derived = d
 }
 
-// anchored limits the overall level once the baseline is full.
-func (b *baseline) anchored(grand float64, blocks int) float64 {
-	if blocks >= fullBlocks {
-		b.anchor = min(b.anchor, grand)
-	}
-	return min(grand, b.anchor+drift)
+// levelOf is the level of now: the median of the newest, or of a week where that
+// is higher.
+func levelOf(residuals []float64) float64 {
+	of := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
+	return max(of(recent), of(longRecent))
 }
 
-// findSeason estimates what each half hour of the day adds to the overall
-// level: empirical Bayes with the variance between days as the noise.
-func (b *baseline) findSeason(d *derived, grand float64) {
-	within, between, inverse, repeated, used := 0.0, 0.0, 0.0, 0, 0
-	for _, s := range b.slots {
-		if len(s) == 0 {
+// deviation is the standard deviation of the newest residuals around the median of
+// about their own day, from those below: a fault that got in only raises them.
+func deviation(residuals []float64) float64 {
+	sum, n := 0.0, 0.0
+	for i := range residuals {
+		day := residuals[max(0, i-slots/2):min(len(residuals), i+slots/2)]
+		if d := residuals[i] - mean(day); d <= 0 {
+			sum += d * d
+			n++
+		}
+	}
+	return math.Sqrt(sum/max(1, n)) * (1 + 0.8/math.Sqrt(max(1, n)))
+}
+
+// pathStep is how often the level of the past is computed, in half hours.
+const pathStep = 12
+
+// path gives what was usual in a minute of the past: with the shape that is known
+// today, and the level of what was known then; NaN of before that.
+func (b *baseline) path(now int32) func(minute int64) float64 {
+	var before []float64
+	levels := map[int32]float64{}
+	last := int32(0)
+	b.each(now-entryCount, now, func(e *entry) {
+		if step := e.number / pathStep; step != last && len(before) >= startBlocks {
+			for last = max(last+1, step-7*slots/pathStep); last < step; last++ {
+				levels[last] = levelOf(before)
+			}
+			levels[step] = levelOf(before)
+		}
+		if e.usual {
+			before = append(before, float64(e.mean)-b.curveOf(e.number))
+		}
+	})
+	return func(minute int64) float64 {
+		number := int32(minute * 60 / int64(BlockLength/time.Second))
+		level, ok := levels[number/pathStep]
+		if !ok {
+			return math.NaN()
+		}
+		return level + b.shapeAt(time.Unix(minute*60+30, 0))
+	}
+}
+
+// at is the usual level at a time.
+func (b *baseline) at(t time.Time) float64 { return b.level + b.shapeAt(t) }
+
+// shapeAt is what the time of day and the kind of day add. Between the middles of
+// half hours it is on a straight line, so that a steep morning is no rise.
+func (b *baseline) shapeAt(t time.Time) float64 {
+	position := float64(t.Unix())/BlockLength.Seconds() - 0.5
+	n := int32(math.Floor(position))
+	share := position - float64(n)
+	return (1-share)*b.curveOf(n) + share*b.curveOf(n+1)
+}
+
+// wideAt is by how much more the level wanders at a time than as a rule, at least 1.
+func (b *baseline) wideAt(t time.Time) float64 {
+	n := numberOf(t)
+	return max(1, b.wide[weekend(dayOf(n))][n%slots])
+}
+
+func (b *baseline) curveOf(number int32) float64 {
+	return b.curve[weekend(dayOf(number))][number%slots]
+}
+
+// polish takes entries apart into a level for each day, what a weekend adds and
+// the shape of both kinds of day, by medians in turn (Tukey 1977).
+type polish struct {
+	usual []*entry
+	days  map[int32]float64
+	curve [2][slots]float64
+}
+
+// rounds of median polish: it hardly changes after three.
+const rounds = 3
+
+func (p *polish) season() {
+	for range rounds {
+		p.days = p.byDay()
+		p.shape()
+	}
+	p.shrink()
+	p.weekends()
+}
+
+// byDay is the level of each day: the median of its entries less their shape.
+func (p *polish) byDay() map[int32]float64 {
+	values := map[int32][]float64{}
+	for _, e := range p.usual {
+		day := dayOf(e.number)
+		values[day] = append(values[day], float64(e.mean)-p.curve[weekend(day)][e.number%slots])
+	}
+	out := map[int32]float64{}
+	for day, v := range values {
+		if len(v) >= dayEntries {
+			out[day] = median(v)
+		}
+	}
+	return out
+}
+
+// deviations are those of the entries from the level of their day, by kind of
+// day and slot.
+func (p *polish) deviations() (out [2][slots][]float64) {
+	for _, e := range p.usual {
+		day := dayOf(e.number)
+		if level, ok := p.days[day]; ok {
+			k, s := weekend(day), e.number%slots
+			out[k][s] = append(out[k][s], float64(e.mean)-level)
+		}
+	}
+	return out
+}
+
+// shape is what each half hour adds: the median over the days.
+func (p *polish) shape() {
+	for k, slots := range p.deviations() {
+		for s, v := range slots {
+			p.curve[k][s] = 0
+			if len(v) > 0 {
+				p.curve[k][s] = median(v[max(0, len(v)-newest):])
+			}
+		}
+	}
+}
+
+// shrink draws the shape towards none, and that of weekends towards that of
+// weekdays, by the share of their variance that chance explains (empirical
+// Bayes): the days say how far they agree.
+func (p *polish) shrink() {
+	all := p.deviations()
+	p.curve[0] = shrunk(p.curve[0], [slots]float64{}, all[0])
+	p.curve[1] = shrunk(p.curve[1], p.curve[0], all[1])
+}
+
+func shrunk(curve, towards [slots]float64, deviations [slots][]float64) [slots]float64 {
+	noise, between, inverse, used, repeated := 0.0, 0.0, 0.0, 0.0, 0.0
+	for s, v := range deviations {
+		if len(v) == 0 {
 			continue
 		}
-		m := s.mean()
-		for _, e := range s {
-			within += (float64(e.Mean) - m) * (float64(e.Mean) - m)
+		for _, x := range v {
+			noise += (x - curve[s]) * (x - curve[s])
 		}
-		repeated += len(s) - 1
-		between += (m - grand) * (m - grand)
-		inverse += 1 / float64(len(s))
+		repeated += float64(len(v) - 1)
+		between += (curve[s] - towards[s]) * (curve[s] - towards[s])
+		inverse += 1 / float64(len(v))
 		used++
 	}
-	if d.blocks < seasonDays*matureBlocks || used < 2 || repeated == 0 {
-		return
+	if used < 2 || repeated < 1 {
+		return towards
 	}
-	noise := within / float64(repeated)
-	signal := max(0, between/float64(used-1)-noise*inverse/float64(used))
-	for i, s := range b.slots {
-		if n := len(s); n > 0 && signal > 0 {
-			d.season[i] = float32((s.mean() - grand) * signal / (signal + noise/float64(n)))
+	noise /= repeated
+	signal := max(0, between/used-noise*inverse/used)
+	for s, v := range deviations {
+		out := 0.0
+		if n := float64(len(v)); n > 0 && signal > 0 {
+			out = (curve[s] - towards[s]) * signal / (signal + noise/n)
+		}
+		curve[s] = towards[s] + out
+	}
+	return curve
+}
+
+// weekends adds to the shape of weekends how far they lie from the weekdays
+// around them, and keeps the level of the days for that of weekdays.
+func (p *polish) weekends() {
+	p.days = p.byDay()
+	var offsets []float64
+	for day, level := range p.days {
+		if weekend(day) == 0 {
+			continue
+		}
+		var near []float64
+		for d := day - 5; d <= day+5; d++ {
+			if l, ok := p.days[d]; ok && weekend(d) == 0 {
+				near = append(near, l)
+			}
+		}
+		if len(near) > 0 {
+			offsets = append(offsets, level-median(near))
 		}
 	}
+	if len(offsets) == 0 {
+		return
+	}
+	offset := median(offsets)
+	for s := range p.curve[1] {
+		p.curve[1][s] += offset
+	}
 }
 
-// noiseOf is the standard deviation of the half hours around their level: of
-// those that stand in the baseline or, once it has seen a week, of many more.
-// It is an upper estimate, for what was measured in few half hours may be more.
-func (b *baseline) noiseOf(d *derived, grand float64) float64 {
-	below := b.residuals(d, grand)
-	if d.blocks < fullBlocks {
-		b.below = deviations{}
-	} else if b.below.N == 0 {
-		b.below = below
-	}
-	if b.below.N > below.N {
-		below = b.below
-	}
-	return below.upper()
-}
+const (
+	// around is how many half hours on either side tell of one how much it differs
+	// from day to day, leastAround how many differences that takes.
+	around, leastAround = 3, 20
+	// widest bounds by how much more that may be.
+	widest = 3
+)
 
-// residuals are the deviations of the entries from their level.
-func (b *baseline) residuals(d *derived, grand float64) (below deviations) {
-	for i, s := range b.slots {
-		for _, e := range s {
-			below.add(float64(e.Mean) - grand - float64(d.season[i]))
+// wide lays how much the half hours differ from day to day beside what is usual
+// for all.
+func (p *polish) wide() (out [2][slots]float64) {
+	var all []float64
+	for k, of := range p.deviations() {
+		for s := range of {
+			var squares []float64
+			for i := s - around; i <= s+around; i++ {
+				for _, v := range of[(i+slots)%slots] {
+					d := v - p.curve[k][(i+slots)%slots]
+					squares = append(squares, d*d)
+				}
+			}
+			if len(squares) >= leastAround {
+				out[k][s] = math.Sqrt(mean(squares))
+				all = append(all, out[k][s])
+			}
 		}
 	}
-	return below
-}
-
-// deviations are those of half hours below their level: a fault that got in only
-// raises half hours, and must not make the next one look like noise.
-type deviations struct {
-	N       float64 `json:"n"`
-	Squares float64 `json:"squares"`
-	// Lean is the mean deviation of about the last day, above and below.
-	Lean float64 `json:"lean,omitzero"`
-}
-
-func (d *deviations) add(residual float64) {
-	if residual <= 0 {
-		d.N++
-		d.Squares += residual * residual
+	if len(all) == 0 {
+		return out
 	}
+	usual := median(all)
+	for k := range out {
+		for s := range out[k] {
+			out[k][s] = min(out[k][s]/usual, widest)
+		}
+	}
+	return out
 }
 
-// follow adds the deviation of a half hour that was just taken in, and forgets
-// those of longer than noiseDays ago by degrees. An improvement is no noise:
-// while a day is lower as a whole, by more than single half hours wander,
-// nothing is added, until the baseline has come after it. Otherwise each of its
-// half hours would raise the noise, and what that allows the next one, and for
-// weeks no regression would be found.
-func (d *deviations) follow(residual float64) {
-	if d.N == 0 {
-		return
+// residuals are what is left of the entries since a half hour without their
+// season, the oldest first.
+func (p *polish) residuals(since int32) []float64 {
+	var out []float64
+	for _, e := range p.usual {
+		if e.number >= since {
+			out = append(out, float64(e.mean)-p.curve[weekend(dayOf(e.number))][e.number%slots])
+		}
 	}
-	sd := math.Sqrt(d.Squares / d.N)
-	d.Lean += (residual - d.Lean) / slots
-	if residual > 0 || d.Lean < -sd {
-		return
-	}
-	keep := 1 - 1/(noiseDays*slots/2.0)
-	d.N, d.Squares = keep*d.N, keep*d.Squares
-	d.add(max(residual, -3*sd))
+	return out
 }
 
-// upper is the standard deviation, and more where it stands on few half hours.
-func (d *deviations) upper() float64 {
-	n := max(1, d.N)
-	return math.Sqrt(d.Squares/n) * (1 + noiseUncertain/math.Sqrt(n))
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
 }

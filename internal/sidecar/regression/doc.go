@@ -1,7 +1,7 @@
 // Package regression says of each turn how it compares with what is usual: it
 // keeps, per target, workload, kind of turn and signal, the moments of the
-// logarithm, a baseline that does not slide, and a CUSUM on the logarithm of
-// their ratio.
+// logarithm, a baseline of four weeks that learns no regression, the minutes of the
+// same time, and limits that are chosen from them.
 //
 // It is pure: the same results at the same times give the same numbers, and no
 // goroutine runs. docs/background/regression.md explains the statistics, and
@@ -37,9 +37,10 @@ type Options struct {
 	// Timeouts of its workload are what a turn that never got its value waited
 	// for.
 	Timeouts workload.Timeouts
-	// Thresholds are the absolute objectives, by kind of turn and signal, that
-	// stand in for a young baseline; 0 is none.
+	// Thresholds are those of the strictest objectives, by kind of turn and signal,
+	// and Budgets the share of turns that may be beyond; 0 is none.
 	Thresholds [kinds][signals]time.Duration
+	Budgets    [kinds][signals]float64
 	// Benchmarks stand in for the learned baselines, by kind and signal.
 	Benchmarks Benchmarks
 	// Changes are the declared change windows of the target.

@@ -9,9 +9,7 @@ const (
 	// mostLog bounds logarithms of seconds: those of 1 µs and of 292 years, the
 	// shortest and the longest duration there is, are -14 and 23.
 	mostLog = 32
-	// mostMinutes bounds minutes and log·minutes, about two years.
-	mostMinutes = 1e6
-	// mostTurns bounds numbers of turns and of half hours, mostSeconds means of
+	// mostTurns bounds numbers of turns, mostSeconds means of
 	// seconds and of tokens.
 	mostTurns, mostSeconds = 1e12, 1e9
 )
@@ -24,20 +22,9 @@ func upTo(most, v float64) float64 {
 	return 0
 }
 
-func (e Entry) fits() bool {
-	return e.N > 0 && math.Abs(float64(e.Mean)) <= mostLog && e.Variance >= 0 && e.Variance <= mostLog*mostLog
-}
-
-func (d deviations) fits() bool {
-	return d.N > 0 && d.N <= mostTurns && d.Squares >= 0 && d.Squares <= mostLog*mostLog*d.N && math.Abs(d.Lean) <= mostLog
-}
-
-func (s StepState) fitting() StepState {
-	if math.Abs(s.Recent) > mostLog {
-		return StepState{}
-	}
-	s.Sum, s.Gap = upTo(mostMinutes, s.Sum), upTo(mostMinutes, s.Gap)
-	return s
+func (e entry) fits() bool {
+	return e.number > 0 && e.n > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
+		e.bad >= 0 && e.bad <= 1
 }
 
 func (m means) fitting() means {

@@ -20,9 +20,11 @@ type Job struct {
 	// relearned is the end of the last change after which the baselines were
 	// started anew.
 	relearned time.Time
-	parts     [kinds]parts
-	cached    [kinds]cached
-	prefill   [kinds]Prefill
+	// asked is the minute since which there is a ticket, 0 while there is none.
+	asked   int64
+	parts   [kinds]parts
+	cached  [kinds]cached
+	prefill [kinds]Prefill
 }
 
 // NewJob returns a Job without history.
@@ -35,10 +37,14 @@ func NewJob(o Options) *Job {
 // Configure takes other options and keeps what was learned.
 func (j *Job) Configure(o Options) {
 	j.timeouts, j.changes = o.Timeouts, o.Changes
+	if o.Policy == (Policy{}) {
+		o.Policy = DefaultPolicy()
+	}
 	for k := range j.series {
-		for s := range j.series[k] {
-			j.series[k][s].threshold = o.Thresholds[k][s]
-			j.series[k][s].benchmark = o.Benchmarks[k][s]
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			s.signal, s.policy, s.limited = i, o.Policy, 0
+			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
 		}
 	}
 }
@@ -61,11 +67,12 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	}
 	at := j.wall(now)
 	changing := j.change(at)
+	j.pass(at)
 	k := r.Kind.Index()
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
-			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, now, at)
+			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, at)
 		}
 	}
 	if values[0].OK {
@@ -75,6 +82,71 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 		j.prefill[k].observe(r)
 	}
 	j.cached[k].observe(r, at, changing || !j.calm(k))
+}
+
+// pass closes the minutes that are over.
+func (j *Job) pass(at time.Time) {
+	for k := range j.series {
+		for i := range j.series[k] {
+			j.series[k][i].pass(at)
+		}
+	}
+	j.settle()
+	j.tell(minuteOf(at))
+}
+
+// ticketLasts is for how many minutes a ticket asks. Then it has been said: the
+// level is known, and only more than it is another ticket.
+const ticketLasts = 110
+
+// tell ends the tickets of a job that have been up for long enough.
+func (j *Job) tell(minute int64) {
+	up := false
+	for k := range j.series {
+		for i := range j.series[k] {
+			up = up || j.series[k][i].ticket.Up
+		}
+	}
+	if !up {
+		j.asked = 0
+		return
+	}
+	if j.asked == 0 {
+		j.asked = minute
+	}
+	if minute-j.asked < ticketLasts {
+		return
+	}
+	j.asked = 0
+	for k := range j.series {
+		for i := range j.series[k] {
+			j.series[k][i].told()
+		}
+	}
+}
+
+// settle takes what is over for over in every signal: one incident may lie in the
+// windows of all, and is told once.
+func (j *Job) settle() {
+	since, up := int64(0), false
+	for k := range j.series {
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			up = up || s.regressed()
+			if s.over > 0 && (since == 0 || s.over < since) {
+				since = s.over
+			}
+		}
+	}
+	if since == 0 || up {
+		return
+	}
+	for k := range j.series {
+		for i := range j.series[k] {
+			j.series[k][i].over = 0
+			j.series[k][i].scan.forgive(since)
+		}
+	}
 }
 
 // TooLate reports whether the prober itself may have added more to a signal of a
@@ -114,11 +186,10 @@ func (j *Job) usual(kind, signal int, at time.Time) (time.Duration, bool) {
 	return time.Duration(math.Exp(ln) * float64(time.Second)), ok
 }
 
-// calm says that no signal of a kind of turn has taken a step, or is on its way
-// to the limit of its CUSUM.
+// calm says that no signal of a kind of turn is up, or on its way to it.
 func (j *Job) calm(kind int) bool {
-	for s := range j.series[kind] {
-		if c := &j.series[kind][s]; c.step.Up || c.cusum.sum > c.bounds().limit/4 {
+	for i := range j.series[kind] {
+		if s := &j.series[kind][i]; s.regressed() || s.onset.Since > 0 {
 			return false
 		}
 	}
@@ -128,7 +199,9 @@ func (j *Job) calm(kind int) bool {
 // View shows a signal of a kind of turn, by index of Signals and of
 // probe.TurnKinds, as of now.
 func (j *Job) View(kind, signal int, now time.Time) View {
-	return j.series[kind][signal].view(j.wall(now))
+	at := j.wall(now)
+	j.pass(at)
+	return j.series[kind][signal].view(at)
 }
 
 // Parts shows where the time of a kind of turn goes that it takes longer than

@@ -73,24 +73,27 @@ func (p *Prefill) observe(r *probe.Result) {
 // values are what a turn says of each signal; undefined where it says nothing.
 type values [signals]probe.Opt[time.Duration]
 
-// valuesOf reads a turn. Failures are measurements: a turn without a first
-// token enters as its deadline, or as what it waited if that is longer, and so
-// does the pace of one that broke off in mid-answer. A refusal for load
-// (HTTP 429) says nothing of the latency and has an alert of its own; a turn
-// that the prober itself ended says nothing at all.
+// valuesOf reads a turn. A turn that waited for its first token in vain enters as
+// its deadline, or as what it waited if that is longer, and so does the pace of one
+// that stood still in mid-answer. Any other failure says nothing of the latency: it
+// counts in the availability. A turn that the prober itself ended says nothing at
+// all.
 func valuesOf(r *probe.Result, t workload.Timeouts) values {
-	if r.Outcome.Own() || r.Outcome.Busy() {
+	if r.Outcome.Own() {
 		return values{}
 	}
-	ttft, tpot := r.TTFT, r.TPOT
-	if r.Outcome.Failed() && r.Outcome != probe.ContentMismatch {
-		if ttft.OK {
-			tpot = deadline(t.Stall, 0)
-		} else {
-			ttft = deadline(cmp.Or(t.FirstToken, t.Total), r.Duration())
-		}
+	v := values{r.TTFT, r.TPOT}
+	if failed := r.Outcome.Failed() && r.Outcome != probe.ContentMismatch; !failed {
+		return v
 	}
-	return values{ttft, tpot}
+	v[1].OK = false
+	switch hung := r.Outcome == probe.TimeoutFirstToken || r.Outcome == probe.Stall || r.Outcome == probe.TimeoutTotal; {
+	case hung && r.TTFT.OK:
+		v[1] = deadline(t.Stall, 0)
+	case hung:
+		v[0] = deadline(cmp.Or(t.FirstToken, t.Total), r.Duration())
+	}
+	return v
 }
 
 // deadline is the longer of a bound and what was waited; undefined if there is

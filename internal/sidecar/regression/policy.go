@@ -39,16 +39,3 @@ type Minute struct {
 	Turns          float64
 	Mean, Baseline float64
 }
-
-// Backfill takes over minutes of a kind of turn and signal, by index and in order
-// of time, that an earlier process measured. It is for a job without history.
-func (j *Job) Backfill(kind, signal int, minutes []Minute) {}
-
-// Accept takes what was measured since a time for the usual level.
-func (j *Job) Accept(since, now time.Time) {}
-
-// History returns the minutes of a job in a compact form, for RestoreHistory.
-func (j *Job) History() []byte { return nil }
-
-// RestoreHistory takes over what History gave in an earlier process.
-func (j *Job) RestoreHistory(data []byte) error { return nil }

@@ -6,112 +6,224 @@ import (
 )
 
 const (
-	// SlowFloor is the smallest ratio to the baseline that is a slow regression,
-	// slowFloor its logarithm. SlowNoise is how many standard deviations of the
-	// level, on the log scale, the mean of 30 minutes is above the baseline then.
-	SlowFloor, slowFloor = 1.2, 0.1823
-	SlowNoise            = 3.9
-	// learnNoise is how many times the level's noise a half hour may lie above
-	// a full baseline to enter it.
-	learnNoise = 2
 	// tailFloor and tailSpread define the tail: a turn beyond tailSpread
-	// standard deviations of single turns, at least e^tailFloor (2.5) times.
+	// standard deviations of single turns, at least e^tailFloor (2.5) times the
+	// recent level.
 	tailFloor, tailSpread = 0.916, 2.5
-	// youngSpread and youngNoise stand in for those of a baseline that has none.
-	youngSpread, youngNoise = 0.5, 0.1
+	// youngSpread stands in for that of a baseline that has none.
+	youngSpread = 0.5
+	// clip bounds what one turn says: an outlier or a deadline is no more than e²
+	// times the usual.
+	clip = 2.0
+	// learnNoise is how many times the noise of half hours one may lie above the
+	// usual to be learned, if a ticket does not mind.
+	learnNoise = 2.5
 )
 
 // series is one signal of one kind of turn.
 type series struct {
 	moments  Moments
-	cusum    cusum
-	step     step
 	baseline *baseline
-	// last is when the turn before came, in monotonic time.
-	last time.Time
+	scan     scan
+	history  history
+	past     calibration
+	// calibrated is the day of the calibration in force, limited the half hour of
+	// the limits.
+	calibrated, limited int32
+	pages, tickets      limits
+	// The minute that is being measured.
+	minute       int64
+	turns, total float64
+	tail         float64
+	onset        onset
+	page, ticket verdict
+	// over is since when the last incident was that has just ended, 0 if none has.
+	over int64
+	// known is a level, as log ratio, that a ticket has told of.
+	known float64
 	// Configured.
+	signal    int
+	policy    Policy
 	threshold time.Duration
+	budget    float64
 	benchmark Benchmark
 }
 
 // observe takes a value (in seconds, its natural logarithm) at a time.
-func (s *series) observe(ln float64, failed, changing bool, now, at time.Time) {
+func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	if s.baseline == nil {
-		s.baseline = newBaseline()
+		s.baseline = &baseline{}
 	}
-	s.baseline.roll(at, s.mayLearn)
+	if s.baseline.roll(at, s.usual) {
+		s.move(at)
+	}
 	reference, ok := s.reference(at)
-	x := 0.0
-	if ok {
-		x = ln - reference
-	} else {
+	if !ok {
 		reference = ln
 	}
-	s.moments.add(ln, reference, x > s.tail() && !s.young())
-	s.accumulate(x, ok, now)
+	x := min(max(ln-reference, -clip), clip)
+	inTail := ok && x-max(0, s.level()) > s.tailLimit()
+	s.moments.add(ln, reference, inTail)
+	if ok {
+		s.turns++
+		s.total += x
+		if inTail {
+			s.tail++
+		}
+	}
 	b := &s.baseline.block
 	if failed {
 		b.failed++
 	} else {
-		b.add(ln)
+		b.add(ln, s.threshold > 0 && ln > logSeconds(s.threshold))
 	}
 	b.unsuitable = b.unsuitable || changing || s.regressed()
 }
 
-// regressed says that one of the sums is at its limit.
-func (s *series) regressed() bool {
-	return s.cusum.sum >= s.bounds().limit || s.step.Up
+// level is the recent log ratio to the usual, 0 while it is not known.
+func (s *series) level() float64 {
+	if l := s.scan.mean(10); !math.IsNaN(l) {
+		return l
+	}
+	return 0
 }
 
-// accumulate adds a turn to the CUSUM and, where there is a baseline to compare
-// with, to that of steps. A sum that a reload left without what it compared with
-// is over: it would stay where it was, and keep the half hours from being
-// learned that could end it.
-func (s *series) accumulate(x float64, known bool, now time.Time) {
-	minutes := math.NaN() // the first turn comes after nothing
-	if !s.last.IsZero() {
-		minutes = now.Sub(s.last).Minutes()
+// regressed says that the signal is a page or a ticket.
+func (s *series) regressed() bool { return s.page.Up || s.ticket.Up }
+
+// pass closes the minutes that are over.
+func (s *series) pass(at time.Time) {
+	minute := minuteOf(at)
+	if minute <= s.minute {
+		return // the same, or a clock that went back
 	}
-	s.last = now
-	if known {
-		s.cusum.add(x, minutes, s.bounds())
-	} else {
-		s.cusum.elapse(minutes)
-		s.cusum.sum = 0
+	if s.minute > 0 {
+		s.close()
+		for s.minute++; s.minute < minute; s.minute++ {
+			if s.regressed() || s.onset.Since > 0 {
+				s.judge()
+			}
+		}
 	}
-	if s.young() {
-		s.step = step{}
-	} else {
-		s.step.add(x, minutes, s.stepBounds())
+	s.minute = minute
+}
+
+// close judges the minute that was measured.
+func (s *series) close() {
+	at := time.Unix(s.minute*60+30, 0).UTC()
+	if s.turns > 0 {
+		reference, _ := s.reference(at)
+		s.scan.push(s.minute, s.turns, s.total, s.tail)
+		s.history.put(s.minute, s.turns, reference+s.total/s.turns, s.tail)
+	}
+	s.turns, s.total, s.tail = 0, 0, 0
+	s.limit(numberOf(at), at)
+	s.judge()
+}
+
+// limit chooses the limits anew: once a day from the past, and each half hour as
+// the usual level says how much a difference is.
+func (s *series) limit(number int32, at time.Time) {
+	if number == s.limited {
+		return
+	}
+	s.limited = number
+	if day := dayOf(number); day != s.calibrated {
+		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
+	}
+	reference, _ := s.reference(at)
+	s.pages, s.tickets = s.pageLimits(math.Exp(reference), s.wide(at)), s.ticketLimits(s.wide(at))
+}
+
+// past28 gives what was usual in the minutes of the history.
+func (s *series) past28(now int32) func(minute int64) float64 {
+	if s.benchmark.Typical > 0 || s.baseline == nil {
+		return func(int64) float64 { return logSeconds(s.benchmark.Typical) }
+	}
+	return s.baseline.path(now)
+}
+
+// wide is by how much more the level wanders at a time than it does as a rule.
+func (s *series) wide(at time.Time) float64 {
+	if s.benchmark.Typical > 0 || s.baseline == nil {
+		return 1
+	}
+	return s.baseline.wideAt(at)
+}
+
+// judge compares what was measured up to the minute with the limits.
+func (s *series) judge() {
+	if !s.baseline.started() && s.benchmark.Typical == 0 {
+		return
+	}
+	s.scan.to(s.minute)
+	s.onset.take(&s.scan, s.minute)
+	since := s.began()
+	if s.page.end(&s.scan, s.minute) { // and with it whatever lies in longer windows
+		s.over = since
+		s.scan.forgive(since)
+	}
+	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
+		s.over = since
+	}
+	levels := !s.young()
+	s.page.take(s.minute, s.pages.find(&s.scan, 0, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
+	s.forget()
+	s.ticket.take(s.minute, s.tickets.find(&s.scan, s.known, levels), true)
+}
+
+// told ends a ticket: its level is known from now on.
+func (s *series) told() {
+	s.known = max(0, s.scan.mean(30)) // NaN is no level
+	s.ticket.Up = false
+}
+
+// began is when what is up began, 0 where nothing is.
+func (s *series) began() int64 {
+	began := int64(0)
+	for _, v := range []*verdict{&s.page, &s.ticket} {
+		if v.Up && (began == 0 || v.Began < began) {
+			began = v.Began
+		}
+	}
+	if s.onset.Since > 0 && began > 0 {
+		began = min(began, s.onset.Since)
+	}
+	return began - leadMinutes
+}
+
+// leadMinutes before a verdict belong to what it is about.
+const leadMinutes = 20
+
+// forget lets go of a known level that is no more.
+func (s *series) forget() {
+	if s.known > 0 && s.scan.mean(60) < s.known/2 {
+		s.known = 0
 	}
 }
 
-// mayLearn refuses blocks that are higher than noise usually makes them: once
-// the baseline is full, far below what alerts, for a regression too small for
-// that, or one that comes back every day, would raise the baseline and hide
-// itself. Before, only what alerts: the hours of a season that is not known yet
-// look like noise.
-func (s *series) mayLearn(b *block) bool {
-	excess := b.mean - s.baseline.at(b.start)
-	switch {
-	case !s.baseline.mature():
+// usual says whether a half hour is one to learn from: what a ticket would not
+// mind, or what three days before it were like and no objective minded.
+func (s *series) usual(b *block) bool {
+	if !s.baseline.mature() {
 		return true
-	case s.baseline.full():
-		return excess <= learnNoise*s.baseline.noise
 	}
-	return excess <= max(slowFloor, SlowNoise*s.baseline.noise)
+	return b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
 }
 
-// reference is the logarithm of what a turn is compared with: a benchmark, the
-// learned baseline or, while that is young, the absolute objective.
+// gate is how far above the usual a half hour may lie to be learned at once.
+func (s *series) gate(at time.Time) float64 {
+	return max(math.Log(s.policy.TicketRatio), learnNoise*s.baseline.noise*s.baseline.wideAt(at))
+}
+
+// reference is the logarithm of what a turn is compared with: a benchmark, or the
+// learned baseline.
 func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	switch {
 	case s.benchmark.Typical > 0:
 		return logSeconds(s.benchmark.Typical), true
-	case s.baseline.mature():
+	case s.baseline.started():
 		return s.baseline.at(at), true
-	case s.threshold > 0:
-		return logSeconds(s.threshold), true
 	}
 	return 0, false
 }
@@ -121,91 +233,13 @@ func (s *series) young() bool {
 	return s.benchmark.Typical == 0 && !s.baseline.mature()
 }
 
-func (s *series) spread() float64 {
-	if !s.baseline.mature() {
-		return youngSpread
-	}
-	return s.baseline.spread
+// tailLimit is the log ratio to the recent level beyond which a turn is in the
+// tail.
+func (s *series) tailLimit() float64 {
+	return max(tailFloor, tailSpread*s.baseline.spreadOr())
 }
 
-func (s *series) noise() float64 {
-	switch {
-	case s.benchmark.Noise > 0:
-		return s.benchmark.Noise
-	case !s.baseline.mature():
-		return youngNoise
-	}
-	return s.baseline.noise
-}
-
-func (s *series) bounds() bounds { return s.cusum.bounds(s.spread(), s.noise()) }
-
-func (s *series) stepBounds() bounds { return s.step.bounds(s.spread(), s.noise()) }
-
-// tail is the log ratio beyond which a turn is in the tail.
-func (s *series) tail() float64 { return max(tailFloor, tailSpread*s.spread()) }
-
-// View is what there is to export of a series.
-type View struct {
-	Moments
-	// Baseline is what a turn is compared with now, in seconds; NaN when there
-	// is nothing. Young says that it is an absolute objective, for want of
-	// history.
-	Baseline float64
-	Young    bool
-	// Samples is how many turns the baseline stands on; Noise the standard
-	// deviation of the logarithm of its 30-minute level, NaN while young.
-	Samples float64
-	Noise   float64
-	// Cusum is in log·minutes; from Limit on the signal has regressed.
-	Cusum, Limit float64
-	// Step is the sum of the rise above the recent level, in its limits: from 1
-	// on there was a step.
-	Step float64
-	// Allowance is the log ratio that the CUSUM lets pass.
-	Allowance float64
-	// Page and Ticket say how near the signal is to either: from 1 on it is one.
-	Page, Ticket float64
-	// Ratio is how the last five minutes compare with the usual; NaN where that
-	// is not known. Since is when the regression began that pages or is a ticket;
-	// zero while there is none.
-	Ratio float64
-	Since time.Time
-	// Detectable are the least ratios that page within a quarter of an hour and
-	// within an hour, +Inf where none does; Expected is how many pages for nothing
-	// a month of 30 days brings at these limits, NaN while that is not known; History
-	// how long a time both stand on.
-	Detectable [2]float64
-	Expected   float64
-	History    time.Duration
-	// Moved is when a lasting level was last taken for the usual; zero for never.
-	Moved time.Time
-	// Tail limit: a turn beyond so many seconds is in the tail; NaN if unknown.
-	TailSeconds float64
-}
-
-func (s *series) view(at time.Time) View {
-	v := View{
-		Moments: s.moments, Baseline: math.NaN(), TailSeconds: math.NaN(), Noise: math.NaN(),
-		Young: s.young(), Cusum: s.cusum.sum,
-	}
-	bounds := s.bounds()
-	v.Limit, v.Allowance = bounds.limit, bounds.allowance
-	v.Step = s.step.ratio(s.stepBounds())
-	if ln, ok := s.reference(at); ok {
-		v.Baseline = math.Exp(ln)
-		if !v.Young {
-			v.TailSeconds = math.Exp(ln + s.tail())
-		}
-	}
-	if s.baseline != nil {
-		v.Samples = float64(s.baseline.samples)
-	}
-	if s.benchmark.Typical > 0 {
-		v.Samples = float64(s.benchmark.Samples)
-	}
-	if !v.Young {
-		v.Noise = s.noise()
-	}
-	return v
+// forgetAll begins to learn anew; what was measured of the noise stays.
+func (s *series) forgetAll() {
+	s.baseline, s.scan, s.onset, s.page, s.ticket, s.known = nil, scan{}, onset{}, verdict{}, verdict{}, 0
 }

@@ -1,0 +1,165 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+// limits are what readings are compared with: of the logarithm of the ratio, by
+// window, and of the share of turns in the tail.
+type limits struct {
+	spans [spans]float64
+	tail  float64
+}
+
+const (
+	// twice is the ratio from which on a level need not last to page, and
+	// nearlyAll the part of a limit that the mean of a fault of that size reaches
+	// soon: it wanders around it.
+	twice, nearlyAll = 2.0, 0.93
+	// tailPage and tailTicket are the least share of turns in the tail, above the
+	// usual share; leastTail turns of it are evidence.
+	tailPage, tailTicket, leastTail = 0.06, 0.05, 8
+	// ticketsFor is how many tickets for nothing a job may bring in 30 days.
+	ticketsFor = 4
+	// youngPage and youngTicket are the least ratios while nothing is known of what
+	// the target does by itself.
+	youngPage, youngTicket = 2.5, 1.6
+)
+
+// always is the ratio that a mean over minutes pages at, whatever the past was
+// like: a target that did so often before is no better for it.
+func always(minutes int) float64 {
+	switch {
+	case minutes <= 3:
+		return math.Log(2.75)
+	case minutes <= 5:
+		return math.Log(2.5)
+	case minutes <= 8:
+		return math.Log(2.1)
+	}
+	return math.Log(2)
+}
+
+// outlying is how many standard deviations of the mean of single turns are left to
+// chance.
+const outlying = 5
+
+// blocksPer30Days is how many blocks of a calibration a month has.
+const blocksPer30Days = 30 * 24 * 60 / blockMinutes
+
+// chanceFor is the chance of a block that keeps a rate for 30 days of a job.
+func chanceFor(per30Days float64) float64 {
+	return per30Days / (kinds * signals) / blocksPer30Days / independent
+}
+
+// pageLimits are those of pages, where the level is usual, in seconds, and wanders
+// so many times as much as it does as a rule.
+func (s *series) pageLimits(usual, wide float64) limits {
+	var l limits
+	p := s.policy
+	difference := math.Log1p(p.LeastDifference[s.signal].Seconds() / usual)
+	chance := chanceFor(p.FalsePages)
+	for i, w := range spanTable() {
+		least := p.PageRatio
+		if time.Duration(w.minutes)*time.Minute < p.PageFor {
+			least = max(least, twice)
+		}
+		floor := max(nearlyAll*math.Log(least), difference)
+		if s.past.known {
+			// Few turns are noise, whatever their mean.
+			most := math.Hypot(always(w.minutes), outlying*s.past.noise(w, s.baseline.spreadOr()))
+			l.spans[i] = max(floor, min(wide*s.past.spans[i].limit(chance), most))
+		} else {
+			l.spans[i] = max(floor, math.Log(youngPage))
+		}
+	}
+	l.tail = s.past.usualTail + tailPage
+	if s.past.known {
+		l.tail = max(l.tail, min(s.past.tail.beyond(chance), mostTail))
+	}
+	return l
+}
+
+// mostTail is the share of turns in the tail that pages, whatever is usual.
+const mostTail = 0.5
+
+// ticketLimits are those of tickets.
+func (s *series) ticketLimits(wide float64) limits {
+	var l limits
+	p := s.policy
+	chance := chanceFor(ticketsFor * independent) // of some windows more, for nobody is woken
+	floor := nearlyAll * math.Log(p.TicketRatio)
+	for i, w := range spanTable() {
+		switch {
+		case w.minutes < 5: // what is over so soon is no work for the day
+			l.spans[i] = math.Inf(1)
+		case s.past.known:
+			l.spans[i] = max(floor, wide*s.past.spans[i].limit(chance))
+		default:
+			l.spans[i] = max(floor, math.Log(youngTicket))
+		}
+	}
+	l.tail = max(s.past.usualTail+tailTicket, s.past.tail.beyond(chance))
+	return l
+}
+
+// finding is how near a scan comes to its limits, from 1 on beyond them, and by
+// what. At once says that it need not last.
+type finding struct {
+	score  float64
+	by     reason
+	atOnce bool
+}
+
+// find compares a scan with limits. above is a level, as log ratio, that is known
+// and no news; only steps count where levels does not say so.
+func (l *limits) find(s *scan, above float64, levels bool) finding {
+	var f finding
+	for i, w := range spanTable() {
+		if !levels && !w.step {
+			continue
+		}
+		r := s.read(w)
+		if !w.step {
+			r = reading{r.rise - above, r.over + above}
+		}
+		v := r.rise / l.spans[i]
+		if v > f.score {
+			f.score, f.by = v, reason{Limit: l.spans[i], Over: r.over}
+		}
+		f.atOnce = f.atOnce || v >= 1 && l.spans[i] >= nearlyAll*math.Log(twice)
+	}
+	if share, n := s.tailShare(); n >= leastTail && share/l.tail > f.score {
+		f = finding{share / l.tail, reason{Limit: l.tail, Tail: true}, f.atOnce || share >= l.tail}
+	}
+	return f
+}
+
+// detectable is the least ratio that the limits find within so many minutes in
+// nine of ten cases, +Inf if none.
+func (l *limits) detectable(c *calibration, policy Policy, minutes float64) float64 {
+	least := math.Inf(1)
+	for i, w := range spanTable() {
+		// The mean of a window rises until the window is full of the fault.
+		filled := min(1, (minutes-1)/float64(w.minutes))
+		need := (l.spans[i] + surely*c.spans[i].sd) / filled
+		if need < math.Log(twice) && minutes < policy.PageFor.Minutes()+1 {
+			need = math.Log(twice)
+		}
+		least = min(least, need)
+	}
+	return math.Exp(least)
+}
+
+// surely is how many standard deviations of the mean nine of ten lie above.
+const surely = 1.28
+
+// expected is how many pages for nothing the limits bring in 30 days.
+func (l *limits) expected(c *calibration) float64 {
+	sum := 0.0
+	for i := range l.spans {
+		sum += c.spans[i].chance(l.spans[i])
+	}
+	return (sum*independent/spans + c.tail.chance(l.tail)) * blocksPer30Days
+}

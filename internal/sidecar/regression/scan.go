@@ -1,0 +1,155 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+// A scan looks at the mean log ratio to the usual over several windows at once: a
+// short one sees a large jump within minutes, a long one a small rise within an
+// hour. Each window has a limit of its own, which calibrate chooses. Some compare
+// with the usual (level), others with what was measured just before the window
+// (step): a deployment wanders slowly, and a fault comes at once.
+
+// span is one window of a scan, in minutes.
+type span struct {
+	minutes int
+	// step says that the window is compared with the quarter of an hour before
+	// it, and not with the usual alone.
+	step bool
+}
+
+const (
+	// before is how many minutes in front of a step's window it is compared with.
+	before = 15
+	// leastTurns are evidence: fewer in a window say nothing.
+	leastTurns = 3
+	// below is how far below the usual what came before a step may count: coming
+	// back from a good hour is no fault.
+	below = 0.25
+	// still is the part of its mean that the end of a window must show.
+	still = 0.7
+	// scanned is how many minutes a scan remembers; more than the longest window
+	// and what comes before it.
+	scanned = 512
+	spans   = 15
+)
+
+// spanTable lists the windows.
+func spanTable() [spans]span {
+	return [spans]span{
+		{3, false}, {5, false}, {8, false}, {12, false}, {20, false}, {30, false}, {60, false}, {120, false}, {240, false},
+		{3, true}, {5, true}, {8, true}, {12, true}, {20, true}, {30, true},
+	}
+}
+
+// scan holds running sums by minute, so that the mean of any window is one
+// subtraction.
+type scan struct {
+	// last is the minute of the newest sums, 0 before the first.
+	last               int64
+	turns, total, tail [scanned]float64
+}
+
+// push adds a minute: how many turns it had, the sum of their log ratios and how
+// many were in the tail. Minutes without turns need not be pushed.
+func (s *scan) push(minute int64, turns, total, tail float64) {
+	if s.last == 0 || minute-s.last >= scanned {
+		*s = scan{last: minute - 1}
+	}
+	s.to(minute)
+	i := minute % scanned
+	s.turns[i] += turns
+	s.total[i] += total
+	s.tail[i] += tail
+}
+
+// to moves the scan on to a minute that had no turns so far.
+func (s *scan) to(minute int64) {
+	if s.last == 0 || minute <= s.last {
+		return
+	}
+	if minute-s.last >= scanned {
+		*s = scan{last: minute}
+		return
+	}
+	for from := s.last % scanned; s.last < minute; {
+		s.last++
+		i := s.last % scanned
+		s.turns[i], s.total[i], s.tail[i] = s.turns[from], s.total[from], s.tail[from]
+	}
+}
+
+// sums are those of the minutes (last − from − length, last − from].
+func (s *scan) sums(from, length int64) (turns, total, tail float64) {
+	end, start := (s.last-from)%scanned, (s.last-from-length)%scanned
+	return s.turns[end] - s.turns[start], s.total[end] - s.total[start], s.tail[end] - s.tail[start]
+}
+
+// mean is that of the last minutes; NaN without evidence.
+func (s *scan) mean(minutes int) float64 { return s.meanBefore(0, int64(minutes)) }
+
+func (s *scan) meanBefore(from, minutes int64) float64 {
+	if s.last <= scanned {
+		return math.NaN()
+	}
+	turns, total, _ := s.sums(from, minutes)
+	if turns < leastTurns-0.5 {
+		return math.NaN()
+	}
+	return total / turns
+}
+
+// reading is what a window shows: how far the mean lies above what it is compared
+// with, and what that is, as log ratio to the usual.
+type reading struct{ rise, over float64 }
+
+// read reads a window. Its end must show nearly as much: a window that is still
+// full of a fault that is over says little.
+func (s *scan) read(w span) reading {
+	mean, over := s.mean(w.minutes), 0.0
+	if w.step {
+		over = s.meanBefore(int64(w.minutes), before)
+		over = max(over, -below)
+	}
+	now := s.mean(max(2, w.minutes/4))
+	if math.IsNaN(now) {
+		now = mean
+	}
+	rise := min(mean-over, (now-over)/still)
+	if math.IsNaN(rise) {
+		return reading{math.Inf(-1), over}
+	}
+	return reading{rise, over}
+}
+
+// forgive takes the minutes since one for usual ones: what they were has been told,
+// and is over.
+func (s *scan) forgive(since int64) {
+	from := max(since, s.last-scanned+1)
+	if from > s.last {
+		return
+	}
+	before := (from - 1) % scanned
+	total, tail := s.total[before], s.tail[before]
+	for m := from; m <= s.last; m++ {
+		s.total[m%scanned], s.tail[m%scanned] = total, tail
+	}
+}
+
+// tailMinutes are the windows that a growing tail is seen in.
+const tailMinutes, tailNow = 20, 7
+
+// tailShare is the share of turns in the tail, over the window and, if that is
+// less, twice that of its end; and how many they are.
+func (s *scan) tailShare() (share, turns float64) {
+	n, _, tail := s.sums(0, tailMinutes)
+	recent, _, recentTail := s.sums(0, tailNow)
+	if n == 0 || recent == 0 {
+		return 0, 0
+	}
+	return min(tail/n, 2*recentTail/recent), tail
+}
+
+// minuteOf numbers minutes.
+func minuteOf(at time.Time) int64 { return at.Unix() / 60 }

@@ -1,0 +1,82 @@
+package regression
+
+import (
+	"math"
+	"time"
+)
+
+// View is what there is to export of a series.
+type View struct {
+	Moments
+	// Baseline is what a turn is compared with now, in seconds; NaN when there
+	// is nothing. Young says that it stands on less than a day: only large steps
+	// page.
+	Baseline float64
+	Young    bool
+	// Samples is how many turns the baseline stands on; Noise the standard
+	// deviation of the logarithm of its 30-minute level, NaN while young.
+	Samples float64
+	Noise   float64
+	// Page and Ticket say how near the signal is to either: from 1 on it is one.
+	Page, Ticket float64
+	// Ratio is how the last five minutes compare with the usual; NaN where that
+	// is not known. Since is when the regression began that pages or is a ticket;
+	// zero while there is none.
+	Ratio float64
+	Since time.Time
+	// Detectable are the least ratios that page within a quarter of an hour and
+	// within an hour, +Inf where none does; Expected is how many pages for nothing
+	// a month of 30 days brings at these limits, NaN while that is not known; History
+	// how long a time both stand on.
+	Detectable [2]float64
+	Expected   float64
+	History    time.Duration
+	// Moved is when a lasting level was last taken for the usual; zero for never.
+	Moved time.Time
+	// TailSeconds: a turn beyond so many seconds is in the tail; NaN if unknown.
+	TailSeconds float64
+}
+
+// withins are the times of View.Detectable, in minutes.
+func withins() [2]float64 { return [2]float64{15, 60} }
+
+func (s *series) view(at time.Time) View {
+	v := View{
+		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(),
+		Baseline: math.NaN(), TailSeconds: math.NaN(), Noise: math.NaN(), Expected: math.NaN(),
+		Detectable: [2]float64{math.NaN(), math.NaN()},
+		Ratio:      math.Exp(s.scan.mean(5)), History: s.history.length(),
+	}
+	if s.regressed() && s.onset.Since > 0 {
+		v.Since = time.Unix(s.onset.Since*60, 0).UTC()
+	}
+	ln, ok := s.reference(at)
+	if ok {
+		v.Baseline = math.Exp(ln)
+		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit())
+	}
+	if ok && s.past.known {
+		limits := s.pageLimits(v.Baseline, s.wide(at))
+		for i, minutes := range withins() {
+			v.Detectable[i] = limits.detectable(&s.past, s.policy, minutes)
+		}
+		v.Expected = limits.expected(&s.past)
+	}
+	s.viewBaseline(&v)
+	return v
+}
+
+func (s *series) viewBaseline(v *View) {
+	if b := s.baseline; b != nil {
+		v.Samples, v.Moved = float64(b.samples), b.moved
+		if b.mature() {
+			v.Noise = b.noise
+		}
+	}
+	if s.benchmark.Typical > 0 {
+		v.Samples = float64(s.benchmark.Samples)
+	}
+	if s.benchmark.Noise > 0 {
+		v.Noise = s.benchmark.Noise
+	}
+}
