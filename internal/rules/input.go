@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,6 +20,8 @@ type Job struct {
 	// replicas; 0 is unknown. It is also the rate of turns during an outage,
 	// when every conversation ends with its first turn.
 	ConversationsPerMinute float64
+	// ServerMetrics says that the target's own metrics are read.
+	ServerMetrics bool
 	// TurnTimeout is the longest that a turn may take; 0 is unknown.
 	TurnTimeout time.Duration
 }
@@ -30,11 +33,30 @@ type Input struct {
 	// it has no alert that notices its absence.
 	Jobs []Job
 	// RunbookURL is the address of the directory docs/runbooks; "" leaves the
-	// relative path.
+	// links out, since a relative path leads nowhere from a pager.
 	RunbookURL string
 	// DashboardURL is the address under which Grafana serves dashboards by UID,
 	// for example "https://grafana.example.org/d"; "" leaves the links out.
 	DashboardURL string
+	// Severities are what pages and tickets are called; the zero value calls them
+	// that.
+	Severities Severities
+}
+
+// Severities are the label that tells pages from tickets, and its values; "" is
+// the default of each: severity, page, ticket.
+type Severities struct{ Label, Page, Ticket string }
+
+// KubePrometheus are those of the alerts that kube-prometheus brings.
+func KubePrometheus() Severities { return Severities{Page: "critical", Ticket: "warning"} }
+
+func (s Severities) label() string { return cmp.Or(s.Label, "severity") }
+
+func (s Severities) value(of slo.Severity) string {
+	if of == slo.Page {
+		return cmp.Or(s.Page, string(of))
+	}
+	return cmp.Or(s.Ticket, string(of))
 }
 
 // check refuses an input from which no meaningful rules can be made.
