@@ -57,7 +57,7 @@ slos:
 	}
 	for _, want := range []string{
 		"| synthetic | 0.00 (0 in 1 days) | 100 % |",
-		"| synthetic | SyntheticSLOFastBurn | 0.00 | 100 %",
+		"| synthetic | SyntheticTargetDown | 0.00 | 100 %",
 		"| synthetic | SyntheticTargetNoSamples | 0.00 | – |",
 	} {
 		if !strings.Contains(out.String(), want) {

@@ -251,7 +251,7 @@ func Catalog() []Metric {
 		{ServerAccepted, Counter, "tokens", "Drafted tokens that were accepted while we looked, by the target's own count; absent where it does not count them.", []string{LabelTarget}},
 		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
-		{TargetInfo, Gauge, "", "A target's model and connection mode; always 1.", []string{LabelTarget, "model", "connection"}},
+		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
 		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},
 		{TimestampSourceInfo, Gauge, "", "Where event timestamps come from: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
