@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/backfill"
+	"synthetic/internal/sidecar/metrics"
 )
 
 func restarted(r Restart) *Simulation {
@@ -18,28 +19,35 @@ func restarted(r Restart) *Simulation {
 	})
 }
 
-// TestRestartKeepsWhatItSays: a prober that is restarted daily learns on with its
-// state, and begins anew without.
+// TestRestartKeepsWhatItSays: a prober that is restarted daily has the history of
+// all days with its state or a Prometheus, and begins anew without.
 func TestRestartKeepsWhatItSays(t *testing.T) {
-	entries := map[Restart]int{}
+	days := map[Restart]float64{}
 	for _, r := range append(Restarts(), RestartNever) {
 		s := restarted(r)
 		if err := s.WarmUp(4 * day); err != nil {
 			t.Fatal(err)
 		}
-		for _, job := range s.recorder.Baselines().Jobs {
-			for _, series := range job.Series {
-				for _, slot := range series.Slots {
-					entries[r] += len(slot.Entries)
-				}
+		families, err := s.recorder.Only(func(family string) bool { return family == metrics.RegressionHistory }).Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.Metric {
+				days[r] = max(days[r], m.GetGauge().GetValue()/day.Seconds())
 			}
 		}
 	}
-	if entries[RestartState] < entries[RestartNever]*9/10 || entries[RestartState] == 0 {
-		t.Errorf("with state there are %d entries of baselines, without restarts %d", entries[RestartState], entries[RestartNever])
+	if days[RestartNever] < 2 {
+		t.Errorf("the history of four days has %.2f days", days[RestartNever])
 	}
-	if entries[RestartNothing] > entries[RestartNever]/2 {
-		t.Errorf("with nothing there are %d entries of baselines, without restarts %d", entries[RestartNothing], entries[RestartNever])
+	for _, r := range []Restart{RestartState, RestartPrometheus} {
+		if days[r] < 0.9*days[RestartNever] {
+			t.Errorf("with %s the history has %.2f days, without restarts %.2f", r, days[r], days[RestartNever])
+		}
+	}
+	if days[RestartNothing] > 1 {
+		t.Errorf("with nothing the history has %.2f days", days[RestartNothing])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -71,21 +72,24 @@ func (s *Simulation) newRecorder() *metrics.Recorder {
 		Heartbeat: func(probe.Key) time.Time { return s.now },
 	})
 	for _, d := range s.options.Deployments {
-		r.Add(jobOf(d, s.options.SLOs))
+		r.Add(jobOf(d, s.options))
 	}
 	r.SetReload(true, s.now)
 	return r
 }
 
-// jobOf is the job of a deployment.
-func jobOf(d Deployment, slos []slo.Objective) sink.Job {
+// jobOf is the job of a deployment. What all may page for nothing is divided, as a
+// configuration does.
+func jobOf(d Deployment, o SimulationOptions) sink.Job {
+	policy := regression.DefaultPolicy()
+	policy.FalsePages /= float64(len(o.Deployments))
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}},
 		},
-		Objectives: slos,
+		Objectives: o.SLOs, Policy: policy,
 	}
 }
 
