@@ -30,6 +30,11 @@ groups:
           2 ^ ((sum by (target, turn) (increase(synthetic_signal_log2_total{signal="ttft"}[10m])) - sum by (target, turn) (increase(synthetic_signal_baseline_log2_total{signal="ttft"}[10m])))
           / sum by (target, turn) (increase(synthetic_signal_turns_total{signal="ttft"}[10m])))
         labels: {kind: recorded}
+      # Two sides that are one series, of different steps.
+      - record: either
+        expr: (synthetic_consecutive_failed_turns > 2) or (0 * synthetic_consecutive_failed_turns)
+      - alert: Either
+        expr: min_over_time(either[2m]) > 2
       - alert: Failing
         expr: failing
         for: 3m
