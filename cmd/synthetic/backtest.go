@@ -59,7 +59,7 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("ticket-severity", "Which alerts count as tickets, by their label severity; may be repeated.").Default("ticket").StringsVar(&f.tickets)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
-	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("output.dir", "Write scores.md, scores.json and, of up to four worlds, a picture of each there; default: print the tables.").StringVar(&f.outputDir)
 	c.Flag("write-turns", "Instead of scoring, write the turns of one simulated run with faults to this file, as a log of turns (compressed if its name ends in .gz), and its incidents to the file of this name with .incidents.csv. Each model is a target.").PlaceHolder("FILE").StringVar(&f.turnsFile)
 	c.Flag("scenario.file", "Noise models and faults of your own, in YAML: the models are simulated unless --model chooses others, the faults are injected instead of the named ones. See examples/backtest/scenario.yml.").StringVar(&f.scenario)
 	c.Flag("model", "A world to simulate: a noise model ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file), or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
@@ -257,7 +257,11 @@ func writeScores(e env, dir string, r backtest.Report) error {
 		return err
 	}
 	files := []output{{"scores.md", []byte(md.String())}, {"scores.json", []byte(js.String())}}
-	for _, model := range r.Models() {
+	models := r.Models()
+	if len(models) > 4 {
+		models = nil // nobody looks at twenty
+	}
+	for _, model := range models {
 		var svg strings.Builder
 		if err := r.WritePicture(&svg, model); err != nil {
 			return err

@@ -141,3 +141,31 @@ func TestComparisonsLoad(t *testing.T) {
 		}
 	}
 }
+
+// TestFleetCampaign: a fault of a fleet hits each target, and each that calls is a
+// page of its own unless something holds it back.
+func TestFleetCampaign(t *testing.T) {
+	const rule = `groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]`
+	down := backtest.Fault{Name: "outage", Kind: backtest.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
+	c := backtest.Campaign{
+		Models: []backtest.Model{backtest.Quiet(), backtest.Typical()}, Faults: []backtest.Fault{down},
+		Rules: func(all []backtest.Deployment) ([]backtest.RuleFile, error) {
+			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
+				t.Errorf("rules are asked for %d targets", len(all))
+			}
+			return []backtest.RuleFile{{Name: "own", Text: []byte(rule), RuleOptions: pages()}}, nil
+		},
+		Seeds: []uint64{1}, Days: 1, Fleet: 3, Restarts: []backtest.Restart{backtest.RestartNothing},
+	}
+	scores, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scores[0]
+	if s.Model != "fleet of 3, restarted daily with nothing" || s.Days != 2 || s.ForNothing.Count != 0 {
+		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.ForNothing.Count)
+	}
+	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
+		t.Errorf("scored %+v, want one incident with a page for each target", f)
+	}
+}
