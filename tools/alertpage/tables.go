@@ -151,16 +151,13 @@ func comparison(r backtest.Report) string {
 
 // fleet is what a pager of many targets says.
 func fleet(r backtest.Report) string {
+	s := of(r, r.Models()[0], ours)
 	var rows [][]string
-	for _, name := range r.Models() {
-		s := of(r, name, ours)
-		for _, f := range s.Faults {
-			rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
-		}
-		return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.ForNothing.Count, s.Days) +
-			table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
+	for _, f := range s.Faults {
+		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
 	}
-	return ""
+	return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.ForNothing.Count, s.Days) +
+		table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
 }
 
 // restarts is what a prober finds that is restarted daily.
