@@ -19,7 +19,7 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 		in.Jobs = append(in.Jobs, rules.Job{
 			Target: j.Target.Name, Workload: j.Workload.Name,
 			ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
-			TurnTimeout: j.Workload.Timeouts.Total,
+			TurnTimeout: j.Workload.Timeouts.Total, ServerMetrics: j.ServerMetrics,
 		})
 	}
 	return in

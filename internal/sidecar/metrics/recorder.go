@@ -33,6 +33,8 @@ type Options struct {
 	// HistoryRefused is told of a history that RestoreHistories brought and that
 	// cannot be used; nil drops it in silence.
 	HistoryRefused func(job probe.Key, err error)
+	// TurnLog says how many turns the log of turns lacks; nil where none is written.
+	TurnLog func() uint64
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }
