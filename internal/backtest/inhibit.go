@@ -18,12 +18,12 @@ type Inhibition struct {
 	Equal []string
 }
 
-// Inhibitions are those for the generated rules that matter between targets:
-// within one, what fires together is one page anyway.
+// Inhibitions are those of the Alertmanager example for the generated rules that
+// matter between targets: within one, what fires together is one page anyway.
 func Inhibitions() []Inhibition {
 	return []Inhibition{{
-		Source: regexp.MustCompile(`^SyntheticFleetRegression$`), Target: regexp.MustCompile(`^Synthetic`),
-		Equal: []string{labelSeverity},
+		Source: regexp.MustCompile(`^SyntheticFleetRegression$`),
+		Target: regexp.MustCompile(`^Synthetic(TargetDown|SLO.+|ErrorBudgetExhausted|Regression|CachedRatioDrop|TargetBusy|ConversationsSkipped|UsageMissing|ServerMetricsUnreadable|AcceptanceCollapse)$`),
 	}}
 }
 

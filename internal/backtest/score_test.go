@@ -160,14 +160,14 @@ func TestInhibit(t *testing.T) {
 		span Span
 		from float64 // -1: left out
 	}{
-		"within":         {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
-		"just before":    {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
-		"said before":    {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
-		"lasts":          {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
-		"hardly lasts":   {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
-		"other severity": {span("SyntheticRegression", 11, 19, "severity", "ticket"), 11},
-		"other name":     {span("Mine", 11, 19, "severity", "page"), 11},
-		"after":          {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
+		"within":       {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
+		"just before":  {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
+		"said before":  {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
+		"lasts":        {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
+		"hardly lasts": {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
+		"a ticket":     {span("SyntheticRegression", 11, 19, "severity", "ticket"), -1},
+		"other name":   {span("Mine", 11, 19, "severity", "page"), 11},
+		"after":        {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
 	} {
 		spans := []Span{fleet, tt.span}
 		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
@@ -182,6 +182,19 @@ func TestInhibit(t *testing.T) {
 		if got != tt.from {
 			t.Errorf("%s: begins at %v, want %v", name, got, tt.from)
 		}
+	}
+}
+
+// TestInhibitsAlikeOnly: labels that must be alike keep others apart.
+func TestInhibitsAlikeOnly(t *testing.T) {
+	rule := Inhibitions()[0]
+	rule.Equal = []string{"severity"}
+	kept := Inhibit([]Span{
+		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
+		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
+	}, []Inhibition{rule})
+	if len(kept) != 2 || kept[1].Labels.Get("severity") != "ticket" {
+		t.Errorf("%v are left, want the source and the ticket", kept)
 	}
 }
 

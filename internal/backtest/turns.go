@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/turnlog"
@@ -26,7 +27,8 @@ type Turns struct {
 	// have not ended.
 	next    *turnlog.Turn
 	running running
-	known   map[probe.Key]bool
+	// timeouts are those of each job.
+	timeouts map[probe.Key]workload.Timeouts
 }
 
 // NewTurns returns a replay at the beginning of a log. Turns of other jobs are
@@ -34,7 +36,7 @@ type Turns struct {
 func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Duration) (*Turns, error) {
 	t := &Turns{
 		scraper: scraper{now: start, sinks: map[string][]*Series{}}, every: every, scraped: start,
-		log: log.Read(), known: map[probe.Key]bool{},
+		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
 	t.recorder = metrics.NewRecorder(metrics.Options{
 		Now: func() time.Time { return t.now }, Build: metrics.Build{Version: "backtest"},
@@ -42,7 +44,7 @@ func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Dur
 	})
 	for _, j := range jobs {
 		t.recorder.Add(j)
-		t.known[j.Key()] = true
+		t.timeouts[j.Key()] = j.Workload.Timeouts
 	}
 	t.recorder.SetReload(true, start)
 	if err := t.read(); err != nil {
@@ -108,8 +110,11 @@ func (t *Turns) play(to time.Time) error {
 
 // start starts the next turn.
 func (t *Turns) start() error {
-	if t.known[t.next.Key()] {
+	if timeouts, known := t.timeouts[t.next.Key()]; known {
 		r := t.next.Result()
+		if !t.next.Duration.OK {
+			r.End = r.End.Add(waited(&r, timeouts))
+		}
 		t.now = r.Sent
 		t.recorder.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
 		heap.Push(&t.running, &r)
@@ -123,6 +128,20 @@ func (t *Turns) read() (err error) {
 		return nil
 	}
 	return err
+}
+
+// waited is how long a turn whose length was not written waited in vain, after
+// what is known of it, until its prober gave it up.
+func waited(r *probe.Result, t workload.Timeouts) time.Duration {
+	switch r.Outcome {
+	case probe.TimeoutFirstToken:
+		return t.FirstToken
+	case probe.Stall:
+		return t.Stall
+	case probe.TimeoutTotal:
+		return max(0, t.Total-r.Duration())
+	}
+	return 0
 }
 
 // running are turns by their end.

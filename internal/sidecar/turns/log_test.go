@@ -20,6 +20,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/smalldisk"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -243,5 +244,33 @@ func TestUnwritable(t *testing.T) {
 		if n := strings.Count(said.String(), what); n != 1 {
 			t.Errorf("%q was said %d times:\n%s", what, n, said)
 		}
+	}
+}
+
+// TestFullDisk: what does not fit on the disk is missing, whole line by whole
+// line, and what comes when there is room is written.
+func TestFullDisk(t *testing.T) {
+	disk := smalldisk.New(t, "1")
+	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
+	at := time.Now().Add(-time.Hour)
+	write := func(from, n int) {
+		for i := range n {
+			l.hold(turnlog.Of(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
+		}
+		l.release(n)
+	}
+	write(0, 10)
+	disk.Fill()
+	write(1000, 2000) // 400 kB
+	if l.Dropped() == 0 {
+		t.Error("all fitted on a full disk")
+	}
+	disk.Free()
+	write(5000, 10)
+	if got, want := len(readBack(t, l.options.Path)), 2020-int(l.Dropped()); got != want {
+		t.Errorf("%d turns can be read, want %d:\n%s", got, want, said)
+	}
+	if n := strings.Count(said.String(), "cannot be written"); n != 1 {
+		t.Errorf("that it cannot be written was said %d times:\n%s", n, said)
 	}
 }
