@@ -83,7 +83,7 @@ func checkReport(t *testing.T, r backtest.Report) {
 	if err := r.WritePicture(&svg, "quiet"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticFastRegression |"} {
+	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticRegression |"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the tables have no %q:\n%s", want, md.String())
 		}

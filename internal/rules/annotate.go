@@ -45,7 +45,9 @@ func mostly() string {
 func effects() string {
 	usual := told(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
 	return "{{ range " + asks(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(leastEffect)), "$j") + " }}" +
-		effect + usual + ". {{ end }}" + told(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
+		effect + usual + ". {{ end }}" +
+		told(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The usual is the threshold of an SLO: there is no baseline yet. ") +
+		told(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
 		told(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s a turn). ")
 }
 

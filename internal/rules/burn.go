@@ -49,7 +49,11 @@ func fastBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Page)
 	a.Alert = AlertSLOFastBurn
 	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.Short(keep), andConfigured)
-	a.Description += effects() + badTurn(",reason!~%q", "$r")
+	// Turns that are bad to other objectives alone are none of its.
+	others := each(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
+	a.Description = jobOf + "Too many turns miss the objective that " + each(objectives, objective.statement) + ". " +
+		told(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
+			"In the last 5m {{ humanizePercentage .Value }} of the turns did. ") + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
@@ -57,6 +61,7 @@ func fastBurn(objectives []objective) rule {
 // waits until that is out of its short window.
 func slowBurn(objectives []objective) rule {
 	a := burnAlert(objectives, slo.Ticket)
+	a.Description = "Too many turns have missed the objective for days: its error budget will be spent before its window is over."
 	a.Alert, a.For, a.Keep = AlertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
@@ -72,12 +77,9 @@ func burnAlert(objectives []objective, s slo.Severity) rule {
 	for _, fit := range fits(objectives, s) {
 		windows = append(windows, fit.who()+explain(fit, s))
 	}
-	bad := told(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
-		"In the last 5m {{ humanizePercentage .Value }} of the turns did. ")
 	return rule{
 		Severity: s, Dashboard: dashboardTarget, Windows: strings.Join(windows, " "),
-		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
-		Description: statements(objectives) + "Too many turns miss the objective that {{ $s }}. " + bad,
+		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
 	}
 }
 

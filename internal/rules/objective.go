@@ -129,28 +129,24 @@ func fits(objectives []objective, s slo.Severity) []fit {
 	return out
 }
 
-// statements sets, in the template of a description, $s to what the alert's
-// objective is, and $r to the reasons for which turns are bad to others alone.
-func statements(objectives []objective) string {
-	text := jobOf + "{{ $s := `` }}{{ $r := `` }}"
-	for i, o := range objectives {
-		begin := "{{ if "
-		if i > 0 {
-			begin = "{{ else if "
-		}
-		text += fmt.Sprintf("%seq $labels.slo %q }}{{ $s = %q }}{{ $r = %q }}", begin, o.Name, o.statement(), strings.Join(otherThan(o.SLI), "|"))
+// each is, in the template of a description, what there is to say of the alert's
+// objective.
+func each(objectives []objective, say func(objective) string) string {
+	text, begin := "", "{{ if "
+	for _, o := range objectives {
+		text += fmt.Sprintf("%seq $labels.slo %q }}%s", begin, o.Name, say(o))
+		begin = "{{ else if "
 	}
 	return text + "{{ end }}"
 }
 
-// comments say what the objectives are, and how windows differ from the usual.
+// comments say how windows differ from the usual.
 func comments(objectives []objective, s slo.Severity) []string {
 	var lines []string
 	for _, o := range objectives {
-		lines = append(lines, fmt.Sprintf("SLO %s: %s.", o.Name, o.statement()))
 		for _, fit := range o.fits {
 			for _, note := range fit.notes(s) {
-				lines = append(lines, fit.who()+note)
+				lines = append(lines, "SLO "+o.Name+": "+fit.who()+note)
 			}
 		}
 	}
