@@ -51,24 +51,55 @@ func TestWeeklyWindow(t *testing.T) {
 func TestChangeWhileDown(t *testing.T) {
 	f := newFeed(Options{})
 	f.run(2 * day)
-	state := f.State("a", "chat", f.now)
+	state, history := f.State("a", "chat", f.now), f.History()
 	end := f.now.Add(time.Hour)
 	options := Options{Changes: []Change{{From: f.now, To: end, Relearn: true}}}
 
 	f.now = end.Add(time.Hour)
-	f.Job = NewJob(options)
-	f.Restore(state, f.now)
+	f.restart(t, options, state, history)
 	f.run(time.Minute)
 	if v := f.view(); !v.Young || v.Samples != 0 {
 		t.Errorf("after the window the old baseline stands, on %v turns", v.Samples)
 	}
 
 	f.run(2 * day)
-	state = f.State("a", "chat", f.now)
-	f.Job = NewJob(options)
-	f.Restore(state, f.now)
+	state, history = f.State("a", "chat", f.now), f.History()
+	f.restart(t, options, state, history)
 	f.run(time.Minute)
 	if f.view().Young {
 		t.Error("the next restart forgot what was learned since the window")
+	}
+}
+
+// restart is another process that takes over what was saved.
+func (f *feed) restart(t *testing.T, o Options, state JobState, history []byte) {
+	t.Helper()
+	f.Job = NewJob(o)
+	if err := f.RestoreHistory(history); err != nil {
+		t.Fatal(err)
+	}
+	f.Restore(state, f.now)
+}
+
+// TestChangeWindow: what is measured in it is not learned, however long it lasts,
+// and what was learned before it is forgotten if it says so.
+func TestChangeWindow(t *testing.T) {
+	f := newFeed(Options{})
+	f.run(2 * day)
+	before := f.view()
+	f.Configure(Options{Changes: []Change{{From: f.now, To: f.now.Add(5 * day), Relearn: true}}})
+	v := f.at(1.4, 5*day-time.Minute).view()
+	if v.Samples > before.Samples+200 || !v.Moved.IsZero() {
+		t.Errorf("%v turns of a change window entered the baseline: %+v", v.Samples-before.Samples, v)
+	}
+	near(t, "baseline", v.Baseline/before.Baseline, 1, 0.01)
+	f.at(2, 2*time.Minute)
+	if !f.view().Young {
+		t.Error("the baseline was not started anew after the change")
+	}
+	v = f.run(2 * day).view()
+	near(t, "relearned baseline", v.Baseline, 0.4, 0.01)
+	if pages(v) || tickets(v) {
+		t.Errorf("what was learned anew is a regression: %+v", v)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
 )
@@ -16,7 +17,7 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 	spared := newFeed(Options{}).run(2 * day)
 	for name, r := range map[string]probe.Result{
 		"slow":     {Outcome: probe.Success, TTFT: probe.Some(time.Minute), TPOT: probe.Some(time.Minute), Lag: 100 * ms},
-		"failed":   {Outcome: probe.ConnectError, Lag: 100 * ms},
+		"failed":   {Outcome: probe.TimeoutFirstToken, Lag: 100 * ms},
 		"not sent": {Outcome: probe.NotSent},
 		"late":     {Outcome: probe.ProberLate, TTFT: probe.Some(time.Minute)},
 	} {
@@ -24,10 +25,10 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 		for range 30 {
 			f.Observe(&r, f.now)
 		}
-		if diff := cmp.Diff(spared.view(), f.view()); diff != "" {
+		if diff := cmp.Diff(spared.view(), f.view(), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(spared.Parts(0), f.Parts(0)); diff != "" {
+		if diff := cmp.Diff(spared.Parts(0), f.Parts(0), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s: parts (-want +got):\n%s", name, diff)
 		}
 	}
@@ -38,9 +39,9 @@ func TestLateTurnsLeaveNoTrace(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	const ms = time.Millisecond
 	learned := newFeed(Options{})
-	learned.median = 2 * time.Second
+	learned.usual = 2 * time.Second
 	learned.run(2 * day)
-	young := newFeed(Options{Thresholds: [kinds][signals]time.Duration{{5 * time.Second, 0}}})
+	given := newFeed(Options{Benchmarks: Benchmarks{{{Typical: 5 * time.Second}}}})
 	bare := newFeed(Options{})
 	slow := probe.Result{Outcome: probe.Success, TTFT: probe.Some(3 * time.Second), TPOT: probe.Some(50 * ms), OutputTokens: probe.Some(11)}
 	for name, tt := range map[string]struct {
@@ -51,8 +52,8 @@ func TestTolerance(t *testing.T) {
 	}{
 		"below a tenth of the usual":       {learned, 0, 190 * ms, 0, false},
 		"above it":                         {learned, 0, 230 * ms, 0, true},
-		"below a tenth of the threshold":   {young, 0, 490 * ms, 0, false},
-		"above a tenth of the threshold":   {young, 0, 510 * ms, 0, true},
+		"below a tenth of the benchmark":   {given, 0, 490 * ms, 0, false},
+		"above a tenth of the benchmark":   {given, 0, 510 * ms, 0, true},
 		"below a tenth of the value":       {bare, 0, 290 * ms, 0, false},
 		"above a tenth of the value":       {bare, 0, 310 * ms, 0, true},
 		"a late stream and its first":      {bare, 0, 0, time.Hour, false},

@@ -35,17 +35,14 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 				Phases: probe.Phases{Connect: probe.Some(10 * time.Second)}},
 			want: took{connect: 10, ttft: 10},
 		},
-		"refused connection": {
-			r:    probe.Result{Outcome: probe.ConnectError, End: sent.Add(ms)},
-			want: took{connect: 10, ttft: 10},
-		},
+		"refused connection": {r: probe.Result{Outcome: probe.ConnectError, End: sent.Add(ms)}, none: true},
 		"stalled": {
 			r:    probe.Result{Outcome: probe.Stall, TTFT: probe.Some(200 * ms), TPOT: probe.Some(ms), OutputTokens: probe.Some(3)},
 			want: took{ttft: 0.2, tpot: 0.05, output: 100},
 		},
 		"cut": {
 			r:    probe.Result{Outcome: probe.Truncated, TTFT: probe.Some(200 * ms)},
-			want: took{ttft: 0.2, tpot: 0.05, output: 100},
+			want: took{ttft: 0.2},
 		},
 		"other content": {
 			r:    probe.Result{Outcome: probe.ContentMismatch, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms), OutputTokens: probe.Some(50)},
