@@ -201,7 +201,7 @@ func (r *reader) baseline() *baseline {
 			newest = max(newest, e.number)
 		}
 	}
-	if b.since > newest || !(math.Abs(b.accepted) <= mostLog) {
+	if b.since > newest+slots || !(math.Abs(b.accepted) <= mostLog) {
 		b.since, b.accepted = 0, 0
 	}
 	b.derive(newest)

@@ -40,7 +40,7 @@ type derived struct {
 // derive computes what follows from the entries up to a half hour: by median
 // polish, so that a holiday or an incident that got in moves nothing.
 func (b *baseline) derive(now int32) {
-	p := polish{usual: make([]*entry, 0, entryCount)}
+	p := polish{usual: make([]*entry, 0, entryCount), since: dayOf(b.since)}
 	var variance, weight float64
 	var d derived
 	b.each(now-entryCount, now, func(e *entry) {
@@ -155,6 +155,8 @@ func (b *baseline) curveOf(number int32) float64 {
 // the shape of both kinds of day, by medians in turn (Tukey 1977).
 type polish struct {
 	usual []*entry
+	// since is the day from which on the level is another one.
+	since int32
 	days  map[int32]float64
 	curve [2][slots]float64
 }
@@ -261,7 +263,7 @@ func (p *polish) weekends() {
 		}
 		var near []float64
 		for d := day - 5; d <= day+5; d++ {
-			if l, ok := p.days[d]; ok && weekend(d) == 0 {
+			if l, ok := p.days[d]; ok && weekend(d) == 0 && (d < p.since) == (day < p.since) {
 				near = append(near, l)
 			}
 		}

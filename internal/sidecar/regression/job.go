@@ -148,7 +148,7 @@ func (j *Job) settle() {
 	for k := range j.series {
 		for i := range j.series[k] {
 			j.series[k][i].over = 0
-			j.series[k][i].scan.forgive(since)
+			j.series[k][i].forgive(since)
 		}
 	}
 }

@@ -66,21 +66,22 @@ func (s *series) move(at time.Time) {
 			high++
 		}
 	})
-	if began && measured >= most*float64(s.acceptDays()*slots) && high >= most*measured && !s.minded(bad/measured) {
-		s.accept(startOf(since), at)
+	if began && measured >= most*float64(s.acceptDays()*slots) && high >= most*measured && !s.minded(bad/measured) && s.accept(startOf(since), at) {
 		s.baseline.moved = at
 	}
 }
 
 // accept takes what was measured since a time for the usual, and begins to judge
-// anew. A benchmark is what its user compares with, whatever is measured.
-func (s *series) accept(since, at time.Time) {
+// anew. A benchmark is what its user compares with, whatever is measured. It reports
+// whether there was anything to accept.
+func (s *series) accept(since, at time.Time) bool {
 	rise := s.riseSince(minuteOf(since))
 	if s.benchmark.Typical > 0 || !s.baseline.started() || math.IsNaN(rise) {
-		return
+		return false
 	}
 	s.baseline.accept(max(0, numberOf(since)), numberOf(at), rise)
 	s.judgeAnew()
+	return true
 }
 
 // riseSince is how far the minutes since one lie above what is usual now; NaN of

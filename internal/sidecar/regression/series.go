@@ -41,8 +41,10 @@ type series struct {
 	page, ticket verdict
 	// over is since when the last incident was that has just ended, 0 if none has.
 	over int64
-	// known is a level, as log ratio, that a ticket has told of.
-	known float64
+	// known is a level, as log ratio, that a ticket has told of; forgiven is the
+	// minute up to which the scan says nothing of it.
+	known    float64
+	forgiven int64
 	// Configured.
 	signal    int
 	policy    Policy
@@ -168,7 +170,7 @@ func (s *series) judge() {
 	since := s.began()
 	if s.page.end(&s.scan, s.minute) { // and with it whatever lies in longer windows
 		s.over = since
-		s.scan.forgive(since)
+		s.forgive(since)
 	}
 	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
 		s.over = since
@@ -204,9 +206,18 @@ func (s *series) began() int64 {
 // leadMinutes before a verdict belong to what it is about.
 const leadMinutes = 20
 
+// forgive takes the minutes since one for usual ones.
+func (s *series) forgive(since int64) {
+	s.scan.forgive(since)
+	s.forgiven = s.minute
+}
+
+// forgetAfter is for how many minutes a known level must be no more.
+const forgetAfter = 60
+
 // forget lets go of a known level that is no more.
 func (s *series) forget() {
-	if s.known > 0 && s.scan.mean(60) < s.known/2 {
+	if s.known > 0 && s.minute-s.forgiven >= forgetAfter && s.scan.mean(forgetAfter) < s.known/2 {
 		s.known = 0
 	}
 }
