@@ -41,9 +41,10 @@ type series struct {
 	page, ticket verdict
 	// over is since when the last incident was that has just ended, 0 if none has.
 	over int64
-	// known is a level, as log ratio, that a ticket has told of; forgiven is the
-	// minute up to which the scan says nothing of it.
-	known    float64
+	// known is a level, as log ratio, that a ticket has told of, knownPage one that
+	// a page has.
+	known, knownPage float64
+	// forgiven is the minute up to which the scan says nothing of either.
 	forgiven int64
 	// Configured.
 	signal    int
@@ -176,17 +177,40 @@ func (s *series) judge() {
 		s.over = since
 	}
 	levels := !s.young()
-	s.page.take(s.minute, s.pages.find(&s.scan, 0, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
+	s.page.take(s.minute, s.pages.find(&s.scan, s.knownPage, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
 	s.ticket.take(s.minute, s.tickets.find(&s.scan, s.known, levels), true)
 }
 
-// told ends a ticket: its level is known from now on.
+// told ends a ticket, or a page: its level is known from now on.
 func (s *series) told() {
-	s.known, s.ticket.Up = 0, false
-	if level := s.scan.mean(30); level > 0 {
-		s.known = level
+	level := max(0, s.scan.mean(30))
+	if math.IsNaN(level) {
+		level = 0
 	}
+	s.known = level
+	if s.page.Up {
+		s.knownPage = level
+	}
+	s.page.Up, s.ticket.Up = false, false
+}
+
+// urgent says that the signal is a page that must not end before what it is about
+// does: at twice the usual, or where an objective is missed.
+func (s *series) urgent() bool {
+	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.missing())
+}
+
+// missing says that the objective is being missed, in this half hour or the one
+// before it.
+func (s *series) missing() bool {
+	if s.baseline == nil {
+		return false
+	}
+	b := &s.baseline.block
+	before := &s.baseline.entries[(numberOf(b.start)-1)%entryCount]
+	return b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n)) ||
+		before.number == numberOf(b.start)-1 && s.minded(float64(before.bad))
 }
 
 // began is when what is up began, 0 where nothing is.
@@ -218,7 +242,7 @@ const forgetAfter = 60
 // forget lets go of a known level that is no more.
 func (s *series) forget() {
 	if s.known > 0 && s.minute-s.forgiven >= forgetAfter && s.scan.mean(forgetAfter) < s.known/2 {
-		s.known = 0
+		s.known, s.knownPage = 0, 0
 	}
 }
 
@@ -268,7 +292,8 @@ func (s *series) forgetAll() {
 // judgeAnew begins to judge as if nothing had been measured: of what was, the
 // ratios are no more those to what is usual now.
 func (s *series) judgeAnew() {
-	s.scan, s.onset, s.page, s.ticket, s.known, s.over = scan{}, onset{}, verdict{}, verdict{}, 0, 0
+	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
+	s.known, s.knownPage, s.over = 0, 0, 0
 	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
 	s.limited = 0
 }

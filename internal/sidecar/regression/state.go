@@ -48,8 +48,10 @@ type SeriesState struct {
 	Onset  onset   `json:"onset"`
 	Page   verdict `json:"page"`
 	Ticket verdict `json:"ticket"`
-	// Known is a level, as log ratio, that a ticket has told of.
-	Known float64 `json:"known,omitzero"`
+	// Known is a level, as log ratio, that a ticket has told of, KnownPage one that
+	// a page has.
+	Known     float64 `json:"known,omitzero"`
+	KnownPage float64 `json:"known_page,omitzero"`
 }
 
 // State returns what the job knows of its present, saved now.
@@ -59,7 +61,7 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			st.Series = append(st.Series, SeriesState{Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket, Known: s.known})
+			st.Series = append(st.Series, SeriesState{Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket, Known: s.known, KnownPage: s.knownPage})
 		}
 	}
 	return st
@@ -80,7 +82,7 @@ func (j *Job) Restore(st JobState, now time.Time) {
 			continue
 		}
 		s := &j.series[one.Kind][one.Signal]
-		s.known = upTo(mostLog, one.Known)
+		s.known, s.knownPage = upTo(mostLog, one.Known), upTo(mostLog, one.KnownPage)
 		if one.Page.fits(now) && one.Ticket.fits(now) {
 			s.onset, s.page, s.ticket = one.Onset, one.Page, one.Ticket
 		}
