@@ -146,11 +146,15 @@ bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) run ./tools/wirebench
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
+# Every world: 3 seeds of 60 days without faults and 60 with, 360 days. The rest shows
+# relations, for which fewer do.
+QUALITY := docs/background/alert-quality
 .PHONY: alert-quality
-alert-quality: build ## Score the alert rules by replay, about 40 minutes of CPU; see docs/background/alert-quality.md
-	./$(BIN) backtest --seed=101 --seeds=12 --workers=2 --output.dir=docs/background/alert-quality/main
-	./$(BIN) backtest --seed=101 --seeds=3 --workers=2 --no-compare --model=quiet-1/min --model=typical-1/min --output.dir=docs/background/alert-quality/few
-	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=seasonal --model=shifting --output.dir=docs/background/alert-quality/moving
+alert-quality: build ## Score the alert rules by replay, about an hour of CPU; see docs/background/alert-quality.md
+	./$(BIN) backtest --seed=101 --seeds=3 --days=60 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
+	./$(BIN) backtest --seed=101 --seeds=1 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
+	./$(BIN) backtest --seed=101 --seeds=1 --days=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
+	./$(BIN) backtest --seed=101 --seeds=1 --workers=2 --no-compare --model=typical --restart=state --restart=prometheus --restart=nothing --scrape-interval=30s --output.dir=$(QUALITY)/restarts
 	$(GO) run ./tools/alertpage
 
 .PHONY: calibrate

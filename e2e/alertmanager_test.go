@@ -67,25 +67,6 @@ func (a *alertmanager) restart(t *testing.T) {
 	}, a.process)
 }
 
-// amAlert is an alert as Alertmanager's API shows it.
-type amAlert struct {
-	Labels map[string]string
-	Status struct{ InhibitedBy []string }
-}
-
-func (a *alertmanager) alerts(t *testing.T) []amAlert {
-	t.Helper()
-	body, err := get(t.Context(), a.root+"/api/v2/alerts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []amAlert
-	if err := json.Unmarshal(body, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // notification is what Alertmanager posts to a webhook.
 type notification struct {
 	Status      string
@@ -143,4 +124,20 @@ func (w *webhook) await(t *testing.T, limit time.Duration, status string, alertn
 	}, needed...)
 	t.Logf("%v: notified as %s after another %.1f s", alertnames, status, time.Since(began).Seconds())
 	return found
+}
+
+// calls lists the alerts that were notified as firing, in order, each once for a
+// notification.
+func (w *webhook) calls() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for _, n := range w.got {
+		for _, a := range n.Alerts {
+			if a.Status == "firing" {
+				out = append(out, a.Labels["alertname"])
+			}
+		}
+	}
+	return out
 }

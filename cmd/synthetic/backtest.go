@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/slo"
 )
 
 // backtestFlags are the flags of "synthetic backtest".
@@ -24,17 +23,23 @@ type backtestFlags struct {
 	ruleFiles   []string
 	comparisons bool
 	severities  []string
+	tickets     []string
 	evaluation  time.Duration
 	scrape      time.Duration
 	outputDir   string
+	turnsFile   string
 
 	scenario                string
 	models                  []string
 	faults                  []string
+	restarts                []string
+	fleet                   int
+	rate                    float64
 	seed                    uint64
 	seeds, days, warm, jobs int
 
 	recorded recordedFlags
+	turns    turnsFlags
 }
 
 func addBacktest(app *kingpin.Application) command {
@@ -43,24 +48,31 @@ func addBacktest(app *kingpin.Application) command {
 
 Without a recording, deployments are simulated, healthy ones and ones with
 faults of known size and time, and the rules are scored as a pager: what they
-find, how soon, and how often they page for nothing. With --tsdb.path or
---prometheus.url recorded series are replayed instead.
+find, how soon, and how often they page for nothing. With --turns a log of turns
+that "run --turns.file" wrote is replayed instead, with --tsdb.path or
+--prometheus.url recorded series.
 docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)
 	c.Flag("severity", "Which alerts count as pages, by their label severity; may be repeated.").Default("page").StringsVar(&f.severities)
+	c.Flag("ticket-severity", "Which alerts count as tickets, by their label severity; may be repeated.").Default("ticket").StringsVar(&f.tickets)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
-	c.Flag("output.dir", "Write scores.md, scores.json and a picture per noise model there; default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("output.dir", "Write scores.md, scores.json and, of up to four worlds, a picture of each there; default: print the tables.").StringVar(&f.outputDir)
+	c.Flag("write-turns", "Instead of scoring, write the turns of one simulated run with faults to this file, as a log of turns (compressed if its name ends in .gz), and its incidents to the file of this name with .incidents.csv. Each model is a target.").PlaceHolder("FILE").StringVar(&f.turnsFile)
 	c.Flag("scenario.file", "Noise models and faults of your own, in YAML: the models are simulated unless --model chooses others, the faults are injected instead of the named ones. See examples/backtest/scenario.yml.").StringVar(&f.scenario)
-	c.Flag("model", "A noise model to simulate ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file); may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
+	c.Flag("model", "A world to simulate: a noise model ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file), or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
+	c.Flag("conversations-per-minute", "Probe at this rate instead of that of the model.").Float64Var(&f.rate)
+	c.Flag("fleet", "Simulate so many targets at one time, of the models in turn; a fault hits all of them.").IntVar(&f.fleet)
+	c.Flag("restart", "Restart the prober once a day, with what it has then of what it learned before: "+strings.Join(restartNames(), ", ")+"; may be repeated.").EnumsVar(&f.restarts, restartNames()...)
 	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
 	c.Flag("seeds", "How many seeds, each with a healthy run and one with faults.").Default("12").IntVar(&f.seeds)
 	c.Flag("days", "Length of a run.").Default("30").IntVar(&f.days)
-	c.Flag("warm-up", "Days before a run in which baselines are learned.").Default("7").IntVar(&f.warm)
+	c.Flag("warm-up", "Days before a run, or at the beginning of a log of turns, in which baselines are learned.").Default("7").IntVar(&f.warm)
 	c.Flag("workers", "How many runs at the same time.").Default("1").IntVar(&f.jobs)
+	f.turns.add(c)
 	f.recorded.add(c)
 	return command{c, f.run}
 }
@@ -73,23 +85,22 @@ func modelNames() []string {
 	return names
 }
 
+func restartNames() []string {
+	var names []string
+	for _, r := range backtest.Restarts() {
+		names = append(names, string(r))
+	}
+	return names
+}
+
 func (f *backtestFlags) run(ctx context.Context, e env) error {
-	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 {
-		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up not negative")
+	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 || f.fleet < 0 || f.rate < 0 {
+		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up, --fleet and --conversations-per-minute not negative")
 	}
-	sim, err := f.simulated()
-	if err != nil {
-		return err
+	if f.turnsFile != "" {
+		return f.writeTurns(ctx)
 	}
-	in, err := f.input(sim)
-	if err != nil {
-		return err
-	}
-	files, err := f.files(in)
-	if err != nil {
-		return err
-	}
-	report, err := f.score(ctx, e, sim, in.SLOs, files)
+	report, err := f.report(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -99,9 +110,29 @@ func (f *backtestFlags) run(ctx context.Context, e env) error {
 	return writeScores(e, f.outputDir, report)
 }
 
+// report replays and scores what the flags want.
+func (f *backtestFlags) report(ctx context.Context, e env) (backtest.Report, error) {
+	var none backtest.Report
+	if err := f.checkTurns(); err != nil {
+		return none, err
+	}
+	if f.turns.given() {
+		return f.scoreTurns(ctx)
+	}
+	sim, err := f.simulated()
+	if err != nil {
+		return none, err
+	}
+	in, err := f.input()
+	if err != nil {
+		return none, err
+	}
+	return f.score(ctx, e, sim, in)
+}
+
 // files are the rule files to score.
 func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
-	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities}
+	o := backtest.RuleOptions{Interval: f.evaluation, Severities: f.severities, Tickets: f.tickets}
 	var files []backtest.RuleFile
 	if len(f.ruleFiles) == 0 || f.configFile != "" {
 		text, err := generatedFrom(in)
@@ -124,7 +155,7 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 		}
 		files = append(files, backtest.RuleFile{Name: name, Text: text, RuleOptions: o})
 	}
-	if f.comparisons && !f.recorded.given() {
+	if f.comparisons && !f.recorded.given() && !f.turns.given() {
 		others, err := backtest.Comparisons(o)
 		if err != nil {
 			return nil, err
@@ -135,10 +166,9 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 }
 
 // input is what rules are generated from: the SLOs and the traffic of the
-// configuration. Simulated series are those of a deployment of their own. It gets
-// the SLOs, whatever targets they are for, and is the only traffic: of any other
-// the rules would see nothing but that it is not there.
-func (f *backtestFlags) input(sim backtest.Scenario) (rules.Input, error) {
+// configuration. Simulated series are those of deployments of their own, which
+// get the SLOs, whatever targets they are for.
+func (f *backtestFlags) input() (rules.Input, error) {
 	in := rules.Input{SLOs: backtest.Objectives()}
 	if f.configFile != "" {
 		cfg, err := config.Load(f.configFile)
@@ -153,11 +183,23 @@ func (f *backtestFlags) input(sim backtest.Scenario) (rules.Input, error) {
 		}
 		return in, nil
 	}
-	in.Jobs = []rules.Job{simulatedJob(sim.Models[0])}
 	for i := range in.SLOs {
 		in.SLOs[i].Targets, in.SLOs[i].Workloads = nil, nil
 	}
 	return in, nil
+}
+
+// simulatedFiles are the rule files for simulated deployments, which are the only
+// traffic: of any other the rules would see nothing but that it is not there.
+func (f *backtestFlags) simulatedFiles(in rules.Input) func([]backtest.Deployment) ([]backtest.RuleFile, error) {
+	return func(all []backtest.Deployment) ([]backtest.RuleFile, error) {
+		of := in // runs that go on at the same time ask, too
+		of.Jobs = nil
+		for _, d := range all {
+			of.Jobs = append(of.Jobs, simulatedJob(d))
+		}
+		return f.files(of)
+	}
 }
 
 func generatedFrom(in rules.Input) ([]byte, error) {
@@ -169,19 +211,24 @@ func generatedFrom(in rules.Input) ([]byte, error) {
 }
 
 // simulatedJob is what the rules know of a simulated job.
-func simulatedJob(m backtest.Model) rules.Job {
+func simulatedJob(d backtest.Deployment) rules.Job {
+	m := d.Model
 	turns := float64(m.TurnsMin+m.TurnsMax) / 2
 	return rules.Job{
-		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: backtest.TurnTimeout,
+		Target: d.Target, Workload: backtest.Workload, TurnTimeout: backtest.TurnTimeout,
 		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
 	}
 }
 
-func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario, slos []slo.Objective, files []backtest.RuleFile) (backtest.Report, error) {
+func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario, in rules.Input) (backtest.Report, error) {
 	if f.recorded.given() {
+		files, err := f.files(in)
+		if err != nil {
+			return backtest.Report{}, err
+		}
 		return f.recorded.score(ctx, files, f.scrape)
 	}
-	c := f.campaign(sim, slos, files)
+	c := f.campaign(sim, in)
 	c.Progress = func(done, all int) { fmt.Fprintf(e.stderr, "\r%d of %d runs", done, all) }
 	scores, err := c.Run(ctx)
 	fmt.Fprintln(e.stderr)
@@ -189,10 +236,13 @@ func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario,
 }
 
 // campaign is what is to be simulated.
-func (f *backtestFlags) campaign(sim backtest.Scenario, slos []slo.Objective, files []backtest.RuleFile) backtest.Campaign {
+func (f *backtestFlags) campaign(sim backtest.Scenario, in rules.Input) backtest.Campaign {
 	c := backtest.Campaign{
-		Models: sim.Models, Faults: sim.Faults, Files: files, SLOs: slos,
+		Models: sim.Models, Faults: sim.Faults, Rules: f.simulatedFiles(in), SLOs: in.SLOs, Fleet: f.fleet,
 		Days: f.days, WarmUp: f.warm, ScrapeInterval: f.scrape, Workers: f.jobs,
+	}
+	for _, r := range f.restarts {
+		c.Restarts = append(c.Restarts, backtest.Restart(r))
 	}
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.seed+uint64(i))
@@ -207,12 +257,16 @@ func writeScores(e env, dir string, r backtest.Report) error {
 		return err
 	}
 	files := []output{{"scores.md", []byte(md.String())}, {"scores.json", []byte(js.String())}}
-	for _, model := range r.Models() {
+	models := r.Models()
+	if len(models) > 4 {
+		models = nil // nobody looks at twenty
+	}
+	for _, model := range models {
 		var svg strings.Builder
 		if err := r.WritePicture(&svg, model); err != nil {
 			return err
 		}
-		files = append(files, output{"time-to-page-" + strings.ReplaceAll(model, "/", "-per-") + ".svg", []byte(svg.String())})
+		files = append(files, output{"time-to-page-" + strings.NewReplacer(" ", "-", ",", "").Replace(model) + ".svg", []byte(svg.String())})
 	}
 	return writeAll(e, dir, files)
 }

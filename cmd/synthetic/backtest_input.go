@@ -45,16 +45,19 @@ func (f *backtestFlags) chosenModels(own []backtest.Model) ([]backtest.Model, er
 		models = []backtest.Model{backtest.Quiet(), backtest.Typical()}
 	}
 	for _, name := range f.models {
+		if name == "all" {
+			models = append(models, backtest.Models()...)
+			continue
+		}
 		m, err := backtest.ModelNamed(name, own...)
 		if err != nil {
 			return nil, usageError{err}
 		}
 		models = append(models, m)
 	}
-	for _, m := range models[1:] {
-		// The one set of rules is fitted to the probe rate.
-		if simulatedJob(m) != simulatedJob(models[0]) {
-			return nil, usagef("model %q is probed at another rate than %q, for which other rules are generated; run it apart with --model=%s", m.Name, models[0].Name, m.Name)
+	if f.rate > 0 {
+		for i := range models {
+			models[i].ConversationsPerMinute = f.rate
 		}
 	}
 	return models, nil
@@ -92,7 +95,7 @@ func (f *recordedFlags) add(c *kingpin.CmdClause) {
 	c.Flag("prometheus.url", "Replay what this Prometheus answers to query_range.").StringVar(&f.url)
 	c.Flag("from", "Start of the recording to score, RFC 3339.").StringVar(&f.from)
 	c.Flag("to", "End of the recording to score, RFC 3339.").StringVar(&f.to)
-	c.Flag("incidents", "CSV file of what was wrong: name,start,end with RFC 3339 times. Without it every page counts as false.").StringVar(&f.incidents)
+	c.Flag("incidents", "CSV file of what was wrong: name,start,end with RFC 3339 times, and the target where it was not every one. Without it every page counts as false.").StringVar(&f.incidents)
 }
 
 func (f *recordedFlags) given() bool { return f.tsdb != "" || f.url != "" }

@@ -57,7 +57,7 @@ slos:
 	}
 	for _, want := range []string{
 		"| synthetic | 0.00 (0 in 1 days) | 100 % |",
-		"| synthetic | SyntheticSLOFastBurn | 0.00 | 100 %",
+		"| synthetic | SyntheticTargetDown | 0.00 | 100 %",
 		"| synthetic | SyntheticTargetNoSamples | 0.00 | – |",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -79,7 +79,7 @@ func TestBacktestOfAScenario(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	for _, want := range []string{
-		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for first_ttft 300ms, ",
+		"- evenings: 6 conversations a minute of 3 to 6 turns, σ 0.45 of single turns; otherwise like typical, but for first_ttft 300ms, ",
 		"- wedged: lasts 15m0s, found if paged within 15m0s; hang\n",
 		"### evenings\n",
 		"| wedged | ",
@@ -92,6 +92,25 @@ func TestBacktestOfAScenario(t *testing.T) {
 		if strings.Contains(out.String(), not) {
 			t.Errorf("the tables tell of %q, which was not simulated:\n%s", not, out)
 		}
+	}
+}
+
+// TestBacktestWriteTurns: a world is written as a log of turns, with its incidents.
+func TestBacktestWriteTurns(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "turns.jsonl.gz")
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--write-turns=" + file, "--model=sparse", "--fault=outage", "--days=1", "--warm-up=0"}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	log, err := os.ReadFile(file)
+	if err != nil || len(log) < 2 || log[0] != 0x1f || log[1] != 0x8b {
+		t.Errorf("the log has %d bytes and is no gzip, %v", len(log), err)
+	}
+	incidents, err := os.ReadFile(file + ".incidents.csv")
+	if err != nil || !strings.Contains(string(incidents), "outage,2026-01-05T") || !strings.Contains(string(incidents), ",sparse\n") {
+		t.Errorf("incidents %q, %v", incidents, err)
 	}
 }
 
@@ -119,11 +138,12 @@ func TestBacktestMistakes(t *testing.T) {
 		want string
 	}{
 		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
-		"rates":     {[]string{"--model=quiet", "--model=quiet-1/min"}, "run it apart"},
+		"turns out": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--write-turns=a"}, "it is for simulated turns"},
+		"restart":   {[]string{"--restart=memory"}, "--restart"},
+		"fleet":     {[]string{"--fleet=-1"}, "not negative"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},
 		"recorded":  {[]string{rules, "--tsdb.path=a", "--scenario.file=" + exampleScenario}, "recorded series have the noise and the faults they have"},
-		"own rate":  {[]string{"--scenario.file=" + exampleScenario, "--model=quiet", "--model=evenings"}, `model "evenings" is probed at another rate than "quiet"`},
 		"own model": {[]string{"--scenario.file=" + exampleScenario, "--model=morning"}, `there is no noise model "morning"`},
 		"own fault": {[]string{"--scenario.file=" + exampleScenario, "--fault=TTFT"}, "no fault has a name with"},
 		"seeds":     {[]string{"--seeds=0"}, "must be positive"},

@@ -28,6 +28,8 @@ type generateFlags struct {
 	configFile, outputDir    string
 	runbookURL, dashboardURL string
 	replicas                 int
+	severities               rules.Severities
+	style                    string
 }
 
 func addGenerate(app *kingpin.Application) []command {
@@ -47,8 +49,12 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c := parent.Command(name, help)
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("output.dir", "Directory to write to; it is made if need be.").Required().PlaceHolder("DIR").StringVar(&f.outputDir)
-	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the path within the repository.").PlaceHolder("URL").StringVar(&f.runbookURL)
+	c.Flag("runbook-url", "Address of the runbooks, put into the alerts; empty leaves the links out.").PlaceHolder("URL").StringVar(&f.runbookURL)
 	c.Flag("dashboard-url", "Address under which Grafana serves dashboards by UID (https://grafana.example.org/d), put into the alerts.").PlaceHolder("URL").StringVar(&f.dashboardURL)
+	c.Flag("style", "What pages and tickets are called: synthetic (severity page and ticket), or kube-prometheus (critical and warning).").Default("synthetic").EnumVar(&f.style, "synthetic", "kube-prometheus")
+	c.Flag("severity.label", "Label that tells pages from tickets, instead of that of the style.").PlaceHolder("NAME").StringVar(&f.severities.Label)
+	c.Flag("severity.page", "Its value for pages.").PlaceHolder("VALUE").StringVar(&f.severities.Page)
+	c.Flag("severity.ticket", "Its value for tickets.").PlaceHolder("VALUE").StringVar(&f.severities.Ticket)
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
@@ -116,7 +122,10 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	in := sidecar.RulesOf(cfg, f.replicas)
-	in.RunbookURL, in.DashboardURL = f.runbookURL, f.dashboardURL
+	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
+	if f.style == "kube-prometheus" {
+		in.Severities = f.severities.Or(rules.KubePrometheus())
+	}
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kingpin/v2"
+	"github.com/alecthomas/units"
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
@@ -34,6 +35,9 @@ type runFlags struct {
 	lifecycle  bool
 	shutdown   time.Duration
 	stateFile  string
+	turnsFile  string
+	turnsSize  *units.Base2Bytes
+	turnsKeep  int
 	web        *web.FlagConfig
 }
 
@@ -48,9 +52,12 @@ reaches the port can read names of targets and models, error texts and trace
 IDs, and no key. --web.config.file asks for a password or a certificate;
 --web.listen-address=127.0.0.1:9877 is for this machine alone. See SECURITY.md.`)
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
-	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload.").BoolVar(&f.lifecycle)
+	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload, and accepting a level as the usual one with POST /-/accept.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
-	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts; its directory must exist and be writable. Without it a restart learns them anew, which takes a day.").StringVar(&f.stateFile)
+	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts, and their history in the file of that name and .history; its directory must exist and be writable. Without it a restart reads them back from state.prometheus of the configuration or, without that, learns them anew, which takes a day.").StringVar(&f.stateFile)
+	c.Flag("turns.file", "Write a log of every finished turn there, for backtest --turns: when, how it ended, times and tokens, no texts and no keys; see docs/reference/turn-log.md. Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)
+	f.turnsSize = c.Flag("turns.max-size", "How large that log may become before it is put aside and packed; a million turns are 300 MB, packed 30 MB.").Default("100MB").Bytes()
+	c.Flag("turns.keep", "How many older logs are kept.").Default("20").IntVar(&f.turnsKeep)
 	f.web = webflag.AddFlags(c, defaultListen)
 	return command{c, f.run}
 }
@@ -59,12 +66,16 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if f.shutdown < 0 {
 		return usagef("--shutdown.timeout=%v: it cannot be negative", f.shutdown)
 	}
+	if *f.turnsSize < 1 || f.turnsKeep < 1 {
+		return usagef("--turns.max-size=%v and --turns.keep=%d must be positive", *f.turnsSize, f.turnsKeep)
+	}
 	// GOMEMLIMIT, if it is set, or nothing where no container sets a limit: both
 	// are no failure.
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
 		ConfigFile: f.configFile, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
+		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: f.turnsKeep,
 	})
 	if err != nil {
 		return err

@@ -28,11 +28,15 @@ func allowed() map[string][]string {
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
-		"internal/sketch": nil,
-		"internal/slo":    {"internal/probe", "internal/probe/lag"},
+		"internal/sketch":  nil,
+		"internal/turnlog": {"internal/probe"},
+		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/door":       {"internal/bound"},
+		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
+		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
+		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
@@ -45,14 +49,15 @@ func allowed() map[string][]string {
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
-			"internal/sidecar/door", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
-			"internal/sidecar/status",
+			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/samples",
-			"internal/sidecar/metrics", "internal/sidecar/sink", "internal/slo", "internal/yamlform",
+			"internal/sidecar/backfill", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/slo", "internal/turnlog", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},

@@ -91,6 +91,12 @@ func unlocked(path string, err error) error {
 // directory. Nobody may be writing there.
 func RemoveStrays(dir string) error { return removeStrays(dir, "") }
 
+// RemoveStraysOf does so with the file at path alone, which nobody else may be
+// writing.
+func RemoveStraysOf(path string) error {
+	return removeStrays(filepath.Dir(path), filepath.Base(path)+".")
+}
+
 // removeStrays removes the temporary files of one final name, which is given
 // with its dot, or of all.
 func removeStrays(dir, name string) error {

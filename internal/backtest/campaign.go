@@ -21,17 +21,25 @@ type RuleFile struct {
 	RuleOptions
 }
 
-// Campaign scores rule files on simulated series: for each model and seed one
-// run without faults, which counts false pages, and one with faults.
+// Campaign scores rule files on simulated series: for each world and seed one
+// run without faults and one with faults.
 type Campaign struct {
 	Models []Model
 	Faults []Fault
-	Files  []RuleFile
-	SLOs   []slo.Objective
-	Seeds  []uint64
+	// Rules are the rule files to be scored on a run of some deployments: the same
+	// names for all, fitted to the targets and the rate of their probes.
+	Rules func([]Deployment) ([]RuleFile, error)
+	SLOs  []slo.Objective
+	Seeds []uint64
 	// Days is the length of each run, WarmUp the days before it in which
 	// baselines are learned.
 	Days, WarmUp int
+	// Fleet is how many targets are simulated at one time, of all models in turn;
+	// faults hit all of them at once. 0 simulates each model by itself.
+	Fleet int
+	// Restarts are kinds of daily restarts, each of them simulated apart; none
+	// means that the prober is not restarted.
+	Restarts []Restart
 	// ScrapeInterval is 15 s by default.
 	ScrapeInterval time.Duration
 	// Workers run at the same time; 0 is one.
@@ -40,29 +48,64 @@ type Campaign struct {
 	Progress func(done, all int)
 }
 
+// world is what is simulated in a run, but for its seed.
+type world struct {
+	name        string
+	deployments []Deployment
+	restart     Restart
+}
+
+// worlds are those of the campaign, in order.
+func (c Campaign) worlds() []world {
+	var out []world
+	for _, restart := range c.restarts() {
+		if c.Fleet > 0 {
+			out = append(out, world{fmt.Sprintf("fleet of %d", c.Fleet) + restart.suffix(), c.fleet(), restart})
+			continue
+		}
+		for _, m := range c.Models {
+			out = append(out, world{m.Name + restart.suffix(), []Deployment{{Target: Target, Model: m}}, restart})
+		}
+	}
+	return out
+}
+
+func (c Campaign) restarts() []Restart {
+	if len(c.Restarts) == 0 {
+		return []Restart{RestartNever}
+	}
+	return c.Restarts
+}
+
+// fleet are targets of all models in turn.
+func (c Campaign) fleet() []Deployment {
+	var all []Deployment
+	for i := range c.Fleet {
+		all = append(all, Deployment{Target: fmt.Sprintf("target-%03d", i+1), Model: c.Models[i%len(c.Models)]})
+	}
+	return all
+}
+
 // runKey is one run of a campaign.
 type runKey struct {
-	model  Model
+	world  world
 	seed   uint64
 	faulty bool
 }
 
 // outcome is what a run gave: spans by rule file, and the incidents within the
-// days.
+// days. The targets are those to be scored one by one, too.
 type outcome struct {
 	model     string
 	days      float64
 	spans     [][]Span
 	incidents []Incident
+	targets   []string
 }
 
-// Run plays the campaign and returns the scores: by model, then rule file, the
+// Run plays the campaign and returns the scores: by world, then rule file, the
 // whole set before its alerts.
 func (c Campaign) Run(ctx context.Context) ([]Score, error) {
-	sets, err := loadAll(c.Files)
-	if err != nil {
-		return nil, err
-	}
 	outcomes, err := c.play(ctx)
 	if err != nil {
 		return nil, err
@@ -72,11 +115,24 @@ func (c Campaign) Run(ctx context.Context) ([]Score, error) {
 		faults = append(faults, f.Name)
 	}
 	var scores []Score
-	for _, m := range c.Models {
-		of := slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.model != m.Name })
-		scores = append(scores, scoreSets(m.Name, sets, faults, of)...)
+	for _, w := range c.worlds() {
+		sets, err := c.load(w.deployments)
+		if err != nil {
+			return nil, err
+		}
+		of := slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o.model != w.name })
+		scores = append(scores, scoreSets(w.name, sets, faults, of)...)
 	}
 	return scores, nil
+}
+
+// load reads the rule files for some deployments.
+func (c Campaign) load(d []Deployment) ([]*RuleSet, error) {
+	files, err := c.Rules(d)
+	if err != nil {
+		return nil, err
+	}
+	return loadAll(files)
 }
 
 // loadAll reads the rule files anew: alerts have a state, so that each run needs
@@ -96,11 +152,11 @@ func loadAll(files []RuleFile) ([]*RuleSet, error) {
 // play plays all runs, in a fixed order of the outcomes.
 func (c Campaign) play(ctx context.Context) ([]outcome, error) {
 	var keys []runKey
-	for _, m := range c.Models {
+	for _, w := range c.worlds() {
 		for _, seed := range c.Seeds {
-			keys = append(keys, runKey{m, seed, false})
+			keys = append(keys, runKey{w, seed, false})
 			if len(c.Faults) > 0 {
-				keys = append(keys, runKey{m, seed, true})
+				keys = append(keys, runKey{w, seed, true})
 			}
 		}
 	}
@@ -129,7 +185,50 @@ func epoch() time.Time { return time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC) }
 
 // run plays one run.
 func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
-	const day = 24 * time.Hour
+	o := c.options(k)
+	sim := NewSimulation(o)
+	sets, err := c.load(o.Deployments)
+	if err != nil {
+		return outcome{}, err
+	}
+	from := epoch().Add(time.Duration(c.WarmUp) * day)
+	history := c.history(sets)
+	if err := sim.WarmUp(time.Duration(c.WarmUp)*day - history); err != nil {
+		return outcome{}, err
+	}
+	spans, err := Run(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
+	if err != nil {
+		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
+	}
+	for i := range spans {
+		spans[i] = since(spans[i], from)
+	}
+	return outcome{model: k.world.name, days: float64(c.Days), spans: spans, incidents: sim.incidents()}, nil
+}
+
+// history is the part of the warm-up in which rules are evaluated, too, for those
+// that look back at it.
+func (c Campaign) history(sets []*RuleSet) time.Duration {
+	longest := time.Duration(0)
+	for _, s := range sets {
+		longest = max(longest, s.Lookback())
+	}
+	return min(time.Duration(c.WarmUp)*day, longest.Truncate(chunk)+chunk)
+}
+
+// since are the spans from a time on; those that fire then begin then.
+func since(spans []Span, from time.Time) []Span {
+	spans = slices.DeleteFunc(spans, func(s Span) bool { return !s.To.After(from) })
+	for i := range spans {
+		if spans[i].From.Before(from) {
+			spans[i].From = from
+		}
+	}
+	return spans
+}
+
+// options are what is simulated in a run.
+func (c Campaign) options(k runKey) SimulationOptions {
 	warm, length := time.Duration(c.WarmUp)*day, time.Duration(c.WarmUp+c.Days)*day
 	seed := k.seed * 2
 	var injections []Injection
@@ -137,20 +236,13 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 		seed++
 		injections = c.injections(warm, length, seed)
 	}
-	sim := NewSimulation(SimulationOptions{
-		Model: k.model, Seed: seed, SLOs: append(slices.Clone(c.SLOs), relative(k.model)), Injections: injections,
-		Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval,
-	})
-	sim.WarmUp(warm)
-	sets, err := loadAll(c.Files)
-	if err != nil {
-		return outcome{}, err
+	deployments := slices.Clone(k.world.deployments)
+	for i := range deployments {
+		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
-	spans, err := Run(ctx, sim, sets, epoch().Add(warm), epoch().Add(length))
-	if err != nil {
-		return outcome{}, fmt.Errorf("model %s, seed %d: %w", k.model.Name, k.seed, err)
+	return SimulationOptions{
+		Deployments: deployments, SLOs: c.SLOs, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart,
 	}
-	return outcome{k.model.Name, float64(c.Days), spans, incidents(injections)}, nil
 }
 
 // injections are the faults of a run: at their own times if they have any,
@@ -162,19 +254,31 @@ func (c Campaign) injections(warm, length time.Duration, seed uint64) []Injectio
 	return Inject(c.Faults, warm+time.Hour, length, rand.New(rand.NewPCG(seed, 2)))
 }
 
-func incidents(injections []Injection) []Incident {
+// incidents are the faults of a run. Those of a fleet hit every target.
+func (s *Simulation) incidents() []Incident {
 	var out []Incident
-	for _, i := range injections {
-		out = append(out, Incident{Name: i.Fault.Name, From: epoch().Add(i.From), To: epoch().Add(i.To), Within: i.Fault.within()})
+	first := s.traffic[0]
+	for i, inj := range first.injections {
+		one := Incident{
+			Name: inj.Fault.Name, From: s.options.Start.Add(inj.From), To: s.options.Start.Add(inj.To),
+			Within: inj.Fault.within(),
+		}
+		if len(s.traffic) == 1 {
+			one.Forecast = first.forecasts[i]
+		}
+		out = append(out, one)
 	}
-	return slices.Clip(out)
+	return out
 }
 
 // Settings say in words how the scores of the campaign are made.
 func (c Campaign) Settings() []string {
-	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults, on which false pages are counted, and %d days with faults, after %d days in which baselines are learned",
+	lines := []string{fmt.Sprintf("seeds %d to %d; each has %d days without faults and %d days with faults, after %d days in which baselines are learned",
 		c.Seeds[0], c.Seeds[len(c.Seeds)-1], c.Days, c.Days, c.WarmUp),
-		fmt.Sprintf("scraped every %s, rules evaluated every %s", cmp.Or(c.ScrapeInterval, 15*time.Second), c.Files[0].Interval)}
+		fmt.Sprintf("scraped every %s", cmp.Or(c.ScrapeInterval, 15*time.Second))}
+	if c.Fleet > 0 {
+		lines = append(lines, fmt.Sprintf("%d targets at one time, of the models below in turn; a fault hits all of them", c.Fleet))
+	}
 	for _, m := range c.Models {
 		lines = append(lines, m.describe())
 	}

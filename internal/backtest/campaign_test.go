@@ -11,26 +11,29 @@ import (
 	"synthetic/internal/rules"
 )
 
-// generated are the rules that are made for the simulated job.
-func generated(t *testing.T, m backtest.Model) backtest.RuleFile {
+// generated makes the rules for what is simulated.
+func generated(t *testing.T) func([]backtest.Deployment) ([]backtest.RuleFile, error) {
 	t.Helper()
-	turns := float64(m.TurnsMin+m.TurnsMax) / 2
-	r, err := rules.Generate(rules.Input{SLOs: backtest.Objectives(), Jobs: []rules.Job{{
-		Target: backtest.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
-		ConversationsPerMinute: m.ConversationsPerMinute, TurnsPerMinute: m.ConversationsPerMinute * turns,
-	}}})
-	if err != nil {
-		t.Fatal(err)
+	return func(all []backtest.Deployment) ([]backtest.RuleFile, error) {
+		in := rules.Input{SLOs: backtest.Objectives()}
+		for _, d := range all {
+			turns := float64(d.Model.TurnsMin+d.Model.TurnsMax) / 2
+			in.Jobs = append(in.Jobs, rules.Job{
+				Target: d.Target, Workload: backtest.Workload, TurnTimeout: 2 * time.Minute,
+				ConversationsPerMinute: d.Model.ConversationsPerMinute, TurnsPerMinute: d.Model.ConversationsPerMinute * turns,
+			})
+		}
+		r, err := rules.Generate(in)
+		if err != nil {
+			return nil, err
+		}
+		text, err := r.PrometheusYAML()
+		return []backtest.RuleFile{{Name: "synthetic", Text: text, RuleOptions: pages()}}, err
 	}
-	text, err := r.PrometheusYAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return backtest.RuleFile{Name: "synthetic", Text: text, RuleOptions: pages()}
 }
 
 func pages() backtest.RuleOptions {
-	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}}
+	return backtest.RuleOptions{Interval: 30 * time.Second, Severities: []string{"page"}, Tickets: []string{"ticket"}}
 }
 
 // TestAlertQuality is a small part of what docs/background/alert-quality.md holds: one seed,
@@ -41,7 +44,7 @@ func TestAlertQuality(t *testing.T) {
 	}
 	c := backtest.Campaign{
 		Models: []backtest.Model{backtest.Quiet()}, Faults: backtest.Faults(),
-		Files: []backtest.RuleFile{generated(t, backtest.Quiet())}, SLOs: backtest.Objectives(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
 		Seeds: []uint64{5001}, Days: 4, WarmUp: 2, Workers: 2,
 	}
 	scores, err := c.Run(t.Context())
@@ -80,7 +83,7 @@ func checkReport(t *testing.T, r backtest.Report) {
 	if err := r.WritePicture(&svg, "quiet"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticFastRegression |"} {
+	for _, want := range []string{"seeds 5001 to 5001", "### quiet", "| TTFT ×3 |", "| synthetic | SyntheticRegression |"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the tables have no %q:\n%s", want, md.String())
 		}
@@ -102,7 +105,7 @@ func TestSameSeedSameScores(t *testing.T) {
 	}
 	c := backtest.Campaign{
 		Models: []backtest.Model{model}, Faults: backtest.Faults()[:1],
-		Files: []backtest.RuleFile{generated(t, model)}, SLOs: backtest.Objectives(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
 		Seeds: []uint64{1, 2}, Days: 1, WarmUp: 1,
 	}
 	var texts [2]string
@@ -136,5 +139,33 @@ func TestComparisonsLoad(t *testing.T) {
 		if len(set.Alerts()) != 1 || len(set.Reads()) == 0 {
 			t.Errorf("%s has the alerts %v and reads %v", f.Name, set.Alerts(), set.Reads())
 		}
+	}
+}
+
+// TestFleetCampaign: a fault of a fleet hits each target, and each that calls is a
+// page of its own unless something holds it back.
+func TestFleetCampaign(t *testing.T) {
+	const rule = `groups: [{name: g, rules: [{alert: Down, expr: synthetic_consecutive_failed_turns >= 3, labels: {severity: page}}]}]`
+	down := backtest.Fault{Name: "outage", Kind: backtest.Outage, Length: time.Hour, At: []time.Duration{2 * time.Hour}}
+	c := backtest.Campaign{
+		Models: []backtest.Model{backtest.Quiet(), backtest.Typical()}, Faults: []backtest.Fault{down},
+		Rules: func(all []backtest.Deployment) ([]backtest.RuleFile, error) {
+			if len(all) != 3 || all[0].Target == all[1].Target || all[1].Model.Name != "typical" {
+				t.Errorf("rules are asked for %d targets", len(all))
+			}
+			return []backtest.RuleFile{{Name: "own", Text: []byte(rule), RuleOptions: pages()}}, nil
+		},
+		Seeds: []uint64{1}, Days: 1, Fleet: 3, Restarts: []backtest.Restart{backtest.RestartNothing},
+	}
+	scores, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scores[0]
+	if s.Model != "fleet of 3, restarted daily with nothing" || s.Days != 2 || s.ForNothing.Count != 0 {
+		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.ForNothing.Count)
+	}
+	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {
+		t.Errorf("scored %+v, want one incident with a page for each target", f)
 	}
 }

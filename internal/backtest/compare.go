@@ -3,7 +3,6 @@ package backtest
 import (
 	"embed"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -13,7 +12,8 @@ import (
 //go:embed compare/*.yml
 var compared embed.FS
 
-// Comparisons are rule files as others write them, over the same names.
+// Comparisons are rule files as others write them, over the same names: what sloth
+// generates for Objectives, and the p95 against last week's.
 func Comparisons(o RuleOptions) ([]RuleFile, error) {
 	entries, err := compared.ReadDir("compare")
 	if err != nil {
@@ -38,15 +38,5 @@ func Objectives() []slo.Objective {
 		{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: month},
 		{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: month},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: month},
-	}
-}
-
-// relative is the objective that relative-burn.yml is about: 1.25 times the
-// p95 of first turns.
-func relative(m Model) slo.Objective {
-	p95 := m.FirstTTFT.Seconds() * math.Exp(1.645*m.Sigma)
-	return slo.Objective{
-		Name: "relative", SLI: slo.TTFT, Threshold: time.Duration(1.25 * p95 * float64(time.Second)),
-		Objective: 0.99, Window: 30 * 24 * time.Hour,
 	}
 }

@@ -7,14 +7,17 @@ import (
 	"strings"
 )
 
-// describe says in a line what a model is: the figures that decide most, and
-// for a changed model every other one that was changed.
+// describe says in a line what a model is: what a named one is about, and for a
+// changed model every parameter that was changed.
 func (m Model) describe() string {
-	line := fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns, SD %.6g %% of the 30-minute level",
-		m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma, m.LevelSD*100)
+	line := fmt.Sprintf("%s: %g conversations a minute of %d to %d turns, σ %g of single turns",
+		m.Name, m.ConversationsPerMinute, m.TurnsMin, m.TurnsMax, m.Sigma)
 	base, err := ModelNamed(m.Like)
 	if err != nil { // it is a named one
-		return line
+		if m.HeldOut() {
+			line += "; held out"
+		}
+		return line + "; " + m.nature.about
 	}
 	line += "; otherwise like " + m.Like
 	if changes := m.changes(base); len(changes) > 0 {
@@ -26,13 +29,15 @@ func (m Model) describe() string {
 // changes lists what differs from another model and has no place in the line
 // of every model, under the names of the scenario file.
 func (m Model) changes(base Model) []string {
-	always := []string{"name", "like,omitempty", "conversations_per_minute", "turns_min", "turns_max", "sigma", "level_sd"}
+	always := []string{"name", "like,omitempty", "conversations_per_minute", "turns_min", "turns_max", "sigma"}
 	var out []string
 	own, other := reflect.ValueOf(m), reflect.ValueOf(base)
 	for i := range own.NumField() {
 		key := own.Type().Field(i).Tag.Get("json")
-		v := own.Field(i).Interface()
-		if !slices.Contains(always, key) && v != other.Field(i).Interface() {
+		if key == "" || slices.Contains(always, key) {
+			continue
+		}
+		if v := own.Field(i).Interface(); v != other.Field(i).Interface() {
 			out = append(out, fmt.Sprintf("%s %v", key, v))
 		}
 	}

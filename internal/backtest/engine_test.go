@@ -30,6 +30,11 @@ groups:
           2 ^ ((sum by (target, turn) (increase(synthetic_signal_log2_total{signal="ttft"}[10m])) - sum by (target, turn) (increase(synthetic_signal_baseline_log2_total{signal="ttft"}[10m])))
           / sum by (target, turn) (increase(synthetic_signal_turns_total{signal="ttft"}[10m])))
         labels: {kind: recorded}
+      # Two sides that are one series, of different steps.
+      - record: either
+        expr: (synthetic_consecutive_failed_turns > 2) or (0 * synthetic_consecutive_failed_turns)
+      - alert: Either
+        expr: min_over_time(either[2m]) > 2
       - alert: Failing
         expr: failing
         for: 3m
@@ -45,14 +50,13 @@ groups:
 // TestReplayIsStepByStep holds the replay, which asks the engine once for many
 // steps, to what rule groups of a Prometheus do at each step.
 func TestReplayIsStepByStep(t *testing.T) {
-	const day = 24 * time.Hour
 	length := 2*day + 14*time.Hour
 	o := SimulationOptions{
-		Model: Quiet(), Seed: 3, SLOs: Objectives(), Start: epoch(), Length: length, ScrapeInterval: 30 * time.Second,
-		Injections: []Injection{
+		SLOs: Objectives(), Start: epoch(), Length: length, ScrapeInterval: 30 * time.Second,
+		Deployments: []Deployment{{Target: Target, Model: Quiet(), Seed: 3, Injections: []Injection{
 			{Fault{Kind: Outage}, 2*day + 2*time.Hour, 2*day + 2*time.Hour + 10*time.Minute},
 			{Fault{Kind: Slow, Size: 3}, 2*day + 7*time.Hour, 2*day + 8*time.Hour},
-		},
+		}}},
 	}
 	from, to := epoch().Add(2*day), epoch().Add(length)
 	set, err := LoadRules("steps", []byte(stepRules), RuleOptions{Interval: time.Minute})
@@ -60,13 +64,17 @@ func TestReplayIsStepByStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	sim := NewSimulation(o)
-	sim.WarmUp(2 * day)
+	if err := sim.WarmUp(2 * day); err != nil {
+		t.Fatal(err)
+	}
 	got, err := Run(t.Context(), sim, []*RuleSet{set}, from, to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sim = NewSimulation(o)
-	sim.WarmUp(2 * day)
+	if err := sim.WarmUp(2 * day); err != nil {
+		t.Fatal(err)
+	}
 	want := stepByStep(t, sim, set.Reads(), from, to)
 	show := func(spans []Span) (out []string) {
 		for _, s := range spans {

@@ -48,11 +48,14 @@ func Faults() []Fault {
 		{Name: "TTFT ×3", Kind: Slow, Size: 3, Length: 30 * time.Minute},
 		{Name: "TTFT ×2", Kind: Slow, Size: 2, Length: 30 * time.Minute},
 		{Name: "TTFT ×1.5", Kind: Slow, Size: 1.5, Length: 2 * time.Hour},
-		{Name: "TTFT ×1.3", Kind: Slow, Size: 1.3, Length: 4 * time.Hour},
+		{Name: "TTFT ×1.3", Kind: Slow, Size: 1.3, Length: 4 * time.Hour, Within: time.Hour},
 		{Name: "TTFT ×4 of 15 % of turns", Kind: Slow, Size: 4, Share: 0.15, Length: time.Hour, Within: 40 * time.Minute},
 		{Name: "TPOT ×1.5", Kind: SlowDecode, Size: 1.5, Length: time.Hour},
 		{Name: "outage", Kind: Outage, Length: 15 * time.Minute},
 		{Name: "hang", Kind: Hang, Length: 15 * time.Minute},
+		// No constant of the detection was chosen on those that come by degrees.
+		{Name: "TTFT ×2 rising for 10 min", Kind: Slow, Size: 2, Ramp: 10 * time.Minute, Length: time.Hour},
+		{Name: "TTFT ×1.5 rising for 30 min", Kind: Slow, Size: 1.5, Ramp: 30 * time.Minute, Length: 3 * time.Hour},
 	}
 }
 

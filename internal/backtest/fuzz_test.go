@@ -31,13 +31,17 @@ func FuzzReadIncidents(f *testing.F) {
 			if !i.To.After(i.From) || i.Within <= 0 {
 				t.Errorf("%q lasts from %s to %s, is to be found within %s", i.Name, i.From, i.To, i.Within)
 			}
-			_ = w.Write([]string{i.Name, i.From.Format(time.RFC3339Nano), i.To.Format(time.RFC3339Nano)})
+			_ = w.Write([]string{i.Name, i.From.Format(time.RFC3339Nano), i.To.Format(time.RFC3339Nano), i.Target})
 		}
 		w.Flush()
 		back, err := ReadIncidents(strings.NewReader(again.String()))
-		same := func(a, b Incident) bool { return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Within == b.Within }
+		same := func(a, b Incident) bool {
+			return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Within == b.Within && a.Target == b.Target
+		}
 		// A name that begins like a comment or with a space is not one when written.
-		plain := !slices.ContainsFunc(all, func(i Incident) bool { return strings.ContainsAny(i.Name, "#\r\n \t\u0085\u00a0") || i.Name == "" })
+		plain := !slices.ContainsFunc(all, func(i Incident) bool {
+			return strings.ContainsAny(i.Name+i.Target, "#\r\n \t\u0085\u00a0") || i.Name == ""
+		})
 		if plain && (err != nil || !slices.EqualFunc(all, back, same)) {
 			t.Errorf("read as %v, and again as %v: %v", all, back, err)
 		}

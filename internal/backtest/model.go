@@ -2,6 +2,8 @@ package backtest
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"time"
 )
 
@@ -55,43 +57,45 @@ type Model struct {
 	// normal amount of standard deviation ShiftSD.
 	ShiftsPerMonth float64 `json:"shifts_per_month" min:"0" max:"1000" examples:"4"`
 	ShiftSD        float64 `json:"shift_sd" min:"0" max:"3" examples:"0.05"`
+
+	// nature is what a named model has beside, and what is like it.
+	nature nature
 }
 
 // TurnTimeout is the simulated prober's deadline for a whole turn.
 const TurnTimeout = 2 * time.Minute
 
-// Quiet is a deployment with little noise.
-func Quiet() Model {
-	return Model{
-		Name: "quiet", ConversationsPerMinute: 12, TurnsMin: 3, TurnsMax: 5,
-		FirstTTFT: 250 * time.Millisecond, FollowupTTFT: 150 * time.Millisecond,
-		TPOT: 20 * time.Millisecond, Output: 48, FirstToken: 30 * time.Second,
-		Sigma: 0.3, PaceSigma: 0.1, LevelSD: 0.054, LevelTime: time.Hour,
-		BurstsPerDay: 4, BurstLength: 90 * time.Second, BurstMin: 0.2, BurstMax: 0.55,
-		Outliers: 0.003, OutlierMin: 3, OutlierMax: 10, Failures: 0.0003,
+// moves are those of the parameters.
+func (m Model) moves() []move {
+	var out []move
+	if m.LevelSD > 0 {
+		out = append(out, wander(m.levelSD(), m.LevelTime, normal))
 	}
+	if m.Daily > 0 || m.Weekly > 0 {
+		out = append(out, seasons(m.Daily, m.Weekly))
+	}
+	if m.BurstsPerDay > 0 {
+		out = append(out, bursts(m.BurstsPerDay, func(rng *rand.Rand) time.Duration {
+			return time.Duration(min(rng.ExpFloat64(), 2) * float64(m.BurstLength))
+		}, func(rng *rand.Rand) float64 { return uniform(rng, m.BurstMin, m.BurstMax) }))
+	}
+	if m.ShiftsPerMonth > 0 {
+		out = append(out, shifts(func(rng *rand.Rand) time.Duration {
+			return time.Duration(rng.ExpFloat64() / m.ShiftsPerMonth * float64(30*day))
+		}, func(_ float64, rng *rand.Rand) float64 { return m.ShiftSD * rng.NormFloat64() }))
+	}
+	return out
 }
 
-// Typical is a deployment with the noise that most have.
-func Typical() Model {
-	m := Quiet()
-	m.Name, m.Sigma, m.PaceSigma, m.LevelSD = "typical", 0.5, 0.15, 0.084
-	return m
+// levelSD is the standard deviation of a level whose 30-minute means have LevelSD:
+// averaging takes away what is quicker.
+func (m Model) levelSD() float64 {
+	r := (30 * time.Minute).Seconds() / m.LevelTime.Seconds()
+	return m.LevelSD / math.Sqrt(2*(r-1+math.Exp(-r))/(r*r))
 }
 
-// Models are the named models: quiet and typical; the same with a conversation
-// a minute; and quiet ones with seasons and with deployments.
-func Models() []Model {
-	slow := func(m Model) Model {
-		m.Name, m.ConversationsPerMinute = m.Name+"-1/min", 1
-		return m
-	}
-	seasonal := Quiet()
-	seasonal.Name, seasonal.Daily, seasonal.Weekly = "seasonal", 0.25, 0.03
-	shifting := Quiet()
-	shifting.Name, shifting.ShiftsPerMonth, shifting.ShiftSD = "shifting", 4, 0.05
-	return []Model{Quiet(), Typical(), slow(Quiet()), slow(Typical()), seasonal, shifting}
-}
+// HeldOut says that no constant of the detection was chosen on the model.
+func (m Model) HeldOut() bool { return m.nature.heldOut }
 
 // ModelNamed finds one of Models, or of own ones.
 func ModelNamed(name string, own ...Model) (Model, error) {

@@ -20,11 +20,9 @@ func (r Report) WritePicture(w io.Writer, model string) error {
 	for _, m := range []float64{0.5, 1, 2, 5, 10, 20, 60, 120, 240} {
 		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: m, Label: fmt.Sprint(m)})
 	}
-	for _, s := range r.Scores {
-		if s.Model == model && s.Alert == "" {
-			c.Y.Ticks = rows(s)
-			c.Series = append(c.Series, bars(s, len(c.Series)))
-		}
+	for i, s := range r.scores(model, false) {
+		c.Y.Ticks = rows(s)
+		c.Series = append(c.Series, bars(s, i))
 	}
 	if len(c.Y.Ticks) == 0 {
 		c.Y.Ticks = []draw.Tick{{Label: "no faults"}}

@@ -20,39 +20,64 @@ func ScoreRecording(ctx context.Context, src Source, files []RuleFile, incidents
 	if err != nil {
 		return nil, err
 	}
+	run := outcome{days: to.Sub(from).Hours() / 24, spans: spans, incidents: incidents}
+	return scoreSets("recorded", sets, incidentNames(incidents), []outcome{run}), nil
+}
+
+// incidentNames are the names in order of their first incident.
+func incidentNames(incidents []Incident) []string {
 	var names []string
 	for _, i := range incidents {
 		if !slices.Contains(names, i.Name) {
 			names = append(names, i.Name)
 		}
 	}
-	run := outcome{days: to.Sub(from).Hours() / 24, spans: spans, incidents: incidents}
-	return scoreSets("recorded", sets, names, []outcome{run}), nil
+	return names
 }
 
 // ReadIncidents reads labelled incidents: lines of name, start and end, the
-// times as RFC 3339.
+// times as RFC 3339, and of the target if it was not with every one. A first line
+// of these words is passed over.
 func ReadIncidents(r io.Reader) ([]Incident, error) {
 	c := csv.NewReader(r)
-	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = 3, '#', true
+	c.FieldsPerRecord, c.Comment, c.TrimLeadingSpace = -1, '#', true
 	rows, err := c.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("reading the incidents: %w; each line is name,start,end", err)
+		return nil, fmt.Errorf("reading the incidents: %w; each line is name,start,end or name,start,end,target", err)
+	}
+	if len(rows) > 0 && slices.Equal(rows[0][:min(3, len(rows[0]))], []string{"name", "start", "end"}) {
+		rows = rows[1:]
 	}
 	var out []Incident
 	for i, row := range rows {
-		from, err := time.Parse(time.RFC3339, row[1])
+		one, err := incidentOf(row)
 		if err != nil {
-			return nil, fmt.Errorf("incident %d (%q): its start: %w", i+1, row[0], err)
+			return nil, fmt.Errorf("incident %d (%q): %w", i+1, row[0], err)
 		}
-		to, err := time.Parse(time.RFC3339, row[2])
-		if err != nil {
-			return nil, fmt.Errorf("incident %d (%q): its end: %w", i+1, row[0], err)
-		}
-		if !to.After(from) {
-			return nil, fmt.Errorf("incident %d (%q): it ends at %s, before it starts", i+1, row[0], row[2])
-		}
-		out = append(out, Incident{Name: row[0], From: from, To: to, Within: to.Sub(from)})
+		out = append(out, one)
 	}
 	return out, nil
+}
+
+func incidentOf(row []string) (Incident, error) {
+	var none Incident
+	if len(row) != 3 && len(row) != 4 {
+		return none, fmt.Errorf("it has %d fields; each line is name,start,end or name,start,end,target", len(row))
+	}
+	from, err := time.Parse(time.RFC3339, row[1])
+	if err != nil {
+		return none, fmt.Errorf("its start: %w", err)
+	}
+	to, err := time.Parse(time.RFC3339, row[2])
+	if err != nil {
+		return none, fmt.Errorf("its end: %w", err)
+	}
+	if !to.After(from) {
+		return none, fmt.Errorf("it ends at %s, before it starts", row[2])
+	}
+	one := Incident{Name: row[0], From: from, To: to, Within: to.Sub(from)}
+	if len(row) == 4 {
+		one.Target = row[3]
+	}
+	return one, nil
 }

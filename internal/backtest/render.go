@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/template"
 )
 
@@ -36,12 +37,19 @@ func (r Report) WriteMarkdown(w io.Writer) error { return r.write(w, scoreTables
 // write fills a form of tables with data.
 func (r Report) write(w io.Writer, form string, data any) error {
 	t, err := template.New("tables").Funcs(template.FuncMap{
-		"sets":   func(model string) []Score { return r.scores(model, false) },
-		"alerts": func(model string) []Score { return r.scores(model, true) },
-		"faults": func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
-		"fault":  faultScore, "slowestResolve": slowestResolve,
+		"sets": func(model string) []Score { return r.scores(model, false) },
+		"targets": func(model string) []Score {
+			return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool { return s.Model != model || s.Target == "" })
+		},
+		"found":   found,
+		"alerts":  func(model string) []Score { return r.scores(model, true) },
+		"faults":  func(model string) []FaultScore { return r.scores(model, false)[0].Faults },
 		"percent": percent, "minutes": minutes,
 		"share": func(v float64) string { return percent(&v) },
+		"join":  func(names []string) string { return strings.Join(names, ", ") },
+		"interval": func(r Rate) string {
+			return number(r.Per30Days, 1, "%.2f") + " [" + number(r.Per30DaysLow, 1, "%.2f") + "–" + number(r.Per30DaysHigh, 1, "%.2f") + "]"
+		},
 		"times": func(v *float64) string { return number(v, 1, "%.2f") },
 	}).Parse(form)
 	if err != nil {
@@ -50,10 +58,21 @@ func (r Report) write(w io.Writer, form string, data any) error {
 	return t.Execute(w, data)
 }
 
-// scores are those of a model's rule sets as pagers, or of their alerts alone.
+// found says of how many incidents a page came in time, and of how many a page
+// or a ticket, as two cells.
+func found(faults []FaultScore) string {
+	all, paged, either := 0, 0, 0
+	for _, f := range faults {
+		all, paged, either = all+f.Incidents, paged+f.Found, either+f.FoundEither
+	}
+	return fmt.Sprintf("%d of %d | %d of %d", paged, all, either, all)
+}
+
+// scores are those of a model's rule sets as pagers of all targets, or of their
+// alerts alone.
 func (r Report) scores(model string, ofAlerts bool) []Score {
 	return slices.DeleteFunc(slices.Clone(r.Scores), func(s Score) bool {
-		return s.Model != model || (s.Alert != "") != ofAlerts
+		return s.Model != model || s.Target != "" || (s.Alert != "") != ofAlerts
 	})
 }
 

@@ -7,10 +7,12 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -70,13 +72,13 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		}),
 	}
 	defer r.engine.Close()
-	wanted, keep := map[string]bool{}, staleAfter
+	wanted, keep := map[string]bool{}, map[string]time.Duration{}
 	for _, s := range sets {
 		r.spans = append(r.spans, newSpans())
 		own := NewStore()
 		own.base = r.store
 		r.recorded = append(r.recorded, own)
-		keep = max(keep, s.Lookback())
+		s.lookbacks(keep)
 		for _, name := range s.Reads() {
 			wanted[name] = true
 		}
@@ -93,7 +95,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 			return nil, err
 		}
 		for _, store := range append(r.recorded, r.store) {
-			store.Trim(end.Add(-keep))
+			store.Trim(end, keep)
 		}
 		at = end
 	}
@@ -172,21 +174,15 @@ func (r *replay) query(ctx context.Context, store *Store, one *rule, start, end 
 func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, end time.Time) error {
 	first, last, step := timestamp.FromTime(start), timestamp.FromTime(end), one.interval.Milliseconds()
 	stale := math.Float64frombits(value.StaleNaN)
+	given, err := one.named(matrix)
+	if err != nil {
+		return err
+	}
 	now, seen := map[uint64]*Series{}, map[uint64]bool{}
-	b := labels.NewBuilder(labels.EmptyLabels())
-	for _, s := range matrix {
-		b.Reset(s.Metric)
-		b.Set(model.MetricNameLabel, one.name)
-		for name, v := range one.labels {
-			b.Set(name, v)
-		}
-		l := b.Labels()
-		h := l.Hash()
-		if seen[h] {
-			return promrules.ErrDuplicateRecordingLabelSet
-		}
+	for _, s := range given {
+		h := s.Metric.Hash()
 		seen[h] = true
-		to := store.Series(l)
+		to := store.Series(s.Metric)
 		expected := first
 		if r.present[one][h] == nil && len(s.Floats) > 0 {
 			expected = s.Floats[0].T // nothing ended before
@@ -211,6 +207,38 @@ func (r *replay) record(store *Store, one *rule, matrix promql.Matrix, start, en
 	}
 	r.present[one] = now
 	return nil
+}
+
+// named gives series the name and the labels of a recording rule. What is one
+// series then may have been several, of different steps: an "or" gives the metrics
+// of its one side at some and those of the other at others.
+func (one *rule) named(matrix promql.Matrix) (promql.Matrix, error) {
+	var out promql.Matrix
+	at := map[uint64]int{}
+	b := labels.NewBuilder(labels.EmptyLabels())
+	for _, s := range matrix {
+		b.Reset(s.Metric)
+		b.Set(model.MetricNameLabel, one.name)
+		for name, v := range one.labels {
+			b.Set(name, v)
+		}
+		l := b.Labels()
+		i, known := at[l.Hash()]
+		if !known {
+			at[l.Hash()] = len(out)
+			out = append(out, promql.Series{Metric: l, Floats: s.Floats})
+			continue
+		}
+		both := slices.Concat(out[i].Floats, s.Floats)
+		slices.SortFunc(both, func(a, b promql.FPoint) int { return cmp.Compare(a.T, b.T) })
+		for n := 1; n < len(both); n++ {
+			if both[n].T == both[n-1].T {
+				return nil, promrules.ErrDuplicateRecordingLabelSet
+			}
+		}
+		out[i].Floats = both
+	}
+	return out, nil
 }
 
 // alert moves an alert's state through the steps. The query that it makes is

@@ -24,6 +24,9 @@ type RuleSet struct {
 	// Name is how reports call it.
 	Name  string
 	rules []*rule
+	// pages and tickets are the severities of each; no pages means all that are no
+	// tickets.
+	pages, tickets []string
 }
 
 // rule is one recording or alerting rule.
@@ -41,9 +44,10 @@ type rule struct {
 type RuleOptions struct {
 	// Interval is that of the groups which have none of their own.
 	Interval time.Duration
-	// Severities are those of the alerts that count as pages; alerts of others
-	// are left out, and so is what only they read. None takes every alert.
-	Severities []string
+	// Severities are those of the alerts that count as pages, Tickets those of the
+	// alerts that count as tickets; alerts of others are left out, and so is what
+	// only they read. No Severities takes every alert.
+	Severities, Tickets []string
 }
 
 // LoadRules reads the text of a rule file.
@@ -66,11 +70,11 @@ func LoadRules(name string, text []byte, o RuleOptions) (*RuleSet, error) {
 	if err := anyPages(all, o.Severities); err != nil {
 		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
 	}
-	sorted, err := sortRules(needed(all, o.Severities))
+	sorted, err := sortRules(needed(all, o))
 	if err != nil {
 		return nil, fmt.Errorf("reading the rules %q: %w", name, err)
 	}
-	return &RuleSet{Name: name, rules: sorted}, nil
+	return &RuleSet{name, sorted, o.Severities, o.Tickets}, nil
 }
 
 func newRule(syntax parser.Parser, g rulefmt.RuleGroup, r rulefmt.Rule, interval time.Duration) (*rule, error) {
@@ -135,10 +139,11 @@ func anyPages(all []*rule, severities []string) error {
 }
 
 // needed leaves out alerts of other severities, and what only they read.
-func needed(all []*rule, severities []string) []*rule {
-	if len(severities) == 0 {
+func needed(all []*rule, o RuleOptions) []*rule {
+	if len(o.Severities) == 0 {
 		return all
 	}
+	severities := slices.Concat(o.Severities, o.Tickets)
 	keep, read := map[*rule]bool{}, map[string]bool{}
 	for more := true; more; {
 		more = false
@@ -209,11 +214,20 @@ func (s *RuleSet) Lookback() time.Duration {
 	return longest
 }
 
-// Alerts lists the names of the alerts.
+// lookbacks raises, by name, how far back series are read.
+func (s *RuleSet) lookbacks(by map[string]time.Duration) {
+	for _, r := range s.rules {
+		for _, name := range r.reads {
+			by[name] = max(by[name], r.lookback)
+		}
+	}
+}
+
+// Alerts lists the names of the alerts that page.
 func (s *RuleSet) Alerts() []string {
 	var names []string
 	for _, r := range s.rules {
-		if !r.records {
+		if !r.records && (len(s.pages) == 0 || slices.Contains(s.pages, r.labels[labelSeverity])) {
 			names = append(names, r.name)
 		}
 	}

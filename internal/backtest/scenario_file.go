@@ -61,7 +61,7 @@ func (c checker) models(models []Model) {
 		base, err := ModelNamed(m.Like)
 		if err == nil {
 			yamlform.Inherit(c.Form, at, m, base)
-			m.Like = base.Name
+			m.Like, m.nature = base.Name, base.nature
 			c.model(at, *m)
 		} else if c.Fine(at + ".like") {
 			c.Mistake(at+".like", m.Like, "is no named model", yamlform.Suggest(m.Like, named, "models"))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/yamlform"
 )
@@ -100,8 +101,11 @@ func TestExampleScenario(t *testing.T) {
 	want.BurstsPerDay, want.BurstLength, want.BurstMin, want.BurstMax = 10, 3*time.Minute, 0.2, 0.7
 	want.Outliers, want.OutlierMin, want.OutlierMax, want.Failures = 0.005, 3, 12, 0.001
 	want.ShiftsPerMonth, want.ShiftSD = 4, 0.05
-	if diff := cmp.Diff([]Model{want}, got.Models); diff != "" {
+	if diff := cmp.Diff([]Model{want}, got.Models, cmpopts.IgnoreUnexported(Model{})); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
+	}
+	if len(got.Models[0].nature.moves) != len(want.nature.moves) {
+		t.Error("the model does not move as the one that it is like")
 	}
 	faults := []Fault{
 		{Name: "cache lost", Kind: Slow, Size: 2, Length: time.Hour},
@@ -122,6 +126,9 @@ func TestEveryModelParameter(t *testing.T) {
 	keys := keysOf(reflect.TypeFor[Model]())
 	var want []string
 	for f := range reflect.TypeFor[Model]().Fields() {
+		if !f.IsExported() {
+			continue // the nature of a named model
+		}
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		want = append(want, name)
 	}

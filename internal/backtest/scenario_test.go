@@ -19,7 +19,7 @@ func TestRampPagesLater(t *testing.T) {
 	ramp.Name, ramp.Ramp, ramp.At = "ramp", time.Hour, []time.Duration{14 * time.Hour}
 	c := backtest.Campaign{
 		Models: []backtest.Model{backtest.Quiet()}, Faults: []backtest.Fault{ramp, step},
-		Files: []backtest.RuleFile{generated(t, backtest.Quiet())}, SLOs: backtest.Objectives(),
+		Rules: generated(t), SLOs: backtest.Objectives(),
 		Seeds: []uint64{1}, Days: 1, WarmUp: 1,
 	}
 	scores, err := c.Run(t.Context())
@@ -89,12 +89,12 @@ func TestSettingsOfAScenario(t *testing.T) {
 	other.Size = 2.5
 	c := backtest.Campaign{
 		Models: []backtest.Model{backtest.Quiet(), own, same}, Faults: []backtest.Fault{backtest.Faults()[0], creep, other},
-		Files: make([]backtest.RuleFile, 1), Seeds: []uint64{1},
+		Seeds: []uint64{1},
 	}
 	want := []string{
-		"quiet: 12 conversations a minute of 3 to 5 turns, σ 0.3 of single turns, SD 5.4 % of the 30-minute level",
-		"own: 12 conversations a minute of 3 to 5 turns, σ 0.5 of single turns, SD 7 % of the 30-minute level; otherwise like typical, but for level_time 2h0m0s, daily 0.3",
-		"same: 12 conversations a minute of 3 to 5 turns, σ 0.4 of single turns, SD 8.4 % of the 30-minute level; otherwise like typical",
+		"quiet: 12 conversations a minute of 3 to 5 turns, σ 0.3 of single turns; a level that wanders over an hour, four bursts of at most 3 min a day",
+		"own: 12 conversations a minute of 3 to 5 turns, σ 0.42 of single turns; otherwise like typical, but for level_sd 0.07, level_time 2h0m0s, daily 0.3",
+		"same: 12 conversations a minute of 3 to 5 turns, σ 0.4 of single turns; otherwise like typical",
 		"TTFT ×3: lasts 30m0s, found if paged within 30m0s",
 		"creep: lasts 4h0m0s, found if paged within 4h0m0s; slow ×2, 17 % of turns, rising for 1h0m0s; at 1h0m0s 8h0m0s of each run",
 		"TTFT ×3: lasts 30m0s, found if paged within 30m0s; slow ×2.5",

@@ -2,24 +2,35 @@ package backtest
 
 import (
 	"math"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/prometheus/model/labels"
 )
 
 func at(minutes float64) time.Time { return epoch().Add(time.Duration(minutes * float64(time.Minute))) }
 
-func span(alert string, from, to float64) Span { return Span{Alert: alert, From: at(from), To: at(to)} }
+func span(alert string, from, to float64, pairs ...string) Span {
+	return Span{Alert: alert, Labels: labels.FromStrings(pairs...), From: at(from), To: at(to)}
+}
+
+// page is one of a target that nobody named, as its alerts are not.
+func page(from, to float64) Page { return Page{From: at(from), To: at(to)} }
+
+func pagesOf(pages ...Page) calls { return calls{pages: pages} }
 
 func TestPages(t *testing.T) {
-	spans := []Span{span("A", 0, 10), span("B", 5, 8), span("B", 10, 12), span("A", 20, 21)}
+	on := func(target, alert string, from, to float64) Span { return span(alert, from, to, "target", target) }
+	spans := []Span{on("x", "B", 0, 10), on("x", "A", 5, 8), on("y", "A", 9, 30), on("x", "A", 10, 12), on("x", "B", 20, 21)}
 	for alert, want := range map[string][]Page{
-		"":  {{at(0), at(12)}, {at(20), at(21)}},
-		"A": {{at(0), at(10)}, {at(20), at(21)}},
-		"B": {{at(5), at(8)}, {at(10), at(12)}},
+		"": {
+			{at(0), at(12), "x", []string{"A", "B"}}, {at(9), at(30), "y", []string{"A"}}, {at(20), at(21), "x", []string{"B"}},
+		},
+		"A": {{at(5), at(8), "x", []string{"A"}}, {at(9), at(30), "y", []string{"A"}}, {at(10), at(12), "x", []string{"A"}}},
 		"C": nil,
 	} {
 		if diff := cmp.Diff(want, Pages(spans, alert)); diff != "" {
@@ -30,21 +41,20 @@ func TestPages(t *testing.T) {
 
 func TestDetect(t *testing.T) {
 	inc := func(name string, from, to, within float64) Incident {
-		return Incident{name, at(from), at(to), time.Duration(within * float64(time.Minute))}
+		return Incident{Name: name, From: at(from), To: at(to), Within: time.Duration(within * float64(time.Minute))}
 	}
 	incidents := []Incident{inc("found", 100, 130, 30), inc("late", 300, 360, 40), inc("missed", 500, 560, 60), inc("flapping", 700, 760, 60)}
 	pages := []Page{
-		{at(50), at(55)},   // false
-		{at(99), at(140)},  // began before the incident: false, too
-		{at(102), at(137)}, // found after 2, resolved after 7
-		{at(350), at(365)}, // 10 too late
-		{at(580), at(585)}, // beyond the grace of "missed": false
-		{at(710), at(720)}, {at(730), at(740)}, {at(770), at(774)},
+		page(50, 55),   // false
+		page(99, 140),  // began before the incident: false, too
+		page(102, 137), // found after 2, resolved after 7
+		page(350, 365), // 10 too late
+		page(580, 585), // beyond the grace of "missed": false
+		page(710, 720), page(730, 771),
+		page(774, 776), // a second call: false
+		page(791, 792), // false, and no second call any more
 	}
-	detections, falsePages := Detect(pages, incidents)
-	if falsePages != 3 {
-		t.Errorf("%d false pages, want 3", falsePages)
-	}
+	detections, judged := Detect(pages, nil, incidents)
 	type short struct {
 		name            string
 		pages           int
@@ -58,18 +68,27 @@ func TestDetect(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	want := []short{{"found", 1, 2, 7}, {"late", 1, math.Inf(1), 5}, {"missed", 0, math.Inf(1), -1}, {"flapping", 3, 10, 14}}
+	want := []short{{"found", 1, 2, 7}, {"late", 1, math.Inf(1), 5}, {"missed", 0, math.Inf(1), -1}, {"flapping", 2, 10, 11}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(short{})); diff != "" {
 		t.Errorf("detections (-want +got):\n%s", diff)
+	}
+	var belong []string
+	for _, j := range judged {
+		belong = append(belong, j.Incident+map[bool]string{true: "again"}[j.SecondCall])
+	}
+	if diff := cmp.Diff([]string{"", "", "found", "late", "", "flapping", "flapping", "again", ""}, belong); diff != "" {
+		t.Errorf("what pages belong to (-want +got):\n%s", diff)
 	}
 }
 
 // TestScore: missed incidents count as never paged in the quantiles.
 func TestScore(t *testing.T) {
 	tally := newTally([]string{"f"})
-	tally.add([]Page{{at(5), at(6)}, {at(50), at(51)}}, nil, 60)
-	incident := func(from float64) Incident { return Incident{"f", at(from), at(from + 30), 30 * time.Minute} }
-	tally.add([]Page{{at(102), at(131)}, {at(303), at(331)}}, []Incident{incident(100), incident(200), incident(300)}, 30)
+	tally.add(pagesOf(page(5, 6), page(50, 51)), nil, 60)
+	incident := func(from float64) Incident {
+		return Incident{Name: "f", From: at(from), To: at(from + 30), Within: 30 * time.Minute}
+	}
+	tally.add(pagesOf(page(102, 131), page(303, 331)), []Incident{incident(100), incident(200), incident(300)}, 30)
 	s := tally.score()
 	f := s.Faults[0]
 	if *s.FalsePer30Days != 1 || s.TruePages != 2 || s.FalsePages != 0 || *s.Precision != 1 {
@@ -78,15 +97,140 @@ func TestScore(t *testing.T) {
 	if f.Recall != 2.0/3 || *f.MedianToPage != 180 || f.P90ToPage != nil || *f.PagesPerIncident != 1 {
 		t.Errorf("fault %+v: want recall 2/3, a median of 3 min and no p90", f)
 	}
+	if s.Days != 90 || s.ForNothing.Count != 2 || *s.ForNothing.Per30Days != 2.0/3 {
+		t.Errorf("%+v in %v days: want 2 pages for nothing in 90 days, those with incidents counted", s.ForNothing, s.Days)
+	}
+}
+
+// TestScoreOfTargets: what is about one target is none of the others', and what
+// is about all of them is one page over all and found by each.
+func TestScoreOfTargets(t *testing.T) {
+	set := &RuleSet{Name: "r", pages: []string{"page"}, tickets: []string{"ticket"}}
+	page := func(alert, target string, from, to float64) Span {
+		return span(alert, from, to, "severity", "page", "target", target)
+	}
+	run := outcome{
+		days: 30, targets: []string{"a", "b"},
+		incidents: []Incident{
+			{Name: "own", From: at(100), To: at(160), Within: time.Hour, Target: "a"},
+			{Name: "gateway", From: at(1000), To: at(1060), Within: time.Hour},
+		},
+		spans: [][]Span{{
+			page("SyntheticSLOFastBurn", "b", 100, 110),
+			page("SyntheticSLOFastBurn", "a", 106, 166),
+			span("SyntheticRegression", 103, 150, "severity", "ticket", "target", "a"),
+			span("SyntheticFleetRegression", 1002, 1062, "severity", "page", "scope", "fleet"),
+			page("SyntheticRegression", "a", 1002.2, 1060),
+			page("SyntheticRegression", "b", 1003, 1062.4),
+			span("SyntheticFleetRegression", 5000, 5060, "severity", "page", "scope", "fleet"),
+		}},
+	}
+	slices.SortFunc(run.spans[0], func(a, b Span) int { return a.From.Compare(b.From) })
+	all := scoreSets("m", []*RuleSet{set}, []string{"own", "gateway"}, []outcome{run})
+	type short struct {
+		Target                string
+		Pages, Nothing, Found int
+		ToPage, ToTicket      float64
+		Hours, Longest        float64
+	}
+	var got []short
+	for _, s := range all {
+		one := short{Target: s.Target, Pages: len(s.Pages), Nothing: s.ForNothing.Count, Hours: s.Hours, Longest: s.Longest}
+		for _, f := range s.Faults {
+			one.Found += f.Found
+			if f.Fault == "own" {
+				one.ToPage, one.ToTicket = *f.MedianToPage/60, *f.MedianToTicket/60
+			}
+		}
+		got = append(got, one)
+	}
+	want := []short{
+		{"", 4, 2, 2, 6, 3, 190.0 / 60, 1}, // the page of b, own, gateway, and the fleet's for nothing
+		{"a", 2, 0, 2, 6, 3, 2, 0},
+		{"b", 2, 1, 1, 0, 0, 70.0 / 60, 10.0 / 60},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("scores (-want +got):\n%s", diff)
+	}
+}
+
+func TestInhibit(t *testing.T) {
+	fleet := span("SyntheticFleetRegression", 10, 20, "severity", "page")
+	for name, tt := range map[string]struct {
+		span Span
+		from float64 // -1: left out
+	}{
+		"within":       {span("SyntheticRegression", 11, 19, "severity", "page"), -1},
+		"just before":  {span("SyntheticRegression", 9.8, 20, "severity", "page"), -1},
+		"said before":  {span("SyntheticRegression", 9, 30, "severity", "page"), 9},
+		"lasts":        {span("SyntheticRegression", 11, 30, "severity", "page"), 20},
+		"hardly lasts": {span("SyntheticRegression", 11, 20.3, "severity", "page"), -1},
+		"a ticket":     {span("SyntheticRegression", 11, 19, "severity", "ticket"), -1},
+		"other name":   {span("Mine", 11, 19, "severity", "page"), 11},
+		"after":        {span("SyntheticRegression", 20, 21, "severity", "page"), 20},
+	} {
+		spans := []Span{fleet, tt.span}
+		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
+		got := -1.0
+		for _, s := range Inhibit(spans, Inhibitions()) {
+			if s.Alert != fleet.Alert {
+				got = s.From.Sub(epoch()).Minutes()
+			} else if s.From != fleet.From || s.To != fleet.To {
+				t.Errorf("%s: the source became %v", name, s)
+			}
+		}
+		if got != tt.from {
+			t.Errorf("%s: begins at %v, want %v", name, got, tt.from)
+		}
+	}
+}
+
+// TestInhibitsAlikeOnly: labels that must be alike keep others apart.
+func TestInhibitsAlikeOnly(t *testing.T) {
+	rule := Inhibitions()[0]
+	rule.Equal = []string{"severity"}
+	kept := Inhibit([]Span{
+		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
+		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
+	}, []Inhibition{rule})
+	if len(kept) != 2 || kept[1].Labels.Get("severity") != "ticket" {
+		t.Errorf("%v are left, want the source and the ticket", kept)
+	}
+}
+
+// TestRate holds the interval to a table of Garwood's limits.
+func TestRate(t *testing.T) {
+	for count, want := range map[int][2]float64{0: {0, 3.6889}, 1: {0.0253, 5.5716}, 4: {1.0899, 10.2416}, 10: {4.7954, 18.3904}, 100: {81.3640, 121.6268}} {
+		r := NewRate(count, 60)
+		if math.Abs(r.CountLow-want[0]) > 1e-4 || math.Abs(r.CountHigh-want[1]) > 1e-4 || math.Abs(*r.Per30DaysHigh-want[1]/2) > 1e-4 {
+			t.Errorf("%d in 60 days: %+v, want %v", count, r, want)
+		}
+	}
+	if r := NewRate(0, 0); r.Per30Days != nil || r.Per30DaysHigh != nil {
+		t.Errorf("a rate of no days: %+v", r)
+	}
+}
+
+// TestFiring: what lies in an incident, or in the quarter of an hour after it, is
+// for something.
+func TestFiring(t *testing.T) {
+	var f Firing
+	incidents := []Incident{{From: at(60), To: at(105)}, {From: at(300), To: at(315)}}
+	f.add([]Page{{at(0), at(360), "", []string{"A"}}, {at(400), at(430), "", []string{"B"}}}, incidents)
+	want := Firing{Hours: 6.5, ForNothing: 1 + 3 + 0.5 + 0.5, Longest: 3, LongestAlerts: []string{"A"}}
+	if diff := cmp.Diff(want, f); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestReadIncidents(t *testing.T) {
-	got, err := ReadIncidents(strings.NewReader("# what was wrong\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\n"))
-	if err != nil || len(got) != 1 || got[0].Within != time.Hour {
+	got, err := ReadIncidents(strings.NewReader("name,start,end,target\n# what was wrong\nouter, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z\none, 2026-01-05T00:00:00Z, 2026-01-05T01:00:00Z, chat\n"))
+	if err != nil || len(got) != 2 || got[0].Within != time.Hour || got[0].Target+got[1].Target != "chat" {
 		t.Errorf("incidents %v, %v", got, err)
 	}
 	for text, want := range map[string]string{
 		"a,b\n":                              "each line is name,start,end",
+		"a,b,c,d,e\n":                        `incident 1 ("a"): it has 5 fields`,
 		"a,yesterday,2026-01-05T01:00:00Z\n": `incident 1 ("a"): its start`,
 		"a,2026-01-05T02:00:00Z,2026-01-05T01:00:00Z\n": "before it starts",
 	} {
@@ -135,26 +279,24 @@ groups:
 	if s.rules[0].name != "short" {
 		t.Errorf("the first rule is %s, want what is read by another", s.rules[0].name)
 	}
+	s, err = LoadRules("r", []byte(text), RuleOptions{Interval: time.Minute, Severities: []string{"page"}, Tickets: []string{"ticket"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a_total", "b_total"}, s.Reads()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Page"}, s.Alerts()); diff != "" {
+		t.Error(diff)
+	}
 }
 
-// TestLevelNoise: the noise has the size that it is called by.
-func TestLevelNoise(t *testing.T) {
-	for _, m := range []Model{Quiet(), Typical()} {
-		m.BurstsPerDay = 0
-		l := newLevel(m, rand.New(rand.NewPCG(1, 1)), 300*24*time.Hour)
-		const block = int(30 * time.Minute / levelStep)
-		var squares float64
-		n := 0
-		for i := 0; i+block <= len(l); i += block {
-			sum := 0.0
-			for _, v := range l[i : i+block] {
-				sum += float64(v)
-			}
-			squares += sum / float64(block) * sum / float64(block)
-			n++
-		}
-		if sd := math.Sqrt(squares / float64(n)); math.Abs(sd/m.LevelSD-1) > 0.1 {
-			t.Errorf("%s: 30-minute level SD %.4f, want %.4f", m.Name, sd, m.LevelSD)
-		}
+// TestSince: what is learned before the days that count is not scored.
+func TestSince(t *testing.T) {
+	got := since([]Span{span("over", 0, 10), span("on", 5, 30), span("later", 20, 21)}, at(10))
+	if diff := cmp.Diff([]Span{span("on", 10, 30), span("later", 20, 21)}, got, cmp.Comparer(func(a, b Span) bool {
+		return a.Alert == b.Alert && a.From.Equal(b.From) && a.To.Equal(b.To)
+	})); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
 	}
 }

@@ -1,145 +1,161 @@
 package backtest
 
 import (
+	"cmp"
 	"context"
-	"math/rand/v2"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/model/timestamp"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
-// Simulation is a simulated deployment under the real Recorder: what a sidecar
-// would export of it, scraped.
+// Simulation is simulated deployments under one real Recorder: what a sidecar
+// would export of them, scraped.
 type Simulation struct {
-	traffic  *traffic
+	scraper
+	options  SimulationOptions
 	recorder *metrics.Recorder
-	start    time.Time
+	traffic  []*traffic
 	scraped  time.Duration
-	every    time.Duration
-	now      time.Time
-	// sinks are the series of each sample of a metric, by its name and labels.
-	sinks map[string][]*Series
-	key   []byte
+	restarts restarts
+	// past is what a Prometheus knows; nil where nobody asks it.
+	past *past
+}
+
+// Deployment is one that is simulated, and probed as a target.
+type Deployment struct {
+	Target     string
+	Model      Model
+	Seed       uint64
+	Injections []Injection
 }
 
 // SimulationOptions define a run. Equal options give equal series.
 type SimulationOptions struct {
-	Model      Model
-	Seed       uint64
-	SLOs       []slo.Objective
-	Injections []Injection
-	Start      time.Time
+	Deployments []Deployment
+	SLOs        []slo.Objective
+	Start       time.Time
 	// Length is the whole run, what comes before the replay included.
 	Length time.Duration
 	// ScrapeInterval is 15 s by default.
 	ScrapeInterval time.Duration
+	// Restart is what the prober keeps when it is restarted, which it is once a day
+	// unless this is "".
+	Restart Restart
 }
 
 // NewSimulation returns a simulation at its start.
 func NewSimulation(o SimulationOptions) *Simulation {
-	if o.ScrapeInterval == 0 {
-		o.ScrapeInterval = 15 * time.Second
+	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
+	s := &Simulation{options: o, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}, restarts: newRestarts(o)}
+	if o.Restart == RestartPrometheus {
+		s.past = newPast(o.Start)
 	}
-	s := &Simulation{start: o.Start, now: o.Start, every: o.ScrapeInterval, sinks: map[string][]*Series{}}
-	s.recorder = metrics.NewRecorder(metrics.Options{
-		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
-		Heartbeat: func(probe.Key) time.Time { return s.now },
-	})
-	s.recorder.Add(jobOf(o))
-	s.recorder.SetReload(true, o.Start)
-	rng := rand.New(rand.NewPCG(o.Seed, 1))
-	s.traffic = &traffic{
-		model: o.Model, rng: rng, level: newLevel(o.Model, rng, o.Length), injections: o.Injections,
-		start: o.Start, sink: s.recorder, setNow: func(at time.Time) { s.now = at },
+	s.recorder = s.newRecorder()
+	for _, d := range o.Deployments {
+		t := newTraffic(d, o.Start, o.Length, s.recorder)
+		t.setNow = func(at time.Time) { s.now = at }
+		s.traffic = append(s.traffic, t)
 	}
 	return s
 }
 
-// jobOf is the one job of a simulation.
-func jobOf(o SimulationOptions) sink.Job {
+// newRecorder is that of a process that has just begun.
+func (s *Simulation) newRecorder() *metrics.Recorder {
+	r := metrics.NewRecorder(metrics.Options{
+		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
+		Heartbeat: func(probe.Key) time.Time { return s.now },
+	})
+	for _, d := range s.options.Deployments {
+		r.Add(jobOf(d, s.options))
+	}
+	r.SetReload(true, s.now)
+	return r
+}
+
+// jobOf is the job of a deployment. What all may page for nothing is divided, as a
+// configuration does.
+func jobOf(d Deployment, o SimulationOptions) sink.Job {
+	policy := regression.DefaultPolicy()
+	policy.FalsePages /= float64(len(o.Deployments))
 	return sink.Job{
 		Job: probe.Job{
-			Target:   target.Target{Name: Target, Model: "simulated", Connection: target.Reuse},
-			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: o.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
-			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: o.Model.ConversationsPerMinute / 60}},
+			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
+			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}},
 		},
-		Objectives: o.SLOs,
+		Objectives: o.SLOs, Policy: policy,
 	}
 }
 
+// play plays every deployment up to a time after the start, with all that happens
+// to the prober in between.
+func (s *Simulation) play(to time.Duration) error {
+	for s.restarts.due(to) {
+		if err := s.playOn(s.restarts.next()); err != nil {
+			return err
+		}
+		if err := s.restart(); err != nil {
+			return err
+		}
+	}
+	return s.playOn(to)
+}
+
+// playOn plays what is between restarts.
+func (s *Simulation) playOn(to time.Duration) error {
+	for s.past != nil && !s.past.next.After(s.options.Start.Add(to)) {
+		s.move(s.past.next.Sub(s.options.Start))
+		if err := s.past.take(s.recorder); err != nil {
+			return err
+		}
+	}
+	s.move(to)
+	return nil
+}
+
+// move moves the traffic and the clock. One deployment after the other is as good
+// as all at the same time: they share no state.
+func (s *Simulation) move(to time.Duration) {
+	for _, t := range s.traffic {
+		t.advance(to)
+	}
+	s.now = s.options.Start.Add(to)
+}
+
 // WarmUp plays without scraping: a time in which baselines are learned.
-func (s *Simulation) WarmUp(d time.Duration) {
-	s.traffic.advance(d)
+func (s *Simulation) WarmUp(d time.Duration) error {
 	s.scraped = d
-	s.now = s.start.Add(d)
+	return s.play(d)
 }
 
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
-	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
-	for !s.start.Add(s.scraped + s.every).After(to) {
+	only := func(family string) bool { return wantedFamily(family, wanted) }
+	read := s.recorder.Only(only) // it looks through the catalog once
+	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.scraped += s.every
-		s.traffic.advance(s.scraped)
-		s.now = s.start.Add(s.scraped)
+		if err := s.foresee(); err != nil {
+			return err
+		}
+		s.scraped += s.options.ScrapeInterval
+		before := s.recorder
+		if err := s.play(s.scraped); err != nil {
+			return err
+		}
+		if s.recorder != before { // restarted
+			read = s.recorder.Only(only)
+		}
 		if err := s.scrape(read, store, wanted); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Simulation) scrape(read prometheus.Gatherer, store *Store, wanted map[string]bool) error {
-	families, err := read.Gather()
-	if err != nil {
-		return err
-	}
-	at := timestamp.FromTime(s.now)
-	base := labels.FromStrings("instance", "prober", "job", "synthetic")
-	wants := func(series string) bool { return wanted[series] }
-	for _, f := range families {
-		for _, m := range f.Metric {
-			key := s.keyOf(f, m)
-			series, known := s.sinks[string(key)]
-			n := 0
-			samples.Each(f.GetName(), m, false, wants, func(one samples.Sample) {
-				if !known {
-					series = append(series, store.Series(one.Labels(m, base)))
-				}
-				series[n].Append(at, one.Value)
-				n++
-			})
-			if !known {
-				s.sinks[string(key)] = series
-			}
-		}
-	}
-	return nil
-}
-
-// keyOf tells the metrics of all families apart. It is good until the next one.
-func (s *Simulation) keyOf(f *dto.MetricFamily, m *dto.Metric) []byte {
-	s.key = append(s.key[:0], f.GetName()...)
-	for _, l := range m.Label { // whose names are those of the family
-		s.key = append(append(s.key, 0xff), l.GetValue()...)
-	}
-	return s.key
-}
-
-// wantedFamily reports whether any series of a family is wanted.
-func wantedFamily(name string, wanted map[string]bool) bool {
-	return wanted[name] || wanted[name+"_bucket"] || wanted[name+"_sum"] || wanted[name+"_count"]
 }

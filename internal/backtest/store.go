@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"math"
 	"sort"
 	"time"
 
@@ -61,12 +62,15 @@ func (s *Store) Series(l labels.Labels) *Series {
 	return one
 }
 
-// Trim forgets the samples before a time.
-func (s *Store) Trim(before time.Time) {
-	oldest := timestamp.FromTime(before)
-	for _, one := range s.byHash {
-		if i := one.from(oldest); i > 0 {
-			one.points = one.points[:copy(one.points, one.points[i:])]
+// Trim forgets the samples that lie further back than a time by what is kept of
+// the series of their name. Most are read over minutes, a few over a month.
+func (s *Store) Trim(at time.Time, keep map[string]time.Duration) {
+	for name, all := range s.byName {
+		oldest := timestamp.FromTime(at.Add(-max(staleAfter, keep[name])))
+		for _, one := range all {
+			if i := one.from(oldest); i > 0 {
+				one.points = one.points[:copy(one.points, one.points[i:])]
+			}
 		}
 	}
 }
@@ -83,14 +87,14 @@ type querier struct {
 }
 
 // Select implements storage.Querier.
-func (q *querier) Select(_ context.Context, sorted bool, _ *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
+func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{at: -1}
 	for _, one := range q.candidates(ms) {
 		if !matchesAll(one.labels, ms) {
 			continue
 		}
 		if from, to := one.from(q.mint), one.from(q.maxt+1); from < to {
-			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: one.points[from:to]})
+			set.series = append(set.series, promql.Series{Metric: one.labels, Floats: thinned(one.points[from:to], hints)})
 		}
 	}
 	if sorted {
@@ -99,6 +103,29 @@ func (q *querier) Select(_ context.Context, sorted bool, _ *storage.SelectHints,
 		})
 	}
 	return set
+}
+
+// A rate looks at every point of its window at every step, so that windows of hours
+// and days would cost more than all else. One of at least shortest is given some
+// thickness points: it knows a rate no better than to that part.
+const (
+	shortest  = 6 * time.Hour
+	thickness = 720
+)
+
+// thinned leaves out points that a long window does not need.
+func thinned(points []promql.FPoint, hints *storage.SelectHints) []promql.FPoint {
+	if hints == nil || hints.Range < shortest.Milliseconds() {
+		return points
+	}
+	every := hints.Range / thickness
+	out, last := make([]promql.FPoint, 0, len(points)), int64(math.MinInt64)
+	for _, p := range points {
+		if bucket := p.T / every; bucket != last {
+			out, last = append(out, p), bucket
+		}
+	}
+	return out
 }
 
 // candidates are the series of the name, if a matcher says one.

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 	"math/rand/v2"
@@ -9,7 +10,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Names of the simulated job.
+// Names of the simulated job, where there is but one.
 const (
 	Target   = "chat"
 	Workload = "chat"
@@ -18,18 +19,30 @@ const (
 // traffic simulates conversations with a deployment, event by event, in
 // simulated time.
 type traffic struct {
+	target     string
 	model      Model
 	rng        *rand.Rand
-	level      level
+	course     *course
 	injections []Injection
-	start      time.Time
-	sink       probe.Sink
+	// forecasts are those for the injections, by index.
+	forecasts map[int]*Forecast
+	start     time.Time
+	sink      probe.Sink
 	// setNow moves the clock of the sink.
 	setNow func(time.Time)
 	events events
 	// arrival is when the next conversation starts.
 	arrival time.Duration
 	current int // injection that is on or comes next
+}
+
+// newTraffic is that with a deployment, at its start. Nobody looks at the clock
+// of the sink until setNow says otherwise.
+func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
+	return &traffic{
+		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
+		injections: d.Injections, forecasts: map[int]*Forecast{}, start: start, sink: sink, setNow: func(time.Time) {},
+	}
 }
 
 // talk is a conversation that is held.
@@ -73,8 +86,15 @@ func (t *traffic) begin() {
 	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.model.ConversationsPerMinute * float64(time.Minute))
 	t.setNow(t.start.Add(c.at))
-	t.sink.Observe(probe.ConversationStart{Target: Target, Workload: Workload})
+	t.sink.Observe(probe.ConversationStart{Target: t.target, Workload: Workload})
 	heap.Push(&t.events, c)
+}
+
+// drop ends what is under way without a word, as the end of the prober does, and
+// begins anew at a time.
+func (t *traffic) drop(at time.Duration) {
+	t.events = nil
+	t.arrival = max(t.arrival, at)
 }
 
 // step starts or ends a turn.
@@ -98,7 +118,7 @@ func (t *traffic) step(c *talk) {
 	}
 	heap.Pop(&t.events)
 	t.sink.Observe(probe.Conversation{
-		Target: Target, Workload: Workload, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
+		Target: t.target, Workload: Workload, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
 		Turns: c.turn, Planned: c.turns,
 	})
 }
@@ -109,10 +129,10 @@ func (t *traffic) ask(c *talk, now time.Time) {
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
-	t.sink.Observe(probe.Start{Target: Target, Workload: Workload, Kind: kind})
+	t.sink.Observe(probe.Start{Target: t.target, Workload: Workload, Kind: kind})
 	c.result = probe.Result{
-		Target: Target, Workload: Workload, Turn: c.turn, Kind: kind,
-		Scheduled: now, Sent: now, TraceID: "00000000000000000000000000000000",
+		Target: t.target, Workload: Workload, Turn: c.turn, Kind: kind,
+		Scheduled: now, Sent: now, // no trace: exemplars cost as much as all else
 	}
 	fault, after, on := t.fault(c.at)
 	hit := on && fault.hits(t.rng)
@@ -139,13 +159,11 @@ func (t *traffic) fail(c *talk, o probe.Outcome, after time.Duration) {
 
 // answer draws the times of a turn that succeeds, or that its deadline ends.
 func (t *traffic) answer(c *talk, median, pace float64) {
-	m, level := t.model, t.level.at(c.at)
-	ttft := median * math.Exp(level+m.Sigma*t.rng.NormFloat64())
-	if t.rng.Float64() < m.Outliers {
-		ttft *= m.OutlierMin * math.Pow(m.OutlierMax/m.OutlierMin, t.rng.Float64())
-	}
+	m, i := t.model, t.course.index(c.at)
+	log, missed := m.deviation(t.course, i, t.rng)
+	ttft := median * math.Exp(log)
 	// The pace feels the load less than the queue does.
-	tpot := m.TPOT.Seconds() * pace * math.Exp(level/3+m.PaceSigma*t.rng.NormFloat64())
+	tpot := m.TPOT.Seconds() * pace * math.Exp(float64(t.course.level[i])*cmp.Or(m.nature.pace, 1./3)+m.PaceSigma*t.rng.NormFloat64())
 	if ttft > m.FirstToken.Seconds() {
 		t.fail(c, probe.TimeoutFirstToken, m.FirstToken)
 		return
@@ -156,6 +174,9 @@ func (t *traffic) answer(c *talk, median, pace float64) {
 	r.AnswerTTFT = r.TTFT
 	r.TPOT = probe.Some(time.Duration(tpot * float64(time.Second)))
 	r.PromptTokens, r.CachedTokens = probe.Some(1500), probe.Some(1200)
+	if missed {
+		r.CachedTokens = probe.Some(0)
+	}
 	r.OutputTokens = probe.Some(m.Output)
 	r.End = r.Sent.Add(r.TTFT.V + time.Duration(m.Output-1)*r.TPOT.V)
 }

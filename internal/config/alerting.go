@@ -25,17 +25,9 @@ type Alerting struct {
 
 // Alertmanager is one that is told of alerts.
 type Alertmanager struct {
-	URL             webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
-	Timeout         time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
-	BasicAuth       BasicAuth     `yaml:"basic_auth" group:"auth" examples:"{username: pager, password_file: /etc/synthetic/password}"`
-	BearerTokenFile string        `yaml:"bearer_token_file" group:"auth" secret:"true" examples:"/etc/synthetic/token"`
-	TLS             fileTLS       `yaml:"tls" examples:"{ca_file: ca.pem}"`
-}
-
-// BasicAuth is who an Alertmanager is told that we are.
-type BasicAuth struct {
-	Username     string `yaml:"username" required:"true" examples:"pager"`
-	PasswordFile string `yaml:"password_file" required:"true" secret:"true" examples:"/etc/synthetic/password"`
+	URL     webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
+	Timeout time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
+	Access
 }
 
 // labelKey is what names of labels must match.
@@ -80,7 +72,5 @@ func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]st
 		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
 	first[a.URL] = path
-	a.BasicAuth.PasswordFile = b.file(path+".basic_auth.password_file", a.BasicAuth.PasswordFile, true)
-	a.BearerTokenFile = b.file(path+".bearer_token_file", a.BearerTokenFile, true)
-	a.TLS = b.tls(path, "url", url, a.TLS)
+	b.access(path, url, &a.Access)
 }

@@ -37,13 +37,15 @@ alerting:
 				{URL: "http://one:9093/am", Timeout: 10 * time.Second},
 				{
 					URL: "https://two:9093", Timeout: 3 * time.Second,
-					BasicAuth: BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
-					TLS: fileTLS{
-						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
-						ServerName: "am", InsecureSkipVerify: true,
+					Access: Access{
+						BasicAuth: BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
+						TLS: fileTLS{
+							CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
+							ServerName: "am", InsecureSkipVerify: true,
+						},
 					},
 				},
-				{URL: "http://three:9093", Timeout: 10 * time.Second, BearerTokenFile: "testdata/good/key.txt"},
+				{URL: "http://three:9093", Timeout: 10 * time.Second, Access: Access{BearerTokenFile: "testdata/good/key.txt"}},
 			},
 			ExternalLabels: map[string]string{"cluster": "eu-1"},
 			ExternalURL:    "https://synthetic.example.com",

@@ -19,6 +19,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/yamlform"
@@ -39,6 +40,8 @@ type Config struct {
 	Changes []Change
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
+	// Prometheus has the series of earlier processes; nil if none is named.
+	Prometheus *Prometheus
 }
 
 // leastFile is the remedy of a file that holds no configuration at all.
@@ -79,7 +82,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -109,17 +112,18 @@ func (b *builder) build(f file) *Config {
 	}
 	c := &Config{
 		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
-		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting),
+		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Prometheus: b.state(f.State),
 	}
+	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {
-		c.Jobs = append(c.Jobs, b.judged(c, j))
+		c.Jobs = append(c.Jobs, b.judged(c, j, policy))
 	}
 	return c
 }
 
 // judged adds to a job what its turns are judged by.
-func (b *builder) judged(c *Config, j probe.Job) sink.Job {
-	out := sink.Job{Job: j, Benchmark: b.benchmarks[j.Key()]}
+func (b *builder) judged(c *Config, j probe.Job, policy regression.Policy) sink.Job {
+	out := sink.Job{Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy}
 	for _, ch := range c.Changes {
 		if ch.Targets == nil || slices.Contains(ch.Targets, j.Target.Name) {
 			out.Changes = append(out.Changes, ch.Change)

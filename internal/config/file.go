@@ -15,12 +15,14 @@ import (
 // what their tags mean; keys.txt says what their keys mean.
 
 type file struct {
-	Targets   []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
-	Workloads []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
-	Traffic   []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
-	SLOs      []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
-	Changes   []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
-	Alerting  Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	Targets    []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Workloads  []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
+	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
+	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
+	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
+	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
+	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	State      State          `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 }
 
 type fileTarget struct {
@@ -128,6 +130,28 @@ type fileWeekly struct {
 	Day    string        `yaml:"day" required:"true" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday"`
 	Start  daytime       `yaml:"start" required:"true" examples:"\"02:00\""`
 	Length time.Duration `yaml:"length" required:"true" min:"1m" max:"6d" examples:"2h"`
+}
+
+type fileRegression struct {
+	Page            filePage       `yaml:"page" examples:"{ratio: 1.5, for: 5m}"`
+	Ticket          fileTicket     `yaml:"ticket" examples:"{ratio: 1.2}"`
+	LeastDifference fileDifference `yaml:"least_difference" examples:"{ttft: 50ms, tpot: 5ms}"`
+	FalsePages      rate           `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
+	AcceptAfter     time.Duration  `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
+}
+
+type filePage struct {
+	Ratio float64       `yaml:"ratio" default:"1.5" above:"1" max:"100"`
+	For   time.Duration `yaml:"for" default:"5m" min:"1m" max:"1h"`
+}
+
+type fileTicket struct {
+	Ratio float64 `yaml:"ratio" default:"1.2" above:"1" max:"100"`
+}
+
+type fileDifference struct {
+	TTFT time.Duration `yaml:"ttft" default:"50ms" max:"1h"`
+	TPOT time.Duration `yaml:"tpot" default:"5ms" max:"1h"`
 }
 
 // filePlan is the shape of a plan file.

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -37,6 +38,13 @@ func minimalSpec() workload.Spec {
 	}
 }
 
+// minimalPolicy is that of each of so many jobs of a file that describes none.
+func minimalPolicy(jobs int) regression.Policy {
+	p := regression.DefaultPolicy()
+	p.FalsePages /= float64(jobs)
+	return p
+}
+
 // minimalTraffic is the traffic of a file that describes none.
 func minimalTraffic() workload.Traffic {
 	return workload.Traffic{
@@ -54,7 +62,7 @@ func TestMinimal(t *testing.T) {
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
 		SLOs:    objectives,
 	})
 }
@@ -115,14 +123,22 @@ func TestEveryKey(t *testing.T) {
 		{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
+	policy := regression.Policy{
+		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
+		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
+	}
 	want := &Config{
+		Prometheus: &Prometheus{
+			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"}, Timeout: 30 * time.Second,
+			Access: Access{BearerTokenFile: "testdata/good/key.txt", TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
+		},
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true},
-			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives},
-			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives},
-			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy},
+			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
+			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
+			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy},
 		},
 		SLOs: objectives,
 	}
@@ -172,7 +188,7 @@ workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -183,7 +199,7 @@ workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
 	})
 }

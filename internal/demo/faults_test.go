@@ -20,7 +20,7 @@ const (
 
 // What a fault should be told by.
 func jumps(part string) want {
-	return want{alert: "SyntheticFastRegression", part: part}
+	return want{alert: "SyntheticRegression", part: part}
 }
 
 func down() want { return want{alert: "SyntheticTargetDown", within: outageBound} }
@@ -56,13 +56,13 @@ func faults(t *testing.T) []trial {
 		one("http_500,share=0.2", short, burns()),
 		one("http_500,share=1", short, down()),
 		one("http_429,share=0.3", 12*time.Minute, burns(), want{alert: "SyntheticTargetBusy", within: 20 * time.Minute}),
-		one("no_answer,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "queue_prefill", within: burnBound}),
+		one("no_answer,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticRegression", part: "queue_prefill", within: burnBound}),
 		one("no_answer,share=1", short, down(), jumps("queue_prefill")),
-		one("cut,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("cut,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticRegression", part: "decode", within: burnBound}),
 		one("cut,share=1", short, down(), jumps("decode")),
-		one("stall,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("stall,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticRegression", part: "decode", within: burnBound}),
 		one("stall,share=1", short, down(), jumps("decode")),
-		one("error_event,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticFastRegression", part: "decode", within: burnBound}),
+		one("error_event,share=0.2", 12*time.Minute, burns(), want{alert: "SyntheticRegression", part: "decode", within: burnBound}),
 		one("error_event,share=1", short, down(), jumps("decode")),
 		onTheWay("nobody listens", short, func(p *simulate.Pipes) { _ = p.Close() }, down(), jumps("connect")),
 		onTheWay("a connection takes 2 s", short, func(p *simulate.Pipes) { p.Slow.Store(int64(2 * time.Second)) }, jumps("connect")),

@@ -53,12 +53,12 @@ func (c change) drafted() trial {
 	}
 	return trial{
 		name: fmt.Sprint(c.level), target: target, learns: true, lasts: lasts,
-		wants: []want{{alert: "SyntheticFastRegression|SyntheticSlowRegression", part: c.part}},
+		wants: []want{{alert: "SyntheticRegression", part: c.part}},
 	}
 }
 
 // TestDrafterOffIsNoRegression goes the other way: turns become faster. Only the
-// burst while the new cache is cold may be seen, by the alert on the tail.
+// burst while the new cache is cold may be seen, as a ticket.
 func TestDrafterOffIsNoRegression(t *testing.T) {
 	if *quality == "" {
 		t.Skip("takes long: make demo-quality")
@@ -71,7 +71,7 @@ func TestDrafterOffIsNoRegression(t *testing.T) {
 		t.Errorf("the time per token is %v times what it was, which is no improvement", tpot)
 	}
 	for _, g := range p.pages(t) {
-		if g.severity == "page" && g.alert != "SyntheticTailRegression" {
+		if g.severity == "page" {
 			t.Errorf("an improvement pages: %s", g)
 		}
 	}

@@ -25,7 +25,8 @@ import (
 // page is an alert that fired in a stage.
 type page struct {
 	alert, severity string
-	// signal, turn and slo are labels; "" where the alert has none.
+	// slo is a label, "" where the alert has none; signal and turn are those of the
+	// largest effect that a page on a regression names.
 	signal, turn, slo string
 	// first is when it fired first, from the start.
 	first time.Duration
@@ -40,13 +41,19 @@ func (g page) String() string {
 	return fmt.Sprintf("%s at %v", about, g.first)
 }
 
-var namedPart = regexp.MustCompile(`Likely part: (\w+)`)
+var (
+	namedPart   = regexp.MustCompile(`Likely part: (\w+)`)
+	namedEffect = regexp.MustCompile(`(\w+) of (\w+) turns is`)
+)
 
 func newPage(a *promrules.Alert, after time.Duration) page {
 	g := page{
 		alert: a.Labels.Get("alertname"), severity: a.Labels.Get("severity"),
-		signal: a.Labels.Get("signal"), turn: a.Labels.Get("turn"), slo: a.Labels.Get("slo"),
+		turn: a.Labels.Get("turn"), slo: a.Labels.Get("slo"),
 		first: after, text: a.Annotations.Get("description"),
+	}
+	if m := namedEffect.FindStringSubmatch(g.text); m != nil && g.alert == "SyntheticRegression" {
+		g.signal, g.turn = m[1], m[2]
 	}
 	if m := namedPart.FindStringSubmatch(g.text); m != nil {
 		g.part = m[1]

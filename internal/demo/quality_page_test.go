@@ -140,16 +140,16 @@ func TestQualityPage(t *testing.T) {
 	at := func(after ...time.Duration) []page {
 		var out []page
 		for _, d := range after {
-			out = append(out, page{alert: "SyntheticFastRegression", signal: "ttft", part: "queue_prefill", first: pause + d})
+			out = append(out, page{alert: "SyntheticRegression", signal: "ttft", part: "queue_prefill", first: pause + d})
 		}
 		return out
 	}
 	v := verdict{
-		trial:  trial{name: "slow", wants: []want{{alert: "SyntheticFastRegression", part: "queue_prefill"}}},
+		trial:  trial{name: "slow", wants: []want{{alert: "SyntheticRegression", part: "queue_prefill"}}},
 		ratios: map[string]float64{"first ttft": 12.4, "followup ttft": 3, "first tpot": 1.018}, failed: 0.2,
 		paged: at(0, 0, 0), told: [][]page{at(time.Minute, 90*time.Second, 55*time.Second)}, bound: 4 * time.Minute,
 	}
-	const want = "20 % fail, TTFT × 12, TPOT × 1.02 | 4m | FastRegression (ttft) before | FastRegression (ttft) 1m – 1m30s | `queue_prefill`"
+	const want = "20 % fail, TTFT × 12, TPOT × 1.02 | 4m | Regression (ttft) before | Regression (ttft) 1m – 1m30s | `queue_prefill`"
 	if got := v.cells(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -20,8 +20,8 @@ func TestScenarios(t *testing.T) {
 	for name, want := range map[string]page{
 		"healthy":    {},
 		"kv-vs-rr":   {},
-		"regression": {alert: "SyntheticFastRegression", signal: "ttft", turn: "first", part: "queue_prefill"},
-		"eagle3":     {alert: "SyntheticFastRegression", signal: "tpot", turn: "followup", part: "decode"},
+		"regression": {alert: "SyntheticRegression", signal: "ttft", turn: "first", part: "queue_prefill"},
+		"eagle3":     {alert: "SyntheticRegression", signal: "tpot", turn: "followup", part: "decode"},
 		"outage":     {alert: "SyntheticSLOFastBurn", slo: "availability"},
 	} {
 		t.Run(name, func(t *testing.T) {

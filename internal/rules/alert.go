@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"maps"
 	"strings"
 
@@ -30,9 +29,6 @@ type rule struct {
 	// Labels are put on it beside those of the expression.
 	Labels               map[string]string
 	Summary, Description string
-	// Turns are the labels by which the alert's description names a bad turn;
-	// none where the alert is not about turns.
-	Turns []string
 	// Windows says in words when the alert fires; "" for none.
 	Windows string
 	// Dashboard is the UID of the dashboard to look at.
@@ -43,9 +39,9 @@ type rule struct {
 func (in Input) complete(rules []rule) []rulefmt.Rule {
 	out := make([]rulefmt.Rule, len(rules))
 	for i, r := range rules {
-		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: unlessStarved(r), For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
+		out[i] = rulefmt.Rule{Record: r.Record, Alert: r.Alert, Expr: r.Expr, For: r.For, KeepFiringFor: r.Keep, Labels: r.Labels}
 		if r.Alert != "" {
-			out[i].Labels = map[string]string{labelSeverity: string(r.Severity)}
+			out[i].Labels = map[string]string{in.Severities.label(): in.Severities.value(r.Severity)}
 			maps.Copy(out[i].Labels, r.Labels)
 			out[i].Annotations = in.annotations(r)
 		}
@@ -54,13 +50,9 @@ func (in Input) complete(rules []rule) []rulefmt.Rule {
 }
 
 func (in Input) annotations(r rule) map[string]string {
-	out := map[string]string{
-		annotationSummary:     r.Summary,
-		annotationDescription: r.Description,
-		annotationRunbook:     strings.TrimSuffix(cmp.Or(in.RunbookURL, "docs/runbooks"), "/") + "/" + r.Alert + ".md",
-	}
-	if len(r.Turns) > 0 {
-		out[annotationDescription] += " " + badTurnText(r.Turns)
+	out := map[string]string{annotationSummary: r.Summary, annotationDescription: r.Description}
+	if in.RunbookURL != "" {
+		out[annotationRunbook] = strings.TrimSuffix(in.RunbookURL, "/") + "/" + r.Alert + ".md"
 	}
 	if r.Windows != "" {
 		out[annotationWindows] = r.Windows

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 func TestBudgetExhausted(t *testing.T) {
 	const window = 2 * time.Hour
 	o := slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: window}
-	expr := objective{Objective: o}.budgetExhausted().Expr
+	expr := strings.TrimSuffix(Input{SLOs: []slo.Objective{o}}.budgetExhausted().Expr, andConfigured)
 	nan := math.NaN()
 	for name, tt := range map[string]struct {
 		remaining func(time.Duration) float64 // NaN for no sample

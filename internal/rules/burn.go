@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -24,98 +25,111 @@ const keepFilled = 4 * time.Minute
 // of a tier's short window has forgotten.
 const lasting = 5 * time.Minute
 
-// burnAlerts raises one alert per group of jobs. It has no waiting time: the
-// long window is one, and the short window ends it.
-func (f objective) burnAlerts(s slo.Severity) []rule {
-	var alerts []rule
-	for _, fit := range f.fits {
-		var tiers []slo.Tier
-		for _, t := range fit.plan.Tiers {
-			if t.Severity == s {
-				tiers = append(tiers, t)
-			}
-		}
-		if len(tiers) > 0 {
-			alerts = append(alerts, f.burnAlert(fit, s, tiers))
-		}
+// slowWait leaves the first word to the page, where a history is so short that a
+// fault of minutes is a ticket as well.
+const slowWait = 10 * time.Minute
+
+// recordPageBurn records the burn rate while it pages: what the alert shows, and
+// what holds a ticket back after it.
+func recordPageBurn(objectives []objective) rule {
+	var parts []string
+	for _, fit := range fits(objectives, slo.Page) {
+		parts = append(parts, burning(fit, slo.Page, fit.ends(slo.Page)+2*time.Minute))
 	}
-	return alerts
+	return record(RecordPageBurn, joined(parts)+"\n"+unlessStarved)
 }
 
-func (f objective) burnAlert(fit fit, s slo.Severity, tiers []slo.Tier) rule {
-	a := rule{
-		Alert: AlertSLOFastBurn, Severity: s, Keep: model.Duration(f.keep(fit, s, tiers)),
-		Expr:    f.burning(fit, tiers),
-		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
-		Description: fmt.Sprintf("Too many turns miss the objective that %s. At this pace the error budget lasts {{ $value | humanize }} times less than the %s it is for.",
-			f.statement(), slo.Short(f.Window)),
-		Turns:     f.turnLabels(),
-		Windows:   explain(fit, tiers),
-		Dashboard: dashboardTarget,
+// fastBurn pages. It has no waiting time: the long window is one, and the short
+// window ends it.
+func fastBurn(objectives []objective) rule {
+	keep := time.Duration(0)
+	for _, fit := range fits(objectives, slo.Page) {
+		keep = max(keep, fit.keep())
 	}
-	if s == slo.Ticket {
-		a.Alert = AlertSLOSlowBurn
-	}
+	a := burnAlert(objectives, slo.Page)
+	a.Alert = AlertSLOFastBurn
+	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.Short(keep), andConfigured)
+	// Turns that are bad to other objectives alone are none of its.
+	others := each(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
+	a.Description = jobOf + "Too many turns miss the objective that " + each(objectives, objective.statement) + ". " +
+		told(fmt.Sprintf("sum(rate(%s{%%s,slo=%%q}[5m])) / sum(rate(%s{%%[1]s,slo=%%[2]q}[5m])) > 0", metrics.SLOViolations, metrics.SLOTurns), "$j $labels.slo",
+			"In the last 5m {{ humanizePercentage .Value }} of the turns did. ") + effects() + "{{ $r := `` }}" + others + badTurn(",reason!~%q", "$r")
 	return a
 }
 
-// burning is true while any tier is; its value is the burn rate in the long
-// window of the first that is.
-func (f objective) burning(fit fit, tiers []slo.Tier) string {
-	parts := make([]string, len(tiers))
-	for i, t := range tiers {
-		parts[i] = "(\n" + indent(f.tier(fit, t)) + "\n)"
+// slowBurn is a ticket, which a page of the same fault makes superfluous: it
+// waits until that is out of its short window.
+func slowBurn(objectives []objective) rule {
+	a := burnAlert(objectives, slo.Ticket)
+	a.Description = "Too many turns have missed the objective for days: its error budget will be spent before its window is over."
+	a.Alert, a.For, a.Keep = AlertSLOSlowBurn, model.Duration(slowWait), model.Duration(keepBurn)
+	var parts []string
+	for _, fit := range fits(objectives, slo.Ticket) {
+		ends := fit.ends(slo.Ticket)
+		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", RecordPageBurn, slo.Short(ends)))
 	}
-	return strings.Join(parts, "\nor\n")
+	a.Expr = joined(parts) + "\n" + andConfigured
+	return a
 }
 
-func (f objective) tier(fit fit, t slo.Tier) string {
-	self := f.self().with(fit.matchers...)
-	budget, burn := num(f.Budget()), num(t.Burn)
+func burnAlert(objectives []objective, s slo.Severity) rule {
+	var windows []string
+	for _, fit := range fits(objectives, s) {
+		windows = append(windows, fit.who()+explain(fit, s))
+	}
+	return rule{
+		Severity: s, Dashboard: dashboardTarget, Windows: strings.Join(windows, " "),
+		Summary: "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} spends its error budget {{ $value | humanize }} times too fast",
+	}
+}
+
+// burning is true while any tier of a severity is and no incident explains it, or
+// did so lately; its value is the burn rate in the long window of the first.
+func burning(fit fit, s slo.Severity, after time.Duration) string {
+	var parts []string
+	for _, t := range fit.tiers(s) {
+		parts = append(parts, parenthesised(tier(fit.self(), fit, t)))
+	}
+	return joined(parts) + "\n" + heldBy(after, causeDown, causeFleet) + "\n" +
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(RecordIncident), slo.Short(after))
+}
+
+func tier(self matchers, fit fit, t slo.Tier) string {
+	burn := num(t.Burn)
 	conditions := []string{
-		fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(t.Long)), budget, burn),
-		fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(t.Short)), budget, burn),
-		fmt.Sprintf("%s >= %d", self.on(RecordViolations(t.Long)), t.MinBadLong),
-		fmt.Sprintf("%s >= %d", self.on(RecordViolations(t.Short)), t.MinBadShort),
+		fmt.Sprintf("%s > %s", self.on(RecordBurnRate(t.Long)), burn),
+		fmt.Sprintf("%s > %s", self.on(RecordBurnRate(t.Short)), burn),
 	}
-	if t.Severity == slo.Page && t.Short > lasting && f.filled(fit, t) {
-		conditions = append(conditions, fmt.Sprintf("%s / %s > %s", self.on(RecordErrorRatio(lasting)), budget, num(t.Burn/2)))
+	if t.Severity == slo.Page && t.Short > lasting && fit.filled {
+		conditions = append(conditions, fmt.Sprintf("%s > %s", self.on(RecordBurnRate(lasting)), num(t.Burn/2)))
 	}
-	return strings.Join(conditions, "\nand\n")
-}
-
-// filled says that a fault which just crosses the threshold brings enough bad
-// turns for the window that says whether it lasts.
-func (f objective) filled(fit fit, t slo.Tier) bool {
-	for _, j := range fit.Jobs {
-		if j.judgedPerMinute(f.Objective)*lasting.Minutes()*t.Burn*f.Budget() < float64(t.MinBadLong) {
-			return false
-		}
+	bad := func(window time.Duration, least int) string {
+		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.on(RecordViolations(window)), least)
 	}
-	return true
-}
-
-// keep is how long a burn alert fires on.
-func (f objective) keep(fit fit, s slo.Severity, tiers []slo.Tier) time.Duration {
-	for _, t := range tiers {
-		if s != slo.Page || !f.filled(fit, t) {
-			return keepBurn
-		}
-	}
-	return keepFilled
+	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort)
 }
 
 // explain says when an alert fires, and how that differs from the usual.
-func explain(fit fit, tiers []slo.Tier) string {
-	parts := make([]string, len(tiers))
-	for i, t := range tiers {
-		parts[i] = fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
-			num(t.Burn), slo.Short(t.Long), slo.Short(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort)
+func explain(fit fit, s slo.Severity) string {
+	var parts []string
+	for _, t := range fit.tiers(s) {
+		parts = append(parts, fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
+			num(t.Burn), slo.Short(t.Long), slo.Short(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
 	}
-	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(tiers[0].Severity)...), " ")
+	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(s)...), " ")
 }
 
 // percent writes a share in percent with at most one digit after the point.
 func percent(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x*100), ".0") }
+
+// joined is true while any of the expressions is.
+func joined(parts []string) string {
+	if len(parts) == 1 && strings.HasPrefix(parts[0], "(") && !strings.Contains(parts[0], "\n)\n") {
+		return parts[0]
+	}
+	return parenthesised(strings.Join(parts, "\nor\n"))
+}
+
+func parenthesised(s string) string { return "(\n" + indent(s) + "\n)" }
 
 func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") }

@@ -23,28 +23,28 @@ func burnScenarios() []scenario {
 		{name: "slow first tokens page and resolve", steps: []step{
 			{after: 8 * time.Hour},
 			// 14.4 % of an hour are 8m38s of slow turns.
-			{do: behaving(slow), after: 8 * time.Minute, want: []string{slowBurn}},
-			{after: 2 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{do: behaving(slow), after: 8 * time.Minute},
+			{after: 2 * time.Minute, want: []string{fastBurn}},
 			// The short window is good again after 5m, the alert is kept for 15m.
-			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
-			{after: 20 * time.Minute, want: []string{slowBurn}},
+			{do: behaving(ok), after: 15 * time.Minute, want: []string{fastBurn}},
+			{after: 20 * time.Minute},
 		}},
 		// The hour is still bad and a bad turn comes now and then, but the fault
 		// is over: the ratio of the short window says so.
 		{name: "a fault that fades to a few bad turns", steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn, slowBurn}},
-			{do: behaving(oneIn(20, slow, ok)), after: 25 * time.Minute, want: []string{slowBurn}},
+			{do: behaving(slow), after: 15 * time.Minute, want: []string{fastBurn}},
+			{do: behaving(oneIn(20, slow, ok)), after: 25 * time.Minute},
 		}},
 		{name: "in replicas the turns add up", replicas: 3, steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{do: behaving(slow), after: 10 * time.Minute, want: []string{fastBurn}},
 		}},
 		{name: "one turn in twelve slow is the slower page", steps: []step{
 			{after: 7 * time.Hour},
 			{do: behaving(oneIn(12, slow, ok)), after: 3 * time.Hour, want: []string{slowBurn}},
-			{after: 3 * time.Hour, want: []string{fastBurn, slowBurn}},
-			{do: behaving(ok), after: time.Hour, want: []string{slowBurn}},
+			{after: 3 * time.Hour, want: []string{fastBurn}},
+			{do: behaving(ok), after: time.Hour},
 		}},
 		{name: "one turn in sixty is a ticket and no page", steps: []step{
 			{after: 3 * day},
@@ -58,15 +58,15 @@ func burnScenarios() []scenario {
 		{name: "turns of one kind keep their label", in: withSLOs(followups), steps: []step{
 			healthy,
 			{do: behaving(slow), after: 10 * time.Minute, want: []string{
-				rules.AlertSLOFastBurn + " a chat followup cached", rules.AlertSLOSlowBurn + " a chat followup cached",
+				rules.AlertSLOFastBurn + " a chat followup cached",
 			}},
 		}},
 		{name: "a counter reset within a fault", steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(slow), after: 12 * time.Minute, want: []string{fastBurn, slowBurn}},
-			{do: all((*prober).restart), after: time.Minute, want: []string{fastBurn, slowBurn}},
-			{after: 4 * time.Minute, want: []string{fastBurn, slowBurn}},
-			{after: 30 * time.Minute, want: []string{fastBurn, slowBurn}},
+			{do: behaving(slow), after: 12 * time.Minute, want: []string{fastBurn}},
+			{do: all((*prober).restart), after: time.Minute, want: []string{fastBurn}},
+			{after: 4 * time.Minute, want: []string{fastBurn}},
+			{after: 30 * time.Minute, want: []string{fastBurn}},
 		}},
 		{name: "a counter reset in good times", steps: []step{
 			healthy,
@@ -90,7 +90,6 @@ func burnScenarios() []scenario {
 			{after: 8 * time.Hour},
 			{do: behaving(oneIn(3, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available", fastBurn,
-				rules.AlertSLOSlowBurn + " a chat available", slowBurn,
 			}},
 		}},
 	}

@@ -27,7 +27,7 @@ func TestRulesReadOnlyWhatIsWritten(t *testing.T) {
 	for _, g := range r.Groups.Groups {
 		for _, rule := range g.Rules {
 			if rule.Record != "" {
-				known[rule.Record] = []string{"target", "workload", "turn", "slo", "quantile"}
+				known[rule.Record] = []string{"target", "workload", "turn", "slo", "sli", "cause", "signal", "part"}
 			}
 		}
 	}

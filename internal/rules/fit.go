@@ -3,14 +3,30 @@ package rules
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
-// fit is the plan of a group of jobs.
+// fit is the plan of a group of jobs, for all objectives that share it.
 type fit struct {
 	group[string]
 	plan slo.Plan
+	// slos are the names of the objectives; none when these are all there are.
+	slos []string
+	// filled says that a fault which just crosses the threshold of a page brings
+	// enough bad turns for the window that says whether it lasts.
+	filled bool
+}
+
+// key is equal for fits whose alerts fire on the same numbers and say the same.
+func (f fit) key() string {
+	key := fmt.Sprint(f.matchers, f.filled, f.notes(slo.Page), f.notes(slo.Ticket))
+	for _, t := range f.plan.Tiers {
+		key += fmt.Sprintf("|%s %v %v %v %v", t.Severity, t.Burn, t.Share, t.Long, t.Short)
+	}
+	return key
 }
 
 // planKey is equal for plans that fire on the same numbers and say the same.
@@ -20,6 +36,45 @@ func planKey(p slo.Plan) string {
 		fmt.Fprintf(&b, "%s %v %v %v|", t.Severity, t.Burn, t.Long, t.Short)
 	}
 	return b.String()
+}
+
+// self matches the series of the fit.
+func (f fit) self() matchers {
+	if len(f.slos) == 0 {
+		return f.matchers
+	}
+	return f.matchers.with(oneOf(metrics.LabelSLO, f.slos))
+}
+
+func (f fit) tiers(s slo.Severity) []slo.Tier {
+	var tiers []slo.Tier
+	for _, t := range f.plan.Tiers {
+		if t.Severity == s {
+			tiers = append(tiers, t)
+		}
+	}
+	return tiers
+}
+
+// ends is the window after which a fault that is over burns no more.
+func (f fit) ends(s slo.Severity) time.Duration {
+	var w time.Duration
+	for _, t := range f.tiers(s) {
+		if s == slo.Page && f.filled {
+			w = max(w, lasting)
+		} else {
+			w = max(w, t.Short)
+		}
+	}
+	return w
+}
+
+// keep is how long a page fires on.
+func (f fit) keep() time.Duration {
+	if f.filled {
+		return keepFilled
+	}
+	return keepBurn
 }
 
 // who names the jobs of a fit, unless it holds for all.
@@ -33,10 +88,7 @@ func (f fit) who() string {
 // notes are how the tiers of a severity differ from the usual ones.
 func (f fit) notes(s slo.Severity) []string {
 	var notes []string
-	for _, t := range f.plan.Tiers {
-		if t.Severity != s {
-			continue
-		}
+	for _, t := range f.tiers(s) {
 		for _, n := range t.Notes {
 			notes = append(notes, fmt.Sprintf("At %s×, %s.", num(t.Burn), n))
 		}

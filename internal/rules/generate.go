@@ -7,6 +7,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -39,13 +40,8 @@ func Generate(in Input) (Rules, error) {
 		return Rules{}, err
 	}
 	r := Rules{comments: map[string][]string{}}
-	for _, o := range in.SLOs {
-		f, err := in.objective(o)
-		if err != nil {
-			return Rules{}, err
-		}
-		r.add("synthetic-slo-"+o.Name, burnInterval, in.complete(f.fastRules()), f.comments(slo.Page)...)
-		r.add("synthetic-slo-"+o.Name+"-slow", slowInterval, in.complete(f.slowRules()), f.comments(slo.Ticket)...)
+	if err := r.addObjectives(in); err != nil {
+		return Rules{}, err
 	}
 	general, err := in.generalGroups()
 	if err != nil {
@@ -58,6 +54,28 @@ func Generate(in Input) (Rules, error) {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
 	}
 	return r, nil
+}
+
+// addObjectives adds the rules of the SLOs: those that page, and those over days.
+func (r *Rules) addObjectives(in Input) error {
+	objectives, err := in.objectives()
+	if err != nil || len(objectives) == 0 {
+		return err
+	}
+	fast := windows(objectives, slo.Page)
+	fast = append(fast, lasting, time.Hour)
+	slices.Sort(fast)
+	fast = slices.Compact(fast)
+	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
+	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{recordPageBurn(objectives), fastBurn(objectives)})
+	tickets := append(recordWindows(slow), in.recordBudget()...)
+	if len(fits(objectives, slo.Ticket)) > 0 {
+		tickets = append(tickets, slowBurn(objectives))
+	}
+	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
+	r.add("synthetic-slo", burnInterval, in.complete(pages), comments(objectives, slo.Page)...)
+	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets), comments(objectives, slo.Ticket)...)
+	return nil
 }
 
 func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {

@@ -30,6 +30,14 @@ func TestGenerateRefuses(t *testing.T) {
 			`slos[0] "": the name must be set and unique, since it is the value of the slo label`,
 		},
 		{
+			"a severity label that is taken", rules.Input{Jobs: good, Severities: rules.Severities{Label: "target"}},
+			`severity label "target": write a label's name that the alerts have not yet, for example severity`,
+		},
+		{
+			"one value for both", rules.Input{Jobs: good, Severities: rules.Severities{Page: "high", Ticket: "high"}},
+			`severity "high" is that of pages and of tickets: give them different values`,
+		},
+		{
 			"a name twice", rules.Input{Jobs: good, SLOs: []slo.Objective{ttft, ttft}},
 			`slos[1] "ttft": the name must be set and unique, since it is the value of the slo label`,
 		},
@@ -87,6 +95,50 @@ func TestGenerateQuotes(t *testing.T) {
 	h.run(3 * time.Minute)
 	if got := h.firing(); len(got) > 0 {
 		t.Errorf("after three healthy minutes %q fire", got)
+	}
+}
+
+// TestSeverities: pages and tickets are called as somebody's Alertmanager has it.
+func TestSeverities(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in   rules.Severities
+		want string // label and value of a page, and of a ticket
+	}{
+		"by default":             {rules.Severities{}, "severity page ticket"},
+		"of kube-prometheus":     {rules.KubePrometheus(), "severity critical warning"},
+		"of it, but for the one": {rules.Severities{Label: "urgency", Ticket: "low"}.Or(rules.KubePrometheus()), "urgency critical low"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := usual()
+			in.Severities = tc.in
+			words := strings.Fields(tc.want)
+			got := map[string]bool{}
+			for _, g := range generate(t, in).Groups.Groups {
+				for _, r := range g.Rules {
+					if r.Alert != "" {
+						got[r.Labels[words[0]]] = true
+					}
+				}
+			}
+			if len(got) != 2 || !got[words[1]] || !got[words[2]] {
+				t.Errorf("values of the label %q: %v, want %q", words[0], got, words[1:])
+			}
+		})
+	}
+}
+
+// TestOneTargetIsNotMuch beside the rules of a cluster.
+func TestOneTargetIsNotMuch(t *testing.T) {
+	in := withSLOs(ttft, available, slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day})()
+	in.Jobs[0].ServerMetrics = false
+	in.DashboardURL = ""
+	text, err := generate(t, in).PrometheusYAML()
+	if err != nil || len(text) > 36_000 {
+		t.Errorf("with runbooks they take %d bytes (%v)", len(text), err)
+	}
+	in.RunbookURL = ""
+	if text, err = generate(t, in).PrometheusYAML(); err != nil || len(text) > 35_000 {
+		t.Errorf("without links they take %d bytes (%v)", len(text), err)
 	}
 }
 

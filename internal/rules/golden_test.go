@@ -26,7 +26,7 @@ func fixed() rules.Input {
 			{Name: "available", SLI: slo.Availability, Objective: 0.995, Window: 28 * day, Targets: []string{"eu", "us.west"}},
 		},
 		Jobs: []rules.Job{
-			{Target: "eu", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 3, TurnTimeout: 2 * time.Minute},
+			{Target: "eu", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 3, TurnTimeout: 2 * time.Minute, ServerMetrics: true},
 			{Target: "us.west", Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 3, TurnTimeout: 2 * time.Minute},
 			{Target: "canary", Workload: "chat", TurnsPerMinute: 1, ConversationsPerMinute: 0.25, TurnTimeout: 2 * time.Minute},
 			{Target: "eu", Workload: "long", TurnTimeout: 10 * time.Minute},

@@ -3,6 +3,7 @@ package rules
 import (
 	"bytes"
 	_ "embed"
+	"math"
 	"slices"
 	"strconv"
 	"text/template"
@@ -11,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 
@@ -35,15 +35,8 @@ func (in Input) generalGroups() ([]ruleGroup, error) {
 	return file.Groups, err
 }
 
-const (
-	// minTurns is the fewest turns from which a share of turns means something.
-	minTurns = 3
-	// tailShare of the turns in the tail page, if they are minTail.
-	tailShare, minTail = 0.06, 10
-	// slowWindow averages what a slow regression is judged by, shortWindow says
-	// whether it lasts.
-	slowWindow, shortWindow = 30 * time.Minute, 5 * time.Minute
-)
+// minTurns is the fewest turns from which a share of turns means something.
+const minTurns = 3
 
 // functions are what the form calls: first what depends on the traffic.
 func (in Input) functions() template.FuncMap {
@@ -51,25 +44,44 @@ func (in Input) functions() template.FuncMap {
 		"byFailures": func() []group[int] { return partition(in.Jobs, Job.failedInARow) },
 		"byWindow":   func() []group[time.Duration] { return partition(in.Jobs, Job.shareWindow) },
 		"bySilence":  func() []group[time.Duration] { return partition(in.Jobs, Job.silence) },
-		"eachJob":    in.eachJob, "judged": in.judged, "targets": in.targets, "sloNames": in.sloNames,
-		"silence": func(j Job) string { return num(j.silence().Seconds()) },
-		"tails":   in.tails, "tailWindows": in.tailWindows, "still": still,
+		"judgedJobs": func() []group[judgement] { return partition(in.Jobs, in.judgement) },
+		"targets":    in.targets, "sloNames": in.sloNames, "fleet": in.fleet,
 
-		"tailShare": func() float64 { return tailShare }, "minTail": func() int { return minTail },
-		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.Short(slowInterval) },
-		"slowNoise": func() float64 { return regression.SlowNoise }, "slowFloor": func() float64 { return regression.SlowFloor },
+		"configured": constant(RecordConfigured), "lost": constant(recordLost), "starved": constant(RecordStarved), "regression": constant(RecordRegression),
+		"outage": constant(RecordOutage), "fleetName": constant(RecordFleet), "incident": constant(RecordIncident),
+		"effect": constant(RecordEffect), "part": constant(RecordPart), "leastEffect": func() string { return num(leastEffect) },
+		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },
 
-		"lineSum": func(of string) string {
-			return matchers{}.increase(perTurn(), "synthetic_prefill_"+of+"_total", slowWindow)
+		"unlessStarved": constant(unlessStarved), "andConfigured": constant(andConfigured),
+		"heldBy": func(after string, causes ...string) (string, error) {
+			d, err := time.ParseDuration(after)
+			return heldBy(d, causes...), err
 		},
-		"equals": equals, "selector": func(m string) string { return matchers{m}.on("") },
+
+		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.Short(slowInterval) },
+		"equals": equals, "oneOf": oneOf, "selector": func(m string) string { return matchers{m}.on("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
 		"short":  slo.Short, "num": num, "percent": percent,
 		// exact writes a number so that it reads back as the same one.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
-		"one":   one, "queried": queried, "likelyPart": likelyPart, "young": young, "starvedText": starvedText,
+
+		"jobOf": constant(jobOf), "asks": asks, "told": told, "mostly": mostly, "effects": effects,
+		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
+}
+
+func constant(s string) func() string { return func() string { return s } }
+
+// fleet is how many targets must have a fault at the same time for it to be one
+// that they share; 0 where there are too few to tell.
+func (in Input) fleet() int {
+	const least, share = 3, 0.3
+	n := len(in.targets())
+	if n < least {
+		return 0
+	}
+	return max(least, int(math.Ceil(share*float64(n))))
 }
 
 // failedInARow is how many failures in a row are an outage: the fewer where
@@ -87,23 +99,20 @@ func (j Job) shareWindow() time.Duration {
 	return j.windowFor(15*time.Minute, 15*time.Minute, 2*minTurns)
 }
 
-// eachJob is a group for each job, by the window that has some turn of it.
-func (in Input) eachJob() []group[time.Duration] {
-	var out []group[time.Duration]
-	for _, j := range in.Jobs {
-		window := j.windowFor(15*time.Minute, 15*time.Minute, expectedStarts)
-		out = append(out, group[time.Duration]{window, []Job{j}, selecting([]Job{j})})
-	}
-	return out
+// judgement is how the alert on a job's judged turns counts them.
+type judgement struct {
+	// Counter is of the turns that are judged, by an objective if there is one.
+	Counter string
+	// Window has some turn of the job. Silence is that of its probers.
+	Window, Silence time.Duration
 }
 
-// judged is the counter of the turns of a job that are judged, by an objective
-// if there is one.
-func (in Input) judged(j Job) string {
+func (in Input) judgement(j Job) judgement {
+	k := judgement{metrics.Turns, j.windowFor(15*time.Minute, 15*time.Minute, expectedStarts), j.silence()}
 	if slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) }) {
-		return metrics.SLOTurns
+		k.Counter = metrics.SLOTurns
 	}
-	return metrics.Turns
+	return k
 }
 
 func (in Input) targets() []string { return targetsOf(in.Jobs) }
@@ -114,32 +123,4 @@ func (in Input) sloNames() []string {
 		names = append(names, o.Name)
 	}
 	return names
-}
-
-// tails groups the jobs by the window in which a share of tailShare brings
-// minTail turns.
-func (in Input) tails() []group[time.Duration] {
-	return partition(in.Jobs, func(j Job) time.Duration {
-		if j.outagePerMinute() <= 0 {
-			return slowWindow
-		}
-		minutes := min(minTail/(tailShare*j.outagePerMinute()), 24*60)
-		return slo.WindowAtLeast(max(slowWindow, time.Duration(minutes*float64(time.Minute))))
-	})
-}
-
-// still is the short window of a tail: whether the fault lasts.
-func still(window time.Duration) time.Duration { return window / 6 }
-
-// tailWindows are the windows of all tails, each once.
-func (in Input) tailWindows() []string {
-	var out []string
-	for _, g := range in.tails() {
-		for _, w := range []time.Duration{g.Key, still(g.Key)} {
-			if name := slo.Short(w); !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
 }

@@ -1,10 +1,15 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/prometheus/common/model"
+
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/slo"
 )
 
@@ -19,6 +24,8 @@ type Job struct {
 	// replicas; 0 is unknown. It is also the rate of turns during an outage,
 	// when every conversation ends with its first turn.
 	ConversationsPerMinute float64
+	// ServerMetrics says that the target's own metrics are read.
+	ServerMetrics bool
 	// TurnTimeout is the longest that a turn may take; 0 is unknown.
 	TurnTimeout time.Duration
 }
@@ -30,11 +37,48 @@ type Input struct {
 	// it has no alert that notices its absence.
 	Jobs []Job
 	// RunbookURL is the address of the directory docs/runbooks; "" leaves the
-	// relative path.
+	// links out, since a relative path leads nowhere from a pager.
 	RunbookURL string
 	// DashboardURL is the address under which Grafana serves dashboards by UID,
 	// for example "https://grafana.example.org/d"; "" leaves the links out.
 	DashboardURL string
+	// Severities are what pages and tickets are called; the zero value calls them
+	// that.
+	Severities Severities
+}
+
+// Severities are the label that tells pages from tickets, and its values; "" is
+// the default of each: severity, page, ticket.
+type Severities struct{ Label, Page, Ticket string }
+
+// KubePrometheus are those of the alerts that kube-prometheus brings.
+func KubePrometheus() Severities { return Severities{Page: "critical", Ticket: "warning"} }
+
+// Or takes from others what s leaves open.
+func (s Severities) Or(others Severities) Severities {
+	return Severities{cmp.Or(s.Label, others.Label), cmp.Or(s.Page, others.Page), cmp.Or(s.Ticket, others.Ticket)}
+}
+
+// check refuses a label that would hide what an alert is about, and values that
+// tell nothing apart.
+func (s Severities) check() error {
+	taken := []string{metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, labelSLI, "scope", "instance"}
+	switch {
+	case !model.LegacyValidation.IsValidLabelName(s.label()) || slices.Contains(taken, s.label()):
+		return fmt.Errorf("severity label %q: write a label's name that the alerts have not yet, for example severity", s.label())
+	case s.value(slo.Page) == s.value(slo.Ticket):
+		return fmt.Errorf("severity %q is that of pages and of tickets: give them different values", s.value(slo.Page))
+	}
+	return nil
+}
+
+func (s Severities) label() string { return cmp.Or(s.Label, "severity") }
+
+func (s Severities) value(of slo.Severity) string {
+	if of == slo.Page {
+		return cmp.Or(s.Page, string(of))
+	}
+	return cmp.Or(s.Ticket, string(of))
 }
 
 // check refuses an input from which no meaningful rules can be made.
@@ -44,6 +88,7 @@ func (in Input) check() error {
 		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since an alert for missing data needs the list of what is probed"))
 	}
 	errs = append(errs, in.repeatedJobs()...)
+	errs = append(errs, in.Severities.check())
 	seen := map[string]bool{}
 	for i, o := range in.SLOs {
 		where := fmt.Sprintf("slos[%d] %q", i, o.Name)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
@@ -14,15 +13,26 @@ import (
 // objective is one SLO with everything its rules need.
 type objective struct {
 	slo.Objective
-	in Input
 	// fits are the alerts' windows by group of jobs: jobs that take turns at
 	// different rates may need different windows.
 	fits []fit
 }
 
-// objective plans an SLO for each of its jobs.
+// objectives plans every SLO for each of its jobs.
+func (in Input) objectives() ([]objective, error) {
+	var out []objective
+	for _, o := range in.SLOs {
+		f, err := in.objective(o)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
 func (in Input) objective(o slo.Objective) (objective, error) {
-	f := objective{Objective: o, in: in}
+	f := objective{Objective: o}
 	plan := func(j Job) slo.Plan { return o.BurnPlan(j.judgedPerMinute(o)) }
 	for _, g := range partition(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
 		p := plan(g.Jobs[0])
@@ -30,9 +40,21 @@ func (in Input) objective(o slo.Objective) (objective, error) {
 			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
 				o.Name, g.Jobs[0].Target, g.Jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
-		f.fits = append(f.fits, fit{g, p})
+		f.fits = append(f.fits, fit{group: g, plan: p, slos: []string{o.Name}, filled: filled(o, g.Jobs, p)})
 	}
 	return f, nil
+}
+
+// filled is that of a fit.
+func filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
+	for _, t := range p.Tiers {
+		for _, j := range jobs {
+			if t.Severity == slo.Page && j.judgedPerMinute(o)*lasting.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // judgedPerMinute is the expected rate of the turns that an objective judges;
@@ -49,95 +71,84 @@ func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	return 0
 }
 
-// labels are what the SLO's series are aggregated to. The kind of turn is kept
-// where there is only one, so that nobody takes it for all turns.
-func (f objective) labels() []string {
-	by := append(perJob(), metrics.LabelSLO)
+// kind is the kind of turn that an objective is restricted to, "" for none.
+func (f objective) kind() string {
 	if len(f.Turns) == 1 {
-		by = append(by, metrics.LabelTurn)
+		return string(f.Turns[0])
 	}
-	return by
+	return ""
 }
 
-// turnLabels are those of its labels that single turns have.
-func (f objective) turnLabels() []string {
-	return slices.DeleteFunc(f.labels(), func(l string) bool { return l == metrics.LabelSLO })
-}
-
-// self matches the SLO.
-func (f objective) self() matchers { return matchers{equals(metrics.LabelSLO, f.Name)} }
-
-// windows lists the windows of the tiers of a severity, in order.
-func (f objective) windows(s slo.Severity) []time.Duration {
-	var all []time.Duration
-	for _, fit := range f.fits {
-		for _, t := range fit.plan.Tiers {
-			if t.Severity == s {
-				all = append(all, t.Short, t.Long)
-			}
-		}
+// sli is the value of the label of that name.
+func (f objective) sli() string {
+	if f.SLI == slo.Availability {
+		return SLIAvailability
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// fastRules record the windows of the pages, and page.
-func (f objective) fastRules() []rule {
-	fast := f.fastWindows()
-	rules := f.recordWindows(fast)
-	rules = append(rules, record(RecordBurnRate,
-		fmt.Sprintf("%s / %s", f.self().on(RecordErrorRatio(time.Hour)), num(f.Budget()))))
-	return f.labelled(append(rules, f.burnAlerts(slo.Page)...))
-}
-
-// labelled puts the SLO's name on each rule, where its series have it already:
-// rules of several SLOs share their names, and a linter cannot tell from their
-// expressions that they never meet.
-func (f objective) labelled(rules []rule) []rule {
-	for i := range rules {
-		rules[i].Labels = map[string]string{metrics.LabelSLO: f.Name}
-	}
-	return rules
-}
-
-// fastWindows are the windows of the pages, and the hour of the burn rate.
-func (f objective) fastWindows() []time.Duration {
-	fast := append(f.windows(slo.Page), lasting, time.Hour)
-	slices.Sort(fast)
-	return slices.Compact(fast)
-}
-
-// slowRules record the remaining windows and the budget, and raise tickets.
-func (f objective) slowRules() []rule {
-	fast := f.fastWindows()
-	slow := slices.DeleteFunc(f.windows(slo.Ticket), func(w time.Duration) bool {
-		return slices.Contains(fast, w)
-	})
-	rules := append(f.recordWindows(slow), f.recordBudget()...)
-	rules = append(rules, f.burnAlerts(slo.Ticket)...)
-	rules = append(rules, f.budgetExhausted())
-	return f.labelled(append(rules, f.noSamples()...))
-}
-
-// comments say what the SLO is, and how its windows differ from the usual.
-func (f objective) comments(s slo.Severity) []string {
-	lines := []string{fmt.Sprintf("SLO %s, %ss: %s.", f.Name, s, f.statement())}
-	for _, fit := range f.fits {
-		for _, note := range fit.notes(s) {
-			lines = append(lines, fit.who()+note)
-		}
-	}
-	return lines
+	return SLILatency
 }
 
 // statement is the SLO in words.
 func (f objective) statement() string {
 	share := num(f.Objective.Objective*100) + " % of turns"
-	if len(f.Turns) == 1 {
-		share = num(f.Objective.Objective*100) + " % of " + string(f.Turns[0]) + " turns"
+	if f.kind() != "" {
+		share = num(f.Objective.Objective*100) + " % of " + f.kind() + " turns"
 	}
 	if f.SLI == slo.Availability {
 		return fmt.Sprintf("%s succeed, over %s", share, slo.Short(f.Window))
 	}
 	return fmt.Sprintf("%s have %s <= %ss, over %s", share, f.SLI, num(f.Threshold.Seconds()), slo.Short(f.Window))
+}
+
+// labels are those of its budget: what its series have besides.
+func (f objective) labels() map[string]string {
+	l := map[string]string{metrics.LabelSLO: f.Name, labelSLI: f.sli()}
+	if f.kind() != "" { // so that nobody takes it for all turns
+		l[metrics.LabelTurn] = f.kind()
+	}
+	return l
+}
+
+// fits are those of all objectives that have tiers of a severity; objectives that
+// burn by the same numbers share one.
+func fits(objectives []objective, s slo.Severity) []fit {
+	var out []fit
+	for _, o := range objectives {
+		for _, f := range o.fits {
+			i := slices.IndexFunc(out, func(g fit) bool { return g.key() == f.key() })
+			switch {
+			case i >= 0:
+				out[i].slos = append(slices.Clone(out[i].slos), f.slos...)
+			case len(f.tiers(s)) > 0:
+				out = append(out, f)
+			}
+		}
+	}
+	if len(out) == 1 && len(out[0].slos) == len(objectives) {
+		out[0].slos = nil
+	}
+	return out
+}
+
+// each is, in the template of a description, what there is to say of the alert's
+// objective.
+func each(objectives []objective, say func(objective) string) string {
+	text, begin := "", "{{ if "
+	for _, o := range objectives {
+		text += fmt.Sprintf("%seq $labels.slo %q }}%s", begin, o.Name, say(o))
+		begin = "{{ else if "
+	}
+	return text + "{{ end }}"
+}
+
+// comments say how windows differ from the usual.
+func comments(objectives []objective, s slo.Severity) []string {
+	var lines []string
+	for _, o := range objectives {
+		for _, fit := range o.fits {
+			for _, note := range fit.notes(s) {
+				lines = append(lines, "SLO "+o.Name+": "+fit.who()+note)
+			}
+		}
+	}
+	return lines
 }

@@ -71,7 +71,7 @@ func proberScenarios() []scenario {
 			healthy,
 			{do: starving(0, 2*time.Second), after: 4 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},
 			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{
-				rules.AlertProberStarved + " prober-0", rules.AlertSLOSlowBurn + " a chat ttft", rules.AlertTargetDown + " a chat",
+				rules.AlertProberStarved + " prober-0", rules.AlertTargetDown + " a chat",
 			}},
 		}},
 		{name: "nothing can be sent", steps: []step{

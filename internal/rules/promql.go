@@ -16,11 +16,6 @@ import (
 // pod) are summed: together they send one workload to one target.
 func perJob() []string { return []string{metrics.LabelTarget, metrics.LabelWorkload} }
 
-// perTurn are the labels of a baseline, perSignal those of the regression
-// alerts.
-func perTurn() []string   { return append(perJob(), metrics.LabelTurn) }
-func perSignal() []string { return append(perTurn(), metrics.LabelSignal) }
-
 // matchers are the label matchers of a selector, without braces.
 type matchers []string
 
@@ -57,9 +52,6 @@ func aggregate(op string, by []string, expr string) string {
 	}
 	return op + "(" + expr + ")"
 }
-
-// maxBy is the highest value over the replicas.
-func maxBy(labels []string, expr string) string { return aggregate("max", labels, expr) }
 
 // equals matches one value of a label.
 func equals(label, value string) string { return label + "=" + strconv.Quote(value) }

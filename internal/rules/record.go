@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -10,36 +12,90 @@ import (
 	"synthetic/internal/slo"
 )
 
-// recordWindows records, per window, the share of bad turns and their number.
-func (f objective) recordWindows(windows []time.Duration) []rule {
+// perSLO are the labels of what is recorded of objectives.
+func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
+
+// recordBudgets records what each SLO allows, so that one rule serves all.
+func recordBudgets(objectives []objective) []rule {
 	var rules []rule
-	for _, w := range windows {
-		rules = append(rules,
-			record(RecordErrorRatio(w), ratio(
-				f.self().rate(f.labels(), metrics.SLOViolations, w),
-				f.self().rate(f.labels(), metrics.SLOTurns, w))),
-			record(RecordViolations(w), f.self().increase(f.labels(), metrics.SLOViolations, w)))
+	for _, o := range objectives {
+		r := record(RecordBudget, fmt.Sprintf("vector(%s)", num(o.Budget())))
+		r.Labels = o.labels()
+		rules = append(rules, r)
 	}
 	return rules
 }
 
-// recordBudget records what is left of the error budget. A window of weeks of
+// perBudget divides a share of bad turns by the share that is allowed.
+func perBudget(share string) string {
+	return share + "\n/ on (" + metrics.LabelSLO + ") group_left (" + labelSLI + ", " + metrics.LabelTurn + ") " + RecordBudget
+}
+
+// recordWindows records, per window, the burn rate and the number of bad turns.
+func recordWindows(windows []time.Duration) []rule {
+	var rules []rule
+	for _, w := range windows {
+		rules = append(rules,
+			record(RecordBurnRate(w), perBudget(ratio(
+				matchers{}.rate(perSLO(), metrics.SLOViolations, w), matchers{}.rate(perSLO(), metrics.SLOTurns, w)))),
+			record(RecordViolations(w), matchers{}.increase(perSLO(), metrics.SLOViolations, w)))
+	}
+	return rules
+}
+
+// windows lists those of the tiers of a severity, in order.
+func windows(objectives []objective, s slo.Severity) []time.Duration {
+	var all []time.Duration
+	for _, o := range objectives {
+		for _, fit := range o.fits {
+			for _, t := range fit.tiers(s) {
+				all = append(all, t.Short, t.Long)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// recordBudget records what is left of the error budgets. A window of weeks of
 // raw samples is dear to read, so both counters are recorded as rates first
 // and those are summed: each turn weighs the same, however many there were. The
 // comparison drops what is no number, of which one would spoil the sum for the
 // whole window.
-func (f objective) recordBudget() []rule {
-	const window = 5 * time.Minute
-	sum := func(series string) string {
-		return fmt.Sprintf("sum_over_time(%s[%s])", f.self().on(series), slo.Short(f.Window))
-	}
-	rate := func(metric string) string { return f.self().rate(f.labels(), metric, window) + " >= 0" }
-	spent := ratio(sum(recordViolationsRate), sum(recordTurnsRate))
+func (in Input) recordBudget() []rule {
+	rate := func(metric string) string { return matchers{}.rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
+	left := in.byWindow(func(self matchers, window time.Duration) string {
+		sum := func(series string) string {
+			return fmt.Sprintf("sum_over_time(%s[%s])", self.on(series), slo.Short(window))
+		}
+		return "1 -\n" + perBudget(ratio(sum(recordViolationsRate), sum(recordTurnsRate)))
+	})
 	return []rule{
 		record(recordViolationsRate, rate(metrics.SLOViolations)),
 		record(recordTurnsRate, rate(metrics.SLOTurns)),
-		record(RecordBudgetRemaining, fmt.Sprintf("1 - (\n%s\n) / %s", indent(spent), num(f.Budget()))),
+		record(RecordBudgetRemaining, left),
 	}
+}
+
+// byWindow joins an expression for each window of the objectives.
+func (in Input) byWindow(expr func(self matchers, window time.Duration) string) string {
+	var order []time.Duration
+	names := map[time.Duration][]string{}
+	for _, o := range in.SLOs {
+		if names[o.Window] == nil {
+			order = append(order, o.Window)
+		}
+		names[o.Window] = append(names[o.Window], o.Name)
+	}
+	var parts []string
+	for _, w := range order {
+		self := matchers{oneOf(metrics.LabelSLO, names[w])}
+		if len(order) == 1 {
+			self = nil
+		}
+		parts = append(parts, expr(self, w))
+	}
+	return strings.Join(parts, "\nor\n")
 }
 
 // ratio divides where there is something to divide by: without turns there is
@@ -51,15 +107,15 @@ func ratio(part, whole string) string {
 // budgetExhausted is a ticket: what spent the budget paged when it did. The
 // remaining budget is that of the history there is; a short one weighs as much
 // as it is of the window, so that a bad first hour does not spend a month.
-func (f objective) budgetExhausted() rule {
-	self, steps := f.self(), num(float64(f.Window/slowInterval))
+func (in Input) budgetExhausted() rule {
 	return rule{
 		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
-		Expr: fmt.Sprintf("%s <= 0\nand\n(1 - %s)\n* count_over_time(%s[%s]) / %s >= 1",
-			self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(f.Window), steps),
+		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
+			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
+				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(window), num(float64(window/slowInterval)))
+		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
-		Description: fmt.Sprintf("The bad turns are more than the whole error budget of the objective that %s; {{ $value | humanizePercentage }} of it is left.", f.statement()),
-		Turns:       f.turnLabels(),
+		Description: "The bad turns are more than the whole error budget of the objective; {{ $value | humanizePercentage }} of it is left.",
 		Dashboard:   dashboardTarget,
 	}
 }

@@ -8,14 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/histogram"
-	"github.com/prometheus/prometheus/model/labels"
 	promrules "github.com/prometheus/prometheus/rules"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/metrics"
 )
 
 // only is the value of the one series that an expression gives.
@@ -38,20 +34,19 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 func TestRecordedBudget(t *testing.T) {
 	h := newHouse(t, usual(), 2)
 	h.run(2 * time.Hour)
-	near(t, "error ratio without a fault", h.only(rules.RecordErrorRatio(time.Hour)), 0, 0)
+	near(t, "burn rate without a fault", h.only(rules.RecordBurnRate(time.Hour)), 0, 0)
 	near(t, "budget before a fault", h.only(rules.RecordBudgetRemaining), 1, 0)
 
 	// One turn in forty for an hour is 2.5 times the allowed rate.
 	behaving(oneIn(40, slow, ok))(h)
 	h.run(time.Hour)
-	near(t, "error ratio", h.only(rules.RecordErrorRatio(time.Hour)), 0.025, 0.002)
-	near(t, "burn rate", h.only(rules.RecordBurnRate), 2.5, 0.2)
+	near(t, "burn rate", h.only(rules.RecordBurnRate(time.Hour)), 2.5, 0.2)
 	near(t, "bad turns within an hour", h.only(rules.RecordViolations(time.Hour)), 18, 1.5)
 	// Of three hours one had 2.5 % of bad turns: 0.83 % of the 1 % allowed.
 	near(t, "budget that is left", h.only(rules.RecordBudgetRemaining), 1-2.5/3, 0.08)
 
-	if got := h.query(rules.RecordErrorRatio(time.Hour) + `{target="a", workload="chat", slo="ttft", turn="", instance=""}`); len(got) != 1 {
-		t.Errorf("the ratio's labels are not target, workload and slo: %v", h.query(rules.RecordErrorRatio(time.Hour)))
+	if got := h.query(rules.RecordBurnRate(time.Hour) + `{target="a", workload="chat", slo="ttft", sli="latency", turn="", instance=""}`); len(got) != 1 {
+		t.Errorf("the labels are not target, workload, slo and sli: %v", h.query(rules.RecordBurnRate(time.Hour)))
 	}
 }
 
@@ -61,49 +56,12 @@ func TestNoRatioWithoutTurns(t *testing.T) {
 	all(func(p *prober) { p.silent = true })(h)
 	h.run(30 * time.Minute)
 	for _, name := range []string{
-		rules.RecordErrorRatio(5 * time.Minute), rules.RecordErrorRatio(time.Hour),
-		rules.RecordBurnRate, rules.RecordBudgetRemaining, rules.RecordTTFT,
+		rules.RecordBurnRate(5 * time.Minute), rules.RecordBurnRate(time.Hour), rules.RecordBudgetRemaining,
 	} {
 		if got := h.query(name); len(got) > 0 {
 			t.Errorf("%s without any turn is %v", name, got)
 		}
 	}
-}
-
-func TestRecordedQuantiles(t *testing.T) {
-	h := newHouse(t, usual(), 1)
-	behaving(oneIn(10, slow, ok))(h)
-	h.run(time.Hour)
-	q := func(q string) float64 { return h.only(rules.RecordTTFT + `{turn="followup", quantile="` + q + `"}`) }
-	// The good turns take 0.2 s, in the bucket from 0.1 to 0.25; the slow ones
-	// 3 s, in the bucket from 2 to 5.
-	near(t, "p50", q("0.5"), 0.2, 0.05)
-	near(t, "p95", q("0.95"), 3, 1)
-	near(t, "p99", q("0.99"), 4.5, 0.5)
-}
-
-// TestQuantilesOfNativeHistograms: a server that takes native histograms keeps
-// no classic buckets.
-func TestQuantilesOfNativeHistograms(t *testing.T) {
-	h := newHouse(t, usual(), 1)
-	series := labels.FromStrings(model.MetricNameLabel, metrics.TTFT, "target", "n", "workload", "chat", "turn", "first", "instance", "x")
-	for i := range 60 {
-		h.run(scrapeInterval)
-		app := h.store.Appender(t.Context())
-		// Schema 0, bucket 1: observations in (1, 2].
-		_, err := app.AppendHistogram(0, series, h.now.UnixMilli(), &histogram.Histogram{
-			Schema: 0, Count: uint64(10 * i), Sum: float64(15 * i), ZeroThreshold: 1e-9,
-			PositiveSpans: []histogram.Span{{Offset: 1, Length: 1}}, PositiveBuckets: []int64{int64(10 * i)},
-		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := app.Commit(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	near(t, "p50", h.only(rules.RecordTTFT+`{target="n", quantile="0.5"}`), math.Sqrt2, 0.01)
-	near(t, "classic p50 beside it", h.only(rules.RecordTTFT+`{target="a", turn="first", quantile="0.5"}`), 0.2, 0.05)
 }
 
 // TestFaultNeverReadsAsHealth follows a fault while its prober is lost in one
@@ -114,7 +72,6 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 	behaving(slow)(h)
 	h.run(15 * time.Minute)
 	p := h.probers[0]
-	jobs := p.jobs
 	losses := []struct {
 		name string
 		do   func()
@@ -126,13 +83,8 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 		{"it comes back and sees the fault", func() { p.down, p.silent = false, false; p.restart() }},
 		{"its loops hang", func() { p.stuck = true }},
 		{"it dies hanging", func() { p.down = true }},
-		{"it comes back without the job", func() {
-			p.down, p.stuck, p.jobs = false, false, nil
-			p.restart()
-			p.forget()
-		}},
 		{"it dies a last time", func() { p.down = true }},
-		{"it comes back for good, and the fault goes on", func() { p.down, p.jobs = false, jobs; p.restart() }},
+		{"it comes back for good, and the fault goes on", func() { p.down, p.stuck = false, false; p.restart() }},
 	}
 	for _, loss := range losses {
 		loss.do()
@@ -172,8 +124,8 @@ func TestWhatAPageSays(t *testing.T) {
 		t.Fatalf("%v fire, want %s alone", h.firing(), rules.AlertTargetDown)
 	}
 	for key, want := range map[string]string{
-		"summary":       "a/chat: the last 40 turns failed",
-		"description":   "The last 40 turns failed in a row, for reasons other than load (HTTP 429). No turn has succeeded since. Latest bad turn: trace prober-0-5781 (first turn, connect_error, ended 2027-01-15 16:06:00 +0000 UTC).",
+		"summary":       "a/chat: turns fail (connect_error)",
+		"description":   "The last 40 turns failed in a row, for reasons other than load (HTTP 429). URL: http://gateway:8000/v1. One bad turn: trace prober-0-5781 (first turn, connect_error, 2027-01-15 16:06:00 +0000 UTC). ",
 		"runbook_url":   "https://example.org/runbooks/SyntheticTargetDown.md",
 		"dashboard_url": "https://grafana.example.org/d/synthetic-target-detail?var-target=a&var-workload=chat",
 	} {

@@ -66,7 +66,7 @@ func TestDocsNameOnlyWhatExists(t *testing.T) {
 	for _, name := range []string{"how-to/alerting.md", "reference/alerts.md", "background/regression.md"} {
 		files = append(files, filepath.Join(runbooks, "..", name))
 	}
-	name := regexp.MustCompile(`synthetic[_:][a-z0-9_:]+`)
+	name := regexp.MustCompile(`(?:[a-z_]+:)?synthetic[_:][a-z0-9_:]+`)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {

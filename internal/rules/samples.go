@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -40,40 +41,18 @@ func (j Job) silence() time.Duration {
 	return j.windowFor(5*time.Minute, 15*time.Minute, expectedStarts)
 }
 
-// noSamples raises a ticket when turns end and the SLO judges none of them:
-// its burn alerts cannot fire then, and silence is not health.
-func (f objective) noSamples() []rule {
-	window := func(j Job) time.Duration { return j.windowFor(time.Hour, time.Hour, 2*expectedStarts) }
-	var alerts []rule
-	for _, g := range partition(f.in.covered(f.Objective), window) {
-		turns := g.matchers
-		if len(g.matchers) == 0 {
-			turns = f.restriction()
-		}
-		if len(f.Turns) == 1 {
-			turns = turns.with(equals(metrics.LabelTurn, string(f.Turns[0])))
-		}
-		alerts = append(alerts, rule{
-			Alert: AlertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
-			Expr: fmt.Sprintf("%s > 0\nunless\n%s > 0",
-				turns.increase(perJob(), metrics.Turns, g.Key),
-				f.self().with(g.matchers...).increase(perJob(), metrics.SLOTurns, g.Key)),
-			Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
-			Description: fmt.Sprintf("{{ $value | humanize }} turns ended within %s and none was judged by the SLO that %s. Its alerts cannot fire.", slo.Short(g.Key), f.statement()),
-			Dashboard:   dashboardTarget,
-		})
+// noSamples raises a ticket when turns end and an SLO judges none of them: its
+// burn alerts cannot fire then, and silence is not health.
+func (in Input) noSamples() rule {
+	var parts []string
+	for _, g := range partition(in.Jobs, func(j Job) time.Duration { return j.windowFor(time.Hour, time.Hour, 2*expectedStarts) }) {
+		parts = append(parts, fmt.Sprintf("%s == 0\nand on (%s)\n%s > 0",
+			g.matchers.increase(perSLO(), metrics.SLOTurns, g.Key), onJob, g.matchers.increase(perJob(), metrics.Turns, g.Key)))
 	}
-	return alerts
-}
-
-// restriction matches the targets and workloads that the SLO names.
-func (f objective) restriction() matchers {
-	var m matchers
-	if len(f.Targets) > 0 {
-		m = append(m, oneOf(metrics.LabelTarget, f.Targets))
+	return rule{
+		Alert: AlertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,
+		Expr:        parenthesised(strings.Join(parts, "\nor\n")) + "\n" + unlessStarved,
+		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
+		Description: "Turns end and this SLO judges none of them: its alerts cannot fire.",
 	}
-	if len(f.Workloads) > 0 {
-		m = append(m, oneOf(metrics.LabelWorkload, f.Workloads))
-	}
-	return m
 }

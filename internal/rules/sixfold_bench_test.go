@@ -97,7 +97,7 @@ func (b *bench) reads() []string {
 func (b *bench) lose(metric string) {
 	gone := []string{metric}
 	for _, together := range [][]string{
-		{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2, metrics.SignalTail},
+		{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2},
 		{metrics.CachedPromptTokens, metrics.CacheKnownPrompt},
 	} {
 		if slices.Contains(together, metric) {

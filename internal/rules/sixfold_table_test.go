@@ -28,7 +28,7 @@ func sixfoldObjectives() []sixfold {
 		},
 		{
 			alert: rules.AlertSLOSlowBurn, fault: bad(0.6), almost: bad(0.1),
-			lead: time.Hour, fires: 22 * time.Minute, resolves: 50 * time.Minute,
+			lead: time.Hour, fires: 32 * time.Minute, resolves: 100 * time.Minute,
 		},
 		{
 			alert: rules.AlertBudgetExhausted, in: shortBudget, fault: bad(12), almost: bad(0.1),
@@ -38,7 +38,6 @@ func sixfoldObjectives() []sixfold {
 			alert: rules.AlertSLONoSamples,
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.1, judged()...)),
 			lead: 20 * time.Minute, fires: 80 * time.Minute, resolves: 5 * time.Minute,
-			onMissing: metrics.SLOTurns,
 		},
 	}
 }
@@ -77,26 +76,27 @@ func sixfoldTargets() []sixfold {
 }
 
 func sixfoldRegressions() []sixfold {
-	cusum := func(v float64) []series { return one(gauge(metrics.Cusum, v, signal()...)) }
-	level := func(ratio float64) []series {
-		return one(counter(metrics.SignalLog2, 40+4*math.Log2(ratio), signal()...))
-	}
-	tail := func(perMinute float64) []series { return one(counter(metrics.SignalTail, perMinute, signal()...)) }
+	score := func(name string, v float64) []series { return one(gauge(name, v, signal()...)) }
 	cached := func(perMinute float64) []series {
 		return one(counter(metrics.CachedPromptTokens, perMinute, firstTurns()...))
 	}
 	return []sixfold{
 		{
-			alert: rules.AlertFastRegression, fault: cusum(1.3), almost: cusum(1.29),
+			// The ticket is in TestRegressionIsAPageOrATicket.
+			alert: rules.AlertRegression, fault: score(metrics.PageScore, 1), almost: score(metrics.PageScore, 0.99),
 			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
 		},
 		{
-			alert: rules.AlertSlowRegression, fault: level(1.3), almost: level(1.2),
-			lead: 20 * time.Minute, fires: 36 * time.Minute, resolves: 12 * time.Minute,
+			alert: rules.AlertBaselineMoved, fault: one(aged(metrics.BaselineMoved, time.Minute, signal()...)), almost: one(aged(metrics.BaselineMoved, 61*time.Minute, signal()...)),
+			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 3 * time.Minute,
 		},
 		{
-			alert: rules.AlertTailRegression, fault: tail(0.5), almost: tail(0.2),
-			lead: 20 * time.Minute, fires: 24 * time.Minute, resolves: 10 * time.Minute,
+			alert: rules.AlertRegressionBlind, fault: one(gauge(metrics.Detectable, math.Inf(1), within()...)), almost: one(gauge(metrics.Detectable, 1.5, within()...)),
+			lead: 5 * time.Minute, fires: 65 * time.Minute, resolves: 3 * time.Minute,
+		},
+		{
+			alert: rules.AlertBaselineYoung, fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
+			lead: time.Hour, fires: 49 * time.Hour, resolves: 3 * time.Minute,
 		},
 		{
 			alert: rules.AlertCachedRatioDrop, fault: cached(100), almost: cached(170),
@@ -146,7 +146,8 @@ func sixfoldProbers() []sixfold {
 		{
 			alert: rules.AlertRulesOutdated, fault: one(gauge(metrics.SLOObjective, 0.98, "slo", "ttft")),
 			lead: 5 * time.Minute, fires: 17 * time.Minute, resolves: 2 * time.Minute,
-			onNaN: true, // no number is another number than the rules'
+			onMissing: metrics.SchedulerHeartbeat, // then the job is not probed
+			onNaN:     true,                       // no number is another number than the rules'
 		},
 	}
 }

@@ -69,12 +69,13 @@ func healthyWorld() []series {
 		counter(metrics.SignalTurns, 4, signal()...),
 		counter(metrics.SignalLog2, 40, signal()...),
 		counter(metrics.SignalBaselineLog2, 40, signal()...),
-		counter(metrics.SignalTail, 0, signal()...),
-		gauge(metrics.BaselineNoise, 0.05, signal()...),
 		gauge(metrics.BaselineYoung, 0, signal()...),
-		gauge(metrics.Cusum, 0.2, signal()...),
-		gauge(metrics.CusumLimit, 1.3, signal()...),
-		gauge(metrics.Step, 0.1, signal()...),
+		gauge(metrics.BaselineMoved, 0, signal()...),
+		gauge(metrics.PageScore, 0.1, signal()...),
+		gauge(metrics.TicketScore, 0.1, signal()...),
+		gauge(metrics.RegressionRatio, 1.02, signal()...),
+		gauge(metrics.Detectable, 1.3, within()...),
+		gauge(metrics.RegressionHistory, 1e6, signal()...),
 		gauge(metrics.CachedBaseline, 0.8, firstTurns()...),
 		counter(metrics.CachedPromptTokens, 320, firstTurns()...),
 		counter(metrics.CacheKnownPrompt, 400, firstTurns()...),
@@ -88,6 +89,7 @@ func healthyWorld() []series {
 func job() []string        { return []string{"target", "a", "workload", "chat"} }
 func firstTurns() []string { return append(job(), "turn", "first") }
 func signal() []string     { return append(firstTurns(), "signal", "ttft") }
+func within() []string     { return append(signal(), "within", "1h") }
 func judged() []string     { return append(job(), "slo", "ttft") }
 func refused() []string    { return append(job(), "reason", "http_429") }
 func overBudget() []string { return append(job(), "reason", "budget") }

@@ -160,8 +160,8 @@ func TestWhatACollapseSays(t *testing.T) {
 		healthy time.Duration
 		want    string
 	}{
-		"with a history":    {3 * time.Hour, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted; what is usual: 60%. Each draft"},
-		"without a history": {0, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted; what is usual: unknown. Each draft"},
+		"with a history":    {3 * time.Hour, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted, and usually 60%. Each draft"},
+		"without a history": {0, "Of what the drafter of this deployment proposed in the last 15m, 2% was accepted. Each draft"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t, usual(), 1)

@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"reflect"
 
-	promconfig "github.com/prometheus/common/config"
-
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
@@ -21,7 +19,7 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 		in.Jobs = append(in.Jobs, rules.Job{
 			Target: j.Target.Name, Workload: j.Workload.Name,
 			ConversationsPerMinute: perMinute, TurnsPerMinute: perMinute * turns,
-			TurnTimeout: j.Workload.Timeouts.Total,
+			TurnTimeout: j.Workload.Timeouts.Total, ServerMetrics: j.ServerMetrics,
 		})
 	}
 	return in
@@ -89,14 +87,7 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
-		client := promconfig.HTTPClientConfig{TLSConfig: a.TLS.Config()}
-		if a.BasicAuth.Username != "" || a.BasicAuth.PasswordFile != "" {
-			client.BasicAuth = &promconfig.BasicAuth{Username: a.BasicAuth.Username, PasswordFile: a.BasicAuth.PasswordFile}
-		}
-		if a.BearerTokenFile != "" {
-			client.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: a.BearerTokenFile}
-		}
-		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), Timeout: a.Timeout, HTTP: client})
+		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), Timeout: a.Timeout, HTTP: a.HTTP()})
 	}
 	return o
 }

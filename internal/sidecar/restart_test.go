@@ -35,10 +35,10 @@ func TestKilledInMidRegression(t *testing.T) {
 		// rest is how long it takes until all is told.
 		within, killed, lasts, rest time.Duration
 	}{
-		"three times, killed while it fires":           {lastingPager, slower(3), "SyntheticFastRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
-		"three times, killed before it fires":          {lastingPager, slower(3), "SyntheticFastRegression", 4 * time.Minute, 80 * time.Second, 12 * time.Minute, 20 * time.Minute},
-		"three times, the pager forgets":               {forgetfulPager, slower(3), "SyntheticFastRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
-		"a third more, killed while it fires":          {lastingPager, slower(1.35), "SyntheticSlowRegression", 35 * time.Minute, 36 * time.Minute, 45 * time.Minute, 20 * time.Minute},
+		"three times, killed while it fires":           {lastingPager, slower(3), "SyntheticRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
+		"three times, killed before it fires":          {lastingPager, slower(3), "SyntheticRegression", 4 * time.Minute, 80 * time.Second, 12 * time.Minute, 20 * time.Minute},
+		"three times, the pager forgets":               {forgetfulPager, slower(3), "SyntheticRegression", 3 * time.Minute, 6 * time.Minute, 15 * time.Minute, 20 * time.Minute},
+		"a third more, killed while it fires":          {lastingPager, slower(1.35), "SyntheticRegression", 35 * time.Minute, 36 * time.Minute, 45 * time.Minute, 20 * time.Minute},
 		"full, killed while the alert waits for 5 min": {lastingPager, busy, "SyntheticTargetBusy", 11 * time.Minute, 6 * time.Minute, 12 * time.Minute, 35 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

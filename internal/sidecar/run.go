@@ -44,8 +44,15 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		defer close(drained)
 		return s.scheduler.Run(ctx)
 	}, atOnce)
+	if s.turns != nil {
+		add(background, s.turns.Run, func() { <-drained }) // it has the last turns
+	}
 	if s.pager != nil {
 		add(background, s.pager.Run, func() { <-drained }) // it sees the last turns
+	}
+	if s.prometheus != nil {
+		began := time.Now() // what comes later this process measures itself
+		add(background, func(ctx context.Context) error { return s.readBack(ctx, began) }, atOnce)
 	}
 	add(background, s.servers.Run, atOnce)
 	if s.options.Lag != nil {
@@ -75,6 +82,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 // did.
 func (s *Sidecar) Close() {
 	s.stateLock.Release()
+	s.turns.Close()
 	if s.pager != nil {
 		_ = s.pager.Close() // its error came from Run, if it ran
 	}

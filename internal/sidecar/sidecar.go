@@ -37,6 +37,7 @@ import (
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/sidecar/turns"
 )
 
 // Options are what its users choose; the zero value logs and keeps nothing.
@@ -50,9 +51,15 @@ type Options struct {
 	OnAlert func(alerting.Transition)
 	// ConfigFile is what Load and Reload read.
 	ConfigFile string
-	// StateFile keeps the baselines across restarts; "" keeps none.
+	// StateFile keeps the baselines across restarts, and beside it the history;
+	// "" keeps none.
 	StateFile string
-	// Lifecycle allows reloading over HTTP.
+	// TurnsFile is the log of turns; "" writes none. It is put aside at TurnsMaxSize
+	// bytes, and TurnsKeep older ones are kept.
+	TurnsFile    string
+	TurnsMaxSize int64
+	TurnsKeep    int
+	// Lifecycle allows reloading, and accepting a level, over HTTP.
 	Lifecycle bool
 	// DrainTimeout is how long turns in flight may take to end.
 	DrainTimeout time.Duration
@@ -90,6 +97,10 @@ type Sidecar struct {
 	pager      *alerting.Pager
 	alerting   *config.Alerting
 	configured bool
+	// prometheus has the series of earlier processes; nil unless the first
+	// configuration named one.
+	prometheus *config.Prometheus
+	turns      *turns.Log // nil unless one is written
 	guards     guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
@@ -114,6 +125,9 @@ func New(o Options) (*Sidecar, error) {
 		o.Replica = name
 	}
 	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
+	if err := s.openTurns(); err != nil {
+		return nil, err
+	}
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
@@ -125,11 +139,18 @@ func New(o Options) (*Sidecar, error) {
 		},
 		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
 		Throttled: s.guards.throttled,
-		Bounds:    s.bounds(),
-		Lag:       o.Lag.Lag,
+		HistoryRefused: func(job probe.Key, err error) {
+			s.logger.Error("The history of a job cannot be used: it begins anew", "target", job.Target, "workload", job.Workload, "err", err)
+		},
+		Bounds:  s.bounds(),
+		Lag:     o.Lag.Lag,
+		TurnLog: s.turnLog(),
 	})
-	s.page = status.New(status.Options{Alerts: s.alerts, Lag: o.Lag.Lag})
+	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
+	if s.turns != nil {
+		s.sinks = append(s.sinks, s.turns)
+	}
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
@@ -145,6 +166,7 @@ func New(o Options) (*Sidecar, error) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := s.restore(); err != nil {
 		s.stateLock.Release()
+		s.turns.Close()
 		return nil, err
 	}
 	return s, nil
@@ -188,6 +210,9 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	commitServers()
+	if !s.configured {
+		s.prometheus = cfg.Prometheus
+	}
 	s.configured = true
 	return commitPager()
 }
@@ -203,6 +228,12 @@ func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(u
 
 // Baselines returns what a later process has to know.
 func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }
+
+// signals says how the signals of a job compare with the usual.
+func (s *Sidecar) signals(job probe.Key) ([2][2]regression.View, bool) {
+	views, ok := s.recorder.Views(job)
+	return views, ok
+}
 
 // Gatherer has the series of /metrics but for those of the process.
 func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }

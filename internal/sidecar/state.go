@@ -2,15 +2,22 @@ package sidecar
 
 import (
 	"context"
+	"errors"
+	"os"
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/sidecar/history"
 	"synthetic/internal/sidecar/regression"
 )
 
 // saveEvery is how much of the baselines and of a regression in progress a
 // crash can lose.
 const saveEvery = time.Minute
+
+// historyEvery is how much of the history it can lose: that is large, and an hour
+// of four weeks decides nothing.
+const historyEvery = time.Hour
 
 // restore locks the state file and reads it into the recorder. A file that cannot
 // be used is left as it is: it may hold what took a week to learn.
@@ -32,21 +39,49 @@ func (s *Sidecar) restore() error {
 		return refused("--state.file: %w", err)
 	}
 	s.Restore(f)
+	return s.restoreHistory()
+}
+
+func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
+
+// restoreHistory reads the history beside the state file. One that cannot be used
+// is put aside: without it there are baselines to go on with, and only their
+// limits are those of a young job.
+func (s *Sidecar) restoreHistory() error {
+	path := s.historyFile()
+	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
+		return refused("--state.file: %w", err)
+	}
+	jobs, err := history.Read(path)
+	if damaged, ok := errors.AsType[*history.DamagedError](err); ok {
+		aside := path + ".damaged"
+		s.logger.Error("The history cannot be used and begins anew: limits are those of a young target for days", "err", damaged, "kept_as", aside)
+		err = os.Rename(path, aside)
+	}
+	if err != nil {
+		return refused("--state.file: %w; its directory must be readable and writable", err)
+	}
+	s.recorder.RestoreHistories(jobs)
 	return nil
 }
 
-// keepState saves the baselines once a minute, and at once when ctx is done:
-// before the turns in flight are waited for, and whatever hangs or fails then.
+// keepState saves the baselines once a minute and the history once an hour, and
+// both at once when ctx is done: before the turns in flight are waited for, and
+// whatever hangs or fails then.
 func (s *Sidecar) keepState(ctx context.Context) error {
-	tick := time.NewTicker(saveEvery)
+	tick, rare := time.NewTicker(saveEvery), time.NewTicker(historyEvery)
 	defer tick.Stop()
+	defer rare.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			s.saveState()
+			s.saveHistory()
 			return nil
 		case <-tick.C:
 			s.saveState()
+		case <-rare.C:
+			s.saveHistory()
 		}
 	}
 }
@@ -57,5 +92,12 @@ func (s *Sidecar) keepState(ctx context.Context) error {
 func (s *Sidecar) saveState() {
 	if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
 		s.logger.Error("The baselines could not be saved; a restart would learn them anew", "err", err)
+	}
+}
+
+// saveHistory does the same with the history.
+func (s *Sidecar) saveHistory() {
+	if err := history.Write(s.historyFile(), s.recorder.Histories()); err != nil {
+		s.logger.Error("The history could not be saved; limits after a restart are those of an earlier one", "err", err)
 	}
 }

@@ -84,6 +84,7 @@ func (s *Sidecar) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET /-/ready", s.ready)
 	mux.Handle("POST /-/reload", s.port.reloads.Handler(http.HandlerFunc(s.reload)))
+	mux.Handle("POST /-/accept", s.port.reloads.Handler(http.HandlerFunc(s.accept)))
 	return mux
 }
 

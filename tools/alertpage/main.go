@@ -27,41 +27,55 @@ func main() {
 	}
 }
 
+// part makes a part of the document out of the scores of a campaign.
+type part struct {
+	name, campaign string
+	text           func(backtest.Report) string
+}
+
+func parts() []part {
+	return []part{
+		{"promised", "worlds", promised}, {"worlds", "worlds", worlds}, {"can be seen", "worlds", forecasts},
+		{"descriptions", "worlds", descriptions}, {"comparison", "compare", comparison},
+		{"fleet", "fleet", fleet}, {"restarts", "restarts", restarts},
+	}
+}
+
 // rewrite splices the tables of every campaign into the document.
 func rewrite(doc string) error {
 	dir := strings.TrimSuffix(doc, filepath.Ext(doc))
-	var parts []splice.Part
-	for _, campaign := range []string{"main", "few", "moving"} {
-		r, err := read(filepath.Join(dir, campaign, "scores.json"))
-		if err != nil {
-			return err
-		}
-		var bounds, tables strings.Builder
-		if err := r.WriteMarkdown(&tables); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, campaign, "scores.md"), []byte(tables.String()), 0o644); err != nil {
-			return fmt.Errorf("writing the tables: %w", err)
-		}
-		if campaign == "main" {
-			if err := r.WritePromised(&bounds); err != nil {
+	reports := map[string]backtest.Report{}
+	var out []splice.Part
+	for _, p := range parts() {
+		if _, ok := reports[p.campaign]; !ok {
+			r, err := renew(filepath.Join(dir, p.campaign))
+			if err != nil {
 				return err
 			}
-			parts = append(parts, splice.Part{Name: "promised", Text: bounds.String()}, splice.Part{Name: "comparison", Text: comparison(r)})
+			reports[p.campaign] = r
 		}
-		parts = append(parts, splice.Part{Name: campaign, Text: summary(r)})
+		out = append(out, splice.Part{Name: p.name, Text: p.text(reports[p.campaign])})
 	}
-	return splice.File(doc, tool, parts)
+	return splice.File(doc, tool, out)
 }
 
-func read(name string) (backtest.Report, error) {
+// renew reads the scores in a directory and writes their tables anew.
+func renew(dir string) (backtest.Report, error) {
 	var r backtest.Report
+	name := filepath.Join(dir, "scores.json")
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return r, fmt.Errorf("reading the scores: %w; make alert-quality writes them", err)
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("reading the scores in %s: %w", name, err)
+	}
+	var tables strings.Builder
+	if err := r.WriteMarkdown(&tables); err != nil {
+		return r, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "scores.md"), []byte(tables.String()), 0o644); err != nil {
+		return r, fmt.Errorf("writing the tables: %w", err)
 	}
 	return r, nil
 }

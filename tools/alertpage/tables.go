@@ -11,64 +11,173 @@ import (
 // ours is the name of the generated rules among the scores.
 const ours = "synthetic"
 
-// summary says how a campaign was made and what the generated rules find: a row
-// for each fault, the noise models side by side. All else is in scores.md.
-func summary(r backtest.Report) string {
+// table writes a Markdown table.
+func table(head []string, rows [][]string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "- %s\n", r.Settings[0])
-	head, rule, rows := "| Fault |", "|---|", map[string]string{}
-	var faults []string
-	for _, model := range r.Models() {
-		s := of(r, model, ours)
-		fmt.Fprintf(&b, "- %s: %s false pages per 30 days (%d in %.0f days), precision %s\n",
-			model, number(s.FalsePer30Days, 1, "%.2f"), s.HealthyPages, s.HealthyDays, number(s.Precision, 0.01, "%.0f %%"))
-		head += fmt.Sprintf(" %s: recall | to page | to resolve |", model)
-		rule += "---|---|---|"
-		for _, f := range s.Faults {
-			if _, ok := rows[f.Fault]; !ok {
-				faults = append(faults, f.Fault)
-			}
-			rows[f.Fault] += fmt.Sprintf(" %s | %s (%s) | %s (%s) |", number(&f.Recall, 0.01, "%.0f %%"),
-				minutes(f.MedianToPage), minutes(f.P90ToPage), minutes(f.MedianToResolve), minutes(f.P90ToResolve))
-		}
-	}
-	b.WriteString("\n" + head + "\n" + rule + "\n")
-	for _, f := range faults {
-		fmt.Fprintf(&b, "| %s |%s\n", f, rows[f])
+	fmt.Fprintf(&b, "| %s |\n%s|\n", strings.Join(head, " | "), strings.Repeat("|---", len(head)))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
 	return b.String()
 }
 
-// comparison is what rules as others write them find on the same series.
-func comparison(r backtest.Report) string {
-	var b strings.Builder
-	faults := of(r, r.Models()[0], ours).Faults
-	b.WriteString("| Rules | Model | False per 30 days |")
-	for _, f := range faults {
-		fmt.Fprintf(&b, " %s |", f.Fault)
+// shown are the faults that have a column, by what the column is called.
+func shown() [][2]string {
+	return [][2]string{
+		{"×3", "TTFT ×3"}, {"×2", "TTFT ×2"}, {"×1.5", "TTFT ×1.5"}, {"×1.3", "TTFT ×1.3"},
+		{"15 % ×4", "TTFT ×4 of 15 % of turns"}, {"TPOT ×1.5", "TPOT ×1.5"}, {"outage", "outage"}, {"hang", "hang"},
+		{"×2 in 10 min", "TTFT ×2 rising for 10 min"}, {"×1.5 in 30 min", "TTFT ×1.5 rising for 30 min"},
 	}
-	b.WriteString("\n" + strings.Repeat("|---", 3+len(faults)) + "|\n")
-	for _, s := range r.Scores {
-		if s.Rules == ours || s.Alert != "" {
-			continue
+}
+
+func faultNames() []string {
+	var names []string
+	for _, f := range shown() {
+		names = append(names, f[0])
+	}
+	return names
+}
+
+// cells are recall and median of each fault.
+func cells(s backtest.Score) []string {
+	var out []string
+	for _, f := range shown() {
+		out = append(out, cell(s, f[1]))
+	}
+	return out
+}
+
+func cell(s backtest.Score, fault string) string {
+	_, _, there := recall(fault)(s)
+	if !there {
+		return ""
+	}
+	share, _, _ := recall(fault)(s)
+	if share == 0 {
+		return "–"
+	}
+	_, took, _ := median(fault)(s)
+	return fmt.Sprintf("%.0f %%, %s", 100*share, strings.TrimSuffix(took, " min"))
+}
+
+// rate is a rate with its interval and what it stands on.
+func rate(s backtest.Score) string {
+	r := s.ForNothing
+	return fmt.Sprintf("%s [%s–%s]", number(r.Per30Days, "%.2f"), number(r.Per30DaysLow, "%.2f"), number(r.Per30DaysHigh, "%.2f"))
+}
+
+// worlds is a row for each world, and the worst of them first.
+func worlds(r backtest.Report) string {
+	var rows [][]string
+	worst := ""
+	highest := -1.0
+	for _, name := range r.Models() {
+		s := of(r, name, ours)
+		if v := s.ForNothing.Per30Days; v != nil && *v > highest {
+			worst, highest = fmt.Sprintf("%s, with %s", name, rate(s)), *v
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s |", s.Rules, s.Model, number(s.FalsePer30Days, 1, "%.2f"))
-		for _, f := range s.Faults {
-			if f.Recall == 0 {
-				b.WriteString(" – |")
+		mark := name
+		if m, err := backtest.ModelNamed(name); err == nil && m.HeldOut() {
+			mark += " (held out)"
+		}
+		_, perIncident, _ := calls(s)
+		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.ForNothing.Count, s.Days), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.Longest)}
+		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
+	}
+	head := slices.Concat([]string{"World", "For nothing in 30 days [95 %]", "Pages in days", "Second calls", "Longest for nothing"}, faultNames(), []string{"Pages per incident"})
+	return settings(r) + "\nThe worst is " + worst + ".\n\n" + table(head, rows)
+}
+
+// settings say how a campaign was run.
+func settings(r backtest.Report) string {
+	var b strings.Builder
+	for _, line := range r.Settings {
+		if name, _, ok := strings.Cut(line, ": "); ok && !strings.Contains(name, " targets") {
+			break // what is simulated comes next
+		}
+		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	return b.String()
+}
+
+// descriptions say what each world is.
+func descriptions(r backtest.Report) string {
+	var b strings.Builder
+	for _, line := range r.Settings {
+		if name, about, ok := strings.Cut(line, ": "); ok {
+			fmt.Fprintf(&b, "- **%s**: %s\n", name, about)
+		}
+	}
+	return b.String()
+}
+
+// forecasts lays delays as exported before the faults beside those that came out.
+func forecasts(r backtest.Report) string {
+	names := []string{"TTFT ×2", "TTFT ×1.5", "TTFT ×1.3", "TPOT ×1.5"}
+	var rows [][]string
+	for _, name := range r.Models() {
+		row, any := []string{name}, false
+		for _, fault := range names {
+			f, _ := faultOf(of(r, name, ours), fault)
+			if f.Forecast == nil {
+				row = append(row, "", "")
 				continue
 			}
-			fmt.Fprintf(&b, " %s, %s |", number(&f.Recall, 0.01, "%.0f %%"), minutes(f.MedianToPage))
+			any = true
+			row = append(row, number(minutes(f.Forecast.MedianForecast), "%.1f")+" / "+number(minutes(f.Forecast.MedianReplayed), "%.1f"),
+				fmt.Sprintf("%.0f %% / %.0f %%", 100*f.Forecast.ForecastLate, 100*f.Forecast.FoundLate))
 		}
-		b.WriteString("\n")
+		if any {
+			rows = append(rows, row)
+		}
 	}
-	return b.String()
+	head := []string{"World"}
+	for _, fault := range names {
+		head = append(head, fault+": min", "within 1 h")
+	}
+	return table(head, rows)
 }
 
-// of is the score of a whole rule set on a noise model.
+// comparison is what other rules find on the same series.
+func comparison(r backtest.Report) string {
+	var rows [][]string
+	for _, s := range r.Scores {
+		if s.Alert == "" && s.Target == "" {
+			rows = append(rows, slices.Concat([]string{s.Model, s.Rules, rate(s), fmt.Sprintf("%.0f h", s.Firing.ForNothing)}, cells(s)))
+		}
+	}
+	return settings(r) + "\n" + table(append([]string{"World", "Rules", "For nothing in 30 days [95 %]", "Firing for nothing"}, faultNames()...), rows)
+}
+
+// fleet is what a pager of many targets says.
+func fleet(r backtest.Report) string {
+	s := of(r, r.Models()[0], ours)
+	var rows [][]string
+	for _, f := range s.Faults {
+		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
+	}
+	return settings(r) + fmt.Sprintf("\nThe whole fleet had %s pages for nothing in 30 days (%d in %.0f days).\n\n", rate(s), s.ForNothing.Count, s.Days) +
+		table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
+}
+
+// restarts is what a prober finds that is restarted daily.
+func restarts(r backtest.Report) string {
+	var rows [][]string
+	for _, name := range r.Models() {
+		s := of(r, name, ours)
+		found, incidents := 0, 0
+		for _, f := range s.Faults {
+			found, incidents = found+f.FoundEither, incidents+f.Incidents
+		}
+		rows = append(rows, slices.Concat([]string{name, fmt.Sprintf("%d of %d", found, incidents), rate(s)}, cells(s)))
+	}
+	return settings(r) + "\n" + table(append([]string{"World", "Faults found", "For nothing in 30 days [95 %]"}, faultNames()...), rows)
+}
+
+// of is the score of a whole rule set on a world.
 func of(r backtest.Report, model, rules string) backtest.Score {
 	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {
-		return s.Model == model && s.Rules == rules && s.Alert == ""
+		return s.Model == model && s.Rules == rules && s.Alert == "" && s.Target == ""
 	})
 	if i < 0 {
 		return backtest.Score{}
@@ -76,13 +185,19 @@ func of(r backtest.Report, model, rules string) backtest.Score {
 	return r.Scores[i]
 }
 
-// minutes writes seconds as minutes.
-func minutes(v *float64) string { return number(v, 60, "%.1f") }
+// minutes are seconds as minutes.
+func minutes(v *float64) *float64 {
+	if v == nil {
+		return nil
+	}
+	m := *v / 60
+	return &m
+}
 
-// number writes a figure in a unit, or a dash where there is none.
-func number(v *float64, unit float64, format string) string {
+// number writes a figure, or a dash where there is none.
+func number(v *float64, format string) string {
 	if v == nil {
 		return "–"
 	}
-	return fmt.Sprintf(format, *v/unit)
+	return fmt.Sprintf(format, *v)
 }

@@ -5,15 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	apps "k8s.io/api/apps/v1"
 )
 
 // TestTheSidecarKnowsItsArguments starts the sidecar with a configuration that
 // does not exist: it complains about that, not about its arguments.
 func TestTheSidecarKnowsItsArguments(t *testing.T) {
 	eachValues(t, func(t *testing.T, _ string, objects []object) {
-		pod := into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template.Spec
+		pod := podsOf(t, objects).Spec
 		args := pod.Containers[0].Args
 		dir := t.TempDir()
 		for i, arg := range args {
@@ -28,7 +26,7 @@ func TestTheSidecarKnowsItsArguments(t *testing.T) {
 
 func TestThePodOutlivesTheDrain(t *testing.T) {
 	eachValues(t, func(t *testing.T, _ string, objects []object) {
-		pod := into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template.Spec
+		pod := podsOf(t, objects).Spec
 		var drain time.Duration
 		for _, arg := range pod.Containers[0].Args {
 			if text, ok := strings.CutPrefix(arg, "--shutdown.timeout="); ok {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 )
 
@@ -81,7 +80,7 @@ func TestPodsRollWithTheConfigurationAlone(t *testing.T) {
 	const key = "checksum/config"
 	checksum := func(args ...string) string {
 		args = append([]string{"--set=config.targets[0].base_url=http://a.example/v1"}, args...)
-		return into[apps.Deployment](t, one(t, render(t, args...), "Deployment")).Spec.Template.Annotations[key]
+		return podsOf(t, render(t, args...)).Annotations[key]
 	}
 	base := checksum()
 	if base == "" {

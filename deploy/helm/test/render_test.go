@@ -7,9 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -93,6 +96,15 @@ func one(t *testing.T, objects []object, kind string) object {
 		t.Fatalf("%d resources of kind %s, want 1", len(found), kind)
 	}
 	return found[0]
+}
+
+// podsOf returns what the pods are made of, whatever keeps them.
+func podsOf(t *testing.T, objects []object) core.PodTemplateSpec {
+	t.Helper()
+	if slices.ContainsFunc(objects, func(o object) bool { return o.Kind == "StatefulSet" }) {
+		return into[apps.StatefulSet](t, one(t, objects, "StatefulSet")).Spec.Template
+	}
+	return into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template
 }
 
 // into decodes a resource as strictly as the API server does.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	admission "k8s.io/pod-security-admission/api"
@@ -43,9 +42,9 @@ func TestPodsAreRestricted(t *testing.T) {
 		pods := 0
 		for _, o := range objects {
 			switch o.Kind {
-			case "Deployment":
-				d := into[apps.Deployment](t, o)
-				restricted(t, &d.Spec.Template.ObjectMeta, &d.Spec.Template.Spec)
+			case "Deployment", "StatefulSet":
+				pod := podsOf(t, objects)
+				restricted(t, &pod.ObjectMeta, &pod.Spec)
 				pods++
 			case "Pod":
 				p := into[core.Pod](t, o)
@@ -65,13 +64,13 @@ func TestPodsAreRestricted(t *testing.T) {
 
 func TestTheStandardIsReallyAsked(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/minimal-values.yaml", "--set=podSecurityContext.runAsNonRoot=false")
-	d := into[apps.Deployment](t, one(t, objects, "Deployment"))
+	pod := podsOf(t, objects)
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	level := admission.LevelVersion{Level: admission.LevelRestricted, Version: admission.LatestVersion()}
-	result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &d.Spec.Template.ObjectMeta, &d.Spec.Template.Spec))
+	result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 	if result.Allowed {
 		t.Error("a pod that may run as root passes for restricted")
 	}

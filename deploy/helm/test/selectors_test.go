@@ -19,6 +19,8 @@ func selector(t *testing.T, o object) (s *meta.LabelSelector, pods bool) {
 	switch o.Kind {
 	case "Deployment":
 		return into[apps.Deployment](t, o).Spec.Selector, true
+	case "StatefulSet":
+		return into[apps.StatefulSet](t, o).Spec.Selector, true
 	case "Service":
 		return &meta.LabelSelector{MatchLabels: into[core.Service](t, o).Spec.Selector}, true
 	case "PodDisruptionBudget":
@@ -47,7 +49,7 @@ func matches(t *testing.T, s *meta.LabelSelector, set map[string]string) bool {
 
 func TestSelectorsFindTheProberAndNothingElse(t *testing.T) {
 	eachValues(t, func(t *testing.T, _ string, objects []object) {
-		prober := into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template.Labels
+		prober := podsOf(t, objects).Labels
 		for _, o := range objects {
 			s, pods := selector(t, o)
 			if s == nil {

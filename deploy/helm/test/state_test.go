@@ -12,22 +12,25 @@ import (
 // TestStateHasADisk: the state file lies on the volume, and a claim is mounted
 // by one pod at a time.
 func TestStateHasADisk(t *testing.T) {
-	const on = "config.targets[0].base_url=http://a.example/v1,state.enabled=true"
+	const target = "config.targets[0].base_url=http://a.example/v1"
 	for name, tt := range map[string]struct {
-		set  string
-		ours func(core.VolumeSource) bool
+		set, kind string
+		// volume is the pod's, nil where the claim of the set brings it.
+		volume func(core.VolumeSource) bool
 	}{
-		"emptyDir": {on, func(v core.VolumeSource) bool { return v.EmptyDir != nil && v.EmptyDir.SizeLimit.String() == "1Gi" }},
-		"claim": {on + ",state.existingClaim=mine,strategy.type=Recreate,strategy.rollingUpdate=null",
+		"claims":   {"", "StatefulSet", nil},
+		"emptyDir": {",state.claim.enabled=false", "Deployment", func(v core.VolumeSource) bool { return v.EmptyDir != nil && v.EmptyDir.SizeLimit.String() == "1Gi" }},
+		"claim of mine": {",state.existingClaim=mine,strategy.type=Recreate,strategy.rollingUpdate=null", "Deployment",
 			func(v core.VolumeSource) bool {
 				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "mine"
 			}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			deployment := into[apps.Deployment](t, one(t, render(t, "--set", tt.set), "Deployment"))
-			pod := deployment.Spec.Template.Spec
+			objects := render(t, "--set", target+tt.set)
+			one(t, objects, tt.kind)
+			pod := podsOf(t, objects).Spec
 			i := slices.IndexFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == "state" })
-			if i < 0 || !tt.ours(pod.Volumes[i].VolumeSource) {
+			if (i >= 0) != (tt.volume != nil) || i >= 0 && !tt.volume(pod.Volumes[i].VolumeSource) {
 				t.Fatalf("the volumes are %+v", pod.Volumes)
 			}
 			mounts := pod.Containers[0].VolumeMounts
@@ -38,9 +41,22 @@ func TestStateHasADisk(t *testing.T) {
 			if want := "--state.file=" + mounts[i].MountPath + "/"; !slices.ContainsFunc(pod.Containers[0].Args, func(a string) bool { return strings.HasPrefix(a, want) }) {
 				t.Errorf("no argument begins with %q: %q", want, pod.Containers[0].Args)
 			}
-			if name == "claim" && deployment.Spec.Strategy.Type != apps.RecreateDeploymentStrategyType {
-				t.Errorf("the strategy is %s", deployment.Spec.Strategy.Type)
-			}
 		})
+	}
+	if d := into[apps.Deployment](t, one(t, render(t, "--set", target+",state.existingClaim=mine,strategy.type=Recreate,strategy.rollingUpdate=null"), "Deployment")); d.Spec.Strategy.Type != apps.RecreateDeploymentStrategyType {
+		t.Errorf("the strategy of one claim is %s", d.Spec.Strategy.Type)
+	}
+}
+
+// TestEachPodClaimsItsOwn: the size and the class are the user's, and the claim
+// has the name that is mounted.
+func TestEachPodClaimsItsOwn(t *testing.T) {
+	set := into[apps.StatefulSet](t, one(t, render(t, "--set", "config.targets[0].base_url=http://a.example/v1,replicaCount=3,state.claim.size=2Gi,state.claim.storageClassName=fast"), "StatefulSet")).Spec
+	if len(set.VolumeClaimTemplates) != 1 || *set.Replicas != 3 || set.PodManagementPolicy != apps.ParallelPodManagement {
+		t.Fatalf("got %+v", set)
+	}
+	claim := set.VolumeClaimTemplates[0]
+	if size := claim.Spec.Resources.Requests[core.ResourceStorage]; claim.Name != "state" || size.String() != "2Gi" || *claim.Spec.StorageClassName != "fast" {
+		t.Errorf("got %+v", claim)
 	}
 }

@@ -22,6 +22,7 @@ var decoders = map[string]func(*testing.T, object){
 	"PrometheusRule":      func(t *testing.T, o object) { into[monitoring.PrometheusRule](t, o) },
 	"Service":             func(t *testing.T, o object) { into[core.Service](t, o) },
 	"ServiceAccount":      func(t *testing.T, o object) { into[core.ServiceAccount](t, o) },
+	"StatefulSet":         func(t *testing.T, o object) { into[apps.StatefulSet](t, o) },
 	"ServiceMonitor":      func(t *testing.T, o object) { into[monitoring.ServiceMonitor](t, o) },
 }
 

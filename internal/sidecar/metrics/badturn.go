@@ -62,20 +62,9 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 		return string(violated)
 	}
 	for i, v := range [signals]probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as regression.Signals
-		if v.OK && !j.regression.TooLate(r, i, now) && unusual(v.V.Seconds(), j.regression.View(r.Kind.Index(), i, now)) {
+		if v.OK && !j.regression.TooLate(r, i, now) && j.regression.Unusual(r.Kind.Index(), i, v.V, now) {
 			return string(regression.Signals()[i])
 		}
 	}
 	return ""
 }
-
-// unusual says that a value, in seconds, is in the tail or, while its signal is a
-// page or a ticket, well above what is usual.
-func unusual(value float64, v regression.View) bool {
-	regressed := v.Page >= 1 || v.Ticket >= 1
-	// Comparisons with NaN, for want of a baseline, are false.
-	return value >= v.TailSeconds || regressed && value > v.Baseline*wellAbove
-}
-
-// wellAbove is the ratio to the usual from which on a turn is part of a regression.
-const wellAbove = 1.3

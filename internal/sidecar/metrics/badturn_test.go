@@ -128,6 +128,7 @@ func TestASlowTurnOfATicketIsBad(t *testing.T) {
 	if got := badTurns(t, r); got != nil {
 		t.Fatalf("a turn at the level of the ticket is shown: %v", got)
 	}
+
 	turns(1, "slower", 150*millisecond)
 	if diff := cmp.Diff([]string{"first ttft slower"}, badTurns(t, r)); diff != "" {
 		t.Errorf("a turn above the level of the ticket (-want +got):\n%s", diff)

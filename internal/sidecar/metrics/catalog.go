@@ -135,7 +135,9 @@ const (
 	ConfigLastReloadSuccess    = "synthetic_config_last_reload_success_timestamp_seconds"
 	SchedulerHeartbeat         = "synthetic_scheduler_heartbeat_timestamp_seconds"
 
-	Throttled  = "synthetic_target_throttled_seconds_total"
+	Throttled      = "synthetic_target_throttled_seconds_total"
+	TurnLogDropped = "synthetic_turn_log_dropped_total"
+
 	BoundLimit = "synthetic_bound_limit"
 	BoundUsed  = "synthetic_bound_used"
 )
@@ -249,7 +251,7 @@ func Catalog() []Metric {
 		{ServerAccepted, Counter, "tokens", "Drafted tokens that were accepted while we looked, by the target's own count; absent where it does not count them.", []string{LabelTarget}},
 		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
-		{TargetInfo, Gauge, "", "A target's model and connection mode; always 1.", []string{LabelTarget, "model", "connection"}},
+		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
 		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},
 		{TimestampSourceInfo, Gauge, "", "Where event timestamps come from: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
@@ -259,6 +261,7 @@ func Catalog() []Metric {
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
 
 		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
+		{TurnLogDropped, Counter, "turns", "Turns that are missing in the log of turns, because it could not be written or could not keep up; absent where none is written.", nil},
 		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
 		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}

@@ -106,6 +106,7 @@ func lines() map[string]int {
 		TimestampSource: func() string { return "s" },
 		Heartbeat:       func(probe.Key) time.Time { return time.Unix(1, 0) },
 		Throttled:       func(string) time.Duration { return 0 },
+		TurnLog:         func() uint64 { return 0 },
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
 	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}

@@ -38,6 +38,7 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		Throttled:       func(string) time.Duration { return 0 },
+		TurnLog:         func() uint64 { return 0 },
 		Bounds: []bound.Bound{
 			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
 			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},
@@ -67,7 +68,7 @@ func jobs(targets ...string) []sink.Job {
 	var out []sink.Job
 	for _, t := range targets {
 		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
-		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse}
+		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse, BaseURL: "http://name:secret@east.example:8000/v1?key=secret#secret"}
 		j.Workload.Name, j.Traffic.Rate = "chat", 0.25
 		if t == "east" {
 			j.Benchmark = &sink.Benchmark{Run: "nightly", Variant: "kv_aware", Level: 20, Figures: benchmarks()}

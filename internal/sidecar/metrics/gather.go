@@ -61,6 +61,9 @@ func (r *Recorder) gatherProcess(e *exposition) {
 			with("version", b.Version).with("revision", b.Revision).with("branch", b.Branch).
 			with("goversion", b.GoVersion).with("goos", b.GOOS).with("goarch", b.GOARCH).with("tags", b.Tags), 1)
 	}
+	if r.options.TurnLog != nil {
+		e.add(TurnLogDropped, nil, float64(r.options.TurnLog()))
+	}
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
 			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})

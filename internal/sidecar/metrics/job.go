@@ -32,7 +32,9 @@ type job struct {
 	lag, readLag prometheus.Histogram
 	slos         []sloCounters
 	regression   *regression.Job
-	own          ownShare
+	// remembers says that it began with a history.
+	remembers bool
+	own       ownShare
 }
 
 // turnSeries are the series of one kind of turn.

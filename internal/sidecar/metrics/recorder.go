@@ -30,6 +30,11 @@ type Options struct {
 	// Throttled says for how long the reads of a target were delayed. It is asked
 	// at each scrape.
 	Throttled func(target string) time.Duration
+	// HistoryRefused is told of a history that RestoreHistories brought and that
+	// cannot be used; nil drops it in silence.
+	HistoryRefused func(job probe.Key, err error)
+	// TurnLog says how many turns the log of turns lacks; nil where none is written.
+	TurnLog func() uint64
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }
@@ -54,7 +59,8 @@ type Recorder struct {
 	added   uint64 // configurations of jobs so far
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
-	restored map[probe.Key]regression.JobState
+	restored  map[probe.Key]regression.JobState
+	histories map[probe.Key][]byte
 }
 
 var _ sink.Sink = (*Recorder)(nil)
@@ -71,6 +77,9 @@ func NewRecorder(o Options) *Recorder {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
+	}
+	if o.HistoryRefused == nil {
+		o.HistoryRefused = func(probe.Key, error) {}
 	}
 	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
 }

@@ -121,7 +121,9 @@ func TestOtherObjectives(t *testing.T) {
 }
 
 func TestDiscoveredModel(t *testing.T) {
-	info := func(model string) string { return TargetInfo + "{connection=reuse,model=" + model + ",target=a}" }
+	info := func(model string) string {
+		return TargetInfo + "{connection=reuse,model=" + model + ",target=a,url=http://east.example:8000/v1}"
+	}
 	r := newTestRecorder(&clock{start}, "a")
 	s := jobs("a")
 	s[0].Target.Model = ""

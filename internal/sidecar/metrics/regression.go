@@ -10,7 +10,7 @@ import (
 
 // setRegression takes over what is said of a job's baselines.
 func (j *job) setRegression() {
-	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes}
+	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes, Policy: j.info.Policy}
 	if b := j.info.Benchmark; b != nil {
 		o.Benchmarks = b.Figures
 	}
@@ -31,6 +31,33 @@ func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind prob
 		}
 	}
 	return lowest, budget
+}
+
+// Views are those of each signal, by index of probe.TurnKinds and of
+// regression.Signals.
+type Views [kinds][signals]regression.View
+
+// Views shows how the signals of a job compare with the usual, false for a job
+// that is not known.
+func (r *Recorder) Views(key probe.Key) (Views, bool) {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j == nil {
+		return Views{}, false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.views(r.options.Now()), true
+}
+
+func (j *job) views(now time.Time) (v Views) {
+	for k := range v {
+		for i := range v[k] {
+			v[k][i] = j.regression.View(k, i, now)
+		}
+	}
+	return v
 }
 
 // Baselines returns what must survive a restart, for regression.File.WriteFile.
@@ -70,6 +97,7 @@ func (r *Recorder) restore(j *job) {
 		j.regression.Restore(st, r.options.Now())
 		delete(r.restored, j.key)
 	}
+	r.recall(j)
 }
 
 // gatherRegression adds what the turns of a kind are compared with, and how they

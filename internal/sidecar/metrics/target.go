@@ -1,13 +1,15 @@
 package metrics
 
 import (
+	"net/url"
+
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
 )
 
 // targetSeries is what is known of a target that has jobs.
 type targetSeries struct {
-	model, connection string
+	model, connection, url string
 	// server is what its own metrics say; nil unless they are read.
 	server *server
 }
@@ -29,11 +31,21 @@ func (t *targetSeries) configure(info sink.Job) {
 		t.model = info.Target.Model
 	}
 	t.connection = string(info.Target.Connection)
+	t.url = address(info.Target.BaseURL)
 	if !info.ServerMetrics {
 		t.server = nil
 	} else if t.server == nil {
 		t.server = &server{}
 	}
+}
+
+// address is a URL without the parts that may hold a secret.
+func address(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // setModel says which model a target turned out to serve.
@@ -66,7 +78,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 // gather shows the target. What is not known of its server has no series.
 func (t *targetSeries) gather(e *exposition, name string) {
 	l := labels{}.with(LabelTarget, name)
-	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection), 1)
+	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	s := t.server
 	if s == nil || !s.read {
 		return

@@ -17,6 +17,9 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	for _, m := range minutes {
 		fresh.relive(m)
 	}
+	s.history.each(func(minute int64, turns, mean, tail float64) { // what came meanwhile
+		fresh.history.put(minute, turns, mean, tail)
+	})
 	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
 	s.page, s.ticket, s.onset, s.known = fresh.page, fresh.ticket, fresh.onset, fresh.known
 	s.refill()

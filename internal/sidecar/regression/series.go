@@ -31,6 +31,7 @@ type series struct {
 	// the limits.
 	calibrated, limited int32
 	pages, tickets      limits
+	promise             promise
 	// The minute that is being measured.
 	minute       int64
 	turns, total float64 // of log ratios
@@ -137,6 +138,7 @@ func (s *series) limit(number int32, at time.Time) {
 	}
 	reference, _ := s.reference(at)
 	s.pages, s.tickets = s.pageLimits(math.Exp(reference), s.wide(at)), s.ticketLimits(s.wide(at))
+	s.promise = s.promised()
 }
 
 // past28 gives what was usual in the minutes of the history.

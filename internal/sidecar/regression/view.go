@@ -37,8 +37,36 @@ type View struct {
 	TailSeconds float64
 }
 
+// promise is what the limits in force see, and what they cost.
+type promise struct {
+	detectable [2]float64
+	expected   float64
+}
+
 // withins are the times of View.Detectable, in minutes.
 func withins() [2]float64 { return [2]float64{15, 60} }
+
+// promised follows from the limits.
+func (s *series) promised() promise {
+	p := promise{expected: s.pages.expected(&s.past)}
+	for i, minutes := range withins() {
+		p.detectable[i] = s.pages.detectable(&s.past, s.policy, minutes)
+	}
+	return p
+}
+
+// Unusual reports whether a value of a signal of a kind of turn, by index, is in
+// the tail or, while that is a page or a ticket, well above what is usual.
+func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool {
+	s := &j.series[kind][signal]
+	reference, ok := s.reference(j.wall(now))
+	x := logSeconds(value) - reference
+	return ok && (x >= max(0, s.level())+s.tailLimit() || s.regressed() && x >= wellAbove)
+}
+
+// wellAbove is the log ratio to the usual from which on a turn is part of a
+// regression: 1.3 times.
+const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
 	v := View{
@@ -55,12 +83,8 @@ func (s *series) view(at time.Time) View {
 		v.Baseline = math.Exp(ln)
 		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit())
 	}
-	if ok && s.past.known {
-		limits := s.pageLimits(v.Baseline, s.wide(at))
-		for i, minutes := range withins() {
-			v.Detectable[i] = limits.detectable(&s.past, s.policy, minutes)
-		}
-		v.Expected = limits.expected(&s.past)
+	if ok && s.past.known && s.limited != 0 {
+		v.Detectable, v.Expected = s.promise.detectable, s.promise.expected
 	}
 	s.viewBaseline(&v)
 	return v

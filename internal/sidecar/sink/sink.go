@@ -19,6 +19,9 @@ type Job struct {
 	Changes []regression.Change
 	// Benchmark is what its turns are compared with; nil where that is learned.
 	Benchmark *Benchmark
+	// Policy is what a regression of its turns is; the zero value means that of a
+	// job alone.
+	Policy regression.Policy
 	// ServerMetrics says that the metrics of its target's server are read.
 	ServerMetrics bool
 }

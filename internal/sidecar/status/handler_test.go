@@ -44,7 +44,7 @@ func full() *Page {
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts = someAlerts
+	p.options.Alerts, p.options.Signals = someAlerts, someSignals
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -24,6 +25,10 @@ type Options struct {
 	// Alerts tells of the rules that this process evaluates; false, or nil,
 	// says that it evaluates none.
 	Alerts func() (Alerts, bool)
+	// Signals says how the signals of a job compare with the usual, by index of
+	// probe.TurnKinds and of regression.Signals; false, or nil, says that nobody
+	// knows.
+	Signals func(job probe.Key) (views [2][2]regression.View, ok bool)
 	// Lag is how late this process was in the last minute; nil means never.
 	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.
@@ -48,6 +53,9 @@ func New(o Options) *Page {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
+	}
+	if o.Signals == nil {
+		o.Signals = func(probe.Key) (none [2][2]regression.View, ok bool) { return none, false }
 	}
 	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
 	p.Handler = p.routes()

@@ -50,6 +50,8 @@ type Job struct {
 	// Expected is nil for a job without a benchmark.
 	Expected *Expected `json:"expected,omitempty"`
 	SLOs     []SLO     `json:"slos"`
+	// Signals are those that anything is known of.
+	Signals []Signal `json:"signals"`
 	// Points are the recent turns, oldest first.
 	Points []Point `json:"points"`
 }
@@ -135,6 +137,7 @@ func (p *Page) Snapshot() Snapshot {
 	}
 	for key, j := range p.all() {
 		if one, begun := j.snapshot(key, s.At, late); begun {
+			one.Signals = p.signals(key)
 			s.Jobs = append(s.Jobs, one)
 		}
 	}

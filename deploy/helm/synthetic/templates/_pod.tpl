@@ -19,6 +19,31 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
+{{/* What keeps the pods: each with a volume of its own, or none with one. */}}
+{{- define "synthetic.kind" -}}
+{{- if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}
+StatefulSet
+{{- else -}}
+Deployment
+{{- end -}}
+{{- end -}}
+
+{{/* The volumes that a StatefulSet claims. */}}
+{{- define "synthetic.claims" -}}
+- metadata:
+    name: state
+    labels:
+      {{- include "synthetic.selectorLabels" . | nindent 6 }}
+  spec:
+    accessModes: [ReadWriteOnce]
+    {{- with .Values.state.claim.storageClassName }}
+    storageClassName: {{ . }}
+    {{- end }}
+    resources:
+      requests:
+        storage: {{ .Values.state.claim.size }}
+{{- end -}}
+
 {{- define "synthetic.args" -}}
 - run
 - --config.file=/etc/synthetic/synthetic.yml
@@ -80,7 +105,7 @@ httpGet:
     secretName: {{ . }}
     defaultMode: 0440
 {{- end }}
-{{- if .Values.state.enabled }}
+{{- if and .Values.state.enabled (ne (include "synthetic.kind" .) "StatefulSet") }}
 - name: state
   {{- if .Values.state.existingClaim }}
   persistentVolumeClaim:

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/config"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+	"synthetic/internal/turnlog"
+)
+
+// turnsFlags say which log of turns is replayed.
+type turnsFlags struct{ files, more []string }
+
+func (f *turnsFlags) add(c *kingpin.CmdClause) {
+	c.Flag("turns", "Replay a log of turns that run --turns.file wrote, plain, .gz or .zst, or - for stdin; may be repeated. With --config.file its SLOs and jobs judge the turns; otherwise the SLOs are the default and the jobs are those of the log.").PlaceHolder("FILE").StringsVar(&f.files)
+	c.Arg("file", "More files for --turns, as a shell makes them of --turns turns*.zst.").StringsVar(&f.more)
+}
+
+func (f *turnsFlags) given() bool { return len(f.files) > 0 }
+
+// check refuses what does not go together.
+func (f *backtestFlags) checkTurns() error {
+	switch {
+	case !f.turns.given() && len(f.turns.more) > 0:
+		return usagef("%q: name a log of turns with --turns=%s", f.turns.more[0], f.turns.more[0])
+	case !f.turns.given():
+	case f.recorded.given():
+		return usagef("--turns, --tsdb.path and --prometheus.url: replay one of them")
+	case f.recorded.from != "" || f.recorded.to != "":
+		return usagef("--from and --to: a log of turns is scored from its warm-up to its end; cut the log, or change --warm-up")
+	case f.scenario != "":
+		return usagef("--scenario.file=%s: a log of turns has the noise and the faults it has; leave it out, or --turns", f.scenario)
+	}
+	return nil
+}
+
+// scoreTurns replays a log of turns.
+func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error) {
+	var none backtest.Report
+	log, err := turnlog.Open(slices.Concat(f.turns.files, f.turns.more), os.Stdin)
+	if err != nil {
+		return none, usagef("--turns: %w", err)
+	}
+	defer log.Close()
+	survey, err := backtest.SurveyTurns(ctx, log)
+	if err != nil {
+		return none, usagef("--turns: %w", err)
+	}
+	incidents, err := f.recorded.readIncidents()
+	if err != nil {
+		return none, err
+	}
+	jobs, in, err := f.judgedBy(survey)
+	if err != nil {
+		return none, err
+	}
+	files, err := f.files(in)
+	if err != nil {
+		return none, err
+	}
+	replay := backtest.TurnReplay{
+		Log: log, Survey: survey, Jobs: jobs, Files: files, Incidents: incidents,
+		WarmUp: time.Duration(f.warm) * 24 * time.Hour, ScrapeInterval: f.scrape,
+	}
+	if err := replay.Check(); err != nil {
+		return none, usagef("--turns: %w", err)
+	}
+	scores, err := replay.Run(ctx)
+	return backtest.Report{Settings: replay.Settings(), Scores: scores}, err
+}
+
+// judgedBy are the jobs of a log, and what their rules are made from: as the
+// configuration has them or, for those that it does not name, as the log shows
+// them.
+func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
+	known, named := map[probe.Key]sink.Job{}, rules.Input{SLOs: backtest.Objectives()}
+	if f.configFile != "" {
+		cfg, err := config.Load(f.configFile)
+		if err != nil {
+			return nil, named, err
+		}
+		named = sidecar.RulesOf(cfg, 1)
+		for _, j := range cfg.Jobs {
+			known[j.Key()] = j
+		}
+	}
+	in := named
+	in.Jobs = nil
+	var jobs []sink.Job
+	for _, s := range survey.Jobs {
+		job, ok := known[s.Key]
+		if !ok {
+			job = s.Job(named.SLOs)
+		}
+		jobs = append(jobs, job)
+		i := slices.IndexFunc(named.Jobs, func(j rules.Job) bool { return j.Target == s.Key.Target && j.Workload == s.Key.Workload })
+		if i >= 0 {
+			in.Jobs = append(in.Jobs, named.Jobs[i])
+			continue
+		}
+		in.Jobs = append(in.Jobs, rules.Job{
+			Target: s.Key.Target, Workload: s.Key.Workload, TurnTimeout: s.Timeouts.Total,
+			ConversationsPerMinute: s.ConversationsPerMinute, TurnsPerMinute: s.TurnsPerMinute,
+		})
+	}
+	// An SLO of targets that are not in the log has nothing to say, nor to do.
+	in.SLOs = slices.DeleteFunc(slices.Clone(in.SLOs), func(o slo.Objective) bool {
+		return !slices.ContainsFunc(in.Jobs, func(j rules.Job) bool { return o.CoversJob(j.Target, j.Workload) })
+	})
+	return jobs, in, nil
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/backtest"
+	"synthetic/internal/probe"
+	"synthetic/internal/turnlog"
+)
+
+// TestRunWritesWhatBacktestReads: the log of a sidecar, rotated as it goes, is
+// whole and can be replayed.
+func TestRunWritesWhatBacktestReads(t *testing.T) {
+	t.Parallel()
+	_, server := fastDeployment(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "turns.jsonl")
+	p := sidecarRun(t, configFor(t, "", map[string]string{"a": server.URL + "/v1", "b": server.URL + "/v1"}),
+		"--turns.file="+path, "--turns.max-size=20KB")
+	series := p.until("turns", func(s map[string]float64) bool {
+		n, _ := sum(s, "synthetic_turns_total")
+		return n > 200
+	})
+	if code := p.end(); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, p.err)
+	}
+	if v, ok := series["synthetic_turn_log_dropped_total"]; !ok || v != 0 {
+		t.Errorf("synthetic_turn_log_dropped_total is %v, %v", v, ok)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "turns*.jsonl*"))
+	if err != nil || len(files) < 4 { // with the lock
+		t.Fatalf("%v: the log is in %q", err, files)
+	}
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--warm-up=0", "--turns", path}
+	for _, f := range files {
+		if f != path && !strings.HasSuffix(f, ".lock") {
+			args = append(args, f) // as a shell spells turns*
+		}
+	}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	var turns int
+	if _, err := fmt.Sscanf(out.String(), "- a log of %d turns of 2 targets;", &turns); err != nil || turns < 200 {
+		t.Errorf("%v: the replay begins with\n%.300s", err, out)
+	}
+}
+
+// weather is what is wrong with a target at a time since the start of a log: how
+// many times as slow it is, or that it is down.
+type weather func(target string, at time.Duration) (slow float64, down bool)
+
+// writeTurns writes a log of two targets that are probed with four conversations
+// a minute.
+func writeTurns(t *testing.T, path string, start time.Time, length time.Duration, w weather) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 1))
+	var lines []byte
+	for at := time.Duration(0); at < length; at += 5 * time.Second {
+		one := turnlog.Turn{At: start.Add(at), Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Duration: probe.Some(5 * time.Millisecond)}
+		if at%(10*time.Second) > 0 {
+			one.Target = "b"
+		}
+		if at%(30*time.Second) > 10*time.Second {
+			one.Kind = probe.Followup
+		}
+		if slow, down := w(one.Target, at); !down {
+			one.Outcome, one.Duration = probe.Success, probe.Opt[time.Duration]{}
+			one.TTFT = probe.Some(time.Duration(0.3e9 * slow * math.Exp(0.2*rng.NormFloat64())))
+			one.TPOT, one.OutputTokens = probe.Some(20*time.Millisecond), probe.Some(48)
+		}
+		lines = one.Append(lines)
+	}
+	if err := os.WriteFile(path, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBacktestOfTurns: what was wrong with one target is found there, and what
+// was wrong with both is found at both.
+func TestBacktestOfTurns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	start := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+	within := func(at, from, length time.Duration) bool { return at >= from && at < from+length }
+	writeTurns(t, file("turns.jsonl"), start, 36*time.Hour, func(target string, at time.Duration) (float64, bool) {
+		if target == "a" && within(at, 26*time.Hour, time.Hour) {
+			return 5, false
+		}
+		return 1, within(at, 31*time.Hour, 20*time.Minute) || within(at, 12*time.Hour, 20*time.Minute)
+	})
+	csv := "slow,2026-01-06T02:00:00Z,2026-01-06T03:00:00Z,a\n" +
+		"outage,2026-01-06T07:00:00Z,2026-01-06T07:20:00Z\n" +
+		"while it learned,2026-01-05T12:00:00Z,2026-01-05T12:20:00Z\n"
+	if err := os.WriteFile(file("incidents.csv"), []byte(csv), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	args := []string{"backtest", "--turns=" + file("turns.jsonl"), "--incidents=" + file("incidents.csv"), "--warm-up=1", "--output.dir=" + dir}
+	if code := run(t.Context(), args, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	text, err := os.ReadFile(file("scores.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report backtest.Report
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	type short struct {
+		Target string
+		Faults []string
+	}
+	var got []short
+	for _, s := range report.Scores {
+		if s.Alert != "" {
+			continue
+		}
+		one := short{Target: s.Target}
+		for _, f := range s.Faults {
+			one.Faults = append(one.Faults, fmt.Sprintf("%s: %d of %d", f.Fault, f.Found, f.Incidents))
+			if f.Fault == "outage" && (f.MedianToPage == nil || *f.MedianToPage > 240) {
+				t.Errorf("target %q: the outage was paged after %v s", s.Target, f.MedianToPage)
+			}
+		}
+		got = append(got, one)
+		if math.Abs(s.Days-0.5) > 0.01 || s.Hours <= 0 || s.ForNothing.Per30DaysHigh == nil {
+			t.Errorf("target %q: %v days, %v hours firing, %+v", s.Target, s.Days, s.Hours, s.ForNothing)
+		}
+		for _, p := range s.Pages {
+			if s.Target != "" && p.Target != s.Target || len(p.Alerts) == 0 || !p.End.After(p.Start) {
+				t.Errorf("target %q has the page %+v", s.Target, p)
+			}
+		}
+	}
+	want := []short{{"", []string{"slow: 1 of 1", "outage: 1 of 1"}}, {"a", []string{"slow: 1 of 1", "outage: 1 of 1"}}, {"b", []string{"outage: 1 of 1"}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	tables, err := os.ReadFile(file("scores.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"2 of 3 labelled incidents began in that time", "- a/chat: 4 conversations and 6 turns a minute",
+		"| a | 0.5 |", "| 2026-01-06 07:0", "| outage |",
+	} {
+		if !strings.Contains(string(tables), line) {
+			t.Errorf("the tables have no %q:\n%s", line, tables)
+		}
+	}
+}
+
+// TestBacktestOfTurnsOfAConfiguration: its SLOs judge the turns, and what it does
+// not name, or the log does not have, does no harm.
+func TestBacktestOfTurnsOfAConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, cfg := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "synthetic.yml")
+	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), 8*time.Hour, func(string, time.Duration) (float64, bool) { return 1, false })
+	text := `
+targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: gone, base_url: "http://127.0.0.1:8000/v1"}]
+slos:
+  - {name: strict, sli: ttft, threshold: 100ms, objective: 99%, targets: [a]}
+  - {name: of-another, sli: ttft, threshold: 100ms, objective: 99%, targets: [gone]}
+`
+	if err := os.WriteFile(cfg, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs := newBuffer(), newBuffer()
+	if code := run(t.Context(), []string{"backtest", "--turns=" + log, "--config.file=" + cfg, "--warm-up=0"}, out, errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	_, pages, _ := strings.Cut(out.String(), "Pages of synthetic:")
+	pages, _, _ = strings.Cut(pages, "By alert:")
+	if !strings.Contains(pages, "SyntheticSLOFastBurn") || strings.Contains(pages, "| b |") || strings.Contains(pages, "gone") {
+		t.Errorf("want pages for the SLO of a, and none else:\n%s", pages)
+	}
+}
+
+func TestBacktestOfTurnsMistakes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, csv := filepath.Join(dir, "turns.jsonl"), filepath.Join(dir, "incidents.csv")
+	writeTurns(t, log, time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC), time.Hour, func(string, time.Duration) (float64, bool) { return 1, false })
+	if err := os.WriteFile(csv, []byte("x,2026-01-05T00:10:00Z,2026-01-05T00:20:00Z,elsewhere\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(dir, "bad.jsonl")
+	if err := os.WriteFile(bad, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		want string
+	}{
+		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: a log of turns: stat none.jsonl: no such file"},
+		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
+		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to be scored; give a longer log, or a shorter --warm-up"},
+		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" is of the target "elsewhere"; the log has the targets ["a" "b"]`},
+		"two":        {[]string{"--turns=" + log, "--tsdb.path=a"}, "replay one of them"},
+		"from":       {[]string{"--turns=" + log, "--from=2026-01-05T00:00:00Z"}, "cut the log, or change --warm-up"},
+		"scenario":   {[]string{"--turns=" + log, "--scenario.file=" + exampleScenario}, "a log of turns has the noise and the faults it has"},
+		"no --turns": {[]string{log}, "name a log of turns with --turns="},
+	} {
+		out, errs := newBuffer(), newBuffer()
+		code := run(t.Context(), append([]string{"backtest"}, tt.args...), out, errs)
+		if code != exitUsage || !strings.Contains(errs.String(), tt.want) {
+			t.Errorf("%s: exit code %d, %s; want %q", name, code, errs, tt.want)
+		}
+	}
+}

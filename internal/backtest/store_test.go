@@ -1,0 +1,27 @@
+package backtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/storage"
+)
+
+// TestThinned: short windows see every point, long ones some hundreds, among them
+// the oldest.
+func TestThinned(t *testing.T) {
+	var points []promql.FPoint
+	for at := int64(0); at < (3 * day).Milliseconds(); at += 15_000 {
+		points = append(points, promql.FPoint{T: at, F: float64(at)})
+	}
+	for window, want := range map[time.Duration]int{0: len(points), time.Hour: len(points), 6 * time.Hour: 12 * 720, 3 * day: 720} {
+		got := thinned(points, &storage.SelectHints{Range: window.Milliseconds()})
+		if len(got) != want || got[0] != points[0] {
+			t.Errorf("a window of %s is given %d points from %v on, want %d", window, len(got), got[0], want)
+		}
+	}
+	if got := thinned(points, nil); len(got) != len(points) {
+		t.Errorf("%d points without hints", len(got))
+	}
+}

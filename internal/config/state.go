@@ -1,0 +1,43 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/yamlform"
+)
+
+// State is where a process without a state of its own finds one at its start.
+type State struct {
+	Prometheus Prometheus `yaml:"prometheus" examples:"{url: \"http://prometheus:9090\"}"`
+}
+
+// Prometheus is one that has recorded the series of earlier processes.
+type Prometheus struct {
+	URL     webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
+	Labels  map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
+	Timeout time.Duration     `yaml:"timeout" default:"1m" min:"1s" max:"10m"`
+	Access
+}
+
+// state resolves the section; the Prometheus is nil if it is not there.
+func (b *builder) state(s State) *Prometheus {
+	const path = "state.prometheus"
+	if !b.Has(path) {
+		return nil
+	}
+	p := s.Prometheus
+	at, url := path+".url", string(p.URL)
+	if base, _, ok := strings.Cut(url, "/api/v1"); ok && b.Fine(at) {
+		b.Mistake(at, url, "names an operation, which is appended by itself", "write "+yamlform.Shown(base))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
+		if !labelKey.MatchString(name) {
+			b.Mistake(yamlform.Join(path+".labels", name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
+		}
+	}
+	b.access(path, url, &p.Access)
+	return &p
+}

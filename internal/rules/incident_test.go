@@ -1,0 +1,308 @@
+package rules_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
+	"synthetic/tools/testkit/promtest"
+)
+
+// scene is a Prometheus with all rules of an input and series made by hand, which
+// stay as they were set.
+type scene struct {
+	*promtest.Server
+	now    time.Time
+	values map[string]promtest.Sample // by instance and series
+	order  []string
+}
+
+// every is how often a scene is scraped and evaluated.
+const every = 15 * time.Second
+
+func newScene(t *testing.T, in rules.Input) *scene {
+	file, err := generate(t, in).PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{Server: promtest.New(t, file, every), now: time.Unix(1_800_000_000, 0).UTC(), values: map[string]promtest.Sample{}}
+	s.set("x", metrics.BuildInfo, 1)
+	for _, j := range in.Jobs {
+		s.job("x", j.Target)
+	}
+	return s
+}
+
+// job begins to be probed by an instance.
+func (s *scene) job(instance, target string) {
+	l := []string{"target", target, "workload", "chat"}
+	s.set(instance, metrics.SchedulerHeartbeat, 1, l...)
+	s.set(instance, metrics.ConsecutiveFailed, 0, l...)
+	s.set(instance, metrics.ProberStarved, 0, l...)
+}
+
+func (s *scene) set(instance, name string, v float64, pairs ...string) {
+	key := instance + "|" + named(name, pairs).String()
+	if _, ok := s.values[key]; !ok {
+		s.order = append(s.order, key)
+	}
+	s.values[key] = promtest.Sample{Labels: named(name, pairs), Value: v}
+}
+
+// score sets one of a signal's gauges.
+func (s *scene) score(instance, name, target, turn, signal string, v float64) {
+	s.set(instance, name, v, "target", target, "workload", "chat", "turn", turn, "signal", signal)
+}
+
+// drop ends every series of an instance that has the text in its labels.
+func (s *scene) drop(text string) {
+	s.order = slices.DeleteFunc(s.order, func(key string) bool { return strings.Contains(key, text) })
+}
+
+// pass lets time pass, and says which alerts fired in it and had not before.
+func (s *scene) pass(d time.Duration) []string {
+	var began []string
+	for range int(d / every) {
+		s.now = s.now.Add(every)
+		by := map[string][]promtest.Sample{"x": nil, "y": nil}
+		for _, key := range s.order {
+			instance, _, _ := strings.Cut(key, "|")
+			by[instance] = append(by[instance], s.values[key])
+		}
+		for instance, samples := range by {
+			s.Scrape(s.now, instance, samples)
+		}
+		before := s.firing()
+		s.Evaluate(s.now)
+		for _, a := range s.firing() {
+			if !slices.Contains(before, a) {
+				began = append(began, a)
+			}
+		}
+	}
+	return began
+}
+
+// firing are the alerts of the scene, but for those on the prober, of which a
+// scene has but a part.
+func (s *scene) firing() []string {
+	return slices.DeleteFunc(s.Firing("target", "severity"), func(a string) bool {
+		return strings.Contains(a, "NoSamples") || strings.Contains(a, "Stuck")
+	})
+}
+
+// said is what an alert of a name says.
+func (s *scene) said(name string) labels.Labels {
+	for _, a := range s.Alerts() {
+		if a.Labels.Get(labels.AlertName) == name {
+			return a.Annotations
+		}
+	}
+	return labels.EmptyLabels()
+}
+
+func wantAlerts(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: alerts (-want +got):\n%s", what, diff)
+	}
+}
+
+// of is usual with targets of these names, and without objectives.
+func of(targets ...string) rules.Input {
+	in := usual()
+	in.SLOs, in.Jobs = nil, nil
+	for _, name := range targets {
+		in.Jobs = append(in.Jobs, rules.Job{Target: name, Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 4})
+	}
+	return in
+}
+
+// TestRegressionIsAPageOrATicket, and a ticket neither while it pages nor soon
+// after.
+func TestRegressionIsAPageOrATicket(t *testing.T) {
+	s := newScene(t, of("a"))
+	s.score("x", metrics.TicketScore, "a", "first", "ttft", 1)
+	wantAlerts(t, "a ticket", s.pass(time.Minute), rules.AlertRegression+" a ticket")
+	s.score("x", metrics.TicketScore, "a", "first", "ttft", 0)
+	s.pass(20 * time.Minute)
+	s.score("x", metrics.TicketScore, "a", "first", "ttft", 2)
+	s.score("x", metrics.PageScore, "a", "first", "ttft", 1)
+	wantAlerts(t, "a page", s.pass(5*time.Minute), rules.AlertRegression+" a page")
+	s.score("x", metrics.PageScore, "a", "first", "ttft", 0)
+	wantAlerts(t, "after the page", s.pass(25*time.Minute))
+	wantAlerts(t, "when the page is long over", s.pass(10*time.Minute), rules.AlertRegression+" a ticket")
+}
+
+// TestReplicasAreAveraged: one of two is no page, unless the other cannot judge.
+func TestReplicasAreAveraged(t *testing.T) {
+	s := newScene(t, of("a"))
+	s.set("y", metrics.BuildInfo, 1)
+	s.job("y", "a")
+	s.score("x", metrics.PageScore, "a", "first", "ttft", 1.4)
+	s.score("y", metrics.PageScore, "a", "first", "ttft", 0.2)
+	wantAlerts(t, "one of two", s.pass(5*time.Minute))
+	s.set("y", metrics.ProberStarved, 1, "target", "a", "workload", "chat")
+	wantAlerts(t, "the other is starved", s.pass(time.Minute), rules.AlertRegression+" a page")
+}
+
+// TestFleet: what many share is one page, at least as early as any other, and
+// until all have recovered; stragglers page when the rest is long well.
+func TestFleet(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	in := of(names...)
+	s := newScene(t, in)
+	fail := func(n float64, targets ...string) {
+		for _, name := range targets {
+			s.set("x", metrics.ConsecutiveFailed, n, "target", name, "workload", "chat")
+		}
+	}
+	fail(5, "a")
+	wantAlerts(t, "one of four", s.pass(2*time.Minute), rules.AlertTargetDown+" a page")
+	fail(0, "a")
+	s.pass(20 * time.Minute)
+
+	fail(3, names...)
+	s.score("x", metrics.PageScore, "d", "first", "ttft", 0.9)
+	s.score("x", metrics.RegressionRatio, "d", "first", "ttft", 2.5)
+	wantAlerts(t, "no page yet", s.pass(2*time.Minute))
+	fail(5, "a")
+	fail(0, "d")
+	wantAlerts(t, "a page, and the others near", s.pass(2*time.Minute), rules.AlertFleetRegression+" page")
+	text := s.said(rules.AlertFleetRegression)
+	if got, want := text.Get("summary"), "4 of 4 targets have a fault that they share"; got != want {
+		t.Errorf("the summary is %q, want %q", got, want)
+	}
+	if got := text.Get("description"); !strings.Contains(got, "a/chat") || !strings.Contains(got, "d/chat (2.5 times)") {
+		t.Errorf("the description lists not all: %q", got)
+	}
+	fail(20, names...)
+	wantAlerts(t, "all are down", s.pass(20*time.Minute))
+	fail(0, names...)
+	s.score("x", metrics.PageScore, "d", "first", "ttft", 0)
+	wantAlerts(t, "recovery, and half an hour after", s.pass(30*time.Minute))
+	wantAlerts(t, "at the end", s.firing())
+}
+
+// TestFleetIsAShareOfMany: a share of them, not three.
+func TestFleetIsAShareOfMany(t *testing.T) {
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprint("t", i))
+	}
+	s := newScene(t, of(names...))
+	for _, name := range names[:5] {
+		s.set("x", metrics.ConsecutiveFailed, 9, "target", name, "workload", "chat")
+	}
+	if got := s.pass(3 * time.Minute); len(got) != 5 {
+		t.Errorf("five of twenty: %v fire", got)
+	}
+	s.set("x", metrics.ConsecutiveFailed, 9, "target", names[5], "workload", "chat")
+	wantAlerts(t, "six of twenty", s.pass(3*time.Minute), rules.AlertFleetRegression+" page")
+}
+
+// TestRemovedTargetIsSilent with the next evaluation; one whose prober is gone is
+// not.
+func TestRemovedTargetIsSilent(t *testing.T) {
+	for name, drop := range map[string]string{"removed": `target="a"`, "its prober is gone": "x|"} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, of("a", "b"))
+			s.set("y", metrics.BuildInfo, 1)
+			s.job("y", "b")
+			s.set("x", metrics.ConsecutiveFailed, 9, "target", "a", "workload", "chat")
+			wantAlerts(t, "down", s.pass(3*time.Minute), rules.AlertTargetDown+" a page")
+			s.drop(drop)
+			s.pass(every)
+			want := []string{rules.AlertTargetDown + " a page"}
+			if name == "removed" {
+				want = nil
+			}
+			wantAlerts(t, "after the next evaluation", s.firing(), want...)
+		})
+	}
+}
+
+// TestRegressionText is read as by somebody who is woken.
+func TestRegressionText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ttft, tpot float64
+		want       string
+	}{
+		"prefill":             {3.1, 1.2, "ttft of first turns is 3.10 times the usual (200ms). tpot of first turns is 1.20 times the usual (40ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: queue_prefill (+0.4 s a turn). One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"decode":              {1.3, 2.5, "tpot of first turns is 2.50 times the usual (40ms). ttft of first turns is 1.30 times the usual (200ms). Since 2027-01-15 07:50:00 +0000 UTC. Likely part: decode (+2 s a turn). "},
+		"nobody can tell":     {1.5, 1.4, "ttft of first turns is 1.50 times the usual (200ms). tpot of first turns is 1.40 times the usual (40ms). Since 2027-01-15 07:50:00 +0000 UTC. One bad turn: trace t1 (first turn, ttft, 2027-01-15 08:00:00 +0000 UTC). "},
+		"nothing known of it": {math.NaN(), math.NaN(), "Since 2027-01-15 07:50:00 +0000 UTC. "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, of("a"))
+			first := []string{"target", "a", "workload", "chat", "turn", "first"}
+			s.score("x", metrics.PageScore, "a", "first", "ttft", 2)
+			s.score("x", metrics.RegressionSince, "a", "first", "ttft", float64(s.now.Add(-10*time.Minute).Unix()))
+			s.score("x", metrics.RegressionRatio, "a", "first", "ttft", tc.ttft)
+			s.score("x", metrics.RegressionRatio, "a", "first", "tpot", tc.tpot)
+			s.score("x", metrics.Baseline, "a", "first", "ttft", 0.2)
+			s.score("x", metrics.Baseline, "a", "first", "tpot", 0.04)
+			for part, v := range map[string]float64{"queue_prefill": 0.4, "connect": -0.01, "decode": 2} {
+				s.set("x", metrics.Excess, v, append(first, "part", part)...)
+			}
+			s.set("x", metrics.BadTurn, float64(s.now.Unix()), append(first, "reason", "ttft", "trace_id", "t1")...)
+			s.set("x", metrics.BadTurn, float64(s.now.Unix()+1), append(first, "reason", "http_5xx", "trace_id", "t2")...)
+			s.pass(time.Minute)
+			want := tc.want + "Look for what changed then. If the level is meant to stay: synthetic accept --target=a --since=2027-01-15T07:50:00Z"
+			if got := s.said(rules.AlertRegression).Get("description"); got != want {
+				t.Errorf("the page says\n%q, want\n%q", got, want)
+			}
+		})
+	}
+}
+
+// TestOneOutageIsOnePage: from the first page, through the repair, to long after
+// it, on a Prometheus that is a day old and on one that is young, whatever an
+// Alertmanager would do.
+func TestOneOutageIsOnePage(t *testing.T) {
+	objectives := []slo.Objective{ttft, available, {Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}}
+	for name, history := range map[string]time.Duration{"young": 2 * time.Hour, "a day old": day} {
+		for _, long := range []time.Duration{20 * time.Minute, time.Hour} {
+			t.Run(fmt.Sprint(name, " ", long), func(t *testing.T) {
+				if testing.Short() && long > 20*time.Minute {
+					t.Skip("the short outage is enough for a quick run")
+				}
+				t.Parallel()
+				h := newHouse(t, withSLOs(objectives...)(), 1)
+				h.scrapes(history)
+				h.run(10 * time.Minute)
+				behaving(failing(probe.ConnectError))(h)
+				began := h.began(long)
+				behaving(ok)(h)
+				began = append(began, h.began(2*time.Hour)...)
+				wantAlerts(t, "from the outage on", began, rules.AlertTargetDown+" a chat")
+			})
+		}
+	}
+}
+
+// began lets time pass, and says which alerts begin to fire in it.
+func (h *house) began(d time.Duration) []string {
+	var began []string
+	for range int(d / scrapeInterval) {
+		before := h.firing()
+		h.run(scrapeInterval)
+		for _, a := range h.firing() {
+			if !slices.Contains(before, a) {
+				began = append(began, a)
+			}
+		}
+	}
+	return began
+}

@@ -1,0 +1,87 @@
+package sidecar
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/regression"
+)
+
+// noAccept answers POST /-/accept where that is not enabled.
+const noAccept = "accepting a level over HTTP is not enabled: start synthetic run with --web.enable-lifecycle"
+
+// accept takes the level of a target for the usual. It takes the parameters
+// target, workload ("" is all) and since, a time or how long ago it was.
+func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
+	if !s.options.Lifecycle {
+		http.Error(w, noAccept, http.StatusForbidden)
+		return
+	}
+	target, workload := r.FormValue("target"), r.FormValue("workload")
+	since, err := sinceOf(r.FormValue("since"), time.Now())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	accepted := s.recorder.Accept(target, workload, since)
+	if len(accepted) == 0 {
+		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
+		return
+	}
+	if s.options.StateFile != "" {
+		s.saveState() // or a crash within a minute would page for it again
+	}
+	for _, a := range accepted {
+		since, ratios := a.Since.UTC().Format(time.RFC3339), ratiosOf(a)
+		s.logger.Info("A level was accepted as the usual one", "target", a.Key.Target, "workload", a.Key.Workload, "since", since, "before", ratios)
+		fmt.Fprintf(w, "accepted as usual: %s (workload %s) since %s; before: %s\n", a.Key.Target, a.Key.Workload, since, ratios)
+	}
+}
+
+// unknown says what could have been meant.
+func (s *Sidecar) unknown(target, workload string) string {
+	return fmt.Sprintf("there is no target %.100q with workload %.100q: write target as one of %s, and workload as one of its own or not at all",
+		target, workload, strings.Join(s.recorder.Names(), ", "))
+}
+
+// sinceOf reads a time, as in RFC 3339, or how long ago it was; the zero time of
+// an empty text.
+func sinceOf(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if ago, bad := model.ParseDuration(text); bad == nil {
+		at, err = now.Add(-time.Duration(ago)), nil
+	}
+	if err != nil {
+		return time.Time{}, fmt.Errorf("since: %.100q is neither a time nor a duration: write for example 2026-12-01T10:00:00Z, or 2h", text)
+	}
+	if !at.Before(now) {
+		return time.Time{}, errors.New("since is not in the past: write when the level began")
+	}
+	return at, nil
+}
+
+// ratiosOf says how a level compared with what was usual before.
+func ratiosOf(a metrics.Accepted) string {
+	var out []string
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range regression.Signals() {
+			if ratio := a.Ratios[k][i]; ratio > 0 {
+				out = append(out, fmt.Sprintf("%s of %s turns ×%.2f", signal, kind, ratio))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return "nothing usual to compare with"
+	}
+	return strings.Join(out, ", ")
+}

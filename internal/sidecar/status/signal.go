@@ -1,0 +1,150 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+// Signal is how a latency of a kind of turn compares with the usual, and what can
+// be seen of it.
+type Signal struct {
+	Turn probe.TurnKind    `json:"turn"`
+	Name regression.Signal `json:"signal"`
+	// Learning says that nothing is usual yet.
+	Learning bool `json:"learning"`
+	// Ratio is that of the last five minutes to the usual.
+	Ratio Multiple `json:"ratio"`
+	// Severity is "page" or "ticket" while it has regressed, since Since.
+	Severity string    `json:"regressed,omitempty"`
+	Since    time.Time `json:"regressed_since,omitzero"`
+	// Quarter and Hour are the least ratios that page within 15 minutes, and
+	// within an hour.
+	Quarter Multiple `json:"detectable_ratio_15m"`
+	Hour    Multiple `json:"detectable_ratio_1h"`
+	// FalsePages are those for nothing that 30 days bring; History is how long a
+	// time this stands on.
+	FalsePages Number   `json:"expected_false_pages_30d"`
+	History    Duration `json:"history_seconds"`
+	// Moved is when a lasting level was last taken for the usual.
+	Moved time.Time `json:"moved_at,omitzero"`
+}
+
+// signals are those of a job that had turns or have a history.
+func (p *Page) signals(key probe.Key) []Signal {
+	out := []Signal{}
+	views, ok := p.options.Signals(key)
+	if !ok {
+		return out
+	}
+	for k, kind := range probe.TurnKinds() {
+		for i, name := range regression.Signals() {
+			if v := views[k][i]; v.Turns > 0 || v.History > 0 {
+				out = append(out, signalOf(kind, name, v))
+			}
+		}
+	}
+	return out
+}
+
+func signalOf(kind probe.TurnKind, name regression.Signal, v regression.View) Signal {
+	s := Signal{
+		Turn: kind, Name: name, Learning: v.Young, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
+		Quarter: multiple(v.Detectable[0]), Hour: multiple(v.Detectable[1]),
+		FalsePages: Number{V: v.Expected, OK: v.History > 0 && !math.IsNaN(v.Expected)},
+		History:    Duration(probe.Some(v.History)),
+	}
+	switch {
+	case v.Page >= 1:
+		s.Severity = "page"
+	case v.Ticket >= 1:
+		s.Severity = "ticket"
+	}
+	return s
+}
+
+// Title names the signal as the other tables do.
+func (s Signal) Title() string {
+	kinds := map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
+	return strings.ToUpper(string(s.Name)) + ", " + kinds[s.Turn]
+}
+
+// Span is the history in days from two days on.
+func (s Signal) Span() string {
+	switch days := s.History.V.Hours() / 24; {
+	case days >= 2:
+		return fmt.Sprintf("%.0f days", days)
+	case days == 0:
+		return "none yet"
+	}
+	return s.History.String()
+}
+
+// State sums a signal up.
+func (s Signal) State() state {
+	switch {
+	case s.Severity == "" && s.Learning:
+		return state{"unknown", "still learning"}
+	case s.Severity == "":
+		return state{"good", "as usual"}
+	}
+	out := state{"warn", "slower: " + s.Severity}
+	if s.Severity == "page" {
+		out.Class = "bad"
+	}
+	if !s.Since.IsZero() {
+		out.Text += " since " + s.Since.Format("01-02 15:04 MST")
+	}
+	return out
+}
+
+// Multiple is a ratio of levels, from 0 on, that may be undefined or endless: no
+// such ratio is there. In JSON it is a number, null, or "+Inf".
+type Multiple probe.Opt[float64]
+
+// multiple is undefined for what is no ratio.
+func multiple(v float64) Multiple { return Multiple{V: v, OK: v > 0} }
+
+func (m Multiple) String() string {
+	switch {
+	case !m.OK:
+		return "n/a"
+	case math.IsInf(m.V, 1):
+		return "nothing"
+	}
+	return fmt.Sprintf("×%.2f", m.V)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (m Multiple) MarshalJSON() ([]byte, error) {
+	switch {
+	case !m.OK:
+		return []byte("null"), nil
+	case math.IsInf(m.V, 1):
+		return []byte(`"+Inf"`), nil
+	}
+	return json.Marshal(m.V)
+}
+
+// Number is a finite number that may be undefined ("n/a", null in JSON).
+type Number probe.Opt[float64]
+
+func (n Number) String() string {
+	if !n.OK {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.2g", n.V)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.OK {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.V)
+}

@@ -1,0 +1,75 @@
+package status
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+// someSignals knows one of each state of the job t w: a first turn that pages, one
+// with a ticket, a follow-up turn that is as usual, and nothing of the last.
+func someSignals(job probe.Key) (v [2][2]regression.View, ok bool) {
+	if job.Target != "t" {
+		return v, false
+	}
+	const week = 7 * 24 * time.Hour
+	some := func(page, ticket, ratio float64, since time.Time) regression.View {
+		return regression.View{
+			Moments: regression.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: ratio, Since: since,
+			Detectable: [2]float64{1.35, 1.2}, Expected: .031, History: week,
+		}
+	}
+	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
+	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
+	v[0][1].Detectable, v[0][1].Moved = [2]float64{math.Inf(1), 1.5}, noon.Add(-week)
+	v[1][0] = regression.View{Moments: regression.Moments{Turns: 1}, Young: true, Ratio: math.NaN(), Expected: math.NaN(), Detectable: [2]float64{math.NaN(), math.NaN()}}
+	return v, true
+}
+
+// TestSignals shows what can be seen of a job, in words and as JSON, and nothing
+// where nobody knows.
+func TestSignals(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(time.Minute))
+	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "against the usual") {
+		t.Errorf("nobody knows, and it shows %+v", j.Signals)
+	}
+	p.options.Signals = someSignals
+	got := only(t, p).Signals
+	if len(got) != 3 {
+		t.Fatalf("%d signals, want the three that anything is known of: %+v", len(got), got)
+	}
+	for i, want := range [][7]string{
+		{"TTFT, first turn", "×1.62", "×1.35", "×1.20", "0.031", "7 days", "bad slower: page since 03-01 11:50 UTC"},
+		{"TPOT, first turn", "×1.25", "nothing", "×1.50", "0.031", "7 days", "warn slower: ticket since 03-01 10:00 UTC"},
+		{"TTFT, follow-up", "n/a", "n/a", "n/a", "n/a", "none yet", "unknown still learning"},
+	} {
+		s := got[i]
+		if shown := [7]string{s.Title(), s.Ratio.String(), s.Quarter.String(), s.Hour.String(), s.FalsePages.String(), s.Span(), s.State().Class + " " + s.State().Text}; shown != want {
+			t.Errorf("got  %q\nwant %q", shown, want)
+		}
+	}
+	page := get(t, p, "/").Body.String()
+	for _, want := range []string{"against the usual", "slower: page since", "taken for the usual", "×1.35"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	data, err := json.Marshal(got)
+	for _, want := range []string{
+		`"detectable_ratio_15m":"+Inf","detectable_ratio_1h":1.5,"expected_false_pages_30d":0.031,"history_seconds":604800,"moved_at":"`,
+		`{"turn":"followup","signal":"ttft","learning":true,"ratio":null,"detectable_ratio_15m":null,"detectable_ratio_1h":null,"expected_false_pages_30d":null,"history_seconds":0}`,
+	} {
+		if err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("the JSON lacks %s (error %v):\n%s", want, err, data)
+		}
+	}
+	if s := (Signal{}).State(); s != (state{"good", "as usual"}) {
+		t.Errorf("a signal that is well: %+v", s)
+	}
+}

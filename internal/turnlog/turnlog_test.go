@@ -1,0 +1,350 @@
+package turnlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"synthetic/internal/probe"
+)
+
+func start() time.Time { return time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC) }
+
+// whole is a turn of which everything is known.
+func whole() Turn {
+	return Turn{
+		At: start().Add(250 * time.Millisecond), Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
+		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(1063456 * time.Microsecond),
+		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
+		TraceID: "0af7651916cd43dd8448eb211c80319c",
+	}
+}
+
+func bare(at time.Duration) Turn {
+	return Turn{At: start().Add(at), Target: "chat", Workload: "short", Kind: probe.First, Outcome: probe.HTTP5xx}
+}
+
+// all reads a log to its end.
+func all(r interface{ Next() (*Turn, error) }) (turns []Turn, err error) {
+	for {
+		t, err := r.Next()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return turns, err
+		}
+		turns = append(turns, *t)
+	}
+}
+
+func read(t *testing.T, text string) ([]Turn, error) {
+	t.Helper()
+	r, err := NewReader("turns.jsonl", strings.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return all(r)
+}
+
+func lines(turns ...Turn) string {
+	var b []byte
+	for _, t := range turns {
+		b = t.Append(b)
+	}
+	return string(b)
+}
+
+func TestWrittenAndRead(t *testing.T) {
+	odd := whole()
+	odd.Target, odd.Workload, odd.TraceID = "a \"b\"\\\n\u2028é", "<&>", ""
+	want := []Turn{bare(0), whole(), odd}
+	got, err := read(t, lines(want...))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-written +read):\n%s", err, diff)
+	}
+	const line = `{"at":"2026-01-05T08:00:00.250000Z","target":"chat","workload":"short","turn":"followup","outcome":"success",` +
+		`"ttft_seconds":0.123456,"tpot_seconds":0.02,"duration_seconds":1.063456,"prompt_tokens":1500,"cached_prompt_tokens":1200,` +
+		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","v":1}` + "\n"
+	if diff := cmp.Diff(line, lines(whole())); diff != "" {
+		t.Errorf("the form of a line has changed, which needs another version (-want +got):\n%s", diff)
+	}
+}
+
+// TestOthersLines: what others write in their own order, with keys of their own.
+func TestOthersLines(t *testing.T) {
+	const must = `"target":"chat","workload":"short","turn":"first","outcome":"http_5xx"`
+	for name, line := range map[string]string{
+		"least":        `{"at":"2026-01-05T08:00:00Z",` + must + `}`,
+		"spaces":       ` { "at" : "2026-01-05T08:00:00Z" ,` + must + " } \r",
+		"offset":       `{"at":"2026-01-05T09:30:00.000+01:30",` + must + `}`,
+		"unknown keys": `{"a":{"b":[1,{"c":"}"}]},"AT":1,"Target":null,"x":true,"y":"é","at":"2026-01-05T08:00:00Z",` + must + `,"v":"mine"}`,
+		"null":         `{"at":"2026-01-05T08:00:00Z",` + must + `,"ttft_seconds":null}`,
+		"escapes":      `{"\u0061t":"2026-01-05T08:00:00Z","target":"ch\u0061t","workload":"short","turn":"first","outcome":"http_5xx"}`,
+		"twice":        `{"at":"2020-01-05T08:00:00Z","at":"2026-01-05T08:00:00Z",` + must + `}`,
+		"blank lines":  "\n\n" + `{"at":"2026-01-05T08:00:00Z",` + must + "}\n\n",
+	} {
+		got, err := read(t, line)
+		if diff := cmp.Diff([]Turn{bare(0)}, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+	got, err := read(t, `{"at":"2026-01-05T08:00:00Z",`+must+`,"ttft_seconds":1.5e-1,"duration_seconds":0.00000000000000000000000000001,"output_tokens":48.0,"prompt_tokens":1e3}`)
+	want := bare(0)
+	want.TTFT, want.OutputTokens, want.PromptTokens, want.Duration = probe.Some(150*time.Millisecond), probe.Some(48), probe.Some(1000), probe.Some(time.Duration(0))
+	if diff := cmp.Diff([]Turn{want}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	good := strings.TrimSpace(lines(bare(0)))
+	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
+	for line, want := range map[string]string{
+		`[]`:                "it is not one JSON object: it is something else; each line of a log of turns is one",
+		`{"at":`:            "it is not one JSON object: it is cut off",
+		good + `{}`:         "more follows the object",
+		"{'a':1}":           "invalid character",
+		`{"target":"chat"}`: `"at" is missing; every turn has ["at" "target" "workload" "turn" "outcome"]`,
+		with(`"2026-01-05T08:00:00.000000Z"`, `1767600000`):                         `at is 1767600000; write when the turn was sent, as "2026-01-05T08:00:00.25Z"`,
+		with(`05T08`, `05 08`):                                                      `at is "2026-01-05 08:00:00.000000Z"; write when the turn was sent in RFC 3339`,
+		with(`T08:00:00`, `T08:61:00`):                                              "in RFC 3339",
+		with(`2026-01-05`, `0001-01-05`):                                            "in no year that a turn can be sent in",
+		with(`"first"`, `"second"`):                                                 `turn is "second"; write one of ["first" "followup"]`,
+		with(`"http_5xx"`, `"http_500"`):                                            `outcome is "http_500"; write one of ["success" "connect_error"`,
+		with(`"chat"`, `""`):                                                        `target is ""; write its name as a string`,
+		with(`"chat"`, `7`):                                                         `target is "7"; write its name as a string`,
+		with(`"v"`, `"ttft_seconds":-1,"v"`):                                        `ttft_seconds is "-1"; write seconds from 0 to 1000000, or leave it out where it is not known`,
+		with(`"v"`, `"ttft_seconds":"0.1","v"`):                                     "write seconds from 0",
+		with(`"v"`, `"tpot_seconds":1e400,"v"`):                                     "write seconds from 0",
+		with(`"v"`, `"output_tokens":1.5,"v"`):                                      `output_tokens is "1.5"; write a whole number from 0 to 1000000000`,
+		with(`"v":1`, `"v":2`):                                                      "it is of version 2 of the format, and this program reads version 1",
+		with(`"v"`, `"prompt_tokens":01,"v"`):                                       "not one JSON object",
+		strings.Repeat(" ", maxLine) + good:                                         "it is longer than 65536 bytes",
+		strings.TrimSpace(lines(bare(time.Hour))) + "\n" + lines(bare(time.Minute)): "line 2: the turn was sent at 2026-01-05T08:01:00Z, 59m0s earlier than one before it; sort the log",
+	} {
+		_, err := read(t, line)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "turns.jsonl, line ") {
+			t.Errorf("%.200s: %v, want %q", line, err, want)
+		}
+	}
+}
+
+// TestLateLines: what is late by less than the slack is put in its place.
+func TestLateLines(t *testing.T) {
+	var late, want []Turn
+	for i := range 300 {
+		want = append(want, bare(time.Duration(i)*time.Minute/4))
+	}
+	for i := 0; i < len(want); i += 30 {
+		late = append(late, want[i+15:i+30]...)
+		late = append(late, want[i:i+15]...)
+	}
+	got, err := read(t, lines(late...))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func packed(t *testing.T, text string, pack func(io.Writer) io.WriteCloser) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := pack(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func gzipped(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
+
+func zstandard(w io.Writer) io.WriteCloser {
+	z, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	return z
+}
+
+// TestLog merges files, each packed in another way, and what comes through a
+// pipe.
+func TestLog(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	parts := make([]string, 4)
+	var want []Turn
+	for i := range 400 {
+		one := bare(time.Duration(i) * time.Second)
+		want = append(want, one)
+		if i < 100 { // as it was before the rotation
+			parts[3] += lines(one)
+		} else {
+			parts[i%3] += lines(one)
+		}
+	}
+	paths := []string{
+		file("plain.jsonl", parts[0]), file("empty", ""), file("a.gz", packed(t, parts[1], gzipped)),
+		"-", file("older.jsonl.zst", packed(t, parts[3], zstandard)),
+	}
+	l, err := Open(paths, strings.NewReader(packed(t, parts[2], zstandard)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 2 { // a replay reads twice
+		m := l.Read()
+		got, err := all(m)
+		m.Close()
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	spool := l.spool
+	l.Close()
+	if _, err := os.Stat(spool); spool == "" || err == nil {
+		t.Errorf("the copy of stdin in %q is still there", spool)
+	}
+}
+
+func TestLogRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct{ text, want string }{
+		"empty.jsonl": {"", "there is no turn in"},
+		"cut.gz":      {packed(t, lines(whole(), whole()), gzipped)[:60], "take a whole copy of the file"},
+		"cut.zst":     {packed(t, lines(whole(), whole()), zstandard)[:60], "take a whole copy of the file"},
+		"bad.gz":      {"\x1f\x8b\x00\x00", "unpacking it as gzip"},
+		"words.txt":   {"hello", "line 1: it is not one JSON object"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open([]string{path}, nil); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+	if _, err := Open([]string{filepath.Join(dir, "none")}, nil); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestResult: what a replay makes of a turn is what was logged of it.
+func TestResult(t *testing.T) {
+	one := whole()
+	if diff := cmp.Diff(one, Of(one.Result())); diff != "" {
+		t.Errorf("(-logged +replayed):\n%s", diff)
+	}
+	one.Duration.OK = false
+	if got, want := one.Length(), 123456*time.Microsecond+47*20*time.Millisecond; got != want {
+		t.Errorf("a turn without a duration lasts %s, want %s", got, want)
+	}
+}
+
+// FuzzDecode holds the quick reader to encoding/json: where it thinks it can
+// read a line it reads the same, and what is accepted can be written and read
+// again.
+func FuzzDecode(f *testing.F) {
+	for _, line := range []string{
+		lines(whole()), lines(bare(0)), `{"a":{"b":[1]},"at":"2026-01-05T08:00:00.1+01:00","x":-0.5e+3}`, `{}`, `{"a":1,}`,
+		`{"ttft_seconds":0.30000000000000004441,"tpot_seconds":123456789012345678,"x":"é\n"}`, `{"a":01}`, "{\"a\":\"\x01\"}", `{"a":1}}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		gather := func(into *[]string) func([]byte, kind, []byte) error {
+			return func(key []byte, k kind, v []byte) error {
+				if k == other {
+					v = nil
+				}
+				*into = append(*into, fmt.Sprintf("%q %d %q", key, k, v))
+				return nil
+			}
+		}
+		var quick, whole []string
+		if ok, _ := scan(line, gather(&quick)); ok {
+			if err := scanWhole(line, gather(&whole)); err != nil {
+				t.Fatalf("%q was read as %q, and is refused: %v", line, quick, err)
+			}
+			if diff := cmp.Diff(whole, quick); diff != "" {
+				t.Fatalf("%q (-encoding/json +ours):\n%s", line, diff)
+			}
+		}
+		d := newDecoder()
+		one, err := d.decode(bytes.TrimSpace(line))
+		if err != nil {
+			return
+		}
+		first := *one
+		again, err := d.decode(bytes.TrimSpace(first.Append(nil)))
+		if err != nil {
+			t.Fatalf("%q became %q, which is refused: %v", line, first.Append(nil), err)
+		}
+		if again.Outcome != first.Outcome || again.Target != first.Target || again.OutputTokens != first.OutputTokens || first.At.Sub(again.At) >= time.Microsecond {
+			t.Errorf("%q was read as %v, and again as %v", line, first, *again)
+		}
+	})
+}
+
+// FuzzTime holds the quick reading of times to that of package time.
+func FuzzTime(f *testing.F) {
+	f.Add("2026-01-05T08:00:00.25Z")
+	f.Add("2024-02-29T23:59:59.123456789Z")
+	f.Add("2024-02-30T23:59:60Z")
+	f.Fuzz(func(t *testing.T, v string) {
+		got, ok := newDecoder().utc([]byte(v))
+		if !ok {
+			return
+		}
+		if want, err := time.Parse(time.RFC3339Nano, v); err != nil || !want.Equal(got) {
+			t.Errorf("%q is read as %s, want %s, %v", v, got, want, err)
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	var turns []byte
+	for i := range 10_000 {
+		one := whole()
+		one.At = one.At.Add(time.Duration(i) * time.Second)
+		turns = one.Append(turns)
+	}
+	b.SetBytes(int64(len(turns)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := NewReader("bench", bytes.NewReader(turns))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if got, err := all(discard{r}); err != nil || len(got) > 0 {
+			b.Fatal(err)
+		}
+	}
+}
+
+// discard reads and keeps nothing.
+type discard struct{ *Reader }
+
+func (d discard) Next() (*Turn, error) {
+	for {
+		if t, err := d.Reader.Next(); err != nil {
+			return t, err
+		}
+	}
+}
