@@ -12,7 +12,7 @@ import (
 const archiveVersion = 1
 
 // History returns the half hours and the minutes of a job, and what follows from
-// neither, in a compact form for RestoreHistory: under 200 kB a signal, and a tenth
+// neither, in a compact form for RestoreHistory: at most 230 kB a signal, and a tenth
 // of that compressed.
 func (j *Job) History() []byte {
 	out := []byte{archiveVersion}
