@@ -74,6 +74,7 @@ func TestStateAfterATicket(t *testing.T) {
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(1.25, 4*time.Hour)
+	f.series[1][1].told()
 	known := false
 	state := f.State("a", "chat", f.now)
 	for _, s := range state.Series {
