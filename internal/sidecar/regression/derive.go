@@ -312,6 +312,9 @@ func (p *polish) wide() (out [2][slots]float64) {
 		return out
 	}
 	usual := median(all)
+	if usual == 0 { // they do not differ at all
+		return [2][slots]float64{}
+	}
 	for k := range out {
 		for s := range out[k] {
 			out[k][s] = min(out[k][s]/usual, widest)

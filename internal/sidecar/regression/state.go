@@ -83,15 +83,22 @@ func (j *Job) Restore(st JobState, now time.Time) {
 		}
 		s := &j.series[one.Kind][one.Signal]
 		s.known, s.knownPage = upTo(mostLog, one.Known), upTo(mostLog, one.KnownPage)
-		if one.Page.fits(now) && one.Ticket.fits(now) {
-			s.onset, s.page, s.ticket = one.Onset, one.Page, one.Ticket
+		if one.Page.fits() && one.Ticket.fits() {
+			minute := minuteOf(now)
+			s.onset, s.page, s.ticket = onset{min(one.Onset.Since, minute)}, one.Page.by(minute), one.Ticket.by(minute)
 		}
 	}
 }
 
 // fits says that a verdict can have been one.
-func (v *verdict) fits(now time.Time) bool {
-	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog && v.Seen <= minuteOf(now)+24*60
+func (v *verdict) fits() bool {
+	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog
+}
+
+// by is the verdict as of a minute: what comes later was said by another clock.
+func (v verdict) by(minute int64) verdict {
+	v.Began, v.Seen = min(v.Began, minute), min(v.Seen, minute)
+	return v
 }
 
 // WriteFile replaces a state file: whatever happens, the old one or the new
