@@ -51,6 +51,7 @@ func (j *Job) Configure(o Options) {
 				s.calibrated = 0
 			}
 			s.signal, s.policy, s.limited = i, o.Policy, 0
+			s.offset = int32((k*signals + i) * slots / (kinds * signals))
 			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
 		}
 	}
@@ -80,6 +81,8 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
 			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, at)
+		} else if r.Outcome.Failed() {
+			j.series[k][i].fail(at)
 		}
 	}
 	if values[0].OK {
@@ -148,22 +151,28 @@ func (j *Job) any(of func(*series) bool) bool {
 // settle takes what is over for over in every signal: one incident may lie in the
 // windows of all, and is told once.
 func (j *Job) settle() {
-	since, up := int64(0), j.any((*series).regressed)
+	since, paged := int64(0), false
 	for k := range j.series {
 		for i := range j.series[k] {
 			s := &j.series[k][i]
 			if s.over > 0 && (since == 0 || s.over < since) {
 				since = s.over
 			}
+			paged = paged || s.paged
 		}
 	}
-	if since == 0 || up {
+	up := (*series).regressed
+	if paged {
+		up = func(s *series) bool { return s.page.Up }
+	}
+	if since == 0 || j.any(up) {
 		return
 	}
 	for k := range j.series {
 		for i := range j.series[k] {
-			j.series[k][i].over = 0
-			j.series[k][i].forgive(since)
+			s := &j.series[k][i]
+			s.over, s.paged = 0, false
+			s.forgive(since)
 		}
 	}
 }

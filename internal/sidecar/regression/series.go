@@ -29,9 +29,10 @@ type series struct {
 	past     calibration
 	// calibrated is the day of the calibration in force, limited the half hour of
 	// the limits.
-	calibrated, limited int32
-	pages, tickets      limits
-	promise             promise
+	// offset spreads the calibrations of signals over the day, in half hours.
+	calibrated, limited, offset int32
+	pages, tickets              limits
+	promise                     promise
 	// The minute that is being measured.
 	minute       int64
 	turns, total float64 // of log ratios
@@ -40,7 +41,9 @@ type series struct {
 	onset        onset
 	page, ticket verdict
 	// over is since when the last incident was that has just ended, 0 if none has.
-	over int64
+	// Paged says that it was a page.
+	over  int64
+	paged bool
 	// known is a level, as log ratio, that a ticket has told of, knownPage one that
 	// a page has.
 	known, knownPage float64
@@ -85,6 +88,14 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	}
 	b.unsuitable = b.unsuitable || changing
 	b.regressed = b.regressed || s.regressed()
+}
+
+// fail takes a failed turn that says nothing of the signal: half hours of many are
+// not learned from the turns that survived.
+func (s *series) fail(at time.Time) {
+	if s.baseline != nil && at.Truncate(BlockLength).Equal(s.baseline.block.start) {
+		s.baseline.block.failed++
+	}
 }
 
 // level is the recent log ratio to the usual, 0 while it is not known.
@@ -134,7 +145,7 @@ func (s *series) limit(number int32, at time.Time) {
 		return
 	}
 	s.limited = number
-	if day := dayOf(number); day != s.calibrated {
+	if day := dayOf(number + s.offset); day != s.calibrated {
 		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
 	}
 	reference, _ := s.reference(at)
@@ -170,7 +181,7 @@ func (s *series) judge() {
 	s.onset.take(&s.scan, s.minute)
 	since := s.began()
 	if s.page.end(&s.scan, s.minute) { // and with it whatever lies in longer windows
-		s.over = since
+		s.over, s.paged = since, true
 		s.forgive(since)
 	}
 	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
@@ -208,9 +219,9 @@ func (s *series) missing() bool {
 		return false
 	}
 	b := &s.baseline.block
-	before := &s.baseline.entries[(numberOf(b.start)-1)%entryCount]
-	return b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n)) ||
-		before.number == numberOf(b.start)-1 && s.minded(float64(before.bad))
+	before := false
+	s.baseline.each(numberOf(b.start)-2, numberOf(b.start)-1, func(e *entry) { before = s.minded(float64(e.bad)) })
+	return before || b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n))
 }
 
 // began is when what is up began, 0 where nothing is.
@@ -293,7 +304,7 @@ func (s *series) forgetAll() {
 // ratios are no more those to what is usual now.
 func (s *series) judgeAnew() {
 	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
-	s.known, s.knownPage, s.over = 0, 0, 0
+	s.known, s.knownPage, s.over, s.paged = 0, 0, 0, false
 	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
 	s.limited = 0
 }
