@@ -109,27 +109,29 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	}
 }
 
-// TestASlowTurnOfAStepIsBad: a step is too small for the CUSUM and brings no turn
-// into the tail, and whoever it pages wants a trace all the same.
-func TestASlowTurnOfAStepIsBad(t *testing.T) {
+// TestASlowTurnOfATicketIsBad: what is a ticket brings no turn into the tail, and
+// whoever reads it wants a trace all the same.
+func TestASlowTurnOfATicketIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
 	s := jobs("a")
-	s[0].Benchmark = &sink.Benchmark{Figures: regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
 	s[0].Objectives = nil
 	apply(r, s)
-	step := func(trace string, ttft time.Duration) []string {
-		c.now = c.now.Add(5 * time.Second)
-		run(r, badly(c.now, trace, probe.Success, ttft))
-		return badTurns(t, r)
-	}
-	for range 720 {
-		if got := step("level", 135*millisecond); got != nil {
-			t.Fatalf("a turn at the level of the step is shown: %v", got)
+	turns := func(n int, trace string, ttft time.Duration) {
+		for range n {
+			c.now = c.now.Add(20 * time.Second)
+			run(r, badly(c.now, trace, probe.Success, ttft))
 		}
 	}
-	if diff := cmp.Diff([]string{"first ttft slower"}, step("slower", 150*millisecond)); diff != "" {
-		t.Errorf("a turn above the level of the step (-want +got):\n%s", diff)
+	turns(3*4320, "usual", 100*millisecond)
+	turns(180, "level", 125*millisecond)
+	if got := badTurns(t, r); got != nil {
+		t.Fatalf("a turn at the level of the ticket is shown: %v", got)
+	}
+
+	turns(1, "slower", 150*millisecond)
+	if diff := cmp.Diff([]string{"first ttft slower"}, badTurns(t, r)); diff != "" {
+		t.Errorf("a turn above the level of the ticket (-want +got):\n%s", diff)
 	}
 }
 

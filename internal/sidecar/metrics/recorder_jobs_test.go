@@ -28,7 +28,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	for _, name := range g.of("target=a") {
 		known := []string{
 			TargetInfo, TrafficRate, SchedulerHeartbeat, TailLimit, Baseline, BaselineYoung,
-			BaselineNoise, CusumLimit, CusumAllowance, Excess, CachedBaseline,
+			BaselineNoise, Excess, CachedBaseline, RegressionRatio, Detectable, ExpectedFalsePages,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {
 			t.Errorf("%s = %v at the start", name, got)

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,36 +10,37 @@ import (
 )
 
 // saved is a state file of a regression in progress, as of start.
-func saved(targets ...string) (f regression.File) {
+func saved(t *testing.T, targets ...string) (f regression.File) {
+	t.Helper()
 	for _, target := range targets {
-		f.Jobs = append(f.Jobs, regression.JobState{
-			Target: target, Workload: "chat", Saved: start,
-			Series: []regression.SeriesState{{
-				Cusum: 1.5, Step: regression.StepState{Sum: 2, Up: true},
-				Slots: []regression.SlotState{{Entries: []regression.Entry{{Mean: -1, Variance: 0.1, N: 100}}}},
-			}},
-		})
+		var j regression.JobState
+		text := fmt.Sprintf(`{"target": %q, "workload": "chat", "series": [{"page": {"up": true, "seen": %d, "limit": 0.7}, "known": 0.3}]}`, target, start.Unix()/60)
+		if err := json.Unmarshal([]byte(text), &j); err != nil {
+			t.Fatal(err)
+		}
+		j.Saved = start
+		f.Jobs = append(f.Jobs, j)
 	}
 	return f
 }
 
-// TestRestoreBaselines: the recorder's clock says how old the sums are, for each
-// job when it takes its part.
+// TestRestoreBaselines: the recorder's clock says how old a page is, for each job
+// when it takes its part.
 func TestRestoreBaselines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after, later time.Duration // the restart, the reload that names the second job
-		want         [2]float64    // CUSUM of both
+		want         [2]bool       // both page
 	}{
-		"at once":                     {time.Minute, 0, [2]float64{1.5, 1.5}},
-		"after two days":              {48 * time.Hour, 0, [2]float64{0, 0}},
-		"a reload two days later":     {time.Minute, 48 * time.Hour, [2]float64{1.5, 0}},
-		"with a clock that went back": {-48 * time.Hour, time.Hour, [2]float64{1.5, 1.5}},
-		"two days, then a reload":     {48 * time.Hour, time.Minute, [2]float64{0, 0}},
-		"both just within the hour":   {time.Minute, 59 * time.Minute, [2]float64{1.5, 1.5}},
+		"at once":                     {time.Minute, 0, [2]bool{true, true}},
+		"after two days":              {48 * time.Hour, 0, [2]bool{false, false}},
+		"a reload two days later":     {time.Minute, 48 * time.Hour, [2]bool{true, false}},
+		"with a clock that went back": {-48 * time.Hour, time.Hour, [2]bool{true, true}},
+		"two days, then a reload":     {48 * time.Hour, time.Minute, [2]bool{false, false}},
+		"both just within the hour":   {time.Minute, 59 * time.Minute, [2]bool{true, true}},
 	} {
 		c := &clock{now: start.Add(tt.after)}
 		r := newTestRecorder(c, "north")
-		r.RestoreBaselines(saved("north", "south"))
+		r.RestoreBaselines(saved(t, "north", "south"))
 		c.now = c.now.Add(tt.later)
 		apply(r, jobs("north", "south"))
 		jobs := r.Baselines().Jobs
@@ -48,12 +51,8 @@ func TestRestoreBaselines(t *testing.T) {
 			if !j.Saved.Equal(c.now) {
 				t.Errorf("%s: %s is saved at %v, want %v", name, j.Target, j.Saved, c.now)
 			}
-			if len(j.Series) != 1 || len(j.Series[0].Slots) != 1 {
-				t.Errorf("%s: the baseline of %s is lost: %+v", name, j.Target, j.Series)
-				continue
-			}
-			if s := j.Series[0]; s.Cusum != tt.want[i] || s.Step.Up != (tt.want[i] > 0) {
-				t.Errorf("%s: the sums of %s are %v and %+v, want a CUSUM of %v", name, j.Target, s.Cusum, s.Step, tt.want[i])
+			if got := j.Series[0].Page.Up; got != tt.want[i] || (j.Series[0].Known > 0) != tt.want[i] {
+				t.Errorf("%s: %s pages: %v, and knows %v", name, j.Target, got, j.Series[0].Known)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const archiveVersion = 1
 
 // History returns the half hours and the minutes of a job, and what follows from
-// neither, in a compact form for RestoreHistory: under 200 kB a signal, and a tenth
+// neither, in a compact form for RestoreHistory: at most 230 kB a signal, and a tenth
 // of that compressed.
 func (j *Job) History() []byte {
 	out := []byte{archiveVersion}
@@ -81,20 +81,14 @@ func (b *baseline) archive(out []byte) []byte {
 	if b == nil {
 		return binary.AppendUvarint(out, 0)
 	}
-	var entries []*entry
-	newest := int32(0)
-	for i := range b.entries {
-		newest = max(newest, b.entries[i].number)
-	}
-	b.each(newest-entryCount, newest, func(e *entry) { entries = append(entries, e) })
-	out = binary.AppendUvarint(out, uint64(len(entries)))
-	if len(entries) == 0 {
+	out = binary.AppendUvarint(out, uint64(len(b.entries)))
+	if len(b.entries) == 0 {
 		return out
 	}
 	out = binary.AppendUvarint(out, uint64(b.since))
 	out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(b.accepted)))
 	out = binary.AppendVarint(out, b.moved.Unix())
-	for _, e := range entries {
+	for _, e := range b.entries {
 		out = binary.AppendUvarint(out, uint64(e.number))
 		for _, v := range []float32{e.mean, e.variance, e.bad} {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
@@ -197,8 +191,8 @@ func (r *reader) baseline() *baseline {
 		turns := r.uvarint()
 		e.n, e.usual = uint32(min(turns>>1, math.MaxUint32)), turns&1 == 1
 		if !r.failed && e.fits() {
-			b.entries[e.number%entryCount] = e
-			newest = max(newest, e.number)
+			b.put(e)
+			newest = e.number
 		}
 	}
 	if b.since > newest+slots || !(math.Abs(b.accepted) <= mostLog) {

@@ -21,7 +21,7 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 		fresh.history.put(minute, turns, mean, tail)
 	})
 	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
-	s.page, s.ticket, s.onset, s.known = fresh.page, fresh.ticket, fresh.onset, fresh.known
+	s.page, s.ticket, s.onset, s.known, s.knownPage = fresh.page, fresh.ticket, fresh.onset, fresh.known, fresh.knownPage
 	s.refill()
 }
 

@@ -25,11 +25,11 @@ func minutesOf(f *feed, d time.Duration) (out []Minute) {
 // TestBackfill: a job that was given the minutes of another judges as that one does.
 func TestBackfill(t *testing.T) {
 	f := newFeed(Options{})
-	f.wander = 0.05
+	f.wander, f.spread = 0.05, 0.5
 	f.shape = func(at time.Time) float64 { return 0.3 * math.Sin(2*math.Pi*at.Sub(monday).Hours()/24) }
 	minutes := minutesOf(f, 8*day)
 	next := newFeed(Options{})
-	next.now, next.rng, next.wander, next.shape, next.level = f.now, f.rng, f.wander, f.shape, f.level
+	next.now, next.rng, next.wander, next.shape, next.level, next.spread = f.now, f.rng, f.wander, f.shape, f.level, f.spread
 	next.Backfill(0, 0, minutes)
 	a, b := f.view(), next.view()
 	if b.Young || pages(b) || tickets(b) {
@@ -49,6 +49,17 @@ func TestBackfill(t *testing.T) {
 	next.ratio = 3
 	if took := next.until(time.Hour, pages); took > 5*time.Minute {
 		t.Errorf("×3 paged after %v", took)
+	}
+}
+
+// TestBeyond: of minutes that lie on an objective half of the turns miss it.
+func TestBeyond(t *testing.T) {
+	s := series{threshold: time.Second}
+	for mean, want := range map[float64]float64{0: 0.5, -youngSpread: 0.159, 5: 1, -5: 0} {
+		near(t, "the share of turns that miss it", s.beyond(mean), want, 0.001)
+	}
+	if s.threshold = 0; s.beyond(5) != 0 {
+		t.Error("turns miss an objective that is none")
 	}
 }
 

@@ -1,7 +1,9 @@
 package regression
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -37,7 +39,8 @@ type entry struct {
 // weekends and each half hour of them add to it, over four weeks. What it learns
 // is gated by its owner, so that a lasting regression does not become the usual.
 type baseline struct {
-	entries [entryCount]entry // a ring by number
+	// entries are those of four weeks, the oldest first.
+	entries []entry
 	block   block
 	// since is the half hour from which on the level counts, accepted what it was
 	// taken for then.
@@ -125,7 +128,7 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	if done.fit() {
 		e := done.entry()
 		e.usual = usual(&done)
-		b.entries[e.number%entryCount] = e
+		b.put(e)
 		b.derive(e.number)
 	}
 	return done.fit()
@@ -133,11 +136,30 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 
 // each calls do for the entries of the half hours (from, to], the oldest first.
 func (b *baseline) each(from, to int32, do func(*entry)) {
-	for n := max(from+1, to-entryCount+1, 1); n <= to; n++ {
-		if e := &b.entries[n%entryCount]; e.number == n {
-			do(e)
-		}
+	for i := b.search(from + 1); i < len(b.entries) && b.entries[i].number <= to; i++ {
+		do(&b.entries[i])
 	}
+}
+
+// search finds the first entry of a half hour or later.
+func (b *baseline) search(number int32) int {
+	i, _ := slices.BinarySearchFunc(b.entries, number, func(e entry, n int32) int { return cmp.Compare(e.number, n) })
+	return i
+}
+
+// put takes an entry, and drops what is older than four weeks, or lies ahead: that
+// was measured by another clock.
+func (b *baseline) put(e entry) {
+	b.entries = slices.Delete(b.entries[:b.search(e.number)], 0, b.search(e.number-entryCount+1))
+	b.entries = append(b.entries, e)
+}
+
+// entryOf is the entry of a half hour; nil if there is none.
+func (b *baseline) entryOf(number int32) *entry {
+	if i := b.search(number); i < len(b.entries) && b.entries[i].number == number {
+		return &b.entries[i]
+	}
+	return nil
 }
 
 // accept takes the half hours since one for usual, and those before it no more

@@ -90,6 +90,15 @@ type calibration struct {
 	tail      tailOf
 }
 
+// limit is what a window, by index, exceeds no more often than a chance for each
+// block, where the level wanders so many times as much as it does as a rule.
+func (c *calibration) limit(window int, chance, wide float64) float64 {
+	if spanTable()[window].step {
+		wide = math.Sqrt(wide)
+	}
+	return wide * c.spans[window].limit(chance)
+}
+
 // noise is the standard deviation that single turns give the reading of a window.
 func (c *calibration) noise(w span, spread float64) float64 {
 	turns := 1 / max(1, c.turns*float64(w.minutes))
@@ -99,9 +108,12 @@ func (c *calibration) noise(w span, spread float64) float64 {
 	return spread * math.Sqrt(turns)
 }
 
-// replayer collects the extremes of one pass through a history.
+// replayer collects the extremes of one pass through a history. Levels are in units
+// of how much they wander at such a time; steps in those of its root, for an hour
+// whose level differs from day to day is not as much more abrupt.
 type replayer struct {
-	scan    scan
+	levels  scan
+	steps   scan
 	block   int64
 	sum     [spans]float64 // of squares, of what is above 0
 	n       [spans]float64
@@ -118,7 +130,11 @@ func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
 		if w.minutes > upTo {
 			continue
 		}
-		if v := r.scan.read(w).rise; v > 0 {
+		scan := &r.levels
+		if w.step {
+			scan = &r.steps
+		}
+		if v := scan.read(w).rise; v > 0 {
 			r.sum[i] += v * v
 			r.n[i]++
 			r.highest[i] = max(r.highest[i], v)
@@ -139,25 +155,27 @@ func (r *replayer) close(upTo int) {
 
 // relived is a minute of the past beside what was usual then.
 type relived struct {
-	minute       int64
-	turns, total float64 // of log ratios
-	tail         float64
+	minute int64
+	turns  float64
+	// level and step are the sum of the log ratios in the units of either.
+	level, step float64
+	tail        float64
 }
 
 // relive lays the minutes of a history beside what was usual then, as far as that
-// is known today, in units of how much they wander at such a time, and leaves out what was up for long, and what is around it.
+// is known today, and leaves out what was up for long, and what is around it.
 func relive(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []relived {
 	all := make([]relived, 0, h.last-h.first+1)
 	h.each(func(minute int64, turns, mean, tail float64) {
 		if x := mean - usual(minute); !math.IsNaN(x) {
-			x /= wide(time.Unix(minute*60, 0))
-			all = append(all, relived{minute, turns, turns * min(max(x, -clip), clip), tail})
+			total, unit := turns*min(max(x, -clip), clip), wide(time.Unix(minute*60, 0))
+			all = append(all, relived{minute, turns, total / unit, total / math.Sqrt(unit), tail})
 		}
 	})
 	var s scan
 	keep, until := all[:0], int64(0)
 	for _, m := range all {
-		s.push(m.minute, m.turns, m.total, 0)
+		s.push(m.minute, m.turns, m.level, 0)
 		if s.mean(lastingMinutes) >= lasting {
 			until = m.minute + lastingMinutes
 			for len(keep) > 0 && keep[len(keep)-1].minute > m.minute-lastingMinutes {
@@ -181,11 +199,13 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 	for _, m := range relive(h, usual, wide) {
 		minutes++
 		c.turns += m.turns
-		mirror.scan.push(m.minute, m.turns, -m.total, 0)
+		mirror.levels.push(m.minute, m.turns, -m.level, 0)
+		mirror.steps.push(m.minute, m.turns, -m.step, 0)
 		mirror.take(m.minute, &table, scanned)
-		upright.scan.push(m.minute, m.turns, m.total, m.tail)
+		upright.levels.push(m.minute, m.turns, m.level, m.tail)
+		upright.steps.push(m.minute, m.turns, m.step, 0)
 		upright.take(m.minute, &table, burstMinutes)
-		share.take(m.minute, &upright.scan, m.turns, m.tail)
+		share.take(m.minute, &upright.levels, m.turns, m.tail)
 	}
 	mirror.close(scanned)
 	upright.close(burstMinutes)

@@ -286,7 +286,7 @@ const (
 	// from day to day, leastAround how many differences that takes.
 	around, leastAround = 3, 20
 	// widest bounds by how much more that may be.
-	widest = 3
+	widest = 8
 )
 
 // wide lays how much the half hours differ from day to day beside what is usual
@@ -295,15 +295,14 @@ func (p *polish) wide() (out [2][slots]float64) {
 	var all []float64
 	for k, of := range p.deviations() {
 		for s := range of {
-			var squares []float64
+			var near []float64
 			for i := s - around; i <= s+around; i++ {
 				for _, v := range of[(i+slots)%slots] {
-					d := v - p.curve[k][(i+slots)%slots]
-					squares = append(squares, d*d)
+					near = append(near, v-p.curve[k][(i+slots)%slots])
 				}
 			}
-			if len(squares) >= leastAround {
-				out[k][s] = math.Sqrt(mean(squares))
+			if len(near) >= leastAround {
+				out[k][s] = differ(near) * (1 + 1/math.Sqrt(float64(len(of[s])+1)))
 				all = append(all, out[k][s])
 			}
 		}
@@ -312,12 +311,29 @@ func (p *polish) wide() (out [2][slots]float64) {
 		return out
 	}
 	usual := median(all)
+	if usual == 0 { // they do not differ at all
+		return [2][slots]float64{}
+	}
 	for k := range out {
 		for s := range out[k] {
 			out[k][s] = min(out[k][s]/usual, widest)
 		}
 	}
 	return out
+}
+
+// differ is the standard deviation of deviations, or of those below 0 where that is
+// more: of those above, the highest were not learned.
+func differ(deviations []float64) float64 {
+	sum, below, n := 0.0, 0.0, 0.0
+	for _, d := range deviations {
+		sum += d * d
+		if d < 0 {
+			below += d * d
+			n++
+		}
+	}
+	return math.Sqrt(max(sum/float64(len(deviations)), below/max(1, n)))
 }
 
 // residuals are what is left of the entries since a half hour without their

@@ -26,11 +26,13 @@ type feed struct {
 	// shape says what a time of day or a day adds to the logarithm; nil is none.
 	shape func(time.Time) float64
 	fail  probe.Outcome
-	level float64
+	// spread is the standard deviation of the logarithm of turns.
+	spread float64
+	level  float64
 }
 
 func newFeed(o Options) *feed {
-	return &feed{Job: NewJob(o), rng: rand.New(rand.NewPCG(1, 2)), now: monday, usual: 200 * time.Millisecond, ratio: 1, every: 20 * time.Second}
+	return &feed{Job: NewJob(o), rng: rand.New(rand.NewPCG(1, 2)), now: monday, usual: 200 * time.Millisecond, ratio: 1, every: 20 * time.Second, spread: 0.3}
 }
 
 func (f *feed) run(d time.Duration) *feed {
@@ -44,7 +46,7 @@ func (f *feed) run(d time.Duration) *feed {
 }
 
 func (f *feed) turn() {
-	ln := f.level + 0.3*f.rng.NormFloat64()
+	ln := f.level + f.spread*f.rng.NormFloat64()
 	if f.shape != nil {
 		ln += f.shape(f.now)
 	}

@@ -20,7 +20,10 @@ type Job struct {
 	// relearned is the end of the last change after which the baselines were
 	// started anew.
 	relearned time.Time
-	// asked is the minute since which there is a ticket, 0 while there is none.
+	// minute is that of the last look at the signals.
+	minute int64
+	// asked is the minute since which there is a ticket or a page, 0 while there is
+	// none.
 	asked   int64
 	parts   [kinds]parts
 	cached  [kinds]cached
@@ -48,6 +51,7 @@ func (j *Job) Configure(o Options) {
 				s.calibrated = 0
 			}
 			s.signal, s.policy, s.limited = i, o.Policy, 0
+			s.offset = int32((k*signals + i) * slots / (kinds * signals))
 			s.threshold, s.budget, s.benchmark = o.Thresholds[k][i], o.Budgets[k][i], o.Benchmarks[k][i]
 		}
 	}
@@ -77,6 +81,8 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
 			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, at)
+		} else if r.Outcome.Failed() {
+			j.series[k][i].fail(at)
 		}
 	}
 	if values[0].OK {
@@ -90,35 +96,36 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 
 // pass closes the minutes that are over.
 func (j *Job) pass(at time.Time) {
+	minute := minuteOf(at)
+	if minute == j.minute {
+		return
+	}
+	j.minute = minute
 	for k := range j.series {
 		for i := range j.series[k] {
 			j.series[k][i].pass(at)
 		}
 	}
 	j.settle()
-	j.tell(minuteOf(at))
+	j.tell(minute)
 }
 
-// ticketLasts is for how many minutes a ticket asks. Then it has been said: the
-// level is known, and only more than it is another ticket.
-const ticketLasts = 110
+// asksFor is for how many minutes a ticket asks, and a page of less than twice the
+// usual that no objective minds. Then it has been said: the level is known, and only
+// more than it is news.
+const asksFor = 110
 
-// tell ends the tickets of a job that have been up for long enough.
+// tell ends the tickets, and the mild pages, of a job that have asked for long
+// enough.
 func (j *Job) tell(minute int64) {
-	up := false
-	for k := range j.series {
-		for i := range j.series[k] {
-			up = up || j.series[k][i].ticket.Up
-		}
-	}
-	if !up {
+	if !j.any((*series).regressed) {
 		j.asked = 0
 		return
 	}
 	if j.asked == 0 {
 		j.asked = minute
 	}
-	if minute-j.asked < ticketLasts {
+	if minute-j.asked < asksFor || j.any((*series).urgent) {
 		return
 	}
 	j.asked = 0
@@ -129,26 +136,43 @@ func (j *Job) tell(minute int64) {
 	}
 }
 
-// settle takes what is over for over in every signal: one incident may lie in the
-// windows of all, and is told once.
-func (j *Job) settle() {
-	since, up := int64(0), false
+// any reports whether something is true of a signal.
+func (j *Job) any(of func(*series) bool) bool {
 	for k := range j.series {
 		for i := range j.series[k] {
-			s := &j.series[k][i]
-			up = up || s.regressed()
-			if s.over > 0 && (since == 0 || s.over < since) {
-				since = s.over
+			if of(&j.series[k][i]) {
+				return true
 			}
 		}
 	}
-	if since == 0 || up {
+	return false
+}
+
+// settle takes what is over for over in every signal: one incident may lie in the
+// windows of all, and is told once.
+func (j *Job) settle() {
+	since, paged := int64(0), false
+	for k := range j.series {
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			if s.over > 0 && (since == 0 || s.over < since) {
+				since = s.over
+			}
+			paged = paged || s.paged
+		}
+	}
+	up := (*series).regressed
+	if paged {
+		up = func(s *series) bool { return s.page.Up }
+	}
+	if since == 0 || j.any(up) {
 		return
 	}
 	for k := range j.series {
 		for i := range j.series[k] {
-			j.series[k][i].over = 0
-			j.series[k][i].forgive(since)
+			s := &j.series[k][i]
+			s.over, s.paged = 0, false
+			s.forgive(since)
 		}
 	}
 }

@@ -37,8 +37,8 @@ func (s *series) habit(b *block) bool {
 		if weekend(dayOf(number)) != kind {
 			continue
 		}
-		e := &s.baseline.entries[number%entryCount]
-		if e.number != number || float64(own.mean-e.mean) > s.gate(b.start) || s.minded(float64(e.bad)) {
+		e := s.baseline.entryOf(number)
+		if e == nil || float64(own.mean-e.mean) > s.gate(b.start) || s.minded(float64(e.bad)) {
 			return false
 		}
 		alike = append(alike, e)

@@ -67,9 +67,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 		}
 		floor := max(nearlyAll*math.Log(least), difference)
 		if s.past.known {
-			// Few turns are noise, whatever their mean.
-			most := math.Hypot(always(w.minutes), outlying*s.past.noise(w, s.baseline.spreadOr()))
-			l.spans[i] = max(floor, min(wide*s.past.spans[i].limit(chance), most))
+			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), s.most(w, wide)))
 		} else {
 			l.spans[i] = max(floor, math.Log(youngPage))
 		}
@@ -79,6 +77,16 @@ func (s *series) pageLimits(usual, wide float64) limits {
 		l.tail = max(l.tail, min(s.past.tail.beyond(chance), mostTail))
 	}
 	return l
+}
+
+// most is what pages whatever the past was like. Few turns are noise, whatever
+// their mean, and where days differ by far, being far from the usual says less.
+func (s *series) most(w span, wide float64) float64 {
+	ratio := always(w.minutes)
+	if !w.step {
+		ratio *= max(1, wide/2)
+	}
+	return math.Hypot(ratio, outlying*s.past.noise(w, s.baseline.spreadOr()))
 }
 
 // mostTail is the share of turns in the tail that pages, whatever is usual.
@@ -95,7 +103,7 @@ func (s *series) ticketLimits(wide float64) limits {
 		case w.minutes < 5: // what is over so soon is no work for the day
 			l.spans[i] = math.Inf(1)
 		case s.past.known:
-			l.spans[i] = max(floor, wide*s.past.spans[i].limit(chance))
+			l.spans[i] = max(floor, s.past.limit(i, chance, wide))
 		default:
 			l.spans[i] = max(floor, math.Log(youngTicket))
 		}

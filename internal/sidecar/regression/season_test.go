@@ -59,3 +59,15 @@ func TestWeekend(t *testing.T) {
 		}
 	}
 }
+
+// TestNoNoiseAtAll: of a signal that is always the same every change is seen.
+func TestNoNoiseAtAll(t *testing.T) {
+	f := newFeed(Options{})
+	f.every, f.spread = time.Minute, 0
+	f.run(4 * day)
+	near(t, "detectable in an hour", f.view().Detectable[1], 1.5, 0.1)
+	f.ratio = 1.3
+	if took := f.until(time.Hour, tickets); took > 30*time.Minute {
+		t.Errorf("×1.3 is a ticket after %v", took)
+	}
+}

@@ -29,9 +29,10 @@ type series struct {
 	past     calibration
 	// calibrated is the day of the calibration in force, limited the half hour of
 	// the limits.
-	calibrated, limited int32
-	pages, tickets      limits
-	promise             promise
+	// offset spreads the calibrations of signals over the day, in half hours.
+	calibrated, limited, offset int32
+	pages, tickets              limits
+	promise                     promise
 	// The minute that is being measured.
 	minute       int64
 	turns, total float64 // of log ratios
@@ -40,10 +41,13 @@ type series struct {
 	onset        onset
 	page, ticket verdict
 	// over is since when the last incident was that has just ended, 0 if none has.
-	over int64
-	// known is a level, as log ratio, that a ticket has told of; forgiven is the
-	// minute up to which the scan says nothing of it.
-	known    float64
+	// Paged says that it was a page.
+	over  int64
+	paged bool
+	// known is a level, as log ratio, that a ticket has told of, knownPage one that
+	// a page has.
+	known, knownPage float64
+	// forgiven is the minute up to which the scan says nothing of either.
 	forgiven int64
 	// Configured.
 	signal    int
@@ -84,6 +88,14 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	}
 	b.unsuitable = b.unsuitable || changing
 	b.regressed = b.regressed || s.regressed()
+}
+
+// fail takes a failed turn that says nothing of the signal: half hours of many are
+// not learned from the turns that survived.
+func (s *series) fail(at time.Time) {
+	if s.baseline != nil && at.Truncate(BlockLength).Equal(s.baseline.block.start) {
+		s.baseline.block.failed++
+	}
 }
 
 // level is the recent log ratio to the usual, 0 while it is not known.
@@ -133,7 +145,7 @@ func (s *series) limit(number int32, at time.Time) {
 		return
 	}
 	s.limited = number
-	if day := dayOf(number); day != s.calibrated {
+	if day := dayOf(number + s.offset); day != s.calibrated {
 		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
 	}
 	reference, _ := s.reference(at)
@@ -169,24 +181,47 @@ func (s *series) judge() {
 	s.onset.take(&s.scan, s.minute)
 	since := s.began()
 	if s.page.end(&s.scan, s.minute) { // and with it whatever lies in longer windows
-		s.over = since
+		s.over, s.paged = since, true
 		s.forgive(since)
 	}
 	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
 		s.over = since
 	}
 	levels := !s.young()
-	s.page.take(s.minute, s.pages.find(&s.scan, 0, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
+	s.page.take(s.minute, s.pages.find(&s.scan, s.knownPage, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
 	s.ticket.take(s.minute, s.tickets.find(&s.scan, s.known, levels), true)
 }
 
-// told ends a ticket: its level is known from now on.
+// told ends a ticket, or a page: its level is known from now on.
 func (s *series) told() {
-	s.known, s.ticket.Up = 0, false
-	if level := s.scan.mean(30); level > 0 {
-		s.known = level
+	level := max(0, s.scan.mean(30))
+	if math.IsNaN(level) {
+		level = 0
 	}
+	s.known = level
+	if s.page.Up {
+		s.knownPage = level
+	}
+	s.page.Up, s.ticket.Up = false, false
+}
+
+// urgent says that the signal is a page that must not end before what it is about
+// does: at twice the usual, or where an objective is missed.
+func (s *series) urgent() bool {
+	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.missing())
+}
+
+// missing says that the objective is being missed, in this half hour or the one
+// before it.
+func (s *series) missing() bool {
+	if s.baseline == nil {
+		return false
+	}
+	b := &s.baseline.block
+	before := false
+	s.baseline.each(numberOf(b.start)-2, numberOf(b.start)-1, func(e *entry) { before = s.minded(float64(e.bad)) })
+	return before || b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n))
 }
 
 // began is when what is up began, 0 where nothing is.
@@ -218,7 +253,7 @@ const forgetAfter = 60
 // forget lets go of a known level that is no more.
 func (s *series) forget() {
 	if s.known > 0 && s.minute-s.forgiven >= forgetAfter && s.scan.mean(forgetAfter) < s.known/2 {
-		s.known = 0
+		s.known, s.knownPage = 0, 0
 	}
 }
 
@@ -268,7 +303,8 @@ func (s *series) forgetAll() {
 // judgeAnew begins to judge as if nothing had been measured: of what was, the
 // ratios are no more those to what is usual now.
 func (s *series) judgeAnew() {
-	s.scan, s.onset, s.page, s.ticket, s.known, s.over = scan{}, onset{}, verdict{}, verdict{}, 0, 0
+	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
+	s.known, s.knownPage, s.over, s.paged = 0, 0, 0, false
 	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
 	s.limited = 0
 }

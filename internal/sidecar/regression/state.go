@@ -48,8 +48,10 @@ type SeriesState struct {
 	Onset  onset   `json:"onset"`
 	Page   verdict `json:"page"`
 	Ticket verdict `json:"ticket"`
-	// Known is a level, as log ratio, that a ticket has told of.
-	Known float64 `json:"known,omitzero"`
+	// Known is a level, as log ratio, that a ticket has told of, KnownPage one that
+	// a page has.
+	Known     float64 `json:"known,omitzero"`
+	KnownPage float64 `json:"known_page,omitzero"`
 }
 
 // State returns what the job knows of its present, saved now.
@@ -59,7 +61,7 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			st.Series = append(st.Series, SeriesState{Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket, Known: s.known})
+			st.Series = append(st.Series, SeriesState{Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket, Known: s.known, KnownPage: s.knownPage})
 		}
 	}
 	return st
@@ -80,16 +82,23 @@ func (j *Job) Restore(st JobState, now time.Time) {
 			continue
 		}
 		s := &j.series[one.Kind][one.Signal]
-		s.known = upTo(mostLog, one.Known)
-		if one.Page.fits(now) && one.Ticket.fits(now) {
-			s.onset, s.page, s.ticket = one.Onset, one.Page, one.Ticket
+		s.known, s.knownPage = upTo(mostLog, one.Known), upTo(mostLog, one.KnownPage)
+		if one.Page.fits() && one.Ticket.fits() {
+			minute := minuteOf(now)
+			s.onset, s.page, s.ticket = onset{min(one.Onset.Since, minute)}, one.Page.by(minute), one.Ticket.by(minute)
 		}
 	}
 }
 
 // fits says that a verdict can have been one.
-func (v *verdict) fits(now time.Time) bool {
-	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog && v.Seen <= minuteOf(now)+24*60
+func (v *verdict) fits() bool {
+	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog
+}
+
+// by is the verdict as of a minute: what comes later was said by another clock.
+func (v verdict) by(minute int64) verdict {
+	v.Began, v.Seen = min(v.Began, minute), min(v.Seen, minute)
+	return v
 }
 
 // WriteFile replaces a state file: whatever happens, the old one or the new

@@ -74,6 +74,7 @@ func TestStateAfterATicket(t *testing.T) {
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(1.25, 4*time.Hour)
+	f.series[1][1].told()
 	known := false
 	state := f.State("a", "chat", f.now)
 	for _, s := range state.Series {
@@ -146,11 +147,11 @@ func TestSavedIsWallTime(t *testing.T) {
 // prober, nor hold a page.
 func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	up := verdict{Up: true, Seen: minuteOf(monday), reason: reason{Limit: 0.5}}
-	wild, future := up, up
-	wild.Limit, future.Seen = 1e300, minuteOf(monday.Add(30*day))
+	wild, stuck := up, up
+	wild.Limit, stuck.Over = 1e300, -5
 	j := NewJob(Options{})
 	j.Restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: 1e300}}, Series: []SeriesState{
-		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Known: -1e300}, {Signal: 1, Ticket: future},
+		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Known: -1e300}, {Signal: 1, Ticket: stuck},
 	}}, monday)
 	for i := range signals {
 		if v := j.View(0, i, monday); v.Page != 0 || v.Ticket != 0 {

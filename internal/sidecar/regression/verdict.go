@@ -29,6 +29,9 @@ const (
 	// over is the part of its limit below which the last minutes end a verdict,
 	// overMinutes how many those are.
 	overPart, overMinutes = 0.5, 4
+	// overTurns are as many as it takes to tell, and overMost the minutes that are
+	// waited for them.
+	overTurns, overMost = 24, 12
 	// unheard is for how long a verdict holds while no turn says anything.
 	unheard = 15
 )
@@ -47,7 +50,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	if !v.Up {
 		return false
 	}
-	now := s.mean(overMinutes) - v.Over
+	now := s.mean(overFor(s)) - v.Over
 	if v.Tail {
 		n, _, tail := s.sums(0, 2*overMinutes)
 		now = tail / n // NaN without turns
@@ -61,6 +64,17 @@ func (v *verdict) end(s *scan, minute int64) bool {
 		v.Seen = minute
 	}
 	return !v.Up
+}
+
+// overFor is how many minutes tell whether a level is over.
+func overFor(s *scan) int {
+	minutes := overMinutes
+	for ; minutes < overMost; minutes++ {
+		if turns, _, _ := s.sums(0, int64(minutes)); turns >= overTurns {
+			break
+		}
+	}
+	return minutes
 }
 
 // value is what is exported: at least 1 while it is up, below before.
@@ -88,7 +102,7 @@ func (o *onset) take(s *scan, minute int64) {
 	switch {
 	case o.Since == 0 && last >= risen:
 		o.Since = minute - 1
-	case o.Since != 0 && s.mean(overMinutes) < fallen:
+	case o.Since != 0 && s.mean(overFor(s)) < fallen:
 		o.Since = 0
 	}
 }
