@@ -21,7 +21,7 @@ const (
 	// usual share; leastTail turns of it are evidence.
 	tailPage, tailTicket, leastTail = 0.06, 0.05, 8
 	// ticketsFor is how many tickets for nothing a job may bring in 30 days.
-	ticketsFor = 4
+	ticketsFor = 8
 	// youngPage and youngTicket are the least ratios while nothing is known of what
 	// the target does by itself.
 	youngPage, youngTicket = 2.5, 1.6

@@ -104,6 +104,17 @@ func (s *scan) meanBefore(from, minutes int64) float64 {
 	return total / turns
 }
 
+// latest is the mean of the last two minutes, or of as many more as have evidence.
+func (s *scan) latest() float64 {
+	const most = 12
+	for minutes := 2; minutes < most; minutes++ {
+		if m := s.mean(minutes); !math.IsNaN(m) {
+			return m
+		}
+	}
+	return s.mean(most)
+}
+
 // reading is what a window shows: how far the mean lies above what it is compared
 // with, and what that is, as log ratio to the usual.
 type reading struct{ rise, over float64 }

@@ -190,8 +190,13 @@ func (s *series) judge() {
 	levels := !s.young()
 	s.page.take(s.minute, s.pages.find(&s.scan, s.knownPage, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
-	s.ticket.take(s.minute, s.tickets.find(&s.scan, s.known, levels), true)
+	told := s.tickets.find(&s.scan, s.known, levels)
+	told.atOnce = told.by.Tail && told.score >= 1 // what is over soon is no work for the day
+	s.ticket.take(s.minute, told, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
+
+// ticketFor is how long a level must have been up to be a ticket.
+const ticketFor = 8 * time.Minute
 
 // told ends a ticket, or a page: its level is known from now on.
 func (s *series) told() {

@@ -50,7 +50,8 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	if !v.Up {
 		return false
 	}
-	now := s.mean(overFor(s)) - v.Over
+	minutes := overFor(s)
+	now := s.mean(minutes) - v.Over
 	if v.Tail {
 		n, _, tail := s.sums(0, 2*overMinutes)
 		now = tail / n // NaN without turns
@@ -59,7 +60,8 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	case math.IsNaN(now):
 		v.Up = minute-v.Seen < unheard
 	case now < overPart*v.Limit:
-		v.Up = false
+		// Not of minutes from before it came up.
+		v.Up = minute-v.Began < int64(minutes)
 	default:
 		v.Seen = minute
 	}
@@ -98,7 +100,7 @@ const (
 )
 
 func (o *onset) take(s *scan, minute int64) {
-	last := s.mean(2)
+	last := s.latest()
 	switch {
 	case o.Since == 0 && last >= risen:
 		o.Since = minute - 1
@@ -109,5 +111,5 @@ func (o *onset) take(s *scan, minute int64) {
 
 // lasted says that the level has been up for so long, and still is.
 func (o *onset) lasted(s *scan, minute int64, d time.Duration) bool {
-	return o.Since != 0 && minute-o.Since+1 >= int64(d/time.Minute) && !(s.mean(2) < risen)
+	return o.Since != 0 && minute-o.Since+1 >= int64(d/time.Minute) && !(s.latest() < risen)
 }
