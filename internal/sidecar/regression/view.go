@@ -59,9 +59,10 @@ func (s *series) promised() promise {
 // the tail or, while that is a page or a ticket, well above what is usual.
 func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool {
 	s := &j.series[kind][signal]
-	reference, ok := s.reference(j.wall(now))
+	at := j.wall(now)
+	reference, ok := s.reference(at)
 	x := logSeconds(value) - reference
-	return ok && (x >= max(0, s.level())+s.tailLimit() || s.regressed() && x >= wellAbove)
+	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
 }
 
 // wellAbove is the log ratio to the usual from which on a turn is part of a
@@ -81,7 +82,7 @@ func (s *series) view(at time.Time) View {
 	ln, ok := s.reference(at)
 	if ok {
 		v.Baseline = math.Exp(ln)
-		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit())
+		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit(at))
 	}
 	if ok && s.past.known && s.limited != 0 {
 		v.Detectable, v.Expected = s.promise.detectable, s.promise.expected
