@@ -95,7 +95,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, addrs []string, view *liv
 	if err != nil {
 		return nil, err
 	}
-	s.Restore(usual)
+	s.Restore(usual.Until(time.Now()))
 	cfg, err := config.Parse("demo.yml", demo.ConfigFor(show.Targets, addrs), ".")
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
@@ -91,9 +92,7 @@ func newHospital(t *testing.T, url string) *hospital {
 	file := configFor(t, "/v1", map[string]string{"a": url})
 	withAlerting(t, file, "alerting: {interval: 1s, directory: pager, alertmanagers: [{url: \""+am.URL+"\"}]}\n")
 	h.dir = filepath.Dir(file)
-	if err := usualFor("a").WriteFile(h.state()); err != nil {
-		t.Fatal(err)
-	}
+	remember(t, h.state())
 	h.args = []string{"run", "--config.file=" + file, "--state.file=" + h.state(), "--web.listen-address=127.0.0.1:0", "--shutdown.timeout=1s"}
 	t.Cleanup(h.kill)
 	return h
@@ -150,11 +149,10 @@ func (h *hospital) whole() {
 		}
 	}
 	h.goesOn()
-	f, err := regression.ReadFile(h.state())
-	if err != nil {
+	if _, err := regression.ReadFile(h.state()); err != nil {
 		h.t.Fatal(err)
 	}
-	samples := sampleCount(f)
+	samples := stage.Remembered(h.t, h.state(), targetA())
 	if samples < h.samples {
 		h.t.Errorf("the baselines had %v samples, and have %v", h.samples, samples)
 	}
@@ -220,30 +218,11 @@ func (h *hospital) over() (ends []stage.Told) {
 	return ends
 }
 
-// usualFor has known a target for a day.
-func usualFor(target string) regression.File {
-	job := regression.JobState{Target: target, Workload: "chat"}
-	for i := range 4 {
-		series := regression.SeriesState{Kind: i / 2, Signal: i % 2}
-		for slot := range 48 {
-			entry := regression.Entry{Mean: -4, Variance: .1, N: 100}
-			series.Slots = append(series.Slots, regression.SlotState{Slot: slot, Entries: []regression.Entry{entry}})
-		}
-		job.Series = append(job.Series, series)
-	}
-	return regression.File{Jobs: []regression.JobState{job}}
-}
+// targetA is the job of most tests.
+func targetA() probe.Key { return probe.Key{Target: "a", Workload: "chat"} }
 
-// sampleCount counts the turns that baselines were learned from.
-func sampleCount(f regression.File) (n float64) {
-	for _, job := range f.Jobs {
-		for _, series := range job.Series {
-			for _, slot := range series.Slots {
-				for _, e := range slot.Entries {
-					n += float64(e.N)
-				}
-			}
-		}
-	}
-	return n
+// remember has known the job for days.
+func remember(t *testing.T, state string) {
+	t.Helper()
+	stage.Remember(t, state, targetA(), [2]time.Duration{18 * time.Millisecond, 18 * time.Millisecond})
 }

@@ -53,7 +53,7 @@ func TestSecondProcess(t *testing.T) {
 // and is left as it is.
 func TestStateFileRefused(t *testing.T) {
 	t.Parallel()
-	whole := `{"version": 1, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
+	whole := `{"version": 2, "jobs": [{"target": "a", "workload": "chat", "relearned": "2026-01-05T00:00:00Z"}]}`
 	good := configFor(t, "", map[string]string{"a": "http://127.0.0.1:1"})
 	bad := filepath.Join(t.TempDir(), "bad.yml")
 	if err := os.WriteFile(bad, []byte("targets: 1\n"), 0o600); err != nil {
@@ -64,7 +64,7 @@ func TestStateFileRefused(t *testing.T) {
 		"cut off":              {good, whole[:len(whole)/2], "delete the file to learn anew"},
 		"not JSON":             {good, "\x00\x01", "delete the file to learn anew"},
 		"with something after": {good, whole + "}", "delete the file to learn anew"},
-		"of a later version":   {good, `{"version": 2}`, "are of version 2, this binary reads 1"},
+		"of a later version":   {good, `{"version": 3}`, "is of version 3, this binary reads 2"},
 		"whole, but the configuration has mistakes": {bad, whole, "targets"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func allowed() map[string][]string {
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},
-		"internal/demo":             {"internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
+		"internal/demo":             {"internal/probe", "internal/sidecar/regression", "internal/simulate", "internal/simulate/cluster", "internal/slo"},
 
 		"internal/archtest":   nil,
 		"internal/atomicfile": nil,
@@ -97,7 +97,7 @@ func allowed() map[string][]string {
 		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
 		"tools/testkit/smalldisk":     nil,
-		"tools/testkit/stage":         {"internal/config", "internal/rules", "internal/sidecar", "internal/simulate", "tools/testkit/promtest"},
+		"tools/testkit/stage":         {"internal/config", "internal/probe", "internal/rules", "internal/sidecar", "internal/sidecar/history", "internal/sidecar/regression", "internal/simulate", "tools/testkit/promtest"},
 
 		"tools/notices":          nil,
 		"tools/splice":           nil,

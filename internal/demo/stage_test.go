@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
@@ -24,14 +26,12 @@ const demoTick = 5 * time.Second
 // real sidecar, over connections in memory.
 type demoRun struct {
 	targets   []Target
-	baselines regression.File
+	baselines Usual
 	length    time.Duration
 	// every is the time between two scrapes; 0 is the demo's own.
 	every time.Duration
 	// acts happen to the first target.
 	acts []stage.Act
-	// unseen leaves the scrapes out.
-	unseen bool
 }
 
 // played is what was seen of a stage.
@@ -40,7 +40,7 @@ type played struct {
 	began   time.Time
 	scrapes []stage.Scrape
 	jobs    map[string]status.Job // at the end, by target
-	learned regression.File       // at the end
+	learned regression.JobState   // of the first target, at the end
 }
 
 // play plays a stage to its end.
@@ -66,7 +66,7 @@ func (g demoRun) playNow(t *testing.T, p *played) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prober.Restore(g.baselines)
+	prober.Restore(g.baselines.Until(p.began))
 	if err := prober.Apply(p.cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func (g demoRun) playNow(t *testing.T, p *played) {
 	for _, j := range prober.Status().Jobs {
 		p.jobs[j.Target] = j
 	}
-	p.learned = prober.Baselines()
+	p.learned = prober.Baselines().Jobs[0]
 	stop()
 }
 
@@ -90,14 +90,17 @@ func (g demoRun) watch(t *testing.T, s *sidecar.Sidecar, h *house, p *played) {
 			acts = acts[1:]
 		}
 		time.Sleep(time.Until(p.began.Add(elapsed + every)))
-		if !g.unseen {
-			p.scrapes = append(p.scrapes, stage.Scrape{At: time.Now(), Samples: stage.SamplesOf(t, s, keep)})
-		}
+		p.scrapes = append(p.scrapes, stage.Scrape{At: time.Now(), Samples: stage.SamplesOf(t, s, keep)})
 	}
 }
 
-// readByRules says of a family whether the pager's rules name it: the others
-// are not stored by the pager, either.
+// readByTests are families that no rule names.
+func readByTests() []string {
+	return []string{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2, metrics.PromptTokens, metrics.CachedPromptTokens}
+}
+
+// readByRules says of a family whether the pager's rules name it, or a test: the
+// others are not stored by the pager, either.
 func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
 	t.Helper()
 	files, err := sidecar.PagerRules(cfg)
@@ -108,7 +111,7 @@ func readByRules(t *testing.T, cfg *config.Config) func(family string) bool {
 	return func(family string) bool {
 		named, ok := known[family]
 		if !ok {
-			named = bytes.Contains(files[0].Data, []byte(family))
+			named = bytes.Contains(files[0].Data, []byte(family)) || slices.Contains(readByTests(), family)
 			known[family] = named
 		}
 		return named

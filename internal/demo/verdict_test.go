@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
 	"synthetic/tools/testkit/stage"
 )
 
@@ -89,10 +88,12 @@ func (c trial) judge(t *testing.T, seeds int) verdict {
 }
 
 // usual are the baselines of a trial.
-func (c trial) usual(t *testing.T) regression.File {
+func (c trial) usual(t *testing.T) Usual {
 	t.Helper()
 	if c.learns {
-		return usualFor(t, c.target, 2)
+		one := learnedOf(t, c.target)
+		one.State.Target, one.State.Workload = c.target.Name, workload
+		return Usual{one}
 	}
 	usual, err := Baselines([]Target{c.target})
 	if err != nil {
@@ -102,7 +103,7 @@ func (c trial) usual(t *testing.T) regression.File {
 }
 
 // play plays a trial with a seed.
-func (c trial) play(t *testing.T, usual regression.File, seed uint64) played {
+func (c trial) play(t *testing.T, usual Usual, seed uint64) played {
 	t.Helper()
 	target := c.target
 	target.Options.Seed = seed

@@ -223,8 +223,12 @@ func (s *Sidecar) removed(job probe.Key) {
 	s.guards.forget(job)
 }
 
-// Restore takes over what an earlier process knew of the jobs to come.
-func (s *Sidecar) Restore(usual regression.File) { s.recorder.RestoreBaselines(usual) }
+// Restore takes over what an earlier process knew of the jobs to come: their present,
+// and their past as regression.Job.History gives it.
+func (s *Sidecar) Restore(present regression.File, past map[probe.Key][]byte) {
+	s.recorder.RestoreBaselines(present)
+	s.recorder.RestoreHistories(past)
+}
 
 // Baselines returns what a later process has to know.
 func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }

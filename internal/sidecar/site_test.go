@@ -2,7 +2,6 @@ package sidecar_test
 
 import (
 	"context"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -13,8 +12,8 @@ import (
 	"time"
 
 	"synthetic/internal/config"
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
 )
@@ -75,25 +74,10 @@ func newSite(t *testing.T, alerting string) (s *site, end func()) {
 	}
 }
 
-// usual writes a state file of a job that has known a TTFT of 200 ms and a TPOT
-// of 20 ms for two days.
+// usual leaves the past of a job that has known a TTFT of 200 ms and a TPOT of 20 ms
+// for days.
 func (s *site) usual() {
-	var slots [2][]regression.SlotState // by signal
-	for signal, seconds := range []float64{.2, .02} {
-		for i := range 48 {
-			e := regression.Entry{Mean: float32(math.Log(seconds) + .05*float64(i%2*2-1)), Variance: .09, N: 300}
-			slots[signal] = append(slots[signal], regression.SlotState{Slot: i, Entries: []regression.Entry{e, e}})
-		}
-	}
-	job := regression.JobState{Target: "chat", Workload: "chat"}
-	for kind := range 2 {
-		for signal := range 2 {
-			job.Series = append(job.Series, regression.SeriesState{Kind: kind, Signal: signal, Slots: slots[signal]})
-		}
-	}
-	if err := (regression.File{Jobs: []regression.JobState{job}}).WriteFile(s.stateFile()); err != nil {
-		s.t.Fatal(err)
-	}
+	stage.Remember(s.t, s.stateFile(), probe.Key{Target: "chat", Workload: "chat"}, [2]time.Duration{200 * time.Millisecond, 20 * time.Millisecond})
 }
 
 func (s *site) stateFile() string { return filepath.Join(s.disk, "baselines.json") }

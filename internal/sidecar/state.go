@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/history"
 	"synthetic/internal/sidecar/regression"
 )
@@ -38,19 +39,23 @@ func (s *Sidecar) restore() error {
 	if err != nil {
 		return refused("--state.file: %w", err)
 	}
-	s.Restore(f)
-	return s.restoreHistory()
+	past, err := s.readHistory()
+	if err != nil {
+		return err
+	}
+	s.Restore(f, past)
+	return nil
 }
 
 func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
 
-// restoreHistory reads the history beside the state file. One that cannot be used
+// readHistory reads the history beside the state file. One that cannot be used
 // is put aside: without it there are baselines to go on with, and only their
 // limits are those of a young job.
-func (s *Sidecar) restoreHistory() error {
+func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	path := s.historyFile()
 	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
-		return refused("--state.file: %w", err)
+		return nil, refused("--state.file: %w", err)
 	}
 	jobs, err := history.Read(path)
 	if damaged, ok := errors.AsType[*history.DamagedError](err); ok {
@@ -59,10 +64,9 @@ func (s *Sidecar) restoreHistory() error {
 		err = os.Rename(path, aside)
 	}
 	if err != nil {
-		return refused("--state.file: %w; its directory must be readable and writable", err)
+		return nil, refused("--state.file: %w; its directory must be readable and writable", err)
 	}
-	s.recorder.RestoreHistories(jobs)
-	return nil
+	return jobs, nil
 }
 
 // keepState saves the baselines once a minute and the history once an hour, and
