@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"math"
-	"time"
+	"strconv"
 
 	dto "github.com/prometheus/client_model/go"
 
@@ -10,40 +10,11 @@ import (
 	"synthetic/internal/sidecar/regression"
 )
 
-// Forecast is what was exported, just before a fault, of what can be seen.
+// Forecast is what was exported, just before a fault, of how long it takes to page.
 type Forecast struct {
-	// Size is that of the fault, a ratio.
-	Size float64
-	// Least are the ratios that are said to be found within 15 minutes and within an
-	// hour, of the kind of turn that sees more; NaN where nothing was said.
-	Least [2]float64
-}
-
-// Known says that something was said.
-func (f Forecast) Known() bool { return f.Least[0] >= 1 || f.Least[1] >= 1 }
-
-// within are the times that forecasts are for, with the labels of their series.
-func within() map[string]int { return map[string]int{"15m": 0, "1h": 1} }
-
-const (
-	soon = 15 * time.Minute
-	late = time.Hour
-)
-
-// Delay is how long it takes to find the fault if the forecast is right, in
-// seconds: a power of the logarithm of its size through the two figures that there
-// are, or the square where there is one. Evidence grows with time and with the
-// square of what there is to see.
-func (f Forecast) Delay() float64 {
-	size, a, b := math.Log(f.Size), math.Log(f.Least[0]), math.Log(f.Least[1])
-	power := 2.
-	if a > b && b > 0 && !math.IsInf(a, 1) {
-		power = min(4, max(1, math.Log(late.Seconds()/soon.Seconds())/math.Log(a/b)))
-	}
-	if a > 0 && !math.IsInf(a, 1) && (size >= a || math.IsNaN(b)) {
-		return soon.Seconds() * math.Pow(a/size, power)
-	}
-	return late.Seconds() * math.Pow(b/size, power)
+	// Delay is in seconds, of the kind of turn that pages first: +Inf if none does,
+	// NaN where nothing was said.
+	Delay float64
 }
 
 // foresee keeps what is exported before each fault that begins until the next
@@ -70,19 +41,18 @@ func (s *Simulation) forecast(target string, f Fault) (*Forecast, error) {
 	if signal == "" {
 		return nil, nil // of part of the turns, and of failures, nothing is said
 	}
-	families, err := s.recorder.Only(func(name string) bool { return name == metrics.Detectable }).Gather()
+	families, err := s.recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
 	if err != nil {
 		return nil, err
 	}
-	out := &Forecast{Size: f.Size, Least: [2]float64{math.NaN(), math.NaN()}}
+	size, out := strconv.FormatFloat(f.Size, 'f', -1, 64), &Forecast{math.NaN()}
 	for _, family := range families {
 		for _, m := range family.Metric {
-			if labelOf(m, metrics.LabelTarget) != target || labelOf(m, metrics.LabelSignal) != string(signal) {
+			if labelOf(m, metrics.LabelTarget) != target || labelOf(m, metrics.LabelSignal) != string(signal) || labelOf(m, metrics.LabelRatio) != size {
 				continue
 			}
-			least := &out.Least[within()[labelOf(m, metrics.LabelWithin)]]
-			if v := m.GetGauge().GetValue(); v >= 1 && !(*least <= v) {
-				*least = v
+			if v := m.GetGauge().GetValue(); v >= 0 && !(out.Delay <= v) {
+				out.Delay = v
 			}
 		}
 	}
@@ -111,57 +81,25 @@ func labelOf(m *dto.Metric, name string) string {
 	return ""
 }
 
-// ForecastScore lays what was said to be seen beside what was found, of one kind
-// of fault. Shares are of the incidents of which something was said.
+// ForecastScore lays the delays that were said beside those that came out, of one
+// kind of fault: medians in seconds, missed ones at +Inf (null). Incidents are those
+// of which something was said.
 type ForecastScore struct {
-	Incidents int `json:"incidents"`
-	// The median delays, in seconds, as forecast and as replayed; missed ones are at
-	// +Inf (null).
+	Incidents      int      `json:"incidents"`
 	MedianForecast *float64 `json:"median_forecast_seconds"`
 	MedianReplayed *float64 `json:"median_replayed_seconds"`
-	// Forecast and Found within 15 minutes and within an hour.
-	ForecastSoon float64 `json:"share_forecast_within_15m"`
-	FoundSoon    float64 `json:"share_found_within_15m"`
-	ForecastLate float64 `json:"share_forecast_within_1h"`
-	FoundLate    float64 `json:"share_found_within_1h"`
 }
 
 // scoreForecasts scores those detections that have a forecast; nil if none has.
 func scoreForecasts(detections []Detection) *ForecastScore {
 	var forecast, replayed []float64
-	var s ForecastScore
-	add := func(to *float64, yes bool) {
-		if yes {
-			*to++
-		}
-	}
 	for _, d := range detections {
-		f := d.Incident.Forecast
-		if f == nil || !f.Known() {
-			continue
+		if f := d.Incident.Forecast; f != nil && !math.IsNaN(f.Delay) {
+			forecast, replayed = append(forecast, f.Delay), append(replayed, d.ToPage)
 		}
-		took := d.delay(f.Size)
-		forecast, replayed = append(forecast, f.Delay()), append(replayed, took)
-		add(&s.ForecastSoon, f.Size >= f.Least[0])
-		add(&s.FoundSoon, took <= soon.Seconds())
-		add(&s.ForecastLate, f.Size >= f.Least[1])
-		add(&s.FoundLate, took <= late.Seconds())
 	}
-	if s.Incidents = len(forecast); s.Incidents == 0 {
+	if len(forecast) == 0 {
 		return nil
 	}
-	for _, share := range []*float64{&s.ForecastSoon, &s.FoundSoon, &s.ForecastLate, &s.FoundLate} {
-		*share /= float64(s.Incidents)
-	}
-	s.MedianForecast, s.MedianReplayed = finite(quantile(forecast, 0.5)), finite(quantile(replayed, 0.5))
-	return &s
-}
-
-// delay is how long it took to find a fault of a size: what is too small to page
-// is found by a ticket.
-func (v Detection) delay(size float64) float64 {
-	if size < regression.DefaultPolicy().PageRatio {
-		return v.ToEither()
-	}
-	return v.ToPage
+	return &ForecastScore{len(forecast), finite(quantile(forecast, 0.5)), finite(quantile(replayed, 0.5))}
 }

@@ -30,6 +30,7 @@ const (
 	LabelSLO      = "slo"
 	LabelSignal   = "signal"
 	LabelWithin   = "within"
+	LabelRatio    = "ratio"
 	LabelPart     = "part"
 	// LabelStatistic says which figure of a benchmark it is.
 	LabelStatistic = "statistic"
@@ -98,6 +99,7 @@ const (
 	TicketScore        = "synthetic_regression_ticket_score"
 	RegressionRatio    = "synthetic_regression_ratio"
 	RegressionSince    = "synthetic_regression_since_timestamp_seconds"
+	RegressionDelay    = "synthetic_regression_delay_seconds"
 	Detectable         = "synthetic_regression_detectable_ratio"
 	ExpectedFalsePages = "synthetic_regression_expected_false_pages"
 	RegressionHistory  = "synthetic_regression_history_seconds"
@@ -220,7 +222,8 @@ func Catalog() []Metric {
 		{TicketScore, Gauge, "", "The same for a ticket.", signal},
 		{RegressionRatio, Gauge, "ratio", "Geometric mean over the last five minutes of value / baseline; NaN where that is not known.", signal},
 		{RegressionSince, Gauge, "seconds", "When the regression began that pages or is a ticket, as Unix time; 0 while there is none.", signal},
-		{Detectable, Gauge, "ratio", "Least ratio to the baseline that pages within that time at the promised rate of pages for nothing; +Inf where none does, NaN while the history is too short to tell.", append(slices.Clone(signal), LabelWithin)},
+		{RegressionDelay, Gauge, "seconds", "After how long a rise to that ratio to the baseline pages, in half of the cases, without what scraping and evaluating take; +Inf if it does not, NaN while the history is too short to tell.", append(slices.Clone(signal), LabelRatio)},
+		{Detectable, Gauge, "ratio", "Least ratio to the baseline that pages within that time, in half of the cases, at the promised rate of pages for nothing; +Inf where none does, NaN while the history is too short to tell.", append(slices.Clone(signal), LabelWithin)},
 		{ExpectedFalsePages, Gauge, "", "Pages for nothing that 30 days of this signal bring at the limits in force; NaN while the history is too short to tell.", signal},
 		{RegressionHistory, Gauge, "seconds", "Length of the history that limits are chosen from.", signal},
 		{BaselineMoved, Gauge, "seconds", "When a lasting level that no objective minds was last taken for the usual, as Unix time; 0 for never.", signal},

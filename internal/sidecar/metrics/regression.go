@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"math"
+	"strconv"
 	"time"
 
 	"synthetic/internal/probe"
@@ -113,6 +115,9 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
+		for n, size := range regression.Sizes() {
+			e.add(RegressionDelay, l.with(LabelSignal, string(signal)).with(LabelRatio, strconv.FormatFloat(size, 'f', -1, 64)), delaySeconds(v.Delay[n]))
+		}
 		for w, within := range []string{"15m", "1h"} {
 			e.add(Detectable, l.with(LabelSignal, string(signal)).with(LabelWithin, within), v.Detectable[w])
 		}
@@ -122,4 +127,15 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 		e.add(Excess, l.with(LabelPart, string(part)), excess[i])
 	}
 	e.add(CachedBaseline, l, j.regression.CachedBaseline(k, e.now))
+}
+
+// delaySeconds is +Inf for what never comes, and NaN for what is not known.
+func delaySeconds(d time.Duration) float64 {
+	switch d {
+	case regression.Never:
+		return math.Inf(1)
+	case 0:
+		return math.NaN()
+	}
+	return d.Seconds()
 }

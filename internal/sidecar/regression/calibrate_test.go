@@ -75,9 +75,12 @@ func TestLimitsGrowWithNoise(t *testing.T) {
 				t.Errorf("noise of %v: window %d has the limit %v, less noise %v", sd, i, l.spans[i], before.spans[i])
 			}
 		}
-		quarter, hour := l.detectable(&c, DefaultPolicy(), 15), l.detectable(&c, DefaultPolicy(), 60)
+		quarter, hour := l.detectable(DefaultPolicy(), 15), l.detectable(DefaultPolicy(), 60)
 		if quarter < seen || hour > quarter {
 			t.Errorf("noise of %v: ×%v is seen in 15 min, ×%v in an hour; with less noise ×%v", sd, quarter, hour, seen)
+		}
+		if d := l.delay(math.Log(quarter*1.001), DefaultPolicy()); d > 15 {
+			t.Errorf("noise of %v: ×%v is seen in 15 min, and after %v", sd, quarter, d)
 		}
 		if e := l.expected(&c); !(e >= 0) {
 			t.Errorf("noise of %v: %v pages are expected", sd, e)

@@ -11,6 +11,8 @@ const (
 	seasonDays = 3
 	// dayEntries make the level of a day, weekEntries that of longer.
 	dayEntries = 12
+	// shapeStep is how often the shape is computed, in half hours.
+	shapeStep = slots / 4
 	// newest days of a kind give the shape of its days.
 	newest = 10
 	// recent entries give the level of now; a level that fell is followed as far
@@ -30,7 +32,10 @@ type derived struct {
 	// wide is by how much more half hours differ from day to day at such a time
 	// than they do as a rule; 0 is not known.
 	wide [2][slots]float64
-	// shaped is the day on which the curve was computed.
+	// scatter is by how much more single turns differ at such a time than they do
+	// in all; 0 is not known.
+	scatter [2][slots]float64
+	// shaped is the quarter of a day in which the curve was computed.
 	shaped int32
 	// noise is the standard deviation of half hours around the usual, spread that
 	// of single turns within them.
@@ -57,11 +62,10 @@ func (b *baseline) derive(now int32) {
 		return
 	}
 	d.spread = math.Sqrt(variance / weight)
-	// The shape is that of days: it changes once a day.
-	d.curve, d.wide, d.shaped = b.curve, b.wide, b.shaped
-	if day := dayOf(now); d.blocks >= seasonDays*slots && day != d.shaped {
+	d.curve, d.wide, d.scatter, d.shaped = b.curve, b.wide, b.scatter, b.shaped
+	if part := (now + 1) / shapeStep; d.blocks >= seasonDays*slots && part != d.shaped {
 		p.season()
-		d.curve, d.wide, d.shaped = p.curve, p.wide(), day
+		d.curve, d.wide, d.scatter, d.shaped = p.curve, p.wide(), p.scatter(d.spread), part
 	}
 	p.curve = d.curve
 	residuals := p.residuals(b.since)
@@ -145,6 +149,16 @@ func (b *baseline) shapeAt(t time.Time) float64 {
 func (b *baseline) wideAt(t time.Time) float64 {
 	n := numberOf(t)
 	return max(1, b.wide[weekend(dayOf(n))][n%slots])
+}
+
+// scatterAt is by how much more single turns differ at a time than in all, at least
+// 1.
+func (b *baseline) scatterAt(t time.Time) float64 {
+	if b == nil {
+		return 1
+	}
+	n := numberOf(t)
+	return max(1, b.scatter[weekend(dayOf(n))][n%slots])
 }
 
 func (b *baseline) curveOf(number int32) float64 {
@@ -293,16 +307,15 @@ const (
 // for all.
 func (p *polish) wide() (out [2][slots]float64) {
 	var all []float64
-	for k, of := range p.deviations() {
-		for s := range of {
+	of := p.deviations()
+	for k := range of {
+		for s := range of[k] {
 			var near []float64
 			for i := s - around; i <= s+around; i++ {
-				for _, v := range of[(i+slots)%slots] {
-					near = append(near, v-p.curve[k][(i+slots)%slots])
-				}
+				near = append(near, alike(of, k, (i+slots)%slots)...)
 			}
 			if len(near) >= leastAround {
-				out[k][s] = differ(near) * (1 + 1/math.Sqrt(float64(len(of[s])+1)))
+				out[k][s] = differ(near) * (1 + 1/math.Sqrt(float64(len(of[k][s])+1)))
 				all = append(all, out[k][s])
 			}
 		}
@@ -318,6 +331,50 @@ func (p *polish) wide() (out [2][slots]float64) {
 		for s := range out[k] {
 			out[k][s] = min(out[k][s]/usual, widest)
 		}
+	}
+	return out
+}
+
+// scatter lays how much single turns differ within the half hours at about a time
+// of day beside what they do in all.
+func (p *polish) scatter(spread float64) (out [2][slots]float64) {
+	var variance, turns [2][slots]float64
+	for _, e := range p.usual {
+		k, s := weekend(dayOf(e.number)), e.number%slots
+		for _, i := range []int32{s + slots - 1, s, s + 1} {
+			variance[k][i%slots] += float64(e.variance) * float64(e.n)
+			turns[k][i%slots] += float64(e.n)
+		}
+	}
+	for k := range out {
+		for s, n := range turns[k] {
+			if n > 0 && spread > 0 {
+				out[k][s] = math.Sqrt(variance[k][s]/n) / spread
+			}
+		}
+	}
+	return out
+}
+
+// likeShape is how near, as log ratio, weekends and weekdays are at a time of day to
+// tell of each other how much they differ.
+const likeShape = 0.2
+
+// alike are the deviations at a time of day from their median, on the kind of day
+// and, where that is like it, on the other.
+func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
+	own, other := of[kind][slot], of[1-kind][slot]
+	if len(own) == 0 {
+		return nil
+	}
+	add := func(v []float64) {
+		for _, x := range v {
+			out = append(out, x-median(v))
+		}
+	}
+	add(own)
+	if len(other) > 0 && math.Abs(median(other)-median(own)) < likeShape {
+		add(other)
 	}
 	return out
 }

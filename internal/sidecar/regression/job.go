@@ -171,9 +171,15 @@ func (j *Job) settle() {
 			s := &j.series[k][i]
 			s.over, s.paged = 0, false
 			s.forgive(since)
+			if paged {
+				s.quiet = j.minute + quietMinutes
+			}
 		}
 	}
 }
+
+// quietMinutes after a page only what is clearly new is another.
+const quietMinutes = 30
 
 // TooLate reports whether the prober itself may have added more to a signal of a
 // turn, by index of Signals, than a comparison with the usual can bear.

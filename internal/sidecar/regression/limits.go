@@ -144,24 +144,36 @@ func (l *limits) find(s *scan, above float64, levels bool) finding {
 	return f
 }
 
-// detectable is the least ratio that the limits find within so many minutes in
-// nine of ten cases, +Inf if none.
-func (l *limits) detectable(c *calibration, policy Policy, minutes float64) float64 {
-	least := math.Inf(1)
+// delay is after how many minutes a rise of a log ratio that comes at once pages, in
+// half of the cases; +Inf if it does not.
+func (l *limits) delay(rise float64, policy Policy) float64 {
+	soon, atOnce := math.Inf(1), math.Inf(1)
 	for i, w := range spanTable() {
-		// The mean of a window rises until the window is full of the fault.
-		filled := min(1, (minutes-1)/float64(w.minutes))
-		need := (l.spans[i] + surely*c.spans[i].sd) / filled
-		if need < math.Log(twice) && minutes < policy.PageFor.Minutes()+1 {
-			need = math.Log(twice)
+		if l.spans[i] > rise {
+			continue
 		}
-		least = min(least, need)
+		// The mean of a window rises until the window is full of it.
+		filled := float64(w.minutes) * l.spans[i] / rise
+		soon = min(soon, filled)
+		if l.spans[i] >= nearlyAll*math.Log(twice) {
+			atOnce = min(atOnce, filled)
+		}
 	}
-	return math.Exp(least)
+	// A minute is judged when it is over, which takes half of one.
+	return min(max(soon, policy.PageFor.Minutes()), max(soon, atOnce)) + 0.5
 }
 
-// surely is how many standard deviations of the mean nine of ten lie above.
-const surely = 1.28
+// detectable is the least ratio that pages within so many minutes, in half of the
+// cases; +Inf if none.
+func (l *limits) detectable(policy Policy, minutes float64) float64 {
+	const finest = 0.005
+	for rise := finest; rise < clip; rise += finest {
+		if l.delay(rise, policy) <= minutes {
+			return math.Exp(rise)
+		}
+	}
+	return math.Inf(1)
+}
 
 // expected is how many pages for nothing the limits bring in 30 days.
 func (l *limits) expected(c *calibration) float64 {

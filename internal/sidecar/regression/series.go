@@ -44,6 +44,8 @@ type series struct {
 	// Paged says that it was a page.
 	over  int64
 	paged bool
+	// quiet is the minute up to which only what is clearly new is a page.
+	quiet int64
 	// known is a level, as log ratio, that a ticket has told of, knownPage one that
 	// a page has.
 	known, knownPage float64
@@ -70,7 +72,7 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 		reference = ln
 	}
 	x := min(max(ln-reference, -clip), clip)
-	inTail := ok && x-max(0, s.level()) > s.tailLimit()
+	inTail := ok && x-max(0, s.level()) > s.tailLimit(at)
 	s.moments.add(ln, reference, inTail)
 	if ok {
 		s.turns++
@@ -188,12 +190,20 @@ func (s *series) judge() {
 		s.over = since
 	}
 	levels := !s.young()
-	s.page.take(s.minute, s.pages.find(&s.scan, s.knownPage, levels), s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
+	paged := s.pages.find(&s.scan, s.knownPage, levels)
+	if s.minute <= s.quiet && paged.score < clearly {
+		paged.score = min(paged.score, almost)
+	}
+	s.page.take(s.minute, paged, s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
 	told := s.tickets.find(&s.scan, s.known, levels)
 	told.atOnce = told.by.Tail && told.score >= 1 // what is over soon is no work for the day
 	s.ticket.take(s.minute, told, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
+
+// clearly is the score that is something new shortly after a page, almost one that
+// is none.
+const clearly, almost = 1.4, 0.99
 
 // ticketFor is how long a level must have been up to be a ticket.
 const ticketFor = 8 * time.Minute
@@ -265,11 +275,17 @@ func (s *series) forget() {
 // usual says whether a half hour is one to learn from: what is neither a page nor a
 // ticket and would not become one, or what the days before it were like, too.
 func (s *series) usual(b *block) bool {
-	if !s.baseline.mature() {
+	switch {
+	case !s.baseline.mature():
 		return !b.regressed
+	case len(s.baseline.entries) < firstWeek:
+		return true // its peaks are not known yet, and medians bear a fault
 	}
 	return !b.regressed && b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
 }
+
+// firstWeek is how many half hours are learned from whatever they are like.
+const firstWeek = 7 * slots
 
 // gate is how far above the usual a half hour may lie to be learned at once.
 func (s *series) gate(at time.Time) float64 {
@@ -295,8 +311,8 @@ func (s *series) young() bool {
 
 // tailLimit is the log ratio to the recent level beyond which a turn is in the
 // tail.
-func (s *series) tailLimit() float64 {
-	return max(tailFloor, tailSpread*s.baseline.spreadOr())
+func (s *series) tailLimit(at time.Time) float64 {
+	return max(tailFloor, tailSpread*s.baseline.spreadOr()*s.baseline.scatterAt(at))
 }
 
 // forgetAll begins to learn anew; what was measured of the noise stays.

@@ -25,10 +25,13 @@ type View struct {
 	Ratio float64
 	Since time.Time
 	// Detectable are the least ratios that page within a quarter of an hour and
-	// within an hour, +Inf where none does; Expected is how many pages for nothing
+	// within an hour, +Inf where none does; Delay is after how long a rise of each of
+	// Sizes pages, Never if it does not, 0 while that is not known; both in half of
+	// the cases. Expected is how many pages for nothing
 	// a month of 30 days brings at these limits, NaN while that is not known; History
 	// how long a time both stand on.
 	Detectable [2]float64
+	Delay      [3]time.Duration
 	Expected   float64
 	History    time.Duration
 	// Moved is when a lasting level was last taken for the usual; zero for never.
@@ -40,6 +43,7 @@ type View struct {
 // promise is what the limits in force see, and what they cost.
 type promise struct {
 	detectable [2]float64
+	delay      [3]time.Duration
 	expected   float64
 }
 
@@ -50,18 +54,31 @@ func withins() [2]float64 { return [2]float64{15, 60} }
 func (s *series) promised() promise {
 	p := promise{expected: s.pages.expected(&s.past)}
 	for i, minutes := range withins() {
-		p.detectable[i] = s.pages.detectable(&s.past, s.policy, minutes)
+		p.detectable[i] = s.pages.detectable(s.policy, minutes)
+	}
+	for i, size := range Sizes() {
+		p.delay[i] = Never
+		if minutes := s.pages.delay(math.Log(size), s.policy); !math.IsInf(minutes, 1) {
+			p.delay[i] = time.Duration(minutes * float64(time.Minute))
+		}
 	}
 	return p
 }
+
+// Never is a delay of what does not page.
+const Never time.Duration = math.MaxInt64
+
+// Sizes are the ratios to the usual that View.Delay is of.
+func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
 
 // Unusual reports whether a value of a signal of a kind of turn, by index, is in
 // the tail or, while that is a page or a ticket, well above what is usual.
 func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool {
 	s := &j.series[kind][signal]
-	reference, ok := s.reference(j.wall(now))
+	at := j.wall(now)
+	reference, ok := s.reference(at)
 	x := logSeconds(value) - reference
-	return ok && (x >= max(0, s.level())+s.tailLimit() || s.regressed() && x >= wellAbove)
+	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
 }
 
 // wellAbove is the log ratio to the usual from which on a turn is part of a
@@ -81,10 +98,10 @@ func (s *series) view(at time.Time) View {
 	ln, ok := s.reference(at)
 	if ok {
 		v.Baseline = math.Exp(ln)
-		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit())
+		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit(at))
 	}
 	if ok && s.past.known && s.limited != 0 {
-		v.Detectable, v.Expected = s.promise.detectable, s.promise.expected
+		v.Detectable, v.Delay, v.Expected = s.promise.detectable, s.promise.delay, s.promise.expected
 	}
 	s.viewBaseline(&v)
 	return v
