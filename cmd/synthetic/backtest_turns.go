@@ -13,6 +13,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/turnlog"
@@ -81,9 +82,9 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 
 // judgedBy are the jobs of a log, and what their rules are made from: as the
 // configuration has them or, for those that it does not name, as the log shows
-// them.
+// them. What all may page for nothing is divided among the jobs of the log.
 func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
-	known, named := map[probe.Key]sink.Job{}, rules.Input{SLOs: backtest.Objectives()}
+	known, named, policy := map[probe.Key]sink.Job{}, rules.Input{SLOs: backtest.Objectives()}, regression.DefaultPolicy()
 	if f.configFile != "" {
 		cfg, err := config.Load(f.configFile)
 		if err != nil {
@@ -93,15 +94,21 @@ func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Inpu
 		for _, j := range cfg.Jobs {
 			known[j.Key()] = j
 		}
+		if n := len(cfg.Jobs); n > 0 {
+			policy = cfg.Jobs[0].Policy
+			policy.FalsePages *= float64(n)
+		}
 	}
+	policy.FalsePages /= float64(max(1, len(survey.Jobs)))
 	in := named
 	in.Jobs = nil
 	var jobs []sink.Job
 	for _, s := range survey.Jobs {
 		job, ok := known[s.Key]
 		if !ok {
-			job = s.Job(named.SLOs)
+			job = s.Job(named.SLOs, policy)
 		}
+		job.Policy = policy
 		jobs = append(jobs, job)
 		i := slices.IndexFunc(named.Jobs, func(j rules.Job) bool { return j.Target == s.Key.Target && j.Workload == s.Key.Workload })
 		if i >= 0 {

@@ -191,6 +191,32 @@ slos:
 	}
 }
 
+// TestJobsOfALogDivideFalsePages: of a log of two jobs each has half of what all may
+// page for nothing, however many a configuration has.
+func TestJobsOfALogDivideFalsePages(t *testing.T) {
+	t.Parallel()
+	cfg := filepath.Join(t.TempDir(), "synthetic.yml")
+	text := `
+targets: [{name: a, base_url: "http://127.0.0.1:8000/v1"}, {name: c, base_url: "http://127.0.0.1:8000/v1"}, {name: d, base_url: "http://127.0.0.1:8000/v1"}]
+regression: {false_pages: 2/30d, page: {ratio: 1.7}}
+`
+	if err := os.WriteFile(cfg, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	survey := backtest.Survey{Jobs: []backtest.SurveyedJob{{Key: probe.Key{Target: "a", Workload: "chat"}}, {Key: probe.Key{Target: "b", Workload: "chat"}}}}
+	for file, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.25, 1.5}, cfg: {1, 1.7}} {
+		jobs, _, err := (&backtestFlags{configFile: file}).judgedBy(survey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			if math.Abs(j.Policy.FalsePages-want.falsePages) > 1e-9 || j.Policy.PageRatio != want.ratio {
+				t.Errorf("with the configuration %q the policy of %s is %+v", file, j.Target.Name, j.Policy)
+			}
+		}
+	}
+}
+
 func TestBacktestOfTurnsMistakes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -125,7 +125,7 @@ func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
   metrics       http://%[2]s/metrics
   by hand       %[3]s probe --base-url http://%[1]s/v1
 
-What is usual was learned beforehand; a prober of your own takes a day for that.
+What is usual was learned beforehand; a prober of your own takes days for that.
 Ctrl-C ends the demo. The first figures come within seconds.
 
 `, addrs[0], web, os.Args[0])

@@ -1,31 +1,11 @@
 package backtest
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"synthetic/internal/rules"
 )
-
-// Inhibition says that, while one alert fires, others are no call: a rule of
-// Alertmanager's inhibit_rules.
-type Inhibition struct {
-	// Source and Target match names of alerts. An alert that both match is not held
-	// back.
-	Source, Target *regexp.Regexp
-	// Equal are the labels that both must have alike; one that both lack is alike.
-	Equal []string
-}
-
-// Inhibitions are those of the Alertmanager example for the generated rules that
-// matter between targets: within one, what fires together is one page anyway.
-func Inhibitions() []Inhibition {
-	return []Inhibition{{
-		Source: regexp.MustCompile(`^SyntheticFleetRegression$`),
-		Target: regexp.MustCompile(`^Synthetic(TargetDown|SLO.+|ErrorBudgetExhausted|Regression|CachedRatioDrop|TargetBusy|ConversationsSkipped|UsageMissing|ServerMetricsUnreadable|AcceptanceCollapse)$`),
-	}}
-}
 
 // groupWait is how long Alertmanager waits before it says the first word of a
 // group, by the example that comes with the rules: what is held back until then
@@ -33,25 +13,27 @@ func Inhibitions() []Inhibition {
 const groupWait = 30 * time.Second
 
 // Inhibit leaves out what is held back from its beginning to its end, and lets
-// begin when it was first said what is held back at its beginning. The spans are
-// in order of From, and stay so.
-func Inhibit(spans []Span, rules []Inhibition) []Span {
-	for _, rule := range rules {
-		spans = rule.apply(spans)
+// begin when it was first said what is held back at its beginning. What is held back
+// holds back, too. The spans are in order of From, and stay so.
+func Inhibit(spans []Span, by []rules.Inhibition) []Span {
+	out := spans
+	for _, rule := range by {
+		sources := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !is(s, rule.Sources, rule.SourceLabels) })
+		if len(sources) > 0 {
+			out = heldBack(out, rule, sources)
+		}
 	}
-	return spans
+	return out
 }
 
-func (r Inhibition) apply(spans []Span) []Span {
-	sources := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !r.Source.MatchString(s.Alert) })
-	if len(sources) == 0 {
-		return spans
-	}
+// heldBack applies a rule that has sources.
+func heldBack(spans []Span, rule rules.Inhibition, sources []Span) []Span {
 	var out []Span
 	for _, s := range spans {
-		if !r.Source.MatchString(s.Alert) && r.Target.MatchString(s.Alert) {
+		// What a rule means on both sides is not held back by it.
+		if is(s, rule.Targets, rule.TargetLabels) && !is(s, rule.Sources, rule.SourceLabels) {
 			var said bool
-			if s.From, said = firstSaid(s, slices.DeleteFunc(slices.Clone(sources), func(by Span) bool { return !r.alike(s.Labels, by.Labels) })); !said {
+			if s.From, said = firstSaid(s, slices.DeleteFunc(slices.Clone(sources), func(by Span) bool { return !alike(s, by, rule.Equal) })); !said {
 				continue
 			}
 		}
@@ -61,8 +43,21 @@ func (r Inhibition) apply(spans []Span) []Span {
 	return out
 }
 
-func (r Inhibition) alike(a, b labels.Labels) bool {
-	return !slices.ContainsFunc(r.Equal, func(name string) bool { return a.Get(name) != b.Get(name) })
+// is says that a span is of one of the alerts, and has one of the values of each
+// label.
+func is(s Span, alerts []string, of map[string][]string) bool {
+	for name, values := range of {
+		if !slices.Contains(values, s.Labels.Get(name)) {
+			return false
+		}
+	}
+	return slices.Contains(alerts, s.Alert)
+}
+
+// alike says that two spans have the same values of labels; one that both lack is
+// alike.
+func alike(a, b Span, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return a.Labels.Get(name) != b.Labels.Get(name) })
 }
 
 // firstSaid is the first time from which on nothing holds a span back for as

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+
+	"synthetic/internal/rules"
 )
 
 // FaultScore is how a pager did on one kind of fault.
@@ -92,7 +94,7 @@ func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcom
 	for i, set := range sets {
 		said := make([][]Span, len(outcomes))
 		for n, o := range outcomes {
-			said[n] = Inhibit(o.spans[i], Inhibitions())
+			said[n] = Inhibit(o.spans[i], rules.Inhibitions())
 		}
 		score := func(alert, target string) {
 			t := newTally(faults)

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/rules"
 )
 
 func at(minutes float64) time.Time { return epoch().Add(time.Duration(minutes * float64(time.Minute))) }
@@ -172,7 +174,7 @@ func TestInhibit(t *testing.T) {
 		spans := []Span{fleet, tt.span}
 		slices.SortFunc(spans, func(a, b Span) int { return a.From.Compare(b.From) })
 		got := -1.0
-		for _, s := range Inhibit(spans, Inhibitions()) {
+		for _, s := range Inhibit(spans, rules.Inhibitions()) {
 			if s.Alert != fleet.Alert {
 				got = s.From.Sub(epoch()).Minutes()
 			} else if s.From != fleet.From || s.To != fleet.To {
@@ -187,12 +189,12 @@ func TestInhibit(t *testing.T) {
 
 // TestInhibitsAlikeOnly: labels that must be alike keep others apart.
 func TestInhibitsAlikeOnly(t *testing.T) {
-	rule := Inhibitions()[0]
+	rule := rules.Inhibitions()[0]
 	rule.Equal = []string{"severity"}
 	kept := Inhibit([]Span{
 		span("SyntheticFleetRegression", 10, 20, "severity", "page"),
 		span("SyntheticRegression", 11, 19, "severity", "page"), span("SyntheticRegression", 12, 19, "severity", "ticket"),
-	}, []Inhibition{rule})
+	}, []rules.Inhibition{rule})
 	if len(kept) != 2 || kept[1].Labels.Get("severity") != "ticket" {
 		t.Errorf("%v are left, want the source and the ticket", kept)
 	}

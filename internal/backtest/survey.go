@@ -11,6 +11,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/turnlog"
@@ -101,9 +102,9 @@ func (j *surveyed) job(key probe.Key) SurveyedJob {
 	}
 }
 
-// Job is the job as a configuration would have it that says no more than the log
-// and the objectives.
-func (j SurveyedJob) Job(slos []slo.Objective) sink.Job {
+// Job is the job as a configuration would have it that says no more than the log,
+// the objectives and what a regression is.
+func (j SurveyedJob) Job(slos []slo.Objective, policy regression.Policy) sink.Job {
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: j.Key.Target, Connection: target.Reuse},
@@ -111,6 +112,7 @@ func (j SurveyedJob) Job(slos []slo.Objective) sink.Job {
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: j.ConversationsPerMinute / 60}},
 		},
 		Objectives: slices.DeleteFunc(slices.Clone(slos), func(o slo.Objective) bool { return !o.CoversJob(j.Key.Target, j.Key.Workload) }),
+		Policy:     policy,
 	}
 }
 

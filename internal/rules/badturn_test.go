@@ -26,7 +26,7 @@ func said(h *house, name string) []string {
 // another reason.
 func TestAlertsNameABadTurn(t *testing.T) {
 	h := newHouse(t, usual(), 1)
-	h.scrapes(2 * time.Hour) // with a baseline it would be a regression
+	h.scrapes(2 * time.Hour)                                                          // with a baseline it would be a regression
 	behaving(with(ok, func(r *probe.Result) { r.TPOT = probe.Some(time.Second) }))(h) // bad to others alone
 	h.scrapes(5 * time.Minute)
 	behaving(slow)(h)

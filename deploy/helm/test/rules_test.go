@@ -56,7 +56,7 @@ func TestGeneratedRulesGoIntoTheResource(t *testing.T) {
 		objects := render(t, "--values="+values, "--set-file=prometheusRule.rulesFile="+filepath.Join(dir, file))
 		names := groupNames(t, one(t, objects, "PrometheusRule"))
 		all := strings.Join(names, " ")
-		if len(names) < 3 || names[0] != "by-hand" || !strings.Contains(all, "synthetic-slo-ttft") {
+		if len(names) < 3 || names[0] != "by-hand" || !strings.Contains(all, "synthetic-incident") {
 			t.Errorf("%s: groups %v, want those of the values and those of the file", file, names)
 		}
 	}

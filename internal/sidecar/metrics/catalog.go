@@ -111,12 +111,6 @@ const (
 	ExpectedTurns = "synthetic_expected_turns"
 	ExpectedInfo  = "synthetic_expected_info"
 
-	PrefillTurns    = "synthetic_prefill_turns_total"
-	PrefillUncached = "synthetic_prefill_uncached_tokens_total"
-	PrefillSquared  = "synthetic_prefill_uncached_tokens_squared_total"
-	PrefillTime     = "synthetic_prefill_ttft_sum_total"
-	PrefillProduct  = "synthetic_prefill_ttft_uncached_product_total"
-
 	SLOTurns      = "synthetic_slo_turns_total"
 	SLOViolations = "synthetic_slo_violations_total"
 	SLOObjective  = "synthetic_slo_objective_ratio"
@@ -237,11 +231,6 @@ func Catalog() []Metric {
 		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},
 		{ExpectedTurns, Gauge, "turns", "Turns of the benchmark that synthetic_expected_seconds stands on; absent where it does not say.", signal},
 		{ExpectedInfo, Gauge, "", "Which level of which benchmark a job is compared with; always 1. The label turns is pooled where the file does not tell first from follow-up turns: its figures are then shown and not compared with.", with(job, "run", "variant", "level", "turns")},
-		{PrefillTurns, Counter, "turns", "Turns that got a first token and whose usage said how many prompt tokens were cached: those of the line through the TTFT over the uncached tokens.", turn},
-		{PrefillUncached, Counter, "tokens", "Sum of the uncached prompt tokens of those turns.", turn},
-		{PrefillSquared, Counter, "", "Sum of the squares of the uncached prompt tokens of those turns.", turn},
-		{PrefillTime, Counter, "", "Sum of the TTFT of those turns, in seconds.", turn},
-		{PrefillProduct, Counter, "", "Sum of TTFT times uncached prompt tokens of those turns, in second tokens.", turn},
 
 		{SLOTurns, Counter, "turns", "Turns judged by an SLO, at its exact threshold.", with(turn, LabelSLO)},
 		{SLOViolations, Counter, "turns", "Turns that violated an SLO, failed turns included.", with(turn, LabelSLO)},

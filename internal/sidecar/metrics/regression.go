@@ -126,11 +126,7 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 	for i, part := range regression.Parts() {
 		e.add(Excess, l.with(LabelPart, string(part)), excess[i])
 	}
-	p := j.regression.Prefill(k)
-	e.addAll(l,
-		value{CachedBaseline, j.regression.CachedBaseline(k, e.now)},
-		value{PrefillTurns, p.Turns}, value{PrefillUncached, p.Uncached}, value{PrefillSquared, p.Squared},
-		value{PrefillTime, p.Seconds}, value{PrefillProduct, p.Product})
+	e.add(CachedBaseline, l, j.regression.CachedBaseline(k, e.now))
 }
 
 // delaySeconds is +Inf for what never comes, and NaN for what is not known.

@@ -24,10 +24,9 @@ type Job struct {
 	minute int64
 	// asked is the minute since which there is a ticket or a page, 0 while there is
 	// none.
-	asked   int64
-	parts   [kinds]parts
-	cached  [kinds]cached
-	prefill [kinds]Prefill
+	asked  int64
+	parts  [kinds]parts
+	cached [kinds]cached
 }
 
 // NewJob returns a Job without history.
@@ -89,7 +88,6 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 		known := *r
 		known.TPOT.OK = r.TPOT.OK && values[1].OK
 		j.parts[k].observe(&known, values, now, j.calm(k))
-		j.prefill[k].observe(r)
 	}
 	j.cached[k].observe(r, at, changing || !j.calm(k))
 }
@@ -241,10 +239,6 @@ func (j *Job) View(kind, signal int, now time.Time) View {
 // Parts shows where the time of a kind of turn goes that it takes longer than
 // usual, in seconds, by index of Parts.
 func (j *Job) Parts(kind int) [partCount]float64 { return j.parts[kind].excess() }
-
-// Prefill are the sums of the line through the times to first token of a kind of
-// turn.
-func (j *Job) Prefill(kind int) Prefill { return j.prefill[kind] }
 
 // CachedBaseline is the usual share of prompt tokens that come from the prefix
 // cache; NaN when it is not known.
