@@ -315,7 +315,7 @@ func (p *polish) wide() (out [2][slots]float64) {
 				near = append(near, alike(of, k, (i+slots)%slots)...)
 			}
 			if len(near) >= leastAround {
-				out[k][s] = differ(near) * (1 + 1/math.Sqrt(float64(len(of[k][s])+1)))
+				out[k][s] = math.Hypot(differ(near)*(1+1/math.Sqrt(float64(len(of[k][s])+1))), p.slope(k, s))
 				all = append(all, out[k][s])
 			}
 		}
@@ -354,6 +354,13 @@ func (p *polish) scatter(spread float64) (out [2][slots]float64) {
 		}
 	}
 	return out
+}
+
+// slope is by how much the shape rises or falls within half an hour: the days of
+// people begin and end by about as much earlier or later.
+func (p *polish) slope(kind, slot int) float64 {
+	at := func(s int) float64 { return p.curve[kind][(s+slots)%slots] }
+	return max(math.Abs(at(slot)-at(slot-1)), math.Abs(at(slot+1)-at(slot)))
 }
 
 // likeShape is how near, as log ratio, weekends and weekdays are at a time of day to
