@@ -115,6 +115,14 @@ func (s *scan) latest() float64 {
 	return s.mean(most)
 }
 
+// covers says that there were turns in the older half of a window, too, unless it is
+// a short one: a few turns after a gap are no mean over all of it.
+func (s *scan) covers(minutes int) bool {
+	older := minutes / 2
+	turns, _, _ := s.sums(int64(older), int64(minutes-older))
+	return minutes < 5 || turns > 0
+}
+
 // reading is what a window shows: how far the mean lies above what it is compared
 // with, and what that is, as log ratio to the usual.
 type reading struct{ rise, over float64 }
@@ -122,6 +130,9 @@ type reading struct{ rise, over float64 }
 // read reads a window. Its end must show nearly as much: a window that is still
 // full of a fault that is over says little.
 func (s *scan) read(w span) reading {
+	if !s.covers(w.minutes) {
+		return reading{math.Inf(-1), 0}
+	}
 	mean, over := s.mean(w.minutes), 0.0
 	if w.step {
 		over = s.meanBefore(int64(w.minutes), before)
