@@ -81,11 +81,21 @@ func worlds(r backtest.Report) string {
 			mark += " (held out)"
 		}
 		_, perIncident, _ := calls(s)
-		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.ForNothing.Count, s.Days), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.Longest)}
+		row := []string{mark, rate(s), fmt.Sprintf("%d in %.0f", s.ForNothing.Count, s.Days), fmt.Sprint(regressions(r, name)), fmt.Sprint(s.SecondCalls), fmt.Sprintf("%.1f h", s.Longest)}
 		rows = append(rows, slices.Concat(row, cells(s), []string{perIncident}))
 	}
-	head := slices.Concat([]string{"World", "For nothing in 30 days [95 %]", "Pages in days", "Second calls", "Longest for nothing"}, faultNames(), []string{"Pages per incident"})
+	head := slices.Concat([]string{"World", "For nothing in 30 days [95 %]", "Pages in days", "By SyntheticRegression", "Second calls", "Longest for nothing"}, faultNames(), []string{"Pages per incident"})
 	return settings(r) + "\nThe worst is " + worst + ".\n\n" + table(head, rows)
+}
+
+// regressions counts the pages for nothing that the alert on regressions alone brings.
+func regressions(r backtest.Report, world string) int {
+	for _, s := range r.Scores {
+		if s.Model == world && s.Rules == ours && s.Alert == "SyntheticRegression" && s.Target == "" {
+			return s.ForNothing.Count
+		}
+	}
+	return 0
 }
 
 // settings say how a campaign was run.
