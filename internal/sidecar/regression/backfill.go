@@ -13,7 +13,7 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	if s.baseline.mature() || len(minutes) == 0 {
 		return
 	}
-	fresh := series{signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
+	fresh := series{reliving: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
 	for _, m := range minutes {
 		fresh.relive(m)
 	}

@@ -31,8 +31,10 @@ type series struct {
 	// the limits.
 	// offset spreads the calibrations of signals over the day, in half hours.
 	calibrated, limited, offset int32
-	pages, tickets              limits
-	promise                     promise
+	// reliving says that a past is read back, in which a calibration a week does.
+	reliving       bool
+	pages, tickets limits
+	promise        promise
 	// The minute that is being measured.
 	minute       int64
 	turns, total float64 // of log ratios
@@ -147,7 +149,7 @@ func (s *series) limit(number int32, at time.Time) {
 		return
 	}
 	s.limited = number
-	if day := dayOf(number + s.offset); day != s.calibrated {
+	if day := dayOf(number + s.offset); day != s.calibrated && (!s.reliving || day%7 == 0 || !s.past.known) {
 		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
 	}
 	reference, _ := s.reference(at)
