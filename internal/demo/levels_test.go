@@ -18,7 +18,8 @@ type change struct {
 	// part is what got worse, the more of the two; "" where both did alike, and no
 	// part is named.
 	part string
-	// late says that turns wait longer than their deadline, which is an outage.
+	// late says that turns wait longer than their deadline, which is an outage where
+	// all of them do.
 	late bool
 }
 
@@ -55,7 +56,7 @@ func (c change) drafted() trial {
 		lasts, wanted = 35*time.Minute, rises(c.part)
 	}
 	if c.late {
-		wanted = down()
+		wanted = want{alert: "SyntheticTargetDown|SyntheticRegression", severity: "page", within: outageBound}
 	}
 	return trial{
 		name: fmt.Sprint(c.level), target: target, learns: true, lasts: lasts,
