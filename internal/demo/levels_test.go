@@ -15,8 +15,12 @@ type change struct {
 	level                 int
 	ttftBefore, ttftAfter float64
 	tpotBefore, tpotAfter float64
-	// part is what got worse, the more of the two.
+	// part is what got worse, the more of the two; "" where both did alike, and no
+	// part is named.
 	part string
+	// late says that turns wait longer than their deadline, which is an outage where
+	// all of them do.
+	late bool
 }
 
 // ownTurns are how many turns of the demo's are in flight by Little's law: two a
@@ -30,14 +34,14 @@ func (c change) ownTurns() int {
 // for its deployment takes 128 sequences at once.
 func changes() []change {
 	return []change{
-		{50, 174, 236, 44, 65.1, "decode"},
-		{60, 186, 258.3, 47, 70.1, "decode"},
-		{70, 206, 6518.8, 56, 73.6, "queue_prefill"},
-		{80, 222, 14697.6, 59, 73.4, "queue_prefill"},
-		{90, 231, 25804.1, 67, 75.7, "queue_prefill"},
-		{100, 258, 34258.4, 79, 71.0, "queue_prefill"},
-		{110, 2214, 41930.1, 83, 70, "queue_prefill"},
-		{120, 297, 49041, 84, 70, "queue_prefill"},
+		{50, 174, 236, 44, 65.1, "decode", false},
+		{60, 186, 258.3, 47, 70.1, "", false},
+		{70, 206, 6518.8, 56, 73.6, "queue_prefill", false},
+		{80, 222, 14697.6, 59, 73.4, "queue_prefill", true},
+		{90, 231, 25804.1, 67, 75.7, "queue_prefill", true},
+		{100, 258, 34258.4, 79, 71.0, "queue_prefill", true},
+		{110, 2214, 41930.1, 83, 70, "queue_prefill", true},
+		{120, 297, 49041, 84, 70, "queue_prefill", true},
 	}
 }
 
@@ -47,13 +51,16 @@ func (c change) drafted() trial {
 	target := Busy("demo", "phase0", c.level-c.ownTurns())
 	target.Options.Load.WarmUp = 20 * time.Minute // near its limits a deployment takes that long to settle
 	target.Options.Rollouts = []simulate.Rollout{{At: pause, Cluster: *mustPreset("eagle3").Cluster}}
-	lasts := 6 * time.Minute
+	lasts, wanted := 6*time.Minute, jumps(c.part)
 	if max(c.ttftAfter/c.ttftBefore, c.tpotAfter/c.tpotBefore) < 2 {
-		lasts = 35 * time.Minute
+		lasts, wanted = 35*time.Minute, rises(c.part)
+	}
+	if c.late {
+		wanted = want{alert: "SyntheticTargetDown|SyntheticRegression", severity: "page", within: outageBound}
 	}
 	return trial{
 		name: fmt.Sprint(c.level), target: target, learns: true, lasts: lasts,
-		wants: []want{{alert: "SyntheticRegression", part: c.part}},
+		wants: []want{wanted},
 	}
 }
 

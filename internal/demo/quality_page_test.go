@@ -76,7 +76,10 @@ func (v verdict) cells() string {
 			parts = append(parts, "`"+one.part+"`")
 		}
 	}
-	first := strings.TrimPrefix(v.paged[0].alert, "Synthetic") + concerns(v.paged[0]) + " " + spread(v.paged)
+	first := "none"
+	if len(v.paged) > 0 {
+		first = strings.TrimPrefix(v.paged[0].alert, "Synthetic") + concerns(v.paged[0]) + " " + spread(v.paged)
+	}
 	return strings.Join([]string{v.seen(), strings.Join(bounds, ", "), first, strings.Join(told, ", "), strings.Join(parts, ", ")}, " | ")
 }
 

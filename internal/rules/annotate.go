@@ -46,7 +46,7 @@ func effects() string {
 	usual := told(fmt.Sprintf("max(%s{%%s,turn=%%q,signal=%%q})", metrics.Baseline), "$j .Labels.turn .Labels.signal", " ({{ humanizeDuration .Value }})")
 	return "{{ range " + asks(fmt.Sprintf("sort_desc(max by (turn, signal) (%s{%%s}) > %s)", metrics.RegressionRatio, num(leastEffect)), "$j") + " }}" +
 		effect + usual + ". {{ end }}" +
-		told(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The usual is the threshold of an SLO: there is no baseline yet. ") +
+		told(fmt.Sprintf("max(%s{%%s}) == 1", metrics.BaselineYoung), "$j", "The usual stands on less than a day. ") +
 		told(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
 		told(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s a turn). ")
 }
