@@ -97,16 +97,13 @@ func TestSidecarAlerts(t *testing.T) {
 	s.awaitTurns(t, 40)
 	healthy := s.metrics(t)
 	checkExported(t, healthy, scrape(t, d.root+"/metrics"))
-	p.awaitSample(t, `synthetic:slo_error_ratio:rate5m{slo="availability"} == 0`)
+	p.awaitSample(t, `target_workload_slo:synthetic_slo_burn:ratio_rate5m{slo="availability"} == 0`)
 	if firing := p.firing(t); len(firing) != 0 {
 		t.Errorf("alerts fire although all is well: %v", firing)
 	}
 
 	d.frontend.kill()
-	for _, slo := range []string{"availability", "ttft"} {
-		want := map[string]string{"alertname": "SyntheticSLOFastBurn", "severity": "page", "slo": slo, "target": "dynamo", "workload": "chat"}
-		p.awaitAlert(t, want)
-	}
+	p.awaitAlert(t, map[string]string{"alertname": "SyntheticTargetDown", "severity": "page", "target": "dynamo", "workload": "chat"})
 	broken := s.metrics(t)
 	for _, reason := range []string{"truncated", "connect_error"} {
 		if n := broken.sum("synthetic_turn_failures_total", map[string]string{"reason": reason}); n < 1 {
