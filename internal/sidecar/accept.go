@@ -36,7 +36,7 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.options.StateFile != "" {
-		s.saveState() // or a crash within a minute would page for it again
+		s.save() // or a crash within the hour would page for it again
 	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), ratiosOf(a)

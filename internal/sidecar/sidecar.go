@@ -108,6 +108,7 @@ type Sidecar struct {
 
 	loading   sync.Mutex       // one load at a time
 	stateLock *atomicfile.Lock // nil without a state file
+	saving    sync.Mutex       // of its files
 }
 
 // New returns a sidecar without jobs. It reads the state file, if there is one:

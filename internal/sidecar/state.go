@@ -50,8 +50,7 @@ func (s *Sidecar) restore() error {
 func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
 
 // readHistory reads the history beside the state file. One that cannot be used
-// is put aside: without it there are baselines to go on with, and only their
-// limits are those of a young job.
+// is put aside, and what is usual is learned anew.
 func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	path := s.historyFile()
 	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
@@ -60,7 +59,7 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	jobs, err := history.Read(path)
 	if damaged, ok := errors.AsType[*history.DamagedError](err); ok {
 		aside := path + ".damaged"
-		s.logger.Error("The history cannot be used and begins anew: limits are those of a young target for days", "err", damaged, "kept_as", aside)
+		s.logger.Error("The history cannot be used: what is usual is learned anew", "err", damaged, "kept_as", aside)
 		err = os.Rename(path, aside)
 	}
 	if err != nil {
@@ -69,7 +68,7 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	return jobs, nil
 }
 
-// keepState saves the baselines once a minute and the history once an hour, and
+// keepState saves the state once a minute and the history once an hour, and
 // both at once when ctx is done: before the turns in flight are waited for, and
 // whatever hangs or fails then.
 func (s *Sidecar) keepState(ctx context.Context) error {
@@ -79,8 +78,7 @@ func (s *Sidecar) keepState(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			s.saveState()
-			s.saveHistory()
+			s.save()
 			return nil
 		case <-tick.C:
 			s.saveState()
@@ -90,18 +88,28 @@ func (s *Sidecar) keepState(ctx context.Context) error {
 	}
 }
 
-// saveState saves the baselines. What the configuration in force does not name is
-// forgotten. A file that cannot be written is said and tried again: probing goes
-// on.
+// save saves the state and the history.
+func (s *Sidecar) save() {
+	s.saveState()
+	s.saveHistory()
+}
+
+// saveState saves what changes by the minute: pages, tickets and what they know.
+// What the configuration in force does not name is forgotten. A file that cannot be
+// written is said and tried again: probing goes on.
 func (s *Sidecar) saveState() {
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	if err := s.Baselines().WriteFile(s.options.StateFile); err != nil {
-		s.logger.Error("The baselines could not be saved; a restart would learn them anew", "err", err)
+		s.logger.Error("The state could not be saved; a restart forgets pages and tickets that are up", "err", err)
 	}
 }
 
-// saveHistory does the same with the history.
+// saveHistory does the same with the half hours and the minutes of four weeks.
 func (s *Sidecar) saveHistory() {
+	s.saving.Lock()
+	defer s.saving.Unlock()
 	if err := history.Write(s.historyFile(), s.recorder.Histories()); err != nil {
-		s.logger.Error("The history could not be saved; limits after a restart are those of an earlier one", "err", err)
+		s.logger.Error("The history could not be saved; a restart goes on with what was usual before", "err", err)
 	}
 }

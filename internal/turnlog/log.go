@@ -151,6 +151,9 @@ func (m *Merged) Next() (*Turn, error) {
 	}
 	for len(m.waiting) > 0 && (len(m.open) == 0 || !m.open[0].turn.At.Before(m.waiting[0].first)) {
 		o, err := m.waiting[0].open()
+		if errors.Is(err, io.EOF) { // it had turns when it was opened first
+			err = fmt.Errorf("%s: it became empty while it was read: %w", m.waiting[0].name, io.ErrUnexpectedEOF)
+		}
 		if err != nil {
 			return nil, err
 		}

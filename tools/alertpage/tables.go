@@ -141,10 +141,7 @@ func forecasts(r backtest.Report) string {
 		}
 	}
 	head := []string{"World"}
-	for _, fault := range names {
-		head = append(head, fault)
-	}
-	return table(head, rows)
+	return table(append(head, names...), rows)
 }
 
 // comparison is what other rules find on the same series.

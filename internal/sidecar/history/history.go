@@ -1,6 +1,6 @@
-// Package history keeps the histories of jobs in a file: the minutes that limits
-// are chosen from. They are far larger than the baselines, and worth less: what is
-// lost of them is measured again.
+// Package history keeps the histories of jobs in a file: the half hours that say
+// what is usual, and the minutes that limits are chosen from. They are too large to
+// be written each minute.
 package history
 
 import (

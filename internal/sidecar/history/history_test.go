@@ -39,7 +39,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %d jobs, want %d; error %v", len(got), len(want), err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() > 400_000 || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path); err != nil || info.Size() > 450_000 || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file has %d bytes, mode %v; error %v", info.Size(), info.Mode(), err)
 	}
 }

@@ -24,7 +24,7 @@ func (j *Job) History() []byte {
 		}
 		out = j.cached[k].baseline.archive(out)
 	}
-	return out
+	return binary.AppendVarint(out, max(0, j.relearned.Unix()))
 }
 
 var errArchive = errors.New("it is cut short, or no history at all")
@@ -48,6 +48,7 @@ func (j *Job) RestoreHistory(data []byte) error {
 		}
 		hits[k] = r.baseline()
 	}
+	relearned := r.varint()
 	if r.failed || len(r.data) > 0 {
 		return errArchive
 	}
@@ -58,6 +59,10 @@ func (j *Job) RestoreHistory(data []byte) error {
 			s.refill()
 		}
 		j.cached[k].baseline = hits[k]
+	}
+	// What was forgotten since this history was saved is to be forgotten again.
+	if at := time.Unix(relearned, 0).UTC(); j.relearned.After(at) {
+		j.relearned = at
 	}
 	return nil
 }

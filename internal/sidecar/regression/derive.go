@@ -120,6 +120,9 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 			before = append(before, float64(e.mean)-b.curveOf(e.number))
 		}
 	})
+	if len(before) >= startBlocks { // the minutes since the last half hour
+		levels[last+1] = levelOf(before)
+	}
 	return func(minute int64) float64 {
 		number := int32(minute * 60 / int64(BlockLength/time.Second))
 		level, ok := levels[number/pathStep]

@@ -10,6 +10,8 @@ import (
 type limits struct {
 	spans [spans]float64
 	tail  float64
+	// usualTail is the usual share of turns in the tail.
+	usualTail float64
 }
 
 const (
@@ -72,7 +74,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 			l.spans[i] = max(floor, math.Log(youngPage))
 		}
 	}
-	l.tail = s.past.usualTail + tailPage
+	l.usualTail, l.tail = s.past.usualTail, s.past.usualTail+tailPage
 	if s.past.known {
 		l.tail = max(l.tail, min(s.past.tail.beyond(chance), mostTail))
 	}
@@ -108,6 +110,7 @@ func (s *series) ticketLimits(wide float64) limits {
 			l.spans[i] = max(floor, math.Log(youngTicket))
 		}
 	}
+	l.usualTail = s.past.usualTail
 	l.tail = max(s.past.usualTail+tailTicket, s.past.tail.beyond(chance))
 	return l
 }
@@ -139,7 +142,7 @@ func (l *limits) find(s *scan, above float64, levels bool) finding {
 		f.atOnce = f.atOnce || v >= 1 && l.spans[i] >= nearlyAll*math.Log(twice)
 	}
 	if share, n := s.tailShare(); n >= leastTail && share/l.tail > f.score {
-		f = finding{share / l.tail, reason{Limit: l.tail, Tail: true}, f.atOnce || share >= l.tail}
+		f = finding{share / l.tail, reason{Limit: l.tail - l.usualTail, Over: l.usualTail, Tail: true}, f.atOnce || share >= l.tail}
 	}
 	return f
 }

@@ -249,7 +249,10 @@ func (s *series) began() int64 {
 			began = v.Began
 		}
 	}
-	if s.onset.Since > 0 && began > 0 {
+	if began == 0 {
+		return 0
+	}
+	if s.onset.Since > 0 {
 		began = min(began, s.onset.Since)
 	}
 	return began - leadMinutes

@@ -54,7 +54,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	now := s.mean(minutes) - v.Over
 	if v.Tail {
 		n, _, tail := s.sums(0, 2*overMinutes)
-		now = tail / n // NaN without turns
+		now = tail/n - v.Over // NaN without turns
 	}
 	switch {
 	case math.IsNaN(now):
