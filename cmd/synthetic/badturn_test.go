@@ -78,7 +78,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 	if id == nil || !came.has(id[1]) || !strings.Contains(exported, `reason="http_5xx"`) {
 		t.Errorf("%s is exported, and no request carried that trace", exported)
 	}
-	named := regexp.MustCompile(`Latest bad turn: trace ([0-9a-f]{32}) \((first|followup) turn, http_5xx, ended `)
+	named := regexp.MustCompile(`One bad turn: trace ([0-9a-f]{32}) \((first|followup) turn, http_5xx, `)
 	for timeout := time.After(60 * time.Second); ; {
 		select {
 		case text := <-told:
