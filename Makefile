@@ -44,8 +44,9 @@ test: ## Run the tests, a few minutes with the first build; needs nothing but Go
 test-long: ## Run all tests, with the simulations that take long
 	$(GO) test $(TESTFLAGS) -timeout 40m ./...
 
-# What is computed in one goroutine has no races, and takes long under the detector.
-PURE := internal/rules internal/sidecar/regression internal/dashboard internal/slo
+# What is computed in one goroutine has no races, and takes long under the detector;
+# of the replays, each of which is one, it would take the most.
+PURE := internal/backtest internal/rules internal/sidecar/regression internal/dashboard internal/slo
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m $$($(GO) list ./... $(PURE:%=| grep -v /%$$))
