@@ -36,7 +36,7 @@ func recordPageBurn(objectives []objective) rule {
 	for _, fit := range fits(objectives, slo.Page) {
 		parts = append(parts, burning(fit, slo.Page, fit.ends(slo.Page)+2*time.Minute))
 	}
-	return record(RecordPageBurn, joined(parts)+"\n"+unlessStarved)
+	return record(RecordPageBurn, joined(parts)+"\n"+unlessFailing+"\n"+unlessStarved)
 }
 
 // fastBurn pages. It has no waiting time: the long window is one, and the short

@@ -22,6 +22,9 @@ const (
 	// turns is said always: one that stands still after own faults would hide
 	// itself.
 	unlessStarved = "unless on (" + onJob + ") " + RecordStarved
+	// unlessFailing leaves an outage's first word to its own alert, which speaks
+	// within a minute: on a history of minutes a few failures are a burn at once.
+	unlessFailing = "unless on (" + onJob + ") min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2"
 	// andConfigured ends the alert of a job where windows are long: what is no
 	// longer configured alerts no more.
 	andConfigured = "and on (" + onJob + ") " + RecordConfigured
