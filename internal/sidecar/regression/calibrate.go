@@ -253,9 +253,8 @@ func (s *shares) take(minute int64, scan *scan, turns, tail float64) {
 		}
 		s.block, s.highest = b, 0
 	}
-	if share, n := scan.tailShare(); n >= leastTail {
-		s.highest = max(s.highest, share)
-	}
+	share, _ := scan.tailShare() // of few turns, too: what is so rare has its extremes among them
+	s.highest = max(s.highest, share)
 }
 
 // result is the usual share, and the extremes of the share.

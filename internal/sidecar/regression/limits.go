@@ -12,6 +12,18 @@ type limits struct {
 	tail  float64
 	// usualTail is the usual share of turns in the tail.
 	usualTail float64
+	// turns is how many a minute has as a rule, 0 if that is not known.
+	turns float64
+}
+
+// shown is the part of a rise that fills a window which its reading shows: few
+// turns are doubted.
+func (l *limits) shown(w span) float64 {
+	if l.turns == 0 {
+		return 1
+	}
+	n := l.turns * float64(w.minutes)
+	return n / (n + doubt)
 }
 
 const (
@@ -27,6 +39,8 @@ const (
 	// youngPage and youngTicket are the least ratios while nothing is known of what
 	// the target does by itself.
 	youngPage, youngTicket = 2.5, 1.6
+	// youngTail is the same of the share of turns in the tail.
+	youngTail = 0.3
 )
 
 // always is the ratio that a mean over minutes pages at, whatever the past was
@@ -58,7 +72,7 @@ func chanceFor(per30Days float64) float64 {
 // pageLimits are those of pages, where the level is usual, in seconds, and wanders
 // so many times as much as it does as a rule.
 func (s *series) pageLimits(usual, wide float64) limits {
-	var l limits
+	l := limits{turns: s.past.turns}
 	p := s.policy
 	difference := math.Log1p(p.LeastDifference[s.signal].Seconds() / usual)
 	chance := chanceFor(p.FalsePages)
@@ -69,14 +83,14 @@ func (s *series) pageLimits(usual, wide float64) limits {
 		}
 		floor := max(nearlyAll*math.Log(least), difference)
 		if s.past.known {
-			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), s.most(w, wide)))
+			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), l.shown(w)*s.most(w, wide)))
 		} else {
 			l.spans[i] = max(floor, math.Log(youngPage))
 		}
 	}
-	l.usualTail, l.tail = s.past.usualTail, s.past.usualTail+tailPage
+	l.usualTail, l.tail = s.past.usualTail, youngTail
 	if s.past.known {
-		l.tail = max(l.tail, min(s.past.tail.beyond(chance), mostTail))
+		l.tail = max(s.past.usualTail+tailPage, min(s.past.tail.beyond(chance), mostTail))
 	}
 	return l
 }
@@ -152,11 +166,12 @@ func (l *limits) find(s *scan, above float64, levels bool) finding {
 func (l *limits) delay(rise float64, policy Policy) float64 {
 	soon, atOnce := math.Inf(1), math.Inf(1)
 	for i, w := range spanTable() {
-		if l.spans[i] > rise {
+		shown := rise * l.shown(w)
+		if l.spans[i] > shown {
 			continue
 		}
 		// The mean of a window rises until the window is full of it.
-		filled := float64(w.minutes) * l.spans[i] / rise
+		filled := float64(w.minutes) * l.spans[i] / shown
 		soon = min(soon, filled)
 		if l.spans[i] >= nearlyAll*math.Log(twice) {
 			atOnce = min(atOnce, filled)

@@ -22,8 +22,11 @@ type span struct {
 const (
 	// before is how many minutes in front of a step's window it is compared with.
 	before = 15
-	// leastTurns are evidence: fewer in a window say nothing.
+	// leastTurns are evidence of a level.
 	leastTurns = 3
+	// doubt is how many turns as usual a mean takes for granted: what few turns
+	// show is as likely their own noise, and less the fewer they are.
+	doubt = 3
 	// below is how far below the usual what came before a step may count: coming
 	// back from a good hour is no fault.
 	below = 0.25
@@ -94,17 +97,26 @@ func (s *scan) sums(from, length int64) (turns, total, tail float64) {
 }
 
 // mean is that of the last minutes; NaN without evidence.
-func (s *scan) mean(minutes int) float64 { return s.meanBefore(0, int64(minutes)) }
-
-func (s *scan) meanBefore(from, minutes int64) float64 {
-	turns, total, _ := s.sums(from, minutes)
+func (s *scan) mean(minutes int) float64 {
+	turns, total, _ := s.sums(0, int64(minutes))
 	if turns < leastTurns-0.5 {
 		return math.NaN()
 	}
 	return total / turns
 }
 
-// latest is the mean of the last two minutes, or of as many more as have evidence.
+// shown is the mean of so many minutes, drawn to the usual by doubt; NaN without
+// turns.
+func (s *scan) shown(from, minutes int) float64 {
+	turns, total, _ := s.sums(int64(from), int64(minutes))
+	if turns < 0.5 {
+		return math.NaN()
+	}
+	return total / (turns + doubt)
+}
+
+// latest is the mean of the last two minutes, or of as many more as have evidence,
+// or of what there is.
 func (s *scan) latest() float64 {
 	const most = 12
 	for minutes := 2; minutes < most; minutes++ {
@@ -112,7 +124,7 @@ func (s *scan) latest() float64 {
 			return m
 		}
 	}
-	return s.mean(most)
+	return s.shown(0, most)
 }
 
 // covers says that there were turns in the older half of a window, too, unless it is
@@ -133,12 +145,11 @@ func (s *scan) read(w span) reading {
 	if !s.covers(w.minutes) {
 		return reading{math.Inf(-1), 0}
 	}
-	mean, over := s.mean(w.minutes), 0.0
+	mean, over := s.shown(0, w.minutes), 0.0
 	if w.step {
-		over = s.meanBefore(int64(w.minutes), before)
-		over = max(over, -below)
+		over = max(s.shown(w.minutes, before), -below)
 	}
-	now := s.mean(max(2, w.minutes/4))
+	now := s.shown(0, max(2, w.minutes/4))
 	if math.IsNaN(now) {
 		now = mean
 	}
@@ -163,18 +174,20 @@ func (s *scan) forgive(since int64) {
 	}
 }
 
-// tailMinutes are the windows that a growing tail is seen in.
-const tailMinutes, tailNow = 20, 7
+// A growing tail is seen in tailMinutes, and must be in their older half and in the
+// latest, tailNow, as well: a burst of some minutes is in one of them.
+const tailMinutes, tailOlder, tailNow = 20, 10, 7
 
-// tailShare is the share of turns in the tail, over the window and, if that is
-// less, twice that of its end; and how many they are.
+// tailShare is the share of turns in the tail, over the window or, if that is less,
+// twice that of its older half or of its end; and how many they are.
 func (s *scan) tailShare() (share, turns float64) {
 	n, _, tail := s.sums(0, tailMinutes)
+	older, _, olderTail := s.sums(tailMinutes-tailOlder, tailOlder)
 	recent, _, recentTail := s.sums(0, tailNow)
-	if n == 0 || recent == 0 {
+	if older == 0 || recent == 0 {
 		return 0, 0
 	}
-	return min(tail/n, 2*recentTail/recent), tail
+	return min(tail/n, 2*olderTail/older, 2*recentTail/recent), tail
 }
 
 // minuteOf numbers minutes.
