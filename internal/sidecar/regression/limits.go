@@ -137,9 +137,15 @@ type finding struct {
 	atOnce bool
 }
 
-// find compares a scan with limits. above is a level, as log ratio, that is known
-// and no news; only steps count where levels does not say so.
-func (l *limits) find(s *scan, above float64, levels bool) finding {
+// heard is what has been told of and is no news: a level, as log ratio to the usual,
+// and a share of turns in the tail.
+type heard struct {
+	Level float64 `json:"level,omitzero"`
+	Tail  float64 `json:"tail,omitzero"`
+}
+
+// find compares a scan with limits. What is above counts from what was heard on; only steps count where levels does not say so.
+func (l *limits) find(s *scan, above heard, levels bool) finding {
 	var f finding
 	for i, w := range spanTable() {
 		if !levels && !w.step {
@@ -147,7 +153,7 @@ func (l *limits) find(s *scan, above float64, levels bool) finding {
 		}
 		r := s.read(w)
 		if !w.step {
-			r = reading{r.rise - above, r.over + above}
+			r = reading{r.rise - above.Level, r.over + above.Level}
 		}
 		v := r.rise / l.spans[i]
 		if v > f.score {
@@ -155,7 +161,8 @@ func (l *limits) find(s *scan, above float64, levels bool) finding {
 		}
 		f.atOnce = f.atOnce || v >= 1 && l.spans[i] >= nearlyAll*math.Log(twice)
 	}
-	if share, n := s.tailShare(); n >= leastTail && share/l.tail > f.score {
+	share, n := s.tailShare()
+	if share -= above.Tail; n >= leastTail && share/l.tail > f.score {
 		f = finding{share / l.tail, reason{Limit: l.tail - l.usualTail, Over: l.usualTail, Tail: true}, f.atOnce || share >= l.tail}
 	}
 	return f

@@ -106,3 +106,50 @@ func TestOneIncidentOnePage(t *testing.T) {
 		t.Errorf("forty minutes of ×3 are %d pages", n)
 	}
 }
+
+// TestTailIsTold: what a ticket has told of for two hours, a share of the turns here,
+// is none again as long as it stays, and one again if it grows.
+func TestTailIsTold(t *testing.T) {
+	f := newFeed(Options{})
+	f.every = 2 * time.Second
+	f.run(3 * day)
+	n, nth := 0, 18
+	f.shape = func(time.Time) float64 {
+		if n++; n%nth == 0 {
+			return math.Log(6)
+		}
+		return 0
+	}
+	if took := f.until(2*time.Hour, tickets); took > time.Hour {
+		t.Fatalf("a turn in %d at six times the usual for %v: %+v", nth, took, f.view())
+	}
+	if up := f.until(4*time.Hour, func(v View) bool { return !tickets(v) }); up < 100*time.Minute || up > 2*time.Hour {
+		t.Errorf("the ticket stood for %v, want two hours", up)
+	}
+	if again := f.until(4*time.Hour, tickets); again < 4*time.Hour {
+		t.Errorf("the same share is a ticket again after %v", again)
+	}
+	nth = 5
+	if f.until(time.Hour, func(v View) bool { return tickets(v) || pages(v) }) == time.Hour {
+		t.Errorf("three times the share is neither: %+v", f.view())
+	}
+}
+
+// TestToldAcrossARestart: the next process knows of what was told, since when it is
+// being told, and how long only what is clearly new is a page.
+func TestToldAcrossARestart(t *testing.T) {
+	f := newFeed(Options{})
+	f.run(3 * day)
+	f.every = 2 * time.Second
+	f.at(3, 20*time.Minute).at(1, 10*time.Minute)
+	f.asked = f.minute
+	s := &f.series[0][0]
+	if s.quiet <= s.minute || s.forgiven == 0 {
+		t.Fatalf("after a page: quiet to %d, forgiven to %d, now %d", s.quiet, s.forgiven, s.minute)
+	}
+	j := NewJob(Options{})
+	j.Restore(f.State("a", "chat", f.now), f.now)
+	if r := &j.series[0][0]; r.quiet != s.quiet || r.forgiven != s.forgiven || j.asked != f.asked {
+		t.Errorf("restored: quiet to %d, forgiven to %d, asked since %d", r.quiet, r.forgiven, j.asked)
+	}
+}

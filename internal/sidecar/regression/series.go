@@ -48,9 +48,8 @@ type series struct {
 	paged bool
 	// quiet is the minute up to which only what is clearly new is a page.
 	quiet int64
-	// known is a level, as log ratio, that a ticket has told of, knownPage one that
-	// a page has.
-	known, knownPage float64
+	// known is what a ticket has told of, knownPage what a page has.
+	known, knownPage heard
 	// forgiven is the minute up to which the scan says nothing of either.
 	forgiven int64
 	// Configured.
@@ -216,9 +215,10 @@ func (s *series) told() {
 	if math.IsNaN(level) {
 		level = 0
 	}
-	s.known = level
+	share, _ := s.scan.tailShare()
+	s.known = heard{level, max(0, share-s.tickets.usualTail)}
 	if s.page.Up {
-		s.knownPage = level
+		s.knownPage = heard{Level: level}
 	}
 	s.page.Up, s.ticket.Up = false, false
 }
@@ -270,10 +270,16 @@ func (s *series) forgive(since int64) {
 // forgetAfter is for how many minutes a known level must be no more.
 const forgetAfter = 60
 
-// forget lets go of a known level that is no more.
+// forget lets go of what was told of and is no more.
 func (s *series) forget() {
-	if s.known > 0 && s.minute-s.forgiven >= forgetAfter && s.scan.mean(forgetAfter) < s.known/2 {
-		s.known, s.knownPage = 0, 0
+	if s.known == (heard{}) || s.minute-s.forgiven < forgetAfter {
+		return
+	}
+	if s.scan.mean(forgetAfter) < s.known.Level/2 {
+		s.known.Level, s.knownPage.Level = 0, 0
+	}
+	if n, _, tail := s.scan.sums(0, forgetAfter); n > 0 && tail/n-s.tickets.usualTail < s.known.Tail/2 {
+		s.known.Tail = 0
 	}
 }
 
@@ -330,7 +336,7 @@ func (s *series) forgetAll() {
 // ratios are no more those to what is usual now.
 func (s *series) judgeAnew() {
 	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
-	s.known, s.knownPage, s.over, s.paged = 0, 0, 0, false
+	s.known, s.knownPage, s.over, s.paged = heard{}, heard{}, 0, false
 	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
 	s.limited = 0
 }

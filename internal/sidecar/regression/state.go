@@ -35,9 +35,11 @@ type JobState struct {
 	// Saved is the wall time of saving.
 	Saved time.Time `json:"saved,omitzero"`
 	// Relearned is the end of the last change that was learned anew.
-	Relearned time.Time     `json:"relearned,omitzero"`
-	Series    []SeriesState `json:"series"`
-	Usual     [kinds]means  `json:"usual"`
+	Relearned time.Time `json:"relearned,omitzero"`
+	// Asked is the minute since which there is a ticket or a page, 0 for none.
+	Asked  int64         `json:"asked,omitzero"`
+	Series []SeriesState `json:"series"`
+	Usual  [kinds]means  `json:"usual"`
 }
 
 // SeriesState is one signal of one kind of turn, both by index. Counters are
@@ -48,20 +50,26 @@ type SeriesState struct {
 	Onset  onset   `json:"onset"`
 	Page   verdict `json:"page"`
 	Ticket verdict `json:"ticket"`
-	// Known is a level, as log ratio, that a ticket has told of, KnownPage one that
-	// a page has.
-	Known     float64 `json:"known,omitzero"`
-	KnownPage float64 `json:"known_page,omitzero"`
+	// Told is what a ticket has told of, ToldPage what a page has.
+	Told     heard `json:"told,omitzero"`
+	ToldPage heard `json:"told_page,omitzero"`
+	// Quiet is the minute up to which only what is clearly new is a page, Forgiven
+	// that up to which the scan says nothing of what was told.
+	Quiet    int64 `json:"quiet,omitzero"`
+	Forgiven int64 `json:"forgiven,omitzero"`
 }
 
 // State returns what the job knows of its present, saved now.
 func (j *Job) State(target, workload string, now time.Time) JobState {
-	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned}
+	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.asked}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			st.Series = append(st.Series, SeriesState{Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket, Known: s.known, KnownPage: s.knownPage})
+			st.Series = append(st.Series, SeriesState{
+				Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket,
+				Told: s.known, ToldPage: s.knownPage, Quiet: s.quiet, Forgiven: s.forgiven,
+			})
 		}
 	}
 	return st
@@ -77,18 +85,23 @@ func (j *Job) Restore(st JobState, now time.Time) {
 	if st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast {
 		return // a clock that went back since does not make it so
 	}
+	minute := minuteOf(now)
+	j.asked = min(st.Asked, minute)
 	for _, one := range st.Series {
 		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
 			continue
 		}
 		s := &j.series[one.Kind][one.Signal]
-		s.known, s.knownPage = upTo(mostLog, one.Known), upTo(mostLog, one.KnownPage)
+		s.known, s.knownPage = one.Told.fitting(), one.ToldPage.fitting()
+		s.quiet, s.forgiven = min(one.Quiet, minute+quietMinutes), min(one.Forgiven, minute)
 		if one.Page.fits() && one.Ticket.fits() {
-			minute := minuteOf(now)
 			s.onset, s.page, s.ticket = onset{min(one.Onset.Since, minute)}, one.Page.by(minute), one.Ticket.by(minute)
 		}
 	}
 }
+
+// fitting is what can have been told of.
+func (h heard) fitting() heard { return heard{upTo(mostLog, h.Level), upTo(1, h.Tail)} }
 
 // fits says that a verdict can have been one.
 func (v *verdict) fits() bool {

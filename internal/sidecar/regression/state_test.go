@@ -78,7 +78,7 @@ func TestStateAfterATicket(t *testing.T) {
 	known := false
 	state := f.State("a", "chat", f.now)
 	for _, s := range state.Series {
-		known = known || s.Known > 0
+		known = known || s.Told.Level > 0
 	}
 	if _, err := json.Marshal(state); err != nil || !known {
 		t.Errorf("after a ticket: %v, known: %v", err, known)
@@ -151,7 +151,7 @@ func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	wild.Limit, stuck.Over = 1e300, -5
 	j := NewJob(Options{})
 	j.Restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: 1e300}}, Series: []SeriesState{
-		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Known: -1e300}, {Signal: 1, Ticket: stuck},
+		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Told: heard{Level: -1e300}}, {Signal: 1, Ticket: stuck},
 	}}, monday)
 	for i := range signals {
 		if v := j.View(0, i, monday); v.Page != 0 || v.Ticket != 0 {
