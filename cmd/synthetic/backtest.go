@@ -238,8 +238,11 @@ func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario,
 // campaign is what is to be simulated.
 func (f *backtestFlags) campaign(sim backtest.Scenario, in rules.Input) backtest.Campaign {
 	c := backtest.Campaign{
-		Models: sim.Models, Faults: sim.Faults, Rules: f.simulatedFiles(in), SLOs: in.SLOs, Fleet: f.fleet,
+		Models: sim.Models, Faults: sim.Faults, Rules: f.simulatedFiles(in), Fleet: f.fleet,
 		Days: f.days, WarmUp: f.warm, ScrapeInterval: f.scrape, Workers: f.jobs,
+	}
+	if f.configFile != "" {
+		c.SLOs = in.SLOs
 	}
 	for _, r := range f.restarts {
 		c.Restarts = append(c.Restarts, backtest.Restart(r))

@@ -29,6 +29,7 @@ type Campaign struct {
 	// Rules are the rule files to be scored on a run of some deployments: the same
 	// names for all, fitted to the targets and the rate of their probes.
 	Rules func([]Deployment) ([]RuleFile, error)
+	// SLOs are as in SimulationOptions.
 	SLOs  []slo.Objective
 	Seeds []uint64
 	// Days is the length of each run, WarmUp the days before it in which

@@ -27,6 +27,8 @@ type Model struct {
 	Output int           `json:"output_tokens" min:"2" max:"10000" examples:"48"`
 	// FirstToken is the prober's deadline for the first token.
 	FirstToken time.Duration `json:"first_token_timeout" min:"1s" max:"2m" examples:"30s"`
+	// TTFTObjective is what 99 % of turns are to be within.
+	TTFTObjective time.Duration `json:"ttft_objective" min:"1ms" max:"1m" examples:"1s"`
 
 	// Sigma is the standard deviation of the logarithm of single turns' TTFT,
 	// PaceSigma that of their TPOT.

@@ -38,8 +38,9 @@ type Deployment struct {
 // SimulationOptions define a run. Equal options give equal series.
 type SimulationOptions struct {
 	Deployments []Deployment
-	SLOs        []slo.Objective
-	Start       time.Time
+	// SLOs judge every deployment; nil are those that suit each.
+	SLOs  []slo.Objective
+	Start time.Time
 	// Length is the whole run, what comes before the replay included.
 	Length time.Duration
 	// ScrapeInterval is 15 s by default.
@@ -83,13 +84,17 @@ func (s *Simulation) newRecorder() *metrics.Recorder {
 func jobOf(d Deployment, o SimulationOptions) sink.Job {
 	policy := regression.DefaultPolicy()
 	policy.FalsePages /= float64(len(o.Deployments))
+	slos := o.SLOs
+	if slos == nil {
+		slos = objectives(d.Model.TTFTObjective)
+	}
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
 			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}},
 		},
-		Objectives: o.SLOs, Policy: policy,
+		Objectives: slos, Policy: policy,
 	}
 }
 

@@ -37,7 +37,7 @@ func bare(name, about string, moves ...move) Model {
 	return Model{
 		Name: name, ConversationsPerMinute: 6, TurnsMin: 3, TurnsMax: 5,
 		FirstTTFT: 250 * time.Millisecond, FollowupTTFT: 150 * time.Millisecond,
-		TPOT: 20 * time.Millisecond, Output: 48, FirstToken: 30 * time.Second,
+		TPOT: 20 * time.Millisecond, Output: 48, FirstToken: 30 * time.Second, TTFTObjective: time.Second,
 		Sigma: 0.3, PaceSigma: 0.1, LevelTime: time.Hour, BurstLength: 90 * time.Second, BurstMin: 0.2, BurstMax: 0.55,
 		Outliers: 0.003, OutlierMin: 3, OutlierMax: 10, Failures: 0.0003,
 		nature: nature{about: about, moves: moves},
@@ -86,9 +86,13 @@ func weeks() []Model {
 		bare("quiet-week", "nine days at −22 % from the tenth day on, and then as before; again after 45 days", calm(), officeHours(0.15), away(9, 9, 45, -math.Log(0.78))),
 	}
 	for i := range all[:3] {
-		all[i].nature.pace = 0.1 // who waits in a queue is not yet decoded
+		all[i].nature.pace = 0.1               // who waits in a queue is not yet decoded
+		all[i].TTFTObjective = 5 * time.Second // what such a deployment can keep
 	}
-	return all
+	overload := all[0]
+	overload.Name, overload.TTFTObjective = "overload", time.Second
+	overload.nature.about = "peak, with an objective that it misses every noon: the burn alerts page on working days and others"
+	return append(all, overload)
 }
 
 // isHoliday names the working days that are holidays: Wednesday of the second
