@@ -96,7 +96,7 @@ func sixfoldRegressions() []sixfold {
 		},
 		{
 			alert: rules.AlertBaselineYoung, fault: one(gauge(metrics.BaselineYoung, 1, signal()...)),
-			lead: time.Hour, fires: 49 * time.Hour, resolves: 3 * time.Minute,
+			lead: time.Hour, fires: 49 * time.Hour, resolves: 20 * time.Minute,
 		},
 		{
 			alert: rules.AlertCachedRatioDrop, fault: cached(100), almost: cached(170),
