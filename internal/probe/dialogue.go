@@ -163,6 +163,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
+	unbuffer(r)
 	d.lag = max(d.lag, r.Lag)
 	r.Lag = d.lag
 	d.drained = a.drained

@@ -24,6 +24,8 @@ type turnCounters struct {
 	// notJudged counts turns that an objective left out because the prober itself
 	// was too late.
 	notJudged float64
+	// buffered counts those whose tokens were kept back on the way.
+	buffered float64
 }
 
 // counters are all plain numbers of a job.
@@ -67,6 +69,9 @@ func (c *turnCounters) usage(r *probe.Result) {
 	}
 	c.tokenEvents += float64(r.Events)
 	c.coalesced += float64(r.Coalesced)
+	if r.Buffered {
+		c.buffered++
+	}
 }
 
 // judge counts the verdict of the objective, if it has one, and returns it.

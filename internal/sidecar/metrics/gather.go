@@ -103,7 +103,7 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
-		value{TurnsNotJudged, t.notJudged})
+		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}
