@@ -125,6 +125,8 @@ const (
 
 	TargetInfo          = "synthetic_target_info"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
+	ProbeRate           = "synthetic_probe_rate_conversations_per_second"
+	Bursts              = "synthetic_bursts_total"
 	TimestampSourceInfo = "synthetic_timestamp_source_info"
 	BuildInfo           = "synthetic_build_info"
 
@@ -246,7 +248,9 @@ func Catalog() []Metric {
 		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
 		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
-		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},
+		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts while there is no sign of a fault; absent for closed-loop traffic.", job},
+		{ProbeRate, Gauge, "conversations per second", "Rate of conversation starts now: that of bursts in one; absent for closed-loop traffic.", job},
+		{Bursts, Counter, "", "Bursts that began at the first sign of a fault, by reason: a turn failed (failed), or a signal was on its way to a page (slower).", with(job, LabelReason)},
 		{TimestampSourceInfo, Gauge, "", "Where event timestamps come from: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 

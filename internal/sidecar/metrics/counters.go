@@ -34,6 +34,10 @@ type counters struct {
 	userErrors                                            float64
 	skipped                                               map[string]float64
 
+	// rate is that of a burst, 0 while there is none.
+	rate   float64
+	bursts map[string]float64
+
 	lastTurn          float64
 	consecutiveFailed float64
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -82,7 +84,10 @@ func (j *job) gather(e *exposition, l labels, judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
-		e.add(TrafficRate, l, rate)
+		e.addAll(l, value{TrafficRate, rate}, value{ProbeRate, cmp.Or(j.rate, rate)})
+		for _, why := range workload.BurstReasons() {
+			e.add(Bursts, l.with(LabelReason, why), j.bursts[why])
+		}
 	}
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))

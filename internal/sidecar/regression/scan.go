@@ -49,6 +49,9 @@ type scan struct {
 	// last is the minute of the newest sums, 0 before the first.
 	last               int64
 	turns, total, tail [scanned]float64
+	// noise is the sum of weight²/turns of the minutes: turns beyond a minute's
+	// weight make its mean surer, and weigh nothing.
+	noise [scanned]float64
 }
 
 // slot is where the sums of a minute are.
@@ -57,12 +60,19 @@ func slot(minute int64) uint64 { return uint64(minute) % scanned }
 // push adds a minute: how many turns it had, the sum of their log ratios and how
 // many were in the tail. Minutes without turns need not be pushed.
 func (s *scan) push(minute int64, turns, total, tail float64) {
+	s.weigh(minute, turns, 1, total, tail)
+}
+
+// weigh adds a minute of a weight, whose mean stands on so many times as many turns;
+// total and tail are of the weight.
+func (s *scan) weigh(minute int64, weight, surer, total, tail float64) {
 	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // before it: the clock was set
 		*s = scan{last: minute - 1}
 	}
 	s.to(minute)
 	i := slot(minute)
-	s.turns[i] += turns
+	s.turns[i] += weight
+	s.noise[i] += weight / surer
 	s.total[i] += total
 	s.tail[i] += tail
 }
@@ -79,7 +89,7 @@ func (s *scan) to(minute int64) {
 	for from := slot(s.last); s.last < minute; {
 		s.last++
 		i := slot(s.last)
-		s.turns[i], s.total[i], s.tail[i] = s.turns[from], s.total[from], s.tail[from]
+		s.turns[i], s.total[i], s.tail[i], s.noise[i] = s.turns[from], s.total[from], s.tail[from], s.noise[from]
 	}
 }
 
@@ -102,6 +112,17 @@ func (s *scan) meanBefore(from, minutes int64) float64 {
 		return math.NaN()
 	}
 	return total / turns
+}
+
+// surer is how many times as many turns a window of minutes stands on as weigh in
+// it.
+func (s *scan) surer(minutes int) float64 {
+	turns, _, _ := s.sums(0, int64(minutes))
+	noise := s.noise[slot(s.last)] - s.noise[slot(s.last-int64(minutes))]
+	if s.last <= scanned || turns < leastTurns-0.5 || noise <= 0 {
+		return 1
+	}
+	return turns / noise
 }
 
 // latest is the mean of the last two minutes, or of as many more as have evidence.
