@@ -13,8 +13,10 @@ import (
 
 	"synthetic/internal/backtest"
 	"synthetic/internal/config"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/yamlform"
 )
 
 // backtestFlags are the flags of "synthetic backtest".
@@ -35,6 +37,7 @@ type backtestFlags struct {
 	restarts                []string
 	fleet                   int
 	rate                    float64
+	adaptive                bool
 	seed                    uint64
 	seeds, days, warm, jobs int
 
@@ -65,6 +68,7 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("model", "A world to simulate: a noise model ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file), or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
 	c.Flag("conversations-per-minute", "Probe at this rate instead of that of the model.").Float64Var(&f.rate)
+	c.Flag("adaptive", "Answer to the first sign of a fault with bursts, as traffic does by default.").BoolVar(&f.adaptive)
 	c.Flag("fleet", "Simulate so many targets at one time, of the models in turn; a fault hits all of them.").IntVar(&f.fleet)
 	c.Flag("restart", "Restart the prober once a day, with what it has then of what it learned before: "+strings.Join(restartNames(), ", ")+"; may be repeated.").EnumsVar(&f.restarts, restartNames()...)
 	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
@@ -243,6 +247,9 @@ func (f *backtestFlags) campaign(sim backtest.Scenario, in rules.Input) backtest
 	}
 	if f.configFile != "" {
 		c.SLOs = in.SLOs
+	}
+	if f.adaptive {
+		c.Adaptive = yamlform.Defaults[workload.Adaptive]()
 	}
 	for _, r := range f.restarts {
 		c.Restarts = append(c.Restarts, backtest.Restart(r))

@@ -43,8 +43,8 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
-			"internal/sidecar/sink", "internal/sketch", "internal/slo",
+			"internal/bound", "internal/probe", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",

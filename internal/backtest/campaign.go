@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -41,6 +42,9 @@ type Campaign struct {
 	// Restarts are kinds of daily restarts, each of them simulated apart; none
 	// means that the prober is not restarted.
 	Restarts []Restart
+	// Adaptive is how the probes answer to a first sign of a fault; the zero value
+	// is not at all.
+	Adaptive workload.Adaptive
 	// ScrapeInterval is 15 s by default.
 	ScrapeInterval time.Duration
 	// Workers run at the same time; 0 is one.
@@ -102,6 +106,8 @@ type outcome struct {
 	spans     [][]Span
 	incidents []Incident
 	targets   []string
+	// turns and bursts are those of a day.
+	turns, bursts float64
 }
 
 // Run plays the campaign and returns the scores: by world, then rule file, the
@@ -204,7 +210,12 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	for i := range spans {
 		spans[i] = since(spans[i], from)
 	}
-	return outcome{model: k.world.name, days: float64(c.Days), spans: spans, incidents: sim.incidents()}, nil
+	out := outcome{model: k.world.name, days: float64(c.Days), spans: spans, incidents: sim.incidents()}
+	for _, t := range sim.traffic {
+		out.turns += float64(t.turns) / o.Length.Hours() * 24
+		out.bursts += float64(t.bursts) / o.Length.Hours() * 24
+	}
+	return out, nil
 }
 
 // history is the part of the warm-up in which rules are evaluated, too, for those
@@ -242,7 +253,7 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: c.SLOs, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart,
+		Deployments: deployments, SLOs: c.SLOs, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart, Adaptive: c.Adaptive,
 	}
 }
 

@@ -59,6 +59,10 @@ type Score struct {
 	// each alert by itself.
 	Firing
 	Tickets Firing `json:"tickets"`
+	// TurnsPerDay and BurstsPerDay are those of the probes on days without faults;
+	// null where they are not simulated.
+	TurnsPerDay  *float64 `json:"turns_per_day,omitempty"`
+	BurstsPerDay *float64 `json:"bursts_per_day,omitempty"`
 	// Pages lists every page, if there was one run.
 	Pages []PageScore `json:"pages,omitempty"`
 	// HealthyDays are those without any incident, in runs of their own, and
@@ -103,6 +107,7 @@ func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcom
 			}
 			s := t.score()
 			s.Model, s.Rules, s.Alert, s.Target = model, set.Name, alert, target
+			s.TurnsPerDay, s.BurstsPerDay = probes(outcomes)
 			if alert != "" || len(outcomes) > 1 {
 				s.Pages = nil
 			}
@@ -117,6 +122,17 @@ func scoreSets(model string, sets []*RuleSet, faults []string, outcomes []outcom
 		}
 	}
 	return scores
+}
+
+// probes are the turns and the bursts of a day without faults.
+func probes(outcomes []outcome) (turns, bursts *float64) {
+	var ofTurns, ofBursts []float64
+	for _, o := range outcomes {
+		if len(o.incidents) == 0 && o.turns > 0 {
+			ofTurns, ofBursts = append(ofTurns, o.turns), append(ofBursts, o.bursts)
+		}
+	}
+	return finite(stat.Mean(ofTurns, nil)), finite(stat.Mean(ofBursts, nil))
 }
 
 // targetsOf are the targets that outcomes name.

@@ -48,6 +48,9 @@ type SimulationOptions struct {
 	// Restart is what the prober keeps when it is restarted, which it is once a day
 	// unless this is "".
 	Restart Restart
+	// Adaptive is how the probes answer to a first sign of a fault; the zero value
+	// is not at all.
+	Adaptive workload.Adaptive
 }
 
 // NewSimulation returns a simulation at its start.
@@ -61,6 +64,8 @@ func NewSimulation(o SimulationOptions) *Simulation {
 	for _, d := range o.Deployments {
 		t := newTraffic(d, o.Start, o.Length, s.recorder)
 		t.setNow = func(at time.Time) { s.now = at }
+		j := jobOf(d, o)
+		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.recorder.Sign(j.Key()) }
 		s.traffic = append(s.traffic, t)
 	}
 	return s
@@ -92,7 +97,7 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 		Job: probe.Job{
 			Target:   target.Target{Name: d.Target, Model: "simulated", Connection: target.Reuse},
 			Workload: workload.Spec{Name: Workload, Timeouts: workload.Timeouts{FirstToken: d.Model.FirstToken, Stall: 10 * time.Second, Total: TurnTimeout}},
-			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}},
+			Traffic:  workload.Traffic{Arrival: workload.Arrival{Rate: d.Model.ConversationsPerMinute / 60}, Adaptive: o.Adaptive},
 		},
 		Objectives: slos, Policy: policy,
 	}

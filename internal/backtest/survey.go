@@ -77,10 +77,12 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 }
 
 func (j *surveyed) add(t *turnlog.Turn) {
-	j.turns++
 	j.last = t.At
-	if t.Kind == probe.First {
-		j.conversations++
+	if !t.Extra { // the rate is that of calm traffic
+		j.turns++
+		if t.Kind == probe.First {
+			j.conversations++
+		}
 	}
 	j.longest, j.ttft = max(j.longest, t.Length()), max(j.ttft, t.TTFT.V)
 	if t.Outcome == probe.TimeoutFirstToken {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // Names of the simulated job, where there is but one.
@@ -31,9 +32,14 @@ type traffic struct {
 	// setNow moves the clock of the sink.
 	setNow func(time.Time)
 	events events
+	// pace thins the arrivals, by what sign says; nil for a constant rate.
+	pace *workload.Pace
+	sign func() workload.Sign
 	// arrival is when the next conversation starts.
 	arrival time.Duration
 	current int // injection that is on or comes next
+	// turns and bursts are counted.
+	turns, bursts int
 }
 
 // newTraffic is that with a deployment, at its start. Nobody looks at the clock
@@ -50,6 +56,7 @@ type talk struct {
 	at          time.Duration // of its next event
 	turn, turns int
 	running     bool
+	extra       bool
 	result      probe.Result
 }
 
@@ -84,10 +91,30 @@ func (t *traffic) advance(to time.Duration) {
 // begin starts a conversation and draws when the next one comes.
 func (t *traffic) begin() {
 	c := &talk{at: t.arrival, turns: t.model.TurnsMin + t.rng.IntN(t.model.TurnsMax-t.model.TurnsMin+1)}
-	t.arrival += time.Duration(t.rng.ExpFloat64() / t.model.ConversationsPerMinute * float64(time.Minute))
+	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
 	t.setNow(t.start.Add(c.at))
+	if t.pace != nil {
+		start := t.pace.Take(t.start.Add(c.at), t.sign())
+		if start.Changed {
+			t.sink.Observe(probe.Paced{Target: t.target, Workload: Workload, Rate: t.pace.Rate(), Why: start.Why})
+		}
+		if start.Why != "" {
+			t.bursts++
+		}
+		if c.extra = start.Extra; !start.Due {
+			return
+		}
+	}
 	t.sink.Observe(probe.ConversationStart{Target: t.target, Workload: Workload})
 	heap.Push(&t.events, c)
+}
+
+// perMinute is the rate of arrivals, those included that the pace leaves out.
+func (t *traffic) perMinute() float64 {
+	if t.pace != nil {
+		return t.pace.BurstRate * 60
+	}
+	return t.model.ConversationsPerMinute
 }
 
 // drop ends what is under way without a word, as the end of the prober does, and
@@ -125,13 +152,14 @@ func (t *traffic) step(c *talk) {
 
 // ask draws how the next turn of a conversation goes.
 func (t *traffic) ask(c *talk, now time.Time) {
+	t.turns++
 	kind, median := probe.First, t.model.FirstTTFT
 	if c.turn > 1 {
 		kind, median = probe.Followup, t.model.FollowupTTFT
 	}
 	t.sink.Observe(probe.Start{Target: t.target, Workload: Workload, Kind: kind})
 	c.result = probe.Result{
-		Target: t.target, Workload: Workload, Turn: c.turn, Kind: kind,
+		Target: t.target, Workload: Workload, Turn: c.turn, Kind: kind, Extra: c.extra,
 		Scheduled: now, Sent: now, // no trace: exemplars cost as much as all else
 	}
 	fault, after, on := t.fault(c.at)

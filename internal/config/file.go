@@ -95,6 +95,7 @@ type fileTraffic struct {
 	Targets         yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
 	Workload        string             `yaml:"workload" examples:"chat"`
 	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
+	Adaptive        workload.Adaptive  `yaml:"adaptive" examples:"{burst_rate: 0.2, burst: 2m}"`
 	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
 	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
 	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`

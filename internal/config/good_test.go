@@ -48,7 +48,8 @@ func minimalPolicy(jobs int) regression.Policy {
 // minimalTraffic is the traffic of a file that describes none.
 func minimalTraffic() workload.Traffic {
 	return workload.Traffic{
-		Arrival:        workload.Arrival{Process: workload.Poisson, Rate: 0.2},
+		Arrival:        workload.Arrival{Process: workload.Poisson, Rate: 0.033},
+		Adaptive:       workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
 		MaxConcurrency: 32,
 	}
 }
@@ -111,6 +112,7 @@ func TestEveryKey(t *testing.T) {
 	limited := workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Gamma, Rate: 1.5, Burstiness: 0.5},
 		MaxConcurrency: 8, TokensPerMinute: 200_000,
+		Adaptive: workload.Adaptive{BurstRate: 3, Burst: time.Minute, CoolDown: 10 * time.Minute, BurstsPerHour: 2},
 	}
 	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
 	constant := workload.Traffic{Arrival: workload.Arrival{Process: workload.Constant, Rate: 0.2}}

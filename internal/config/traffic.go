@@ -69,16 +69,29 @@ func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 		out.Burstiness = 0
 	}
 	if out.Process != workload.Closed {
+		out.Adaptive = b.adaptive(path, t)
 		b.Useless(at, why, "remove it, or write process: closed; max_concurrency, beside arrival, limits what is in flight", "concurrency")
 		return out
 	}
 	b.Useless(at, why, "remove it", "rate")
+	b.Useless(path, why, "remove it", "adaptive")
 	b.Useless(path, why+", which keeps exactly its concurrency in flight", "remove it", "max_concurrency")
 	if !b.Has(at+".concurrency") && b.Fine(at+".concurrency") {
 		b.Mistake(at+".concurrency", "", "is missing", "write how many conversations to keep in flight, for example concurrency: 4")
 	}
 	out.Rate, out.MaxConcurrency = 0, 0
 	return out
+}
+
+// adaptive resolves the bursts, the zero value where there are none.
+func (b *builder) adaptive(path string, t fileTraffic) workload.Adaptive {
+	switch at := path + ".adaptive.burst_rate"; {
+	case t.Adaptive.BurstRate > t.Arrival.Rate:
+		return t.Adaptive
+	case t.Adaptive.BurstRate > 0 && b.Has(at) && b.Fine(at, path+".arrival.rate"):
+		b.Mistake(at, fmt.Sprint(t.Adaptive.BurstRate), fmt.Sprintf("is no more than the rate of arrival, %v", t.Arrival.Rate), "write a higher one, or 0 for no bursts")
+	}
+	return workload.Adaptive{}
 }
 
 // budget refuses a token budget that no conversation fits in: every start

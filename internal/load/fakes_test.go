@@ -137,6 +137,7 @@ type book struct {
 	outcomes                              map[probe.Outcome]int // of turns
 	conversations                         map[probe.Outcome]int
 	skips                                 map[string]int
+	paced                                 []probe.Paced
 	// onSkip and onTurn are called without mu; they may block.
 	onSkip, onTurn func()
 }
@@ -158,6 +159,8 @@ func (b *book) Observe(e probe.Event) {
 		b.turnStarted(e)
 	case probe.Result:
 		b.turnEnded(e)
+	case probe.Paced:
+		b.read(func(b *book) { b.paced = append(b.paced, e) })
 	}
 }
 

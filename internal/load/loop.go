@@ -46,6 +46,8 @@ type Loop struct {
 	// ramp of their slots and their growing pauses differ. 0 is a process
 	// alone, which starts at once and repeats the shortest pause.
 	Replica uint64
+	// Due, if set, says which starts of an open loop's process there are.
+	Due func(at time.Time) bool
 	// Next returns what holds the next conversation, or why none may start
 	// now. It is called by one goroutine at a time and must not block.
 	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
@@ -86,6 +88,9 @@ func (l *Loop) open(ctx context.Context) {
 		due := begin.Add(starts.Next())
 		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
+		}
+		if l.Due != nil && !l.Due(due) {
+			continue
 		}
 		if hold, refusal := l.admit(due); hold != nil {
 			l.conversations.Go(func() { l.converse(hold) })

@@ -2,6 +2,8 @@ package load
 
 import (
 	"math"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +54,38 @@ func TestTheFirstTurnIsScheduledAtItsArrival(t *testing.T) {
 		}
 		if first := plans[0].Scheduled.Sub(began); first < 0 || first > 100*time.Millisecond {
 			t.Errorf("the first start is due after %s, want it within the first interval", first)
+		}
+	})
+}
+
+// TestABurstAnswersToASign: what is seen changes the rate at the next start of the
+// process, and is told.
+func TestABurstAnswersToASign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen atomic.Pointer[workload.Sign]
+		seen.Store(&workload.Sign{})
+		b := runWith(t, &deployment{turn: time.Second}, 0, func(o *Options) {
+			o.Sign = func(probe.Key) workload.Sign { return *seen.Load() }
+		}, job("a", func(j *probe.Job) {
+			j.Traffic.Rate = 1. / 30
+			j.Traffic.Adaptive = workload.Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: time.Minute, BurstsPerHour: 1}
+		}))
+		time.Sleep(10 * time.Minute)
+		calm := len(b.d.seen())
+		seen.Store(&workload.Sign{Score: 0.8})
+		time.Sleep(10 * time.Minute)
+		b.stop()
+		extra := 0
+		for _, p := range b.d.seen() {
+			if p.Extra {
+				extra++
+			}
+		}
+		if calm < 19 || calm > 21 || extra < 19 || extra > 21 || len(b.book.skips) > 0 {
+			t.Errorf("%d starts in ten calm minutes, %d more in a burst of two, skipped %v; want 20 and 20", calm, extra, b.book.skips)
+		}
+		if want := []probe.Paced{{Target: "a", Workload: "chat", Rate: 0.2, Why: workload.BurstSlower}, {Target: "a", Workload: "chat", Rate: 1. / 30}}; !slices.Equal(b.book.paced, want) {
+			t.Errorf("told %v, want %v", b.book.paced, want)
 		}
 	})
 }

@@ -42,6 +42,11 @@ type runner struct {
 	// passing over dear conversations would leave only the cheap ones. It is
 	// the loop's, in next.
 	pending *workload.Conversation
+	// pace is nil for a rate that does not change; sign is what it answers to, and
+	// extra says that the start that is due is one of a burst. All are the loop's.
+	pace  *workload.Pace
+	sign  func(probe.Key) workload.Sign
+	extra bool
 }
 
 func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.Source, prober Prober) *runner {
@@ -54,6 +59,8 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		source: source,
 		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
 		memory: s.opts.Memory,
+		pace:   workload.NewPace(j.Traffic),
+		sign:   s.opts.Sign,
 		model:  model{asked: make(chan struct{}), missing: make(chan struct{}, 1)},
 		watch:  watch{open: map[*expectation]bool{}},
 		hard:   s.hard,
@@ -86,7 +93,23 @@ func (r *runner) run() {
 		},
 		Alive: r.watch.beat,
 	}
+	if r.pace != nil {
+		loop.Rate, loop.Due = r.pace.BurstRate, r.due
+	}
 	loop.Run(r.soft)
+}
+
+// due decides on a start of the process, and tells of another rate.
+func (r *runner) due(at time.Time) bool {
+	start := r.pace.Take(at, r.sign(r.key))
+	r.extra = start.Extra
+	if start.Changed {
+		r.report("another rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Why})
+	}
+	if start.Why != "" {
+		r.log.Info("a burst begins", "why", start.Why, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
+	}
+	return start.Due
 }
 
 // next plans a conversation and pays for it, or says which budget is used up.
@@ -99,7 +122,7 @@ func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string)
 	if !ok {
 		return nil, probe.SkipMemory
 	}
-	t := &tap{runner: r, plan: *r.pending, room: room, estimate: r.source.Estimate(*r.pending)}
+	t := &tap{runner: r, plan: *r.pending, extra: r.extra, room: room, estimate: r.source.Estimate(*r.pending)}
 	if !r.budget.Allow(time.Now(), t.estimate) {
 		room.Release()
 		return nil, probe.SkipBudget

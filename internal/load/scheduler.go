@@ -11,6 +11,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 )
 
 // Prober holds conversations with the deployment of one job. Its methods are
@@ -31,6 +32,9 @@ type Options struct {
 	Sink probe.Sink
 	// NewProber makes the prober of a job.
 	NewProber func(probe.Job) (Prober, error)
+	// Sign is what was seen of a job, for traffic that answers to it; nil means
+	// nothing.
+	Sign func(job probe.Key) workload.Sign
 	// OnRemoved is called once the last conversation of a job that is no
 	// longer wanted is over, so that its series can go. It must not block nor
 	// call the Scheduler.
@@ -80,6 +84,9 @@ const (
 // New returns a Scheduler without jobs. Its loops run inside Run.
 func New(opts Options) *Scheduler {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	if opts.Sign == nil {
+		opts.Sign = func(probe.Key) workload.Sign { return workload.Sign{} }
+	}
 	s := &Scheduler{opts: opts, draining: map[probe.Key]int{}}
 	s.hard, s.cut = context.WithCancel(context.Background())
 	s.wanted.Store(&map[probe.Key]*runner{})

@@ -20,7 +20,9 @@ const turnGrace = 30 * time.Second
 type tap struct {
 	*runner
 	plan workload.Conversation
-	room *bound.Claim
+	// extra says that it belongs to a burst.
+	extra bool
+	room  *bound.Claim
 	// estimate was taken from the budget, cost is the number of tokens used.
 	estimate, cost int
 	// turnOver ends the watch of the turn in flight; nil without a timeout.
@@ -34,6 +36,7 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 		Conversation: t.plan,
 		ID:           fmt.Sprintf("%s/%d.%d", t.key, t.id, t.plan.ID),
 		Scheduled:    due,
+		Extra:        t.extra,
 		Model:        *t.model.known.Load(),
 		Stop:         t.soft.Done(),
 		Room:         t.room,

@@ -136,7 +136,7 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 	}
 	r := Result{
 		Target: d.sum.Target, Workload: d.sum.Workload, Model: d.plan.Model,
-		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due,
+		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Extra: d.plan.Extra,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
 	d.measure(ctx, &r)
@@ -163,6 +163,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
+	unbuffer(r)
 	d.lag = max(d.lag, r.Lag)
 	r.Lag = d.lag
 	d.drained = a.drained

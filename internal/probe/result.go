@@ -64,10 +64,10 @@ type Result struct {
 	// content. Undefined when no such event came.
 	TTFT, AnswerTTFT Opt[time.Duration]
 	// TPOT is (last token − first token) / (output tokens − tokens of the
-	// first event); undefined for fewer than two tokens.
+	// first event); undefined for fewer than two tokens, and where Buffered.
 	TPOT Opt[time.Duration]
 	// Gaps are the inter-token latencies: times between consecutive
-	// token-bearing events.
+	// token-bearing events; none where Buffered.
 	Gaps []time.Duration
 	// Coalesced of the Events came in one read with an earlier one and share
 	// its time: their gaps are 0 by arrival, not by the server's pace.
@@ -86,6 +86,12 @@ type Result struct {
 	// and our look at them; Kernel says that the kernel stamped every one.
 	ReadLagMax time.Duration
 	Kernel     bool
+	// Buffered says that the events came together, in one burst or a few, though
+	// they were read in time: something between the server and us keeps them back.
+	Buffered bool
+	// Extra says that the turn was taken because a fault was suspected. Such turns
+	// are no fair sample of the time.
+	Extra bool
 	// Lag is how much the prober itself may have added to the time to first token
 	// of this turn, or of an earlier one of its conversation, at most; StreamLag,
 	// to a time between two of its tokens, or to its end.

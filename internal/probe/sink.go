@@ -2,7 +2,7 @@ package probe
 
 // Event is what happens in a job: a Start and a Result for each turn, a
 // ConversationStart and a Conversation around them, a Skip for a conversation
-// that was due and not started, and a ModelFound when the target says which
+// that was due and not started, a Paced when the rate changes, and a ModelFound when the target says which
 // model it serves.
 type Event interface {
 	// Key names the job.
@@ -45,6 +45,15 @@ const (
 // SkipReasons lists them all.
 func SkipReasons() []string { return []string{SkipMaxConcurrency, SkipBudget, SkipLate, SkipMemory} }
 
+// Paced is another rate of starts from now on.
+type Paced struct {
+	Target, Workload string
+	// Rate is in conversations per second. Why is one of workload.BurstReasons when
+	// a burst begins, "" when it is over.
+	Rate float64
+	Why  string
+}
+
 // ModelFound says which model a target turned out to serve.
 type ModelFound struct {
 	Target, Workload, Model string
@@ -56,4 +65,5 @@ func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
 func (s ConversationStart) Key() Key { return Key(s) }
 func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
+func (p Paced) Key() Key             { return Key{p.Target, p.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }

@@ -210,7 +210,7 @@ func madeWhereTheTurnsAre() []string {
 func alertNames() []string {
 	return []string{
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
-		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertTargetNoSamples,
+		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertProxyBuffering, rules.AlertTargetNoSamples,
 		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
 		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,

@@ -43,6 +43,7 @@ func (in Input) functions() template.FuncMap {
 	return template.FuncMap{
 		"byFailures": func() []group[int] { return partition(in.Jobs, Job.failedInARow) },
 		"byWindow":   func() []group[time.Duration] { return partition(in.Jobs, Job.shareWindow) },
+		"byJerks":    func() []group[time.Duration] { return partition(in.Jobs, Job.jerkWindow) },
 		"bySilence":  func() []group[time.Duration] { return partition(in.Jobs, Job.silence) },
 		"judgedJobs": func() []group[judgement] { return partition(in.Jobs, in.judgement) },
 		"targets":    in.targets, "sloNames": in.sloNames, "fleet": in.fleet,
@@ -97,6 +98,12 @@ func (j Job) failedInARow() int {
 // the turns that a share needs.
 func (j Job) shareWindow() time.Duration {
 	return j.windowFor(15*time.Minute, 15*time.Minute, 2*minTurns)
+}
+
+// jerkWindow is shareWindow for what is the same in each turn: of at least five
+// minutes.
+func (j Job) jerkWindow() time.Duration {
+	return j.windowFor(5*time.Minute, 5*time.Minute, 2*minTurns)
 }
 
 // judgement is how the alert on a job's judged turns counts them.

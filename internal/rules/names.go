@@ -19,6 +19,7 @@ const (
 	AlertTargetDown      = "SyntheticTargetDown"
 	AlertProberSilent    = "SyntheticProberSilent"
 
+	AlertProxyBuffering          = "SyntheticProxyBuffering"
 	AlertTargetBusy              = "SyntheticTargetBusy"
 	AlertTargetNoSamples         = "SyntheticTargetNoSamples"
 	AlertProberStarved           = "SyntheticProberStarved"

@@ -53,6 +53,6 @@ func (in Input) noSamples() rule {
 		Alert: AlertSLONoSamples, Severity: slo.Ticket, For: model.Duration(15 * time.Minute), Dashboard: dashboardTarget,
 		Expr:        parenthesised(strings.Join(parts, "\nor\n")) + "\n" + unlessStarved,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: SLO {{ $labels.slo }} judges no turn",
-		Description: "Turns end and this SLO judges none of them: its alerts cannot fire.",
+		Description: "Turns end and this SLO judges none of them: its alerts cannot fire. Buffered ones have no TPOT.",
 	}
 }

@@ -58,6 +58,11 @@ func sixfoldTargets() []sixfold {
 			lead: 20 * time.Minute, fires: 15 * time.Minute, resolves: 30 * time.Minute,
 		},
 		{
+			alert: rules.AlertProxyBuffering, fault: one(counter(metrics.TurnsBuffered, 4, firstTurns()...)),
+			almost: one(counter(metrics.TurnsBuffered, 0.7, firstTurns()...)),
+			lead:   20 * time.Minute, fires: 5 * time.Minute, resolves: 21 * time.Minute,
+		},
+		{
 			alert: rules.AlertTargetNoSamples,
 			fault: one(counter(metrics.SLOTurns, 0, judged()...)), almost: one(counter(metrics.SLOTurns, 0.5, judged()...)),
 			lead: 20 * time.Minute, fires: 22 * time.Minute, resolves: 14 * time.Minute,

@@ -54,6 +54,7 @@ func healthyWorld() []series {
 		gauge(metrics.ConsecutiveFailed, 0, job()...),
 		gauge(metrics.ProberStarved, 0, job()...),
 		counter(metrics.Turns, 4, firstTurns()...),
+		counter(metrics.TurnsBuffered, 0, firstTurns()...),
 		counter(metrics.OutputTokens, 8000, job()...),
 		counter(metrics.TurnFailures, 0, refused()...),
 		counter(metrics.TurnOwnFaults, 0, firstTurns()...),

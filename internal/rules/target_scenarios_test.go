@@ -5,6 +5,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
+	"synthetic/internal/slo"
 )
 
 // targetScenarios are about faults of the deployment.
@@ -13,7 +14,11 @@ func targetScenarios() []scenario {
 		down  = rules.AlertTargetDown + " a chat"
 		busy  = rules.AlertTargetBusy + " a chat"
 		usage = rules.AlertUsageMissing + " a chat"
+
+		buffers = rules.AlertProxyBuffering + " a chat"
 	)
+	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
+	buffered := with(ok, func(r *probe.Result) { r.Buffered, r.TPOT, r.Gaps = true, probe.Opt[time.Duration]{}, nil })
 	s := []scenario{
 		{name: "busy is not down", steps: []step{
 			{after: 8 * time.Hour},
@@ -48,6 +53,12 @@ func targetScenarios() []scenario {
 				}
 			}, after: 3 * time.Minute},
 			{after: 10 * time.Minute},
+		}},
+		{name: "a proxy begins to buffer", in: withSLOs(ttft, pace), steps: []step{
+			healthy,
+			{do: behaving(buffered), after: 5 * time.Minute, want: []string{buffers}},
+			{after: 90 * time.Minute, want: []string{buffers, rules.AlertSLONoSamples + " a chat tpot"}},
+			{do: behaving(ok), after: 45 * time.Minute},
 		}},
 		{name: "usage goes missing", steps: []step{
 			healthy,

@@ -161,6 +161,7 @@ func New(o Options) (*Sidecar, error) {
 			})
 		},
 		Memory:    s.guards.memory,
+		Sign:      s.recorder.Sign,
 		OnRemoved: s.removed,
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})

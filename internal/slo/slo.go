@@ -60,7 +60,7 @@ type Verdict uint8
 
 const (
 	// NotJudged: the turn gives no sample (ended by the prober itself, too late
-	// by its own doing, outside the objective, or undefined as TPOT of a one-token
+	// by its own doing, of a burst, outside the objective, or undefined as TPOT of a one-token
 	// answer).
 	NotJudged Verdict = iota
 	Good
@@ -81,7 +81,7 @@ func (o Objective) Tolerance() time.Duration {
 // LeavesOut reports whether the objective would judge the turn if the prober
 // itself had not been too late: it is then left out, good or bad.
 func (o Objective) LeavesOut(r probe.Result) bool {
-	return o.tooLate(r) && !r.Outcome.Own() && o.Covers(r.Target, r.Workload, r.Kind)
+	return o.tooLate(r) && !r.Outcome.Own() && !r.Extra && o.Covers(r.Target, r.Workload, r.Kind)
 }
 
 // tooLate reports whether the prober itself may have made the verdict.
@@ -103,7 +103,7 @@ func (o Objective) tooLate(r probe.Result) bool {
 // a failed turn without the value is bad, as if the value were +∞; and TPOT,
 // ITL, turn duration and availability are bad for every failed turn.
 func (o Objective) Judge(r probe.Result) Verdict {
-	if r.Outcome.Own() || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if r.Outcome.Own() || r.Extra || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()

@@ -103,6 +103,8 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 		if k == text_ {
 			t.TraceID = string(v)
 		}
+	case "extra":
+		t.Extra = string(v) == "true"
 	case "v":
 		if version, _ := float(v); k == number && version > Version {
 			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, Version)

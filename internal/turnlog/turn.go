@@ -30,6 +30,8 @@ type Turn struct {
 	TTFT, TPOT, Duration                     probe.Opt[time.Duration]
 	PromptTokens, CachedTokens, OutputTokens probe.Opt[int]
 	TraceID                                  string
+	// Extra says that it was of a burst.
+	Extra bool
 }
 
 // Of is what the log says of a turn: no text, no error, no address.
@@ -38,7 +40,7 @@ func Of(r probe.Result) Turn {
 		At: r.Sent.UTC(), Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
 		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens,
-		TraceID: r.TraceID,
+		TraceID: r.TraceID, Extra: r.Extra,
 	}
 }
 
@@ -61,7 +63,7 @@ func (t *Turn) Result() probe.Result {
 		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.Length()), Outcome: t.Outcome,
 		TTFT: t.TTFT, AnswerTTFT: t.TTFT, TPOT: t.TPOT,
 		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens,
-		Events: t.OutputTokens.V,
+		Events: t.OutputTokens.V, Extra: t.Extra,
 	}
 	return r
 }
@@ -83,6 +85,9 @@ func (t *Turn) Append(b []byte) []byte {
 	b = count(b, "output_tokens", t.OutputTokens)
 	if t.TraceID != "" {
 		b = text(b, "trace_id", t.TraceID)
+	}
+	if t.Extra {
+		b = append(name(b, "extra"), "true"...)
 	}
 	b = append(b, `,"v":`...)
 	b = strconv.AppendInt(b, Version, 10)

@@ -26,7 +26,7 @@ func whole() Turn {
 		At: start().Add(250 * time.Millisecond), Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
 		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(1063456 * time.Microsecond),
 		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
-		TraceID: "0af7651916cd43dd8448eb211c80319c",
+		TraceID: "0af7651916cd43dd8448eb211c80319c", Extra: true,
 	}
 }
 
@@ -76,7 +76,7 @@ func TestWrittenAndRead(t *testing.T) {
 	}
 	const line = `{"at":"2026-01-05T08:00:00.250000Z","target":"chat","workload":"short","turn":"followup","outcome":"success",` +
 		`"ttft_seconds":0.123456,"tpot_seconds":0.02,"duration_seconds":1.063456,"prompt_tokens":1500,"cached_prompt_tokens":1200,` +
-		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","v":1}` + "\n"
+		`"output_tokens":48,"trace_id":"0af7651916cd43dd8448eb211c80319c","extra":true,"v":1}` + "\n"
 	if diff := cmp.Diff(line, lines(whole())); diff != "" {
 		t.Errorf("the form of a line has changed, which needs another version (-want +got):\n%s", diff)
 	}

@@ -46,6 +46,7 @@ type Turn struct {
 	OutputEstimated bool `json:"output_tokens_estimated"`
 	TokenEvents     int  `json:"token_events"`
 	CoalescedEvents int  `json:"coalesced_events"`
+	Buffered        bool `json:"buffered"`
 
 	Phases          Phases  `json:"phases"`
 	TimestampSource *string `json:"timestamp_source"`
@@ -95,7 +96,7 @@ func newTurn(r probe.Result) Turn {
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
 		PromptTokens: known(r.PromptTokens.V, r.PromptTokens.OK), CachedTokens: known(r.CachedTokens.V, r.CachedTokens.OK),
 		OutputTokens: known(r.OutputTokens.V, r.OutputTokens.OK), OutputEstimated: r.UsageMissing,
-		TokenEvents: r.Events, CoalescedEvents: r.Coalesced,
+		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
 		FinishReason: known(r.FinishReason, r.FinishReason != ""), TraceID: r.TraceID,
 		Phases: Phases{
 			DNS: seconds(r.Phases.DNS), Connect: seconds(r.Phases.Connect), TLS: seconds(r.Phases.TLS),

@@ -57,6 +57,8 @@ func describe(p Part, r probe.Result) (label, note string) {
 		return "first event", ""
 	case p == FirstToken:
 		return "first token", "TTFT " + Short(r.TTFT.V)
+	case p == Tokens && r.Buffered:
+		return "tokens", fmt.Sprintf("%d events that came together: something on the way buffers", r.Events)
 	case p == Tokens, p == Failed && r.TTFT.OK:
 		return "tokens", fmt.Sprintf("%d events", r.Events)
 	case p == Failed, p == Rest:

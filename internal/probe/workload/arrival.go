@@ -18,8 +18,9 @@ const (
 // Arrival is an arrival process. Package yamlform reads its tags.
 type Arrival struct {
 	Process Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma,closed"`
-	// Rate is in conversations per second; 0 for Closed.
-	Rate float64 `yaml:"rate" default:"0.2" above:"0" max:"10000"`
+	// Rate is in conversations per second; 0 for Closed. Its default is chosen in
+	// docs/background/adaptive.md.
+	Rate float64 `yaml:"rate" default:"0.033" above:"0" max:"10000"`
 	// Burstiness is the gamma shape; 0 means 1.
 	Burstiness float64 `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	// Concurrency is the wanted number in flight for Closed.
@@ -35,4 +36,7 @@ type Traffic struct {
 	// TokensPerMinute is the budget of prompt plus output tokens; a start over
 	// it is skipped and counted. 0 is no budget.
 	TokensPerMinute int
+	// Adaptive is what happens at the first sign of a fault; the zero value is
+	// nothing.
+	Adaptive Adaptive
 }

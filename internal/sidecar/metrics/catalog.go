@@ -63,6 +63,7 @@ const (
 	TurnOwnFaults  = "synthetic_turn_own_faults_total"
 	TurnsCanceled  = "synthetic_turns_canceled_total"
 	TurnsNotJudged = "synthetic_turns_not_judged_total"
+	TurnsBuffered  = "synthetic_turns_buffered_total"
 
 	ConversationsStarted  = "synthetic_conversations_started_total"
 	Conversations         = "synthetic_conversations_total"
@@ -124,6 +125,8 @@ const (
 
 	TargetInfo          = "synthetic_target_info"
 	TrafficRate         = "synthetic_traffic_conversations_per_second"
+	ProbeRate           = "synthetic_probe_rate_conversations_per_second"
+	Bursts              = "synthetic_bursts_total"
 	TimestampSourceInfo = "synthetic_timestamp_source_info"
 	BuildInfo           = "synthetic_build_info"
 
@@ -183,6 +186,7 @@ func Catalog() []Metric {
 		{TurnOwnFaults, Counter, "turns", "Turns that the prober itself spoiled, by reason: nothing could be sent (not_sent), or it was late (prober_late). No failures: they say nothing of the deployment.", with(turn, LabelReason)},
 		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
 		{TurnsNotJudged, Counter, "turns", "Turns that an SLO left out, good or bad, because the prober itself had been too late for it in them or earlier in their conversations.", turn},
+		{TurnsBuffered, Counter, "turns", "Turns of which at least 90 % of the token events came together though they were read in time: something between the server and the prober buffers. They have no TPOT and no ITL.", turn},
 
 		{ConversationsStarted, Counter, "conversations", "Conversations started.", job},
 		{Conversations, Counter, "conversations", "Conversations ended, whatever their outcome, those that the prober itself ended included.", job},
@@ -217,7 +221,7 @@ func Catalog() []Metric {
 		{BaselineYoung, Gauge, "", "Whether the baseline stands on less than a day (1), so that only large steps page, or not (0).", signal},
 		{BaselineTurns, Gauge, "turns", "Turns that the baseline stands on.", signal},
 		{BaselineNoise, Gauge, "", "Standard deviation of the natural logarithm of the 30-minute level around the baseline; NaN while it is young.", signal},
-		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
+		{Excess, Gauge, "seconds", "By how much a part of the turns of the last minutes takes longer than usual: connect, queue_prefill (the rest of the TTFT), proxy_buffering (what of it went by while tokens were kept back) or decode; NaN while too few turns are known.", with(turn, LabelPart)},
 		{PageScore, Gauge, "", "How near the signal is to a page: from 1 on it is one. Limits are chosen from the target's own history; 0 where nothing is known.", signal},
 		{TicketScore, Gauge, "", "The same for a ticket.", signal},
 		{RegressionRatio, Gauge, "ratio", "Geometric mean over the last five minutes of value / baseline; NaN where that is not known.", signal},
@@ -244,7 +248,9 @@ func Catalog() []Metric {
 		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
 
 		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
-		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts; absent for closed-loop traffic.", job},
+		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts while there is no sign of a fault; absent for closed-loop traffic.", job},
+		{ProbeRate, Gauge, "conversations per second", "Rate of conversation starts now: that of bursts in one; absent for closed-loop traffic.", job},
+		{Bursts, Counter, "", "Bursts that began at the first sign of a fault, by reason: a turn failed (failed), or a signal was on its way to a page (slower).", with(job, LabelReason)},
 		{TimestampSourceInfo, Gauge, "", "Where event timestamps come from: kernel or read; always 1.", []string{"source"}},
 		{BuildInfo, Gauge, "", "Version of this binary; always 1.", []string{"version", "revision", "branch", "goversion", "goos", "goarch", "tags"}},
 

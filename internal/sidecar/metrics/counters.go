@@ -24,6 +24,8 @@ type turnCounters struct {
 	// notJudged counts turns that an objective left out because the prober itself
 	// was too late.
 	notJudged float64
+	// buffered counts those whose tokens were kept back on the way.
+	buffered float64
 }
 
 // counters are all plain numbers of a job.
@@ -31,6 +33,10 @@ type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
+
+	// rate is that of a burst, 0 while there is none.
+	rate   float64
+	bursts map[string]float64
 
 	lastTurn          float64
 	consecutiveFailed float64
@@ -67,6 +73,9 @@ func (c *turnCounters) usage(r *probe.Result) {
 	}
 	c.tokenEvents += float64(r.Events)
 	c.coalesced += float64(r.Coalesced)
+	if r.Buffered {
+		c.buffered++
+	}
 }
 
 // judge counts the verdict of the objective, if it has one, and returns it.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -82,7 +84,10 @@ func (j *job) gather(e *exposition, l labels, judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
-		e.add(TrafficRate, l, rate)
+		e.addAll(l, value{TrafficRate, rate}, value{ProbeRate, cmp.Or(j.rate, rate)})
+		for _, why := range workload.BurstReasons() {
+			e.add(Bursts, l.with(LabelReason, why), j.bursts[why])
+		}
 	}
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
@@ -103,7 +108,7 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
-		value{TurnsNotJudged, t.notJudged})
+		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
 		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}

@@ -58,7 +58,7 @@ func newJob(key probe.Key) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
-		counters:     counters{skipped: map[string]float64{}},
+		counters:     counters{skipped: map[string]float64{}, bursts: map[string]float64{}},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -74,7 +74,7 @@ func newJob(key probe.Key) *job {
 func (j *job) configure(info sink.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.info, j.added = info, added
+	j.info, j.added, j.rate = info, added, 0 // a loop begins calmly
 	j.setSLOs(info.Objectives)
 	j.setRegression()
 }
@@ -109,6 +109,17 @@ func (j *job) observe(e probe.Event, now time.Time) {
 		j.conversationEnded(&e)
 	case probe.Skip:
 		j.skipped[e.Reason]++
+	case probe.Paced:
+		j.paced(e)
+	}
+}
+
+// paced takes another rate.
+func (j *job) paced(p probe.Paced) {
+	j.rate = 0
+	if p.Why != "" {
+		j.rate = p.Rate
+		j.bursts[p.Why]++
 	}
 }
 

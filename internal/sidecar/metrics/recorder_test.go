@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
 
@@ -209,6 +210,40 @@ func TestObjectiveGauges(t *testing.T) {
 	if _, ok := g[first(SLOTurns, "slo=tpot")]; ok {
 		t.Error("an objective on follow-up turns has a series of first turns")
 	}
+}
+
+// TestBursts: the rate of now is that of the burst, until it is over or the job has
+// another configuration; the objectives judge none of its turns, and all else does.
+func TestBursts(t *testing.T) {
+	c := &clock{start}
+	r := newTestRecorder(c, "a")
+	key := probe.Key{Target: "a", Workload: "chat"}
+	rate := func(want, bursts float64) {
+		t.Helper()
+		g := gather(t, r)
+		if got := g.value(t, ProbeRate+"{target=a,workload=chat}"); got != want {
+			t.Errorf("rate %v, want %v", got, want)
+		}
+		if got := g.value(t, Bursts+"{reason=failed,target=a,workload=chat}"); got != bursts {
+			t.Errorf("%v bursts, want %v", got, bursts)
+		}
+	}
+	rate(0.25, 0)
+	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 2, Why: workload.BurstFailed})
+	rate(2, 1)
+	for _, extra := range []bool{false, true} {
+		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
+		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Extra: extra, End: c.now})
+	}
+	if got := r.Sign(key); got.Failed != 2 {
+		t.Errorf("the sign is %+v, want two failures", got)
+	}
+	g := gather(t, r)
+	if all, judged := g.value(t, first(Turns)), g.value(t, first(SLOTurns, "slo=up")); all != 2 || judged != 1 {
+		t.Errorf("%v turns, %v of them judged; want 2 and 1", all, judged)
+	}
+	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 0.25})
+	rate(0.25, 1)
 }
 
 // TestITLObjective pins that each gap is seen by the judge.

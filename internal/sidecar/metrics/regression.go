@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
@@ -60,6 +61,19 @@ func (j *job) views(now time.Time) (v Views) {
 		}
 	}
 	return v
+}
+
+// Sign is what was seen of a job that may be the first of a fault.
+func (r *Recorder) Sign(key probe.Key) workload.Sign {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j == nil {
+		return workload.Sign{}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return workload.Sign{Score: j.regression.Score(r.options.Now()), Failed: int(j.consecutiveFailed)}
 }
 
 // Baselines returns what must survive a restart, for regression.File.WriteFile.

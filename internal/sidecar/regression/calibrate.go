@@ -108,6 +108,21 @@ func (c *calibration) noise(w span, spread float64) float64 {
 	return spread * math.Sqrt(turns)
 }
 
+// ofTurns is the part of the variance of a window's mean that single turns make,
+// those in front of a step left out.
+func (c *calibration) ofTurns(window int, spread float64) float64 {
+	w := spanTable()[window]
+	w.step = false
+	noise, sd := c.noise(w, spread), c.spans[window].sd
+	if !c.known || sd == 0 {
+		return 0
+	}
+	return min(mostOfTurns, noise*noise/(sd*sd))
+}
+
+// mostOfTurns is the most that ofTurns says: what it follows from are estimates.
+const mostOfTurns = 0.75
+
 // replayer collects the extremes of one pass through a history. Levels are in units
 // of how much they wander at such a time; steps in those of its root, for an hour
 // whose level differs from day to day is not as much more abrupt.

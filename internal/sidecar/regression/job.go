@@ -79,8 +79,8 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
-			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, at)
-		} else if r.Outcome.Failed() {
+			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, r.Extra, at)
+		} else if r.Outcome.Failed() && !r.Extra {
 			j.series[k][i].fail(at)
 		}
 	}
@@ -89,7 +89,9 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 		known.TPOT.OK = r.TPOT.OK && values[1].OK
 		j.parts[k].observe(&known, values, now, j.calm(k))
 	}
-	j.cached[k].observe(r, at, changing || !j.calm(k))
+	if !r.Extra {
+		j.cached[k].observe(r, at, changing || !j.calm(k))
+	}
 }
 
 // pass closes the minutes that are over.
@@ -226,6 +228,23 @@ func (j *Job) calm(kind int) bool {
 		}
 	}
 	return true
+}
+
+// Score is how near the job is to a page that there is not yet, as of now: what is
+// up needs no proof.
+func (j *Job) Score(now time.Time) float64 {
+	j.pass(j.wall(now))
+	highest := 0.0
+	for k := range j.series {
+		for i := range j.series[k] {
+			p := &j.series[k][i].page
+			if p.Up {
+				return 0
+			}
+			highest = max(highest, p.score)
+		}
+	}
+	return highest
 }
 
 // View shows a signal of a kind of turn, by index of Signals and of

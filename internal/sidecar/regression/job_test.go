@@ -110,17 +110,21 @@ func TestParts(t *testing.T) {
 	const ms = time.Millisecond
 	for name, tt := range map[string]struct {
 		connect, ttft, tpot time.Duration
+		buffered            bool
 		want                Part
 	}{
-		"slow connect": {500 * ms, 700 * ms, 20 * ms, Connect},
-		"queue":        {10 * ms, 700 * ms, 20 * ms, QueuePrefill},
-		"slow decode":  {10 * ms, 200 * ms, 40 * ms, Decode},
+		"slow connect": {500 * ms, 700 * ms, 20 * ms, false, Connect},
+		"queue":        {10 * ms, 700 * ms, 20 * ms, false, QueuePrefill},
+		"slow decode":  {10 * ms, 200 * ms, 40 * ms, false, Decode},
+		"a proxy":      {10 * ms, 2200 * ms, 0, true, ProxyBuffering},
+		"and a queue":  {10 * ms, 9200 * ms, 0, true, QueuePrefill},
 	} {
 		f := newFeed(Options{})
-		turns := func(n int, connect, ttft, tpot time.Duration) {
+		turns := func(n int, connect, ttft, tpot time.Duration, buffered bool) {
 			for range n {
 				r := success(ttft)
-				r.TPOT, r.OutputTokens, r.Phases = probe.Some(tpot), probe.Some(100), probe.Phases{Connect: probe.Some(connect)}
+				r.Buffered = buffered
+				r.TPOT, r.OutputTokens, r.Phases = probe.Opt[time.Duration]{V: tpot, OK: !buffered}, probe.Some(100), probe.Phases{Connect: probe.Some(connect)}
 				f.Observe(r, f.now)
 				f.now = f.now.Add(5 * time.Second)
 			}
@@ -128,8 +132,8 @@ func TestParts(t *testing.T) {
 		if got := f.Parts(0); !math.IsNaN(got[0]) {
 			t.Errorf("without turns the parts are %v", got)
 		}
-		turns(2000, 10*ms, 200*ms, 20*ms)
-		turns(120, tt.connect, tt.ttft, tt.tpot)
+		turns(2000, 10*ms, 200*ms, 20*ms, false)
+		turns(120, tt.connect, tt.ttft, tt.tpot, tt.buffered)
 		got, largest := f.Parts(0), 0
 		for i := range got {
 			if got[i] > got[largest] {

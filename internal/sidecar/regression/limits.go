@@ -9,7 +9,10 @@ import (
 // window, and of the share of turns in the tail.
 type limits struct {
 	spans [spans]float64
-	tail  float64
+	// least are the limits that are configured; chance is the part of the variance
+	// of a window's mean that is of single turns.
+	least, chance [spans]float64
+	tail          float64
 	// usualTail is the usual share of turns in the tail.
 	usualTail float64
 	// turns is how many a minute has as a rule, 0 if that is not known.
@@ -82,6 +85,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 			least = max(least, twice)
 		}
 		floor := max(nearlyAll*math.Log(least), difference)
+		l.least[i], l.chance[i] = floor, s.past.ofTurns(i, s.baseline.spreadOr())
 		if s.past.known {
 			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), l.shown(w)*s.most(w, wide)))
 		} else {
@@ -144,7 +148,8 @@ type heard struct {
 	Tail  float64 `json:"tail,omitzero"`
 }
 
-// find compares a scan with limits. What is above counts from what was heard on; only steps count where levels does not say so.
+// find compares a scan with limits. What is above counts from what was heard on;
+// only steps count where levels does not say so.
 func (l *limits) find(s *scan, above heard, levels bool) finding {
 	var f finding
 	for i, w := range spanTable() {
@@ -155,17 +160,25 @@ func (l *limits) find(s *scan, above heard, levels bool) finding {
 		if !w.step {
 			r = reading{r.rise - above.Level, r.over + above.Level}
 		}
-		v := r.rise / l.spans[i]
+		limit := l.eased(i, s.surer(0, w.minutes))
+		v := r.rise / limit
 		if v > f.score {
-			f.score, f.by = v, reason{Limit: l.spans[i], Over: r.over}
+			f.score, f.by = v, reason{Limit: limit, Over: r.over}
 		}
-		f.atOnce = f.atOnce || v >= 1 && l.spans[i] >= nearlyAll*math.Log(twice)
+		f.atOnce = f.atOnce || v >= 1 && min(l.spans[i], max(limit, r.rise)) >= nearlyAll*math.Log(twice)
 	}
 	share, n := s.tailShare()
 	if share -= above.Tail; n >= leastTail && share/l.tail > f.score {
 		f = finding{share / l.tail, reason{Limit: l.tail - l.usualTail, Over: l.usualTail, Tail: true}, f.atOnce || share >= l.tail}
 	}
 	return f
+}
+
+// eased is a limit for a window that stands on so many times as many turns as the
+// past did from which it was chosen: single turns then move its mean less.
+func (l *limits) eased(window int, surer float64) float64 {
+	left := 1 - l.chance[window]*(1-1/max(1, surer))
+	return max(min(l.least[window], l.spans[window]), l.spans[window]*math.Sqrt(left))
 }
 
 // delay is after how many minutes a rise of a log ratio that comes at once pages, in

@@ -15,14 +15,17 @@ const (
 	Connect Part = "connect"
 	// QueuePrefill is what is left of the TTFT: the queue and the prefill.
 	QueuePrefill Part = "queue_prefill"
+	// ProxyBuffering is what of the TTFT went by while something between the server
+	// and us kept tokens back.
+	ProxyBuffering Part = "proxy_buffering"
 	// Decode is from the first token to the last, at the usual answer's length.
 	Decode Part = "decode"
 )
 
-const partCount = 3
+const partCount = 4
 
 // Parts lists every part, in the order of their index.
-func Parts() []Part { return []Part{Connect, QueuePrefill, Decode} }
+func Parts() []Part { return []Part{Connect, QueuePrefill, ProxyBuffering, Decode} }
 
 const (
 	// recent and usual are the time constants of the two means.
@@ -40,6 +43,8 @@ type means struct {
 	TTFT    float64 `json:"ttft"`
 	TPOT    float64 `json:"tpot"`
 	Output  float64 `json:"output"`
+	// Buffered is the share of turns whose tokens were kept back.
+	Buffered float64 `json:"buffered,omitzero"`
 }
 
 // add moves the means by a weight in (0, 1] towards a turn; at first they are
@@ -50,6 +55,7 @@ func (m *means) add(t took, weight float64) {
 	towards := func(mean *float64, v float64) { *mean += weight * (v - *mean) }
 	towards(&m.Connect, t.connect)
 	towards(&m.TTFT, t.ttft)
+	towards(&m.Buffered, t.buffered)
 	if t.output > 0 {
 		towards(&m.TPOT, t.tpot)
 		towards(&m.Output, t.output)
@@ -83,19 +89,24 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
 // turns.
 func (p *parts) excess() [partCount]float64 {
 	if p.usual.Turns < minUsual {
-		return [partCount]float64{math.NaN(), math.NaN(), math.NaN()}
+		return [partCount]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
 	connect := p.recent.Connect - p.usual.Connect
+	waited := p.recent.TTFT - p.usual.TTFT - connect
+	// Tokens that are kept back are waited for before the first.
+	decode := p.usual.TPOT * p.usual.Output
+	buffering := max(0, min(waited, (p.recent.Buffered-p.usual.Buffered)*decode))
 	return [partCount]float64{
 		connect,
-		p.recent.TTFT - p.usual.TTFT - connect,
+		waited - buffering,
+		buffering,
 		(p.recent.TPOT - p.usual.TPOT) * p.usual.Output,
 	}
 }
 
 // took is what the parts of one turn took, in seconds. An output of 0 tokens
-// says nothing of the decode.
-type took struct{ connect, ttft, tpot, output float64 }
+// says nothing of the decode; buffered is 1 if its tokens were kept back, or 0.
+type took struct{ connect, ttft, tpot, output, buffered float64 }
 
 // tookOf reads a turn. One that failed waited in the part in which it stood,
 // for as long as it enters its signal with: without a connection in connect,
@@ -105,6 +116,9 @@ type took struct{ connect, ttft, tpot, output float64 }
 func tookOf(r *probe.Result, v values, usualOutput float64) (t took, ok bool) {
 	p := r.Phases
 	t = took{connect: (p.DNS.V + p.Connect.V + p.TLS.V).Seconds(), ttft: r.TTFT.V.Seconds()}
+	if r.Buffered {
+		t.buffered = 1
+	}
 	switch waited := v[0]; {
 	case r.TTFT.OK && r.Outcome.Failed() && r.Outcome != probe.ContentMismatch:
 		if usualOutput > 0 && v[1].OK {

@@ -52,6 +52,9 @@ type scan struct {
 	// last is the minute of the newest sums, 0 before the first.
 	last               int64
 	turns, total, tail [scanned]float64
+	// noise is the sum of weight²/turns of the minutes: turns beyond a minute's
+	// weight make its mean surer, and weigh nothing.
+	noise [scanned]float64
 }
 
 // slot is where the sums of a minute are.
@@ -60,12 +63,19 @@ func slot(minute int64) uint64 { return uint64(minute) % scanned }
 // push adds a minute: how many turns it had, the sum of their log ratios and how
 // many were in the tail. Minutes without turns need not be pushed.
 func (s *scan) push(minute int64, turns, total, tail float64) {
+	s.weigh(minute, turns, 1, total, tail)
+}
+
+// weigh adds a minute of a weight, whose mean stands on so many times as many turns;
+// total and tail are of the weight.
+func (s *scan) weigh(minute int64, weight, surer, total, tail float64) {
 	if s.last == 0 || minute < s.last || minute-s.last >= scanned { // before it: the clock was set
 		*s = scan{last: minute - 1}
 	}
 	s.to(minute)
 	i := slot(minute)
-	s.turns[i] += turns
+	s.turns[i] += weight
+	s.noise[i] += weight / surer
 	s.total[i] += total
 	s.tail[i] += tail
 }
@@ -82,7 +92,7 @@ func (s *scan) to(minute int64) {
 	for from := slot(s.last); s.last < minute; {
 		s.last++
 		i := slot(s.last)
-		s.turns[i], s.total[i], s.tail[i] = s.turns[from], s.total[from], s.tail[from]
+		s.turns[i], s.total[i], s.tail[i], s.noise[i] = s.turns[from], s.total[from], s.tail[from], s.noise[from]
 	}
 }
 
@@ -105,14 +115,25 @@ func (s *scan) mean(minutes int) float64 {
 	return total / turns
 }
 
-// shown is the mean of so many minutes, drawn to the usual by doubt; NaN without
-// turns.
+// shown is the mean of so many minutes, drawn to the usual by doubt, which is less
+// where more turns stand behind it; NaN without turns.
 func (s *scan) shown(from, minutes int) float64 {
 	turns, total, _ := s.sums(int64(from), int64(minutes))
 	if turns < 0.5 {
 		return math.NaN()
 	}
-	return total / (turns + doubt)
+	return total / (turns + doubt/s.surer(from, minutes))
+}
+
+// surer is how many times as many turns a window of minutes stands on as weigh in
+// it, so many minutes ago.
+func (s *scan) surer(from, minutes int) float64 {
+	turns, _, _ := s.sums(int64(from), int64(minutes))
+	noise := s.noise[slot(s.last-int64(from))] - s.noise[slot(s.last-int64(from+minutes))]
+	if s.last <= scanned || turns < 0.5 || noise <= 0 {
+		return 1
+	}
+	return turns / noise
 }
 
 // latest is the mean of the last two minutes, or of as many more as have evidence,

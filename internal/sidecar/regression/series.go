@@ -40,6 +40,9 @@ type series struct {
 	turns, total float64 // of log ratios
 	absolute     float64 // sum of the logarithms themselves
 	tail         float64
+	// extra of the turns are of bursts, which come when a level is high: a minute
+	// weighs as much as it would without.
+	extra        float64
 	onset        onset
 	page, ticket verdict
 	// over is since when the last incident was that has just ended, 0 if none has.
@@ -60,8 +63,9 @@ type series struct {
 	benchmark Benchmark
 }
 
-// observe takes a value (in seconds, its natural logarithm) at a time.
-func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
+// observe takes a value (in seconds, its natural logarithm) at a time. Only the
+// minute gets to know of an extra one.
+func (s *series) observe(ln float64, failed, changing, extra bool, at time.Time) {
 	if s.baseline == nil {
 		s.baseline = &baseline{}
 	}
@@ -74,7 +78,6 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 	}
 	x := min(max(ln-reference, -clip), clip)
 	inTail := ok && x-max(0, s.level()) > s.tailLimit(at)
-	s.moments.add(ln, reference, inTail)
 	if ok {
 		s.turns++
 		s.total += x
@@ -83,6 +86,13 @@ func (s *series) observe(ln float64, failed, changing bool, at time.Time) {
 			s.tail++
 		}
 	}
+	if extra {
+		if ok {
+			s.extra++
+		}
+		return
+	}
+	s.moments.add(ln, reference, inTail)
 	b := &s.baseline.block
 	if failed {
 		b.failed++
@@ -132,11 +142,12 @@ func (s *series) pass(at time.Time) {
 // close judges the minute that was measured.
 func (s *series) close() {
 	at := time.Unix(s.minute*60+30, 0).UTC()
-	if s.turns > 0 {
-		s.scan.push(s.minute, s.turns, s.total, s.tail)
-		s.history.put(s.minute, s.turns, s.absolute/s.turns, s.tail)
+	if weight := s.turns - s.extra; weight > 0 {
+		part := weight / s.turns
+		s.scan.weigh(s.minute, weight, 1/part, s.total*part, s.tail*part)
+		s.history.put(s.minute, weight, s.absolute/s.turns, s.tail*part)
 	}
-	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
+	s.turns, s.total, s.absolute, s.tail, s.extra = 0, 0, 0, 0, 0
 	s.limit(numberOf(at), at)
 	s.judge()
 }
@@ -337,6 +348,6 @@ func (s *series) forgetAll() {
 func (s *series) judgeAnew() {
 	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
 	s.known, s.knownPage, s.over, s.paged = heard{}, heard{}, 0, false
-	s.turns, s.total, s.absolute, s.tail = 0, 0, 0, 0
+	s.turns, s.total, s.absolute, s.tail, s.extra = 0, 0, 0, 0, 0
 	s.limited = 0
 }

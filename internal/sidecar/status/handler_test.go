@@ -200,3 +200,15 @@ func TestOtherPathsAndMethods(t *testing.T) {
 		t.Errorf("an empty page says:\n%s", body)
 	}
 }
+
+// TestBurstIsSaid, and its end.
+func TestBurstIsSaid(t *testing.T) {
+	p := full()
+	const said = "probed more often to make sure (failed)"
+	for _, why := range []string{"failed", ""} {
+		p.Observe(probe.Paced{Target: "t", Workload: "w", Rate: 0.2, Why: why})
+		if got := strings.Contains(get(t, p, "/").Body.String(), said); got != (why != "") {
+			t.Errorf("burst %q is said: %v", why, got)
+		}
+	}
+}

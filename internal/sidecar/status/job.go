@@ -72,6 +72,8 @@ func (j *job) observe(e probe.Event) {
 	case probe.Conversation:
 		c.ConversationsInFlight = max(c.ConversationsInFlight-1, 0)
 		c.Conversations++
+	case probe.Paced:
+		c.Burst = e.Why
 	case probe.Skip:
 		c.Skipped[e.Reason]++
 	}

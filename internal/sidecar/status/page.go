@@ -74,7 +74,7 @@ func (p *Page) Add(info sink.Job) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.objectives, j.counted.Expected = info.Objectives, expectedOf(info.Benchmark)
+	j.objectives, j.counted.Expected, j.counted.Burst = info.Objectives, expectedOf(info.Benchmark), ""
 }
 
 func (p *Page) all() map[probe.Key]*job {

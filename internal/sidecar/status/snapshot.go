@@ -40,6 +40,10 @@ type Job struct {
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
+	// Burst is why it is probed more often now: a turn failed, or a signal is on its
+	// way to a page; "" while it is not.
+	Burst string `json:"burst"`
+
 	// InPart says that the job is judged in part at most: the prober itself is too
 	// late for an objective, or spoiled the last turn. A prober is starved, in the
 	// words of the metrics, only when it can judge nothing.

@@ -1,0 +1,129 @@
+package probe_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/simulate"
+)
+
+// serve serves a handler over TCP until the test ends, and returns its address.
+func serve(t *testing.T, h http.Handler) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(simulate.Serve(l, h))
+	return l.Addr().String()
+}
+
+// buffering is a proxy that hands on what it got of an answer when it has so many
+// bytes of it, or all.
+func buffering(t *testing.T, backend string, buffer int) string {
+	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Scheme, r.URL.Host, r.RequestURI = "http", backend, ""
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		held := make([]byte, buffer)
+		for err == nil {
+			var n int
+			n, err = io.ReadFull(resp.Body, held)
+			_, _ = w.Write(held[:n])
+			_ = http.NewResponseController(w).Flush()
+		}
+	}))
+}
+
+// paced answers with so many tokens, one by one.
+func paced(t *testing.T, tokens int) string {
+	return serve(t, simulate.New(simulate.Options{
+		Model: "m", FirstToken: simulate.Delay{Median: 10 * time.Millisecond}, InterToken: simulate.Delay{Median: 4 * time.Millisecond},
+		Answer: simulate.Length{Median: tokens},
+	}))
+}
+
+// TestBufferingProxy: one burst, or a few, is no pace, and no turn of such a proxy
+// has a TPOT or a gap. A machine that is too busy to read in time says nothing,
+// so some turn in many must tell.
+func TestBufferingProxy(t *testing.T) {
+	backend := paced(t, 100)
+	for name, buffer := range map[string]int{"whole answers": 1 << 20, "pages of 8 kB": 8 << 10} {
+		t.Run(name, func(t *testing.T) {
+			addr := buffering(t, backend, buffer)
+			for range 20 {
+				r := once(t, options(addr))
+				if r.Outcome != probe.Success || !r.TTFT.OK || r.OutputTokens.V != 100 {
+					t.Fatalf("outcome %s (%s), TTFT %v, %v tokens", r.Outcome, r.Err, r.TTFT, r.OutputTokens)
+				}
+				if r.Buffered {
+					if r.TPOT.OK || len(r.Gaps) > 0 {
+						t.Errorf("TPOT %v and %d gaps of a buffered turn", r.TPOT, len(r.Gaps))
+					}
+					return
+				}
+			}
+			t.Error("no turn is known as buffered")
+		})
+	}
+}
+
+// TestNotBuffered: what comes at its own pace, however many tokens an event has,
+// and what is too short to tell.
+func TestNotBuffered(t *testing.T) {
+	drafter := func(name string) string {
+		o, err := simulate.Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Model = "m"
+		return serve(t, simulate.New(o))
+	}
+	short := buffering(t, paced(t, 12), 1<<20)
+	for name, addr := range map[string]string{
+		"token by token": paced(t, 40), "eagle3": drafter("eagle3"), "bench-eagle3": drafter("bench-eagle3"), "short answers": short,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := options(addr)
+			o.Workload.MaxOutputTokens = 120
+			r := once(t, o)
+			if r.Outcome != probe.Success || r.Buffered || !r.TPOT.OK || len(r.Gaps) == 0 {
+				t.Errorf("outcome %s (%s), buffered %v, TPOT %v, %d gaps", r.Outcome, r.Err, r.Buffered, r.TPOT, len(r.Gaps))
+			}
+		})
+	}
+}
+
+// TestFewAtATime: a server or a kernel that joins a few events does not buffer.
+func TestFewAtATime(t *testing.T) {
+	steps := []step{{0, sseHead + chunk(role)}}
+	for range 8 {
+		steps = append(steps, step{5 * time.Millisecond, chunk(strings.Repeat(hello, 5))})
+	}
+	steps = append(steps, step{0, chunk(finish, done) + lastChunk})
+	r := once(t, options(play(t, &scripted{steps: steps}).addr))
+	if r.Events != 40 || r.Buffered || !r.TPOT.OK {
+		t.Errorf("%d events, buffered %v, TPOT %v", r.Events, r.Buffered, r.TPOT)
+	}
+}
+
+// TestOurOwnLateReading looks like a proxy that buffers, and is none.
+func TestOurOwnLateReading(t *testing.T) {
+	s := play(t, &scripted{steps: []step{{0, closeHead + strings.Repeat(hello, 40) + finish + done}}})
+	o := options(s.addr)
+	o.Lag = late{longest: lasting(300 * time.Millisecond), lost: lasting(300 * time.Millisecond)}
+	if r := once(t, o); r.Buffered || !r.TPOT.OK {
+		t.Errorf("buffered %v, TPOT %v", r.Buffered, r.TPOT)
+	}
+}

@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"testing"
+	"time"
+)
+
+// wary is calm at 2 conversations a minute and has bursts of 12.
+func wary() Traffic {
+	return Traffic{
+		Arrival:  Arrival{Process: Constant, Rate: 2. / 60},
+		Adaptive: Adaptive{BurstRate: 0.2, Burst: 2 * time.Minute, CoolDown: 3 * time.Minute, BurstsPerHour: 4},
+	}
+}
+
+// paced plays a pace for a time, and counts its starts, those extra, and its bursts.
+func paced(seen func(after time.Duration) Sign, length time.Duration) (due, extra int, bursts []time.Duration) {
+	p := NewPace(wary())
+	begin := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+	for after := time.Duration(0); after < length; after += 5 * time.Second {
+		s := p.Take(begin.Add(after), seen(after))
+		if s.Why != "" {
+			bursts = append(bursts, after)
+		}
+		if s.Due {
+			due++
+		}
+		if s.Extra {
+			extra++
+		}
+	}
+	return due, extra, bursts
+}
+
+func TestPace(t *testing.T) {
+	during := func(from, to time.Duration, s Sign) func(time.Duration) Sign {
+		return func(after time.Duration) Sign {
+			if after >= from && after < to {
+				return s
+			}
+			return Sign{}
+		}
+	}
+	for name, tt := range map[string]struct {
+		seen       func(time.Duration) Sign
+		due, extra int // of an hour, at least and at most two more
+		bursts     int
+	}{
+		"nothing seen":              {during(0, 0, Sign{}), 120, 0, 0},
+		"half of the way to a page": {during(0, 0, Sign{Score: 0.49}), 120, 0, 0},
+		"one failure": {
+			during(10*time.Minute, 10*time.Minute+20*time.Second, Sign{Failed: 1}), 130, 10, 1, // a minute
+		},
+		"a level that rose": {
+			during(10*time.Minute, 13*time.Minute, Sign{Score: 0.7}), 140, 20, 1, // two minutes, and none in the cool-down
+		},
+		"what goes on for long":  {during(0, time.Hour, Sign{Score: 0.7}), 200, 80, 4},
+		"an outage that is told": {during(0, time.Hour, Sign{Failed: 12}), 120, 0, 0},
+	} {
+		due, extra, bursts := paced(tt.seen, time.Hour)
+		if due < tt.due || due > tt.due+2 || extra < tt.extra || extra > tt.extra+2 || len(bursts) != tt.bursts {
+			t.Errorf("%s: %d starts, %d of them extra, bursts at %v; want %d, %d and %d bursts", name, due, extra, bursts, tt.due, tt.extra, tt.bursts)
+		}
+	}
+}
+
+// TestBurstsAreBounded: whatever is seen, no hour has more than its bursts.
+func TestBurstsAreBounded(t *testing.T) {
+	_, _, bursts := paced(func(time.Duration) Sign { return Sign{Score: 0.9} }, 6*time.Hour)
+	for i := range bursts {
+		if n := 4; i >= n && bursts[i]-bursts[i-n] < time.Hour {
+			t.Errorf("%d bursts from %v to %v", n+1, bursts[i-n], bursts[i])
+		}
+	}
+	if len(bursts) < 20 {
+		t.Errorf("%d bursts in six hours", len(bursts))
+	}
+}
+
+// TestCalmStartsAreTheSame: a burst moves none of the starts that there are
+// without, so that those remain a fair sample of the time.
+func TestCalmStartsAreTheSame(t *testing.T) {
+	calm, _, _ := paced(func(time.Duration) Sign { return Sign{} }, 6*time.Hour)
+	due, extra, _ := paced(func(after time.Duration) Sign { return Sign{Failed: int(after/time.Minute) % 3} }, 6*time.Hour)
+	if due-extra != calm || extra == 0 {
+		t.Errorf("%d starts with %d extra, and %d without bursts", due, extra, calm)
+	}
+}
+
+func TestNoPace(t *testing.T) {
+	fast, closed := wary(), wary()
+	fast.Rate = 0.2
+	closed.Process = Closed
+	for name, tr := range map[string]Traffic{"as fast as a burst": fast, "closed": closed, "not adaptive": {Arrival: Arrival{Rate: 1}}} {
+		if NewPace(tr) != nil {
+			t.Errorf("%s: there is a pace", name)
+		}
+	}
+}

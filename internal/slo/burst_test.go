@@ -1,0 +1,24 @@
+package slo_test
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+)
+
+// TestNoTurnOfABurstIsJudged: bursts come in bad times, and a budget that counted
+// them would be spent several times over.
+func TestNoTurnOfABurstIsJudged(t *testing.T) {
+	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
+		o := slo.Objective{SLI: sli, Threshold: time.Second, Objective: 0.99}
+		r := probe.Result{Outcome: probe.HTTP5xx}
+		if o.Judge(r) != slo.Bad {
+			t.Errorf("%s: a failed turn is not bad", sli)
+		}
+		if r.Extra = true; o.Judge(r) != slo.NotJudged || o.LeavesOut(r) {
+			t.Errorf("%s: a turn of a burst is judged, or counts as left out", sli)
+		}
+	}
+}
