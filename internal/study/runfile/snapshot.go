@@ -23,6 +23,12 @@ type Snapshot struct {
 	// starts that were due and could not be (cap, budget).
 	ConversationStarts uint64 `json:"conversation_starts"`
 	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
+	// ConversationsDue are the starts that an open loop's arrivals asked for within
+	// the interval, whenever they came; ConversationsMean is the time-weighted mean
+	// of conversations in flight, those between two turns included. Absent in
+	// files of earlier versions.
+	ConversationsDue  uint64   `json:"conversations_due,omitempty"`
+	ConversationsMean *float64 `json:"conversations_mean,omitempty"`
 	// InFlightMean is the time-weighted mean and InFlightMax the largest number
 	// of turns in flight; InFlightEnd were left when the interval ended.
 	InFlightMean *float64 `json:"in_flight_mean"`

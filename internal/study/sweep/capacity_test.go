@@ -25,12 +25,13 @@ type knee struct {
 
 func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
 	n := k.running.Add(1)
-	defer k.running.Add(-1)
 	first := 800 * time.Millisecond
 	if w.Rand.Float64() < k.share(n) {
 		first = 1500 * time.Millisecond
 	}
-	if !load.Pause(ctx, first) {
+	whole := load.Pause(ctx, first)
+	k.running.Add(-1) // before the client knows, whose next request comes at once
+	if !whole {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)

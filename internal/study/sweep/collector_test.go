@@ -99,7 +99,7 @@ func TestCollectorCounts(t *testing.T) {
 		c.beginCounted(start, 2, 4, func(time.Time) { cuts++ })
 		for range 4 {
 			time.Sleep(time.Millisecond)
-			c.conversation(time.Now(), 1, 0)
+			c.conversationStarted(time.Now())
 			c.Observe(probe.Start{})
 			time.Sleep(time.Second)
 			end := time.Since(start)

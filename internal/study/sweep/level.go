@@ -140,7 +140,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
-			l.sweep.tell(l.sink.look(now).Stats)
+			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats)
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end
 			}
@@ -170,7 +170,7 @@ func (l *level) fill(r *runfile.Result, end *ending) {
 	r.Verdict = end.verdict
 	switch judged := l.sink.judgedTurns(); {
 	case r.Verdict != nil || end.state != runfile.Complete || len(l.plan.SLOs) == 0:
-	case r.Spoiled():
+	case r.Spoiled() || l.sweep.run.NotReached(*r) != "":
 		r.Verdict = l.watcher.open(judged)
 	default:
 		r.Verdict = l.watcher.measured(judged)

@@ -18,6 +18,8 @@ type watcher struct {
 	judge
 	plan    Plan
 	purpose purpose
+	run     *runfile.Run
+	level   float64
 	began   time.Time
 	history []sighting
 }
@@ -45,7 +47,7 @@ type ending struct {
 
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, c *collector) *ending {
-	seen := c.look(now)
+	seen := c.look(now, w.run, w.level)
 	if seen.targetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
 		if seen.ours {
@@ -58,7 +60,7 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve || seen.spoiled {
+	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve || seen.unfit {
 		return nil
 	}
 	b := c.judgedTurns()
