@@ -143,6 +143,8 @@ type Capacity struct {
 	// none is. Undecided levels were measured above Level and below Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`
+	// NotReached levels did not carry their load (see Run.NotReached).
+	NotReached []float64 `json:"not_reached,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
 	// MeasuredSeconds are the measured times of the visits, GridSeconds what
@@ -164,6 +166,9 @@ func (c Capacity) Sentence(level string) string {
 	}
 	if len(c.Undecided) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
+	}
+	if len(c.NotReached) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s was not reached", level, FormatLevels(c.NotReached, " and ")))
 	}
 	if c.Missed != nil {
 		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))

@@ -297,7 +297,7 @@ func TestCapacity(t *testing.T) {
 			results = append(results, runfile.Result{Variant: "a", Level: s.level, Verdict: &s.verdict})
 		}
 		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := ladder().capacities(results)[0].Sentence("level"); got != c.want {
+		if got := ladder().capacities(&runfile.Run{Results: results})[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -158,6 +158,6 @@ func (s *sweep) tell(stats Stats) {
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run.Results)
+	s.run.Capacities = s.Plan.capacities(s.run)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }

@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 )
 
@@ -59,9 +60,10 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 					c.Observe(probe.Start{})
 					c.Observe(turn(start))
 				}
+				j := judge.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
-				result.Verdict = judge{objectives, 0.95}.measured(c.judgedTurns())
+				result.Verdict = j.Measured(c.judgedTurns(j))
 				if !slices.Equal(result.Verdict.Lost, tt.lost) {
 					t.Errorf("the sweep says that %q are lost, want %q", result.Verdict.Lost, tt.lost)
 				}
