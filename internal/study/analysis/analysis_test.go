@@ -41,40 +41,42 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name, want string
-		unsure     bool
 		level      figures.Level
 	}{
-		{"both met", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50})},
-		{"at the threshold", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 1000, figures.TPOTP99: 60})},
-		{"TTFT", "FAIL (TTFT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 1001, figures.TPOTP99: 50})},
-		{"TPOT", "FAIL (TPOT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 61})},
-		{"both", "FAIL (TTFT+TPOT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 9000, figures.TPOTP99: 61})},
-		{"one unknown", "n/a", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
-		{"one unknown, one missed", "FAIL (TTFT)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 9000})},
-		{"nothing known", "n/a", false, level(1, nil)},
-		{"more errors than the objective leaves", "FAIL (ERRORS)", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 1.7})},
-		{"fewer errors", "PASS", false, level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
-		{"a run left out", "FAIL (ERRORS)", false, figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
+		{"both met", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50})},
+		{"at the threshold", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 1000, figures.TPOTP99: 60})},
+		{"TTFT", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 1001, figures.TPOTP99: 50})},
+		{"TPOT", "FAIL (TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 61})},
+		{"both", "FAIL (TTFT+TPOT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000, figures.TPOTP99: 61})},
+		{"one unknown", "n/a", level(1, map[figures.Metric]float64{figures.TTFTP99: 900})},
+		{"one unknown, one missed", "FAIL (TTFT)", level(1, map[figures.Metric]float64{figures.TTFTP99: 9000})},
+		{"nothing known", "n/a", level(1, nil)},
+		{"more errors than the objective leaves", "FAIL (ERRORS)", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 1.7})},
+		{"fewer errors", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
+		{"a run left out", "FAIL (ERRORS)", figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled by the prober itself", "n/a", false, figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
+		{"spoiled by the prober itself", "n/a", figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
-		{"given up, no objective missed yet", "FAIL (GIVEN UP)", false, figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"given up for an objective", "FAIL (TTFT)", false, figures.Level{GivenUp: true, Lost: []string{"ttft"}, Figures: map[figures.Metric]figures.Figure{
-			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"counted turns decide, not the quantile", "FAIL (TTFT)", false, figures.Level{
-			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)},
-			Judged:  map[string]figures.Figure{"ttft": between(98, 97, 98.9)}}},
-		{"counted, but within noise", "PASS", true, figures.Level{
-			Figures: map[figures.Metric]figures.Figure{figures.TPOTP99: figures.Plain(1)},
-			Judged:  map[string]figures.Figure{"ttft": between(99.1, 98.2, 99.8)}}},
-		{"a quantile within noise", "PASS", true, figures.Level{Figures: map[figures.Metric]figures.Figure{
+		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"given up, and nothing lost", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed}}},
+		{"counted turns decide, not the quantile", "FAIL (TTFT)", figures.Level{
+			Figures: map[figures.Metric]figures.Figure{figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: figures.Plain(1)},
+			Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"counted, and nothing proven", "UNDECIDED (seems to pass)", figures.Level{Verdict: &runfile.Verdict{Met: true, Standing: runfile.Undecided}}},
+		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", figures.Level{
+			Verdict: &runfile.Verdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
+		{"not reached", "NOT REACHED", figures.Level{NotReached: "too little", Verdict: &runfile.Verdict{Met: true, Standing: runfile.Met}}},
+		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT)", figures.Level{Figures: map[figures.Metric]figures.Figure{
+			figures.TTFTP99: between(1010, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
+		{"a quantile within noise", "UNDECIDED (seems to pass)", figures.Level{Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: between(990, 940, 1040), figures.TPOTP99: between(50, 48, 52)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := Judge(slos(), tt.level)
-			if v.String() != tt.want || v.Unsure != tt.unsure {
-				t.Errorf("%s, unsure %v; want %s, %v", v, v.Unsure, tt.want, tt.unsure)
+			if v.String() != tt.want {
+				t.Errorf("%s; want %s", v, tt.want)
 			}
 		})
 	}

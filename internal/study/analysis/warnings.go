@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -56,7 +57,7 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []string
 			say("the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
 		}
 	}
-	if c := CheckLittle(s, l); !c.Holds() {
+	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {
 		say("Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%+.0f%%).", c.InFlight, c.Rate, c.Seconds, c.Product, 100*c.Off())
 	}
 	if math.Abs(l.Drift) > driftShare {
@@ -124,8 +125,10 @@ type Little struct {
 	Median bool
 }
 
-// CheckLittle checks one level. A closed loop without think time holds as many
-// turns in flight as the level says, unless they were counted.
+// CheckLittle checks one level. A closed loop without think time should hold as
+// many turns in flight as the level says; elsewhere the product is held against
+// those that were counted, which turns that straddle the ends, or that the prober
+// handed over late, can make another number.
 func CheckLittle(s *figures.Study, l figures.Level) Little {
 	c := Little{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {
@@ -134,12 +137,17 @@ func CheckLittle(s *figures.Study, l figures.Level) Little {
 	if math.IsNaN(c.Seconds) {
 		c.Seconds, c.Median = l.Value(figures.LatencyP50)/1000, true
 	}
-	if math.IsNaN(c.InFlight) && s.Kind == runfile.Concurrency {
+	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || thinkless(s)) {
 		c.InFlight = l.At
 	}
 	c.Product = c.Rate * c.Seconds
 	c.Known = !math.IsNaN(c.Product) && !math.IsNaN(c.InFlight) && c.InFlight > 0
 	return c
+}
+
+// thinkless reports a study of which the workload has no pauses between turns.
+func thinkless(s *figures.Study) bool {
+	return slices.ContainsFunc(s.Workload, runfile.Parameter.Thinkless)
 }
 
 // Off is how far the law is missed, as a share.

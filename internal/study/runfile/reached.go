@@ -66,10 +66,12 @@ func (r *Run) load(x Result) (carried, asked float64, ok bool) {
 // thinkless reports a workload of which a conversation always has a turn in
 // flight.
 func (r *Run) thinkless() bool {
-	return slices.ContainsFunc(r.Workload.Parameters, func(p Parameter) bool {
-		return p.Name == "think_time" && p.Value == "0s … 0s"
-	})
+	return slices.ContainsFunc(r.Workload.Parameters, Parameter.Thinkless)
 }
+
+// Thinkless reports the parameter of a workload that says that turns follow each
+// other at once.
+func (p Parameter) Thinkless() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
 
 func (r *Run) belowRate(x Result) string {
 	for _, s := range x.Snapshots {

@@ -37,6 +37,8 @@ type Run struct {
 	Seed     uint64      `json:"seed"`
 	Workload Workload    `json:"workload"`
 	SLOs     []Objective `json:"slos"`
+	// Confidence of verdicts, in (0, 1); 0 in files of earlier versions.
+	Confidence float64 `json:"confidence,omitempty"`
 	// Deployment says what was measured, in the order to be printed.
 	Deployment []Parameter `json:"deployment"`
 

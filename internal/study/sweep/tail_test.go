@@ -50,6 +50,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 				c := newCollector(objectives, time.Second)
 				start := time.Now()
 				c.beginTimed(start, 1, 10*time.Second)
+				c.conversationStarted(start)
 				for i := range 50 {
 					c.Observe(probe.Start{})
 					c.Observe(ended(start, 0, time.Duration(i)*100*time.Millisecond, probe.Success))
