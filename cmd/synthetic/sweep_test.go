@@ -121,6 +121,18 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckPlan reads a plan as sweep does, and sends nothing.
+func TestCheckPlan(t *testing.T) {
+	good := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", ""))
+	if <-good.done; good.code != exitOK || !strings.Contains(good.out.String(), "ok (2 variants, 2 levels, 3 SLOs, 4 cells to measure)") {
+		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
+	}
+	bad := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
+	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `did you mean "repetitions"?`) {
+		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)
+	}
+}
+
 // TestSweepStops ends a sweep by a signal: the run is written, and the exit
 // code says that it is not whole.
 func TestSweepStops(t *testing.T) {

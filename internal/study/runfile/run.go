@@ -7,6 +7,9 @@
 package runfile
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -75,6 +78,16 @@ type Run struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Capacities of the variants, in their order; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
+}
+
+// Shared names a result that both runs have, "" when there is none.
+func (r *Run) Shared(o *Run) string {
+	for _, a := range r.Results {
+		if slices.ContainsFunc(o.Results, func(b Result) bool { return reflect.DeepEqual(a, b) }) {
+			return fmt.Sprintf("%s, level %g, of %s", a.Variant, a.Level, a.Started.Format(time.DateTime))
+		}
+	}
+	return ""
 }
 
 // Tool is the program that measured.

@@ -118,7 +118,9 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 	*r = runfile.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
 	end := l.run(ctx, r)
 	r.Ended = time.Now()
+	s.lost = nil
 	if end.targetLost {
+		s.lost = fmt.Errorf("the target was lost in %s: %s", rec.Cell, r.Why)
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
 	}

@@ -61,6 +61,8 @@ type sweep struct {
 	// holds the models of those that took a turn since they were switched to.
 	current int
 	ready   map[int]string
+	// lost says that the target was gone when the level before ended.
+	lost error
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
@@ -94,6 +96,9 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		err = s.search(ctx)
 	} else {
 		err = s.grid(ctx)
+	}
+	if err == nil {
+		err = s.lost
 	}
 	if err != nil {
 		s.run.Interrupted = err.Error()
