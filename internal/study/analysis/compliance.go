@@ -6,7 +6,6 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -34,20 +33,13 @@ func (v SLOResult) Pass() bool { return v.Judged() && len(v.Failed) == 0 }
 
 // String is the cell of the compliance matrix.
 func (v SLOResult) String() string {
-	failed := strings.Join(v.Failed, "+")
 	switch {
 	case v.NotReached:
 		return "NOT REACHED"
-	case v.Standing == runfile.Missed:
-		return "FAIL (" + failed + ")"
-	case v.Standing == runfile.Met:
-		return "PASS"
-	case v.Standing == "":
+	case !v.Judged():
 		return "n/a"
-	case failed != "":
-		return "UNDECIDED (seems to fail " + failed + ")"
 	}
-	return "UNDECIDED (seems to pass)"
+	return runfile.Verdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
 }
 
 // Judge applies the objectives to a level. The verdict of the sweep decides, or

@@ -43,6 +43,26 @@ type Verdict struct {
 	Error   float64 `json:"error,omitempty"`
 }
 
+// Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
+// UNDECIDED (seems to pass). The names are of the objectives that were missed, or
+// seem to be.
+func (v Verdict) Words(lost []string) string {
+	names := strings.Join(lost, "+")
+	switch {
+	case v.Standing == Met:
+		return "PASS"
+	case v.Standing == Missed && names == "":
+		return "FAIL (GIVEN UP)"
+	case v.Standing == Missed:
+		return "FAIL (" + names + ")"
+	case names != "":
+		return "UNDECIDED (seems to fail " + names + ")"
+	case v.Met:
+		return "UNDECIDED (seems to pass)"
+	}
+	return "UNDECIDED"
+}
+
 // Values of Verdict.Decided.
 const (
 	DecidedMeasured    = "measured"

@@ -166,7 +166,7 @@ func TestSearchResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		visits := 0
-		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result) {
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result, string) {
 			if visits++; visits == 2 {
 				cancel()
 			}

@@ -22,12 +22,13 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 		s.keep(rec)
 		return &rec.Result, nil
 	}
-	s.clock.started = time.Now()
+	s.clock.started = time.Time{}
 	if err := s.prepare(ctx, c); ctx.Err() != nil {
 		return nil, ErrInterrupted
 	} else if err != nil {
 		return nil, fmt.Errorf("before %s: %w", name, err)
 	}
+	s.clock.started = time.Now()
 	rec := &record{Cell: name}
 	if err := s.measure(ctx, c, p, rec); err != nil {
 		return nil, err
@@ -39,10 +40,10 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	if err := s.store.save(rec); err != nil {
 		return nil, err
 	}
-	s.clock.ended(c.Level, time.Now())
+	s.clock.end(c.Level, time.Now())
 	s.keep(rec)
 	if s.Finished != nil {
-		s.Finished(rec.Result)
+		s.Finished(rec.Result, s.run.NotReached(rec.Result))
 	}
 	return &rec.Result, nil
 }

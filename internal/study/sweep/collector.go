@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 )
@@ -40,6 +41,7 @@ type collector struct {
 	parts, total, ended int
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
 	stats               Stats
+	latencies           live
 }
 
 // Stats are what a level's measurement has seen so far.
@@ -50,6 +52,28 @@ type Stats struct {
 	Early         time.Duration
 	// InFlight turns now.
 	InFlight int
+	// TTFT and TPOT have the p50 and the p95 so far, of first and later turns
+	// together; 0 when there is none.
+	TTFT, TPOT [2]time.Duration
+}
+
+// live is what a level's latencies are while it is measured.
+type live struct{ ttft, tpot sketch.Sketch }
+
+func (l *live) add(r probe.Result) {
+	if r.TTFT.OK {
+		l.ttft.Add(r.TTFT.V.Seconds())
+	}
+	if r.TPOT.OK {
+		l.tpot.Add(r.TPOT.V.Seconds())
+	}
+}
+
+func middleAndTail(s *sketch.Sketch) (q [2]time.Duration) {
+	if s.Count() > 0 {
+		q = [2]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95))}
+	}
+	return q
 }
 
 func newCollector(objectives []slo.Objective, block time.Duration) *collector {
@@ -176,6 +200,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	if r.Outcome.OwnFault() {
 		return // quick or late, it says nothing of the deployment
 	}
+	c.latencies.add(r)
 	c.stats.Turns++
 	if r.Outcome.Failed() {
 		c.stats.Failed++
@@ -268,7 +293,7 @@ func (c *collector) look(now time.Time, run *runfile.Run, level float64) sightin
 		}
 	}
 	s.unfit = soFar.Spoiled() || run.NotReached(soFar) != ""
-	s.InFlight = c.live
+	s.InFlight, s.TTFT, s.TPOT = c.live, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)
 	if c.total > 0 {
 		s.share = float64(c.ended) / float64(c.total)
 	}

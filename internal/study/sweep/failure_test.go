@@ -191,7 +191,7 @@ func TestResume(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 		defer cancel()
 		var finished []runfile.Result
-		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result) { finished = append(finished, r) }}
+		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result, _ string) { finished = append(finished, r) }}
 		run, err := Run(ctx, o)
 		if !errors.Is(err, ErrInterrupted) || len(finished) != 1 {
 			t.Fatalf("error %v after %d levels", err, len(finished))

@@ -40,10 +40,11 @@ type Options struct {
 	// Command runs the command of a switch; nil means RunCommand.
 	Command func(ctx context.Context, s Switch, env []string) error
 	// Progress is told where the sweep is, at every change and every second of
-	// a measurement, Finished of every result that is safe on disk. Both are
+	// a measurement, Finished of every result that is safe on disk, and why it did
+	// not reach its level, "" if it did. Both are
 	// called from the goroutine of Run and may be nil.
 	Progress func(Progress)
-	Finished func(runfile.Result)
+	Finished func(r runfile.Result, notReached string)
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 }
