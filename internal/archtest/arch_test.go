@@ -62,10 +62,11 @@ func allowed() map[string][]string {
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
 
-		"internal/study/estimate": {"internal/sketch"},
-		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo"},
+		"internal/study/sample":   {"internal/sketch"},
+		"internal/study/estimate": {"internal/study/sample"},
+		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo", "internal/study/sample"},
 		"internal/study/judge":    {"internal/study/runfile"},
-		"internal/study/figures":  {"internal/markdown", "internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/judge", "internal/study/runfile"},
+		"internal/study/figures":  {"internal/markdown", "internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/judge", "internal/study/runfile", "internal/study/sample"},
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {

@@ -16,8 +16,9 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Format is the version of the file that this program writes.
-const Format = 1
+// Format is the version of the file that this program writes. Version 1 had
+// sketches where 2 has the values of turns.
+const Format = 2
 
 // LevelKind says what the levels of a sweep are.
 type LevelKind string

@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/sample"
 )
 
 // Snapshot is one measured interval of a level. Its turns are kept in blocks
@@ -93,11 +94,11 @@ type Distributions struct {
 	Latency Distribution `json:"latency,omitzero"`
 }
 
-// Distribution is a set of values in seconds, and how many turns failed
+// Distribution is a set of values in seconds, exact but for ITL, and how many turns failed
 // without giving one: a quantile can be told over the values alone, or with
 // the failures at +∞.
 type Distribution struct {
-	Values   *sketch.Sketch `json:"values,omitempty"`
+	Values   *sample.Sample `json:"values,omitempty"`
 	Failures uint64         `json:"failures,omitempty"`
 }
 
@@ -217,15 +218,21 @@ func (d *Distributions) observe(r probe.Result) {
 	}
 	d.TPOT.observe(r.TPOT, false)
 	d.Latency.observe(probe.Some(r.Duration()), false)
+	if len(r.Gaps) > 0 && d.ITL.Values == nil {
+		d.ITL.Values = &sample.Sample{}
+	}
 	for _, gap := range r.Gaps {
-		add(&d.ITL.Values, gap)
+		d.ITL.Values.Bin(gap.Seconds())
 	}
 }
 
 func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
 	switch {
 	case v.OK:
-		add(&d.Values, v.V)
+		if d.Values == nil {
+			d.Values = &sample.Sample{}
+		}
+		d.Values.Add(v.V.Seconds())
 	case failed:
 		d.Failures++
 	}
@@ -245,7 +252,7 @@ func (d *Distribution) Merge(o Distribution) {
 		return
 	}
 	if d.Values == nil {
-		d.Values = &sketch.Sketch{}
+		d.Values = &sample.Sample{}
 	}
 	d.Values.Merge(o.Values)
 }
