@@ -261,7 +261,6 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"nothing to say", "", level(10, fine)},
 		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(figures.ErrorPct, 3)},
-		{"the prober lagged", "the prober itself lagged (Schedule lag p99 40.0 ms)", with(figures.ScheduleLagP99, 40)},
 		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with(figures.TurnsPerSecond, 4)},
 		{"drift", "no steady state: TTFT changed by +40%", drifting},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
@@ -274,5 +273,28 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("warnings %q, want %q", all, tt.want)
 			}
 		})
+	}
+}
+
+// TestWarningsOfWhatDistorts: that tokens lay unread says nothing, where the kernel
+// stamped them; what the prober may have added does, when it is a part of the
+// figure that tells.
+func TestWarningsOfWhatDistorts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		figures map[figures.Metric]float64
+		want    string
+	}{
+		"read late, stamped in time": {map[figures.Metric]float64{figures.ReadLagP99: 400, figures.AddedTTFTP99: 2, figures.AddedGapP99: 2}, ""},
+		"late by a hundredth":        {map[figures.Metric]float64{figures.AddedTTFTP99: 12, figures.TTFTP50: 1200}, ""},
+		"late by a third":            {map[figures.Metric]float64{figures.AddedTTFTP99: 81, figures.TTFTP50: 240}, "up to 81 ms of the TTFT"},
+		"merged by the kernel":       {map[figures.Metric]float64{figures.AddedGapP99: 35}, "up to 35 ms of an ITL"},
+		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
+		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
+	} {
+		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{level(4, tt.figures)}}}}
+		got := strings.Join(Warnings(s), "\n")
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: warnings %q, want %q", name, got, tt.want)
+		}
 	}
 }

@@ -12,7 +12,9 @@ import (
 // Limits from which something is worth a warning.
 const (
 	survivorsPct = 1.0  // failed turns
-	lagMs        = 10.0 // the prober's own p99 lateness
+	lagMs        = 10.0 // the prober's own p99 lateness, at least
+	lagShare     = 0.1  // of the figure that it may have made
+	lateShare    = 0.05 // of a turn, that its load came late by
 	driftShare   = 0.2  // of TTFT, from end to end
 	acceptance   = 0.05 // of drafted tokens
 	lengthsApart = 0.1  // output tokens per turn, between series
@@ -52,9 +54,17 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []string
 		}
 		say("%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
 	}
-	for _, m := range []figures.Metric{figures.ScheduleLagP99, figures.ReadLagP99} {
-		if l.Value(m) > lagMs {
-			say("the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
+	for _, w := range []struct {
+		lag, of figures.Metric
+		share   float64
+		text    string
+	}{
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
+	} {
+		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
+			say(w.text, lag)
 		}
 	}
 	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {

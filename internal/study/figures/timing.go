@@ -81,6 +81,8 @@ func (l *Level) addLags(results []runfile.Result) {
 	for m, of := range map[Metric]func(runfile.Block) *sketch.Sketch{
 		ScheduleLagP99: func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
 		ReadLagP99:     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
+		AddedTTFTP99:   func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT },
+		AddedGapP99:    func(b runfile.Block) *sketch.Sketch { return b.AddedGap },
 	} {
 		var lags sketch.Sketch
 		for _, r := range results {

@@ -67,6 +67,12 @@ type Block struct {
 	// delay between the arrival of a token and our look at it, per turn.
 	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
 	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
+	// AddedTTFT and AddedGap are what the prober itself may have added at most to
+	// the TTFT of a turn, and to a time between two of its tokens or to its end.
+	// Where the kernel stamped each token by itself, that is next to nothing however
+	// long they lay unread.
+	AddedTTFT *sketch.Sketch `json:"added_ttft,omitempty"`
+	AddedGap  *sketch.Sketch `json:"added_gap,omitempty"`
 }
 
 // Tokens are the server's counts, summed over the turns that ended.
@@ -153,6 +159,8 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	}
 	kind.observe(r)
 	add(&b.ScheduleLag, r.ScheduleLag())
+	add(&b.AddedTTFT, r.Lag)
+	add(&b.AddedGap, r.StreamLag)
 	if r.Events > 0 {
 		add(&b.ReadLag, r.ReadLagMax)
 	}
