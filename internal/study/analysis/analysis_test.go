@@ -298,3 +298,18 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 		}
 	}
 }
+
+// TestLittleCanFail: a closed loop without think time is held against its level,
+// not against the sum of its own turns.
+func TestLittleCanFail(t *testing.T) {
+	half := level(100, map[figures.Metric]float64{figures.TurnsPerSecond: 500, figures.TurnTimeMean: 100, figures.InFlightMean: 50})
+	s := &figures.Study{Workload: []runfile.Parameter{{Name: "think_time", Value: "0s … 0s"}}}
+	s.Kind = runfile.Concurrency
+	if c := CheckLittle(s, half); c.Holds() || c.InFlight != 100 || c.Product != 50 {
+		t.Errorf("100 asked, 50 in flight: %+v", c)
+	}
+	s.Workload[0].Value = "1s … 3s"
+	if c := CheckLittle(s, half); !c.Holds() {
+		t.Errorf("half of the conversations think: %+v", c)
+	}
+}

@@ -179,9 +179,6 @@ func (b *builder) winner() {
 		t.Rows = append(t.Rows, row)
 	}
 	s.table(t)
-	if b.compares {
-		s.list(b.decisions())
-	}
 	var proven []string
 	for _, c := range b.s.Capacities {
 		proven = append(proven, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -95,6 +97,18 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 	files, err := report.Files(s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, file := range files {
+		if file.Name != "report.json" {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), file.Name)
+		if err := os.WriteFile(path, file.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := figures.Read(path); err != nil || back.Series[0].Levels[1].NotReached != s.Series[0].Levels[1].NotReached {
+			t.Errorf("read back (%v): %+v", err, back)
+		}
 	}
 	text := string(files[0].Data)
 	for _, want := range []string{
