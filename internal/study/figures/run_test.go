@@ -316,3 +316,26 @@ func TestQuantilesAreWithinAHundredth(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlierVersions reads a run of version 1, which had sketches, and marks a
+// level that its start rate kept from being loaded.
+func TestEarlierVersions(t *testing.T) {
+	s, err := figures.Read("testdata/version1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.Series[0].Levels[0].Figure(figures.TTFTP50)
+	if s.Run.Format != 1 || !f.Ranged() || f.N == 0 {
+		t.Errorf("format %d, TTFT p50 %+v", s.Run.Format, f)
+	}
+	run, held := *s.Run, 0.3*s.Run.Results[0].Level
+	run.Workload.Parameters = append(run.Workload.Parameters, runfile.Parameter{Name: "think_time", Value: "0s … 0s"})
+	rate := 10.0
+	run.TargetRPS = &rate
+	for i := range run.Results[0].Snapshots {
+		run.Results[0].Snapshots[i].InFlightMean = &held
+	}
+	if got := run.NotReached(run.Results[0]); !strings.Contains(got, "an earlier version let start_rate (10/s) hold back") {
+		t.Errorf("a third of the load: %q", got)
+	}
+}
