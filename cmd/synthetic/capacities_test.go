@@ -77,7 +77,7 @@ func compareCapacities(t *testing.T, name string, plan sweep.Plan) {
 	t.Helper()
 	grid, search := inVirtualTime(t, "grid", plan, false), inVirtualTime(t, "search", plan, true)
 	for _, r := range search.Results {
-		t.Log(finishedLine(r))
+		t.Log(finishedLine(r, search.NotReached(r)))
 	}
 	reportsCapacities(t, grid)
 	reportsCapacities(t, search)

@@ -9,6 +9,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/simulate/cluster"
 )
 
 // count is n of something, in words.
@@ -19,11 +20,22 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func addCheck(app *kingpin.Application) command {
+func addCheck(app *kingpin.Application) []command {
 	check := app.Command("check", "Check files before they are used.")
 	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead. Exit code 2 if there is any.")
 	file := c.Arg("file", "The configuration file.").Required().String()
-	return command{c, func(_ context.Context, e env) error {
+	p := check.Command("plan", "Check the plan of a sweep likewise. Nothing is sent.")
+	planFile := p.Arg("file", "The plan file.").Required().String()
+	return []command{{p, func(_ context.Context, e env) error {
+		plan, err := config.LoadPlan(*planFile, cluster.Presets())
+		if err != nil {
+			return err
+		}
+		cells := len(plan.Cells())
+		fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", *planFile, count(len(plan.Variants), "variant"),
+			count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
+		return nil
+	}}, {c, func(_ context.Context, e env) error {
 		if *file == "" {
 			return usagef("name the configuration file; /dev/stdin reads standard input")
 		}
@@ -36,7 +48,7 @@ func addCheck(app *kingpin.Application) command {
 			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
 		}
 		return nil
-	}}
+	}}}
 }
 
 // contents counts what a configuration holds; what few have is named only where

@@ -175,6 +175,11 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 		if d := figures.RunDifference(first, s); d != "" {
 			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
 		}
+		for i, other := range runs {
+			if place := s.Run.Shared(other); place != "" {
+				return nil, usagef("%s and %s hold the same measurement (%s): counted twice it would look more certain than it is; name each run once", f.runs[i], arg, place)
+			}
+		}
 		runs = append(runs, s.Run)
 	}
 	s := figures.FromRuns(runs)

@@ -120,6 +120,7 @@ func TestReportRefuses(t *testing.T) {
 		{"other workload", "cannot be compared: the workloads of", []string{"compare", good, otherWork}},
 		{"average of other workloads", "cannot be pooled: the workloads of", []string{"average", good, otherWork}},
 		{"average of other variants", `the variants differ: "default"`, []string{"average", good, otherName}},
+		{"average of one run twice", "hold the same measurement (default, level 40", []string{"average", good, good}},
 		{"average of quantiles", "an average of quantiles is no quantile", []string{"average", good, "../../internal/study/figures/testdata/000.txt"}},
 		{"two to render", "render takes one run, not 2", []string{"render", good, good}},
 		{"a wrong condition", `--fail-on: condition 1, "speed>1": there is no figure "speed"`, []string{"render", good, "--fail-on=speed>1"}},

@@ -110,7 +110,7 @@ func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
 }
 
 // quietFor is how often progress is told where the output is no terminal.
-const quietFor = 30 * time.Second
+const quietFor = 10 * time.Second
 
 // sweepView shows a sweep: finished levels on stdout, one line of progress on
 // stderr. It is used by one goroutine.
@@ -118,7 +118,9 @@ type sweepView struct {
 	out, progressTo io.Writer
 	terminal        bool
 	told            time.Time
-	phase           sweep.Phase
+	// phase and whether its first turns were told.
+	phase sweep.Phase
+	begun bool
 }
 
 func isTerminal(w io.Writer) bool {
@@ -136,8 +138,8 @@ func (v *sweepView) progress(p sweep.Progress) {
 	line := progressLine(p)
 	if v.terminal {
 		fmt.Fprintf(v.progressTo, "\r\x1b[K%s", line)
-	} else if p.Phase != v.phase || time.Since(v.told) >= quietFor {
-		v.phase, v.told = p.Phase, time.Now()
+	} else if begun := p.Turns > 0; p.Phase != v.phase || begun && !v.begun || time.Since(v.told) >= quietFor {
+		v.phase, v.begun, v.told = p.Phase, begun, time.Now()
 		fmt.Fprintln(v.progressTo, line)
 	}
 }
@@ -150,8 +152,9 @@ func (v *sweepView) clear() {
 
 func progressLine(p sweep.Progress) string {
 	line := fmt.Sprintf("[%d/%d] %s: %s", p.Number, p.Total, p.Cell, p.Phase)
-	if p.Phase == sweep.PhaseMeasure {
+	if p.Phase == sweep.PhaseMeasure && p.Turns > 0 {
 		line += fmt.Sprintf(", %d turns, %d failed, %d in flight", p.Turns, p.Failed, p.InFlight)
+		line += quantiles("TTFT", p.TTFT) + quantiles("TPOT", p.TPOT)
 	}
 	if p.Left > 0 {
 		line += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
@@ -159,14 +162,28 @@ func progressLine(p sweep.Progress) string {
 	return line
 }
 
-func (v *sweepView) finished(r runfile.Result) {
+// quantiles are ", TTFT p50 210ms, p95 480ms"; "" when there are none.
+func quantiles(name string, q [2]time.Duration) string {
+	if q[0] == 0 {
+		return ""
+	}
+	digits := func(d time.Duration) time.Duration {
+		if d >= 100*time.Millisecond {
+			return d.Round(time.Millisecond)
+		}
+		return d.Round(100 * time.Microsecond)
+	}
+	return fmt.Sprintf(", %s p50 %s, p95 %s", name, digits(q[0]), digits(q[1]))
+}
+
+func (v *sweepView) finished(r runfile.Result, notReached string) {
 	v.clear()
-	fmt.Fprintln(v.out, finishedLine(r))
+	fmt.Fprintln(v.out, finishedLine(r, notReached))
 }
 
 // finishedLine sums a level up. Latencies are left to the report: one number
 // for first and later turns would be true of neither.
-func finishedLine(r runfile.Result) string {
+func finishedLine(r runfile.Result, notReached string) string {
 	var turns, failed, output uint64
 	var seconds float64
 	for _, s := range r.Snapshots {
@@ -180,28 +197,15 @@ func finishedLine(r runfile.Result) string {
 	if seconds > 0 {
 		line += fmt.Sprintf(", %.2f turns/s, %.0f output tokens/s", float64(turns)/seconds, float64(output)/seconds)
 	}
-	if r.Verdict != nil {
-		line += ", " + verdictWords(*r.Verdict)
+	if notReached != "" {
+		line += ", not reached: " + notReached
+	} else if r.Verdict != nil {
+		line += ", " + r.Verdict.Words(r.Verdict.Lost)
 	}
 	if r.Why != "" {
 		line += "; ended early, " + r.Why
 	}
 	return line
-}
-
-// verdictWords says what a level proved, and how it looks where it proved
-// nothing.
-func verdictWords(v runfile.Verdict) string {
-	lost := strings.Join(v.Lost, ", ")
-	switch {
-	case v.Standing == runfile.Met:
-		return "SLOs met"
-	case v.Standing == runfile.Missed:
-		return "SLOs missed: " + lost
-	case v.Met:
-		return "SLOs undecided, seemingly met"
-	}
-	return "SLOs undecided, seemingly missed: " + lost
 }
 
 // presetNetwork serves the simulated deployments that a plan names over

@@ -16,6 +16,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 )
 
 // asProgramEnv makes the test binary be the program.
@@ -66,7 +67,7 @@ func TestSweepOnRealSockets(t *testing.T) {
 	if p.code != exitOK {
 		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
 	}
-	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", "SLOs undecided, seemingly met", "capacity of b: no concurrency is proven", "4 levels in "} {
+	for _, want := range []string{"finished a, level 2, repetition 1: ", " 0 failed", "UNDECIDED (seems to pass)", "capacity of b: no concurrency is proven", "4 levels in "} {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("the output lacks %q:\n%s", want, p.out)
 		}
@@ -118,6 +119,34 @@ func TestSweepRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Error("the output directory was made for nothing")
+	}
+}
+
+// TestCheckPlan reads a plan as sweep does, and sends nothing.
+func TestCheckPlan(t *testing.T) {
+	good := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", ""))
+	if <-good.done; good.code != exitOK || !strings.Contains(good.out.String(), "ok (2 variants, 2 levels, 3 SLOs, 4 cells to measure)") {
+		t.Errorf("exit code %d: %s%s", good.code, good.out, good.err)
+	}
+	bad := start(t, "check", "plan", planFor(t, "http://127.0.0.1:1", "repetition: 2\n"))
+	if <-bad.done; bad.code != exitUsage || !strings.Contains(bad.err.String(), `did you mean "repetitions"?`) {
+		t.Errorf("exit code %d: %s%s", bad.code, bad.out, bad.err)
+	}
+}
+
+// TestProgressWithoutATerminal says how a short level goes, with its latencies,
+// and nothing twice within a few seconds.
+func TestProgressWithoutATerminal(t *testing.T) {
+	var out bytes.Buffer
+	v := &sweepView{progressTo: &out}
+	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [2]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond}}
+	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
+		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
+	}
+	want := "[1/2] a-c4-r1: measuring, about 20s left\n" +
+		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, about 20s left\n"
+	if out.String() != want {
+		t.Errorf("told:\n%swant:\n%s", &out, want)
 	}
 }
 

@@ -163,7 +163,7 @@ type filePlan struct {
 	Workload     fileWorkload      `yaml:"workload" examples:"{prompt_tokens: 3750, max_output_tokens: 1024}"`
 	Levels       fileLevels        `yaml:"levels" required:"true" examples:"{concurrency: [10, 20, 30]}"`
 	WarmUp       sweep.WarmUp      `yaml:"warm_up" examples:"{duration: 60s}"`
-	Measure      sweep.Measure     `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
+	Measure      fileMeasure       `yaml:"measure" examples:"{snapshots: 3, snapshot: 100s}"`
 	Repetitions  int               `yaml:"repetitions" default:"1" min:"1" max:"1000"`
 	Order        string            `yaml:"order" default:"interleaved" enum:"interleaved,blocks"`
 	Pause        time.Duration     `yaml:"pause" default:"0s" max:"1d"`

@@ -77,7 +77,7 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 		p.Order = sweep.Blocks
 	}
 	b.levels(f.Levels, &p)
-	p.Measure = b.measure(f.Measure)
+	p.Measure = b.measure(f.Measure.Measure)
 	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
 	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
@@ -209,6 +209,17 @@ func rising[T int | float64](b *planner, path string, in []T, most T) []float64 
 		out = append(out, float64(v))
 	}
 	return out
+}
+
+// fileMeasure is the measurement as it is read.
+type fileMeasure struct{ sweep.Measure }
+
+// UnknownKey says of a duration, which warm_up has, how a measurement writes it.
+func (*fileMeasure) UnknownKey(key string) *yamlform.Mistake {
+	if key != "duration" {
+		return nil
+	}
+	return yamlform.Bad("", "unknown key", "write the length of a snapshot and how many there are, for example snapshots: 1, snapshot: 30s")
 }
 
 func (b *planner) measure(m sweep.Measure) sweep.Measure {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -139,24 +140,35 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestStartRate spaces starts however many slots ask, and ends with the limit.
+// TestStartRate opens slots one after the other, and holds back nothing that
+// follows in a slot: 21 slots of conversations of 50 ms stand after two seconds,
+// and start 420 a second.
 func TestStartRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		var starts []time.Duration
-		loop := Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 21}, StartRate: 10, Limit: 21}
+		loop := Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 21}, StartRate: 10}
+		ctx, stop := context.WithTimeout(t.Context(), 4*time.Second-time.Millisecond)
+		defer stop()
+		holding, late := 0, 0
 		loop.Next = func(due time.Time) (func() probe.Outcome, string) {
-			starts = append(starts, due.Sub(begin))
-			return func() probe.Outcome { return probe.Success }, ""
-		}
-		loop.Run(t.Context())
-		if len(starts) != 21 {
-			t.Fatalf("%d starts, want the limit of 21", len(starts))
-		}
-		for i, at := range starts {
-			if want := time.Duration(i) * time.Second / 10; at != want {
-				t.Errorf("start %d came after %s, want %s: 10/s", i, at, want)
+			if due.Sub(begin) >= 3*time.Second {
+				late++
 			}
+			holding++
+			if most := int(due.Sub(begin)/(100*time.Millisecond)) + 1; holding > most {
+				t.Errorf("%d in flight after %s, want at most %d: 10/s", holding, due.Sub(begin), most)
+			}
+			return func() probe.Outcome {
+				time.Sleep(50 * time.Millisecond)
+				loop.mu.Lock() // that of Next
+				defer loop.mu.Unlock()
+				holding--
+				return probe.Success
+			}, ""
+		}
+		loop.Run(ctx)
+		if late != 21*20 {
+			t.Errorf("%d starts in the second after the ramp, want 420", late)
 		}
 	})
 }

@@ -34,9 +34,9 @@ const limitReached = "limit"
 type Loop struct {
 	workload.Arrival
 	// MaxConcurrency caps the conversations in flight: a start over it is
-	// skipped. Limit is how many are started in all, StartRate caps the starts
-	// per second of a closed loop, MaxLate is how overdue a start may be. 0 is
-	// no bound.
+	// skipped. Limit is how many are started in all, MaxLate is how overdue a
+	// start may be. StartRate is how many slots of a closed loop open per second;
+	// a slot that is open starts one conversation after the other. 0 is no bound.
 	MaxConcurrency, Limit int
 	StartRate             float64
 	MaxLate               time.Duration
@@ -61,7 +61,6 @@ type Loop struct {
 
 	mu                sync.Mutex
 	started, inFlight int
-	nextStart         time.Time // by StartRate
 }
 
 // Run starts conversations until ctx ends or Limit is reached, and returns when
@@ -114,6 +113,9 @@ func (l *Loop) closed(ctx context.Context) {
 
 // opens is how long after its begin a closed loop opens slot i.
 func (l *Loop) opens(i int) time.Duration {
+	if l.StartRate > 0 {
+		return time.Duration(float64(i) / l.StartRate * float64(time.Second))
+	}
 	if l.Replica == 0 {
 		return 0
 	}
@@ -126,10 +128,7 @@ func (l *Loop) opens(i int) time.Duration {
 func (l *Loop) slot(ctx context.Context, i int) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
 	for delay := l.opens(i); Pause(ctx, delay); {
-		due := l.turn(time.Now())
-		if !Pause(ctx, time.Until(due)) {
-			return
-		}
+		due := time.Now()
 		hold, refusal := l.admit(due)
 		switch {
 		case refusal == limitReached:
@@ -145,22 +144,6 @@ func (l *Loop) slot(ctx context.Context, i int) {
 			delay = retry.next()
 		}
 	}
-}
-
-// turn is when the slot that asks now may start: starts are at least as far
-// apart as StartRate says. A turn that is not taken is lost.
-func (l *Loop) turn(now time.Time) time.Time {
-	if l.StartRate <= 0 {
-		return now
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	due := now
-	if l.nextStart.After(now) {
-		due = l.nextStart
-	}
-	l.nextStart = due.Add(time.Duration(float64(time.Second) / l.StartRate))
-	return due
 }
 
 // admit returns what holds the conversation that is due, and counts that as in

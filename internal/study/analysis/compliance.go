@@ -6,78 +6,105 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 // SLOResult is what the SLOs say of one level of one series.
 type SLOResult struct {
-	// Judged says that every objective could be judged.
-	Judged bool
-	// Failed are the labels of the objectives that were missed; ERRORS where
-	// errors alone break one, GIVEN UP where the sweep gave the level up before one
-	// was missed.
+	// Standing is what is proven; "" when the level could not be judged.
+	Standing runfile.Standing
+	// Failed are the labels of the objectives that were missed, or seem to be;
+	// ERRORS where errors alone break one, GIVEN UP where the sweep gave the level
+	// up before one was missed.
 	Failed []string
-	// Unsure says that for some objective both outcomes lie within the 95 %
-	// interval.
-	Unsure bool
+	// NotReached says that the level did not carry its load, so that nothing is
+	// concluded.
+	NotReached bool
 }
 
-// Pass reports whether every objective was judged and met.
-func (v SLOResult) Pass() bool { return v.Judged && len(v.Failed) == 0 }
+// Judged reports whether the level could be judged.
+func (v SLOResult) Judged() bool { return v.Standing != "" }
+
+// Pass reports whether every objective was met by what was seen, be it proven or
+// not.
+func (v SLOResult) Pass() bool { return v.Judged() && len(v.Failed) == 0 }
 
 // String is the cell of the compliance matrix.
 func (v SLOResult) String() string {
 	switch {
-	case len(v.Failed) > 0:
-		return "FAIL (" + strings.Join(v.Failed, "+") + ")"
-	case !v.Judged:
+	case v.NotReached:
+		return "NOT REACHED"
+	case !v.Judged():
 		return "n/a"
 	}
-	return "PASS"
+	return runfile.Verdict{Standing: v.Standing, Met: v.Pass()}.Words(v.Failed)
 }
 
-// Judge applies the objectives to a level. Good and bad turns decide where
-// they were counted; otherwise the quantile does, and as failed turns are
-// worse than any threshold, a share of errors above what the objective leaves
-// fails it too. A level of which runs were left out for their errors fails, and
-// so does one that the sweep gave up. One that the prober itself spoiled is not
-// judged.
+// Judge applies the objectives to a level. The verdict of the sweep decides, or
+// what counted turns prove together where a level was measured several times.
+// Where nothing was counted, as in a report of quantiles, each is compared with
+// its threshold, and is undecided where its interval holds that; as failed turns
+// are worse than any threshold, a share of errors above what the objective
+// leaves fails it too, and so do runs that were left out for their errors, or a
+// level that was given up. One that the prober itself spoiled is not judged.
 func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
-	if l.Spoiled {
+	switch {
+	case l.NotReached != "":
+		return SLOResult{NotReached: true}
+	case l.Spoiled || len(objectives) == 0:
 		return SLOResult{}
+	case l.Verdict != nil:
+		return byTurns(objectives, l)
 	}
-	v := SLOResult{Judged: len(objectives) > 0}
+	return byQuantiles(objectives, l)
+}
+
+func byTurns(objectives []figures.Objective, l figures.Level) SLOResult {
+	v := SLOResult{Standing: l.Verdict.Standing}
 	for _, o := range objectives {
-		met, known, unsure := judge(o, l)
-		v.Judged = v.Judged && known
-		v.Unsure = v.Unsure || unsure
-		if (known && !met || slices.Contains(l.Lost, o.Name)) && !slices.Contains(v.Failed, o.Label) {
+		if slices.Contains(l.Verdict.Lost, o.Name) && !slices.Contains(v.Failed, o.Label) {
 			v.Failed = append(v.Failed, o.Label)
 		}
 	}
-	switch {
-	case len(v.Failed) > 0:
-	case len(objectives) > 0 && tooManyErrors(objectives, l):
-		v.Failed = []string{"ERRORS"}
-	case l.GivenUp:
+	if v.Standing == runfile.Missed && len(v.Failed) == 0 {
 		v.Failed = []string{"GIVEN UP"}
 	}
 	return v
 }
 
-func judge(o figures.Objective, l figures.Level) (met, known, unsure bool) {
-	if share, ok := l.Judged[o.Name]; ok && share.Known() && share.N > 0 {
-		unsure = share.Ranged() && share.Low < o.Share && o.Share <= share.High
-		return share.Value >= o.Share, true, unsure
+func byQuantiles(objectives []figures.Objective, l figures.Level) SLOResult {
+	v := SLOResult{Standing: runfile.Met}
+	var proven bool // that one is missed
+	for _, o := range objectives {
+		f := l.Figure(o.Metric())
+		if !f.Known() {
+			v.Standing = ""
+			continue
+		}
+		unsure := f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High
+		if f.Value > o.Threshold {
+			proven = proven || !unsure
+			if !slices.Contains(v.Failed, o.Label) {
+				v.Failed = append(v.Failed, o.Label)
+			}
+		}
+		if unsure && v.Standing == runfile.Met {
+			v.Standing = runfile.Undecided
+		}
 	}
-	f := l.Figure(o.Metric())
-	if !f.Known() {
-		return false, false, false
+	switch {
+	case proven:
+		v.Standing = runfile.Missed
+	case len(v.Failed) > 0:
+		v.Standing = runfile.Undecided
+	case tooManyErrors(objectives, l):
+		v.Standing, v.Failed = runfile.Missed, []string{"ERRORS"}
+	case l.GivenUp:
+		v.Standing, v.Failed = runfile.Missed, []string{"GIVEN UP"}
 	}
-	unsure = f.Ranged() && f.Low <= o.Threshold && o.Threshold < f.High
-	return f.Value <= o.Threshold, true, unsure
+	return v
 }
 
 func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
@@ -85,8 +112,7 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 		return true
 	}
 	return slices.ContainsFunc(objectives, func(o figures.Objective) bool {
-		_, counted := l.Judged[o.Name]
-		return !counted && l.Value(figures.ErrorPct) > 100-o.Share
+		return l.Value(figures.ErrorPct) > 100-o.Share
 	})
 }
 
@@ -99,9 +125,15 @@ type Compliance struct {
 	Highest float64
 	// At is that level's figures.
 	At figures.Level
-	// Missed is the lowest level that fails; 0 when none that was measured does,
-	// so that the series may scale further.
+	// Missed is the lowest level that fails beyond noise; 0 when none that was
+	// measured does, so that the series may scale further. Top says that Highest is
+	// the highest level that was measured; NotReached are those that were not
+	// loaded.
 	Missed float64
+	// Proven is the highest level up to which passing was beyond noise.
+	Proven     float64
+	Top        bool
+	NotReached []float64
 	// Beyond are levels above the first failure that pass again: noise, or a
 	// deployment that sheds load.
 	Beyond []float64
@@ -142,25 +174,33 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	c, failed := Compliance{Series: series.Name}, false
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
-		c.Judged = c.Judged || v.Judged || len(v.Failed) > 0
-		if c.Missed == 0 && len(v.Failed) > 0 {
+		if v.NotReached {
+			c.NotReached = append(c.NotReached, l.At)
+			continue
+		}
+		c.Judged = c.Judged || v.Judged()
+		if c.Missed == 0 && v.Standing == runfile.Missed {
 			c.Missed = l.At
 		}
 		switch {
 		case !v.Pass():
 			failed = true
-		case failed:
-			c.Beyond = append(c.Beyond, l.At)
-		default:
+		case !failed:
 			c.Highest, c.At = l.At, l
+			if v.Standing == runfile.Met {
+				c.Proven = l.At
+			}
+		case c.Missed > 0 && v.Standing == runfile.Met:
+			c.Beyond = append(c.Beyond, l.At)
 		}
 	}
+	c.Top = c.Highest > 0 && !failed
 	return c
 }
 
-// below reports whether o is known to scale further: c fails at a level up to
-// the one that o meets. Of a series that passes wherever it was measured, as in
+// below reports whether o is known to scale further: c fails, beyond noise, at a
+// level up to the one that o meets, beyond noise. Of a series that passes wherever it was measured, as in
 // a sweep that was stopped, that is not known.
 func (c Compliance) below(o Compliance) bool {
-	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Highest
+	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Proven
 }

@@ -52,8 +52,9 @@ const (
 	plateauLevels = 3
 )
 
-// Saturate finds the saturation point of a series.
+// Saturate finds the saturation point of a series, of the levels that were reached.
 func Saturate(series figures.Series) Saturation {
+	series = series.Reached()
 	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
 	for i, l := range series.Levels {
 		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
@@ -140,6 +141,8 @@ const (
 	Clean     Band = "clean"
 	Degrading Band = "degrading"
 	Saturated Band = "saturated"
+	// NotReached: the level did not carry its load.
+	NotReached Band = "not reached"
 )
 
 // steepest is the rise in percent from which the largest step separates clean
@@ -153,6 +156,10 @@ func Bands(series figures.Series) []Band {
 	s := Saturate(series)
 	var bands []Band
 	for _, l := range series.Levels {
+		if l.NotReached != "" {
+			bands = append(bands, NotReached)
+			continue
+		}
 		reached := func(p Point) bool { return p.Found && l.At >= p.At }
 		switch {
 		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
@@ -171,8 +178,10 @@ func (s Saturation) Sentence(level string) string {
 	switch {
 	case !s.Known:
 		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
+	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
+		return fmt.Sprintf("Where %s saturates is not known: no %s was reached.", s.Series, level)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("%s does not saturate up to the highest %s.", s.Series, level)
+		return fmt.Sprintf("%s does not saturate up to %s %g.", s.Series, level, s.Last)
 	case s.Last == 0:
 		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, level)
 	}

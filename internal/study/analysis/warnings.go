@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -11,7 +12,9 @@ import (
 // Limits from which something is worth a warning.
 const (
 	survivorsPct = 1.0  // failed turns
-	lagMs        = 10.0 // the prober's own p99 lateness
+	lagMs        = 10.0 // the prober's own p99 lateness, at least
+	lagShare     = 0.1  // of the figure that it may have made
+	lateShare    = 0.05 // of a turn, that its load came late by
 	driftShare   = 0.2  // of TTFT, from end to end
 	acceptance   = 0.05 // of drafted tokens
 	lengthsApart = 0.1  // output tokens per turn, between series
@@ -51,12 +54,20 @@ func levelWarnings(s *figures.Study, series figures.Series, i int) (out []string
 		}
 		say("%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
 	}
-	for _, m := range []figures.Metric{figures.ScheduleLagP99, figures.ReadLagP99} {
-		if l.Value(m) > lagMs {
-			say("the prober itself lagged (%s %.1f ms): its own queue is in these figures; use more cores or fewer streams.", m.Title(), l.Value(m))
+	for _, w := range []struct {
+		lag, of figures.Metric
+		share   float64
+		text    string
+	}{
+		{figures.AddedTTFTP99, figures.TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.AddedGapP99, figures.ITL.Quantile(figures.AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{figures.ScheduleLagP99, figures.LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
+	} {
+		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
+			say(w.text, lag)
 		}
 	}
-	if c := CheckLittle(s, l); !c.Holds() {
+	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {
 		say("Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%+.0f%%).", c.InFlight, c.Rate, c.Seconds, c.Product, 100*c.Off())
 	}
 	if math.Abs(l.Drift) > driftShare {
@@ -124,8 +135,10 @@ type Little struct {
 	Median bool
 }
 
-// CheckLittle checks one level. A closed loop without think time holds as many
-// turns in flight as the level says, unless they were counted.
+// CheckLittle checks one level. A closed loop without think time should hold as
+// many turns in flight as the level says; elsewhere the product is held against
+// those that were counted, which turns that straddle the ends, or that the prober
+// handed over late, can make another number.
 func CheckLittle(s *figures.Study, l figures.Level) Little {
 	c := Little{InFlight: l.Value(figures.InFlightMean), Rate: l.Value(figures.TurnsPerSecond), Seconds: l.Value(figures.TurnTimeMean) / 1000}
 	if math.IsNaN(c.Seconds) {
@@ -134,12 +147,17 @@ func CheckLittle(s *figures.Study, l figures.Level) Little {
 	if math.IsNaN(c.Seconds) {
 		c.Seconds, c.Median = l.Value(figures.LatencyP50)/1000, true
 	}
-	if math.IsNaN(c.InFlight) && s.Kind == runfile.Concurrency {
+	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || thinkless(s)) {
 		c.InFlight = l.At
 	}
 	c.Product = c.Rate * c.Seconds
 	c.Known = !math.IsNaN(c.Product) && !math.IsNaN(c.InFlight) && c.InFlight > 0
 	return c
+}
+
+// thinkless reports a study of which the workload has no pauses between turns.
+func thinkless(s *figures.Study) bool {
+	return slices.ContainsFunc(s.Workload, runfile.Parameter.Thinkless)
 }
 
 // Off is how far the law is missed, as a share.

@@ -93,6 +93,9 @@ func fit(l figures.Level) error {
 	if pct := l.Value(figures.ErrorPct); pct > figures.MaxErrorPct {
 		return fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
 	}
+	if l.NotReached != "" {
+		return fmt.Errorf("the level was not reached: %s", l.NotReached)
+	}
 	if l.GivenUp {
 		return fmt.Errorf("the sweep gave it up before its end: it is more than the deployment can carry")
 	}

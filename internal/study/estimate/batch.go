@@ -3,7 +3,7 @@ package estimate
 import (
 	"math"
 
-	"synthetic/internal/sketch"
+	"synthetic/internal/study/sample"
 )
 
 // batched is the interval of a quantile from the quantiles of batches of
@@ -42,12 +42,12 @@ const leastBatches = 6
 func batches(q float64, series Series, failures bool) []Block {
 	least := uint64(math.Ceil(2 / min(q, 1-q)))
 	var all []Block
-	next := Block{Values: &sketch.Sketch{}}
+	next := Block{Values: &sample.Sample{}}
 	for _, b := range series {
 		next.join(b, failures)
 		if next.size() >= least {
 			all = append(all, next)
-			next = Block{Values: &sketch.Sketch{}}
+			next = Block{Values: &sample.Sample{}}
 		}
 	}
 	if len(all) > 0 {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"synthetic/internal/sketch"
+	"synthetic/internal/study/sample"
 )
 
 // conversations simulates a level of conversations of 3 to 5 turns, each turn
@@ -14,7 +14,7 @@ import (
 func conversations(rng *rand.Rand, slots int, turnBlocks, part float64) Series {
 	series := make(Series, 30)
 	for i := range series {
-		series[i].Values = &sketch.Sketch{}
+		series[i].Values = &sample.Sample{}
 	}
 	end := float64(len(series))
 	for range slots {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"synthetic/internal/sketch"
+	"synthetic/internal/study/sample"
 )
 
 // process draws turns one after another; the marginal distribution is
@@ -39,7 +39,7 @@ func simulate(rng *rand.Rand, p process, repetitions, blocks int, perBlock float
 		next := p(rng)
 		var series Series
 		for range blocks {
-			b := Block{Values: &sketch.Sketch{}}
+			b := Block{Values: &sample.Sample{}}
 			n := int(distuv.Poisson{Lambda: perBlock, Src: rng}.Rand())
 			for range n {
 				b.Values.Add(next())

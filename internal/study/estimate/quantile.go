@@ -36,7 +36,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"synthetic/internal/sketch"
+	"synthetic/internal/study/sample"
 )
 
 // Confidence of every interval of this package.
@@ -47,7 +47,7 @@ const tail = (1 - Confidence) / 2
 // Block is what one interval of time saw.
 type Block struct {
 	// Values of the turns, in any unit; never nil.
-	Values *sketch.Sketch
+	Values *sample.Sample
 	// Failures are turns without a value, taken to be +∞ where a quantile is
 	// asked over all turns.
 	Failures uint64
@@ -78,7 +78,11 @@ func (q Quantile) Known() bool { return !math.IsNaN(q.Low) && !math.IsNaN(q.High
 // Of estimates the quantile q, in (0, 1), over the values, or over all turns
 // with the failures at +∞.
 func Of(q float64, all []Series, failures bool) Quantile {
-	pooled := Pool(all)
+	return OfPooled(q, all, Pool(all), failures)
+}
+
+// OfPooled is Of for who has pooled the series already.
+func OfPooled(q float64, all []Series, pooled Block, failures bool) Quantile {
 	if !failures {
 		pooled.Failures = 0
 	}
@@ -87,7 +91,7 @@ func Of(q float64, all []Series, failures bool) Quantile {
 	if n == 0 {
 		return e
 	}
-	effect, df := effectAt(e.Value, all, failures)
+	effect, df := effectAt(e.Value, pooled.Values.Error(), all, failures)
 	e.Effective = float64(n) / effect
 	calibrated := e.Effective / square(studentRatio(df))
 	if k, ok := order(q, calibrated, 1-tail); ok {
@@ -101,15 +105,16 @@ func Of(q float64, all []Series, failures bool) Quantile {
 			e.Low, e.High = within(q, pooled, low, high)
 		}
 	}
-	// The sketch itself is only as good as its error: no interval is narrower.
-	// NaN stays NaN.
-	e.Low, e.High = min(e.Low, e.Value*(1-sketch.Error)), max(e.High, e.Value*(1+sketch.Error))
+	// Values are only as good as their error: no interval is narrower. NaN stays
+	// NaN.
+	by := pooled.Values.Error()
+	e.Low, e.High = min(e.Low, e.Value*(1-by)), max(e.High, e.Value*(1+by))
 	return e
 }
 
 // Pool is the union of all blocks.
 func Pool(all []Series) Block {
-	pooled := Block{Values: &sketch.Sketch{}}
+	pooled := Block{Values: &sample.Sample{}}
 	for _, b := range slices.Concat(all...) {
 		pooled.join(b, true)
 	}
@@ -129,11 +134,11 @@ func within(q float64, seen Block, low, high float64) (float64, float64) {
 
 // effectAt is the design effect of the share of turns at or below a value, per
 // block; a value at +∞ has none above it, so that is the share that did not
-// fail. Many turns of one length fall into one bin of the sketch, which the
-// estimate then cuts in two: the bin's ends are tried as well, and the largest
-// effect counts.
-func effectAt(v float64, all []Series, failures bool) (effect, df float64) {
-	for _, at := range []float64{v, v * (1 - sketch.Error), v * (1 + sketch.Error)} {
+// fail. Many turns of one length fall into one bin of a sketch, which the
+// estimate then cuts in two: the bin's ends, by its error, are tried as well, and
+// the largest effect counts.
+func effectAt(v, by float64, all []Series, failures bool) (effect, df float64) {
+	for _, at := range []float64{v, v * (1 - by), v * (1 + by)} {
 		share := make([][]Pair, len(all))
 		for i, series := range all {
 			share[i] = below(series, at, failures)

@@ -57,7 +57,7 @@ func TestMetrics(t *testing.T) {
 	for m, want := range map[Metric]string{
 		TTFTP50: "ttft_p50_ms", AnswerTTFTP99.Over(FirstTurns): "answer_ttft_first_p99_ms",
 		LatencyP95.Over(WithFailures): "latency_p95_with_failures_ms", ITL.Quantile(FollowupTurns, 2): "itl_followup_p99_ms",
-		ReadLagP99: "read_lag_p99_ms",
+		ReadLagP99: "read_lag_p99_ms", AddedTTFTP99: "added_ttft_p99_ms", AddedGapP99: "added_gap_p99_ms",
 	} {
 		if string(m) != want || !m.Reported() {
 			t.Errorf("the key is %q, want %q, reported: %v", m, want, m.Reported())
@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q is reported", m)
 		}
 	}
-	if n := len(Metrics()); n != 75 {
-		t.Errorf("%d metrics, want 75", n)
+	if n := len(Metrics()); n != 77 {
+		t.Errorf("%d metrics, want 77", n)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"slices"
 
 	"synthetic/internal/study/estimate"
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 )
 
-// levelOf pools the repetitions of one level.
-func levelOf(at float64, results []runfile.Result) Level {
-	l := Level{
-		At: at, Figures: map[Metric]Figure{}, Judged: map[string]Figure{}, Errors: map[string]uint64{},
-		Families: map[string][]string{}, Runs: len(results),
-	}
+// levelOf pools the repetitions of one level, those that did not reach it left
+// out unless none did.
+func levelOf(at float64, measured []measured, judge judge.Judge) Level {
+	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
+	results := l.reached(measured)
+	l.Runs = len(results)
 	valid := l.valid(results)
 	l.addTimings(valid)
 	l.addErrors(results)
 	l.addRates(valid)
-	l.addJudged(results)
 	l.addInFlight(valid)
 	l.addServer(valid)
 	l.addLags(results)
@@ -42,10 +42,39 @@ func levelOf(at float64, results []runfile.Result) Level {
 		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
-			l.Lost = append(l.Lost, r.Verdict.Lost...)
 		}
 	}
+	if len(judge.Objectives) > 0 {
+		l.Verdict = judge.Together(results)
+	}
 	return l
+}
+
+// measured is a result, and why it is not of its level.
+type measured struct {
+	runfile.Result
+	notReached string
+}
+
+// reached are the results that carried their level's load, or all when none did.
+func (l *Level) reached(all []measured) (results []runfile.Result) {
+	for _, m := range all {
+		if m.notReached == "" {
+			results = append(results, m.Result)
+			continue
+		}
+		l.NotReached = m.notReached
+		l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not reach the level: %s.", m.Repetition, m.notReached))
+	}
+	if len(results) > 0 {
+		l.NotReached = ""
+		return results
+	}
+	l.Warnings = nil // the level itself says it
+	for _, m := range all {
+		results = append(results, m.Result)
+	}
+	return results
 }
 
 // leftOut says that the prober itself kept turns from being judged.
@@ -127,44 +156,6 @@ func (l *Level) countErrors(b runfile.Block) {
 func shareFigure(share [][]estimate.Pair) Figure {
 	r := estimate.OfShare(share)
 	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(estimate.Total(share).Whole)}
-}
-
-// addJudged adds the share of good turns of each objective that judged any.
-func (l *Level) addJudged(results []runfile.Result) {
-	names := map[string]bool{}
-	for _, r := range results {
-		for _, b := range r.Blocks() {
-			for name := range b.SLOs {
-				names[name] = true
-			}
-		}
-		if r.Tail != nil { // perhaps nothing was judged before
-			for name, j := range r.Tail.SLOs {
-				names[name] = names[name] || j.Failed > 0
-			}
-		}
-	}
-	for name, judged := range names {
-		if judged {
-			l.Judged[name] = shareFigure(judgedBy(name, results))
-		}
-	}
-}
-
-// judgedBy are the good turns of an objective among those it judged.
-func judgedBy(name string, results []runfile.Result) (all [][]estimate.Pair) {
-	for _, r := range results {
-		blocks, lost := r.Judged(name)
-		var series []estimate.Pair
-		for _, j := range blocks {
-			series = append(series, estimate.Pair{Part: float64(j.Good), Whole: float64(j.Good + j.Bad)})
-		}
-		all = append(all, series)
-		if lost > 0 { // they ended after the blocks, and in no time of their own
-			all = append(all, []estimate.Pair{{Whole: float64(lost)}})
-		}
-	}
-	return all
 }
 
 // addServer averages each figure over the snapshots that have it.

@@ -80,6 +80,8 @@ const (
 	Failed                      Metric = "failed"
 	ScheduleLagP99              Metric = "schedule_lag_p99_ms"
 	ReadLagP99                  Metric = "read_lag_p99_ms"
+	AddedTTFTP99                Metric = "added_ttft_p99_ms"
+	AddedGapP99                 Metric = "added_gap_p99_ms"
 	// TurnTimeMean is over failed turns, too; it is not reported.
 	TurnTimeMean Metric = "turn_time_mean_ms"
 )
@@ -175,6 +177,8 @@ func counted() []description {
 		{Failed, "Failed", "", 0, LowerIsBetter},
 		{ScheduleLagP99, "Schedule lag p99", "ms", 1, LowerIsBetter},
 		{ReadLagP99, "Read lag p99", "ms", 2, LowerIsBetter},
+		{AddedTTFTP99, "At most added to TTFT, p99", "ms", 1, LowerIsBetter},
+		{AddedGapP99, "At most added to a gap, p99", "ms", 1, LowerIsBetter},
 	}
 }
 

@@ -41,14 +41,14 @@ func (o Objective) Metric() Metric {
 }
 
 // JudgeBy replaces the objectives. What was decided by the former ones goes with
-// them: the capacities that the sweep proved, the objectives that it called
-// missed, and goodput, which counts the turns that met them. A level that it gave
-// up stays given up: it was not measured to its end.
+// them: the capacities that the sweep proved, the verdicts on its levels, and
+// goodput, which counts the turns that met them. A level that it gave up stays
+// given up: it was not measured to its end.
 func (s *Study) JudgeBy(objectives []Objective) {
 	s.Objectives, s.Capacities = objectives, nil
 	for _, series := range s.Series {
 		for i := range series.Levels {
-			series.Levels[i].Lost = nil
+			series.Levels[i].Verdict = nil
 			delete(series.Levels[i].Figures, GoodputPerSecond)
 		}
 	}

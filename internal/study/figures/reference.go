@@ -78,7 +78,7 @@ func (s *Study) addReference(text json.RawMessage, mode string) error {
 	put := func(series string, f fields) (known bool) {
 		values := f.figures()
 		if len(values) > 0 {
-			s.put(series, Level{At: *at, Figures: values, GivenUp: optional[bool](f["given_up"])})
+			s.put(series, Level{At: *at, Figures: values, GivenUp: optional[bool](f["given_up"]), NotReached: optional[string](f["not_reached"])})
 		}
 		return len(values) > 0
 	}
@@ -165,6 +165,7 @@ func (l *Level) absorb(o Level) {
 		}
 	}
 	l.GivenUp = l.GivenUp || o.GivenUp
+	l.NotReached = cmp.Or(l.NotReached, o.NotReached)
 	if o.Runs > 0 {
 		l.Runs, l.Valid = o.Runs, o.Valid
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 )
 
@@ -30,27 +31,25 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
 	s.Method = method(first, runs)
+	pooled, by := pool(runs), judgeOf(first)
 	for _, variant := range first.Variants {
-		if series := seriesOf(variant, runs); len(series.Levels) > 0 {
+		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
 			s.Series = append(s.Series, series)
 		}
 	}
-	for i, r := range runs {
-		for _, result := range r.Results { // of those decided early, figures stand on fewer turns
-			if decided(result) {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
-			}
+	for _, c := range first.Capacities { // anew, over all runs and by the rule of today
+		s.Capacities = append(s.Capacities, by.Capacity(c.Variant, pooled))
+	}
+	for _, result := range pooled.Results { // of those decided early, figures stand on fewer turns
+		if decided(result) {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s, level %g, repetition %d was decided early: %s", result.Variant, result.Level, result.Repetition, result.Why))
 		}
+	}
+	for _, r := range runs {
 		if r.Interrupted != "" {
 			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
 		s.Warnings = append(s.Warnings, r.Warnings...)
-		for _, c := range r.Capacities {
-			if len(runs) > 1 { // each run proved its own
-				c.Variant += fmt.Sprintf(", run %d", i+1)
-			}
-			s.Capacities = append(s.Capacities, c)
-		}
 	}
 	return s
 }
@@ -101,22 +100,51 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 }
 
 // seriesOf gathers the results of a variant by level.
-func seriesOf(variant string, runs []*runfile.Run) Series {
-	byLevel := map[float64][]runfile.Result{}
-	for _, r := range runs {
-		for _, result := range r.Results {
-			if result.Variant == variant && len(result.Snapshots) > 0 {
-				if len(runs) > 1 { // each run counts its own from 1
-					result.Repetition = len(byLevel[result.Level]) + 1
-				}
-				byLevel[result.Level] = append(byLevel[result.Level], result)
-			}
+func seriesOf(variant string, run *runfile.Run, by judge.Judge) Series {
+	byLevel := map[float64][]measured{}
+	for _, r := range run.Results {
+		if r.Variant == variant && len(r.Snapshots) > 0 {
+			byLevel[r.Level] = append(byLevel[r.Level], measured{r, run.NotReached(r)})
 		}
 	}
 	series := Series{Name: variant}
 	for at, results := range byLevel {
-		series.Levels = append(series.Levels, levelOf(at, results))
+		series.Levels = append(series.Levels, levelOf(at, results, by))
 	}
 	slices.SortFunc(series.Levels, func(a, b Level) int { return cmp.Compare(a.At, b.At) })
 	return series
 }
+
+// pool is a run with the results of all runs, whose repetitions count on.
+func pool(runs []*runfile.Run) *runfile.Run {
+	pooled := *runs[0]
+	type cell struct {
+		variant string
+		level   float64
+	}
+	count := map[cell]int{}
+	pooled.Results = nil
+	for _, r := range runs {
+		for _, result := range r.Results {
+			if len(runs) > 1 { // each run counts its own from 1
+				c := cell{result.Variant, result.Level}
+				count[c]++
+				result.Repetition = count[c]
+			}
+			pooled.Results = append(pooled.Results, result)
+		}
+	}
+	return &pooled
+}
+
+// judgeOf is what the sweep judged by.
+func judgeOf(r *runfile.Run) judge.Judge {
+	j := judge.Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
+	if len(r.Capacities) > 0 && r.Confidence == 0 {
+		j.Confidence = r.Capacities[0].Wanted
+	}
+	return j
+}
+
+// defaultConfidence is that of files that do not say it.
+const defaultConfidence = 0.95

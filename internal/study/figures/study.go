@@ -64,15 +64,17 @@ type Level struct {
 	Excluded []string
 	// GivenUp says that the sweep gave the level up as failed: a queue that
 	// grew, a target that was gone, an objective that could not be met any more.
-	// Lost names the objectives that it called missed.
 	GivenUp bool
-	Lost    []string
+	// NotReached says that the level did not carry the load that it is named by,
+	// why, and what helps; "" when it did. Nothing is concluded from such a level.
+	NotReached string
 	// Spoiled says that the prober itself was so late, or could send so little,
 	// that the level cannot be judged.
 	Spoiled bool
-	// Judged is the share of good turns in percent, by the objective's name.
-	Judged map[string]Figure
-	Server []ServerFigure
+	// Verdict is what counted turns prove of the study's objectives; nil where
+	// none were counted.
+	Verdict *runfile.Verdict
+	Server  []ServerFigure
 	// Families of metrics that were found, by their source.
 	Families map[string][]string
 	// Drift is the change of TTFT from the first to the last block, as a share
@@ -145,6 +147,13 @@ func (s Series) Level(at float64) (Level, bool) {
 		return Level{}, false
 	}
 	return s.Levels[i], true
+}
+
+// Reached is the series without the levels that were not reached: what
+// conclusions are drawn from.
+func (s Series) Reached() Series {
+	s.Levels = slices.DeleteFunc(slices.Clone(s.Levels), func(l Level) bool { return l.NotReached != "" })
+	return s
 }
 
 // Any reports whether something holds of any level.

@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/estimate"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sample"
 )
 
 // addTimings adds every quantile of every latency, the mean of whole turns, and
@@ -18,13 +19,14 @@ func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
+			pooled := estimate.Pool(series)
 			for i, q := range Quantiles() {
-				l.addTiming(timing.Quantile(turns, i), estimate.Of(q, series, false))
+				l.addTiming(timing.Quantile(turns, i), estimate.OfPooled(q, series, pooled, false))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.Quantile(WithFailures, i), estimate.Of(q, series, true))
+					l.addTiming(timing.Quantile(WithFailures, i), estimate.OfPooled(q, series, pooled, true))
 				}
 			}
-			values := estimate.Pool(series).Values
+			values := pooled.Values
 			switch n := values.Count(); {
 			case n == 0:
 			case turns != AllTurns:
@@ -41,7 +43,7 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estima
 	all := make([]estimate.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			merged := runfile.Distribution{Values: &sketch.Sketch{}}
+			merged := runfile.Distribution{Values: &sample.Sample{}}
 			if turns != FollowupTurns {
 				merged.Merge(timing.of(b.First))
 			}
@@ -79,6 +81,8 @@ func (l *Level) addLags(results []runfile.Result) {
 	for m, of := range map[Metric]func(runfile.Block) *sketch.Sketch{
 		ScheduleLagP99: func(b runfile.Block) *sketch.Sketch { return b.ScheduleLag },
 		ReadLagP99:     func(b runfile.Block) *sketch.Sketch { return b.ReadLag },
+		AddedTTFTP99:   func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT },
+		AddedGapP99:    func(b runfile.Block) *sketch.Sketch { return b.AddedGap },
 	} {
 		var lags sketch.Sketch
 		for _, r := range results {

@@ -83,7 +83,7 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 		}
 		f := l.Figure(o.Metric)
 		limit, ok := o.limit(s, l.At)
-		if !ok || !f.Known() {
+		if !ok || !f.Known() || l.NotReached != "" {
 			unseen = append(unseen, l.At)
 			continue
 		}
@@ -113,7 +113,7 @@ func (o *Outcome) limit(s *figures.Study, at float64) (float64, bool) {
 	if !o.Baseline {
 		return o.Value, true
 	}
-	base, ok := s.Series[0].Level(at)
+	base, ok := s.Series[0].Reached().Level(at)
 	v := base.Value(o.Metric)
 	return v * o.Value, ok && len(s.Series) > 1 && !math.IsNaN(v)
 }

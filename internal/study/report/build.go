@@ -114,7 +114,7 @@ func (b *builder) byLevel(columns ...column) Table {
 			for _, s := range b.s.Series {
 				cell := Cell{"–", Unknown}
 				if l, ok := s.Level(v); ok {
-					cell = c.cell(l)
+					cell = mark(c.cell(l), l)
 				}
 				row = append(row, cell)
 			}
@@ -122,6 +122,14 @@ func (b *builder) byLevel(columns ...column) Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// mark tells the figure of a level that was not reached from others.
+func mark(c Cell, l figures.Level) Cell {
+	if l.NotReached != "" {
+		c.Text += " †"
+	}
+	return c
 }
 
 // known are the columns of those metrics that some series has.
@@ -181,10 +189,14 @@ func parameters(list []runfile.Parameter) Table {
 
 func (b *builder) notes() {
 	s := b.section("How to Read This")
+	var marks []string
+	if b.s.Any(func(l figures.Level) bool { return l.NotReached != "" }) {
+		marks = []string{"† marks the figures of a level that was not reached: it did not carry 95 % of the load that it is named by, so nothing is concluded from them."}
+	}
 	s.list(append([]string{
 		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is not given: “n/a (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
 		"TPOT is the time per output token after the first; ITL is the time between events that carry tokens, which with speculative decoding hold several.",
 		"Latencies are over turns that gave one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster among its survivors.",
 		fmt.Sprintf("“n/a” is unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
-	}, b.s.Notes...))
+	}, append(marks, b.s.Notes...)...))
 }

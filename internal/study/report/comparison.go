@@ -37,11 +37,11 @@ type pair struct{ base, other figures.Level }
 
 func (p pair) delta(m figures.Metric) analysis.Delta { return analysis.Between(m, p.base, p.other) }
 
-// shared are the levels that a series has in common with the baseline.
+// shared are the levels that a series and the baseline reached.
 func (b *builder) shared(series figures.Series) []pair {
 	var both []pair
-	for _, l := range series.Levels {
-		if x, ok := b.baseline.Level(l.At); ok {
+	for _, l := range series.Reached().Levels {
+		if x, ok := b.baseline.Reached().Level(l.At); ok {
 			both = append(both, pair{x, l})
 		}
 	}
@@ -110,7 +110,7 @@ func (b *builder) detail() {
 		for _, series := range b.s.Series {
 			l, _ := series.Level(highest)
 			known = known || l.Figure(m).Known()
-			row = append(row, figure(m, l))
+			row = append(row, mark(figure(m, l), l))
 		}
 		if known {
 			t.Rows = append(t.Rows, row)
@@ -135,8 +135,8 @@ func (b *builder) summaries() {
 }
 
 func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	x := analysis.Summarize(series.Levels, func(l figures.Level) float64 {
-		base, _ := b.baseline.Level(l.At)
+	x := analysis.Summarize(series.Reached().Levels, func(l figures.Level) float64 {
+		base, _ := b.baseline.Reached().Level(l.At)
 		return analysis.Between(m, base, l).Improvement()
 	})
 	if !x.Known {
@@ -163,7 +163,7 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 func rangeLines(series figures.Series) []string {
 	var lines []string
 	summary := func(m figures.Metric) analysis.Summary {
-		return analysis.Summarize(series.Levels, func(l figures.Level) float64 { return l.Value(m) })
+		return analysis.Summarize(series.Reached().Levels, func(l figures.Level) float64 { return l.Value(m) })
 	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
 		if x := summary(m); x.Known {

@@ -1,25 +1,28 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 )
 
 // findings come first: what a reader wants to know.
 func (b *builder) findings() {
 	s := b.section("Findings")
 	var lines []string
+	if b.compares {
+		lines = append(lines, b.decisions()...)
+	}
 	if len(b.s.Objectives) > 0 {
 		for _, c := range b.capacity {
 			lines = append(lines, b.finding(c))
 		}
-		if b.compares {
-			lines = append(lines, b.winners())
-		}
 	}
+	lines = append(lines, b.notReached()...)
 	for _, series := range b.s.Series {
 		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
 	}
@@ -32,14 +35,76 @@ func (b *builder) findings() {
 	}
 }
 
+// notReached names each level that did not carry its load, the cause and the
+// remedy.
+func (b *builder) notReached() (lines []string) {
+	for _, series := range b.s.Series {
+		for _, l := range series.Levels {
+			if l.NotReached != "" {
+				lines = append(lines, fmt.Sprintf("**%s did not reach %s %s**, of which nothing is concluded: %s.", series.Name, b.s.LevelName(), at(l.At), l.NotReached))
+			}
+		}
+	}
+	return lines
+}
+
+// wanted are the objectives in words.
+func (b *builder) wanted(between string) string {
+	var words []string
+	for _, o := range b.s.Objectives {
+		words = append(words, o.String())
+	}
+	return strings.Join(words, between)
+}
+
 func (b *builder) finding(c analysis.Compliance) string {
+	slos, level := b.wanted(" and "), b.s.LevelName()
 	switch {
 	case !c.Judged:
-		return fmt.Sprintf("%s could not be judged by its SLOs: no level has the figures.", c.Series)
+		return fmt.Sprintf("%s could not be judged by %s: no %s has the figures.", c.Series, slos, level)
 	case c.Highest == 0:
-		return fmt.Sprintf("%s meets its SLOs at no %s that was measured.", c.Series, b.s.LevelName())
+		return fmt.Sprintf("%s meets %s at no %s that was measured.", c.Series, slos, level)
 	}
-	return fmt.Sprintf("%s meets its SLOs up to %s %s%s.", c.Series, b.s.LevelName(), at(c.Highest), b.unproven(c))
+	higher := ""
+	if c.Top {
+		higher = " That is the highest that was reached: measure higher to find its capacity."
+	}
+	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, at(c.Highest), b.unproven(c), higher)
+}
+
+// decisions say of every other series how it stands against the baseline, and by
+// what that was decided.
+func (b *builder) decisions() (lines []string) {
+	base := b.capacity[0]
+	for i, series := range b.s.Series[1:] {
+		own := b.capacity[i+1]
+		d := analysis.Decide(b.s, series, base, own)
+		line := "**" + d.Sentence() + "**"
+		if d.By != analysis.ByCapacity {
+			line += " " + b.noCapacity(base, own)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// noCapacity says why the capacity does not decide.
+func (b *builder) noCapacity(base, own analysis.Compliance) string {
+	level := b.s.LevelName()
+	switch {
+	case len(b.s.Objectives) == 0:
+		return "No SLO says what their capacities are."
+	case !base.Judged || !own.Judged:
+		return "Their capacities are not known: the SLOs could not be judged for both."
+	case base.Highest == own.Highest && base.Top && own.Top:
+		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s, the highest that was reached; measure higher.", level, at(own.Highest))
+	case base.Highest == own.Highest && own.Highest == 0:
+		return fmt.Sprintf("Capacity does not decide: neither meets the SLOs at any %s; measure lower.", level)
+	case base.Highest == own.Highest:
+		return fmt.Sprintf("Capacity does not decide: both meet the SLOs up to %s %s.", level, at(own.Highest))
+	}
+	return fmt.Sprintf("Capacity does not decide: %s meets the SLOs up to %s %s and %s up to %s, which is not proven to be a difference; measure both up to the same levels, for longer.",
+		own.Series, level, at(own.Highest), base.Series, at(base.Highest))
 }
 
 // unproven says how much of a capacity that was seen is proven, where that is
@@ -61,40 +126,29 @@ func (b *builder) compliance() {
 	if len(b.s.Objectives) == 0 {
 		return
 	}
-	var wanted []string
 	targets := Table{Header: []string{"Objective", "Target"}, Left: true}
 	for _, o := range b.s.Objectives {
-		wanted = append(wanted, o.String())
 		targets.Rows = append(targets.Rows, cells(o.Name, fmt.Sprintf("%s, that is %g%% of turns good", o, o.Share)))
 	}
 	b.table("SLO Targets", targets)
 	s := b.section("SLO Compliance Matrix")
-	s.paragraph("PASS = " + strings.Join(wanted, " AND "))
-	unsure := false
+	s.paragraph("PASS = " + b.wanted(" AND "))
+	undecided := false
 	s.table(b.byLevel(column{"SLO", func(l figures.Level) Cell {
 		v := analysis.Judge(b.s.Objectives, l)
-		unsure = unsure || v.Unsure
+		undecided = undecided || v.Standing == runfile.Undecided
 		return judged(v)
 	}}))
-	if unsure {
-		s.paragraph("± marks a verdict that is within noise: the 95 % interval holds both.")
+	if undecided {
+		s.paragraph("UNDECIDED: too near the edge, or too few turns, to prove that the level meets its SLOs or misses them.")
 	}
 	b.winner()
 }
 
 // judged is the cell of a level's verdict.
 func judged(v analysis.SLOResult) Cell {
-	c := Cell{v.String(), Unknown}
-	switch {
-	case v.Pass():
-		c.Class = Good
-	case len(v.Failed) > 0:
-		c.Class = Bad
-	}
-	if v.Unsure {
-		c.Text += " ±"
-	}
-	return c
+	class := map[runfile.Standing]Class{runfile.Met: Good, runfile.Missed: Bad}[v.Standing]
+	return Cell{v.String(), cmp.Or(class, Unknown)}
 }
 
 func (b *builder) winner() {
@@ -125,9 +179,6 @@ func (b *builder) winner() {
 		t.Rows = append(t.Rows, row)
 	}
 	s.table(t)
-	if b.compares {
-		s.paragraph(b.winners())
-	}
 	var proven []string
 	for _, c := range b.s.Capacities {
 		proven = append(proven, fmt.Sprintf("%s: %s; %d levels were measured for %.0f s.", c.Variant, c.Sentence(b.s.LevelName()), len(c.Visited), c.MeasuredSeconds))
@@ -147,37 +198,4 @@ func against(i int, c, base analysis.Compliance) string {
 		return "0%"
 	}
 	return fmt.Sprintf("%+.0f%%", c.ChangePct)
-}
-
-// winners says who won.
-func (b *builder) winners() string {
-	var winners, ties []string
-	judged, unranked := 0, ""
-	base := b.capacity[0]
-	for i, c := range b.capacity {
-		if c.Judged {
-			judged++
-		}
-		switch {
-		case c.Winner:
-			winners = append(winners, c.Series)
-		case i > 0 && c.Judged && c.Highest == base.Highest:
-			ties = append(ties, c.Series)
-		case unranked == "" && c.Unmeasured && c.Highest > base.Highest:
-			unranked = fmt.Sprintf("**No winner: %s meets %s %s, and how %s does there is not known.**", c.Series, b.s.LevelName(), at(c.Highest), base.Series)
-		}
-	}
-	switch {
-	case judged < 2:
-		return "**No winner: the SLOs could not be judged for at least two configurations.**"
-	case len(winners) > 1:
-		return fmt.Sprintf("**Tie: %s reach the same level.**", strings.Join(winners, " and "))
-	case len(winners) == 1:
-		return fmt.Sprintf("**%s improves over the baseline.**", winners[0])
-	case unranked != "":
-		return unranked
-	case len(ties) > 0:
-		return fmt.Sprintf("**None improved over the baseline; %s %s with it.**", strings.Join(ties, " and "), []string{"ties", "tie"}[min(len(ties)-1, 1)])
-	}
-	return "**None improved over the baseline.**"
 }

@@ -111,6 +111,11 @@ func (b *builder) marks(keys []figures.Metric) []draw.Mark {
 		}
 	}
 	for i, series := range b.s.Series {
+		for _, l := range series.Levels {
+			if l.NotReached != "" {
+				marks = append(marks, draw.Mark{Text: "not reached", X: l.At, Y: math.NaN(), Color: i})
+			}
+		}
 		if at := knee(series); !math.IsNaN(at) {
 			marks = append(marks, draw.Mark{Text: "knee", X: at, Y: math.NaN(), Color: i})
 		}

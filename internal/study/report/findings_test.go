@@ -12,7 +12,7 @@ import (
 // being read as the capacity.
 func TestFindingsSayWhatIsProven(t *testing.T) {
 	level := func(v float64) *float64 { return &v }
-	const seen = "kv meets its SLOs up to concurrency 4"
+	const seen = "kv meets TTFT p99 < 1000ms up to concurrency 4"
 	for name, tt := range map[string]struct {
 		proven []runfile.Capacity
 		want   string
@@ -24,7 +24,7 @@ func TestFindingsSayWhatIsProven(t *testing.T) {
 		"nobody asked":        {nil, seen + "."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := builder{s: &figures.Study{Capacities: tt.proven}}
+			b := builder{s: &figures.Study{Capacities: tt.proven, Objectives: []figures.Objective{{Label: "TTFT", Share: 99, Threshold: 1000}}}}
 			c := analysis.Compliance{Series: "kv", Judged: true, Highest: 4}
 			if got := b.finding(c); got != tt.want {
 				t.Errorf("finding %q, want %q", got, tt.want)

@@ -165,6 +165,9 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 	if l.GivenUp {
 		o.add("given_up", true)
 	}
+	if l.NotReached != "" {
+		o.add("not_reached", l.NotReached)
+	}
 	if len(s.Objectives) > 0 {
 		o.add("slo", analysis.Judge(s.Objectives, l).String())
 	}

@@ -241,16 +241,23 @@ func TestWinnerAndTies(t *testing.T) {
 		}
 		return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 3, Variants: all, Levels: []float64{40, 80, 100, 120}})})
 	}
+	topped := variants(1, 0.8)
+	for i := range topped.Series {
+		topped.Series[i].Levels = topped.Series[i].Levels[:2]
+	}
 	for _, tt := range []struct {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b improves over the baseline.**", variants(2.2, 1)},
-		{"worse", "**None improved over the baseline.**", variants(1, 2.2)},
-		{"equal", "**None improved over the baseline; b ties with it.**", variants(1, 1)},
-		{"two equal", "**None improved over the baseline; b and c tie with it.**", variants(1, 1, 1)},
-		{"stopped before the baseline's turn", "**No winner: b meets concurrency 100, and how a does there is not known.**", stopped(variants(1, 1))},
-		{"two better", "**Tie: b and c reach the same level.**", variants(2.2, 1, 1)},
+		{"better", "**b is better than a, by capacity: concurrency 100 against 0.**", variants(2.2, 1)},
+		{"worse", "**b is worse than a, by capacity: concurrency 0 against 100.**", variants(1, 2.2)},
+		{"equal", "**b and a do not differ at equal load beyond noise.** Capacity does not decide: both meet the SLOs up to concurrency 100.", variants(1, 1)},
+		{"two equal", "**c and a do not differ at equal load beyond noise.** Capacity does not decide: both", variants(1, 1, 1)},
+		{"stopped before the baseline's turn", "Capacity does not decide: b meets the SLOs up to concurrency 100 and a up to 80, which is not proven", stopped(variants(1, 1))},
+		{"capacity does not decide, latency does", "**b is better than a, by latency at equal load: TTFT p50 by ", topped},
+		{"the highest level is met", "Capacity does not decide: both meet the SLOs up to concurrency 80, the highest that was reached; measure higher.", topped},
+		{"the SLOs are named", "b meets TTFT p99 < 1000ms and TPOT p99 < 60ms up to concurrency 80. That is the highest that was reached: measure higher", topped},
+		{"two better", "**c is better than a, by capacity: concurrency 100 against 0.**", variants(2.2, 1, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text := rendered(t, tt.s); !strings.Contains(text, tt.want) {

@@ -123,7 +123,7 @@ func curve(series figures.Series, m figures.Metric) string {
 
 // knee is the last clean level before others; NaN when all are clean or none.
 func knee(series figures.Series) float64 {
-	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b != analysis.Clean })
+	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b != analysis.Clean && b != analysis.NotReached })
 	if i < 1 {
 		return math.NaN()
 	}

@@ -137,5 +137,5 @@ func (b *builder) rates() {
 			b.picture(s, x.metrics[0])
 		}
 	}
-	b.table("The Prober's Own Lateness", b.byLevel(b.known(figures.ScheduleLagP99, figures.ReadLagP99)...))
+	b.table("The Prober's Own Lateness", b.byLevel(b.known(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))
 }

@@ -214,7 +214,7 @@ func TestComplianceOf003(t *testing.T) {
 		}
 	}
 	text := rendered(t, s)
-	for _, want := range []string{"| phase0 | 2 | — |", "| phase3-eagle3-chat | 0.5 | -75% |", "**None improved over the baseline.**"} {
+	for _, want := range []string{"| phase0 | 2 | — |", "| phase3-eagle3-chat | 0.5 | -75% |", "**phase3-eagle3-chat is worse than phase0, by capacity: rate 0.5 against 2.**"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}

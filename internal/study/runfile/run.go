@@ -7,14 +7,18 @@
 package runfile
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
 )
 
-// Format is the version of the file that this program writes.
-const Format = 1
+// Format is the version of the file that this program writes. Version 1 had
+// sketches where 2 has the values of turns.
+const Format = 2
 
 // LevelKind says what the levels of a sweep are.
 type LevelKind string
@@ -37,6 +41,8 @@ type Run struct {
 	Seed     uint64      `json:"seed"`
 	Workload Workload    `json:"workload"`
 	SLOs     []Objective `json:"slos"`
+	// Confidence of verdicts, in (0, 1); 0 in files of earlier versions.
+	Confidence float64 `json:"confidence,omitempty"`
 	// Deployment says what was measured, in the order to be printed.
 	Deployment []Parameter `json:"deployment"`
 
@@ -73,6 +79,16 @@ type Run struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// Capacities of the variants, in their order; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
+}
+
+// Shared names a result that both runs have, "" when there is none.
+func (r *Run) Shared(o *Run) string {
+	for _, a := range r.Results {
+		if slices.ContainsFunc(o.Results, func(b Result) bool { return reflect.DeepEqual(a, b) }) {
+			return fmt.Sprintf("%s, level %g, of %s", a.Variant, a.Level, a.Started.Format(time.DateTime))
+		}
+	}
+	return ""
 }
 
 // Tool is the program that measured.

@@ -13,6 +13,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/sample"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -76,7 +77,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sketch.Sketch{}), cmp.Comparer(sameSketch)); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(same[*sketch.Sketch]), cmp.Comparer(same[*sample.Sample])); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}
 	entries, _ := os.ReadDir(filepath.Dir(path))
@@ -85,8 +86,13 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func sameSketch(a, b *sketch.Sketch) bool {
-	if a == nil || b == nil {
+func same[T interface {
+	comparable
+	Quantile(float64) float64
+	Count() uint64
+	Sum() float64
+}](a, b T) bool {
+	if none := *new(T); a == none || b == none {
 		return a == b
 	}
 	for _, q := range []float64{0, 0.01, 0.5, 0.99, 1} {

@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/sample"
 )
 
 // Snapshot is one measured interval of a level. Its turns are kept in blocks
@@ -23,6 +24,12 @@ type Snapshot struct {
 	// starts that were due and could not be (cap, budget).
 	ConversationStarts uint64 `json:"conversation_starts"`
 	ConversationSkips  uint64 `json:"conversation_skips,omitempty"`
+	// ConversationsDue are the starts that an open loop's arrivals asked for within
+	// the interval, whenever they came; ConversationsMean is the time-weighted mean
+	// of conversations in flight, those between two turns included. Absent in
+	// files of earlier versions.
+	ConversationsDue  uint64   `json:"conversations_due,omitempty"`
+	ConversationsMean *float64 `json:"conversations_mean,omitempty"`
 	// InFlightMean is the time-weighted mean and InFlightMax the largest number
 	// of turns in flight; InFlightEnd were left when the interval ended.
 	InFlightMean *float64 `json:"in_flight_mean"`
@@ -60,6 +67,12 @@ type Block struct {
 	// delay between the arrival of a token and our look at it, per turn.
 	ScheduleLag *sketch.Sketch `json:"schedule_lag,omitempty"`
 	ReadLag     *sketch.Sketch `json:"read_lag,omitempty"`
+	// AddedTTFT and AddedGap are what the prober itself may have added at most to
+	// the TTFT of a turn, and to a time between two of its tokens or to its end.
+	// Where the kernel stamped each token by itself, that is next to nothing however
+	// long they lay unread.
+	AddedTTFT *sketch.Sketch `json:"added_ttft,omitempty"`
+	AddedGap  *sketch.Sketch `json:"added_gap,omitempty"`
 }
 
 // Tokens are the server's counts, summed over the turns that ended.
@@ -87,11 +100,11 @@ type Distributions struct {
 	Latency Distribution `json:"latency,omitzero"`
 }
 
-// Distribution is a set of values in seconds, and how many turns failed
+// Distribution is a set of values in seconds, exact but for ITL, and how many turns failed
 // without giving one: a quantile can be told over the values alone, or with
 // the failures at +∞.
 type Distribution struct {
-	Values   *sketch.Sketch `json:"values,omitempty"`
+	Values   *sample.Sample `json:"values,omitempty"`
 	Failures uint64         `json:"failures,omitempty"`
 }
 
@@ -146,6 +159,8 @@ func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	}
 	kind.observe(r)
 	add(&b.ScheduleLag, r.ScheduleLag())
+	add(&b.AddedTTFT, r.Lag)
+	add(&b.AddedGap, r.StreamLag)
 	if r.Events > 0 {
 		add(&b.ReadLag, r.ReadLagMax)
 	}
@@ -211,15 +226,21 @@ func (d *Distributions) observe(r probe.Result) {
 	}
 	d.TPOT.observe(r.TPOT, false)
 	d.Latency.observe(probe.Some(r.Duration()), false)
+	if len(r.Gaps) > 0 && d.ITL.Values == nil {
+		d.ITL.Values = &sample.Sample{}
+	}
 	for _, gap := range r.Gaps {
-		add(&d.ITL.Values, gap)
+		d.ITL.Values.Bin(gap.Seconds())
 	}
 }
 
 func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
 	switch {
 	case v.OK:
-		add(&d.Values, v.V)
+		if d.Values == nil {
+			d.Values = &sample.Sample{}
+		}
+		d.Values.Add(v.V.Seconds())
 	case failed:
 		d.Failures++
 	}
@@ -239,7 +260,7 @@ func (d *Distribution) Merge(o Distribution) {
 		return
 	}
 	if d.Values == nil {
-		d.Values = &sketch.Sketch{}
+		d.Values = &sample.Sample{}
 	}
 	d.Values.Merge(o.Values)
 }

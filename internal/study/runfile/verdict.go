@@ -43,6 +43,26 @@ type Verdict struct {
 	Error   float64 `json:"error,omitempty"`
 }
 
+// Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
+// UNDECIDED (seems to pass). The names are of the objectives that were missed, or
+// seem to be.
+func (v Verdict) Words(lost []string) string {
+	names := strings.Join(lost, "+")
+	switch {
+	case v.Standing == Met:
+		return "PASS"
+	case v.Standing == Missed && names == "":
+		return "FAIL (GIVEN UP)"
+	case v.Standing == Missed:
+		return "FAIL (" + names + ")"
+	case names != "":
+		return "UNDECIDED (seems to fail " + names + ")"
+	case v.Met:
+		return "UNDECIDED (seems to pass)"
+	}
+	return "UNDECIDED"
+}
+
 // Values of Verdict.Decided.
 const (
 	DecidedMeasured    = "measured"
@@ -143,6 +163,8 @@ type Capacity struct {
 	// none is. Undecided levels were measured above Level and below Missed.
 	Missed    *float64  `json:"missed"`
 	Undecided []float64 `json:"undecided,omitempty"`
+	// NotReached levels did not carry their load (see Run.NotReached).
+	NotReached []float64 `json:"not_reached,omitempty"`
 	// Visited levels in the order of the visits.
 	Visited []float64 `json:"visited"`
 	// MeasuredSeconds are the measured times of the visits, GridSeconds what
@@ -164,6 +186,9 @@ func (c Capacity) Sentence(level string) string {
 	}
 	if len(c.Undecided) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s is undecided", level, FormatLevels(c.Undecided, " or ")))
+	}
+	if len(c.NotReached) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s was not reached", level, FormatLevels(c.NotReached, " and ")))
 	}
 	if c.Missed != nil {
 		parts = append(parts, fmt.Sprintf("%s %g misses them", level, *c.Missed))

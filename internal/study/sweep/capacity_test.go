@@ -25,12 +25,13 @@ type knee struct {
 
 func (k *knee) Generate(ctx context.Context, w simulate.Work, emit func(int) error) error {
 	n := k.running.Add(1)
-	defer k.running.Add(-1)
 	first := 800 * time.Millisecond
 	if w.Rand.Float64() < k.share(n) {
 		first = 1500 * time.Millisecond
 	}
-	if !load.Pause(ctx, first) {
+	whole := load.Pause(ctx, first)
+	k.running.Add(-1) // before the client knows, whose next request comes at once
+	if !whole {
 		return ctx.Err()
 	}
 	return emit(w.OutputTokens)
@@ -165,7 +166,7 @@ func TestSearchResumes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		visits := 0
-		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result) {
+		options := Options{Plan: ladder(), Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Finished: func(runfile.Result, string) {
 			if visits++; visits == 2 {
 				cancel()
 			}
@@ -296,7 +297,7 @@ func TestCapacity(t *testing.T) {
 			results = append(results, runfile.Result{Variant: "a", Level: s.level, Verdict: &s.verdict})
 		}
 		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := ladder().capacities(results)[0].Sentence("level"); got != c.want {
+		if got := ladder().capacities(&runfile.Run{Results: results})[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -22,12 +22,13 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 		s.keep(rec)
 		return &rec.Result, nil
 	}
-	s.clock.started = time.Now()
+	s.clock.started = time.Time{}
 	if err := s.prepare(ctx, c); ctx.Err() != nil {
 		return nil, ErrInterrupted
 	} else if err != nil {
 		return nil, fmt.Errorf("before %s: %w", name, err)
 	}
+	s.clock.started = time.Now()
 	rec := &record{Cell: name}
 	if err := s.measure(ctx, c, p, rec); err != nil {
 		return nil, err
@@ -39,10 +40,10 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	if err := s.store.save(rec); err != nil {
 		return nil, err
 	}
-	s.clock.ended(c.Level, time.Now())
+	s.clock.end(c.Level, time.Now())
 	s.keep(rec)
 	if s.Finished != nil {
-		s.Finished(rec.Result)
+		s.Finished(rec.Result, s.run.NotReached(rec.Result))
 	}
 	return &rec.Result, nil
 }
@@ -118,7 +119,9 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 	*r = runfile.Result{Variant: v.Name, Level: l.value, Repetition: c.Repetition, Seed: l.seed, Started: time.Now()}
 	end := l.run(ctx, r)
 	r.Ended = time.Now()
+	s.lost = nil
 	if end.targetLost {
+		s.lost = fmt.Errorf("the target was lost in %s: %s", rec.Cell, r.Why)
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
 	}
@@ -151,7 +154,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{judge: judge{s.Plan.SLOs, s.Plan.Confidence}, plan: s.Plan, purpose: p},
+		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.run, level: s.Plan.Levels[c.Level]},
 	}
 	return l, func() {
 		client.Close()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 )
@@ -32,11 +33,15 @@ type collector struct {
 	// last change.
 	live, at int
 	streak   streak
+	// holding conversations have been in flight since held.
+	holding int
+	held    time.Time
 	// parts and total are snapshots and conversations of a measurement that is
 	// counted, 0 of one that is timed; ended counts its conversations.
 	parts, total, ended int
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
 	stats               Stats
+	latencies           live
 }
 
 // Stats are what a level's measurement has seen so far.
@@ -47,6 +52,28 @@ type Stats struct {
 	Early         time.Duration
 	// InFlight turns now.
 	InFlight int
+	// TTFT and TPOT have the p50 and the p95 so far, of first and later turns
+	// together; 0 when there is none.
+	TTFT, TPOT [2]time.Duration
+}
+
+// live is what a level's latencies are while it is measured.
+type live struct{ ttft, tpot sketch.Sketch }
+
+func (l *live) add(r probe.Result) {
+	if r.TTFT.OK {
+		l.ttft.Add(r.TTFT.V.Seconds())
+	}
+	if r.TPOT.OK {
+		l.tpot.Add(r.TPOT.V.Seconds())
+	}
+}
+
+func middleAndTail(s *sketch.Sketch) (q [2]time.Duration) {
+	if s.Count() > 0 {
+		q = [2]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95))}
+	}
+	return q
 }
 
 func newCollector(objectives []slo.Objective, block time.Duration) *collector {
@@ -85,6 +112,7 @@ func (c *collector) finish(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(now)
+	c.hold(0)
 	for len(c.spans) > 0 && !c.spans[len(c.spans)-1].Started.Before(now) {
 		c.spans = c.spans[:len(c.spans)-1]
 	}
@@ -172,6 +200,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	if r.Outcome.OwnFault() {
 		return // quick or late, it says nothing of the deployment
 	}
+	c.latencies.add(r)
 	c.stats.Turns++
 	if r.Outcome.Failed() {
 		c.stats.Failed++
@@ -181,13 +210,36 @@ func (c *collector) turnEnded(r probe.Result) {
 	}
 }
 
-// conversation counts a start, or a skip, in the span of its time.
-func (c *collector) conversation(at time.Time, started, skipped uint64) {
+// hold adds the conversations in flight since the last change to the spans, and
+// changes their number. The caller holds mu.
+func (c *collector) hold(by int) {
+	now := time.Now()
+	for _, s := range c.spans {
+		s.held += time.Duration(c.holding) * overlap(c.held, now, s.Started, s.end)
+	}
+	c.holding, c.held = c.holding+by, now
+}
+
+// conversationStarted counts a start in the span of its time.
+func (c *collector) conversationStarted(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold(1)
+	if s := c.find(now); s != nil {
+		s.ConversationStarts++
+	}
+}
+
+// conversationDue counts a start that was due at a time, and whether it was
+// skipped.
+func (c *collector) conversationDue(at time.Time, skipped bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.find(at); s != nil {
-		s.ConversationStarts += started
-		s.ConversationSkips += skipped
+		s.ConversationsDue++
+		if skipped {
+			s.ConversationSkips++
+		}
 	}
 }
 
@@ -195,6 +247,7 @@ func (c *collector) conversation(at time.Time, started, skipped uint64) {
 func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.hold(-1)
 	if len(c.spans) == 0 || c.at >= len(c.spans) {
 		return // warming up, or finished
 	}
@@ -218,20 +271,29 @@ type sighting struct {
 	// may well be alive: the prober itself cannot send.
 	targetLost string
 	ours       bool
-	// spoiled says that the prober itself was too late to judge the level.
-	spoiled bool
+	// unfit says that what was measured says nothing of the level: the prober itself
+	// was too late, or the level does not carry its load.
+	unfit bool
 	// share of the conversations that has ended, if the measurement counts them.
 	share float64
 }
 
-func (c *collector) look(now time.Time) sighting {
+// look sees the measurement of a level of a run.
+func (c *collector) look(now time.Time, run *runfile.Run, level float64) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := sighting{
 		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0,
-		spoiled: c.soFar().Spoiled(),
 	}
-	s.InFlight = c.live
+	c.hold(0)
+	soFar := runfile.Result{Level: level, Tail: &c.tail}
+	for _, span := range c.spans {
+		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
+			soFar.Snapshots = append(soFar.Snapshots, span.carried(length))
+		}
+	}
+	s.unfit = soFar.Spoiled() || run.NotReached(soFar) != ""
+	s.InFlight, s.TTFT, s.TPOT = c.live, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)
 	if c.total > 0 {
 		s.share = float64(c.ended) / float64(c.total)
 	}

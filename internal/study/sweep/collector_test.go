@@ -7,6 +7,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/judge"
+	"synthetic/internal/study/runfile"
 )
 
 // ended is a turn that was sent and ended so long after the start.
@@ -64,7 +66,7 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts against the level, its success for nothing.
-		good, bad, _ := count(c.judgedTurns()["up"])
+		good, bad, _ := judge.Count(c.judgedTurns(judge.Judge{Objectives: []runfile.Objective{{Name: "up"}}})["up"])
 		if good != 3 || bad != 2 {
 			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
 		}
@@ -99,7 +101,7 @@ func TestCollectorCounts(t *testing.T) {
 		c.beginCounted(start, 2, 4, func(time.Time) { cuts++ })
 		for range 4 {
 			time.Sleep(time.Millisecond)
-			c.conversation(time.Now(), 1, 0)
+			c.conversationStarted(time.Now())
 			c.Observe(probe.Start{})
 			time.Sleep(time.Second)
 			end := time.Since(start)

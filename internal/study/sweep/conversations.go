@@ -38,16 +38,20 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 // hard cuts turns in flight, too.
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
+	open := loop.Process != workload.Closed // where nothing waits, and what is late is
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
+		if open {
+			l.sink.conversationDue(due, false)
+		}
 		c := l.conversations.source.Next()
 		return func() probe.Outcome {
-			l.sink.conversation(time.Now(), 1, 0)
+			l.sink.conversationStarted(time.Now())
 			sum := l.conversations.hold(hard, soft.Done(), c, due, l.sink)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome
 		}, ""
 	}
-	loop.Skipped = func(due time.Time, _ string) { l.sink.conversation(due, 0, 1) }
+	loop.Skipped = func(due time.Time, _ string) { l.sink.conversationDue(due, true) }
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +67,56 @@ func TestTargetDies(t *testing.T) {
 		}
 	})
 }
+
+// TestLostInTheLastLevel: a sweep whose target goes away for good is not whole,
+// though no level comes after.
+func TestLostInTheLastLevel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		stop := net.serve(t, "a", simulate.New(quick()))
+		go func() {
+			time.Sleep(110 * time.Second)
+			stop()
+		}()
+		run, err := Run(t.Context(), Options{Plan: small(), Dir: t.TempDir(), Dial: net.Dial})
+		if err == nil || !strings.Contains(err.Error(), "the target was lost in a-c4-r1: no turn succeeds any more") {
+			t.Errorf("error %v", err)
+		}
+		if len(run.Results) != 2 || run.Interrupted == "" {
+			t.Errorf("%d results, interrupted %q", len(run.Results), run.Interrupted)
+		}
+	})
+}
+
+// TestWhyNotReady: what keeps a sweep from its first turn is told at once, and
+// each minute.
+func TestWhyNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, `{"error":{"message":"Model not found"}}`, http.StatusNotFound)
+		}))()
+		begin := time.Now()
+		var told []time.Duration
+		logger := slog.New(slog.NewTextHandler(writer(func(line []byte) {
+			if strings.Contains(string(line), "404") && strings.Contains(string(line), "Model not found") {
+				told = append(told, time.Since(begin).Round(10*time.Second))
+			}
+		}), nil))
+		plan := small()
+		plan.Variants[0].Target.Model, plan.ReadyTimeout = "no-such-model", 150*time.Second
+		if _, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, Logger: logger}); err == nil {
+			t.Error("no error")
+		}
+		if want := []time.Duration{0, time.Minute, 2 * time.Minute}; !slices.Equal(told, want) {
+			t.Errorf("the reason was told after %v, want %v", told, want)
+		}
+	})
+}
+
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
 // TestTargetStaysDead ends the sweep with what there is when the deployment
 // does not come back.
@@ -139,7 +191,7 @@ func TestResume(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
 		defer cancel()
 		var finished []runfile.Result
-		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result) { finished = append(finished, r) }}
+		o := Options{Plan: small(), Dir: dir, Dial: net.Dial, Finished: func(r runfile.Result, _ string) { finished = append(finished, r) }}
 		run, err := Run(ctx, o)
 		if !errors.Is(err, ErrInterrupted) || len(finished) != 1 {
 			t.Fatalf("error %v after %d levels", err, len(finished))

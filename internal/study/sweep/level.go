@@ -140,7 +140,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
-			l.sweep.tell(l.sink.look(now).Stats)
+			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats)
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end
 			}
@@ -168,11 +168,11 @@ func (l *level) fill(r *runfile.Result, end *ending) {
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
 	r.Verdict = end.verdict
-	switch judged := l.sink.judgedTurns(); {
+	switch judged := l.sink.judgedTurns(l.watcher.Judge); {
 	case r.Verdict != nil || end.state != runfile.Complete || len(l.plan.SLOs) == 0:
-	case r.Spoiled():
-		r.Verdict = l.watcher.open(judged)
+	case r.Spoiled() || l.sweep.run.NotReached(*r) != "":
+		r.Verdict = l.watcher.Open(judged)
 	default:
-		r.Verdict = l.watcher.measured(judged)
+		r.Verdict = l.watcher.Measured(judged)
 	}
 }

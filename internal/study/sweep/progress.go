@@ -32,19 +32,22 @@ type Progress struct {
 }
 
 // clock estimates the time left. What a cell takes beside its planned times
-// (answers that are waited for, switches) is learned from the cells before.
+// (answers that are waited for at its end, a number of conversations) is learned
+// from the cells before; switches and waits for readiness are not, for they come
+// when they come.
 type clock struct {
 	plan    Plan
 	started time.Time // of the cell under way
-	spent   time.Duration
-	planned time.Duration
+	// over is what the ended cells took beside their planned times, in all.
+	over  time.Duration
+	ended int
 }
 
-// cell is the planned time of one cell. A number of conversations takes until
+// cell is the planned time of one cell, without the pause before it. A number of conversations takes until
 // the last of them starts; nothing if that is not known.
 func (c *clock) cell(i int) time.Duration {
 	w, m := c.plan.WarmUp, c.plan.Measure
-	d := w.Duration + w.Cooldown + m.Duration() + c.plan.Pause
+	d := w.Duration + w.Cooldown + m.Duration()
 	if w.Conversations > 0 {
 		d += inSeconds(float64(w.Conversations) / w.Rate)
 	}
@@ -56,24 +59,24 @@ func (c *clock) cell(i int) time.Duration {
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func (c *clock) ended(i int, now time.Time) {
-	c.spent += now.Sub(c.started)
-	c.planned += c.cell(i)
+func (c *clock) end(i int, now time.Time) {
+	c.over += now.Sub(c.started) - c.cell(i)
+	c.ended++
 }
 
 // left estimates the time for the levels still to come, the first of which is
-// under way.
-func (c *clock) left(levels []int, now time.Time) time.Duration {
-	factor := 1.0
-	if c.planned > 0 {
-		factor = float64(c.spent) / float64(c.planned)
-	}
-	total := time.Duration(0)
+// under way, or is about to begin after a pause.
+func (c *clock) left(levels []int, now time.Time) (total time.Duration) {
+	beside := c.over / time.Duration(max(c.ended, 1))
 	for n, i := range levels {
-		total += time.Duration(float64(c.cell(i)) * factor)
-		if n == 0 {
-			total = max(total-now.Sub(c.started), 0)
+		cell := max(c.cell(i)+beside, 0)
+		switch {
+		case n > 0:
+			cell += c.plan.Pause
+		case !c.started.IsZero():
+			cell = max(cell-now.Sub(c.started), 0)
 		}
+		total += cell
 	}
 	return total
 }

@@ -21,6 +21,8 @@ const (
 	// ready, readyPause the time between two tries.
 	readyTokens = 16
 	readyPause  = 2 * time.Second
+	// whyEvery is how often it is told why a deployment is not ready.
+	whyEvery = time.Minute
 	// shownOutput is how much of a failed command's output is shown, from its
 	// end; killDelay is how long it may take to end when it is told to.
 	shownOutput = 4 << 10
@@ -61,8 +63,14 @@ func (s *sweep) awaitReady(ctx context.Context, v Variant) (string, error) {
 	}
 	defer prober.Close()
 	c := &conversations{prober: prober, label: "ready", salt: "[ready " + s.id + "]\n\n"}
+	var told time.Time
 	for {
 		why := s.try(ctx, c, spec)
+		if why != nil && ctx.Err() == nil && time.Since(told) >= whyEvery {
+			told = time.Now()
+			s.Logger.Warn("The target takes no turn yet; it is asked again until ready_timeout", "variant", v.Name, "url", v.Target.BaseURL,
+				"why", why, "ready_timeout", s.Plan.ReadyTimeout)
+		}
 		switch {
 		case why == nil:
 			return c.model, nil

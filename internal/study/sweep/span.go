@@ -12,6 +12,8 @@ type span struct {
 	end time.Time
 	// flight is the time that turns were in flight within the span, summed.
 	flight time.Duration
+	// held is the same of conversations.
+	held time.Duration
 	// most and last are the largest and the last number of turns in flight.
 	most, last int
 }
@@ -21,7 +23,6 @@ func newSpan(start, end time.Time) *span {
 }
 
 func (s *span) close(length, block time.Duration) runfile.Snapshot {
-	s.Seconds = length.Seconds()
 	if n := int((length + block - 1) / block); len(s.Blocks) < n {
 		s.Blocks = append(s.Blocks, make([]runfile.Block, n-len(s.Blocks))...)
 	}
@@ -32,7 +33,15 @@ func (s *span) close(length, block time.Duration) runfile.Snapshot {
 	}
 	mean := s.flight.Seconds() / length.Seconds()
 	s.InFlightMean, s.InFlightMax, s.InFlightEnd = &mean, &s.most, &s.last
-	return s.Snapshot
+	return s.carried(length)
+}
+
+// carried is the snapshot with the conversations in flight over a length of it.
+func (s *span) carried(length time.Duration) runfile.Snapshot {
+	mean := s.held.Seconds() / length.Seconds()
+	out := s.Snapshot
+	out.Seconds, out.ConversationsMean = length.Seconds(), &mean
+	return out
 }
 
 func overlap(from, to, start, end time.Time) time.Duration {

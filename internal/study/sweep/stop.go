@@ -9,15 +9,18 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 )
 
 // watcher looks at a measurement once a second and says when there is no point
 // in going on.
 type watcher struct {
-	judge
+	judgement
 	plan    Plan
 	purpose purpose
+	run     *runfile.Run
+	level   float64
 	began   time.Time
 	history []sighting
 }
@@ -45,11 +48,11 @@ type ending struct {
 
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, c *collector) *ending {
-	seen := c.look(now)
+	seen := c.look(now, w.run, w.level)
 	if seen.targetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
 		if seen.ours {
-			end.verdict = w.open(c.judgedTurns())
+			end.verdict = w.Open(c.judgedTurns(w.Judge))
 		}
 		return end
 	}
@@ -58,10 +61,10 @@ func (w *watcher) look(now time.Time, c *collector) *ending {
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.objectives) == 0 || w.purpose == fullCurve || seen.spoiled {
+	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || seen.unfit {
 		return nil
 	}
-	b := c.judgedTurns()
+	b := c.judgedTurns(w.Judge)
 	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
 		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
@@ -77,13 +80,13 @@ func early(v *runfile.Verdict, why string, args ...any) *ending {
 }
 
 // decided returns why a search knows enough of a level that is not doomed.
-func (w *watcher) decided(b judgedTurns, share, times float64) *ending {
+func (w *watcher) decided(b judge.Turns, share, times float64) *ending {
 	if w.purpose == dropDoomed {
 		return nil
 	}
 	if share >= leastFutile {
 		if names := w.futile(b, times); names != nil {
-			v := w.measured(b)
+			v := w.Measured(b)
 			v.Decided = runfile.DecidedEarly
 			return early(v, "the level cannot be proven to meet %s any more", strings.Join(names, ", "))
 		}
@@ -103,7 +106,7 @@ func (w *watcher) decided(b judgedTurns, share, times float64) *ending {
 // failed is the verdict of a level that failed for another reason than its
 // judged turns.
 func (w *watcher) failed(c *collector) *runfile.Verdict {
-	v := w.measured(c.judgedTurns())
+	v := w.Measured(c.judgedTurns(w.Judge))
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // storeFormat is the version of the files in a sweep's directory.
-const storeFormat = 1
+const storeFormat = 2
 
 // store is a sweep's output directory:
 //

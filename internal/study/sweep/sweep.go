@@ -40,10 +40,11 @@ type Options struct {
 	// Command runs the command of a switch; nil means RunCommand.
 	Command func(ctx context.Context, s Switch, env []string) error
 	// Progress is told where the sweep is, at every change and every second of
-	// a measurement, Finished of every result that is safe on disk. Both are
+	// a measurement, Finished of every result that is safe on disk, and why it did
+	// not reach its level, "" if it did. Both are
 	// called from the goroutine of Run and may be nil.
 	Progress func(Progress)
-	Finished func(runfile.Result)
+	Finished func(r runfile.Result, notReached string)
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 }
@@ -61,6 +62,8 @@ type sweep struct {
 	// holds the models of those that took a turn since they were switched to.
 	current int
 	ready   map[int]string
+	// lost says that the target was gone when the level before ended.
+	lost error
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
@@ -94,6 +97,9 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		err = s.search(ctx)
 	} else {
 		err = s.grid(ctx)
+	}
+	if err == nil {
+		err = s.lost
 	}
 	if err != nil {
 		s.run.Interrupted = err.Error()
@@ -158,6 +164,6 @@ func (s *sweep) tell(stats Stats) {
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run.Results)
+	s.run.Capacities = s.Plan.capacities(s.run)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }

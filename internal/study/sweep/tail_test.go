@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 )
 
@@ -49,6 +50,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 				c := newCollector(objectives, time.Second)
 				start := time.Now()
 				c.beginTimed(start, 1, 10*time.Second)
+				c.conversationStarted(start)
 				for i := range 50 {
 					c.Observe(probe.Start{})
 					c.Observe(ended(start, 0, time.Duration(i)*100*time.Millisecond, probe.Success))
@@ -59,9 +61,10 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 					c.Observe(probe.Start{})
 					c.Observe(turn(start))
 				}
+				j := judge.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
-				result.Verdict = judge{objectives, 0.95}.measured(c.judgedTurns())
+				result.Verdict = j.Measured(c.judgedTurns(j))
 				if !slices.Equal(result.Verdict.Lost, tt.lost) {
 					t.Errorf("the sweep says that %q are lost, want %q", result.Verdict.Lost, tt.lost)
 				}

@@ -1,4 +1,4 @@
-package sweep
+package judge
 
 import (
 	"math"
@@ -13,7 +13,7 @@ func TestEvidenceErrs(t *testing.T) {
 	const runs, turns, alpha = 1000, 500, 0.05
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, allowed := range []float64{0.005, 0.01, 0.05} {
-		e := evidence{allowed}
+		e := Evidence{allowed}
 		lost, met := 0, 0
 		for range runs {
 			var good, bad float64
@@ -24,8 +24,8 @@ func TestEvidenceErrs(t *testing.T) {
 				} else {
 					good++
 				}
-				wasLost = wasLost || e.against(good, bad) >= math.Log(1/alpha)
-				wasMet = wasMet || e.inFavour(good, bad) >= math.Log(1/alpha)
+				wasLost = wasLost || e.Against(good, bad) >= math.Log(1/alpha)
+				wasMet = wasMet || e.InFavour(good, bad) >= math.Log(1/alpha)
 			}
 			if wasLost {
 				lost++
@@ -47,7 +47,7 @@ func TestEvidenceErrs(t *testing.T) {
 
 // TestEvidenceDecides spells out after how many turns clear cases are decided.
 func TestEvidenceDecides(t *testing.T) {
-	e, limit := evidence{0.01}, math.Log(20)
+	e, limit := Evidence{0.01}, math.Log(20)
 	for _, c := range []struct {
 		every int // one bad turn in so many, 0 for none
 		lost  bool
@@ -62,9 +62,9 @@ func TestEvidenceDecides(t *testing.T) {
 				good++
 			}
 			if c.lost {
-				decided = e.against(good, bad) >= limit
+				decided = e.Against(good, bad) >= limit
 			} else {
-				decided = e.inFavour(good, bad) >= limit
+				decided = e.InFavour(good, bad) >= limit
 			}
 		}
 		if n > c.most {
@@ -75,7 +75,7 @@ func TestEvidenceDecides(t *testing.T) {
 
 // TestConfidence compares with 1 − 0.99^n and with sums worked out by hand.
 func TestConfidence(t *testing.T) {
-	e := evidence{0.01}
+	e := Evidence{0.01}
 	for _, c := range []struct{ good, bad, want float64 }{
 		{0, 0, 0},
 		{299, 0, 1 - math.Pow(0.99, 299)},
@@ -91,7 +91,7 @@ func TestConfidence(t *testing.T) {
 // TestDoubt compares with sums worked out by hand, and holds that nothing can
 // be proven both ways.
 func TestDoubt(t *testing.T) {
-	e := evidence{0.01}
+	e := Evidence{0.01}
 	for _, c := range []struct{ good, bad, want float64 }{
 		{0, 0, 0},
 		{300, 0, 0},
@@ -110,23 +110,23 @@ func TestDoubt(t *testing.T) {
 }
 
 func TestThin(t *testing.T) {
-	even, bursts := []tally{}, []tally{}
+	even, bursts := []Tally{}, []Tally{}
 	for i := range 20 {
-		even = append(even, tally{9, 1})
+		even = append(even, Tally{9, 1})
 		if i%10 == 0 {
-			bursts = append(bursts, tally{0, 10})
+			bursts = append(bursts, Tally{0, 10})
 		} else {
-			bursts = append(bursts, tally{10, 0})
+			bursts = append(bursts, Tally{10, 0})
 		}
 	}
-	if got := designEffect(even); got != 1 {
+	if got := DesignEffect(even); got != 1 {
 		t.Errorf("even blocks are thinned by %g", got)
 	}
 	// Whole blocks fail together: ten turns are worth one.
-	if got := designEffect(bursts); got < 9 || got > 11 {
+	if got := DesignEffect(bursts); got < 9 || got > 11 {
 		t.Errorf("bursts of ten are thinned by %g, want about 10", got)
 	}
-	if got := designEffect([]tally{{5, 0}}); got != 1 {
+	if got := DesignEffect([]Tally{{5, 0}}); got != 1 {
 		t.Errorf("one block is thinned by %g", got)
 	}
 }

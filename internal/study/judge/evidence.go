@@ -1,4 +1,4 @@
-package sweep
+package judge
 
 import (
 	"math"
@@ -7,42 +7,42 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 )
 
-// evidence is a sequential test of a share of bad turns against the share that
+// Evidence is a sequential test of a share of bad turns against the share that
 // an objective allows. It may be looked at after every turn: the chance that
 // it ever speaks against the truth with more than ln(1/α) is at most α, however
 // often one looks (Ville's inequality for the mean of likelihood ratios). The
-// turns are taken as independent; see designEffect for what is done when they are not.
-type evidence struct {
-	// allowed is the share of bad turns that the objective allows, in (0, 1).
-	allowed float64
+// turns are taken as independent; see DesignEffect for what is done when they are not.
+type Evidence struct {
+	// Allowed is the share of bad turns that the objective allows, in (0, 1).
+	Allowed float64
 }
 
-// against is the logarithm of the evidence that the share of bad turns is
+// Against is the logarithm of the evidence that the share of bad turns is
 // above the allowed one.
-func (e evidence) against(good, bad float64) float64 {
+func (e Evidence) Against(good, bad float64) float64 {
 	// Alternatives from a little above the allowed share to everything bad, in
 	// equal parts: whatever the real share is, one of them is near.
 	var shares []float64
 	for _, times := range []float64{1.5, 2, 3, 5, 10, 20, 50} {
-		if s := e.allowed * times; s < 0.9 {
+		if s := e.Allowed * times; s < 0.9 {
 			shares = append(shares, s)
 		}
 	}
 	return e.mixture(good, bad, append(shares, 0.95))
 }
 
-// inFavour is the logarithm of the evidence that the share of bad turns is
+// InFavour is the logarithm of the evidence that the share of bad turns is
 // below the allowed one.
-func (e evidence) inFavour(good, bad float64) float64 {
-	return e.mixture(good, bad, []float64{0, e.allowed / 8, e.allowed / 3})
+func (e Evidence) InFavour(good, bad float64) float64 {
+	return e.mixture(good, bad, []float64{0, e.Allowed / 8, e.Allowed / 3})
 }
 
 // mixture is the logarithm of the mean likelihood ratio of the alternatives
 // against the allowed share.
-func (e evidence) mixture(good, bad float64, shares []float64) float64 {
+func (e Evidence) mixture(good, bad float64, shares []float64) float64 {
 	logs := make([]float64, len(shares))
 	for i, s := range shares {
-		logs[i] = times(bad, math.Log(s/e.allowed)) + times(good, math.Log((1-s)/(1-e.allowed)))
+		logs[i] = times(bad, math.Log(s/e.Allowed)) + times(good, math.Log((1-s)/(1-e.Allowed)))
 	}
 	return floats.LogSumExp(logs) - math.Log(float64(len(shares)))
 }
@@ -55,32 +55,33 @@ func times(n, log float64) float64 {
 	return n * log
 }
 
-// tally counts the turns of a block that an objective judged.
-type tally struct{ good, bad float64 }
+// Tally counts the turns of a block that an objective judged.
+type Tally struct{ Good, Bad float64 }
 
-func count(blocks []tally) (good, bad float64, n int) {
+// Count sums blocks up; n of them have judged turns.
+func Count(blocks []Tally) (good, bad float64, n int) {
 	for _, b := range blocks {
-		good, bad = good+b.good, bad+b.bad
-		if b.good+b.bad > 0 {
+		good, bad = good+b.Good, bad+b.Bad
+		if b.Good+b.Bad > 0 {
 			n++
 		}
 	}
 	return good, bad, n
 }
 
-// designEffect returns by how much counts have to be divided because turns that
+// DesignEffect returns by how much counts have to be divided because turns that
 // are close in time share their fate: the variance of the bad turns between
 // blocks over that of independent turns, at least 1.
-func designEffect(blocks []tally) float64 {
-	good, bad, n := count(blocks)
+func DesignEffect(blocks []Tally) float64 {
+	good, bad, n := Count(blocks)
 	p := bad / (good + bad)
 	if !(p > 0 && p < 1) || n < 2 {
 		return 1
 	}
 	squares := 0.0
 	for _, b := range blocks {
-		if turns := b.good + b.bad; turns > 0 {
-			d := b.bad - turns*p
+		if turns := b.Good + b.Bad; turns > 0 {
+			d := b.Bad - turns*p
 			squares += d * d / (turns * p * (1 - p))
 		}
 	}
@@ -91,7 +92,7 @@ func designEffect(blocks []tally) float64 {
 // unlikely it would be to see so few bad turns, were the share just above it
 // (one-sided, exact for independent turns). Of a part of a thinned bad turn the
 // whole counts.
-func (e evidence) confidence(good, bad float64) float64 {
+func (e Evidence) confidence(good, bad float64) float64 {
 	if math.Ceil(bad) >= good+bad {
 		return 0
 	}
@@ -101,16 +102,16 @@ func (e evidence) confidence(good, bad float64) float64 {
 // confidenceMissed is the confidence that the share is above the allowed one: how unlikely
 // it would be to see so many bad turns, were the share just the allowed one. Of
 // a part of a thinned bad turn nothing counts.
-func (e evidence) confidenceMissed(good, bad float64) float64 {
+func (e Evidence) confidenceMissed(good, bad float64) float64 {
 	return e.atMost(math.Floor(bad)-1, good+bad)
 }
 
 // atMost is the chance of at most so many bad turns of n at the allowed share,
 // summed in logarithms.
-func (e evidence) atMost(most, n float64) float64 {
+func (e Evidence) atMost(most, n float64) float64 {
 	sum := 0.0
 	for k := 0.0; k <= most; k++ {
-		sum += math.Exp(combin.LogGeneralizedBinomial(n, k) + times(k, math.Log(e.allowed)) + times(n-k, math.Log(1-e.allowed)))
+		sum += math.Exp(combin.LogGeneralizedBinomial(n, k) + times(k, math.Log(e.Allowed)) + times(n-k, math.Log(1-e.Allowed)))
 	}
 	return min(sum, 1)
 }

@@ -1,0 +1,117 @@
+package runfile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"synthetic/internal/sketch"
+)
+
+// reachedShare is the part of its load that a level has to have carried to be
+// called by it; refusedShare is the share of failed turns, 1 in so many, from
+// which on their errors judge a closed loop, whose places a deployment that
+// refuses at once leaves empty.
+const (
+	reachedShare = 0.95
+	refusedShare = 20
+	// lateStarts is the p99 of the schedule lag from which the prober is named.
+	lateStarts = 10 * time.Millisecond
+)
+
+// NotReached says that a result did not carry the load that it is named by, why,
+// and what helps: such a result proves nothing of its level, and is compared
+// with none. "" when it did, or when the file does not tell.
+func (r *Run) NotReached(x Result) string {
+	carried, asked, ok := r.load(x)
+	if !ok || carried >= reachedShare*asked {
+		return ""
+	}
+	if r.LevelKind == Rate {
+		return fmt.Sprintf("%.3g of %.3g conversations per second were started: %s", x.Level*carried/asked, x.Level, r.belowRate(x))
+	}
+	return fmt.Sprintf("%.1f of %g were in flight: %s", carried, asked, r.belowConcurrency(x))
+}
+
+// load is what a result carried and what it should have: conversations in
+// flight, or conversations started and due.
+func (r *Run) load(x Result) (carried, asked float64, ok bool) {
+	var seconds, held float64
+	var started, due uint64
+	known := true
+	for _, s := range x.Snapshots {
+		mean := s.ConversationsMean
+		if mean == nil && r.thinkless() { // files of earlier versions
+			mean = s.InFlightMean
+		}
+		if mean == nil {
+			known = false
+		} else {
+			seconds, held = seconds+s.Seconds, held+*mean*s.Seconds
+		}
+		started, due = started+s.ConversationStarts, due+max(s.ConversationsDue, s.ConversationStarts+s.ConversationSkips)
+	}
+	if r.LevelKind == Rate {
+		return float64(started), float64(due), due > 0
+	}
+	var ended, failed uint64
+	for _, b := range x.Blocks() {
+		n, bad := b.Ended()
+		ended, failed = ended+n, failed+bad
+	}
+	return held / seconds, x.Level, known && seconds > 0 && failed*refusedShare <= ended
+}
+
+// thinkless reports a workload of which a conversation always has a turn in
+// flight.
+func (r *Run) thinkless() bool {
+	return slices.ContainsFunc(r.Workload.Parameters, Parameter.Thinkless)
+}
+
+// Thinkless reports the parameter of a workload that says that turns follow each
+// other at once.
+func (p Parameter) Thinkless() bool { return p.Name == "think_time" && p.Value == "0s … 0s" }
+
+func (r *Run) belowRate(x Result) string {
+	for _, s := range x.Snapshots {
+		if s.ConversationSkips > 0 {
+			return "starts were skipped at max_concurrency, for the deployment does not keep up with them; raise it to see the queue, or measure lower rates"
+		}
+	}
+	return "the prober itself was late; give it more cores, or measure lower rates"
+}
+
+func (r *Run) belowConcurrency(x Result) string {
+	ramp := math.NaN()
+	if r.TargetRPS != nil {
+		ramp = x.Level / *r.TargetRPS
+	}
+	switch lag := x.scheduleLag(); {
+	case r.Conversations > 0:
+		return "the measurement ends by a number of conversations, so that its first and its last ones are in it; measure for a time, or more conversations"
+	case len(x.Snapshots) > 0 && x.Snapshots[0].ConversationsMean == nil && !math.IsNaN(ramp):
+		return fmt.Sprintf("an earlier version let start_rate (%g/s) hold back every conversation, not only the first ones; sweep again", *r.TargetRPS)
+	case ramp > r.WarmUpSeconds:
+		return fmt.Sprintf("at a start_rate of %g/s the level stands after %s, and the warm-up is %s; raise start_rate, or warm up longer",
+			*r.TargetRPS, inSeconds(ramp), inSeconds(r.WarmUpSeconds))
+	case lag > lateStarts.Seconds():
+		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; give it more cores, or fewer streams", inSeconds(lag))
+	}
+	return "conversations did not follow each other at once; give the prober, or who writes the user's messages, more cores"
+}
+
+func inSeconds(s float64) time.Duration {
+	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+}
+
+// scheduleLag is its p99 in seconds; NaN when unknown.
+func (x Result) scheduleLag() float64 {
+	var lags sketch.Sketch
+	for _, b := range x.Blocks() {
+		if b.ScheduleLag != nil {
+			lags.Merge(b.ScheduleLag)
+		}
+	}
+	return lags.Quantile(0.99)
+}

@@ -1,0 +1,166 @@
+package sweep
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
+)
+
+// answersIn is how long the server of these tests takes for an answer.
+const answersIn = 100 * time.Millisecond
+
+// onTCP is a server of two tokens, over real sockets, which serves until gone.
+func onTCP(t *testing.T) (url string, gone *atomic.Bool) {
+	t.Helper()
+	gone = &atomic.Bool{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"data":[{"id":"m"}]}`)
+	})
+	mux.HandleFunc("/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			http.Error(w, "gone", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, wait := range []time.Duration{answersIn / 2, answersIn / 2} {
+			time.Sleep(wait)
+			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so \"}}]}\n\n")
+			_ = http.NewResponseController(w).Flush()
+		}
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n")
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL, gone
+}
+
+// brief is a plan of single turns against a server on TCP, of a second a level.
+func brief(url string) Plan {
+	p := small()
+	p.Variants[0].Target.BaseURL, p.Variants[0].Metrics = url+"/v1", nil
+	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
+	p.Cache.Policy = Bust // no warm-up of the variant
+	p.WarmUp, p.Measure = WarmUp{Duration: 500 * time.Millisecond}, Measure{Snapshots: 1, Snapshot: 2 * time.Second}
+	return p
+}
+
+func measured(t *testing.T, p Plan) (*runfile.Run, *figures.Study) {
+	t.Helper()
+	run, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, figures.FromRuns([]*runfile.Run{run})
+}
+
+// TestWhatWasNotLoadedIsNotProven measures single turns of 100 ms at two levels,
+// of which the higher one's ramp takes ten times the warm-up: no verdict, no
+// capacity and no knee is read off it, and the report marks it and names the
+// cause and the remedy.
+func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
+	url, _ := onTCP(t)
+	p := brief(url)
+	p.Levels, p.StartRate = []float64{4, 200}, 20
+	p.SLOs = p.SLOs[1:]
+	p.SLOs[0].Objective = 0.9 // which 30 good turns prove
+	run, s := measured(t, p)
+	high := run.Results[1]
+	if v := high.Verdict; v == nil || v.Met || v.Standing != runfile.Undecided {
+		t.Errorf("the level that was not loaded: %+v", v)
+	}
+	c := run.Capacities[0]
+	if c.Level == nil || *c.Level != 4 || !slices.Equal(c.NotReached, []float64{200}) {
+		t.Errorf("capacity: %s", c.Sentence("concurrency"))
+	}
+	if l := s.Series[0].Levels[0]; l.NotReached != "" {
+		t.Errorf("the level that was loaded: %s", l.NotReached)
+	}
+	if got := analysis.Comply(s)[0]; got.Highest != 4 {
+		t.Errorf("highest compliant level %g, want 4", got.Highest)
+	}
+	files, err := report.Files(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if file.Name != "report.json" {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), file.Name)
+		if err := os.WriteFile(path, file.Data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := figures.Read(path); err != nil || back.Series[0].Levels[1].NotReached != s.Series[0].Levels[1].NotReached {
+			t.Errorf("read back (%v): %+v", err, back)
+		}
+	}
+	text := string(files[0].Data)
+	for _, want := range []string{
+		"did not reach concurrency 200", "raise start_rate, or warm up longer", "| 200 | NOT REACHED † |", "up to concurrency 4.",
+		"does not saturate up to concurrency 4.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file.Name, ".svg") && !strings.Contains(string(file.Data), "not reached") {
+			t.Errorf("%s does not mark the level", file.Name)
+		}
+	}
+	for _, section := range strings.Split(text, "\n#") {
+		for _, line := range strings.Split(section, "\n") {
+			if strings.HasPrefix(line, "| 200 |") && !strings.Contains(line, "†") {
+				t.Errorf("%s: no mark in %s", strings.SplitN(section, "\n", 2)[0], line)
+			}
+		}
+	}
+}
+
+// TestRestartsAreNotHeldBack: once a level of single turns stands, it stands,
+// though its turns start more often than slots open.
+func TestRestartsAreNotHeldBack(t *testing.T) {
+	url, _ := onTCP(t)
+	p := brief(url)
+	p.Levels, p.StartRate, p.WarmUp.Duration = []float64{20}, 20, 1500*time.Millisecond
+	run, s := measured(t, p)
+	if l := s.Series[0].Levels[0]; l.NotReached != "" {
+		t.Errorf("20 at 20/s after a warm-up of 1.5 s: %s", l.NotReached)
+	}
+	if n := run.Results[0].Snapshots[0].ConversationStarts; n < 60 {
+		t.Errorf("%d conversations started in 2 s, which the start rate would make 40", n)
+	}
+}
+
+// TestSkippedStartsReachNoRate caps the conversations of an open loop below what
+// its rate takes.
+func TestSkippedStartsReachNoRate(t *testing.T) {
+	url, _ := onTCP(t)
+	p := brief(url)
+	p.Kind, p.Levels, p.MaxConcurrency = runfile.Rate, []float64{5, 100}, 3
+	p.Arrival = workload.Arrival{Process: workload.Constant}
+	_, s := measured(t, p)
+	levels := s.Series[0].Levels
+	if levels[0].NotReached != "" || !strings.Contains(levels[1].NotReached, "raise it to see the queue") {
+		t.Errorf("5/s: %q, 100/s: %q", levels[0].NotReached, levels[1].NotReached)
+	}
+	if got := fmt.Sprint(analysis.Judge(s.Objectives, levels[1])); got != "NOT REACHED" {
+		t.Errorf("judged %s", got)
+	}
+}
