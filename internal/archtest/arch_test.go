@@ -23,7 +23,8 @@ func allowed() map[string][]string {
 		"internal/probe/workload":  nil,
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
 		"internal/probe/lag":       nil,
-		"internal/probe":           {"internal/bound", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe/contract":  {"internal/probe/workload"},
+		"internal/probe":           {"internal/bound", "internal/probe/contract", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},

@@ -39,6 +39,16 @@ type Spec struct {
 	ConversationsFile string
 	// Check is the optional check of the answers' content.
 	Check Check
+	// Tools may be called by the answers; none for empty.
+	Tools []Tool
+	// ToolChoice is sent with each message of the user: one of the choices, or the
+	// name of a tool; "" sends none.
+	ToolChoice string
+	// Format is the form of each answer's text; nil for any.
+	Format *Format
+	// Compare is the share of successful turns whose request is sent again, not
+	// streamed, to compare the answers; 0 for none.
+	Compare float64
 	// Timeouts bound each turn.
 	Timeouts Timeouts
 }
