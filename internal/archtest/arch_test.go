@@ -87,7 +87,7 @@ func allowed() map[string][]string {
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/config": {
-			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
+			"internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},

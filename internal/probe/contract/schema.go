@@ -14,7 +14,7 @@ type Schema struct {
 }
 
 // place stands for a schema's own address, to which its references are relative.
-const place = "schema.json"
+const place = "urn:schema"
 
 // mostJudged is how many bytes of text are held to a schema, beyond being JSON:
 // each violation in it has a finding of its own.
@@ -50,17 +50,24 @@ func (s *Schema) Check(text string) error {
 	return nil
 }
 
-// findings are the lines of an error of the library, as one.
+// findings are the causes that an error of the library names, as one line.
 func findings(err error) string {
-	head, rest, many := strings.Cut(err.Error(), "\n")
-	if !many {
-		return head
-	}
-	lines := strings.Split(rest, "\n")
+	lines := strings.Split(strings.ReplaceAll(err.Error(), place, ""), "\n")
+	var causes []string
 	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(strings.TrimSpace(line), "- ")
+		if i+1 == len(lines) || indent(lines[i+1]) <= indent(line) {
+			causes = append(causes, strings.TrimPrefix(strings.TrimSpace(line), "- "))
+		}
 	}
-	return strings.Join(lines, "; ")
+	return strings.Join(causes, "; ")
+}
+
+// indent is how far a line is set in. The head of an error is above its causes.
+func indent(line string) int {
+	if cause := strings.TrimLeft(line, " "); strings.HasPrefix(cause, "- ") {
+		return len(line) - len(cause) + 1
+	}
+	return 0
 }
 
 // closed loads nothing.
