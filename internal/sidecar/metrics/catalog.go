@@ -36,6 +36,8 @@ const (
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
 	LabelBound     = "bound"
+	// LabelVerdict says how a streamed answer compares with a whole one.
+	LabelVerdict = "verdict"
 )
 
 // Names of metrics.
@@ -72,6 +74,7 @@ const (
 	ConversationsInFlight = "synthetic_conversations_in_flight"
 	ConversationsShort    = "synthetic_conversations_shortened_total"
 	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
+	StreamComparisons     = "synthetic_stream_comparisons_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
@@ -193,6 +196,8 @@ func Catalog() []Metric {
 		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long; no failures.", job},
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
+
+		{StreamComparisons, Counter, "comparisons", "Turns whose request was sent once more, not streamed: the answer was the same, different (two whole ones were alike, and the streamed one another), unsteady (the whole ones differed, too), or there was none to compare with. Absent without compare_streamed.", with(job, LabelVerdict)},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, as the server's usage counts them.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},

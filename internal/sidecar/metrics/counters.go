@@ -31,6 +31,7 @@ type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
+	compared                                              map[probe.Verdict]float64
 
 	lastTurn          float64
 	consecutiveFailed float64
