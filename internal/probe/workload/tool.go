@@ -19,14 +19,6 @@ type Tool struct {
 	Result string
 }
 
-// ToolCall is one call of a tool.
-type ToolCall struct {
-	// ID is what the result of the call refers to.
-	ID, Name string
-	// Arguments are JSON, as the model wrote it.
-	Arguments string
-}
-
 // Format is the form that the text of each answer must have.
 type Format struct {
 	Name string
