@@ -14,6 +14,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/contract"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -51,17 +52,20 @@ type Lateness interface {
 // Prober holds conversations with one target. It is safe for concurrent use;
 // Close it when no conversation runs any more.
 type Prober struct {
-	opts   Options
-	api    api.API
-	check  *regexp.Regexp
-	auth   *target.Authorizer
-	shared *wire.Client // nil with per-conversation connections
-	user   *writer
+	opts  Options
+	api   api.API
+	check *regexp.Regexp
+	// contract is what answers have to keep to, nil for nothing.
+	contract *contract.Contract
+	auth     *target.Authorizer
+	shared   *wire.Client // nil with per-conversation connections
+	user     *writer
 	// unasked says that the model is not known for want of something of our own.
 	unasked atomic.Bool
 }
 
-// New returns a Prober. It fails only for a check that does not compile.
+// New returns a Prober. It fails only for a check or a schema that does not
+// compile.
 func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
@@ -73,6 +77,10 @@ func New(o Options) (*Prober, error) {
 			return nil, fmt.Errorf("compiling the content check %q: %w", o.Workload.Check.Regexp, err)
 		}
 		p.check = re
+	}
+	var err error
+	if p.contract, err = contract.Of(o.Workload); err != nil {
+		return nil, err
 	}
 	if o.Target.Connection != target.PerConversation {
 		p.shared = newClient(o.Target, o)
@@ -119,27 +127,24 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		defer client.CloseIdleConnections()
 	}
 	d := newDialogue(p, plan, client)
-	for n := 1; n <= plan.Conversation.Turns; n++ {
+	for n := 1; ; n++ {
 		if d.added > maxAdded {
 			d.sum.Shortened = true
 			break
 		}
 		p.opts.Peaks.added(d.added)
-		due := plan.Scheduled
-		if n > 1 {
-			var ok bool
-			if due, ok = d.ask(ctx, n); !ok {
-				d.sum.Outcome = Canceled
-				break
-			}
+		due, ok := d.prepare(ctx)
+		if !ok {
+			d.sum.Outcome = Canceled
+			break
 		}
 		r := d.turn(ctx, n, due, sink)
 		d.sum.Turns, d.sum.Outcome, d.sum.End = n, r.Outcome, r.End
 		if r.Outcome != Success {
 			break
 		}
-		if n < plan.Conversation.Turns && !d.remember(r) {
-			d.sum.Shortened = true
+		d.compare(ctx, &r, sink)
+		if !d.goOn(r) {
 			break
 		}
 	}

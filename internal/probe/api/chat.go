@@ -62,13 +62,13 @@ func (chat) Request(t Turn) (Request, error) {
 	for i := range t.History {
 		req.Messages[i] = newChatMessage(&t.History[i])
 	}
-	body, err := encode(req, chatFields(t.Spec), t.Target.Extra, t.History)
+	body, err := encode(req, chatFields(t), t.Target.Extra, t.History)
 	return Request{Path: "/chat/completions", Body: body}, err
 }
 
 // chatFields are the fields that a workload sets, as chat completions call them.
-func chatFields(s workload.Spec) map[string]any {
-	more := map[string]any{}
+func chatFields(t Turn) map[string]any {
+	s, more := t.Spec, map[string]any{}
 	if s.Temperature != nil {
 		more["temperature"] = *s.Temperature
 	}
@@ -78,6 +78,7 @@ func chatFields(s workload.Spec) map[string]any {
 	if s.ChatTemplate != nil {
 		more["chat_template_kwargs"] = s.ChatTemplate
 	}
+	addChatTools(more, t)
 	return more
 }
 

@@ -113,7 +113,7 @@ func (c *Contract) chosen(a Answer) error {
 // Text says where the text of an answer is not what the response format asks
 // for. An answer that calls tools instead has none.
 func (c *Contract) Text(a Answer) error {
-	if c == nil || c.format == nil || a.Cut || len(a.Calls) > 0 {
+	if c == nil || c.format == nil || a.Cut || len(a.Calls) > 0 && len(c.arguments) > 0 {
 		return nil
 	}
 	if err := c.format.Check(a.Text); err != nil {

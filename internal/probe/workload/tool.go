@@ -1,5 +1,8 @@
 package workload
 
+// RoleTool is the role of the message that gives a call's result.
+const RoleTool = "tool"
+
 // Choices of a tool that are no tool's name.
 const (
 	// ChoiceAuto leaves it to the model whether to call a tool, ChoiceRequired

@@ -209,7 +209,7 @@ func Catalog() []Metric {
 
 		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
 
-		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong words (content_mismatch, which ends it).", job},
+		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong answers (content_mismatch, tool_call_invalid and schema_mismatch, which end it).", job},
 		{BadTurn, Gauge, "seconds", "Unix time of the end of a bad turn, one of each kind: it failed (the reason says how), missed an SLO or was far above the usual (the reason is the SLI). The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
 
 		{SignalTurns, Counter, "turns", "Turns that a signal is known of; a turn without its value enters as its deadline, or as what it waited if that is longer.", signal},

@@ -90,7 +90,7 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 func (c *counters) countFailed(o probe.Outcome) {
 	switch {
 	case o.Own() || o.Busy():
-	case o.Failed() && o != probe.ContentMismatch:
+	case o.Failed() && !o.WrongAnswer():
 		c.consecutiveFailed++
 	default:
 		c.consecutiveFailed = 0
