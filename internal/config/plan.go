@@ -91,6 +91,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	var jobs []probe.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
+		b.spoken("variants", v.Target, p.Workload)
 	}
 	b.known = b.Fine("variants", "workload")
 	full := make([]fileSLO, len(in))

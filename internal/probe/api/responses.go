@@ -62,6 +62,7 @@ func (responses) Request(t Turn) (Request, error) {
 	if t.Spec.ReasoningEffort != "" {
 		more["reasoning"] = map[string]any{"effort": t.Spec.ReasoningEffort}
 	}
+	addResponsesTools(more, t)
 	body, err := encode(req, more, t.Target.Extra, t.History)
 	return Request{Path: "/responses", Body: body}, err
 }
