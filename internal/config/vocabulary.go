@@ -7,9 +7,9 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// spoken checks that the API of a target can say what a workload wants of it.
+// vocabulary checks that the API of a target can say what a workload wants of it.
 // path is what brings the two together.
-func (b *builder) spoken(path string, to target.Target, w workload.Spec) {
+func (b *builder) vocabulary(path string, to target.Target, w workload.Spec) {
 	for _, want := range []struct {
 		wanted, known bool
 		key           string
