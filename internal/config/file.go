@@ -70,6 +70,7 @@ type fileWorkload struct {
 	Starters          int                `yaml:"starters" default:"10" min:"0" max:"1000000"`
 	Followups         fileFollowups      `yaml:"followups" examples:"{tokens: 60}"`
 	System            string             `yaml:"system" examples:"You are a helpful assistant."`
+	Images            []string           `yaml:"images" min:"1" examples:"[cat.png]"`
 	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
 	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
 	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`

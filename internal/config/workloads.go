@@ -56,8 +56,23 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		c.user = &user
 	}
 	b.tools(path, w, &c.Spec)
+	c.Images = b.images(path+".images", w.Images)
 	b.replay(path, w, &c.Spec)
 	return c
+}
+
+// images resolves the files of images, and checks that they are some.
+func (b *builder) images(path string, in []string) []string {
+	var out []string
+	for i, file := range in {
+		out = append(out, b.file(yamlform.Index(path, i), file, false))
+	}
+	if b.Fine(path) {
+		if _, err := workload.ReadImages(out); err != nil {
+			b.Mistake(path, "", "cannot be sent: "+err.Error(), "")
+		}
+	}
+	return out
 }
 
 // bounds checks the keys min and max of the mapping at path. A bound that was

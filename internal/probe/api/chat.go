@@ -23,7 +23,7 @@ type chatRequest struct {
 // stands beside tool calls, and strict servers refuse a message with neither.
 type chatMessage struct {
 	Role             string     `json:"role"`
-	Content          *string    `json:"content"`
+	Content          any        `json:"content"` // a text, parts or null
 	Reasoning        string     `json:"reasoning,omitempty"`
 	ReasoningContent string     `json:"reasoning_content,omitempty"`
 	ToolCalls        []chatCall `json:"tool_calls,omitempty"`
@@ -84,9 +84,31 @@ func chatFields(t Turn) map[string]any {
 	return more
 }
 
+// chatPart is a part of a message with images.
+type chatPart struct {
+	Type     string   `json:"type"`
+	Text     string   `json:"text,omitempty"`
+	ImageURL *chatURL `json:"image_url,omitempty"`
+}
+
+type chatURL struct {
+	URL string `json:"url"`
+}
+
+func chatParts(m *workload.Message) []chatPart {
+	parts := []chatPart{{Type: "text", Text: m.Content}}
+	for _, i := range m.Images {
+		parts = append(parts, chatPart{Type: "image_url", ImageURL: &chatURL{i.URL()}})
+	}
+	return parts
+}
+
 func newChatMessage(m *workload.Message) chatMessage {
 	out := chatMessage{Role: m.Role, ToolCallID: m.ToolCallID}
-	if m.Content != "" || len(m.ToolCalls) == 0 {
+	switch {
+	case len(m.Images) > 0:
+		out.Content = chatParts(m)
+	case m.Content != "" || len(m.ToolCalls) == 0:
 		out.Content = &m.Content
 	}
 	if m.ReasoningField == "reasoning" {

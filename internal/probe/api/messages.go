@@ -40,6 +40,14 @@ type messagesBlock struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 	ToolUseID string          `json:"tool_use_id,omitempty"`
 	Content   string          `json:"content,omitempty"`
+	// Source belongs to image.
+	Source *messagesSource `json:"source,omitempty"`
+}
+
+type messagesSource struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      string `json:"data"`
 }
 
 // Stream implements API.
@@ -79,14 +87,17 @@ func (r *messagesRequest) addResult(m *workload.Message) {
 	r.Messages = append(r.Messages, messagesMessage{"user", []messagesBlock{block}})
 }
 
-// messagesContent is a text, or the blocks of a message with tool calls.
+// messagesContent is a text, or the blocks of a message with images or tool calls.
 func messagesContent(m *workload.Message) any {
-	if len(m.ToolCalls) == 0 {
+	if len(m.ToolCalls) == 0 && len(m.Images) == 0 {
 		return m.Content
 	}
 	var blocks []messagesBlock
 	if m.Content != "" {
 		blocks = append(blocks, messagesBlock{Type: "text", Text: m.Content})
+	}
+	for _, i := range m.Images {
+		blocks = append(blocks, messagesBlock{Type: "image", Source: &messagesSource{"base64", i.Type, i.Data}})
 	}
 	for _, c := range m.ToolCalls {
 		blocks = append(blocks, messagesBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: object(c.Arguments)})

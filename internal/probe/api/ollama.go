@@ -19,6 +19,7 @@ type ollamaRequest struct {
 type ollamaMessage struct {
 	Role      string       `json:"role"`
 	Content   string       `json:"content"`
+	Images    []string     `json:"images,omitempty"`
 	Thinking  string       `json:"thinking,omitempty"`
 	ToolCalls []ollamaCall `json:"tool_calls,omitempty"`
 }
@@ -61,6 +62,9 @@ func (ollama) Request(t Turn) (Request, error) {
 
 func newOllamaMessage(m *workload.Message) ollamaMessage {
 	out := ollamaMessage{Role: m.Role, Content: m.Content, Thinking: m.Reasoning}
+	for _, i := range m.Images {
+		out.Images = append(out.Images, i.Data)
+	}
 	for _, c := range m.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, ollamaCall{ollamaFunction{c.Name, object(c.Arguments)}})
 	}

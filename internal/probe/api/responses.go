@@ -89,5 +89,9 @@ func newResponsesMessage(number int, m *workload.Message) responsesMessage {
 			ID: fmt.Sprintf("msg_%d", number), Status: "completed",
 		}
 	}
-	return responsesMessage{Type: "message", Role: m.Role, Content: []responsesPart{{Type: "input_text", Text: m.Content}}}
+	parts := []responsesPart{{Type: "input_text", Text: m.Content}}
+	for _, i := range m.Images {
+		parts = append(parts, responsesPart{Type: "input_image", ImageURL: i.URL()})
+	}
+	return responsesMessage{Type: "message", Role: m.Role, Content: parts}
 }

@@ -4,6 +4,8 @@ package workload
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Images stand behind the text of a user's message.
+	Images []Image `json:"-"`
 	// Reasoning is what an assistant thought before it answered, "" where that
 	// is not to be sent again, and ReasoningField what its server calls it.
 	Reasoning      string `json:"reasoning,omitempty"`
@@ -25,6 +27,9 @@ type ToolCall struct {
 // Size returns the bytes of the message's texts.
 func (m *Message) Size() int {
 	n := len(m.Content) + len(m.Reasoning)
+	for _, i := range m.Images {
+		n += len(i.Data)
+	}
 	for _, c := range m.ToolCalls {
 		n += len(c.ID) + len(c.Name) + len(c.Arguments)
 	}

@@ -21,6 +21,9 @@ type Spec struct {
 	Seed uint64
 	// System is the optional system message.
 	System string
+	// Images are files that the first user message of each conversation has,
+	// read once; APIs without images leave them out.
+	Images []string
 	// MaxOutputTokens limits each answer; 0 sends no limit.
 	MaxOutputTokens int
 	// Temperature is sent when not nil, 0 included.
