@@ -67,6 +67,8 @@ type planner struct {
 
 func (b *planner) plan(f filePlan) sweep.Plan {
 	w := b.workload("workload", f.Workload)
+	b.Useless("workload", "in a sweep, whose levels it would change", "remove it", "compare_streamed")
+	w.Compare = 0
 	p := sweep.Plan{
 		Title: f.Title, Seed: f.Seed, Variants: b.variants(f.Variants), Workload: w.Spec, User: w.user,
 		Repetitions: f.Repetitions, Order: sweep.Interleaved, Pause: f.Pause, Cache: b.cache(f.Cache),
@@ -89,6 +91,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	var jobs []probe.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
+		b.vocabulary("variants", v.Target, p.Workload)
 	}
 	b.known = b.Fine("variants", "workload")
 	full := make([]fileSLO, len(in))
@@ -118,7 +121,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint), Metrics: f.MetricsURLs, Switch: f.Switch,
+		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection

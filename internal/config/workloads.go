@@ -42,6 +42,8 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		Name: w.Name, Seed: w.Seed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
+		Reasoning: w.Reasoning, Placeholder: w.Placeholder,
+		ReasoningEffort: w.ReasoningEffort, ChatTemplate: w.ChatTemplate,
 		Check:    workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
 		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}
@@ -53,8 +55,24 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		user.Name = w.Name + "-user"
 		c.user = &user
 	}
+	b.tools(path, w, &c.Spec)
+	c.Images = b.images(path+".images", w.Images)
 	b.replay(path, w, &c.Spec)
 	return c
+}
+
+// images resolves the files of images, and checks that they are some.
+func (b *builder) images(path string, in []string) []string {
+	var out []string
+	for i, file := range in {
+		out = append(out, b.file(yamlform.Index(path, i), file, false))
+	}
+	if b.Fine(path) {
+		if _, err := workload.ReadImages(out); err != nil {
+			b.Mistake(path, "", "cannot be sent: "+err.Error(), "")
+		}
+	}
+	return out
 }
 
 // bounds checks the keys min and max of the mapping at path. A bound that was

@@ -49,6 +49,8 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 // Observe passes on what happens, after what can be learned from it.
 func (t *tap) Observe(e probe.Event) {
 	switch e := e.(type) {
+	case probe.LimitLearned:
+		t.report("what a target calls its limit", e)
 	case probe.Start:
 		t.report("a turn's start", e)
 		if total := t.job.Workload.Timeouts.Total; total > 0 {
@@ -58,7 +60,8 @@ func (t *tap) Observe(e probe.Event) {
 		if t.turnOver != nil {
 			t.turnOver()
 		}
-		if e.Turn == 1 && e.PromptTokens.OK {
+		// Tools, too, are tokens of the prompt, and how many nobody says.
+		if e.Turn == 1 && e.PromptTokens.OK && len(t.job.Workload.Tools) == 0 {
 			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
 		}
 		if e.Status == http.StatusNotFound {
@@ -69,6 +72,9 @@ func (t *tap) Observe(e probe.Event) {
 		}
 		t.cost += t.tokens(e)
 		t.report("a turn's result", e)
+	case probe.Comparison:
+		t.cost += e.Tokens
+		t.report("a comparison", e)
 	}
 }
 

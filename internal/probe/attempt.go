@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/wire"
 )
@@ -19,6 +21,7 @@ const drainFor = 50 * time.Millisecond
 // attempt is one request and its answer, from sending to an outcome.
 type attempt struct {
 	client *wire.Client
+	how    api.Stream
 	scrub  scrubber
 	limits deadlines
 	most   amounts
@@ -79,7 +82,8 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 
 // readStream takes the events of the stream until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.most.event})
+	a.how.MaxEventBytes = a.most.event
+	events := stream.NewReader(body, a.how.Options)
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
@@ -92,22 +96,22 @@ func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 
 // next returns the next event. A deadline that passed while the event had
 // arrived in time does not count: that lateness is the prober's own.
-func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, error) {
+func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, error) {
 	deadline, outcome := a.limits.next(a.seen.lastToken)
 	if err := body.SetReadDeadline(deadline); err != nil {
-		return stream.Event{}, err
+		return nil, err
 	}
 	event, err := events.Next()
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
 		a.lapse(outcome, deadline, a.limits.explain(outcome))
-		return stream.Event{}, os.ErrDeadlineExceeded
+		return nil, os.ErrDeadlineExceeded
 	}
 	return event, err
 }
 
 // take adds an event, and ends the turn where the event says so.
-func (a *attempt) take(e stream.Event) {
+func (a *attempt) take(e *stream.Event) {
 	switch e.Kind {
 	case stream.Error:
 		a.finish(ErrorEvent, e.At, "the stream carried an error: "+e.Message)
@@ -152,9 +156,13 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 // a proxy may put [DONE] behind an answer that its backend cut, and some
 // servers send no [DONE].
 func (a *attempt) conclude(at time.Time) {
-	tokens, finished := a.seen.events > 0, a.seen.finish != ""
+	tokens, finished := a.seen.events > 0, a.seen.finish != "" || a.how.Endless
 	switch {
-	case tokens && finished:
+	case a.seen.finish == finishFilter:
+		a.finish(ContentFilter, at, "a content filter ended the answer")
+	case tokens && finished && a.seen.thoughtOnly():
+		a.finish(Empty, at, "the answer is reasoning alone, and ended with "+strconv.Quote(a.seen.finish))
+	case tokens && finished, a.how.Document && finished:
 		a.finish(Success, at, "")
 	case tokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")

@@ -1,12 +1,15 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 )
@@ -19,6 +22,10 @@ type dialogue struct {
 	history []workload.Message
 	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
+	// asked counts the user's messages. calls are those of the last answer, whose
+	// results are due; rounds is how many answers in a row have called.
+	asked, rounds int
+	calls         []workload.ToolCall
 	// lag is the largest of the turns so far.
 	lag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
@@ -40,8 +47,24 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 	}
 }
 
-// ask thinks, then adds the user's message of turn n (from 2). It returns when
+// prepare adds to the history what the next turn is about: the results of calls,
+// or the user's next message, of which the first is there already. It returns when
 // the turn is due, and false if the conversation is to stop here.
+func (d *dialogue) prepare(ctx context.Context) (time.Time, bool) {
+	if len(d.calls) > 0 {
+		d.answerCalls()
+		due := d.lastEnd.Add(d.drained)
+		return due, d.pause(ctx, time.Until(due))
+	}
+	d.asked++
+	if d.asked == 1 {
+		return d.plan.Scheduled, true
+	}
+	return d.ask(ctx, d.asked)
+}
+
+// ask thinks, then adds the user's message n (from 2). It returns when the turn
+// is due, and false if the conversation is to stop here.
 func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 	due := d.lastEnd
 	think := d.drained // a connection that is not free yet is no lateness of ours
@@ -60,7 +83,7 @@ func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 	return due, true
 }
 
-// question returns the user's message of turn n, and when a user endpoint
+// question returns the user's message n, and when a user endpoint
 // delivered it (zero if planned). A user endpoint that fails is replaced by
 // the planned message, and counted: it is not the target's fault.
 func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Time, ok bool) {
@@ -82,9 +105,18 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 	return "Please go on.", at, true
 }
 
-// consult asks the user endpoint for the next message, until the conversation
-// is to stop: no turn is in flight meanwhile.
-func (d *dialogue) consult(ctx context.Context) (string, error) {
+// consult asks the user endpoint for the next message.
+func (d *dialogue) consult(ctx context.Context) (text string, err error) {
+	err = d.stoppable(ctx, func(ctx context.Context) (err error) {
+		text, err = d.p.user.next(ctx, d.history)
+		return err
+	})
+	return text, err
+}
+
+// stoppable does something until the conversation is to stop: no turn is in flight
+// meanwhile.
+func (d *dialogue) stoppable(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -96,7 +128,7 @@ func (d *dialogue) consult(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 		}
 	})
-	return d.p.user.next(ctx, d.history)
+	return do(ctx)
 }
 
 // stopped reports whether no further turn is to start.
@@ -139,28 +171,35 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Extra: d.plan.Extra,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
-	d.measure(ctx, &r)
+	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
 	sink.Observe(r)
 	return r
 }
 
-// measure sends one request and fills the result.
-func (d *dialogue) measure(ctx context.Context, r *Result) {
-	var traceparent string
-	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.request(ctx, traceparent)
+// measure sends one request and fills the result. A request that is refused for
+// the name of a field is repeated with the other, and only that is measured.
+func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
+	limit := d.p.limitField()
+	a, err := d.send(ctx, r, limit)
+	if err == nil {
+		again, first := d.p.learn(a, limit)
+		if first {
+			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
+		}
+		if again {
+			r.Scheduled = a.end
+			a, err = d.send(ctx, r, d.p.limitField())
+		}
+	}
 	if err != nil {
 		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
-		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
+		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}
 		return
 	}
-	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
-	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
 	unbuffer(r)
@@ -168,9 +207,59 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
-		if err := d.p.accept(r.Answer); err != nil {
-			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
-		}
+		d.judge(r, a.scrub)
+	}
+}
+
+// send sends one request and follows its answer.
+func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
+	var traceparent string
+	r.TraceID, traceparent = newTrace()
+	req, scrub, err := d.request(ctx, limit, traceparent)
+	if err != nil {
+		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
+	}
+	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	a := &attempt{client: d.client, how: d.p.api.Stream(), scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a.run(req, d.p.limits)
+	return a, nil
+}
+
+// goOn adds an answer to the history, and reports false if the conversation ends
+// with it.
+func (d *dialogue) goOn(r Result) bool {
+	if d.called(r) {
+		return true
+	}
+	if d.asked == d.plan.Conversation.Turns {
+		return false
+	}
+	d.sum.Shortened = !d.remember(r)
+	return !d.sum.Shortened
+}
+
+// remember adds an answer to the history, as the chat templates of models and
+// strict servers expect it, and reports false if there is nothing to add: a
+// message without content is refused. Tool calls without their results are, too,
+// so that they are left out.
+func (d *dialogue) remember(r Result) bool {
+	m := workload.Message{Role: "assistant", Content: r.Answer}
+	if r.NoAnswer {
+		m.Content = cmp.Or(r.Refusal, d.p.opts.Workload.Placeholder)
+	}
+	if m.Content == "" {
+		return false
+	}
+	d.echo(&m, r)
+	d.history = append(d.history, m)
+	d.added += m.Size()
+	return true
+}
+
+// echo adds what was thought to a message, where the model wants that back.
+func (d *dialogue) echo(m *workload.Message, r Result) {
+	if d.p.opts.Workload.Reasoning == workload.Echo {
+		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
 	}
 }
 
@@ -182,14 +271,14 @@ var errNoMemory = errors.New("the prober has no memory left for the conversation
 var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
 
 // request builds the request of a turn, if there is room for it.
-func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
+func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
 	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
 		return nil, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, traceparent)
 }
 
 // report writes what the attempt saw into the result.

@@ -22,17 +22,26 @@ const (
 	PerConversation Connection = "per_conversation"
 )
 
-// Target is one OpenAI-compatible deployment.
+// Target is one deployment.
 type Target struct {
 	// Name is the value of the "target" label.
 	Name string
-	// BaseURL is what "/chat/completions" and "/models" are appended to,
-	// for example "http://vllm:8000/v1".
+	// API is the kind of endpoint, and Limit how it calls the limit of tokens.
+	API   API
+	Limit LimitField
+	// APIVersion is Azure's api-version, or the anthropic-version of Messages; ""
+	// is a version that all know.
+	APIVersion string
+	// BaseURL is what the paths of the API are appended to, "/chat/completions"
+	// and "/models" for one: "http://vllm:8000/v1".
 	BaseURL string
 	// Model is sent in each request; empty means the first that /models lists.
 	Model string
 	// Key tells where the API key is; the zero value means no key.
 	Key Key
+	// KeyHeader carries the key; "" is the header that the API has for it,
+	// Authorization for most. In that one it stands behind "Bearer".
+	KeyHeader string
 	// Headers are added to each request. Values may be secret: never print them.
 	Headers map[string]string
 	// HTTP says how requests travel: TLS, proxies, further authentication, and

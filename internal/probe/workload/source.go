@@ -11,11 +11,12 @@ import (
 // Source plans conversations. With an equal Spec and salt the plans are equal,
 // as long as equal token counts were learned. It is safe for concurrent use.
 type Source struct {
-	spec  Spec
-	salt  uint64
-	file  []replay
-	stamp stamp
-	order []int // of nouns in titles
+	spec   Spec
+	salt   uint64
+	images []Image
+	file   []replay
+	stamp  stamp
+	order  []int // of nouns in titles
 	*ratio
 
 	mu       sync.Mutex
@@ -49,8 +50,11 @@ const (
 func NewSource(spec Spec, salt uint64) (*Source, error) {
 	s := &Source{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}
 	s.order = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
+	var err error
+	if s.images, err = ReadImages(spec.Images); err != nil {
+		return nil, err
+	}
 	if spec.ConversationsFile != "" {
-		var err error
 		s.stamp = stampOf(spec.ConversationsFile) // before reading: rather stale than missed
 		if s.file, err = readConversations(spec.ConversationsFile); err != nil {
 			return nil, err
@@ -90,6 +94,10 @@ func (s *Source) Next() Conversation {
 	}
 	for _, m := range c.Opening {
 		c.CharsOpening += utf8.RuneCountInString(m.Content)
+	}
+	if len(s.images) > 0 {
+		c.Opening[len(c.Opening)-1].Images = s.images
+		c.CharsOpening = 0 // nothing of the usage is of the text alone
 	}
 	return c
 }

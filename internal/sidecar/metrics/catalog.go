@@ -36,6 +36,8 @@ const (
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
 	LabelBound     = "bound"
+	// LabelVerdict says how a streamed answer compares with a whole one.
+	LabelVerdict = "verdict"
 )
 
 // Names of metrics.
@@ -73,11 +75,14 @@ const (
 	ConversationsInFlight = "synthetic_conversations_in_flight"
 	ConversationsShort    = "synthetic_conversations_shortened_total"
 	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
+	StreamComparisons     = "synthetic_stream_comparisons_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
 	CacheKnownPrompt   = "synthetic_cache_reported_prompt_tokens_total"
 	OutputTokens       = "synthetic_output_tokens_total"
+	ReasoningTokens    = "synthetic_reasoning_tokens_total"
+	TurnsWithoutAnswer = "synthetic_turns_without_answer_total"
 	UsageMissing       = "synthetic_usage_missing_total"
 	CoalescedEvents    = "synthetic_coalesced_events_total"
 	TokenEvents        = "synthetic_token_events_total"
@@ -194,21 +199,25 @@ func Catalog() []Metric {
 		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by the prober itself: its shutdown, a reload or a fault of its own; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
-		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long; no failures.", job},
+		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long, or one had no content to stand in it; no failures.", job},
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
+
+		{StreamComparisons, Counter, "comparisons", "Turns whose request was sent once more, not streamed: the answer was the same, different (two whole ones were alike, and the streamed one another), unsteady (the whole ones differed, too), or there was none to compare with. Absent without compare_streamed.", with(job, LabelVerdict)},
 
 		{PromptTokens, Counter, "tokens", "Prompt tokens, as the server's usage counts them.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},
 		{CacheKnownPrompt, Counter, "tokens", "Prompt tokens of the turns whose usage said how many were cached: the denominator of the cached ratio.", turn},
 		{OutputTokens, Counter, "tokens", "Output tokens: from the server's usage, or the number of token events where usage was missing.", turn},
+		{ReasoningTokens, Counter, "tokens", "Output tokens that were spent on reasoning, as the server's usage says; 0 where it does not.", turn},
+		{TurnsWithoutAnswer, Counter, "turns", "Turns whose tokens were no content: reasoning, a refusal or tool calls alone.", turn},
 		{UsageMissing, Counter, "turns", "Turns that got tokens but no usage, whose output tokens are therefore an estimate.", turn},
 		{TokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and so share its timestamp.", turn},
 
 		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
 
-		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong words (content_mismatch, which ends it).", job},
+		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong answers (content_mismatch, tool_call_invalid and schema_mismatch, which end it).", job},
 		{BadTurn, Gauge, "seconds", "Unix time of the end of a bad turn, one of each kind: it failed (the reason says how), missed an SLO or was far above the usual (the reason is the SLI). The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
 
 		{SignalTurns, Counter, "turns", "Turns that a signal is known of; a turn without its value enters as its deadline, or as what it waited if that is longer.", signal},

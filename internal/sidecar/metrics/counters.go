@@ -19,6 +19,7 @@ type turnCounters struct {
 	outcomes                 map[probe.Outcome]float64
 
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
+	reasoningTokens, withoutAnswer                       float64
 	usageMissing, tokenEvents, coalesced                 float64
 
 	// notJudged counts turns that an objective left out because the prober itself
@@ -33,6 +34,7 @@ type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
+	compared                                              map[probe.Verdict]float64
 
 	// rate is that of a burst, 0 while there is none.
 	rate   float64
@@ -68,6 +70,12 @@ func (c *turnCounters) usage(r *probe.Result) {
 	if r.OutputTokens.OK {
 		c.outputTokens += float64(r.OutputTokens.V)
 	}
+	if r.ReasoningTokens.OK {
+		c.reasoningTokens += float64(r.ReasoningTokens.V)
+	}
+	if r.NoAnswer {
+		c.withoutAnswer++
+	}
 	if r.UsageMissing && r.Events > 0 {
 		c.usageMissing++
 	}
@@ -98,7 +106,7 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 func (c *counters) countFailed(o probe.Outcome) {
 	switch {
 	case o.Own() || o.Busy():
-	case o.Failed() && o != probe.ContentMismatch:
+	case o.Failed() && !o.WrongAnswer():
 		c.consecutiveFailed++
 	default:
 		c.consecutiveFailed = 0

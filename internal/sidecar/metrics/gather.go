@@ -107,6 +107,7 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
+		value{ReasoningTokens, t.reasoningTokens}, value{TurnsWithoutAnswer, t.withoutAnswer},
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
 		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
@@ -133,6 +134,11 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
 	for _, reason := range SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
+	}
+	if j.info.Workload.Compare > 0 {
+		for _, verdict := range probe.Verdicts() {
+			e.add(StreamComparisons, l.with(LabelVerdict, string(verdict)), j.compared[verdict])
+		}
 	}
 	e.histogram(ConversationDuration, l, j.conversation)
 	e.histogram(ScheduleLag, l, j.lag)

@@ -58,7 +58,9 @@ func newJob(key probe.Key) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
-		counters:     counters{skipped: map[string]float64{}, bursts: map[string]float64{}},
+		counters: counters{
+			skipped: map[string]float64{}, bursts: map[string]float64{}, compared: map[probe.Verdict]float64{},
+		},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -111,6 +113,8 @@ func (j *job) observe(e probe.Event, now time.Time) {
 		j.skipped[e.Reason]++
 	case probe.Paced:
 		j.paced(e)
+	case probe.Comparison:
+		j.compared[e.Verdict]++
 	}
 }
 

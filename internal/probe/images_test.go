@@ -1,0 +1,60 @@
+package probe_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
+
+// TestImages holds that each API gets images in its own form, in every turn of
+// which they are history.
+func TestImages(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.JPG")
+	if err := os.WriteFile(file, []byte("image"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for api, want := range map[target.API]string{
+		target.Chat:      `"content":[{"type":"text","text":"`,
+		target.Azure:     `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="}}`,
+		target.Responses: `{"type":"input_image","image_url":"data:image/jpeg;base64,aW1hZ2U="}`,
+		target.Messages:  `{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"aW1hZ2U="}}`,
+		target.Ollama:    `"images":["aW1hZ2U="]`,
+	} {
+		t.Run(string(api), func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("testdata", "apis", string(api)+".txt"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &transcript{text: text}
+			web := httptest.NewServer(server)
+			defer web.Close()
+			o := spoken{api: api}.options(t, web.URL)
+			o.Workload.Images, o.Workload.PromptTokens, o.Workload.TurnsMin, o.Workload.TurnsMax = []string{file}, 20, 2, 2
+			source, err := workload.NewSource(o.Workload, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := probe.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			sum := p.Converse(t.Context(), probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: "m"}, &recorder{})
+			if sum.Outcome != probe.Success || sum.Turns != 2 {
+				t.Fatalf("%s after %d turns", sum.Outcome, sum.Turns)
+			}
+			for n, body := range server.bodies {
+				if strings.Count(string(body), want) != 1 {
+					t.Errorf("turn %d sent %s, want %s in it once", n+1, body, want)
+				}
+			}
+		})
+	}
+}
