@@ -40,7 +40,9 @@ func (c client) ask(t *testing.T, path, body string, header ...string) (status i
 func readAll(t *testing.T, body io.Reader) (all []event) {
 	t.Helper()
 	name := ""
-	for lines := bufio.NewScanner(body); lines.Scan(); {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
 		line := lines.Text()
 		if next, ok := strings.CutPrefix(line, "event: "); ok {
 			name = next

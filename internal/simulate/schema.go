@@ -66,10 +66,12 @@ func (s sampler) value(schema map[string]any) any {
 func (s sampler) resolved(schema map[string]any) map[string]any {
 	for range 8 { // deeper, or in a circle, it stays as it is
 		next, _ := schema["$ref"].(string)
-		if path, ok := strings.CutPrefix(next, "#/"); ok {
+		if path, ok := strings.CutPrefix(next, "#"); ok {
 			schema = s.root
 			for part := range strings.SplitSeq(path, "/") {
-				schema, _ = schema[part].(map[string]any)
+				if part != "" {
+					schema, _ = schema[part].(map[string]any)
+				}
 			}
 			continue
 		}
@@ -84,11 +86,16 @@ func (s sampler) resolved(schema map[string]any) map[string]any {
 	return schema
 }
 
-// object has all properties, so that a strict reader is content as well.
+// object has all properties, so that a strict reader is content as well; deep
+// inside one that may go on for ever, only those that it needs.
 func (s sampler) object(schema map[string]any) any {
 	out := map[string]any{}
 	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if s.depth > 4 && !slices.Contains(required, any(name)) {
+			continue
+		}
 		part, _ := properties[name].(map[string]any)
 		out[name] = s.value(part)
 	}
