@@ -176,12 +176,14 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 // all requests cannot fail: the first kinds come first.
 func (o Options) fault(elapsed time.Duration, r *rand.Rand) Incident {
 	f, u := o.Faults, r.Float64()
-	for _, s := range []Incident{
+	all := []Incident{
 		{Kind: ErrorStatus, Share: f.HTTP500}, {Kind: BusyStatus, Share: f.HTTP429}, {Kind: NoAnswer, Share: f.Hang},
 		{Kind: CutStream, Share: f.Cut}, {Kind: StallStream, Share: f.Stall}, {Kind: ErrorEvent, Share: f.InBandError},
-		{Kind: Exclamations}, {Kind: Repetition}, {Kind: WrongScript}, {Kind: OtherModel}, {Kind: BaseModel},
-		{Kind: BadArguments}, {Kind: ToolMarkup}, {Kind: NewFingerprint}, {Kind: Drift}, {Kind: Buffered},
-	} {
+	}
+	for _, kind := range AnswerKinds() {
+		all = append(all, Incident{Kind: kind})
+	}
+	for _, s := range all {
 		for _, i := range o.Incidents {
 			if i.Kind == s.Kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
 				s.Share += i.Share
@@ -210,6 +212,13 @@ func queueFull() *apiError {
 
 // IncidentKinds lists the kinds that there are, in alphabetical order.
 func IncidentKinds() []IncidentKind { return slices.Sorted(maps.Keys(incidentKinds())) }
+
+// AnswerKinds lists those that leave an answer whole and in time, and wrong.
+func AnswerKinds() []IncidentKind {
+	return []IncidentKind{
+		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift, NewFingerprint, BadArguments, ToolMarkup, Buffered,
+	}
+}
 
 // ParseIncident reads an incident as people write it: its kind, then what it
 // needs of at, for, workers, factor and share, as in

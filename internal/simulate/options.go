@@ -168,6 +168,9 @@ func (o Options) Validate() error {
 	if o.Load.Concurrency < 0 || o.Load.WarmUp < 0 {
 		errs = append(errs, fmt.Errorf("load has concurrency %d and warm-up %v: neither may be negative", o.Load.Concurrency, o.Load.WarmUp))
 	}
+	if names := o.withDefaults().names(); slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+		errs = append(errs, fmt.Errorf("models and adapters are %q: give each a name of its own", names))
+	}
 	for i, f := range o.Incidents {
 		if err := f.validate(o.Cluster != nil); err != nil {
 			errs = append(errs, fmt.Errorf("incident %d (%s): %w", i+1, f.Kind, err))
