@@ -21,9 +21,11 @@ func allowed() map[string][]string {
 		"internal/probe/stream":    nil,
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
+		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
 		"internal/probe/lag":       nil,
-		"internal/probe":           {"internal/bound", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe/contract":  {"internal/probe/workload"},
+		"internal/probe":           {"internal/bound", "internal/probe/api", "internal/probe/contract", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
@@ -86,7 +88,7 @@ func allowed() map[string][]string {
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/config": {
-			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
+			"internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},

@@ -67,6 +67,10 @@ type fileWorkload struct {
 	Seed              uint64            `yaml:"seed" default:"1"`
 	ConversationsFile string            `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Check             fileCheck         `yaml:"check" examples:"{contains: Paris}"`
+	Tools             []fileTool        `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
+	ToolChoice        string            `yaml:"tool_choice" examples:"auto | required | get_time"`
+	ResponseFormat    fileFormat        `yaml:"response_format" examples:"{schema: {type: object}}"`
+	CompareStreamed   yamlform.Share    `yaml:"compare_streamed" examples:"1%"`
 	Timeouts          workload.Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
@@ -89,6 +93,19 @@ type fileFollowups struct {
 type fileCheck struct {
 	Contains string  `yaml:"contains" examples:"Paris"`
 	Regexp   pattern `yaml:"regexp" examples:"(?i)paris"`
+}
+
+type fileTool struct {
+	Name        string         `yaml:"name" required:"true" examples:"get_weather"`
+	Description string         `yaml:"description" examples:"The weather of a city now."`
+	Parameters  map[string]any `yaml:"parameters" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
+	Result      string         `yaml:"result" required:"true" examples:"'{\"celsius\": 21}'"`
+}
+
+type fileFormat struct {
+	Name   string         `yaml:"name" default:"answer" examples:"answer"`
+	Strict bool           `yaml:"strict" default:"true"`
+	Schema map[string]any `yaml:"schema" required:"true" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 }
 
 type fileTraffic struct {

@@ -95,7 +95,16 @@ func TestEveryKey(t *testing.T) {
 		Name: "full", TurnsMin: 2, TurnsMax: 7, PromptTokens: 3500, Starters: 0,
 		FollowupTokens: 60, Followups: []string{"Why?", "How?"}, Seed: 7, System: "Be brief.",
 		MaxOutputTokens: 0, Temperature: &temperature, ThinkMin: time.Second, ThinkMax: 3 * time.Second,
-		Check:    workload.Check{Contains: "a", Regexp: "b+"},
+		Check: workload.Check{Contains: "a", Regexp: "b+"},
+		Tools: []workload.Tool{
+			{Name: "get_weather", Description: "The weather of a city now.", Result: `{"celsius": 21}`, Parameters: map[string]any{
+				"type": "object", "required": []any{"city"},
+				"properties": map[string]any{"city": map[string]any{"type": "string", "minLength": 1}},
+			}},
+			{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object", "properties": map[string]any{}}},
+		},
+		ToolChoice: "required", Compare: 0.01,
+		Format:   &workload.Format{Name: "city", Schema: map[string]any{"type": "object"}},
 		Timeouts: workload.Timeouts{FirstToken: 20 * time.Second, Stall: 1500 * time.Millisecond, Total: 90 * time.Second},
 	}
 	replay := minimalSpec()

@@ -142,7 +142,9 @@ func ownFields() map[string]string {
 	return map[string]string{
 		"model": "write model on the target", "temperature": "write temperature on the workload",
 		"max_tokens": limit, "max_completion_tokens": limit,
-		"messages": remove, "n": remove, "stream": remove, "stream_options": remove,
+		"tools": "write tools on the workload", "tool_choice": "write tool_choice on the workload",
+		"response_format": "write response_format on the workload",
+		"messages":        remove, "n": remove, "stream": remove, "stream_options": remove,
 	}
 }
 

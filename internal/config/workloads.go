@@ -53,6 +53,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		user.Name = w.Name + "-user"
 		c.user = &user
 	}
+	b.tools(path, w, &c.Spec)
 	b.replay(path, w, &c.Spec)
 	return c
 }

@@ -66,6 +66,9 @@ func (t *tap) Observe(e probe.Event) {
 		}
 		t.cost += t.tokens(e)
 		t.report("a turn's result", e)
+	case probe.Comparison:
+		t.cost += e.Tokens
+		t.report("a comparison", e)
 	}
 }
 

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -19,6 +20,10 @@ type dialogue struct {
 	history []workload.Message
 	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
+	// asked counts the user's messages. calls are those of the last answer, whose
+	// results are due; rounds is how many answers in a row have called.
+	asked, rounds int
+	calls         []workload.ToolCall
 	// lag is the largest of the turns so far.
 	lag time.Duration
 	// drained is how long the last turn's body took to end after its answer.
@@ -40,8 +45,24 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 	}
 }
 
-// ask thinks, then adds the user's message of turn n (from 2). It returns when
+// prepare adds to the history what the next turn is about: the results of calls,
+// or the user's next message, of which the first is there already. It returns when
 // the turn is due, and false if the conversation is to stop here.
+func (d *dialogue) prepare(ctx context.Context) (time.Time, bool) {
+	if len(d.calls) > 0 {
+		d.answerCalls()
+		due := d.lastEnd.Add(d.drained)
+		return due, d.pause(ctx, time.Until(due))
+	}
+	d.asked++
+	if d.asked == 1 {
+		return d.plan.Scheduled, true
+	}
+	return d.ask(ctx, d.asked)
+}
+
+// ask thinks, then adds the user's message n (from 2). It returns when the turn
+// is due, and false if the conversation is to stop here.
 func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 	due := d.lastEnd
 	think := d.drained // a connection that is not free yet is no lateness of ours
@@ -60,7 +81,7 @@ func (d *dialogue) ask(ctx context.Context, n int) (time.Time, bool) {
 	return due, true
 }
 
-// question returns the user's message of turn n, and when a user endpoint
+// question returns the user's message n, and when a user endpoint
 // delivered it (zero if planned). A user endpoint that fails is replaced by
 // the planned message, and counted: it is not the target's fault.
 func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Time, ok bool) {
@@ -82,9 +103,18 @@ func (d *dialogue) question(ctx context.Context, n int) (text string, at time.Ti
 	return "Please go on.", at, true
 }
 
-// consult asks the user endpoint for the next message, until the conversation
-// is to stop: no turn is in flight meanwhile.
-func (d *dialogue) consult(ctx context.Context) (string, error) {
+// consult asks the user endpoint for the next message.
+func (d *dialogue) consult(ctx context.Context) (text string, err error) {
+	err = d.stoppable(ctx, func(ctx context.Context) (err error) {
+		text, err = d.p.user.next(ctx, d.history)
+		return err
+	})
+	return text, err
+}
+
+// stoppable does something until the conversation is to stop: no turn is in flight
+// meanwhile.
+func (d *dialogue) stoppable(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -96,7 +126,7 @@ func (d *dialogue) consult(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 		}
 	})
-	return d.p.user.next(ctx, d.history)
+	return do(ctx)
 }
 
 // stopped reports whether no further turn is to start.
@@ -159,7 +189,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 		return
 	}
 	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a := attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
@@ -167,9 +197,45 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
-		if err := d.p.accept(r.Answer); err != nil {
-			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
-		}
+		d.judge(r, scrub)
+	}
+}
+
+// goOn adds an answer to the history, and reports false if the conversation ends
+// with it.
+func (d *dialogue) goOn(r Result) bool {
+	if d.called(r) {
+		return true
+	}
+	if d.asked == d.plan.Conversation.Turns {
+		return false
+	}
+	d.sum.Shortened = !d.remember(r)
+	return !d.sum.Shortened
+}
+
+// remember adds an answer to the history, as the chat templates of models and
+// strict servers expect it, and reports false if there is nothing to add: a
+// message without content is refused. Tool calls without their results are, too,
+// so that they are left out.
+func (d *dialogue) remember(r Result) bool {
+	m := workload.Message{Role: "assistant", Content: r.Answer}
+	if r.NoAnswer {
+		m.Content = cmp.Or(r.Refusal, d.p.opts.Workload.Placeholder)
+	}
+	if m.Content == "" {
+		return false
+	}
+	d.echo(&m, r)
+	d.history = append(d.history, m)
+	d.added += m.Size()
+	return true
+}
+
+// echo adds what was thought to a message, where the model wants that back.
+func (d *dialogue) echo(m *workload.Message, r Result) {
+	if d.p.opts.Workload.Reasoning == workload.Echo {
+		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
 	}
 }
 

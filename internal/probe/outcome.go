@@ -20,7 +20,15 @@ const (
 	Truncated         Outcome = "truncated"
 	Malformed         Outcome = "malformed"
 	Empty             Outcome = "empty"
-	ContentMismatch   Outcome = "content_mismatch"
+	// ContentFilter: the provider's filter ended the answer, or refused to give
+	// one.
+	ContentFilter   Outcome = "content_filter"
+	ContentMismatch Outcome = "content_mismatch"
+	// ToolCallInvalid: a call that no client could carry out, or none where one
+	// was demanded.
+	ToolCallInvalid Outcome = "tool_call_invalid"
+	// SchemaMismatch: the text is not what the response format asks for.
+	SchemaMismatch Outcome = "schema_mismatch"
 	// NotSent: nothing of the request left this process, for want of something
 	// of our own: a key, a file descriptor, a local port, room.
 	NotSent Outcome = "not_sent"
@@ -36,7 +44,7 @@ func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
 		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Truncated, Malformed, Empty,
-		ContentMismatch, NotSent, ProberLate, Canceled,
+		ContentFilter, ContentMismatch, ToolCallInvalid, SchemaMismatch, NotSent, ProberLate, Canceled,
 	}
 }
 
@@ -50,6 +58,12 @@ func OwnFaults() []Outcome { return []Outcome{NotSent, ProberLate} }
 
 // Failed reports whether the outcome counts against the deployment.
 func (o Outcome) Failed() bool { return o != Success && !o.Own() }
+
+// WrongAnswer reports whether the deployment answered in good order, and not what
+// was asked for: such a turn has the latencies of any other.
+func (o Outcome) WrongAnswer() bool {
+	return o == ContentMismatch || o == ToolCallInvalid || o == SchemaMismatch
+}
 
 // Own reports whether the prober itself ended the turn, be it by its shutdown
 // or by a fault. Such a turn says nothing of the deployment: it is no failure,

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/contract"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -49,27 +52,35 @@ type Lateness interface {
 // Prober holds conversations with one target. It is safe for concurrent use;
 // Close it when no conversation runs any more.
 type Prober struct {
-	opts   Options
-	check  *regexp.Regexp
-	auth   *target.Authorizer
-	shared *wire.Client // nil with per-conversation connections
-	user   *writer
+	opts  Options
+	api   api.API
+	check *regexp.Regexp
+	// contract is what answers have to keep to, nil for nothing.
+	contract *contract.Contract
+	auth     *target.Authorizer
+	shared   *wire.Client // nil with per-conversation connections
+	user     *writer
 	// unasked says that the model is not known for want of something of our own.
 	unasked atomic.Bool
 }
 
-// New returns a Prober. It fails only for a check that does not compile.
+// New returns a Prober. It fails only for a check or a schema that does not
+// compile.
 func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
 	}
-	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target)}
+	p := &Prober{opts: o, api: api.Of(o.Target.API), auth: target.NewAuthorizer(o.Target)}
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)
 		if err != nil {
 			return nil, fmt.Errorf("compiling the content check %q: %w", o.Workload.Check.Regexp, err)
 		}
 		p.check = re
+	}
+	var err error
+	if p.contract, err = contract.Of(o.Workload); err != nil {
+		return nil, err
 	}
 	if o.Target.Connection != target.PerConversation {
 		p.shared = newClient(o.Target, o)
@@ -116,27 +127,26 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		defer client.CloseIdleConnections()
 	}
 	d := newDialogue(p, plan, client)
-	for n := 1; n <= plan.Conversation.Turns; n++ {
+	for n := 1; ; n++ {
 		if d.added > maxAdded {
 			d.sum.Shortened = true
 			break
 		}
 		p.opts.Peaks.added(d.added)
-		due := plan.Scheduled
-		if n > 1 {
-			var ok bool
-			if due, ok = d.ask(ctx, n); !ok {
-				d.sum.Outcome = Canceled
-				break
-			}
+		due, ok := d.prepare(ctx)
+		if !ok {
+			d.sum.Outcome = Canceled
+			break
 		}
 		r := d.turn(ctx, n, due, sink)
 		d.sum.Turns, d.sum.Outcome, d.sum.End = n, r.Outcome, r.End
 		if r.Outcome != Success {
 			break
 		}
-		d.history = append(d.history, workload.Message{Role: "assistant", Content: r.Answer})
-		d.added += len(r.Answer)
+		d.compare(ctx, &r, sink)
+		if !d.goOn(r) {
+			break
+		}
 	}
 	return d.sum
 }
@@ -167,12 +177,31 @@ func (p *Prober) request(ctx context.Context, model string, history []workload.M
 		return nil, nil, err
 	}
 	scrub := newScrubber(header)
-	body, err := encodeBody(model, p.opts.Workload, history, t.Extra)
+	body, err := p.api.Request(api.Turn{Model: model, Spec: p.opts.Workload, History: history, Target: t, Limit: t.Limit})
 	if err != nil {
 		return nil, nil, err
 	}
 	req, err := newRequest(ctx, t.BaseURL, header, traceparent, body)
 	return req, scrub, err
+}
+
+// newRequest builds the POST of one turn, with the headers that the target
+// wants, which stand before those of its API.
+func newRequest(ctx context.Context, base string, header http.Header, traceparent string, r api.Request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, fmt.Errorf("building the request: %w", err)
+	}
+	req.Header = header
+	for name := range r.Header {
+		if header.Get(name) == "" {
+			header.Set(name, r.Header.Get(name))
+		}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Traceparent", traceparent)
+	return req, nil
 }
 
 // limits returns the deadlines of a turn sent at a time.

@@ -2,7 +2,8 @@ package probe
 
 // Event is what happens in a job: a Start and a Result for each turn, a
 // ConversationStart and a Conversation around them, a Skip for a conversation
-// that was due and not started, and a ModelFound when the target says which
+// that was due and not started, a Comparison of a turn's answer with the same one
+// not streamed, and a ModelFound when the target says which
 // model it serves.
 type Event interface {
 	// Key names the job.
@@ -50,10 +51,41 @@ type ModelFound struct {
 	Target, Workload, Model string
 }
 
+// Comparison is what came of asking for the answer of a turn once more, whole
+// instead of streamed.
+type Comparison struct {
+	Target, Workload string
+	// TraceID is the turn's.
+	TraceID string
+	Verdict Verdict
+	// Text says what differs, or why there is no verdict; never how.
+	Text string
+	// Tokens were used for it, prompts included.
+	Tokens int
+}
+
+// Verdict is how two answers compare.
+type Verdict string
+
+const (
+	Same Verdict = "same"
+	// Different: the streamed answer was another than two whole ones, which
+	// were the same.
+	Different Verdict = "different"
+	// Unsteady: the whole answers, too, were two.
+	Unsteady Verdict = "unsteady"
+	// NoVerdict: no whole answer came.
+	NoVerdict Verdict = "none"
+)
+
+// Verdicts lists them all.
+func Verdicts() []Verdict { return []Verdict{Same, Different, Unsteady, NoVerdict} }
+
 // Key names the job.
 func (s Start) Key() Key             { return Key{s.Target, s.Workload} }
 func (r Result) Key() Key            { return Key{r.Target, r.Workload} }
 func (s ConversationStart) Key() Key { return Key(s) }
 func (c Conversation) Key() Key      { return Key{c.Target, c.Workload} }
 func (s Skip) Key() Key              { return Key{s.Target, s.Workload} }
+func (c Comparison) Key() Key        { return Key{c.Target, c.Workload} }
 func (m ModelFound) Key() Key        { return Key{m.Target, m.Workload} }

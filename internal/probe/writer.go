@@ -93,6 +93,9 @@ func swapRoles(history []workload.Message) []openai.ChatCompletionMessage {
 		case "user":
 			out = append(out, openai.ChatCompletionMessage{Role: "assistant", Content: m.Content})
 		case "assistant":
+			if m.Content == "" {
+				continue // it called a tool, which the user does not see
+			}
 			out = append(out, openai.ChatCompletionMessage{Role: "user", Content: m.Content})
 		}
 	}

@@ -59,7 +59,7 @@ func targetScenarios() []scenario {
 		}},
 	}
 	for _, o := range probe.Failures() {
-		if o.Busy() || o == probe.ContentMismatch {
+		if o.Busy() || o.WrongAnswer() {
 			continue
 		}
 		s = append(s, scenario{name: "down by " + string(o), in: withSLOs(available), steps: []step{

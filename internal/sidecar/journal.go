@@ -29,6 +29,8 @@ type entry struct {
 	// said is when it last spoke of the target, own of the prober's own faults; zero
 	// before the first time.
 	said, own time.Time
+	// compared is when it last said that streaming changes answers.
+	compared time.Time
 }
 
 func newJournal(logger *slog.Logger) *journal {
@@ -37,6 +39,10 @@ func newJournal(logger *slog.Logger) *journal {
 
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
+	if c, ok := e.(probe.Comparison); ok {
+		j.compare(c)
+		return
+	}
 	r, ended := e.(probe.Result)
 	if ended && r.Outcome.OwnFault() && j.ownIsNews(r) {
 		j.logger.Warn("The prober itself is at fault: turns say nothing of their targets", "target", r.Target, "workload", r.Workload, "outcome", r.Outcome, "err", r.Err)
@@ -50,6 +56,17 @@ func (j *journal) Observe(e probe.Event) {
 		return
 	}
 	j.logger.Info("Turns succeed", append(at, "ttft", r.TTFT.V)...)
+}
+
+// compare logs an answer that streaming changed, one a minute for a job.
+func (j *journal) compare(c probe.Comparison) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := j.entry(c.Key())
+	if now := time.Now(); c.Verdict == probe.Different && now.Sub(e.compared) >= journalEvery {
+		e.compared = now
+		j.logger.Warn("A streamed answer is another than the same one whole", "target", c.Target, "workload", c.Workload, "trace", c.TraceID, "differs", c.Text)
+	}
 }
 
 // ownIsNews reports whether an own fault is worth a line: one a minute for a job,

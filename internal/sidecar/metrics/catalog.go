@@ -36,6 +36,8 @@ const (
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
 	LabelBound     = "bound"
+	// LabelVerdict says how a streamed answer compares with a whole one.
+	LabelVerdict = "verdict"
 )
 
 // Names of metrics.
@@ -72,6 +74,7 @@ const (
 	ConversationsInFlight = "synthetic_conversations_in_flight"
 	ConversationsShort    = "synthetic_conversations_shortened_total"
 	UserEndpointErrors    = "synthetic_user_endpoint_errors_total"
+	StreamComparisons     = "synthetic_stream_comparisons_total"
 
 	PromptTokens       = "synthetic_prompt_tokens_total"
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
@@ -194,6 +197,8 @@ func Catalog() []Metric {
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
 
+		{StreamComparisons, Counter, "comparisons", "Turns whose request was sent once more, not streamed: the answer was the same, different (two whole ones were alike, and the streamed one another), unsteady (the whole ones differed, too), or there was none to compare with. Absent without compare_streamed.", with(job, LabelVerdict)},
+
 		{PromptTokens, Counter, "tokens", "Prompt tokens, as the server's usage counts them.", turn},
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},
 		{CacheKnownPrompt, Counter, "tokens", "Prompt tokens of the turns whose usage said how many were cached: the denominator of the cached ratio.", turn},
@@ -204,7 +209,7 @@ func Catalog() []Metric {
 
 		{LastTurn, Gauge, "seconds", "Unix time of the end of the last turn, whatever its outcome, canceled ones excepted.", job},
 
-		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong words (content_mismatch, which ends it).", job},
+		{ConsecutiveFailed, Gauge, "turns", "Turns that failed in a row, up to now, for reasons other than load (http_429, which leaves it as it is) or wrong answers (content_mismatch, tool_call_invalid and schema_mismatch, which end it).", job},
 		{BadTurn, Gauge, "seconds", "Unix time of the end of a bad turn, one of each kind: it failed (the reason says how), missed an SLO or was far above the usual (the reason is the SLI). The trace id is that of its traceparent header.", with(turn, LabelReason, LabelTraceID)},
 
 		{SignalTurns, Counter, "turns", "Turns that a signal is known of; a turn without its value enters as its deadline, or as what it waited if that is longer.", signal},

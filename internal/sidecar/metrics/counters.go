@@ -31,6 +31,7 @@ type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
+	compared                                              map[probe.Verdict]float64
 
 	lastTurn          float64
 	consecutiveFailed float64
@@ -89,7 +90,7 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 func (c *counters) countFailed(o probe.Outcome) {
 	switch {
 	case o.Own() || o.Busy():
-	case o.Failed() && o != probe.ContentMismatch:
+	case o.Failed() && !o.WrongAnswer():
 		c.consecutiveFailed++
 	default:
 		c.consecutiveFailed = 0

@@ -129,6 +129,11 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	for _, reason := range SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
 	}
+	if j.info.Workload.Compare > 0 {
+		for _, verdict := range probe.Verdicts() {
+			e.add(StreamComparisons, l.with(LabelVerdict, string(verdict)), j.compared[verdict])
+		}
+	}
 	e.histogram(ConversationDuration, l, j.conversation)
 	e.histogram(ScheduleLag, l, j.lag)
 	e.histogram(ReadLag, l, j.readLag)

@@ -58,7 +58,7 @@ func newJob(key probe.Key) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
-		counters:     counters{skipped: map[string]float64{}},
+		counters:     counters{skipped: map[string]float64{}, compared: map[probe.Verdict]float64{}},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -109,6 +109,8 @@ func (j *job) observe(e probe.Event, now time.Time) {
 		j.conversationEnded(&e)
 	case probe.Skip:
 		j.skipped[e.Reason]++
+	case probe.Comparison:
+		j.compared[e.Verdict]++
 	}
 }
 

@@ -56,7 +56,7 @@ func valuesOf(r *probe.Result, t workload.Timeouts) values {
 		return values{}
 	}
 	v := values{r.TTFT, r.TPOT}
-	if failed := r.Outcome.Failed() && r.Outcome != probe.ContentMismatch; !failed {
+	if failed := r.Outcome.Failed() && !r.Outcome.WrongAnswer(); !failed {
 		return v
 	}
 	v[1].OK = false

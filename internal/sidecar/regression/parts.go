@@ -106,7 +106,7 @@ func tookOf(r *probe.Result, v values, usualOutput float64) (t took, ok bool) {
 	p := r.Phases
 	t = took{connect: (p.DNS.V + p.Connect.V + p.TLS.V).Seconds(), ttft: r.TTFT.V.Seconds()}
 	switch waited := v[0]; {
-	case r.TTFT.OK && r.Outcome.Failed() && r.Outcome != probe.ContentMismatch:
+	case r.TTFT.OK && r.Outcome.Failed() && !r.Outcome.WrongAnswer():
 		if usualOutput > 0 && v[1].OK {
 			t.tpot, t.output = v[1].V.Seconds()/usualOutput, usualOutput
 		}

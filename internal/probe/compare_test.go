@@ -1,0 +1,134 @@
+package probe_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+)
+
+// comparisons is a Sink that keeps what came of comparing.
+type comparisons struct {
+	recorder
+	mu  sync.Mutex
+	all []probe.Comparison
+}
+
+func (c *comparisons) Observe(e probe.Event) {
+	c.recorder.Observe(e)
+	if one, ok := e.(probe.Comparison); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.all = append(c.all, one)
+	}
+}
+
+// wholeText is a whole answer of a text.
+func wholeText(s string) string {
+	return fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":5}}`, quoted(s))
+}
+
+// wholeCall is a whole answer that calls a tool.
+func wholeCall(name, arguments, finish string) string {
+	return fmt.Sprintf(`{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":%q,"arguments":%s}}]},"finish_reason":%q}]}`, name, quoted(arguments), finish)
+}
+
+// TestCompareStreamed asks for each answer once more without streaming.
+func TestCompareStreamed(t *testing.T) {
+	rain := []string{text("It "), text("rains."), ended("stop")}
+	oslo := []string{begin(0, "a", "get_weather", ""), more(0, `{"city":"Oslo"}`), ended("tool_calls")}
+	for name, tc := range map[string]struct {
+		streamed []string
+		whole    []string // of the requests that are not streamed, in turn
+		want     probe.Comparison
+	}{
+		"same":                {rain, []string{wholeText("It rains.\n")}, probe.Comparison{Verdict: probe.Same, Tokens: 25}},
+		"a piece is lost":     {rain, []string{wholeText("It rains again."), wholeText("It rains again.")}, probe.Comparison{Verdict: probe.Different, Text: "text", Tokens: 50}},
+		"never twice alike":   {rain, []string{wholeText("It pours."), wholeText("It snows.")}, probe.Comparison{Verdict: probe.Unsteady, Text: "text", Tokens: 50}},
+		"refused":             {rain, []string{`{"error":{"message":"streams only"}}`}, probe.Comparison{Verdict: probe.NoVerdict, Text: "HTTP 400: streams only"}},
+		"no choices":          {rain, []string{`{}`}, probe.Comparison{Verdict: probe.NoVerdict, Text: "the whole answer has no choices"}},
+		"same call":           {oslo, []string{wholeCall("get_weather", `{"city": "Oslo"}`, "tool_calls")}, probe.Comparison{Verdict: probe.Same}},
+		"another call":        {oslo, []string{wholeCall("get_weather", `{"city": "Bergen"}`, "tool_calls"), wholeCall("get_weather", `{"city": "Bergen"}`, "tool_calls")}, probe.Comparison{Verdict: probe.Different, Text: "tool calls"}},
+		"another finish":      {oslo, []string{wholeCall("get_weather", `{"city": "Oslo"}`, "stop"), wholeCall("get_weather", `{"city": "Oslo"}`, "stop")}, probe.Comparison{Verdict: probe.Different, Text: "finish reason"}},
+		"only whole it calls": {rain, []string{wholeCall("get_time", `{}`, "tool_calls"), wholeCall("get_time", `{}`, "tool_calls")}, probe.Comparison{Verdict: probe.Different, Text: "text, tool calls, finish reason"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left := tc.whole
+			s := serve(t, func(_ int, a asked) []string {
+				if a.Stream || len(left) == 0 {
+					return tc.streamed
+				}
+				next := left[0]
+				left = left[1:]
+				return []string{next}
+			})
+			o := toolOptions(s.addr)
+			o.Workload.Compare = 1
+			p, err := probe.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			sink := &comparisons{}
+			stop := make(chan struct{})
+			pl := plan(1)
+			pl.Stop = stop
+			p.Converse(t.Context(), pl, &untilCompared{sink, stop})
+			if len(sink.all) != 1 || len(left) != 0 || sink.results[0].Outcome != probe.Success {
+				t.Fatalf("%d comparisons, %d answers were not asked for, %+v", len(sink.all), len(left), sink.results)
+			}
+			tc.want.Target, tc.want.Workload, tc.want.TraceID = "t", "w", sink.results[0].TraceID
+			if diff := cmp.Diff(tc.want, sink.all[0]); diff != "" {
+				t.Errorf("comparison (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// untilCompared stops the conversation with its first comparison.
+type untilCompared struct {
+	*comparisons
+	stop chan struct{}
+}
+
+func (u *untilCompared) Observe(e probe.Event) {
+	u.comparisons.Observe(e)
+	if _, ok := e.(probe.Comparison); ok {
+		close(u.stop)
+	}
+}
+
+// TestComparisonsMakeNobodyLate: the next turn is due after the comparison, which
+// is of the same history.
+func TestComparisonsMakeNobodyLate(t *testing.T) {
+	var compared time.Time
+	s := serve(t, func(n int, a asked) []string {
+		if a.Stream {
+			return []string{text("Yes."), ended("stop")}
+		}
+		if n == 2 {
+			compared = time.Now()
+		}
+		return []string{wholeText("Yes.")}
+	})
+	o := options(s.addr)
+	o.Workload.Compare = 1
+	results, sum := converse(t.Context(), t, o, 2)
+	requests := s.requests()
+	if len(results) != 2 || sum.Outcome != probe.Success || len(requests) != 4 {
+		t.Fatalf("%d turns and %d requests, %+v", len(results), len(requests), sum)
+	}
+	if due := results[1].Scheduled; due.Before(compared) {
+		t.Errorf("the second turn was due %v before the first was compared", compared.Sub(due))
+	}
+	for n := 0; n < 4; n += 2 {
+		a, b := requests[n], requests[n+1]
+		if a.Stream, b.Stream = !a.Stream, b.Stream; !cmp.Equal(a, b) {
+			t.Errorf("asked for %+v, and to compare for %+v", a, b)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package probe
+
+import (
+	"synthetic/internal/probe/contract"
+	"synthetic/internal/probe/workload"
+)
+
+// mostRounds is how many answers in a row may call tools and get the results. A
+// model that goes on for longer than that does not come to an end.
+const mostRounds = 8
+
+// judge holds a whole answer to what was asked for. A call says nothing that the
+// check of the content could be about.
+func (d *dialogue) judge(r *Result, scrub scrubber) {
+	p := d.p
+	a := contract.Answer{
+		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
+		Free: d.history[len(d.history)-1].Role == workload.RoleTool,
+	}
+	outcome, err := ToolCallInvalid, p.contract.Calls(a)
+	if err == nil {
+		outcome, err = SchemaMismatch, p.contract.Text(a)
+	}
+	if called := len(p.opts.Workload.Tools) > 0 && len(r.ToolCalls) > 0; err == nil && !called {
+		outcome, err = ContentMismatch, p.accept(r.Answer)
+	}
+	if err != nil {
+		r.Outcome, r.Err = outcome, scrub.clean(err.Error())
+	}
+}
+
+// called adds an answer that calls tools to the history, and reports false if it
+// does not: calls that the limit of tokens cut cannot be carried out.
+func (d *dialogue) called(r Result) bool {
+	if len(d.p.opts.Workload.Tools) == 0 || len(r.ToolCalls) == 0 || r.FinishReason == finishLength || d.rounds == mostRounds {
+		d.rounds = 0
+		return false
+	}
+	m := workload.Message{Role: "assistant", Content: r.Answer, ToolCalls: r.ToolCalls}
+	d.echo(&m, r)
+	d.history = append(d.history, m)
+	d.added += m.Size()
+	d.calls = r.ToolCalls
+	d.rounds++
+	return true
+}
+
+// answerCalls adds the results of the calls to the history.
+func (d *dialogue) answerCalls() {
+	for _, call := range d.calls {
+		m := workload.Message{Role: workload.RoleTool, ToolCallID: call.ID}
+		for _, t := range d.p.opts.Workload.Tools {
+			if t.Name == call.Name {
+				m.Content = t.Result
+			}
+		}
+		d.history = append(d.history, m)
+		d.added += m.Size()
+	}
+	d.calls = nil
+}

@@ -1,0 +1,149 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// asked is a request as far as the servers of these tests look at it.
+type asked struct {
+	Stream   bool `json:"stream"`
+	Messages []struct {
+		Role       string  `json:"role"`
+		Content    *string `json:"content"`
+		ToolCallID string  `json:"tool_call_id"`
+		ToolCalls  []struct {
+			ID       string
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	} `json:"messages"`
+	Tools          []map[string]any `json:"tools"`
+	ToolChoice     any              `json:"tool_choice"`
+	ResponseFormat any              `json:"response_format"`
+}
+
+// strict says why a server that checks a conversation refuses it.
+func (a asked) strict() string {
+	var open []string
+	for i, m := range a.Messages {
+		switch {
+		case m.Role == "tool":
+			at := slices.Index(open, m.ToolCallID)
+			if at < 0 {
+				return fmt.Sprintf("message %d: no call has the id %q", i, m.ToolCallID)
+			}
+			open = slices.Delete(open, at, at+1)
+			continue
+		case len(open) > 0:
+			return fmt.Sprintf("message %d: the calls %q have no result", i, open)
+		case m.Content == nil && len(m.ToolCalls) == 0:
+			return fmt.Sprintf("message %d: must contain either 'content' or 'tool_calls'", i)
+		}
+		for _, c := range m.ToolCalls {
+			open = append(open, c.ID)
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Sprintf("the calls %q have no result", open)
+	}
+	return ""
+}
+
+// caller is a strict server over real TCP. Its answers are the events of a
+// stream, or a whole answer, by the number of the request.
+type caller struct {
+	addr string
+	mu   sync.Mutex
+	seen []asked
+}
+
+// serve starts a server that answers request n with answer(n, request); an error
+// object is a refusal.
+func serve(t *testing.T, answer func(n int, a asked) []string) *caller {
+	t.Helper()
+	c := &caller{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var a asked
+		body, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(body, &a); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		c.mu.Lock()
+		c.seen = append(c.seen, a)
+		n := len(c.seen)
+		c.mu.Unlock()
+		if why := a.strict(); why != "" {
+			http.Error(w, `{"error":{"message":"`+strings.ReplaceAll(why, `"`, `'`)+`"}}`, http.StatusBadRequest)
+			return
+		}
+		events := answer(n, a)
+		if strings.HasPrefix(events[0], `{"error"`) {
+			http.Error(w, events[0], http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", map[bool]string{true: "text/event-stream", false: "application/json"}[a.Stream])
+		for _, event := range events {
+			_, _ = io.WriteString(w, event)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	t.Cleanup(server.Close)
+	c.addr = strings.TrimPrefix(server.URL, "http://")
+	return c
+}
+
+// requests returns what was asked so far.
+func (c *caller) requests() []asked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.seen)
+}
+
+// delta is an event that adds to the message, given as JSON.
+func delta(fields string) string {
+	return `data: {"choices":[{"index":0,"delta":{` + fields + `}}]}` + "\n\n"
+}
+
+// text is an event of content.
+func text(s string) string { return delta(`"content":` + quoted(s)) }
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// begin and more are the events of a call: its head, and a piece of its arguments.
+func begin(index int, id, name, arguments string) string {
+	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]`, index, id, name, quoted(arguments)))
+}
+
+func more(index int, arguments string) string {
+	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,"function":{"arguments":%s}}]`, index, quoted(arguments)))
+}
+
+// ended is the end of a stream for a reason.
+func ended(reason string) string {
+	return `data: {"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}` + "\n\n" + done
+}
+
+// toolOptions probe an address with two tools.
+func toolOptions(addr string) probe.Options {
+	o := options(addr)
+	o.Workload.Tools = []workload.Tool{
+		{Name: "get_weather", Description: "The weather.", Result: `{"celsius": 21}`, Parameters: map[string]any{
+			"type": "object", "required": []any{"city"}, "properties": map[string]any{"city": map[string]any{"type": "string"}},
+		}},
+		{Name: "get_time", Result: "12:00", Parameters: map[string]any{"type": "object"}},
+	}
+	return o
+}

@@ -1,0 +1,147 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// TestToolCalls holds a turn to the tools that it was given, whatever pieces its
+// calls come in.
+func TestToolCalls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		events []string
+		want   probe.Outcome
+		says   string
+	}{
+		"valid":               {[]string{begin(0, "a", "get_weather", ""), more(0, `{"ci`), more(0, `ty": "Oslo"}`), ended("tool_calls")}, probe.Success, ""},
+		"valid, in one event": {[]string{begin(0, "a", "get_weather", `{"city": "Oslo"}`) + ended("tool_calls")}, probe.Success, ""},
+		"valid, ends as stop": {[]string{begin(0, "a", "get_time", `{}`), ended("stop")}, probe.Success, ""},
+		"no call":             {[]string{text("It rains."), ended("stop")}, probe.Success, ""},
+		"no JSON":             {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": Oslo}`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
+		"cut JSON":            {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": "Os`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
+		"pieces said twice":   {[]string{begin(0, "a", "get_weather", ""), more(0, `{"city": `), more(0, `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, "are no JSON"},
+		"against the schema":  {[]string{begin(0, "a", "get_weather", `{"town": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, "missing property 'city'"},
+		"unknown tool":        {[]string{begin(0, "a", "get_wether", `{"city": "Oslo"}`), ended("tool_calls")}, probe.ToolCallInvalid, `there is no tool "get_wether"`},
+		"leaked":              {[]string{text("<tool_call>\n"), text(`{"name": "get_weather"}`), ended("stop")}, probe.ToolCallInvalid, "markup"},
+		"leaked, in two":      {[]string{text("<tool"), text("_call>"), ended("stop")}, probe.ToolCallInvalid, "markup"},
+		"leaked, Mistral":     {[]string{text("[TOOL"), text("_CALLS]"), text(`[{"name": "get_weather"}]`), ended("stop")}, probe.ToolCallInvalid, "markup"},
+		"leaked beside":       {[]string{text("<|python_tag|>"), begin(0, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "markup"},
+		"one id for two":      {[]string{begin(0, "a", "get_time", `{}`), begin(1, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "id of its own"},
+		"cut by the limit":    {[]string{begin(0, "a", "get_weather", `{"city": "Os`), ended("length")}, probe.Success, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(int, asked) []string { return tc.events })
+			results, _ := converse(t.Context(), t, toolOptions(s.addr), 1)
+			r := results[0]
+			if r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) || !r.TTFT.OK {
+				t.Errorf("outcome %s (%s), TTFT %v; want %s (%s)", r.Outcome, r.Err, r.TTFT, tc.want, tc.says)
+			}
+			if called := strings.Contains(tc.events[0], "tool_calls"); called && r.AnswerTTFT.OK {
+				t.Error("a call alone has an answer TTFT")
+			}
+		})
+	}
+}
+
+// TestTurnAfterACall holds a conversation with a strict server: calls, in
+// parallel, their results, the answer to them, and the user's next question.
+func TestTurnAfterACall(t *testing.T) {
+	s := serve(t, func(n int, _ asked) []string {
+		switch n {
+		case 1:
+			return []string{text("I look."), begin(0, "a", "get_weather", `{"city": "Oslo"}`), begin(1, "b", "get_time", ""), more(1, "{}"), ended("tool_calls")}
+		case 2:
+			return []string{text("21 degrees at noon."), ended("stop")}
+		}
+		return []string{text("Yes."), ended("stop")}
+	})
+	o := toolOptions(s.addr)
+	o.Workload.ToolChoice = workload.ChoiceRequired
+	o.Workload.Check.Contains = "." // of answers, not of calls
+	results, sum := converse(t.Context(), t, o, 2)
+	var got []any
+	for _, r := range results {
+		got = append(got, r.Turn, r.Kind, r.Outcome, len(r.ToolCalls))
+	}
+	want := []any{1, probe.First, probe.Success, 2, 2, probe.Followup, probe.Success, 0, 3, probe.Followup, probe.ToolCallInvalid, 0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("turns (-want +got):\n%s\nthe last: %s", diff, results[len(results)-1].Err)
+	}
+	if sum.Turns != 3 || sum.Planned != 2 || sum.Shortened {
+		t.Errorf("conversation %+v", sum)
+	}
+	requests := s.requests()
+	history, _ := json.Marshal(requests[1].Messages)
+	const wantHistory = `[{"role":"user","content":"Hello there.","tool_call_id":"","tool_calls":null},` +
+		`{"role":"assistant","content":"I look.","tool_call_id":"","tool_calls":[` +
+		`{"ID":"a","Function":{"Name":"get_weather","Arguments":"{\"city\": \"Oslo\"}"}},{"ID":"b","Function":{"Name":"get_time","Arguments":"{}"}}]},` +
+		`{"role":"tool","content":"{\"celsius\": 21}","tool_call_id":"a","tool_calls":null},` +
+		`{"role":"tool","content":"12:00","tool_call_id":"b","tool_calls":null}]`
+	if diff := cmp.Diff(wantHistory, string(history)); diff != "" {
+		t.Errorf("history of the turn after the call (-want +got):\n%s", diff)
+	}
+	for n, choice := range []any{"required", nil, "required"} {
+		if r := requests[n]; r.ToolChoice != choice || len(r.Tools) != 2 {
+			t.Errorf("request %d has the tool choice %v and %d tools, want %v and 2", n+1, r.ToolChoice, len(r.Tools), choice)
+		}
+	}
+}
+
+// TestIDsThatDoNotMatch: a server that streams another id than it remembers
+// refuses the turn after the call.
+func TestIDsThatDoNotMatch(t *testing.T) {
+	s := serve(t, func(n int, a asked) []string {
+		if n == 2 && a.Messages[2].ToolCallID != "remembered" {
+			return []string{`{"error":{"message":"no such call"}}`}
+		}
+		return []string{begin(0, "streamed", "get_time", `{}`), ended("tool_calls")}
+	})
+	results, sum := converse(t.Context(), t, toolOptions(s.addr), 1)
+	if len(results) != 2 || results[1].Outcome != probe.HTTP4xx || !strings.Contains(results[1].Err, "no such call") || sum.Outcome != probe.HTTP4xx {
+		t.Errorf("%d turns, %+v, the last %s", len(results), sum, results[len(results)-1].Err)
+	}
+}
+
+// TestCallsWithoutEnd: a model that only ever calls is not asked for ever.
+func TestCallsWithoutEnd(t *testing.T) {
+	s := serve(t, func(int, asked) []string {
+		return []string{begin(0, "a", "get_time", `{}`), ended("tool_calls")}
+	})
+	results, sum := converse(t.Context(), t, toolOptions(s.addr), 1)
+	if len(results) != 9 || sum.Outcome != probe.Success {
+		t.Errorf("%d turns, %+v; want the call and eight with results", len(results), sum)
+	}
+}
+
+// TestResponseFormat holds answers to a JSON schema.
+func TestResponseFormat(t *testing.T) {
+	for name, tc := range map[string]struct {
+		events []string
+		want   probe.Outcome
+		says   string
+	}{
+		"followed": {[]string{text(`{"city": "Os`), text(`lo"}`), ended("stop")}, probe.Success, ""},
+		"fenced":   {[]string{text("```json\n"), text(`{"city": "Oslo"}`), text("\n```"), ended("stop")}, probe.SchemaMismatch, "the answer is no JSON"},
+		"violated": {[]string{text(`{"city": 7}`), ended("stop")}, probe.SchemaMismatch, "at '/city': got number, want string"},
+		"cut":      {[]string{text(`{"city": "Os`), ended("length")}, probe.Success, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(int, asked) []string { return tc.events })
+			o := options(s.addr)
+			o.Workload.Format = &workload.Format{Name: "city", Strict: true, Schema: toolOptions("").Workload.Tools[0].Parameters}
+			if r := once(t, o); r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) {
+				t.Errorf("outcome %s (%s), want %s (%s)", r.Outcome, r.Err, tc.want, tc.says)
+			}
+			format, _ := json.Marshal(s.requests()[0].ResponseFormat)
+			if want := `{"json_schema":{"name":"city","schema":{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"},"strict":true},"type":"json_schema"}`; string(format) != want {
+				t.Errorf("the request asks for %s, want %s", format, want)
+			}
+		})
+	}
+}
