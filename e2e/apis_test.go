@@ -47,7 +47,7 @@ func TestLlamaServerAPIs(t *testing.T) {
 // bounded, so that an answer ends before its limit and is judged.
 const toolsConfiguration = `
 targets:
-  - {name: llama, base_url: %q}
+  - {name: llama, base_url: %[1]q}
 workloads:
   - name: tools
     turns: {min: 2, max: 2}
@@ -58,29 +58,28 @@ workloads:
     tool_choice: required
     tools:
       - name: get_weather
-        parameters: &place
-          type: object
-          properties: {city: {type: string, enum: [Oslo, Lisbon]}, sunny: {type: boolean}}
-          required: [city, sunny]
-          additionalProperties: false
+        parameters: %[2]s
         result: '{"celsius": 21}'
   - name: json
     turns: {min: 1, max: 1}
     prompt_tokens: 50
     max_output_tokens: 400
     temperature: 0
-    response_format: {name: place, schema: *place}
+    response_format: {name: place, schema: %[2]s}
 traffic:
   - {workload: tools, arrival: {process: constant, rate: 0.5}}
   - {workload: json, arrival: {process: constant, rate: 0.5}}
 `
 
+// placeSchema has room for a few answers only.
+const placeSchema = `{type: object, properties: {city: {type: string, enum: [Oslo, Lisbon]}, sunny: {type: boolean}}, required: [city, sunny], additionalProperties: false}`
+
 // TestLlamaServerToolsAndSchemas: llama-server holds the model to calls and to
 // JSON that fit, and the sidecar finds nothing wrong with them.
 func TestLlamaServerToolsAndSchemas(t *testing.T) {
 	s := startLlamaServer(t, "--chat-template-file", "testdata/tools.jinja")
-	c := startConfigured(t, fmt.Sprintf(toolsConfiguration, s.api()))
-	c.awaitTurns(t, 12)
+	c := startConfigured(t, fmt.Sprintf(toolsConfiguration, s.api(), placeSchema))
+	c.awaitTurns(t, 8)
 	m := c.metrics(t)
 	for _, workload := range []string{"tools", "json"} {
 		if n := m.sum("synthetic_turns_total", map[string]string{"workload": workload}); n < 2 {
