@@ -55,7 +55,8 @@ func (t *tap) Observe(e probe.Event) {
 		if t.turnOver != nil {
 			t.turnOver()
 		}
-		if e.Turn == 1 && e.PromptTokens.OK {
+		// Tools, too, are tokens of the prompt, and how many nobody says.
+		if e.Turn == 1 && e.PromptTokens.OK && len(t.job.Workload.Tools) == 0 {
 			t.source.Learn(t.plan.CharsOpening, e.PromptTokens.V)
 		}
 		if e.Status == http.StatusNotFound {

@@ -42,6 +42,14 @@ func TestJournal(t *testing.T) {
 			t.Errorf("an own fault in %s is hidden by that of another job", target)
 		}
 	}
+	for i, verdict := range []probe.Verdict{probe.Same, probe.Unsteady, probe.Different, probe.Different} {
+		before := len(out.String())
+		j.Observe(probe.Comparison{Target: "a", Workload: "w", Verdict: verdict, TraceID: "abc", Text: "tool calls"})
+		said := out.String()[before:]
+		if news := i == 2; strings.Contains(said, `another than the same one whole" target=a workload=w trace=abc differs="tool calls"`) != news || (said != "") != news {
+			t.Errorf("comparison %d, %s: said %q", i, verdict, said)
+		}
+	}
 	j.Remove(probe.Key{Target: "a", Workload: "w"})
 	before := len(out.String())
 	j.Observe(probe.Result{Target: "a", Workload: "w", Outcome: probe.Empty, End: start})

@@ -12,6 +12,9 @@ func (s *Source) Estimate(c Conversation) int {
 	for turn := 1; turn <= c.Turns; turn++ {
 		total += s.EstimatePrompt(c, turn) + s.output()
 	}
+	if len(s.spec.Tools) > 0 {
+		total *= 2 // each turn may call, and the results are another
+	}
 	return total
 }
 

@@ -69,7 +69,7 @@ func jobs(targets ...string) []sink.Job {
 	for _, t := range targets {
 		j := sink.Job{Objectives: objectives(), ServerMetrics: true}
 		j.Target = target.Target{Name: t, Model: "m-8b", Connection: target.Reuse, BaseURL: "http://name:secret@east.example:8000/v1?key=secret#secret"}
-		j.Workload.Name, j.Traffic.Rate = "chat", 0.25
+		j.Workload.Name, j.Workload.Compare, j.Traffic.Rate = "chat", 0.01, 0.25
 		if t == "east" {
 			j.Benchmark = &sink.Benchmark{Run: "nightly", Variant: "kv_aware", Level: 20, Figures: benchmarks()}
 		}

@@ -152,9 +152,12 @@ func TestConversations(t *testing.T) {
 	for _, reason := range append(SkipReasons(), "unheard of") {
 		r.Observe(probe.Skip{Target: "a", Workload: "chat", Reason: reason})
 	}
+	r.Observe(probe.Comparison{Target: "a", Workload: "chat", Verdict: probe.Different})
 	g := gather(t, r)
 	for series, want := range map[string]float64{
-		ofJob(ConversationsStarted): 4, ofJob(Conversations): 3, ofJob(ConversationsInFlight): 1,
+		StreamComparisons + "{target=a,verdict=different,workload=chat}": 1,
+		StreamComparisons + "{target=a,verdict=same,workload=chat}":      0,
+		ofJob(ConversationsStarted):                                      4, ofJob(Conversations): 3, ofJob(ConversationsInFlight): 1,
 		ofJob(ConversationFailures): 1, ofJob(ConversationsCanceled): 1, ofJob(ConversationDuration): 1,
 	} {
 		if got := g.value(t, series); got != want {

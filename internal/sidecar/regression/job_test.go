@@ -34,6 +34,8 @@ func TestValues(t *testing.T) {
 		"an error in the end":    {probe.Result{Outcome: probe.HTTP5xx, Sent: sent, End: sent.Add(45 * time.Second)}, none, none},
 		"refused for load":       {probe.Result{Outcome: probe.HTTP429, Sent: sent, End: sent}, none, none},
 		"wrong words":            {probe.Result{Outcome: probe.ContentMismatch, TTFT: ok, TPOT: ok}, ok, ok},
+		"a wrong call":           {probe.Result{Outcome: probe.ToolCallInvalid, TTFT: ok, TPOT: ok}, ok, ok},
+		"another form":           {probe.Result{Outcome: probe.SchemaMismatch, TTFT: ok, TPOT: ok}, ok, ok},
 		"canceled by a shutdown": {probe.Result{Outcome: probe.Canceled, TTFT: ok}, none, none},
 	} {
 		got := valuesOf(&tt.r, d)
