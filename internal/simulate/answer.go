@@ -92,9 +92,9 @@ func tokens(text string) iter.Seq[string] {
 	}
 }
 
-// garble replaces the text by what a deployment says whose numbers went wrong;
-// it reports whether such an answer has no end of its own.
-func (a *answer) garble(kind IncidentKind) (endless bool) {
+// garble replaces the text by what a deployment says whose numbers went wrong,
+// if it is of that kind. Some of it has no end of its own.
+func (a *answer) garble(kind IncidentKind) (garbled, endless bool) {
 	switch kind {
 	case Exclamations:
 		a.more = func() []rune { return []rune("!!!!") }
@@ -103,9 +103,9 @@ func (a *answer) garble(kind IncidentKind) (endless bool) {
 		a.more = func() []rune { return phrase }
 	case WrongScript:
 		a.more = func() []rune { return []rune{rune(0x4e00 + a.rand.IntN(0x5000))} }
-		return false
+		return true, false
 	default:
-		return false
+		return false, false
 	}
-	return true
+	return true, true
 }

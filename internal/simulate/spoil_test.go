@@ -130,6 +130,36 @@ func TestLogprobsCanBeRepeatedAndDrift(t *testing.T) {
 	}
 }
 
+// TestEveryAPIHasLogprobs: the same ones, each in its place.
+func TestEveryAPIHasLogprobs(t *testing.T) {
+	_, c := serve(t, quick)
+	ask := func(path, body string, place ...any) any {
+		_, got := c.ask(t, path, `{"model":"simulated-chat",`+body+`}`)
+		return got[0].at(place...)
+	}
+	const messages = `"messages":[{"role":"user","content":"hi"}],"logprobs":true,"top_logprobs":2`
+	want := encode(ask("/v1/chat/completions", messages, "choices", 0, "logprobs", "content"))
+	if got := encode(ask("/api/chat", messages+`,"stream":false`, "logprobs")); got != want || want == "null" {
+		t.Errorf("ollama has %s, chat %s", got, want)
+	}
+	const include = `"input":"hi","include":["message.output_text.logprobs"],"top_logprobs":2`
+	if got := encode(ask("/v1/responses", include, "output", 0, "content", 0, "logprobs")); got != want {
+		t.Errorf("responses have %s, chat %s", got, want)
+	}
+	legacy := ask("/v1/completions", `"prompt":"hi","logprobs":2`, "choices", 0, "logprobs")
+	var got struct {
+		Tokens   []string
+		Logprobs []float64            `json:"token_logprobs"`
+		Top      []map[string]float64 `json:"top_logprobs"`
+	}
+	if err := json.Unmarshal([]byte(encode(legacy)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Tokens) != 8 || len(got.Logprobs) != 8 || len(got.Top) != 8 || len(got.Top[0]) != 2 || got.Top[0][got.Tokens[0]] != got.Logprobs[0] {
+		t.Errorf("completions have %+v", got)
+	}
+}
+
 func TestTemperatureMakesAnswersVary(t *testing.T) {
 	_, c := serve(t, quick)
 	seen := map[string]bool{}

@@ -106,10 +106,11 @@ func (t *turn) write(n uint64, room int) {
 	t.text = newAnswer(o.Seed, t.textKey)
 	wanted := o.Answer.draw(t.text.rand)
 	t.thinks = q.thinking(o.Reasoning, wanted)
-	if t.text.garble(t.fault.Kind) && q.maxTokens() != nil {
+	garbled, endless := t.text.garble(t.fault.Kind)
+	if endless && q.maxTokens() != nil {
 		q.IgnoreEOS = true
 	}
-	if text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed))); ok {
+	if text, ok := t.structured(rand.New(rand.NewPCG(t.textKey, o.Seed))); ok && !garbled {
 		wanted = t.text.fix(t.thinks, text)
 		q.MinTokens, q.IgnoreEOS = 0, false
 	}
