@@ -29,7 +29,7 @@ func readOllama(_ *http.Request, body []byte, q *chatRequest) error {
 	if n := in.Options.NumPredict; n != nil && *n > 0 { // -1 is without a limit
 		q.MaxCompletionTokens = n
 	}
-	if string(in.Think) == "false" {
+	if json.Unmarshal(in.Think, &q.Effort) != nil && string(in.Think) == "false" { // true, false or an effort
 		q.Effort = "none"
 	}
 	switch format := string(in.Format); format {

@@ -259,6 +259,29 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
+// TestReasoningIsAskedForInEveryAPI: none and half of it, in the API's words.
+func TestReasoningIsAskedForInEveryAPI(t *testing.T) {
+	o := quick
+	o.Answer.Median, o.Reasoning = 40, 0.5
+	_, c := serve(t, o)
+	for name, asks := range map[string]map[string]int{
+		"responses": {`,"reasoning":{"effort":"none"}`: 0, `,"reasoning":{"effort":"low"}`: 10},
+		"messages":  {`,"thinking":{"type":"disabled"}`: 0, `,"thinking":{"type":"enabled","budget_tokens":1024}`: 20},
+		"ollama":    {`,"think":false`: 0, `,"think":true`: 20, `,"think":"low"`: 10},
+	} {
+		for _, d := range dialects() {
+			for more, want := range asks {
+				if d.name != name {
+					continue
+				}
+				if got := d.ask(t, c, more); len(got.reasoning) != want*charsPerToken || got.content == "" {
+					t.Errorf("%s%s: reasoning %q, content %q, want %d tokens of reasoning", name, more, got.reasoning, got.content, want)
+				}
+			}
+		}
+	}
+}
+
 func TestStrictHistories(t *testing.T) {
 	o := quick
 	o.RefuseMaxTokens = true
