@@ -58,7 +58,7 @@ func TestCompareStreamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			left := tc.whole
-			s := serve(t, func(_ int, a asked) []string {
+			s := serve(t, func(_ int, a request) []string {
 				if a.Stream || len(left) == 0 {
 					return tc.streamed
 				}
@@ -106,7 +106,7 @@ func (u *untilCompared) Observe(e probe.Event) {
 // is of the same history.
 func TestComparisonsMakeNobodyLate(t *testing.T) {
 	var compared time.Time
-	s := serve(t, func(n int, a asked) []string {
+	s := serve(t, func(n int, a request) []string {
 		if a.Stream {
 			return []string{text("Yes."), ended("stop")}
 		}

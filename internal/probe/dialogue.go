@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 )
@@ -169,36 +171,57 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
-	d.measure(ctx, &r)
+	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
 	sink.Observe(r)
 	return r
 }
 
-// measure sends one request and fills the result.
-func (d *dialogue) measure(ctx context.Context, r *Result) {
-	var traceparent string
-	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.request(ctx, traceparent)
+// measure sends one request and fills the result. A request that is refused for
+// the name of a field is repeated with the other, and only that is measured.
+func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
+	limit := d.p.limitField()
+	a, err := d.send(ctx, r, limit)
+	if err == nil {
+		again, first := d.p.learn(a, limit)
+		if first {
+			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
+		}
+		if again {
+			r.Scheduled = a.end
+			a, err = d.send(ctx, r, d.p.limitField())
+		}
+	}
 	if err != nil {
 		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
-		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
+		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}
 		return
 	}
-	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
-	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
 	d.lag = max(d.lag, r.Lag)
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
-		d.judge(r, scrub)
+		d.judge(r, a.scrub)
 	}
+}
+
+// send sends one request and follows its answer.
+func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
+	var traceparent string
+	r.TraceID, traceparent = newTrace()
+	req, scrub, err := d.request(ctx, limit, traceparent)
+	if err != nil {
+		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
+	}
+	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	a := &attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a.run(req, d.p.limits)
+	return a, nil
 }
 
 // goOn adds an answer to the history, and reports false if the conversation ends
@@ -247,14 +270,14 @@ var errNoMemory = errors.New("the prober has no memory left for the conversation
 var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
 
 // request builds the request of a turn, if there is room for it.
-func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
+func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
 	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
 		return nil, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, traceparent)
 }
 
 // report writes what the attempt saw into the result.

@@ -36,6 +36,8 @@ type Options struct {
 	Pacer *wire.Pacer
 	// Peaks remember how near turns came to their bounds; nil for none.
 	Peaks *Peaks
+	// Learned is shared by the probers of a target; nil is this one's own.
+	Learned *Learned
 	// Lag says how late this process is; nil means never.
 	Lag Lateness
 }
@@ -69,6 +71,9 @@ type Prober struct {
 func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
+	}
+	if o.Learned == nil {
+		o.Learned = &Learned{}
 	}
 	p := &Prober{opts: o, api: api.Of(o.Target.API), auth: target.NewAuthorizer(o.Target)}
 	if o.Workload.Check.Regexp != "" {
@@ -170,14 +175,15 @@ func newClient(t target.Target, o Options) *wire.Client {
 
 // request builds one turn's request. A key that cannot be read is an error
 // that has the key's place, not its content.
-func (p *Prober) request(ctx context.Context, model string, history []workload.Message, traceparent string) (*http.Request, scrubber, error) {
+func (p *Prober) request(ctx context.Context, turn api.Turn, traceparent string) (*http.Request, scrubber, error) {
 	t := p.opts.Target
 	header, err := p.auth.Header(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	scrub := newScrubber(header)
-	body, err := p.api.Request(api.Turn{Model: model, Spec: p.opts.Workload, History: history, Target: t, Limit: t.Limit})
+	turn.Spec, turn.Target = p.opts.Workload, t
+	body, err := p.api.Request(turn)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// asked is a request as far as the servers of these tests look at it.
-type asked struct {
+// request is what was asked, as far as the servers of these tests look at it.
+type request struct {
 	Stream   bool `json:"stream"`
 	Messages []struct {
 		Role       string  `json:"role"`
@@ -33,7 +33,7 @@ type asked struct {
 }
 
 // strict says why a server that checks a conversation refuses it.
-func (a asked) strict() string {
+func (a request) strict() string {
 	var open []string
 	for i, m := range a.Messages {
 		switch {
@@ -64,16 +64,16 @@ func (a asked) strict() string {
 type caller struct {
 	addr string
 	mu   sync.Mutex
-	seen []asked
+	seen []request
 }
 
 // serve starts a server that answers request n with answer(n, request); an error
 // object is a refusal.
-func serve(t *testing.T, answer func(n int, a asked) []string) *caller {
+func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 	t.Helper()
 	c := &caller{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var a asked
+		var a request
 		body, _ := io.ReadAll(r.Body)
 		if err := json.Unmarshal(body, &a); err != nil {
 			t.Errorf("%s: %v", body, err)
@@ -102,8 +102,8 @@ func serve(t *testing.T, answer func(n int, a asked) []string) *caller {
 	return c
 }
 
-// requests returns what was asked so far.
-func (c *caller) requests() []asked {
+// requests returns those so far.
+func (c *caller) requests() []request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.seen)

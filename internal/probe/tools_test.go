@@ -36,7 +36,7 @@ func TestToolCalls(t *testing.T) {
 		"cut by the limit":    {[]string{begin(0, "a", "get_weather", `{"city": "Os`), ended("length")}, probe.Success, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, func(int, asked) []string { return tc.events })
+			s := serve(t, func(int, request) []string { return tc.events })
 			results, _ := converse(t.Context(), t, toolOptions(s.addr), 1)
 			r := results[0]
 			if r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) || !r.TTFT.OK {
@@ -52,7 +52,7 @@ func TestToolCalls(t *testing.T) {
 // TestTurnAfterACall holds a conversation with a strict server: calls, in
 // parallel, their results, the answer to them, and the user's next question.
 func TestTurnAfterACall(t *testing.T) {
-	s := serve(t, func(n int, _ asked) []string {
+	s := serve(t, func(n int, _ request) []string {
 		switch n {
 		case 1:
 			return []string{text("I look."), begin(0, "a", "get_weather", `{"city": "Oslo"}`), begin(1, "b", "get_time", ""), more(1, "{}"), ended("tool_calls")}
@@ -96,7 +96,7 @@ func TestTurnAfterACall(t *testing.T) {
 // TestIDsThatDoNotMatch: a server that streams another id than it remembers
 // refuses the turn after the call.
 func TestIDsThatDoNotMatch(t *testing.T) {
-	s := serve(t, func(n int, a asked) []string {
+	s := serve(t, func(n int, a request) []string {
 		if n == 2 && a.Messages[2].ToolCallID != "remembered" {
 			return []string{`{"error":{"message":"no such call"}}`}
 		}
@@ -110,7 +110,7 @@ func TestIDsThatDoNotMatch(t *testing.T) {
 
 // TestCallsWithoutEnd: a model that only ever calls is not asked for ever.
 func TestCallsWithoutEnd(t *testing.T) {
-	s := serve(t, func(int, asked) []string {
+	s := serve(t, func(int, request) []string {
 		return []string{begin(0, "a", "get_time", `{}`), ended("tool_calls")}
 	})
 	results, sum := converse(t.Context(), t, toolOptions(s.addr), 1)
@@ -132,7 +132,7 @@ func TestResponseFormat(t *testing.T) {
 		"cut":      {[]string{text(`{"city": "Os`), ended("length")}, probe.Success, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, func(int, asked) []string { return tc.events })
+			s := serve(t, func(int, request) []string { return tc.events })
 			o := options(s.addr)
 			o.Workload.Format = &workload.Format{Name: "city", Strict: true, Schema: toolOptions("").Workload.Tools[0].Parameters}
 			if r := once(t, o); r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) {

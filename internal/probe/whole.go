@@ -25,7 +25,7 @@ func (d *dialogue) whole(ctx context.Context, c *Comparison) (said, error) {
 		defer cancel()
 	}
 	_, traceparent := newTrace()
-	req, scrub, err := d.request(ctx, traceparent)
+	req, scrub, err := d.request(ctx, d.p.limitField(), traceparent)
 	var answer openai.ChatCompletionResponse
 	if err == nil {
 		answer, err = d.fetch(ctx, req)

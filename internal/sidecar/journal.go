@@ -39,9 +39,11 @@ func newJournal(logger *slog.Logger) *journal {
 
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
-	if c, ok := e.(probe.Comparison); ok {
-		j.compare(c)
-		return
+	switch e := e.(type) {
+	case probe.LimitLearned:
+		j.logger.Info("The target refuses max_tokens: it is sent max_completion_tokens from now on", "target", e.Target, "workload", e.Workload)
+	case probe.Comparison:
+		j.compare(e)
 	}
 	r, ended := e.(probe.Result)
 	if ended && r.Outcome.OwnFault() && j.ownIsNews(r) {
