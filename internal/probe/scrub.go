@@ -42,7 +42,7 @@ func newScrubber(header http.Header) scrubber {
 		for _, v := range values {
 			scheme, token, _ := strings.Cut(v, " ") // "Bearer abc"
 			switch name {
-			case "User-Agent":
+			case "User-Agent", "Anthropic-Version":
 				continue
 			case "Authorization":
 				add(token, 4)
