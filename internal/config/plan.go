@@ -91,6 +91,7 @@ func (b *planner) planSLOs(in []filePlanSLO, p sweep.Plan) []slo.Objective {
 	var jobs []probe.Job
 	for _, v := range p.Variants {
 		jobs = append(jobs, probe.Job{Target: v.Target, Workload: p.Workload})
+		b.vocabulary("variants", v.Target, p.Workload)
 	}
 	b.known = b.Fine("variants", "workload")
 	full := make([]fileSLO, len(in))
@@ -120,11 +121,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint), Metrics: f.MetricsURLs, Switch: f.Switch,
+		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
-	v.Target.Limit = f.LimitField
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	if at := path + ".metrics_urls"; b.Has(at) {
 		b.metrics(at, f.MetricsURLs)

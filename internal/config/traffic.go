@@ -36,6 +36,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			}
 			owner[pair] = path
 			j := probe.Job{Target: to, Workload: w.Spec, Traffic: settings, User: w.user}
+			b.vocabulary(path, to, w.Spec)
 			b.baseline(path, t, benchmark, j)
 			jobs = append(jobs, j)
 		}

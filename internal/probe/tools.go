@@ -2,6 +2,7 @@ package probe
 
 import (
 	"synthetic/internal/probe/contract"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
@@ -13,9 +14,13 @@ const mostRounds = 8
 // check of the content could be about.
 func (d *dialogue) judge(r *Result, scrub scrubber) {
 	p := d.p
+	if p.opts.Target.API == target.Messages {
+		fillArguments(r.ToolCalls)
+	}
 	a := contract.Answer{
 		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
-		Free: d.history[len(d.history)-1].Role == workload.RoleTool,
+		Anonymous: p.opts.Target.API == target.Ollama,
+		Free:      d.history[len(d.history)-1].Role == workload.RoleTool,
 	}
 	outcome, err := ToolCallInvalid, p.contract.Calls(a)
 	if err == nil {
@@ -26,6 +31,16 @@ func (d *dialogue) judge(r *Result, scrub scrubber) {
 	}
 	if err != nil {
 		r.Outcome, r.Err = outcome, scrub.clean(err.Error())
+	}
+}
+
+// fillArguments writes the arguments of calls without any as the object that they
+// are: an API whose calls begin with an empty one has no piece for it.
+func fillArguments(calls []workload.ToolCall) {
+	for i := range calls {
+		if calls[i].Arguments == "" {
+			calls[i].Arguments = "{}"
+		}
 	}
 }
 

@@ -60,7 +60,9 @@ func (messages) Request(t Turn) (Request, error) {
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
-	body, err := encode(req, temperature(t.Spec), t.Target.Extra, t.History)
+	more := temperature(t.Spec)
+	addMessagesTools(more, t)
+	body, err := encode(req, more, t.Target.Extra, t.History)
 	return Request{Path: "/messages", Body: body}, err
 }
 

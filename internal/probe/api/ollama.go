@@ -54,6 +54,7 @@ func (ollama) Request(t Turn) (Request, error) {
 	if t.Spec.ReasoningEffort != "" {
 		more["think"] = t.Spec.ReasoningEffort
 	}
+	addOllamaTools(more, t)
 	body, err := encode(req, more, t.Target.Extra, t.History)
 	return Request{Path: "/api/chat", Accept: "application/x-ndjson", Body: body}, err
 }

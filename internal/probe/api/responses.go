@@ -16,7 +16,6 @@ type responsesRequest struct {
 	Input           []any  `json:"input"`
 	MaxOutputTokens int    `json:"max_output_tokens,omitempty"`
 	Stream          bool   `json:"stream"`
-	Store           bool   `json:"store"`
 }
 
 type responsesMessage struct {
@@ -59,9 +58,11 @@ func (responses) Request(t Turn) (Request, error) {
 		req.Input = append(req.Input, responsesItems(i, &t.History[i])...)
 	}
 	more := temperature(t.Spec)
+	more["store"] = false
 	if t.Spec.ReasoningEffort != "" {
 		more["reasoning"] = map[string]any{"effort": t.Spec.ReasoningEffort}
 	}
+	addResponsesTools(more, t)
 	body, err := encode(req, more, t.Target.Extra, t.History)
 	return Request{Path: "/responses", Body: body}, err
 }

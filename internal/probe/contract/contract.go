@@ -24,6 +24,8 @@ type Answer struct {
 	// Cut says that the limit of tokens ended the answer: what it lacks at its
 	// end is no fault of the deployment.
 	Cut bool
+	// Anonymous says that the API has no ids for calls.
+	Anonymous bool
 	// Free says that the request left it to the model whether to call a tool,
 	// whatever the workload asks for.
 	Free bool
@@ -67,7 +69,7 @@ func (c *Contract) Calls(a Answer) error {
 		if err := c.call(call, a); err != nil {
 			return fmt.Errorf("call %d: %w", i+1, err)
 		}
-		if call.ID == "" || ids[call.ID] {
+		if !a.Anonymous && (call.ID == "" || ids[call.ID]) {
 			return fmt.Errorf("call %d has no id of its own, but %q: its result could not be told from others", i+1, call.ID)
 		}
 		ids[call.ID] = true

@@ -26,6 +26,8 @@ func (c *call) empty() bool { return len(c.id.raw)+len(c.name.raw)+len(c.argumen
 type calls struct {
 	raw []call
 	out []ToolCall
+	// objects counts the calls of the stream that came whole.
+	objects int
 }
 
 func (c *calls) reset() { c.raw = c.raw[:0] }
@@ -73,8 +75,8 @@ func (c *calls) readObjects(s *scanner) {
 		return
 	}
 	s.enter()
-	for position := 0; s.another(']'); position++ {
-		one := call{index: position}
+	for ; s.another(']'); c.objects++ {
+		one := call{index: c.objects}
 		s.members(func(name []byte) { one.objectMember(s, name) })
 		c.add(one)
 	}

@@ -1,0 +1,107 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
+
+// TestToolsOfEveryAPI has each API that knows tools call two, in the words of its
+// own, and looks at what is asked and what comes back.
+func TestToolsOfEveryAPI(t *testing.T) {
+	const schema = `{"properties":{"city":{"type":"string"}},"required":["city"],"type":"object"}`
+	for name, tc := range map[target.API]struct {
+		calls, words  string // the answers
+		asks, results string // what of the requests is looked at
+	}{
+		target.Responses: {
+			calls: `data: {"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","call_id":"a","name":"get_weather","arguments":""}}` + "\n\n" +
+				`data: {"type":"response.function_call_arguments.delta","output_index":0,"delta":"{\"city\":\"Oslo\"}"}` + "\n\n" +
+				`data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"b","name":"get_time","arguments":""}}` + "\n\n" +
+				`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{}"}` + "\n\n" +
+				`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
+			words: `data: {"type":"response.output_text.delta","delta":"Mild."}` + "\n\n" + `data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
+			asks:  `[{"type":"function","name":"get_weather","description":"The weather.","parameters":` + schema + `},{"type":"function","name":"get_time","parameters":{"type":"object"}}]"required"`,
+			results: `{"type":"function_call_output","call_id":"a","output":"{\"celsius\": 21}"},` +
+				`{"type":"function_call_output","call_id":"b","output":"12:00"}`,
+		},
+		target.Messages: {
+			calls: `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"get_weather","input":{}}}` + "\n\n" +
+				`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Oslo\"}"}}` + "\n\n" +
+				`data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"b","name":"get_time","input":{}}}` + "\n\n" +
+				`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+			words: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Mild."}}` + "\n\n" +
+				`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+			asks: `[{"name":"get_weather","description":"The weather.","input_schema":` + schema + `},{"name":"get_time","input_schema":{"type":"object"}}]{"type":"any"}`,
+			results: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"{\"celsius\": 21}"},` +
+				`{"type":"tool_result","tool_use_id":"b","content":"12:00"}]}`,
+		},
+		target.Ollama: {
+			calls: `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"get_weather","arguments":{"city":"Oslo"}}}]},"done":false}` + "\n" +
+				`{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"get_time","arguments":{}}}]},"done":false}` + "\n" +
+				`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}` + "\n",
+			words: `{"message":{"role":"assistant","content":"Mild."},"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n",
+			asks: `[{"type":"function","function":{"name":"get_weather","description":"The weather.","parameters":` + schema + `}},` +
+				`{"type":"function","function":{"name":"get_time","parameters":{"type":"object"}}}]`,
+			results: `{"role":"tool","content":"{\"celsius\": 21}"},{"role":"tool","content":"12:00"}`,
+		},
+	} {
+		t.Run(string(name), func(t *testing.T) {
+			var bodies []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				bodies = append(bodies, string(body)) // one after the other
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, map[bool]string{true: tc.calls, false: tc.words}[len(bodies) == 1])
+			}))
+			defer server.Close()
+			o := toolOptions("")
+			o.Target.BaseURL, o.Target.API = server.URL+"/v1", name
+			if name != target.Ollama {
+				o.Workload.ToolChoice = workload.ChoiceRequired
+			}
+			results, sum := converse(t.Context(), t, o, 1)
+			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[1].Answer != "Mild." {
+				t.Fatalf("%d turns, %+v, the last %+v", len(results), sum, results[len(results)-1])
+			}
+			var asked struct {
+				Tools  json.RawMessage
+				Choice json.RawMessage `json:"tool_choice"`
+			}
+			if err := json.Unmarshal([]byte(bodies[0]), &asked); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.asks, string(asked.Tools)+string(asked.Choice)); diff != "" {
+				t.Errorf("tools (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(bodies[1], tc.results) || strings.Contains(bodies[1], "tool_choice") {
+				t.Errorf("the second turn sends %s", bodies[1])
+			}
+		})
+	}
+}
+
+// TestFormatOfEveryAPI: the same schema in the words of each API that knows one.
+func TestFormatOfEveryAPI(t *testing.T) {
+	for name, want := range map[target.API]string{
+		target.Responses: `"text":{"format":{"name":"x","schema":{"type":"object"},"strict":true,"type":"json_schema"}}`,
+		target.Ollama:    `"format":{"type":"object"}`,
+	} {
+		s := play(t, &scripted{steps: []step{{0, closeHead + "\n"}}})
+		o := options(s.addr)
+		o.Target.API, o.Workload.Format = name, &workload.Format{Name: "x", Strict: true, Schema: map[string]any{"type": "object"}}
+		once(t, o)
+		if _, body := s.request(0); !strings.Contains(body, want) {
+			t.Errorf("%s is asked for %s", name, body)
+		}
+	}
+}
