@@ -8,6 +8,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 )
 
@@ -83,6 +84,28 @@ func TestSimulatedFaults(t *testing.T) {
 			}
 			if r := once(t, o); r.Outcome != want {
 				t.Errorf("%s: %s (%s), want %s", api, r.Outcome, r.Err, want)
+			}
+		}
+	}
+}
+
+// TestSimulatedTools: a call, the answer to its result and the next question,
+// and what parsers of calls do that are broken.
+func TestSimulatedTools(t *testing.T) {
+	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages, target.Ollama} {
+		for kind, want := range map[simulate.IncidentKind]probe.Outcome{
+			"": probe.Success, simulate.BadArguments: probe.ToolCallInvalid, simulate.ToolMarkup: probe.ToolCallInvalid,
+		} {
+			var faults simulate.Options
+			if kind != "" {
+				faults.Incidents = []simulate.Incident{{Kind: kind, Share: 1}}
+			}
+			_, o := simulated(t, api, faults)
+			o.Workload.Tools = toolOptions("").Workload.Tools
+			o.Workload.ToolChoice = workload.ChoiceRequired
+			results, sum := converse(t.Context(), t, o, 3)
+			if sum.Outcome != want || want == probe.Success && len(results) < 3 {
+				t.Errorf("%s, %q: %s after %d turns, want %s: %+v", api, kind, sum.Outcome, len(results), want, results)
 			}
 		}
 	}
