@@ -55,6 +55,12 @@ func said(w workload.Spec) parameters {
 	if w.System != "" {
 		out.add("system", w.System)
 	}
+	for i, tool := range w.Tools {
+		out.add(fmt.Sprintf("tools[%d]", i), tool.Name)
+	}
+	if w.Format != nil {
+		out.add("response_format", w.Format.Name)
+	}
 	out.add("max_output_tokens", w.MaxOutputTokens)
 	return out
 }
@@ -76,7 +82,8 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 
 // optional parameters are absent from the workloads that do not have them.
 func optional(name string) bool {
-	return name == "system" || name == "conversations_file" || strings.HasPrefix(name, "followups[")
+	return slices.Contains([]string{"system", "conversations_file", "response_format"}, name) ||
+		strings.HasPrefix(name, "followups[") || strings.HasPrefix(name, "tools[")
 }
 
 func valueOf(list []runfile.Parameter, name string) (value string, ok bool) {

@@ -25,6 +25,8 @@ func TestDiffers(t *testing.T) {
 		"longer prompts":      {func(w *workload.Spec) { w.PromptTokens = 800 }, same, "prompt_tokens is 800 here and was 500 there"},
 		"fewer turns":         {func(w *workload.Spec) { w.TurnsMax = 3 }, same, "turns is 3 here and was 3-5 there"},
 		"system message here": {func(w *workload.Spec) { w.System = "Be brief." }, same, "system is Be brief. here and was none there"},
+		"tools here":          {func(w *workload.Spec) { w.Tools = []workload.Tool{{Name: "get_time"}} }, same, "tools[0] is get_time here and was none there"},
+		"a format there":      {same, func(w *workload.Spec) { w.Format = &workload.Format{Name: "city"} }, "response_format is none here and was city there"},
 		"script there":        {same, func(w *workload.Spec) { w.Followups = []string{"Why?"} }, "followups[0] is none here and was Why? there"},
 	} {
 		run := Plan{Workload: chat(tt.there), Kind: runfile.Concurrency}.workload().Parameters
