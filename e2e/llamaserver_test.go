@@ -19,15 +19,16 @@ type llamaServer struct {
 
 func (s *llamaServer) api() string { return s.root + "/v1" }
 
-func startLlamaServer(t *testing.T) *llamaServer {
+func startLlamaServer(t *testing.T, flags ...string) *llamaServer {
 	t.Helper()
 	host, port := freeAddress(t)
 	s := &llamaServer{root: "http://" + host}
-	s.process = start(t, "llama-server", nil, cached(t, "llama", "build", "bin", "llama-server"),
+	flags = append([]string{cached(t, "llama", "build", "bin", "llama-server"),
 		"--model", cached(t, "tiny.gguf"), "--alias", "tiny", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
 		// One slot, so that a conversation finds its own prefix; one thread,
 		// so that the client has a core to itself.
-		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja")
+		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja"}, flags...)
+	s.process = start(t, "llama-server", nil, flags...)
 	await(t, patience, "llama-server to load the model", func() error {
 		_, err := get(t.Context(), s.root+"/health")
 		return err

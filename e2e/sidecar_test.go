@@ -41,9 +41,15 @@ type sidecar struct {
 
 func startSidecar(t *testing.T, baseURL string) *sidecar {
 	t.Helper()
+	return startConfigured(t, fmt.Sprintf(configuration, baseURL))
+}
+
+// startConfigured runs the sidecar with a configuration.
+func startConfigured(t *testing.T, config string) *sidecar {
+	t.Helper()
 	address, _ := freeAddress(t)
 	s := &sidecar{address: address, config: filepath.Join(t.TempDir(), "synthetic.yml")}
-	if err := os.WriteFile(s.config, fmt.Appendf(nil, configuration, baseURL), 0o600); err != nil {
+	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)

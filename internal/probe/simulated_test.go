@@ -1,0 +1,112 @@
+package probe_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/simulate"
+)
+
+// simulated runs a deployment that is written without knowledge of this
+// package, and returns the options to probe it with.
+func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Deployment, probe.Options) {
+	t.Helper()
+	o.Model, o.Answer.Median, o.Reasoning = "m", 20, 0.25
+	o.FirstToken.Median, o.InterToken.Median = time.Nanosecond, time.Nanosecond
+	d := simulate.New(o)
+	s := httptest.NewServer(d)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	opts := options(strings.TrimPrefix(s.URL, "http://"))
+	opts.Target.API, opts.Target.BaseURL = api, s.URL+api.Root()
+	return d, opts
+}
+
+// single says whether an API answers in one piece.
+func single(api target.API) bool { return api == target.Embeddings || api == target.Rerank }
+
+// TestSimulatedAPIs holds conversations with a server of every API, and counts
+// beside it.
+func TestSimulatedAPIs(t *testing.T) {
+	for _, api := range target.APIs() {
+		t.Run(string(api), func(t *testing.T) {
+			turns := 4
+			if single(api) {
+				turns = 1
+			}
+			d, o := simulated(t, api, simulate.Options{})
+			results, sum := converse(t.Context(), t, o, turns)
+			if sum.Outcome != probe.Success || len(results) != turns {
+				t.Fatalf("%d turns, outcome %s: %+v", len(results), sum.Outcome, results)
+			}
+			prompt, output := 0, 0
+			for _, r := range results {
+				prompt += r.PromptTokens.V
+				output += r.OutputTokens.V
+				if r.TTFT.OK == single(api) {
+					t.Errorf("turn %d has a TTFT: %v", r.Turn, r.TTFT.OK)
+				}
+			}
+			s := d.Stats()
+			if api == target.Triton { // says nothing of its prompts
+				s.PromptTokens = 0
+			}
+			if prompt != s.PromptTokens || !single(api) && output != s.OutputTokens {
+				t.Errorf("%d prompt and %d output tokens, the server counted %d and %d", prompt, output, s.PromptTokens, s.OutputTokens)
+			}
+		})
+	}
+}
+
+// TestSimulatedFaults: what goes wrong has its name in every API.
+func TestSimulatedFaults(t *testing.T) {
+	for want, faults := range map[probe.Outcome]simulate.Faults{
+		probe.HTTP5xx:    {HTTP500: 1},
+		probe.HTTP429:    {HTTP429: 1},
+		probe.Truncated:  {Cut: 1},
+		probe.ErrorEvent: {InBandError: 1},
+		probe.Stall:      {Stall: 1},
+	} {
+		for _, api := range target.APIs() {
+			if single(api) && want != probe.HTTP5xx && want != probe.HTTP429 {
+				continue // nothing of it is in mid-stream
+			}
+			_, o := simulated(t, api, simulate.Options{Faults: faults})
+			if want == probe.Stall {
+				o.Workload.Timeouts.Stall = 200 * time.Millisecond
+			}
+			if r := once(t, o); r.Outcome != want {
+				t.Errorf("%s: %s (%s), want %s", api, r.Outcome, r.Err, want)
+			}
+		}
+	}
+}
+
+// TestSimulatedTools: a call, the answer to its result and the next question,
+// and what parsers of calls do that are broken.
+func TestSimulatedTools(t *testing.T) {
+	for _, api := range []target.API{target.Chat, target.Azure, target.Responses, target.Messages, target.Ollama} {
+		for kind, want := range map[simulate.IncidentKind]probe.Outcome{
+			"": probe.Success, simulate.BadArguments: probe.ToolCallInvalid, simulate.ToolMarkup: probe.ToolCallInvalid,
+		} {
+			var faults simulate.Options
+			if kind != "" {
+				faults.Incidents = []simulate.Incident{{Kind: kind, Share: 1}}
+			}
+			_, o := simulated(t, api, faults)
+			o.Workload.Tools = toolOptions("").Workload.Tools
+			o.Workload.ToolChoice = workload.ChoiceRequired
+			results, sum := converse(t.Context(), t, o, 3)
+			if sum.Outcome != want || want == probe.Success && len(results) < 3 {
+				t.Errorf("%s, %q: %s after %d turns, want %s: %+v", api, kind, sum.Outcome, len(results), want, results)
+			}
+		}
+	}
+}
