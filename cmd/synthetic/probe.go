@@ -82,6 +82,9 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 	}
 	plan := probe.Plan{Conversation: source.Next(), Scheduled: time.Now(), Model: model}
 	sum := prober.Converse(ctx, plan, show)
+	if show.text && sum.Shortened {
+		fmt.Fprintf(e.stdout, "ended after turn %d: the answer has no content that could stand in the history, or made it too long\n", sum.Turns)
+	}
 	if !show.text {
 		if err := waterfall.NewReport(f.target.BaseURL, sum, show.results).WriteJSON(e.stdout); err != nil {
 			return err
