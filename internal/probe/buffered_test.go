@@ -13,7 +13,7 @@ import (
 )
 
 // serve serves a handler over TCP until the test ends, and returns its address.
-func serve(t *testing.T, h http.Handler) string {
+func handle(t *testing.T, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,7 +26,7 @@ func serve(t *testing.T, h http.Handler) string {
 // buffering is a proxy that hands on what it got of an answer when it has so many
 // bytes of it, or all.
 func buffering(t *testing.T, backend string, buffer int) string {
-	return serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return handle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.Scheme, r.URL.Host, r.RequestURI = "http", backend, ""
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
@@ -47,7 +47,7 @@ func buffering(t *testing.T, backend string, buffer int) string {
 
 // paced answers with so many tokens, one by one.
 func paced(t *testing.T, tokens int) string {
-	return serve(t, simulate.New(simulate.Options{
+	return handle(t, simulate.New(simulate.Options{
 		Model: "m", FirstToken: simulate.Delay{Median: 10 * time.Millisecond}, InterToken: simulate.Delay{Median: 4 * time.Millisecond},
 		Answer: simulate.Length{Median: tokens},
 	}))
@@ -87,7 +87,7 @@ func TestNotBuffered(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Model = "m"
-		return serve(t, simulate.New(o))
+		return handle(t, simulate.New(o))
 	}
 	short := buffering(t, paced(t, 12), 1<<20)
 	for name, addr := range map[string]string{

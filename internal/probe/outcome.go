@@ -62,7 +62,7 @@ func (o Outcome) Failed() bool { return o != Success && !o.Own() }
 // WrongAnswer reports whether the deployment answered in good order, and not what
 // was asked for: such a turn has the latencies of any other.
 func (o Outcome) WrongAnswer() bool {
-	return o == ContentMismatch || o == ToolCallInvalid || o == SchemaMismatch
+	return o == ContentMismatch || o == ContentFilter || o == ToolCallInvalid || o == SchemaMismatch
 }
 
 // Own reports whether the prober itself ended the turn, be it by its shutdown

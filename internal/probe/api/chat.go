@@ -109,7 +109,7 @@ func newChatMessage(m *workload.Message) chatMessage {
 	case len(m.Images) > 0:
 		out.Content = chatParts(m)
 	case m.Content != "" || len(m.ToolCalls) == 0:
-		out.Content = &m.Content
+		out.Content = m.Content
 	}
 	if m.ReasoningField == "reasoning" {
 		out.Reasoning = m.Reasoning
