@@ -22,8 +22,9 @@ func allowed() map[string][]string {
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
+		"internal/probe/garble":    nil,
 		"internal/probe/lag":       nil,
-		"internal/probe":           {"internal/bound", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe":           {"internal/bound", "internal/probe/garble", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
@@ -43,7 +44,7 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
+			"internal/bound", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
@@ -85,8 +86,9 @@ func allowed() map[string][]string {
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
+		"internal/canary":     nil,
 		"internal/config": {
-			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
+			"internal/canary", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},

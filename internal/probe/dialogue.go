@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 )
@@ -167,6 +168,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
+		r.Odd = d.p.usual[r.Kind.Index()].Judge(garble.Of(r.Answer), r.OutputTokens.V)
 		if err := d.p.accept(r.Answer); err != nil {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
 		}

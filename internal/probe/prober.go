@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -54,6 +55,8 @@ type Prober struct {
 	auth   *target.Authorizer
 	shared *wire.Client // nil with per-conversation connections
 	user   *writer
+	// usual is what answers are like, by the index of the kind of turn.
+	usual [2]garble.Usual
 	// unasked says that the model is not known for want of something of our own.
 	unasked atomic.Bool
 }

@@ -2,7 +2,11 @@
 // reports each turn as a Result. It knows nothing of metrics.
 package probe
 
-import "time"
+import (
+	"time"
+
+	"synthetic/internal/probe/garble"
+)
 
 // TurnKind separates the two populations that are never mixed.
 type TurnKind string
@@ -92,6 +96,9 @@ type Result struct {
 	Lag, StreamLag time.Duration
 	// Answer is the assistant's text (content only), as put in the history.
 	Answer string
+	// Odd is why an answer that came in good order is taken for rubbish, or for
+	// that of another model; "" if it is not. It changes no outcome.
+	Odd garble.Reason
 }
 
 // Phases are parts of a turn; each is undefined when it did not happen.

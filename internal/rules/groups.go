@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"math"
 	"slices"
@@ -66,9 +67,19 @@ func (in Input) functions() template.FuncMap {
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
+		"oddAnswers": oddAnswers, "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
+
 		"jobOf": constant(jobOf), "asks": asks, "told": told, "mostly": mostly, "effects": effects,
 		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
+}
+
+// oddAnswers is the share of answers that are odd for a reason: a tenth of them,
+// and a few.
+func oddAnswers(g group[time.Duration], op string) string {
+	odd := g.matchers.with("reason"+op+`"model"`).increase(perJob(), metrics.OddAnswers, g.Key)
+	const line = "\n          " // as deep as an expression stands in the form
+	return odd + line + "/" + line + "(" + g.matchers.increase(perJob(), metrics.Turns, g.Key) + " > 0) > 0.1" + line + "and" + line + odd + " >= " + strconv.Itoa(minTurns)
 }
 
 func constant(s string) func() string { return func() string { return s } }

@@ -27,6 +27,8 @@ const (
 	AlertUsageMissing            = "SyntheticUsageMissing"
 	AlertCachedRatioDrop         = "SyntheticCachedRatioDrop"
 	AlertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
+	AlertAnswersGarbled          = "SyntheticAnswersGarbled"
+	AlertAnswersChanged          = "SyntheticAnswersChanged"
 	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 

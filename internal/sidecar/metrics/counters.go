@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/slo"
 )
 
@@ -31,6 +32,7 @@ type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
+	odd                                                   map[garble.Reason]float64
 
 	lastTurn          float64
 	consecutiveFailed float64

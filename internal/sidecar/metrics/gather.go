@@ -11,6 +11,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/slo"
 )
 
@@ -128,6 +129,9 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
 	for _, reason := range SkipReasons() {
 		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
+	}
+	for _, reason := range garble.Reasons() {
+		e.add(OddAnswers, l.with(LabelReason, string(reason)), j.odd[reason])
 	}
 	e.histogram(ConversationDuration, l, j.conversation)
 	e.histogram(ScheduleLag, l, j.lag)

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
@@ -58,7 +59,7 @@ func newJob(key probe.Key) *job {
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
-		counters:     counters{skipped: map[string]float64{}},
+		counters:     counters{skipped: map[string]float64{}, odd: map[garble.Reason]float64{}},
 	}
 	for i := range j.turns {
 		t := &j.turns[i]
@@ -123,6 +124,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	t.end(r.Outcome)
 	t.usage(r)
 	j.countFailed(r.Outcome)
+	j.odd[r.Odd]++
 	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)
