@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/workload"
 )
 
 // TurnKind separates the two populations that are never mixed.
@@ -77,12 +78,12 @@ type Result struct {
 	// its time: their gaps are 0 by arrival, not by the server's pace.
 	Coalesced int
 
-	// PromptTokens, CachedTokens and OutputTokens come from usage.
-	// OutputTokens is estimated from the number of token-bearing events when
+	// PromptTokens, CachedTokens, OutputTokens and ReasoningTokens, which is a
+	// part of it, come from usage. OutputTokens is estimated from the number of token-bearing events when
 	// UsageMissing.
-	PromptTokens, CachedTokens, OutputTokens Opt[int]
-	UsageMissing                             bool
-	// FinishReason as the server gave it.
+	PromptTokens, CachedTokens, OutputTokens, ReasoningTokens Opt[int]
+	UsageMissing                                              bool
+	// FinishReason as the server gave it, in the words of chat completions.
 	FinishReason string
 	// Events counts token-bearing events.
 	Events int
@@ -99,6 +100,17 @@ type Result struct {
 	// Odd is why an answer that came in good order is taken for rubbish, or for
 	// that of another model; "" if it is not. It changes no outcome.
 	Odd garble.Reason
+	// NoAnswer says that tokens came, but no content other than white space:
+	// reasoning, a refusal or tool calls alone.
+	NoAnswer bool
+	// Reasoning and Refusal are the texts that came beside it; ReasoningField is
+	// what the server calls its reasoning.
+	Reasoning, ReasoningField, Refusal string
+	// ToolCalls are the calls that the answer asks for, put together.
+	ToolCalls []workload.ToolCall
+	// OtherChoices says that the server gave more than one answer. The first is
+	// the one that was measured.
+	OtherChoices bool
 }
 
 // Phases are parts of a turn; each is undefined when it did not happen.
@@ -136,6 +148,6 @@ type Conversation struct {
 	// Turns were taken, of Planned.
 	Turns, Planned int
 	// Shortened says that no further turn was taken because the answers had made
-	// the history too long.
+	// the history too long, or because one had no content to stand in it.
 	Shortened bool
 }
