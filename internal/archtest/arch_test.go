@@ -41,7 +41,7 @@ func allowed() map[string][]string {
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
-			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
+			"internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {

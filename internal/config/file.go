@@ -29,6 +29,7 @@ type file struct {
 type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
+	ServedAs      []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
 	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`

@@ -170,6 +170,9 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	d.drained = a.drained
 	if r.Outcome == Success {
 		r.Odd = d.p.usual[r.Kind.Index()].Judge(garble.Of(r.Answer), r.OutputTokens.V)
+		if !sameModel(r.Model, a.seen.model, d.p.opts.Target.ServedAs) {
+			r.Odd, r.AnsweredBy = garble.Model, scrub.hide(a.seen.model)
+		}
 		if err := d.p.accept(r.Answer); err != nil {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
 		}

@@ -100,6 +100,8 @@ type Result struct {
 	// Odd is why an answer that came in good order is taken for rubbish, or for
 	// that of another model; "" if it is not. It changes no outcome.
 	Odd garble.Reason
+	// AnsweredBy is the model that the server named, where Odd is garble.Model.
+	AnsweredBy string
 	// NoAnswer says that tokens came, but no content other than white space:
 	// reasoning, a refusal or tool calls alone.
 	NoAnswer bool

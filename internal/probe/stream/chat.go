@@ -10,6 +10,8 @@ type chat struct {
 	own   int
 	known bool
 	calls calls
+	// named says that a model was; of one stream all chunks name the same.
+	named bool
 }
 
 // NewChat returns the Decoder of a streamed chat completion.
@@ -20,6 +22,9 @@ func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
 	var c chunk
 	if !c.scan(data, d) {
 		return false
+	}
+	if len(c.model.raw) > 0 && !d.named {
+		ev.Model, d.named = clip(text{bytes.Clone(c.model.raw), c.model.escaped}.decode()), true
 	}
 	c.fill(ev, data, named, &d.calls)
 	return true
@@ -32,6 +37,7 @@ type chunk struct {
 	usage    Usage
 	hasUsage bool
 	fault    fault
+	model    text
 }
 
 // choice is the element of "choices" that is the answer.
@@ -113,6 +119,8 @@ func (c *chunk) member(s *scanner, name []byte, d *chat) {
 	case "usage":
 		c.usage, c.hasUsage = Usage{}, false
 		c.readUsage(s)
+	case "model":
+		c.model = s.optional()
 	default:
 		if !c.fault.member(s, name) {
 			s.skip()

@@ -34,6 +34,8 @@ type Target struct {
 	BaseURL string
 	// Model is sent in each request; empty means the first that /models lists.
 	Model string
+	// ServedAs are other names under which Model may answer.
+	ServedAs []string
 	// Key tells where the API key is; the zero value means no key.
 	Key Key
 	// Headers are added to each request. Values may be secret: never print them.
