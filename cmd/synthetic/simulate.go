@@ -38,15 +38,18 @@ type simulateFlags struct {
 func addSimulate(app *kingpin.Application) command {
 	f := &simulateFlags{}
 	o := &f.options
-	c := app.Command("simulate", `Serve a simulated OpenAI-compatible deployment.
+	c := app.Command("simulate", `Serve a simulated deployment.
 
-It answers /v1/models and /v1/chat/completions (streamed or not) with invented
-text at the pace that the flags say, and describes itself under /metrics with
-vLLM's names. With --preset it answers as a measured deployment did, in which
-requests share queue, batch and cache, and has Dynamo's names, too. Rates are
-shares of requests, from 0 to 1.`)
+It answers in the APIs of OpenAI (chat, completions, responses, embeddings),
+Azure, Anthropic, Triton and Ollama, and reranks, with invented text at the pace
+that the flags say, and describes itself under /metrics with vLLM's names. With
+--preset it answers as a measured deployment did, in which requests share queue,
+batch and cache, and has Dynamo's names, too. Rates are shares of requests, from
+0 to 1.`)
 	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
-	c.Flag("model", "Name of the one model.").Default("simulated-chat").StringVar(&o.Model)
+	c.Flag("model", "Name of the model.").Default("simulated-chat").StringVar(&o.Model)
+	c.Flag("more-models", "Name of another model, with answers of its own; repeatable.").PlaceHolder("NAME").StringsVar(&o.Models)
+	c.Flag("adapter", "Name of a LoRA adapter of the model; repeatable.").PlaceHolder("NAME").StringsVar(&o.Adapters)
 	c.Flag("seed", "Makes texts, delays and faults repeatable.").Default("1").Uint64Var(&o.Seed)
 	c.Flag("first-token", "Median delay of the first token.").Default("120ms").DurationVar(&o.FirstToken.Median)
 	c.Flag("first-token.spread", "Spread of that delay: sigma of its logarithm.").Default("0.2").Float64Var(&o.FirstToken.Sigma)
@@ -56,6 +59,9 @@ shares of requests, from 0 to 1.`)
 	c.Flag("tokens-per-event", "Tokens per event on average, as with speculative decoding.").Default("1").Float64Var(&o.TokensPerEvent)
 	c.Flag("answer-tokens", "Median length of an answer in tokens.").Default("120").IntVar(&o.Answer.Median)
 	c.Flag("answer-tokens.spread", "Spread of that length: sigma of its logarithm.").Default("0.2").Float64Var(&o.Answer.Sigma)
+	c.Flag("reasoning", "Share of an answer that comes as reasoning, before the content.").PlaceHolder("SHARE").Float64Var(&o.Reasoning)
+	c.Flag("reasoning.field", "Name of the reasoning in a chat: reasoning or reasoning_content.").Default("reasoning").EnumVar(&o.ReasoningField, "reasoning", "reasoning_content")
+	c.Flag("refuse-max-tokens", "Answer max_tokens with 400: max_completion_tokens is wanted.").BoolVar(&o.RefuseMaxTokens)
 	c.Flag("fault.http-500", "Share of requests answered with status 500.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP500)
 	c.Flag("fault.http-429", "Share of requests answered with status 429.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP429)
 	c.Flag("fault.hang", "Share of requests never answered.").PlaceHolder("SHARE").Float64Var(&o.Faults.Hang)
@@ -124,6 +130,9 @@ func (f *simulateFlags) check() error {
 
 // checkNumbers refuses spreads and shares beyond their bounds.
 func checkNumbers(o simulate.Options) error {
+	if !(o.Reasoning >= 0 && o.Reasoning <= 1) {
+		return usagef("--reasoning=%v: a share is between 0 and 1", o.Reasoning)
+	}
 	sum := 0.0
 	for _, n := range []struct {
 		flag, what  string
@@ -165,7 +174,7 @@ func (f *simulateFlags) addPreset(c *kingpin.CmdClause) {
 	c.Flag("preset.load", "Conversations that other clients hold with the preset, without HTTP.").PlaceHolder("N").IntVar(&f.load)
 	c.Flag("preset.speed", "How much faster than the clock the preset runs.").Default("1").Float64Var(&f.speed)
 	kinds := strings.Trim(strings.ReplaceAll(fmt.Sprint(simulate.IncidentKinds()), " ", ", "), "[]")
-	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds+".").
+	c.Flag("incident", "A fault with a schedule, as in slow_prefill,at=1m,for=5m,factor=4 or http_500,at=30s,share=0.2 or drift,share=1,factor=0.05 or worker_loss,workers=0+2; repeatable. The kinds: "+kinds+".").
 		PlaceHolder("INCIDENT").StringsVar(&f.incidents)
 	f.paced = make([]bool, len(pacedFlags()))
 	for i, name := range pacedFlags() {

@@ -36,6 +36,8 @@ func TestPresetFlagsAreChecked(t *testing.T) {
 		"--preset=phase0 --preset.load=-1":                 "concurrency -1",
 		"--preset.load=3":                                  "--preset.load=3: only a preset has a load: add --preset",
 		"--preset.speed=3":                                 "--preset.speed=3: only a preset has a speed: add --preset",
+		"--reasoning=2":                                    "--reasoning=2: a share is between 0 and 1",
+		"--adapter=a --more-models=a":                      "give each a name of its own",
 		"--incident=nonsense":                              `there is no kind "nonsense"; give one of [acceptance`,
 		"--incident=slow_prefill,factor=4":                 "incident 1 (slow_prefill): it befalls a cluster: set one",
 		"--preset=phase0 --incident=worker_loss,workers=1": "worker 1 is not there",

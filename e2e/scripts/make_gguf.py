@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Writes a llama model with random weights, for servers that insist on one.
 
-usage: make_gguf.py TOKENIZER_JSON OUT.gguf
+usage: make_gguf.py TOKENIZER_JSON OUT.gguf [f16|q8_0|q4_0]
 
 It says nothing sensible and that is the point: what is measured is when its
 tokens come. The size is chosen so that on one slow core a token takes some
 milliseconds, and a prompt of a thousand tokens long enough to see whether its
-prefix was cached.
+prefix was cached. All types have the same weights, before they are rounded.
 """
 
 import json
@@ -14,6 +14,8 @@ import sys
 
 import gguf
 import numpy as np
+from gguf import GGMLQuantizationType as Type
+from gguf.quants import quantize
 
 LAYERS, WIDTH, HIDDEN, HEADS, CONTEXT = 6, 384, 1024, 6, 8192
 # Ids below this are special tokens and single bytes: they would end an answer
@@ -24,6 +26,13 @@ TEMPLATE = (
     "{{ m['content'] }}{{ eos_token }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
+# By the name of a quantization: its file type, the type of the layers, and that
+# of embedding and output, which keep more as in llama.cpp's own recipes.
+TYPES = {
+    "f16": (gguf.LlamaFileType.MOSTLY_F16, Type.F16, Type.F16),
+    "q8_0": (gguf.LlamaFileType.MOSTLY_Q8_0, Type.Q8_0, Type.Q8_0),
+    "q4_0": (gguf.LlamaFileType.MOSTLY_Q4_0, Type.Q4_0, Type.Q8_0),
+}
 
 
 def add_vocabulary(w: gguf.GGUFWriter, path: str) -> int:
@@ -55,10 +64,9 @@ def add_shape(w: gguf.GGUFWriter, vocab: int) -> None:
     w.add_rope_dimension_count(WIDTH // HEADS)
     w.add_layer_norm_rms_eps(1e-5)
     w.add_vocab_size(vocab)
-    w.add_file_type(gguf.LlamaFileType.MOSTLY_F16)
 
 
-def add_weights(w: gguf.GGUFWriter, vocab: int) -> None:
+def add_weights(w: gguf.GGUFWriter, vocab: int, layers: Type, ends: Type) -> None:
     """Adds random weights, but for channel 0 of the width. The embedding sets
     it to 1 for every token, no layer adds to it, and the output reads from it
     how unlikely the unspoken tokens are."""
@@ -68,7 +76,8 @@ def add_weights(w: gguf.GGUFWriter, vocab: int) -> None:
         values = rng.standard_normal((rows, columns), dtype=np.float32) / np.sqrt(columns)
         if change is not None:
             change(values)
-        w.add_tensor(name, values.astype(np.float16))
+        kind = layers if name.startswith("blk.") else ends
+        w.add_tensor(name, quantize(values, kind), raw_dtype=kind)
 
     def set_constant(values) -> None:
         values[:, 0] = 1
@@ -98,12 +107,14 @@ def add_weights(w: gguf.GGUFWriter, vocab: int) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
+    file_type, layers, ends = TYPES[sys.argv[3] if len(sys.argv) == 4 else "f16"]
     w = gguf.GGUFWriter(sys.argv[2], "llama")
     vocab = add_vocabulary(w, sys.argv[1])
     add_shape(w, vocab)
-    add_weights(w, vocab)
+    w.add_file_type(file_type)
+    add_weights(w, vocab, layers, ends)
     w.write_header_to_file()
     w.write_kv_data_to_file()
     w.write_tensors_to_file()

@@ -31,18 +31,15 @@ func badRequest(param any, format string, args ...any) *apiError {
 // Error implements error.
 func (e *apiError) Error() string { return e.Message }
 
-// body is what a client reads.
-func (e *apiError) body() any { return map[string]any{"error": e} }
-
-// write answers a request with the error.
-func (e *apiError) write(w http.ResponseWriter) {
+// write answers a request with the error, in the form that its API gives it.
+func (e *apiError) write(w http.ResponseWriter, form func(*apiError) any) {
 	switch e.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	writeJSON(w, e.status, e.body())
+	writeJSON(w, e.status, form(e))
 }
 
 // unauthorized is what OpenAI answers to a missing or wrong key. It repeats

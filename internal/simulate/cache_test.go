@@ -9,7 +9,7 @@ func TestCachedTokensRiseOverTheTurns(t *testing.T) {
 	o := quick
 	o.Answer = Length{Median: 100}
 	d, c := serve(t, o)
-	history := []message{{"system", content{"Be kind."}}, user(strings.Repeat("long opening ", 100))}
+	history := []message{{Role: "system", Content: content{"Be kind.", true}}, user(strings.Repeat("long opening ", 100))}
 	before := 0
 	for turn := range 4 {
 		got := c.say(t, history, "")
@@ -40,7 +40,7 @@ func TestSharedOpeningIsCached(t *testing.T) {
 }
 
 func TestPrefixCache(t *testing.T) {
-	prompt := func(text string) *chain { return newPrompt([]message{user(text)}, blockTokens) }
+	prompt := func(text string) *chain { return newPrompt([]message{user(text)}, blockTokens, 0) }
 	// 3 + 57 + 1 + 3 tokens: exactly 4 blocks.
 	full := strings.Repeat("abcd", 57)
 
@@ -72,11 +72,11 @@ func TestPrefixCache(t *testing.T) {
 
 func TestTokensOfAHistory(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "äöü€": 1, strings.Repeat("x", 401): 101} {
-		if got := newPrompt([]message{user(text)}, blockTokens).tokens - 7; got != want {
+		if got := newPrompt([]message{user(text)}, blockTokens, 0).tokens - 7; got != want {
 			t.Errorf("%q has %d tokens, want %d", text, got, want)
 		}
 	}
-	a, b := newPrompt([]message{user("abcd"), user("e")}, blockTokens), newPrompt([]message{user("abcde")}, blockTokens)
+	a, b := newPrompt([]message{user("abcd"), user("e")}, blockTokens, 0), newPrompt([]message{user("abcde")}, blockTokens, 0)
 	if a.hash == b.hash {
 		t.Error("different histories have one hash")
 	}
@@ -84,7 +84,7 @@ func TestTokensOfAHistory(t *testing.T) {
 
 func TestAnswerComesBackAsItsTokens(t *testing.T) {
 	history := []message{user(strings.Repeat("a question ", 20))}
-	c := newPrompt(history, blockTokens)
+	c := newPrompt(history, blockTokens, 0)
 	text := newAnswer(1, c.hash)
 	var whole string
 	for _, n := range []int{1, 3, 2, 60} {
@@ -92,7 +92,7 @@ func TestAnswerComesBackAsItsTokens(t *testing.T) {
 		c.text(part)
 		whole += part
 	}
-	next := newPrompt(append(history, assistant(whole), user("more")), blockTokens)
+	next := newPrompt(append(history, assistant(whole), user("more")), blockTokens, 0)
 	for i, b := range c.blocks {
 		if next.blocks[i] != b {
 			t.Fatalf("block %d of %d of the generated answer differs from the answer as history", i, len(c.blocks))

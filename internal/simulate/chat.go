@@ -1,213 +1,159 @@
 package simulate
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"time"
 )
 
-// turn is one valid chat request while it is served.
-type turn struct {
-	options Options
-	driver  *driver // of the cluster that answers, if one does
-	request chatRequest
-	arrived time.Time
-	id      string
+// readChat decodes a request of /v1/chat/completions.
+func readChat(_ *http.Request, body []byte, q *chatRequest) error { return json.Unmarshal(body, q) }
 
-	prompt       *chain
-	promptTokens int
-	cached       int
-	text         *answer
-	output       int    // tokens of the whole answer
-	finish       string // why it ends there
-
-	rand    *rand.Rand
-	fault   IncidentKind // "" for none
-	faultAt int          // output tokens after which a fault in mid-stream comes
-
-	sent int // output tokens so far
-}
-
-// errCut ends an answer with its connection.
-var errCut = errors.New("simulated cut in mid-stream")
-
-// chat serves /v1/chat/completions.
-func (d *Deployment) chat(w http.ResponseWriter, r *http.Request) {
-	t := &turn{arrived: time.Now()}
-	d.count(func(s *Stats) {
-		s.Requests++
-		if id, ok := traceID(r.Header.Get("Traceparent")); ok {
-			s.TraceID = id
-		}
-	})
-	t.options, t.driver = d.serving()
-	refused := t.request.read(w, r, t.options.Model)
-	if refused == nil {
-		refused = d.begin(t)
+// readAzure decodes the same of Azure OpenAI, whose path names the model.
+func readAzure(r *http.Request, body []byte, q *chatRequest) error {
+	if r.URL.Query().Get("api-version") == "" {
+		return errors.New("the query lacks an api-version")
 	}
-	if refused != nil {
-		refused.write(w)
-		return
-	}
-	d.serve(w, r, t)
-}
-
-// begin makes all draws of a request but those of its engine.
-func (d *Deployment) begin(t *turn) *apiError {
-	d.mu.Lock()
-	d.sequence++
-	n := d.sequence
-	d.mu.Unlock()
-	o := t.options
-	t.id = fmt.Sprintf("chatcmpl-%016x%016x", o.Seed, n)
-	t.rand = rand.New(rand.NewPCG(o.Seed, n))
-	block := blockTokens
-	if t.driver != nil {
-		block = t.driver.config.Engine.BlockTokens
-	}
-	t.prompt = newPrompt(t.request.Messages, block)
-	t.promptTokens = t.prompt.tokens
-	room := o.MaxModelLen - t.promptTokens
-	if room < 1 {
-		return badRequest("messages", "This model's maximum context length is %d tokens, but the messages have %d tokens: shorten them.",
-			o.MaxModelLen, t.promptTokens)
-	}
-	t.text = newAnswer(o.Seed, t.prompt.hash)
-	t.output, t.finish = t.request.answerTokens(o.Answer.draw(t.text.rand), room)
-	t.fault = o.fault(clock{start: d.began, speed: o.Speed}.now(), t.rand)
-	t.faultAt = 1 + t.rand.IntN(max(t.output-1, 1))
-	return nil
-}
-
-// serve answers a turn, well or with its fault.
-func (d *Deployment) serve(w http.ResponseWriter, r *http.Request, t *turn) {
-	switch t.fault {
-	case ErrorStatus:
-		engineFailed().write(w)
-	case BusyStatus:
-		queueFull().write(w)
-	case NoAnswer:
-		d.count(func(s *Stats) { s.Waiting++ })
-		<-r.Context().Done()
-		d.count(func(s *Stats) { s.Waiting-- })
-	default:
-		d.answer(w, r, t)
-	}
-}
-
-// answer generates and sends a turn's answer. Counts and cache are brought up
-// to date before the client sees the end: it may look at once.
-func (d *Deployment) answer(w http.ResponseWriter, r *http.Request, t *turn) {
-	d.count(func(s *Stats) {
-		s.Running++
-		s.held += t.promptTokens
-	})
-	out := newResponder(w, t)
-	produce := d.generate
-	if t.driver != nil {
-		produce = d.share
-	}
-	err := produce(r.Context(), t, out)
-	var failed *apiError
-	switch {
-	case err == nil:
-		d.ended(t, t.finish)
-		out.end()
-	case errors.As(err, &failed):
-		d.ended(t, "error")
-		out.fail(failed)
-	case errors.Is(err, errCut):
-		d.ended(t, "error")
-		// net/http closes the connection without the end of the body, and
-		// without a stack trace in the log.
-		panic(http.ErrAbortHandler)
-	default:
-		d.ended(t, "abort")
-	}
-}
-
-// ended counts the end of a turn.
-func (d *Deployment) ended(t *turn, reason string) {
-	if t.driver == nil && reason == t.finish {
-		d.latency[e2e].WithLabelValues(t.options.Model, engineID).Observe(time.Since(t.arrived).Seconds())
-	}
-	d.count(func(s *Stats) {
-		s.Running--
-		s.Finished[reason]++
-		s.held -= t.promptTokens + t.sent
-	})
-}
-
-// looked counts a turn's prompt when it is known how much of it was cached.
-func (d *Deployment) looked(t *turn, cached int) {
-	t.cached = cached
-	d.count(func(s *Stats) {
-		s.PromptTokens += t.promptTokens
-		s.CachedTokens += cached
-	})
-}
-
-// generate lets the engine produce the answer.
-func (d *Deployment) generate(ctx context.Context, t *turn, out *responder) error {
-	var engine Engine = paced(t.options)
-	if t.options.Engine != nil {
-		engine = t.options.Engine
-	}
-	d.looked(t, d.cache.use(t.prompt, t.options.CacheBlocks))
-	work := Work{PromptTokens: t.promptTokens, CachedTokens: t.cached, OutputTokens: t.output, Rand: t.rand}
-	send := d.sender(ctx, t, out)
-	err := engine.Generate(ctx, work, func(n int) error {
-		t.prompt.text(t.text.peek(n))
-		return send(n)
-	})
-	if err == nil {
-		d.cache.use(t.prompt, t.options.CacheBlocks)
-	}
+	err := json.Unmarshal(body, q)
+	q.Model = r.PathValue("model")
 	return err
 }
 
-// sender returns what sends the next tokens of an answer.
-func (d *Deployment) sender(ctx context.Context, t *turn, out *responder) func(n int) error {
-	last := t.arrived
-	return func(n int) error {
-		now := time.Now()
-		if t.driver == nil {
-			family := itl
-			if t.sent == 0 {
-				family = ttft
-			}
-			d.latency[family].WithLabelValues(t.options.Model, engineID).Observe(now.Sub(last).Seconds())
-		}
-		d.count(func(s *Stats) {
-			s.OutputTokens += n
-			s.held += n
-		})
-		last = now
-		reasoning := min(max(t.options.ReasoningTokens-t.sent, 0), n) * charsPerToken
-		text := t.text.next(n)
-		t.sent += n
-		if err := out.tokens(text[:reasoning], text[reasoning:]); err != nil {
-			return err
-		}
-		return t.midStream(ctx)
+// chatEvents are the chunks of a streamed chat.
+type chatEvents struct {
+	*responder
+	head   string // up to its choices, encoded once
+	called bool   // the name of the tool is out
+}
+
+// streamChat begins with a chunk that has nothing but a role.
+func streamChat(a *responder) events {
+	s := &chatEvents{responder: a, head: a.head("chat.completion.chunk")}
+	s.delta(`"role":"assistant","content":""`, nil, "null")
+	return s
+}
+
+// streamAzure begins with what the filter says of the prompt.
+func streamAzure(a *responder) events {
+	a.data(`{"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0,"content_filter_results":{}}]}`)
+	return streamChat(a)
+}
+
+// piece implements events.
+func (s *chatEvents) piece(p piece) {
+	field, delta := s.turn.options.ReasoningField, ""
+	if p.reasoning != "" {
+		delta = `"` + field + `":` + encode(p.reasoning)
+	}
+	if p.content != "" {
+		delta = join(delta, `"content":`+encode(p.content))
+	}
+	if p.arguments != "" {
+		delta = join(delta, `"tool_calls":[`+s.call(p.arguments)+`]`)
+	}
+	s.delta(delta, p.logprobs, "null")
+}
+
+// join puts a comma between two parts of an object, of which the first may be
+// empty.
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "," + b
+}
+
+// call is a part of a tool call: its name comes with the first.
+func (s *chatEvents) call(arguments string) string {
+	if s.called {
+		return `{"index":0,"function":{"arguments":` + encode(arguments) + `}}`
+	}
+	s.called = true
+	return fmt.Sprintf(`{"index":0,"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`,
+		encode(s.turn.call.ID), encode(s.turn.call.Function.Name), encode(arguments))
+}
+
+// end implements events.
+func (s *chatEvents) end() {
+	s.delta(`"content":""`, nil, `"`+s.turn.finish+`"`)
+	s.usage(s.head)
+	s.data("[DONE]")
+}
+
+// fail implements events.
+func (s *chatEvents) fail(e *apiError) { s.failed(e) }
+
+// failed ends a stream of the OpenAI kind with an error.
+func (a *responder) failed(e *apiError) {
+	a.data(encode(openAIRefusal(e)))
+	a.data("[DONE]")
+}
+
+// usage buffers the chunk with the counts, if they were asked for.
+func (a *responder) usage(head string) {
+	if a.turn.request.StreamOptions.IncludeUsage {
+		a.data(head, `],"usage":`, encode(a.turn.usage()), `}`)
 	}
 }
 
-// midStream returns the error of a fault that is due. A stall is that fault's
-// own doing: it ends when the client goes.
-func (t *turn) midStream(ctx context.Context) error {
-	if t.fault == "" || t.sent < t.faultAt {
-		return nil
-	}
-	switch t.fault {
-	case StallStream:
-		<-ctx.Done()
-		return context.Cause(ctx)
-	case ErrorEvent:
-		return engineFailed()
-	}
-	return errCut
+// delta buffers a chunk with one choice.
+func (s *chatEvents) delta(delta string, logprobs []logprob, finish string) {
+	s.data(s.head, `{"index":0,"delta":{`, delta, `},"logprobs":`, encodeLogprobs(logprobs),
+		`,"finish_reason":`, finish, `}]`, s.continuous(), `}`)
 }
+
+// head is the beginning of each chunk of the OpenAI kind, up to its choices.
+func (a *responder) head(object string) string {
+	t := a.turn
+	return fmt.Sprintf(`{"id":%s,"object":"%s","created":%d,"model":%s,"system_fingerprint":"%s","choices":[`,
+		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)
+}
+
+// continuous is the usage so far, where each chunk is to have it.
+func (a *responder) continuous() string {
+	if !a.turn.request.StreamOptions.ContinuousUsageStats {
+		return ""
+	}
+	return `,"usage":` + encode(a.turn.usage())
+}
+
+// wholeChat is a chat.completion.
+func wholeChat(a *responder) any {
+	t := a.turn
+	message := map[string]any{"role": "assistant", "content": a.content.String()}
+	if a.reasoning.Len() > 0 {
+		message[t.options.ReasoningField] = a.reasoning.String()
+	}
+	if t.call != nil {
+		message["content"], message["tool_calls"] = nil, []any{t.call.with(a.arguments.String())}
+	}
+	return t.object("chat.completion", map[string]any{
+		"index": 0, "message": message, "logprobs": json.RawMessage(encodeLogprobs(a.logprobs)), "finish_reason": t.finish,
+	})
+}
+
+// object is an answer of the OpenAI kind with its one choice.
+func (t *turn) object(kind string, choice map[string]any) map[string]any {
+	return map[string]any{
+		"id": t.id, "object": kind, "created": t.arrived.Unix(), "model": t.model, "system_fingerprint": t.fingerprint,
+		"choices": []any{choice}, "usage": t.usage(),
+	}
+}
+
+// usage is the token count of what was sent so far.
+func (t *turn) usage() map[string]any {
+	u := map[string]any{
+		"prompt_tokens":         t.promptTokens,
+		"completion_tokens":     t.sent,
+		"total_tokens":          t.promptTokens + t.sent,
+		"prompt_tokens_details": map[string]int{"cached_tokens": t.cached},
+	}
+	if t.thinks > 0 {
+		u["completion_tokens_details"] = map[string]int{"reasoning_tokens": t.thought()}
+	}
+	return u
+}
+
+// thought is how many tokens of what was sent so far are reasoning.
+func (t *turn) thought() int { return min(t.thinks, t.sent) }

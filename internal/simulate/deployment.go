@@ -1,5 +1,5 @@
-// Package simulate is a simulated OpenAI-compatible deployment: an
-// http.Handler that answers chat completions with invented text, caches
+// Package simulate is a simulated deployment: an http.Handler that answers in
+// all APIs that such deployments speak, with invented text, caches
 // prefixes, counts tokens, fails in the ways real deployments fail, and says of
 // itself under /metrics what vLLM says. How long an answer takes is either
 // configured, each request for itself, or worked out by the model of a cluster
@@ -13,6 +13,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -38,7 +39,7 @@ type Deployment struct {
 	began    time.Time
 	mu       sync.Mutex
 	options  Options         // as given, without defaults
-	sequence uint64          // chat requests that were valid so far
+	sequence uint64          // requests that were valid so far
 	driver   *driver         // of the cluster that serves
 	runs     *cluster.Config // what the driver was started for
 
@@ -64,15 +65,18 @@ func New(o Options) *Deployment {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.CollectorFunc(d.collect))
 	mux := http.NewServeMux()
-	mux.HandleFunc("/v1/chat/completions", d.guard(http.MethodPost, d.chat))
-	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, d.models))
+	for path, a := range apis() {
+		mux.HandleFunc(path, d.guard(http.MethodPost, a.refusal, d.complete(a)))
+	}
+	mux.HandleFunc("/v1/models", d.guard(http.MethodGet, openAIRefusal, d.models))
+	mux.HandleFunc("/api/tags", d.guard(http.MethodGet, plainRefusal, d.tags))
 	mux.HandleFunc("/health", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/version", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"version": version})
 	})
 	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		failure(http.StatusNotFound, "NotFoundError", "There is nothing at %s.", r.URL.Path).write(w)
+		failure(http.StatusNotFound, "NotFoundError", "There is nothing at %s.", r.URL.Path).write(w, openAIRefusal)
 	})
 	d.Handler = mux
 	return d
@@ -89,35 +93,28 @@ func (d *Deployment) Update(change func(*Options)) {
 	change(&d.options)
 }
 
-// guard checks the method and the key before a handler of the API.
-func (d *Deployment) guard(method string, next http.HandlerFunc) http.HandlerFunc {
+// guard checks the method and the key before a handler of the API. The key may
+// come in any header that an API has for it.
+func (d *Deployment) guard(method string, form func(*apiError) any, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		o, _ := d.serving()
 		key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		key = cmp.Or(key, r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"))
 		switch {
 		case r.Method != method:
 			w.Header().Set("Allow", method)
-			failure(http.StatusMethodNotAllowed, "invalid_request_error", "Method %s is not allowed here; use %s.", r.Method, method).write(w)
+			failure(http.StatusMethodNotAllowed, "invalid_request_error", "Method %s is not allowed here; use %s.", r.Method, method).write(w, form)
 		case o.APIKey != "" && key != o.APIKey:
-			unauthorized(key).write(w)
+			unauthorized(key).write(w, form)
 		default:
 			next(w, r)
 		}
 	}
 }
 
-// models lists the one model.
-func (d *Deployment) models(w http.ResponseWriter, _ *http.Request) {
-	o, _ := d.serving()
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{
-		"id": o.Model, "object": "model", "created": 0, "owned_by": "simulated", "root": o.Model,
-		"parent": nil, "max_model_len": o.MaxModelLen,
-	}}})
-}
-
 // Stats are a deployment's counts since its start.
 type Stats struct {
-	// Requests are the chat requests with a good key, whatever became of them.
+	// Requests are those with a good key that ask for tokens or figures, whatever became of them.
 	Requests int
 	// Running are being answered now; Waiting hang.
 	Running, Waiting int

@@ -105,7 +105,7 @@ func TestFaultRates(t *testing.T) {
 	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
-		counts[o.fault(0, r)]++
+		counts[o.fault(0, r).Kind]++
 	}
 	for _, kind := range []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent} {
 		if n := counts[kind]; n < 850 || n > 1150 {

@@ -30,8 +30,23 @@ const (
 	ErrorEvent  IncidentKind = "error_event"
 )
 
+// Kinds that befall a Share of the answers, which come in time and are wrong.
+const (
+	Exclamations   IncidentKind = "exclamations"
+	Repetition     IncidentKind = "repetition"
+	WrongScript    IncidentKind = "wrong_script"
+	OtherModel     IncidentKind = "other_model"
+	BaseModel      IncidentKind = "base_model"
+	Drift          IncidentKind = "drift"
+	BadArguments   IncidentKind = "bad_arguments"
+	ToolMarkup     IncidentKind = "tool_markup"
+	Buffered       IncidentKind = "buffered"
+	NewFingerprint IncidentKind = "new_fingerprint"
+)
+
 // incidentKind says what a kind takes and what happens, for people: one %s
-// stands for the factor or the share, or else for the workers.
+// stands for the factor or the share, or else for the workers; with both, the
+// share comes first.
 type incidentKind struct {
 	factor, share bool
 	words         string
@@ -52,6 +67,16 @@ func incidentKinds() map[IncidentKind]incidentKind {
 		CutStream:           {share: true, words: "%s of the answers are cut off"},
 		StallStream:         {share: true, words: "%s of the answers stop in mid-stream"},
 		ErrorEvent:          {share: true, words: "%s of the answers end with an error event"},
+		Exclamations:        {share: true, words: "%s of the answers are exclamation marks"},
+		Repetition:          {share: true, words: "%s of the answers repeat a few words"},
+		WrongScript:         {share: true, words: "%s of the answers are in another script"},
+		OtherModel:          {share: true, words: "%s of the answers are by another model, and say so"},
+		BaseModel:           {share: true, words: "%s of the answers of an adapter are by its base model"},
+		Drift:               {share: true, factor: true, words: "%s of the answers have log-probabilities that are off by %s"},
+		BadArguments:        {share: true, words: "%s of the calls of tools have arguments that are no JSON"},
+		ToolMarkup:          {share: true, words: "%s of the calls of tools are markup in the text"},
+		Buffered:            {share: true, words: "%s of the streams come in one burst at their end"},
+		NewFingerprint:      {share: true, words: "%s of the answers have another system_fingerprint"},
 	}
 }
 
@@ -65,7 +90,8 @@ type Incident struct {
 	// Workers are the numbers, from 0, of those affected; none means all. Only
 	// for the kinds that befall a cluster.
 	Workers []int
-	// Factor is that of a slow-down or of the acceptance of drafts.
+	// Factor is that of a slow-down or of the acceptance of drafts; of a drift it
+	// is the standard deviation of what is added to each log-probability.
 	Factor float64
 	// Share of the requests, from 0 to 1, for the kinds that have one.
 	Share float64
@@ -84,6 +110,8 @@ func (i Incident) String() string {
 	kind := incidentKinds()[i.Kind]
 	text := ""
 	switch {
+	case kind.share && kind.factor:
+		text = fmt.Sprintf(kind.words, fmt.Sprintf("%g %%", 100*i.Share), fmt.Sprint(i.Factor))
 	case kind.share:
 		text = fmt.Sprintf(kind.words, fmt.Sprintf("%g %%", 100*i.Share))
 	case kind.factor:
@@ -115,6 +143,8 @@ func (i Incident) validate(clustered bool) error {
 		return nil // a cluster checks the rest
 	case !(i.Share > 0 && i.Share <= 1):
 		return fmt.Errorf("its share of the requests is %v: give a number above 0, at most 1", i.Share)
+	case kind.factor && !(i.Factor > 0):
+		return fmt.Errorf("its factor is %v: give a number above 0", i.Factor)
 	case len(i.Workers) > 0:
 		return errors.New("it befalls requests, not workers: leave the workers out")
 	}
@@ -141,29 +171,31 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 	return all
 }
 
-// fault draws what befalls a request, "" for nothing. The shares of the
-// incidents that go on are added to the standing ones. More than all requests
-// cannot fail: the first kinds come first.
-func (o Options) fault(elapsed time.Duration, r *rand.Rand) IncidentKind {
+// fault draws what befalls a request, an incident of no kind for nothing. The
+// shares of the incidents that go on are added to the standing ones. More than
+// all requests cannot fail: the first kinds come first.
+func (o Options) fault(elapsed time.Duration, r *rand.Rand) Incident {
 	f, u := o.Faults, r.Float64()
-	for _, s := range []struct {
-		kind  IncidentKind
-		share float64
-	}{
-		{ErrorStatus, f.HTTP500}, {BusyStatus, f.HTTP429}, {NoAnswer, f.Hang},
-		{CutStream, f.Cut}, {StallStream, f.Stall}, {ErrorEvent, f.InBandError},
-	} {
+	all := []Incident{
+		{Kind: ErrorStatus, Share: f.HTTP500}, {Kind: BusyStatus, Share: f.HTTP429}, {Kind: NoAnswer, Share: f.Hang},
+		{Kind: CutStream, Share: f.Cut}, {Kind: StallStream, Share: f.Stall}, {Kind: ErrorEvent, Share: f.InBandError},
+	}
+	for _, kind := range AnswerKinds() {
+		all = append(all, Incident{Kind: kind})
+	}
+	for _, s := range all {
 		for _, i := range o.Incidents {
-			if i.Kind == s.kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
-				s.share += i.Share
+			if i.Kind == s.Kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
+				s.Share += i.Share
+				s.Factor = max(s.Factor, i.Factor)
 			}
 		}
-		if u < s.share {
-			return s.kind
+		if u < s.Share {
+			return s
 		}
-		u -= s.share
+		u -= s.Share
 	}
-	return ""
+	return Incident{}
 }
 
 // engineFailed is the error of a request that the engine gave up.
@@ -180,6 +212,13 @@ func queueFull() *apiError {
 
 // IncidentKinds lists the kinds that there are, in alphabetical order.
 func IncidentKinds() []IncidentKind { return slices.Sorted(maps.Keys(incidentKinds())) }
+
+// AnswerKinds lists those that leave an answer whole and in time, and wrong.
+func AnswerKinds() []IncidentKind {
+	return []IncidentKind{
+		Exclamations, Repetition, WrongScript, OtherModel, BaseModel, Drift, NewFingerprint, BadArguments, ToolMarkup, Buffered,
+	}
+}
 
 // ParseIncident reads an incident as people write it: its kind, then what it
 // needs of at, for, workers, factor and share, as in

@@ -15,10 +15,13 @@ import (
 // Options say how a deployment behaves. The zero value is a healthy, quick
 // deployment without a key; fields left zero take the default named at them.
 type Options struct {
-	// Model is the one model served; default "simulated-chat".
+	// Model is the model served; default "simulated-chat".
 	Model string
-	// APIKey, if set, must come as a bearer token under /v1/; anything else is
-	// answered with 401.
+	// Models are served beside it, and Adapters (LoRA) on top of it. Each has
+	// answers of its own; time and metrics are those of the one deployment.
+	Models, Adapters []string
+	// APIKey, if set, must come with each request for tokens or models; anything
+	// else is answered with 401.
 	APIKey string
 	// Seed makes texts, lengths, delays and faults repeatable: the same seed
 	// and the same sequence of requests give the same draws.
@@ -56,8 +59,15 @@ type Options struct {
 	// Answer is the length of an answer in tokens, before the request's own
 	// limits; default median 120.
 	Answer Length
-	// ReasoningTokens of each answer are sent as reasoning, before the content.
-	ReasoningTokens int
+	// Reasoning is the share of an answer, as long as it would like to be, that
+	// comes as reasoning before the content; from 0 to 1. A request may ask for
+	// half of it (effort low), half as much again (high) or none.
+	Reasoning float64
+	// ReasoningField is the name of it in a chat; default "reasoning".
+	ReasoningField string
+	// RefuseMaxTokens answers max_tokens with 400, as OpenAI's reasoning models
+	// do: max_completion_tokens has its place.
+	RefuseMaxTokens bool
 	// MaxModelLen bounds prompt plus answer in tokens; default 131072.
 	MaxModelLen int
 	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens;
@@ -88,7 +98,7 @@ type Length struct {
 	Sigma  float64
 }
 
-// Faults are the shares of chat requests, from 0 to 1, that end badly. Their
+// Faults are the shares of requests, from 0 to 1, that end badly. Their
 // sum should not exceed 1; a request has at most one fault.
 type Faults struct {
 	// HTTP500 and HTTP429 answer at once with that status.
@@ -106,6 +116,7 @@ type Faults struct {
 // withDefaults returns the options as they are used.
 func (o Options) withDefaults() Options {
 	o.Model = cmp.Or(o.Model, "simulated-chat")
+	o.ReasoningField = cmp.Or(o.ReasoningField, "reasoning")
 	o.FirstToken.Median = cmp.Or(o.FirstToken.Median, 120*time.Millisecond)
 	o.InterToken.Median = cmp.Or(o.InterToken.Median, 20*time.Millisecond)
 	o.TokensPerEvent = max(o.TokensPerEvent, 1)
@@ -156,6 +167,9 @@ func (o Options) Validate() error {
 	}
 	if o.Load.Concurrency < 0 || o.Load.WarmUp < 0 {
 		errs = append(errs, fmt.Errorf("load has concurrency %d and warm-up %v: neither may be negative", o.Load.Concurrency, o.Load.WarmUp))
+	}
+	if names := o.withDefaults().names(); slices.Contains(names, "") || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+		errs = append(errs, fmt.Errorf("models and adapters are %q: give each a name of its own", names))
 	}
 	for i, f := range o.Incidents {
 		if err := f.validate(o.Cluster != nil); err != nil {

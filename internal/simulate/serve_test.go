@@ -184,8 +184,8 @@ func (r *reply) add(t *testing.T, payload string) {
 }
 
 // user and assistant are entries of a history.
-func user(text string) message      { return message{"user", content{text}} }
-func assistant(text string) message { return message{"assistant", content{text}} }
+func user(text string) message      { return message{Role: "user", Content: content{text, true}} }
+func assistant(text string) message { return message{Role: "assistant", Content: content{text, true}} }
 
 // drain sends a chat request and reads the answer to its end.
 func (c client) drain(ctx context.Context) error {

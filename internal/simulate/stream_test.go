@@ -100,7 +100,7 @@ func TestTokensPerEvent(t *testing.T) {
 
 func TestWholeAnswer(t *testing.T) {
 	o := quick
-	o.ReasoningTokens = 2
+	o.Reasoning = 0.25
 	_, c := serve(t, o)
 	resp := c.post(t, t.Context(), `{"model":"simulated-chat","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
 	var got struct {

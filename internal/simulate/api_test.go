@@ -1,0 +1,393 @@
+package simulate
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// event is one of a stream: a server-sent event, or a line of JSON.
+type event struct {
+	name string
+	raw  string
+	data map[string]any // nil for what is no JSON
+}
+
+// ask posts a body and returns the status and all that came: the events of a
+// stream, or the one object.
+func (c client) ask(t *testing.T, path, body string, header ...string) (status int, events []event) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	resp, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, readAll(t, resp.Body)
+}
+
+// readAll reads events until the body ends.
+func readAll(t *testing.T, body io.Reader) (all []event) {
+	t.Helper()
+	name := ""
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if next, ok := strings.CutPrefix(line, "event: "); ok {
+			name = next
+			continue
+		}
+		line = strings.TrimPrefix(line, "data: ")
+		if line == "" {
+			continue
+		}
+		e := event{name: name, raw: line}
+		if line != "[DONE]" {
+			if err := json.Unmarshal([]byte(line), &e.data); err != nil {
+				t.Fatalf("event %q: %v", line, err)
+			}
+		}
+		all, name = append(all, e), ""
+	}
+	return all
+}
+
+// at is a value inside an event, "" if it is not there.
+func (e event) at(path ...any) any {
+	var v any = e.data
+	for _, p := range path {
+		switch p := p.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[p]
+		case int:
+			list, _ := v.([]any)
+			if p >= len(list) {
+				return nil
+			}
+			v = list[p]
+		}
+	}
+	return v
+}
+
+// text is a value that is one, or "".
+func (e event) text(path ...any) string {
+	s, _ := e.at(path...).(string)
+	return s
+}
+
+// number is a value that is one, or -1.
+func (e event) number(path ...any) int {
+	if f, ok := e.at(path...).(float64); ok {
+		return int(f)
+	}
+	return -1
+}
+
+// dialect is how a test asks in one API, and reads the answer.
+type dialect struct {
+	name, path string
+	body       string // of a short question; %s is more of it
+	stream     string // what makes it a stream, or not
+	whole      string
+	header     []string
+	// Where the parts of an answer are, in an event and in the one object.
+	content, reasoning       []any
+	wholeContent, wholeThink []any
+	prompt, output, finish   []any // in whichever event has them
+	finished, cut            string
+	// sequence are the kinds of events in order, runs as one.
+	sequence string
+}
+
+func dialects() []dialect {
+	choice := func(more ...any) []any { return append([]any{"choices", 0}, more...) }
+	chat := dialect{
+		name: "chat", path: "/v1/chat/completions",
+		body:    `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]%s}`,
+		stream:  `,"stream":true,"stream_options":{"include_usage":true}`,
+		content: choice("delta", "content"), reasoning: choice("delta", "reasoning"),
+		wholeContent: choice("message", "content"), wholeThink: choice("message", "reasoning"),
+		prompt: []any{"usage", "prompt_tokens"}, output: []any{"usage", "completion_tokens"}, finish: choice("finish_reason"),
+		finished: "stop", cut: "length", sequence: "chat.completion.chunk [DONE]",
+	}
+	azure := chat
+	azure.name, azure.path = "azure", "/openai/deployments/simulated-chat/chat/completions?api-version=2024-10-21"
+	azure.body = strings.Replace(chat.body, `"model":"simulated-chat",`, "", 1)
+	azure.sequence = "filter chat.completion.chunk [DONE]"
+	completions := chat
+	completions.name, completions.path, completions.body = "completions", "/v1/completions", `{"model":"simulated-chat","prompt":"hi"%s}`
+	completions.content, completions.wholeContent = choice("text"), choice("text")
+	completions.reasoning, completions.wholeThink, completions.sequence = nil, nil, "text_completion [DONE]"
+	return []dialect{chat, azure, completions, {
+		name: "responses", path: "/v1/responses", body: `{"model":"simulated-chat","input":"hi"%s}`, stream: `,"stream":true`,
+		content: []any{"delta"}, wholeContent: []any{"output", 1, "content", 0, "text"}, wholeThink: []any{"output", 0, "content", 0, "text"},
+		prompt: []any{"response", "usage", "input_tokens"}, output: []any{"response", "usage", "output_tokens"}, finish: []any{"response", "status"},
+		finished: "completed", cut: "incomplete",
+		sequence: "response.created response.in_progress " +
+			"response.output_item.added response.reasoning_text.delta response.reasoning_text.done response.output_item.done " +
+			"response.output_item.added response.content_part.added response.output_text.delta response.output_text.done " +
+			"response.content_part.done response.output_item.done response.completed",
+	}, {
+		name: "messages", path: "/v1/messages", body: `{"model":"simulated-chat","max_tokens":1000,"messages":[{"role":"user","content":"hi"}]%s}`,
+		stream: `,"stream":true`, header: []string{"Anthropic-Version", "2023-06-01"},
+		content: []any{"delta", "text"}, reasoning: []any{"delta", "thinking"},
+		wholeContent: []any{"content", 1, "text"}, wholeThink: []any{"content", 0, "thinking"},
+		prompt: []any{"message", "usage", "input_tokens"}, output: []any{"usage", "output_tokens"}, finish: []any{"delta", "stop_reason"},
+		finished: "end_turn", cut: "max_tokens",
+		sequence: "message_start ping content_block_start content_block_delta content_block_stop " +
+			"content_block_start content_block_delta content_block_stop message_delta message_stop",
+	}, {
+		name: "ollama", path: "/api/chat", body: `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]%s}`, whole: `,"stream":false`,
+		content: []any{"message", "content"}, reasoning: []any{"message", "thinking"},
+		wholeContent: []any{"message", "content"}, wholeThink: []any{"message", "thinking"},
+		prompt: []any{"prompt_eval_count"}, output: []any{"eval_count"}, finish: []any{"done_reason"}, finished: "stop", cut: "length", sequence: "line",
+	}, {
+		name: "triton", path: "/v2/models/simulated-chat/generate_stream", body: `{"text_input":"hi","stream":true%s}`,
+		content: []any{"text_output"}, wholeContent: []any{"text_output"}, sequence: "line",
+	}}
+}
+
+// ask asks in a dialect, with some more fields, and reads the stream.
+func (d dialect) ask(t *testing.T, c client, more string) reply {
+	t.Helper()
+	status, events := c.ask(t, d.path, strings.Replace(d.body, "%s", more+d.stream, 1), d.header...)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %v", d.name, status, events)
+	}
+	return d.read(events)
+}
+
+// read takes a stream apart.
+func (d dialect) read(events []event) reply {
+	r := reply{usage: &usage{Prompt: -1, Completion: -1}}
+	for _, e := range events {
+		r.raw = append(r.raw, e.raw)
+		if e.data == nil {
+			continue
+		}
+		switch {
+		case e.name == "response.reasoning_text.delta":
+			r.reasoning += e.text("delta")
+		case e.name == "" || strings.HasSuffix(e.name, "_text.delta") || e.name == "content_block_delta":
+			r.content += e.text(d.content...)
+			if d.reasoning != nil {
+				r.reasoning += e.text(d.reasoning...)
+			}
+		}
+		if finish := e.text(d.finish...); d.finish != nil && finish != "" && finish != "in_progress" {
+			r.finish = finish
+		}
+		if n := e.number(d.prompt...); n >= 0 {
+			r.usage.Prompt = n
+		}
+		if n := e.number(d.output...); n >= 0 {
+			r.usage.Completion = n
+		}
+	}
+	return r
+}
+
+// kinds are those of the events, runs as one.
+func kinds(events []event) string {
+	var all []string
+	for _, e := range events {
+		kind := e.name
+		switch {
+		case kind != "":
+		case e.data == nil:
+			kind = e.raw
+		case e.data["prompt_filter_results"] != nil:
+			kind = "filter"
+		case e.text("object") != "":
+			kind = e.text("object")
+		default:
+			kind = "line"
+		}
+		all = append(all, kind)
+	}
+	return strings.Join(slices.Compact(all), " ")
+}
+
+func TestEveryAPIStreamsTheSameAnswer(t *testing.T) {
+	o := quick
+	o.Reasoning = 0.25
+	_, c := serve(t, o)
+	for _, d := range dialects() {
+		t.Run(d.name, func(t *testing.T) {
+			_, events := c.ask(t, d.path, strings.Replace(d.body, "%s", d.stream, 1), d.header...)
+			if got := kinds(events); got != d.sequence {
+				t.Errorf("events\n%s, want\n%s", got, d.sequence)
+			}
+			got, want := d.read(events), dialects()[0].ask(t, c, "")
+			plain := d.name == "completions" || d.name == "triton" // a prompt without roles: another text
+			if (got.content != want.content || got.reasoning != want.reasoning) != plain {
+				t.Errorf("%q, %q; a chat has %q, %q", got.reasoning, got.content, want.reasoning, want.content)
+			}
+			if plain && len(got.content) != len(want.reasoning+want.content) || got.finish != d.finished {
+				t.Errorf("%q ends with %q, want %q", got.content, got.finish, d.finished)
+			}
+			prompt, output := 8, 8
+			if plain {
+				prompt = 1
+			}
+			if d.prompt == nil {
+				prompt, output = -1, -1
+			}
+			if got.usage.Prompt != prompt || got.usage.Completion != output {
+				t.Errorf("usage %+v, want %d and %d", *got.usage, prompt, output)
+			}
+			_, again := c.ask(t, strings.TrimSuffix(d.path, "_stream"), strings.Replace(d.body, "%s", d.whole, 1), d.header...)
+			if len(again) != 1 || again[0].text(d.wholeContent...) != got.content || d.wholeThink != nil && again[0].text(d.wholeThink...) != got.reasoning {
+				t.Errorf("whole %v, streamed %q, %q", again, got.reasoning, got.content)
+			}
+		})
+	}
+}
+
+func TestEveryAPIHasALimit(t *testing.T) {
+	_, c := serve(t, quick)
+	for _, d := range dialects() {
+		field := map[string]string{"responses": "max_output_tokens", "ollama": "options"}[d.name]
+		body := strings.Replace(d.body, `"max_tokens":1000,`, "", 1)
+		more := `,"max_tokens":3`
+		if field != "" {
+			more = `,"` + field + `":3`
+		}
+		if field == "options" {
+			more = `,"options":{"num_predict":3}`
+		}
+		d.body = body
+		got := d.ask(t, c, more)
+		if len(got.content) != 3*charsPerToken || got.finish != d.cut {
+			t.Errorf("%s: %q ends with %q, want 3 tokens and %q", d.name, got.content, got.finish, d.cut)
+		}
+	}
+}
+
+func TestEveryAPIHasItsErrors(t *testing.T) {
+	o := quick
+	o.APIKey = "secret"
+	d, c := serve(t, o)
+	errorForm := map[string]func(event) string{
+		"messages": func(e event) string {
+			if e.text("type") != "error" || e.text("error", "type") == "" {
+				return ""
+			}
+			return e.text("error", "message")
+		},
+		"ollama": func(e event) string { return e.text("error") },
+		"triton": func(e event) string { return e.text("error") },
+	}
+	for _, a := range dialects() {
+		form := errorForm[a.name]
+		if form == nil {
+			form = func(e event) string { return e.text("error", "message") }
+		}
+		body := strings.Replace(a.body, "%s", a.stream, 1)
+		keys := map[string][]string{"messages": {"X-Api-Key", "secret"}, "azure": {"Api-Key", "secret"}}[a.name]
+		if keys == nil {
+			keys = []string{"Authorization", "Bearer secret"}
+		}
+		path, other := a.path, strings.Replace(body, "simulated-chat", "unknown", 1)
+		if !strings.Contains(body, "simulated-chat") {
+			path = strings.Replace(path, "simulated-chat", "unknown", 1)
+		}
+		for _, test := range []struct {
+			name, path, body string
+			header           []string
+			status           int
+			want             string
+		}{
+			{"no key", a.path, body, nil, 401, "No API key"},
+			{"unknown model", path, other, keys, 404, "`unknown` does not exist"},
+			{"no JSON", a.path, "{", keys, 400, "not valid"},
+			{"fault", a.path, body, keys, 500, "simulated fault"},
+		} {
+			d.Update(func(o *Options) { o.Faults = Faults{} })
+			if test.name == "fault" {
+				d.Update(func(o *Options) { o.Faults.HTTP500 = 1 })
+			}
+			status, got := c.ask(t, test.path, test.body, test.header...)
+			if status != test.status || len(got) != 1 || !strings.Contains(form(got[0]), test.want) {
+				t.Errorf("%s, %s: %d %v, want %d with %q", a.name, test.name, status, got, test.status, test.want)
+			}
+		}
+		d.Update(func(o *Options) { o.Faults = Faults{InBandError: 1} })
+		status, got := c.ask(t, a.path, body, keys...)
+		said := slices.ContainsFunc(got, func(e event) bool {
+			return strings.Contains(form(e)+e.text("response", "error", "message"), "simulated fault")
+		})
+		if status != 200 || !said || a.read(got).finish == a.finished && a.finish != nil {
+			t.Errorf("%s: an error in mid-stream: %d %v", a.name, status, got)
+		}
+	}
+}
+
+// TestFollowUpsAreCached: the history of a follow-up is found in the cache,
+// and the counts of a message are those of a chat.
+func TestFollowUpsAreCached(t *testing.T) {
+	_, c := serve(t, quick)
+	long := strings.Repeat("long opening ", 40)
+	ask := func(path, field string) event {
+		body := `{"model":"simulated-chat","max_tokens":4,"` + field + `":[{"role":"user","content":"` + long + `"}]}`
+		_, got := c.ask(t, path, body)
+		return got[0]
+	}
+	chat := ask("/v1/chat/completions", "messages")
+	total, cached := chat.number("usage", "prompt_tokens"), 0
+	for _, get := range []func() (fresh, found int){
+		func() (int, int) {
+			e := ask("/v1/messages", "messages")
+			return e.number("usage", "input_tokens"), e.number("usage", "cache_read_input_tokens")
+		},
+		func() (int, int) {
+			e := ask("/v1/responses", "input")
+			found := e.number("usage", "input_tokens_details", "cached_tokens")
+			return e.number("usage", "input_tokens") - found, found
+		},
+	} {
+		fresh, found := get()
+		if fresh+found != total || found == 0 || cached != 0 && found != cached {
+			t.Errorf("%d fresh and %d cached tokens of %d", fresh, found, total)
+		}
+		cached = found
+	}
+}
+
+func TestEmbeddingsAndRerankings(t *testing.T) {
+	_, c := serve(t, quick)
+	_, got := c.ask(t, "/v1/embeddings", `{"model":"simulated-chat","input":["one","two","one"],"dimensions":5}`)
+	list, _ := got[0].at("data").([]any)
+	vector := func(i int) string { return encode(got[0].at("data", i, "embedding")) }
+	if len(list) != 3 || vector(0) != vector(2) || vector(0) == vector(1) || len(strings.Split(vector(0), ",")) != 5 {
+		t.Errorf("embeddings %s", got[0].raw)
+	}
+	if n := got[0].number("usage", "prompt_tokens"); n != 3 {
+		t.Errorf("%d prompt tokens, want 3", n)
+	}
+	_, got = c.ask(t, "/v1/rerank", `{"model":"simulated-chat","query":"q","documents":["a","b","c"],"top_n":2}`)
+	list, _ = got[0].at("results").([]any)
+	first, _ := got[0].at("results", 0, "relevance_score").(float64)
+	second, _ := got[0].at("results", 1, "relevance_score").(float64)
+	if len(list) != 2 || first < second || got[0].text("results", 0, "document", "text") == "" {
+		t.Errorf("reranked %s", got[0].raw)
+	}
+	for path, body := range map[string]string{"/v1/embeddings": `{"model":"simulated-chat"}`, "/rerank": `{"model":"no"}`} {
+		if status, _ := c.ask(t, path, body); status < 400 {
+			t.Errorf("%s %s: status %d", path, body, status)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package simulate
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// spoiled are options with an incident from the start.
+func spoiled(kind IncidentKind, factor float64) Options {
+	o := quick
+	o.Answer.Median = 40
+	o.Adapters = []string{"lora"}
+	if kind != "" {
+		o.Incidents = []Incident{{Kind: kind, Share: 1, Factor: factor}}
+	}
+	return o
+}
+
+// tellTale is what an answer says of who gave it, and what it says.
+type tellTale struct{ model, fingerprint, content string }
+
+// tell asks one model at temperature 0.
+func (c client) tell(t *testing.T, model string) (got tellTale) {
+	t.Helper()
+	_, events := c.ask(t, "/v1/chat/completions", `{"model":"`+model+`","temperature":0,"max_tokens":60,"messages":[{"role":"user","content":"hi"}]}`)
+	e := events[0]
+	return tellTale{e.text("model"), e.text("system_fingerprint"), e.text("choices", 0, "message", "content")}
+}
+
+func TestSpoiledAnswers(t *testing.T) {
+	_, well := serve(t, spoiled("", 0))
+	base, lora := well.tell(t, "simulated-chat"), well.tell(t, "lora")
+	if base.content == lora.content || base.model != "simulated-chat" || lora.model != "lora" {
+		t.Fatalf("base %+v and adapter %+v are the same", base, lora)
+	}
+	if again := well.tell(t, "simulated-chat"); again != base {
+		t.Errorf("asked again: %+v, want %+v", again, base)
+	}
+	for kind, check := range map[IncidentKind]func(got, gotLora tellTale) bool{
+		Exclamations: func(got, _ tellTale) bool { return got.content == strings.Repeat("!", 60*charsPerToken) },
+		Repetition: func(got, _ tellTale) bool {
+			return got.content == strings.Repeat(got.content[:20], 12) && got.model == base.model
+		},
+		WrongScript: func(got, _ tellTale) bool {
+			return !strings.ContainsFunc(got.content, func(r rune) bool { return !unicode.Is(unicode.Han, r) })
+		},
+		OtherModel: func(got, _ tellTale) bool { return got.model != base.model && got.content != base.content },
+		BaseModel: func(got, gotLora tellTale) bool {
+			return got == base && gotLora.model == "lora" && gotLora.content == base.content
+		},
+		NewFingerprint: func(got, _ tellTale) bool {
+			return got.fingerprint != base.fingerprint && got.content == base.content
+		},
+		Buffered:     func(got, gotLora tellTale) bool { return got == base && gotLora == lora },
+		BadArguments: func(got, gotLora tellTale) bool { return got == base && gotLora == lora },
+	} {
+		_, c := serve(t, spoiled(kind, 0))
+		if got, gotLora := c.tell(t, "simulated-chat"), c.tell(t, "lora"); got.content == "" || !check(got, gotLora) {
+			t.Errorf("%s: %+v, adapter %+v; without it %+v", kind, got, gotLora, base)
+		}
+	}
+}
+
+// TestBuffered: nothing but headers comes before the end, and then all.
+func TestBuffered(t *testing.T) {
+	o := spoiled(Buffered, 0)
+	o.FirstToken.Median, o.InterToken.Median = time.Second, time.Second
+	bench(t, o, func(t *testing.T, _ *Deployment, c client) {
+		got := c.say(t, []message{user("hi")}, `,"max_tokens":10`)
+		// The role comes with the headers.
+		if n := len(got.at); n < 13 || got.at[n-1] != got.at[1] || got.at[n-1] < 10*time.Second {
+			t.Errorf("events at %v, want all but the role at one time", got.at)
+		}
+	})
+}
+
+// logprobsOf asks for log-probabilities and returns the tokens with theirs.
+func (c client) logprobsOf(t *testing.T, prompt, more string) (all []logprob) {
+	t.Helper()
+	_, events := c.ask(t, "/v1/chat/completions", `{"model":"simulated-chat","temperature":0,"max_tokens":200,"ignore_eos":true,"logprobs":true,"top_logprobs":5,"messages":[{"role":"user","content":"`+prompt+`"}]`+more+`}`)
+	b, err := json.Marshal(events[0].at("choices", 0, "logprobs", "content"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, l := range all {
+		text += l.Token
+		if len(l.Top) != 5 || l.Top[0].Logprob < l.Top[4].Logprob || l.Logprob > 0 || len(l.Bytes) != len(l.Token) {
+			t.Fatalf("log-probabilities %+v", l)
+		}
+		if l.Top[0].Token != l.Token {
+			t.Errorf("the token %q is not the likeliest of %v", l.Token, l.Top)
+		}
+	}
+	if want := events[0].text("choices", 0, "message", "content"); text != want {
+		t.Errorf("tokens %q of the answer %q", text, want)
+	}
+	return all
+}
+
+func TestLogprobsCanBeRepeatedAndDrift(t *testing.T) {
+	_, well := serve(t, spoiled("", 0))
+	_, same := serve(t, spoiled("", 0))
+	_, off := serve(t, spoiled(Drift, 0.1))
+	a, b, drifted := well.logprobsOf(t, "hi", ""), same.logprobsOf(t, "hi", ""), off.logprobsOf(t, "hi", "")
+	if encode(a) != encode(b) || encode(a) == encode(well.logprobsOf(t, "other", "")) {
+		t.Error("one prompt has two sets of log-probabilities, or two have one")
+	}
+	// Up to where the text goes another way all differ by about the factor.
+	n, sum := 0, 0.0
+	for n < len(a) && a[n].Token == drifted[n].Token {
+		sum += math.Pow(a[n].Logprob-drifted[n].Logprob, 2)
+		n++
+	}
+	if n == 0 || n == len(a) {
+		t.Fatalf("%d of %d tokens before another: want some, not all", n, len(a))
+	}
+	if rms := math.Sqrt(sum / float64(n)); rms < 0.02 || rms > 0.3 {
+		t.Errorf("log-probabilities moved by %.3f over %d tokens, want about 0.1", rms, n)
+	}
+	if again := off.logprobsOf(t, "hi", ""); encode(again) != encode(drifted) {
+		t.Error("a drifted deployment does not repeat itself")
+	}
+}
+
+func TestTemperatureMakesAnswersVary(t *testing.T) {
+	_, c := serve(t, quick)
+	seen := map[string]bool{}
+	for range 3 {
+		seen[c.say(t, []message{user("hi")}, `,"temperature":0.7`).content] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d answers of 3 differ", len(seen))
+	}
+}
+
+func TestModelsAndAdapters(t *testing.T) {
+	o := quick
+	o.Models, o.Adapters = []string{"second"}, []string{"lora"}
+	_, c := serve(t, o)
+	_, body := c.get(t, "/v1/models")
+	var list struct {
+		Data []struct{ ID, Parent string }
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatal(err)
+	}
+	if got := encode(list.Data); got != `[{"ID":"simulated-chat","Parent":""},{"ID":"second","Parent":""},{"ID":"lora","Parent":"simulated-chat"}]` {
+		t.Errorf("models %s", got)
+	}
+	if _, tags := c.get(t, "/api/tags"); strings.Count(tags, `"digest"`) != 3 || !strings.Contains(tags, `"name":"second"`) {
+		t.Errorf("tags %s", tags)
+	}
+	if a, b := c.tell(t, "second"), c.tell(t, "simulated-chat"); a.content == b.content || a.fingerprint == b.fingerprint {
+		t.Errorf("two models have one answer: %+v, %+v", a, b)
+	}
+}

@@ -1,0 +1,265 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sashabaranov/go-openai"
+)
+
+const weather = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer","minimum":1,"maximum":7}},"required":["city","days"],"additionalProperties":false}`
+
+// openAI is a client that others wrote.
+func (c client) openAI() *openai.Client {
+	config := openai.DefaultConfig("")
+	config.BaseURL, config.HTTPClient = c.url+"/v1", c.Client
+	return openai.NewClientWithConfig(config)
+}
+
+// TestToolsByGoOpenAI holds a conversation with a call, its result and an
+// answer, streamed.
+func TestToolsByGoOpenAI(t *testing.T) {
+	o := quick
+	o.Reasoning, o.ReasoningField = 0.5, "reasoning_content"
+	_, c := serve(t, o)
+	request := openai.ChatCompletionRequest{
+		Model:    "simulated-chat",
+		Messages: []openai.ChatCompletionMessage{{Role: "user", Content: "hi"}},
+		Tools:    []openai.Tool{{Type: "function", Function: &openai.FunctionDefinition{Name: "weather", Parameters: json.RawMessage(weather)}}},
+	}
+	said := c.streamed(t, request)
+	if len(said.ToolCalls) != 1 || said.ToolCalls[0].Function.Name != "weather" || said.Content != "" || said.ReasoningContent == "" {
+		t.Fatalf("the answer %+v calls no tool", said)
+	}
+	if err := conforms(weather, said.ToolCalls[0].Function.Arguments); err != nil {
+		t.Error(err)
+	}
+	whole, err := c.openAI().CreateChatCompletion(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := whole.Choices[0]; got.FinishReason != "tool_calls" || got.Message.ToolCalls[0].Function != said.ToolCalls[0].Function {
+		t.Errorf("not streamed: %+v", got)
+	}
+	request.Messages = append(request.Messages,
+		openai.ChatCompletionMessage{Role: "assistant", ToolCalls: said.ToolCalls},
+		openai.ChatCompletionMessage{Role: "tool", ToolCallID: said.ToolCalls[0].ID, Content: "sunny"})
+	if said := c.streamed(t, request); len(said.ToolCalls) != 0 || said.Content == "" {
+		t.Errorf("after the result of the tool: %+v", said)
+	}
+}
+
+// streamed puts a streamed message together.
+func (c client) streamed(t *testing.T, request openai.ChatCompletionRequest) (m openai.ChatCompletionMessage) {
+	t.Helper()
+	stream, err := c.openAI().CreateChatCompletionStream(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return m
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		delta := chunk.Choices[0].Delta
+		m.Content += delta.Content
+		m.ReasoningContent += delta.ReasoningContent
+		for _, call := range delta.ToolCalls {
+			if call.ID != "" {
+				m.ToolCalls = append(m.ToolCalls, call)
+				continue
+			}
+			m.ToolCalls[len(m.ToolCalls)-1].Function.Arguments += call.Function.Arguments
+		}
+	}
+}
+
+// conforms returns why a text does not fit a schema.
+func conforms(schema, text string) error {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("s.json", doc); err != nil {
+		return err
+	}
+	compiled, err := c.Compile("s.json")
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(text)))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(v)
+}
+
+// TestEveryAPICallsTools: the call, its arguments and why the answer ends.
+func TestEveryAPICallsTools(t *testing.T) {
+	_, c := serve(t, quick)
+	nested := `,"tools":[{"type":"function","function":{"name":"weather","parameters":` + weather + `}}]`
+	for name, test := range map[string]struct {
+		more, finish string
+		name         []any
+		arguments    func([]event) string
+		whole        []any
+	}{
+		"messages": {`,"tools":[{"name":"weather","input_schema":` + weather + `}]`, "tool_use", []any{"content_block", "name"},
+			joined("delta", "partial_json"), []any{"content", 0, "input"}},
+		"responses": {`,"tools":[{"type":"function","name":"weather","parameters":` + weather + `}]`, "completed", []any{"item", "name"},
+			joined("arguments"), []any{"output", 0, "arguments"}},
+		"ollama": {nested, "stop", []any{"message", "tool_calls", 0, "function", "name"},
+			joined("message", "tool_calls", 0, "function", "arguments"), []any{"message", "tool_calls", 0, "function", "arguments"}},
+		"azure": {nested, "tool_calls", []any{"choices", 0, "delta", "tool_calls", 0, "function", "name"},
+			joined("choices", 0, "delta", "tool_calls", 0, "function", "arguments"), []any{"choices", 0, "message", "tool_calls", 0, "function", "arguments"}},
+	} {
+		for _, d := range dialects() {
+			if d.name != name {
+				continue
+			}
+			_, events := c.ask(t, d.path, strings.Replace(d.body, "%s", test.more+d.stream, 1), d.header...)
+			called := ""
+			for _, e := range events {
+				called += e.text(test.name...)
+			}
+			arguments := test.arguments(events)
+			if !strings.HasPrefix(called, "weather") || d.read(events).finish != test.finish || conforms(weather, arguments) != nil {
+				t.Errorf("%s: called %q with %s, finish %q", name, called, arguments, d.read(events).finish)
+			}
+			_, whole := c.ask(t, d.path, strings.Replace(d.body, "%s", test.more+d.whole, 1), d.header...)
+			if got := jsonText(whole[0].at(test.whole...)); got != arguments {
+				t.Errorf("%s: whole %s, streamed %s", name, got, arguments)
+			}
+		}
+	}
+}
+
+// joined collects what the events have at one place.
+func joined(path ...any) func([]event) string {
+	return func(events []event) string {
+		all := ""
+		for _, e := range events {
+			if v := e.at(path...); v != nil {
+				all += jsonText(v)
+			}
+		}
+		return all
+	}
+}
+
+// jsonText is a text as it is, and anything else as JSON.
+func jsonText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return encode(v)
+}
+
+func TestBrokenToolParsers(t *testing.T) {
+	more := `,"tools":[{"type":"function","function":{"name":"weather","parameters":` + weather + `}}]}`
+	body := `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}]` + more
+	_, c := serve(t, spoiled(BadArguments, 0))
+	_, got := c.ask(t, "/v1/chat/completions", body)
+	if arguments := got[0].text("choices", 0, "message", "tool_calls", 0, "function", "arguments"); arguments == "" || json.Valid([]byte(arguments)) {
+		t.Errorf("arguments %q, want some that are no JSON", arguments)
+	}
+	_, c = serve(t, spoiled(ToolMarkup, 0))
+	_, got = c.ask(t, "/v1/chat/completions", body)
+	m := got[0].at("choices", 0, "message")
+	if text := got[0].text("choices", 0, "message", "content"); !strings.HasPrefix(text, "<tool_call>\n{\"name\": \"weather\"") || strings.Contains(encode(m), "tool_calls") {
+		t.Errorf("message %v, want markup", m)
+	}
+}
+
+func TestAnswersFitTheirSchema(t *testing.T) {
+	_, c := serve(t, quick)
+	for _, schema := range []string{
+		weather,
+		`{"type":"array","items":{"$ref":"#/$defs/n"},"minItems":3,"$defs":{"n":{"type":"number","minimum":2,"maximum":3}}}`,
+		`{"type":"object","properties":{"a":{"enum":["x",7,null]},"b":{"const":1.5},"c":{"type":["boolean","null"]},"d":{"anyOf":[{"type":"null"},{"type":"string"}]}},"required":["a","b","c","d"]}`,
+		`{"type":"object","properties":{"s":{"type":"string","minLength":30,"maxLength":31},"i":{"type":"integer","exclusiveMinimum":4,"exclusiveMaximum":6},"o":{"properties":{"x":{"type":"string"}},"required":["x"]}},"required":["s","i","o"]}`,
+		`{"type":"object","properties":{"next":{"$ref":"#"},"city":{"enum":["Zürich","Kraków"]}},"required":["city"]}`,
+	} {
+		_, got := c.ask(t, "/v1/chat/completions", `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"x","schema":`+schema+`}}}`)
+		if got[0].text("choices", 0, "finish_reason") != "stop" {
+			t.Errorf("%s: %v", schema, got)
+		}
+		if err := conforms(schema, got[0].text("choices", 0, "message", "content")); err != nil {
+			t.Errorf("%s: %v", schema, err)
+		}
+	}
+	_, got := c.ask(t, "/api/chat", `{"model":"simulated-chat","stream":false,"format":`+weather+`,"messages":[{"role":"user","content":"hi"}]}`)
+	if err := conforms(weather, got[0].text("message", "content")); err != nil {
+		t.Error(err)
+	}
+	_, got = c.ask(t, "/v1/responses", `{"model":"simulated-chat","input":"hi","text":{"format":{"type":"json_schema","schema":`+weather+`}}}`)
+	if err := conforms(weather, got[0].text("output", 0, "content", 0, "text")); err != nil {
+		t.Error(err)
+	}
+	if text := instance(json.RawMessage(`no schema`), rand.New(rand.NewPCG(1, 1))); text != "{}" {
+		t.Errorf("of no schema: %s", text)
+	}
+}
+
+func TestReasoning(t *testing.T) {
+	o := quick
+	o.Answer.Median, o.Reasoning = 40, 0.5
+	_, c := serve(t, o)
+	for more, want := range map[string]int{
+		``:                            20,
+		`,"reasoning_effort":"low"`:   10,
+		`,"reasoning_effort":"high"`:  30,
+		`,"reasoning_effort":"none"`:  0,
+		`,"max_completion_tokens":12`: 12,
+		`,"chat_template_kwargs":{"enable_thinking":false}`: 0,
+	} {
+		got := c.say(t, []message{user("hi")}, more)
+		if len(got.reasoning) != want*charsPerToken || (got.content == "") != (want == 12) {
+			t.Errorf("%s: %d characters of reasoning, content %q; want %d tokens", more, len(got.reasoning), got.content, want)
+		}
+		if counted := strings.Contains(got.raw[len(got.raw)-2], `"reasoning_tokens"`); counted != (want > 0) {
+			t.Errorf("%s: %s", more, got.raw[len(got.raw)-2])
+		}
+	}
+}
+
+func TestStrictHistories(t *testing.T) {
+	o := quick
+	o.RefuseMaxTokens = true
+	_, c := serve(t, o)
+	for more, want := range map[string]string{
+		`{"role":"assistant"}`:                             "Assistant message must contain either 'content' or 'tool_calls'!",
+		`{"role":"assistant","reasoning":"because"}`:       "Assistant message must contain either 'content' or 'tool_calls'!",
+		`{"role":"assistant","content":""}`:                "",
+		`{"role":"assistant","content":null}`:              "",
+		`{"role":"user"}`:                                  "All non-assistant messages must contain 'content'",
+		`{"role":"tool","content":"sunny"}`:                "follows no message with 'tool_calls'",
+		`{"role":"user","content":"x"}],"max_tokens":5`:    "Use 'max_completion_tokens' instead",
+		`{"role":"user","content":"x"}],"top_logprobs":9`:  "",
+		`{"role":"user","content":"x"}],"top_logprobs":99`: "top_logprobs must be between 0 and 20, got 99",
+	} {
+		if !strings.Contains(more, "]") {
+			more += "]"
+		}
+		status, got := c.ask(t, "/v1/chat/completions", `{"model":"simulated-chat","messages":[{"role":"user","content":"hi"},`+more+`}`)
+		if message := got[0].text("error", "message"); !strings.Contains(message, want) || (status == http.StatusBadRequest) != (want != "") {
+			t.Errorf("%s: %d %q, want %q", more, status, message, want)
+		}
+	}
+	status, got := c.ask(t, "/v1/messages", `{"model":"simulated-chat","messages":[]}`)
+	if status != http.StatusBadRequest || !strings.Contains(got[0].text("error", "message"), "max_tokens: Field required") {
+		t.Errorf("a message without a limit: %d %v", status, got)
+	}
+}
