@@ -15,9 +15,9 @@ const (
 	// centreRounds are averaged; the distances of the others from that are what
 	// distances of later rounds are compared with.
 	centreRounds = 12
-	// LeastRounds is how many rounds a reference needs; Rounds is how many find a
-	// change within ten more.
-	LeastRounds, Rounds = centreRounds + 30, centreRounds + 100
+	// LeastRounds is how many rounds a reference needs: with fewer a change becomes
+	// the usual before it is sure. Rounds is how many find one within ten more.
+	LeastRounds, Rounds = centreRounds + 64, centreRounds + 100
 )
 
 // Reference is how a deployment answers: a file that synthetic canary record
