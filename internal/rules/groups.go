@@ -74,12 +74,11 @@ func (in Input) functions() template.FuncMap {
 	}
 }
 
-// oddAnswers is the share of answers that are odd for a reason: a tenth of them,
-// and a few.
+// oddAnswers counts the answers that are odd for a reason, where they are more
+// than a few and a tenth of all.
 func oddAnswers(g group[time.Duration], op string) string {
-	odd := g.matchers.with("reason"+op+`"model"`).increase(perJob(), metrics.OddAnswers, g.Key)
-	const line = "\n          " // as deep as an expression stands in the form
-	return odd + line + "/" + line + "(" + g.matchers.increase(perJob(), metrics.Turns, g.Key) + " > 0) > 0.1" + line + "and" + line + odd + " >= " + strconv.Itoa(minTurns)
+	return g.matchers.with("reason"+op+`"model"`).increase(perJob(), metrics.OddAnswers, g.Key) +
+		" > 2 + 0.1 * " + g.matchers.increase(perJob(), metrics.Turns, g.Key)
 }
 
 func constant(s string) func() string { return func() string { return s } }
