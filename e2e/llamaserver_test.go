@@ -21,10 +21,16 @@ func (s *llamaServer) api() string { return s.root + "/v1" }
 
 func startLlamaServer(t *testing.T, flags ...string) *llamaServer {
 	t.Helper()
+	return startLlamaServerOn(t, "tiny.gguf", flags...)
+}
+
+// startLlamaServerOn starts it on another file of the same model.
+func startLlamaServerOn(t *testing.T, model string, flags ...string) *llamaServer {
+	t.Helper()
 	host, port := freeAddress(t)
 	s := &llamaServer{root: "http://" + host}
 	flags = append([]string{cached(t, "llama", "build", "bin", "llama-server"),
-		"--model", cached(t, "tiny.gguf"), "--alias", "tiny", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--model", cached(t, model), "--alias", "tiny", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
 		// One slot, so that a conversation finds its own prefix; one thread,
 		// so that the client has a core to itself.
 		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja"}, flags...)

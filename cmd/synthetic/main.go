@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := slices.Concat(
-		[]command{addDemo(app), addRun(app), addProbe(app), addAccept(app), addSimulate(app), addSweep(app), addBacktest(app)},
+		[]command{addDemo(app), addRun(app), addProbe(app), addAccept(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app)},
 		addCheck(app), addGenerate(app), addReport(app),
 	)
 	chosen, err := app.Parse(args)

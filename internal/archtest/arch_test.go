@@ -23,9 +23,10 @@ func allowed() map[string][]string {
 		"internal/probe/workload":  nil,
 		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
+		"internal/probe/garble":    nil,
 		"internal/probe/lag":       nil,
 		"internal/probe/contract":  {"internal/probe/workload"},
-		"internal/probe":           {"internal/bound", "internal/probe/api", "internal/probe/contract", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe":           {"internal/bound", "internal/canary", "internal/probe/api", "internal/probe/contract", "internal/probe/garble", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
@@ -41,15 +42,15 @@ func allowed() map[string][]string {
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
-			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
+			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/probe", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
+			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
-			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
+			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/canary", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
 			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/turns",
@@ -89,8 +90,9 @@ func allowed() map[string][]string {
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
+		"internal/canary":     nil,
 		"internal/config": {
-			"internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
+			"internal/canary", "internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},

@@ -38,6 +38,10 @@ type Config struct {
 	SLOs []slo.Objective
 	// Changes are the declared change windows in the order of the file.
 	Changes []Change
+	// Answers is what alerts on answers are; Canary is nil where nothing is
+	// compared.
+	Answers slo.Severity
+	Canary  *Canary
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
 	// Prometheus has the series of earlier processes; nil if none is named.
@@ -114,6 +118,7 @@ func (b *builder) build(f file) *Config {
 		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
 		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Prometheus: b.state(f.State),
 	}
+	c.Answers, c.Canary = b.answers(f.Answers)
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {
 		c.Jobs = append(c.Jobs, b.judged(c, j, policy))

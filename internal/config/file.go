@@ -21,6 +21,7 @@ type file struct {
 	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
+	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	State      State          `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 }
@@ -29,6 +30,7 @@ type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
 	fileAPI
+	ServedAs      []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
 	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
@@ -184,6 +186,21 @@ type fileTicket struct {
 type fileDifference struct {
 	TTFT time.Duration `yaml:"ttft" default:"50ms" max:"1h"`
 	TPOT time.Duration `yaml:"tpot" default:"5ms" max:"1h"`
+}
+
+type fileAnswers struct {
+	Severity slo.Severity `yaml:"severity" default:"ticket" enum:"ticket,page"`
+	Canary   fileCanary   `yaml:"canary" examples:"{directory: canaries}"`
+}
+
+type fileCanary struct {
+	Directory string             `yaml:"directory" required:"true" examples:"canaries"`
+	Targets   yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Interval  time.Duration      `yaml:"interval" default:"5m" min:"10s" max:"1d"`
+	Prompts   []string           `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
+	Tokens    int                `yaml:"tokens" default:"8" min:"1" max:"256"`
+	Base      string             `yaml:"base_model" examples:"llama"`
+	ShowTexts bool               `yaml:"show_texts" default:"false"`
 }
 
 // filePlan is the shape of a plan file.

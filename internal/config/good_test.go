@@ -84,6 +84,7 @@ func TestEveryKey(t *testing.T) {
 		}, HTTPHeaders: &promconfig.Headers{Headers: map[string]promconfig.Header{
 			"X-Token": {Files: []string{"testdata/good/key.txt"}},
 		}}},
+		ServedAs: []string{"azure/llama"},
 		Extra: map[string]any{
 			"ignore_eos": true, "priority": 3, "top_p": 0.5, "stop": []any{"a", nil},
 			"nested": map[string]any{"on": false, "date": "2024-01-01"},
@@ -139,6 +140,11 @@ func TestEveryKey(t *testing.T) {
 		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
 	}
 	want := &Config{
+		Answers: slo.Page,
+		Canary: &Canary{
+			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
+			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
+		},
 		Prometheus: &Prometheus{
 			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"}, Timeout: 30 * time.Second,
 			Access: Access{BearerTokenFile: "testdata/good/key.txt", TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
@@ -222,6 +228,7 @@ func compare(t *testing.T, text string, want *Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	want.Answers = slo.Ticket
 	if diff := cmp.Diff(want, cfg); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}

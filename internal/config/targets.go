@@ -23,7 +23,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
 		out[i] = b.spoken(path, t.fileEndpoint, t.fileAPI)
-		out[i].Connection = t.Connection
+		out[i].Connection, out[i].ServedAs = t.Connection, t.ServedAs
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		b.Name(path, out[i].Name, "target", taken)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe/api"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -207,6 +208,12 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	r.Lag = d.lag
 	d.drained = a.drained
 	if r.Outcome == Success {
+		if r.Answer != "" {
+			r.Odd = d.p.usual[r.Kind.Index()].Judge(garble.Of(r.Answer), r.OutputTokens.V)
+		}
+		if !sameModel(r.Model, a.seen.model, d.p.opts.Target.ServedAs) {
+			r.Odd, r.AnsweredBy = garble.Model, a.scrub.hide(a.seen.model)
+		}
 		d.judge(r, a.scrub)
 	}
 }

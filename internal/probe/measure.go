@@ -21,6 +21,7 @@ type measurement struct {
 	size      int // bytes of content, reasoning, refusal and tool calls
 	// reasoningField is what the server calls its reasoning.
 	reasoningField string
+	model          string // that answers, as the server says
 	// otherChoices says that the stream carried more than one.
 	otherChoices bool
 
@@ -48,6 +49,9 @@ func (m *measurement) add(e *stream.Event) {
 	}
 	if e.FinishReason != "" {
 		m.finish = e.FinishReason
+	}
+	if e.Model != "" {
+		m.model = e.Model
 	}
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {

@@ -16,6 +16,7 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/contract"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -63,6 +64,8 @@ type Prober struct {
 	auth     *target.Authorizer
 	shared   *wire.Client // nil with per-conversation connections
 	user     *writer
+	// usual is what answers are like, by the index of the kind of turn.
+	usual [2]garble.Usual
 	// unasked says that the model is not known for want of something of our own.
 	unasked atomic.Bool
 }

@@ -5,6 +5,7 @@ package probe
 import (
 	"time"
 
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/workload"
 )
 
@@ -102,6 +103,11 @@ type Result struct {
 	Lag, StreamLag time.Duration
 	// Answer is the assistant's text (content only), as put in the history.
 	Answer string
+	// Odd is why an answer that came in good order is taken for rubbish, or for
+	// that of another model; "" if it is not. It changes no outcome.
+	Odd garble.Reason
+	// AnsweredBy is the model that the server named, where Odd is garble.Model.
+	AnsweredBy string
 	// NoAnswer says that tokens came, but no content other than white space:
 	// reasoning, a refusal or tool calls alone.
 	NoAnswer bool

@@ -173,7 +173,7 @@ func converse(ctx context.Context, t *testing.T, o probe.Options, turns int) ([]
 		c.Followups = append(c.Followups, fmt.Sprintf("question %d", i+1))
 	}
 	sink := &recorder{}
-	sum := p.Converse(ctx, probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}, sink)
+	sum := p.Converse(ctx, probe.Plan{Conversation: c, Scheduled: time.Now(), Model: o.Target.Model}, sink)
 	if sink.started != len(sink.results) {
 		t.Errorf("started %d turns, ended %d", sink.started, len(sink.results))
 	}

@@ -214,6 +214,7 @@ func alertNames() []string {
 		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
 		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
+		rules.AlertAnswersGarbled, rules.AlertAnswersChanged,
 		rules.AlertRegression, rules.AlertFleetRegression,
 		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"math"
 	"slices"
@@ -67,9 +68,18 @@ func (in Input) functions() template.FuncMap {
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },
 
+		"oddAnswers": oddAnswers, "answersSeverity": func() slo.Severity { return cmp.Or(in.Answers, slo.Ticket) },
+
 		"jobOf": constant(jobOf), "asks": asks, "told": told, "mostly": mostly, "effects": effects,
 		"slowTurn": slowTurn, "failedTurn": failedTurn, "acceptance": acceptance, "starvedText": starvedText,
 	}
+}
+
+// oddAnswers counts the answers that are odd for a reason, where they are more
+// than a few and a tenth of all.
+func oddAnswers(g group[time.Duration], op string) string {
+	return g.matchers.with("reason"+op+`"model"`).increase(perJob(), metrics.OddAnswers, g.Key) +
+		" > 2 + 0.1 * " + g.matchers.increase(perJob(), metrics.Turns, g.Key)
 }
 
 func constant(s string) func() string { return func() string { return s } }

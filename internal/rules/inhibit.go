@@ -29,6 +29,7 @@ func Inhibitions() []Inhibition {
 	burns := []string{AlertSLOFastBurn, AlertSLOSlowBurn, AlertBudgetExhausted}
 	about := slices.Concat(burns, []string{
 		AlertRegression, AlertSLONoSamples, AlertCachedRatioDrop, AlertTargetBusy, AlertConversationsSkipped, AlertUsageMissing,
+		AlertAnswersGarbled,
 	})
 	ofServer := []string{AlertServerMetricsUnreadable, AlertAcceptanceCollapse}
 	latency := map[string][]string{labelSLI: {SLILatency}}

@@ -36,6 +36,9 @@ type Input struct {
 	// Jobs is the complete list of what is probed. A job that is missing from
 	// it has no alert that notices its absence.
 	Jobs []Job
+	// Answers is what alerts on answers are that are rubbish, or another model's; ""
+	// is a ticket.
+	Answers slo.Severity
 	// RunbookURL is the address of the directory docs/runbooks; "" leaves the
 	// links out, since a relative path leads nowhere from a pager.
 	RunbookURL string

@@ -28,6 +28,8 @@ const (
 	AlertUsageMissing            = "SyntheticUsageMissing"
 	AlertCachedRatioDrop         = "SyntheticCachedRatioDrop"
 	AlertAcceptanceCollapse      = "SyntheticAcceptanceCollapse"
+	AlertAnswersGarbled          = "SyntheticAnswersGarbled"
+	AlertAnswersChanged          = "SyntheticAnswersChanged"
 	AlertServerMetricsUnreadable = "SyntheticServerMetricsUnreadable"
 )
 

@@ -48,7 +48,18 @@ func sixfoldTargets() []sixfold {
 	accepted := func(perMinute float64) []series {
 		return one(counter(metrics.ServerAccepted, perMinute, "target", "a"))
 	}
+	odd := func(reason string, perMinute float64) []series {
+		return one(counter(metrics.OddAnswers, perMinute, append(job(), "reason", reason)...))
+	}
 	return []sixfold{
+		{
+			alert: rules.AlertAnswersGarbled, fault: odd("repetition", 1), almost: odd("repetition", 0.35),
+			lead: 20 * time.Minute, fires: 20 * time.Minute, resolves: 35 * time.Minute,
+		},
+		{
+			alert: rules.AlertAnswersChanged, fault: one(gauge(metrics.CanaryScore, 1, "target", "a")), almost: one(gauge(metrics.CanaryScore, 0.99, "target", "a")),
+			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 20 * time.Minute,
+		},
 		{
 			alert: rules.AlertTargetDown, fault: failed(5), almost: failed(4),
 			lead: 5 * time.Minute, fires: 2 * time.Minute, resolves: 7 * time.Minute,

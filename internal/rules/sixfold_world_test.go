@@ -59,6 +59,9 @@ func healthyWorld() []series {
 		counter(metrics.TurnFailures, 0, refused()...),
 		counter(metrics.TurnOwnFaults, 0, firstTurns()...),
 		counter(metrics.UsageMissing, 0, job()...),
+		counter(metrics.OddAnswers, 0, append(job(), "reason", "repetition")...),
+		counter(metrics.OddAnswers, 0, append(job(), "reason", "model")...),
+		gauge(metrics.CanaryScore, 0.1, "target", "a"),
 		counter(metrics.ConversationsStarted, 4, job()...),
 		counter(metrics.ConversationsSkipped, 0, overBudget()...),
 

@@ -4,9 +4,15 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
+
+// odd turns succeed with an answer that is odd for a reason.
+func odd(why garble.Reason) func(int, probe.TurnKind) probe.Result {
+	return with(ok, func(r *probe.Result) { r.Odd = why })
+}
 
 // targetScenarios are about faults of the deployment.
 func targetScenarios() []scenario {
@@ -64,6 +70,17 @@ func targetScenarios() []scenario {
 			healthy,
 			{do: behaving(with(ok, func(r *probe.Result) { r.UsageMissing = true })), after: 2 * time.Hour, want: []string{usage}},
 			{do: behaving(ok), after: time.Hour},
+		}},
+		{name: "answers become rubbish", steps: []step{
+			healthy,
+			{do: behaving(oneIn(3, odd(garble.Repetition), ok)), after: 20 * time.Minute, want: []string{rules.AlertAnswersGarbled + " a chat"}},
+			{do: behaving(ok), after: 45 * time.Minute},
+			{do: behaving(oneIn(40, odd(garble.Length), ok)), after: 2 * time.Hour}, // some are odd anywhere
+		}},
+		{name: "another model answers", steps: []step{
+			healthy,
+			{do: behaving(odd(garble.Model)), after: 10 * time.Minute, want: []string{rules.AlertAnswersChanged + " a"}},
+			{do: behaving(ok), after: 45 * time.Minute},
 		}},
 		{name: "some turns without usage are no alert", steps: []step{
 			{do: behaving(oneIn(4, with(ok, func(r *probe.Result) { r.UsageMissing = true }), ok)), after: 3 * time.Hour},

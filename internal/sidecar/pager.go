@@ -12,7 +12,7 @@ import (
 // RulesOf is what the rules need to know of a configuration whose jobs so many
 // replicas probe. Closed-loop traffic has no rate that could be known beforehand.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs}
+	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers}
 	for _, j := range cfg.Jobs {
 		perMinute := j.Traffic.Rate * 60 * float64(replicas)
 		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2

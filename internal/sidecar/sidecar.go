@@ -91,6 +91,7 @@ type Sidecar struct {
 	sinks     sink.Fanout
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
+	canaries  *canaries
 	port      port
 	// pager is nil unless the first configuration asked for one, alerting what it
 	// was made from.
@@ -147,7 +148,8 @@ func New(o Options) (*Sidecar, error) {
 		Lag:     o.Lag.Lag,
 		TurnLog: s.turnLog(),
 	})
-	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Lag: o.Lag.Lag})
+	s.canaries = newCanaries(s)
+	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Canary: s.canaries.reading, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
@@ -213,6 +215,7 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	commitServers()
+	s.canaries.apply(cfg)
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}

@@ -12,6 +12,8 @@ type chat struct {
 	calls calls
 	// textual says that choices have a text in place of a delta.
 	textual bool
+	// named says that a model was; of one stream all chunks name the same.
+	named bool
 }
 
 // NewCompletions returns the Decoder of a streamed completion of a prompt.
@@ -26,6 +28,9 @@ func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
 	if !c.scan(data, d) {
 		return false
 	}
+	if len(c.model.raw) > 0 && !d.named {
+		ev.Model, d.named = clip(text{bytes.Clone(c.model.raw), c.model.escaped}.decode()), true
+	}
 	c.fill(ev, data, named, &d.calls)
 	return true
 }
@@ -37,6 +42,7 @@ type chunk struct {
 	usage    Usage
 	hasUsage bool
 	fault    fault
+	model    text
 }
 
 // choice is the element of "choices" that is the answer.
@@ -118,6 +124,8 @@ func (c *chunk) member(s *scanner, name []byte, d *chat) {
 	case "usage":
 		c.usage, c.hasUsage = Usage{}, false
 		c.readUsage(s)
+	case "model":
+		c.model = s.optional()
 	default:
 		if !c.fault.member(s, name) {
 			s.skip()

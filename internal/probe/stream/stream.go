@@ -83,6 +83,8 @@ type Event struct {
 	ReasoningField              string
 	// ToolCalls are the non-empty tool-call deltas, nil for none.
 	ToolCalls []ToolCall
+	// Model is what the server says answers, in the first event that does.
+	Model string
 	// OtherChoice says that the event carries text of another choice than the
 	// one that is the answer.
 	OtherChoice bool

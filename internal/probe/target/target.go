@@ -37,6 +37,8 @@ type Target struct {
 	BaseURL string
 	// Model is sent in each request; empty means the first that /models lists.
 	Model string
+	// ServedAs are other names under which Model may answer.
+	ServedAs []string
 	// Key tells where the API key is; the zero value means no key.
 	Key Key
 	// KeyHeader carries the key; "" is the header that the API has for it,

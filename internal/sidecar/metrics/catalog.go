@@ -85,6 +85,12 @@ const (
 	TurnsWithoutAnswer = "synthetic_turns_without_answer_total"
 	UsageMissing       = "synthetic_usage_missing_total"
 	CoalescedEvents    = "synthetic_coalesced_events_total"
+	OddAnswers         = "synthetic_odd_answers_total"
+	CanaryScore        = "synthetic_canary_score"
+	CanaryDistance     = "synthetic_canary_distance"
+	CanaryRounds       = "synthetic_canary_rounds_total"
+	CanaryFailures     = "synthetic_canary_failures_total"
+	CanaryTokens       = "synthetic_canary_tokens_total"
 	TokenEvents        = "synthetic_token_events_total"
 
 	LastTurn          = "synthetic_last_turn_timestamp_seconds"
@@ -212,6 +218,7 @@ func Catalog() []Metric {
 		{ReasoningTokens, Counter, "tokens", "Output tokens that were spent on reasoning, as the server's usage says; 0 where it does not.", turn},
 		{TurnsWithoutAnswer, Counter, "turns", "Turns whose tokens were no content: reasoning, a refusal or tool calls alone.", turn},
 		{UsageMissing, Counter, "turns", "Turns that got tokens but no usage, whose output tokens are therefore an estimate.", turn},
+		{OddAnswers, Counter, "turns", "Turns whose answer came in good order and is rubbish to read, or by another model than the one asked (model), by reason. No failures.", with(job, LabelReason)},
 		{TokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and so share its timestamp.", turn},
 
@@ -255,6 +262,12 @@ func Catalog() []Metric {
 		{ServerDrafted, Counter, "tokens", "Tokens that a target's drafter proposed while we looked, by its own count; absent where it does not count them.", []string{LabelTarget}},
 		{ServerAccepted, Counter, "tokens", "Drafted tokens that were accepted while we looked, by the target's own count; absent where it does not count them.", []string{LabelTarget}},
 		{ServerAcceptance, Gauge, "ratio", "Share of drafted tokens that were accepted, as a target averages it that does not count them; absent while it is idle or drafts nothing.", []string{LabelTarget}},
+
+		{CanaryScore, Gauge, "", "How sure it is that a target's answers to the canary's prompts are no longer those of the reference: from 1 on they are not. Absent for a target without a canary, and until its first round.", []string{LabelTarget}},
+		{CanaryDistance, Gauge, "", "Distance of the last round's answers from the reference: mean difference of the log-probabilities of the first tokens, or, without them, the mean share of the text that differs.", []string{LabelTarget}},
+		{CanaryRounds, Counter, "rounds", "Rounds in which all of the canary's prompts were answered and compared.", []string{LabelTarget}},
+		{CanaryFailures, Counter, "rounds", "Rounds in which a prompt was not answered: nothing was compared.", []string{LabelTarget}},
+		{CanaryTokens, Counter, "tokens", "Tokens that the canary's prompts and answers took, by the server's usage.", []string{LabelTarget}},
 
 		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
 		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts while there is no sign of a fault; absent for closed-loop traffic.", job},

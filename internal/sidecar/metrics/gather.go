@@ -12,6 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 )
@@ -139,6 +140,9 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		for _, verdict := range probe.Verdicts() {
 			e.add(StreamComparisons, l.with(LabelVerdict, string(verdict)), j.compared[verdict])
 		}
+	}
+	for _, reason := range garble.Reasons() {
+		e.add(OddAnswers, l.with(LabelReason, string(reason)), j.odd[reason])
 	}
 	e.histogram(ConversationDuration, l, j.conversation)
 	e.histogram(ScheduleLag, l, j.lag)

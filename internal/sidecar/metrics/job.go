@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
@@ -59,7 +60,8 @@ func newJob(key probe.Key) *job {
 		readLag:      newHistogram(ReadLag),
 		regression:   regression.NewJob(regression.Options{}),
 		counters: counters{
-			skipped: map[string]float64{}, bursts: map[string]float64{}, compared: map[probe.Verdict]float64{},
+			skipped: map[string]float64{}, bursts: map[string]float64{},
+			compared: map[probe.Verdict]float64{}, odd: map[garble.Reason]float64{},
 		},
 	}
 	for i := range j.turns {
@@ -138,6 +140,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	t.end(r.Outcome)
 	t.usage(r)
 	j.countFailed(r.Outcome)
+	j.odd[r.Odd]++
 	j.regression.Observe(r, now)
 	if r.Outcome != probe.Canceled {
 		j.lastTurn = unixSeconds(r.End)

@@ -3,6 +3,7 @@ package metrics
 import (
 	"net/url"
 
+	"synthetic/internal/canary"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
 )
@@ -12,6 +13,49 @@ type targetSeries struct {
 	model, connection, url string
 	// server is what its own metrics say; nil unless they are read.
 	server *server
+	canary canarySeries
+}
+
+// canarySeries are what is known of a target's answers; absent until a round.
+type canarySeries struct {
+	score, distance          float64
+	rounds, failures, tokens float64
+}
+
+// CanaryRound takes a round of the canary's prompts.
+func (r *Recorder) CanaryRound(target string, reading canary.Reading) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.targets[target]
+	if t == nil {
+		return
+	}
+	c := &t.canary
+	c.tokens += float64(reading.Tokens)
+	if reading.Err != nil {
+		c.failures++
+		return
+	}
+	c.rounds++
+	c.score, c.distance = reading.Score, reading.Distance
+}
+
+// CanaryOver forgets a reference: nothing is known of another one yet.
+func (r *Recorder) CanaryOver(target string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.targets[target]; t != nil {
+		t.canary = canarySeries{}
+	}
+}
+
+func (c *canarySeries) gather(e *exposition, l labels) {
+	if c.rounds+c.failures > 0 {
+		e.addAll(l, value{CanaryRounds, c.rounds}, value{CanaryFailures, c.failures}, value{CanaryTokens, c.tokens})
+	}
+	if c.rounds > 0 {
+		e.addAll(l, value{CanaryScore, c.score}, value{CanaryDistance, c.distance})
+	}
 }
 
 // server is what is known of a target from its own metrics. The counters are
@@ -79,6 +123,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 func (t *targetSeries) gather(e *exposition, name string) {
 	l := labels{}.with(LabelTarget, name)
 	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
+	t.canary.gather(e, l)
 	s := t.server
 	if s == nil || !s.read {
 		return

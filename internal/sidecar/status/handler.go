@@ -65,6 +65,11 @@ func (p *Page) routes() http.Handler {
 func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
 	o := newOverview(p.Snapshot(), r.URL.Query())
 	o.head = p.head("synthetic")
+	for i, c := range o.Cards {
+		if r, ok := p.options.Canary(c.Target); ok {
+			o.Cards[i].Canary = &canaryView{r}
+		}
+	}
 	if alerts, on := p.alerts(); on {
 		o.Firing, o.Stalled = alerts.firing(), alerts.Stalled
 	}

@@ -2,6 +2,7 @@ package status
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -37,15 +40,31 @@ func full() *Page {
 	p.Add(jobOf("u", "w", objectives()...))
 	feed(p,
 		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
-		turn(4*time.Minute),
+		turn(4*time.Minute, func(r *probe.Result) { r.Odd, r.AnsweredBy = garble.Model, hostile }),
+		turn(210*time.Second, func(r *probe.Result) { r.Odd = garble.Repetition }),
 		turn(3*time.Minute, failing(probe.HTTP5xx, "the server said: "+hostile)),
 		turn(2*time.Minute, func(r *probe.Result) {
 			r.Target, r.Workload, r.Model, r.Conversation = hostile, hostile, hostile, hostile
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts, p.options.Signals = someAlerts, someSignals
+	p.options.Alerts, p.options.Signals, p.options.Canary = someAlerts, someSignals, someCanaries
 	return p
+}
+
+// someCanaries have one that has changed, and one that is not answered.
+func someCanaries(target string) (canary.Reading, bool) {
+	switch target {
+	case "t":
+		same := strings.Repeat("as ever ", 10)
+		return canary.Reading{
+			Score: 1, Since: noon, Distance: 0.17, Usual: 0.002, Prompt: hostile,
+			Was: same + "and on", Is: same + hostile + strings.Repeat("ü", 500),
+		}, true
+	case "u":
+		return canary.Reading{Err: errors.New("HTTP 503: " + hostile)}, true
+	}
+	return canary.Reading{}, false
 }
 
 var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`)

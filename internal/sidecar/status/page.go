@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/canary"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -29,6 +30,9 @@ type Options struct {
 	// probe.TurnKinds and of regression.Signals; false, or nil, says that nobody
 	// knows.
 	Signals func(job probe.Key) (views [2][2]regression.View, ok bool)
+	// Canary is how a target's answers compare with the recorded ones; false, or
+	// nil, says that nobody knows.
+	Canary func(target string) (canary.Reading, bool)
 	// Lag is how late this process was in the last minute; nil means never.
 	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.
@@ -53,6 +57,9 @@ func New(o Options) *Page {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
+	}
+	if o.Canary == nil {
+		o.Canary = func(string) (none canary.Reading, ok bool) { return none, false }
 	}
 	if o.Signals == nil {
 		o.Signals = func(probe.Key) (none [2][2]regression.View, ok bool) { return none, false }

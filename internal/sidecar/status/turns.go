@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/waterfall"
 )
 
@@ -31,6 +32,17 @@ func (t turnRow) State() state {
 		return state{"bad", string(t.Outcome)}
 	}
 	return state{"unknown", string(t.Outcome)}
+}
+
+// OddText says what is odd about the answer, "" for nothing.
+func (t turnRow) OddText() string {
+	switch t.Odd {
+	case "":
+		return ""
+	case garble.Model:
+		return fmt.Sprintf("answered by another model than %s: %s", t.Model, t.AnsweredBy)
+	}
+	return "the answer looks like rubbish: " + string(t.Odd)
 }
 
 // Figures are the turn's latencies, names and values.

@@ -32,6 +32,8 @@ type card struct {
 	Plot  plot
 	State state
 	Rows  []row
+	// Canary is nil where nothing is compared.
+	Canary *canaryView
 }
 
 // row is one line of the table of figures.

@@ -34,6 +34,7 @@ func MayBeEmpty() map[string]string {
 		"Acceptance of speculative decoding": "few deployments speculate, and fewer say how well",
 		"Drafted tokens per second":          "few deployments speculate",
 		"Metrics of the servers":             "no target need have server_metrics",
+		"Canary":                             "no target need have one",
 		"Bad turns":                          "there are none when all is well",
 		"Active alerts":                      "nothing fires when all is well",
 		"Read lag":                           "it is unknown where the kernel gives no timestamps",

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/canary"
+	"synthetic/internal/simulate"
+)
+
+// TestCanaryRecord records a deployment with an adapter over TCP.
+func TestCanaryRecord(t *testing.T) {
+	d := httptest.NewServer(simulate.New(simulate.Options{
+		Model: "base", Adapters: []string{"tuned"}, Seed: 1,
+		FirstToken: simulate.Delay{Median: time.Microsecond}, InterToken: simulate.Delay{Median: time.Microsecond},
+	}))
+	defer d.Close()
+	dir := t.TempDir()
+	configure := func(name, model, more string) string {
+		file := filepath.Join(dir, name+".yml")
+		text := fmt.Sprintf("targets: [{name: chat, base_url: %q, model: %s}]\n%s", d.URL, model, more)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "--config.file=" + file
+	}
+	const section = "answers: {canary: {directory: %s, base_model: base, tokens: 4, prompts: [\"Hello?\", \"What is 2 + 2?\"]}}\n"
+	fine := configure("fine", "tuned", fmt.Sprintf(section, "fine"))
+	for name, tt := range map[string]struct {
+		args      string
+		code      int
+		out, errs string
+	}{
+		"recorded":         {fine + " --rounds=76", exitOK, `^chat: 76 rounds of 2 prompts, \d+ tokens, compared by log-probabilities; distances up to \S+\nwrote \S+chat.json\n$`, `^$`},
+		"like its base":    {configure("same", "base", fmt.Sprintf(section, "same")) + " --rounds=76", exitFailure, `^$`, `cannot be told from those of its base model "base".*nothing was written`},
+		"no such model":    {configure("gone", "gone", fmt.Sprintf(section, "gone")) + " --rounds=76", exitFailure, `^$`, `HTTP 404.*nothing was written`},
+		"too few rounds":   {fine + " --rounds=5", exitUsage, `^$`, `--rounds=5: a reference needs 76`},
+		"no such target":   {fine + " --target=other", exitUsage, `^$`, `--target=other: answers.canary of \S+ has \["chat"\]`},
+		"nothing asked of": {configure("plain", "base", ""), exitUsage, `^$`, `has no answers.canary: write for example`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs strings.Builder
+			code := run(t.Context(), append([]string{"canary", "record"}, strings.Fields(tt.args)...), &out, &errs)
+			if code != tt.code || !regexp.MustCompile(tt.out).MatchString(out.String()) || !regexp.MustCompile("(?s)"+tt.errs).MatchString(errs.String()) {
+				t.Errorf("code %d, output %q, errors %q", code, out.String(), errs.String())
+			}
+		})
+	}
+	ref, err := canary.Read(filepath.Join(dir, "fine", "chat.json"))
+	if err != nil || ref.Model != "tuned" || ref.Tokens != 4 || len(ref.Centre) != 2 {
+		t.Errorf("%v: %+v", err, ref)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "same", "chat.json")); err == nil {
+		t.Error("a model that is its base was recorded")
+	}
+}

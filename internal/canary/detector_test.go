@@ -1,0 +1,91 @@
+package canary
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// healthy draws distances as noise makes them: of any level and spread.
+func healthy(r *rand.Rand) float64 { return 0.01 * math.Exp(0.5*r.NormFloat64()) }
+
+func distances(r *rand.Rand, n int, draw func(*rand.Rand) float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = draw(r)
+	}
+	return out
+}
+
+// TestFalseAlarmsAreAsRareAsPromised: of many healthy rounds, with references of
+// their own and a promise of one in 1,000.
+func TestFalseAlarmsAreAsRareAsPromised(t *testing.T) {
+	const rounds, perFalse = 20_000, 1000
+	for name, draw := range map[string]func(*rand.Rand) float64{
+		"noise":                  healthy,
+		"a server without any":   func(*rand.Rand) float64 { return 0.0003 },
+		"ties that fall at odds": func(r *rand.Rand) float64 { return 0.05 * float64(r.IntN(3)) },
+		"heavy tails":            func(r *rand.Rand) float64 { return 0.01 / math.Sqrt(r.Float64()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(5, 6))
+			alarms := 0
+			for seen := 0; seen < rounds; seen += 500 {
+				d := NewDetector(distances(r, Rounds-centreRounds, draw), perFalse)
+				d.draw = r
+				for range 500 {
+					if d.Add(draw(r)); d.changed {
+						alarms++
+						d.begin(false)
+					}
+				}
+			}
+			if t.Logf("%d alarms in %d rounds", alarms, rounds); alarms > rounds/perFalse {
+				t.Errorf("%d alarms in %d healthy rounds, promised are %d at most", alarms, rounds, rounds/perFalse)
+			}
+		})
+	}
+}
+
+// TestAChangeIsFoundAndOver: at the limit of one false alarm a year of five
+// minutes.
+func TestAChangeIsFoundAndOver(t *testing.T) {
+	const year = 105_120
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, known := range []int{0, 288} {
+		d := NewDetector(distances(r, Rounds-centreRounds, healthy), year)
+		for range known {
+			d.Add(healthy(r))
+		}
+		rounds := 0
+		for ; !d.changed && rounds < 100; rounds++ {
+			d.Add(20 * healthy(r))
+		}
+		if t.Logf("%d rounds before: found after %d", known, rounds); rounds > 20 || d.Score() != 1 {
+			t.Errorf("after %d healthy rounds a change was found after %d, score %v", known, rounds, d.Score())
+		}
+		for range 500 { // it does not become the usual
+			d.Add(20 * healthy(r))
+		}
+		if !d.changed {
+			t.Error("a change that stays is forgotten")
+		}
+		for rounds = 0; d.changed && rounds < 200; rounds++ {
+			d.Add(0.01)
+		}
+		if rounds != calmAgain || d.Score() != 0 {
+			t.Errorf("over after %d rounds, score %v", rounds, d.Score())
+		}
+	}
+}
+
+func TestABetIsFair(t *testing.T) {
+	const n = 1_000_000
+	sum := 0.0
+	for i := range n {
+		sum += bet((float64(i) + 0.5) / n)
+	}
+	if mean := sum / n; mean > 1 || mean < 0.85 { // some of it lies below 1 / n
+		t.Errorf("the mean bet is %v", mean)
+	}
+}

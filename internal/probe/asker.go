@@ -1,0 +1,171 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"synthetic/internal/canary"
+	"synthetic/internal/probe/stream"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/wire"
+)
+
+const (
+	// askTimeout bounds one answer of a few tokens.
+	askTimeout = 30 * time.Second
+	// maxReply bounds it in bytes; the alternatives of 256 tokens have some 200,000.
+	maxReply = 1 << 20
+	// alternatives are asked for beside each token: more than five OpenAI's own
+	// deployments and some others refuse.
+	alternatives = 5
+)
+
+// Asker asks a target's /chat/completions single prompts at temperature 0, for
+// canaries: what comes is not timed, and enters no metric of turns. It is safe for
+// concurrent use; Close it at the end.
+type Asker struct {
+	target target.Target
+	auth   *target.Authorizer
+	client *wire.Client
+}
+
+// NewAsker returns an Asker; dial is as in Options.
+func NewAsker(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *Asker {
+	return &Asker{target: t, auth: target.NewAuthorizer(t), client: newClient(t, Options{Dial: dial})}
+}
+
+// Close drops the idle connections.
+func (a *Asker) Close() {
+	a.auth.Close()
+	a.client.CloseIdleConnections()
+}
+
+// Model returns the configured model, or the first that the target lists.
+func (a *Asker) Model(ctx context.Context) (string, error) {
+	if a.target.Model != "" {
+		return a.target.Model, nil
+	}
+	return discoverModel(ctx, a.target, a.auth, a.client)
+}
+
+// Asked is a round, and what is said beside its answers.
+type Asked struct {
+	canary.Round
+	// Model and Fingerprint are what the server called itself last, Tokens what the
+	// round took of prompt and output.
+	Model, Fingerprint string
+	Tokens             int
+}
+
+// Round asks all prompts for so many tokens, one after the other or at once. The
+// first that is not answered ends it.
+func (a *Asker) Round(ctx context.Context, model string, prompts []string, tokens int, atOnce bool) (Asked, error) {
+	all := Asked{Round: make(canary.Round, len(prompts))}
+	errs := make([]error, len(prompts))
+	var mu sync.Mutex
+	one := func(i int) {
+		answer, said, err := a.ask(ctx, model, prompts[i], tokens)
+		all.Round[i], errs[i] = answer, err
+		mu.Lock()
+		defer mu.Unlock()
+		all.Model, all.Fingerprint, all.Tokens = said.Model, said.SystemFingerprint, all.Tokens+said.Usage.TotalTokens
+	}
+	var asking sync.WaitGroup
+	for i := range prompts {
+		if atOnce {
+			asking.Go(func() { one(i) })
+		} else if one(i); errs[i] != nil {
+			break
+		}
+	}
+	asking.Wait()
+	return all, errors.Join(errs...)
+}
+
+// ask sends one prompt. A server that refuses log-probabilities is asked without.
+func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (canary.Answer, openai.ChatCompletionResponse, error) {
+	said, status, err := a.post(ctx, model, prompt, tokens, map[string]any{"logprobs": true, "top_logprobs": alternatives})
+	if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
+		said, _, err = a.post(ctx, model, prompt, tokens, nil)
+	}
+	if err != nil {
+		return canary.Answer{}, said, fmt.Errorf("asking %q: %w", a.target.BaseURL, err)
+	}
+	if len(said.Choices) == 0 {
+		return canary.Answer{}, said, fmt.Errorf("asking %q: the answer has no choice", a.target.BaseURL)
+	}
+	return answerOf(said.Choices[0]), said, nil
+}
+
+// post sends one request and reads what comes. The fields that the target adds
+// are part of how its model is used; those that a canary needs go before.
+func (a *Asker) post(ctx context.Context, model, prompt string, tokens int, more map[string]any) (said openai.ChatCompletionResponse, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	header, err := a.auth.Header(ctx)
+	if err != nil {
+		return said, 0, err
+	}
+	limit := target.MaxTokens
+	if a.target.Limit == target.MaxCompletionTokens {
+		limit = target.MaxCompletionTokens
+	}
+	fields := map[string]any{}
+	maps.Copy(fields, a.target.Extra)
+	maps.Copy(fields, more)
+	maps.Copy(fields, map[string]any{
+		"model": model, "temperature": 0, "stream": false, string(limit): tokens,
+		"messages": []openai.ChatCompletionMessage{{Role: "user", Content: prompt}},
+	})
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return said, 0, fmt.Errorf("encoding the extra body fields: %w", err)
+	}
+	scrub := newScrubber(header)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.target.BaseURL+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return said, 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := headerTransport{header, maxReply, a.client}.RoundTrip(req)
+	if err != nil {
+		return said, 0, errors.New(scrub.clean(err.Error()))
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		err = errors.New(scrub.clean(err.Error()))
+	case resp.StatusCode/100 != 2:
+		err = fmt.Errorf("HTTP %d: %s", resp.StatusCode, scrub.clean(stream.ErrorMessage(text)))
+	case json.Unmarshal(text, &said) != nil:
+		err = errors.New("the answer is no chat completion: " + scrub.clean(clip(string(text), maxErr)))
+	}
+	return said, resp.StatusCode, err
+}
+
+func answerOf(c openai.ChatCompletionChoice) canary.Answer {
+	a := canary.Answer{Text: c.Message.ReasoningContent + c.Message.Content}
+	if c.LogProbs == nil {
+		return a
+	}
+	for _, t := range c.LogProbs.Content {
+		token := canary.Token{Text: t.Token, Logprob: t.LogProb}
+		for _, o := range t.TopLogProbs {
+			token.Others = append(token.Others, canary.Token{Text: o.Token, Logprob: o.LogProb})
+		}
+		a.Tokens = append(a.Tokens, token)
+	}
+	return a
+}
