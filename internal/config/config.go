@@ -18,6 +18,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -66,7 +67,10 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{}}
+	b := &builder{
+		Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{},
+		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{},
+	}
 	cfg := b.build(f)
 	if err := b.Err(); err != nil {
 		return nil, err
@@ -95,6 +99,10 @@ type builder struct {
 	known bool
 	// benchmarks are the levels that jobs are compared with.
 	benchmarks map[probe.Key]*sink.Benchmark
+	// footprints are what jobs are expected to spend, prices what the tokens of
+	// a target cost.
+	footprints map[probe.Key]workload.Footprint
+	prices     map[string]*workload.Price
 	// targetNames and workloadNames are those that a selection may name.
 	targetNames, workloadNames []string
 }
@@ -123,7 +131,10 @@ func (b *builder) build(f file) *Config {
 
 // judged adds to a job what its turns are judged by.
 func (b *builder) judged(c *Config, j probe.Job, policy regression.Policy) sink.Job {
-	out := sink.Job{Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy}
+	out := sink.Job{
+		Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy,
+		Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name],
+	}
 	for _, ch := range c.Changes {
 		if ch.Targets == nil || slices.Contains(ch.Targets, j.Target.Name) {
 			out.Changes = append(out.Changes, ch.Change)

@@ -31,6 +31,9 @@ type fileTarget struct {
 	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
+	Price         workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
+	ProbeHeader   bool              `yaml:"probe_header" default:"true"`
+	CacheSalt     target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 }
 
 // fileEndpoint is how to reach an API.
@@ -97,6 +100,7 @@ type fileTraffic struct {
 	Arrival         workload.Arrival   `yaml:"arrival" examples:"{process: poisson, rate: 0.2}"`
 	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
 	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
+	TokensPerDay    int                `yaml:"tokens_per_day" min:"1" examples:"5000000"`
 	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
 	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
 	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`

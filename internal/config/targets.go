@@ -26,6 +26,8 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Connection = t.Connection
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
+		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
+		b.price(path, out[i].Name, t.Price)
 		b.Name(path, out[i].Name, "target", taken)
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
@@ -129,7 +131,7 @@ func headerKind(name string) (carriesKey, own bool) {
 		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
 		return true, false
 	case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
-		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
+		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade", target.ProbeHeader:
 		return false, true
 	}
 	return false, false

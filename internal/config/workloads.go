@@ -19,6 +19,8 @@ type conversation struct {
 	workload.Spec
 	path string
 	user *target.Target
+	// cost is that of one, on average.
+	cost workload.Tokens
 }
 
 // workloads resolves the workloads; there is always at least one.
@@ -54,6 +56,17 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		c.user = &user
 	}
 	b.replay(path, w, &c.Spec)
+	if !b.Fine(path) {
+		return c
+	}
+	// The source that will read the file for the jobs knows best what it takes.
+	source, err := workload.NewSource(c.Spec, 0)
+	if err != nil {
+		reason := strings.TrimPrefix(err.Error(), c.ConversationsFile+":")
+		b.Mistake(path+".conversations_file", w.ConversationsFile, "has a mistake in line "+reason, "")
+		return c
+	}
+	c.cost = source.Expected()
 	return c
 }
 
@@ -114,12 +127,4 @@ func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
 		s.TurnsMax = 0
 	}
 	s.ConversationsFile = b.file(at, w.ConversationsFile, false)
-	if !b.Fine(at) {
-		return
-	}
-	// The source that will read the file for the jobs knows best what it takes.
-	if _, err := workload.NewSource(*s, 0); err != nil {
-		reason := strings.TrimPrefix(err.Error(), s.ConversationsFile+":")
-		b.Mistake(at, w.ConversationsFile, "has a mistake in line "+reason, "")
-	}
 }

@@ -52,7 +52,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 
 		prober: prober,
 		source: source,
-		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
+		budget: workload.NewBudget(j.Traffic),
 		memory: s.opts.Memory,
 		model:  model{asked: make(chan struct{}), missing: make(chan struct{}, 1)},
 		watch:  watch{open: map[*expectation]bool{}},

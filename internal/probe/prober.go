@@ -63,7 +63,7 @@ func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
 	}
-	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target)}
+	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)
 		if err != nil {

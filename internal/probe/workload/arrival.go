@@ -35,4 +35,6 @@ type Traffic struct {
 	// TokensPerMinute is the budget of prompt plus output tokens; a start over
 	// it is skipped and counted. 0 is no budget.
 	TokensPerMinute int
+	// TokensPerDay is the same for a day.
+	TokensPerDay int
 }

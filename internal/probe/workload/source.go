@@ -88,10 +88,16 @@ func (s *Source) Next() Conversation {
 	for range c.Turns - 1 {
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
-	for _, m := range c.Opening {
-		c.CharsOpening += utf8.RuneCountInString(m.Content)
-	}
+	c.CharsOpening = charsOf(c.Opening)
 	return c
+}
+
+// charsOf counts the characters of messages.
+func charsOf(all []Message) (n int) {
+	for _, m := range all {
+		n += utf8.RuneCountInString(m.Content)
+	}
+	return n
 }
 
 func (s *Source) generate(c *Conversation, rng *rand.Rand) {
