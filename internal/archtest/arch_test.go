@@ -21,9 +21,10 @@ func allowed() map[string][]string {
 		"internal/probe/stream":    nil,
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
+		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
 		"internal/probe/lag":       nil,
-		"internal/probe":           {"internal/bound", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"internal/probe":           {"internal/bound", "internal/probe/api", "internal/probe/lag", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"internal/probe/waterfall": {"internal/probe"},
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/wire"
 )
@@ -19,6 +21,7 @@ const drainFor = 50 * time.Millisecond
 // attempt is one request and its answer, from sending to an outcome.
 type attempt struct {
 	client *wire.Client
+	api    api.API
 	scrub  scrubber
 	limits deadlines
 	most   amounts
@@ -79,7 +82,9 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 
 // readStream takes the events of the stream until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	events := stream.NewReader(body, stream.Options{MaxEventBytes: a.most.event})
+	how := a.api.Stream()
+	how.MaxEventBytes = a.most.event
+	events := stream.NewReader(body, how)
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
@@ -92,22 +97,22 @@ func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
 
 // next returns the next event. A deadline that passed while the event had
 // arrived in time does not count: that lateness is the prober's own.
-func (a *attempt) next(body *wire.Body, events *stream.Reader) (stream.Event, error) {
+func (a *attempt) next(body *wire.Body, events *stream.Reader) (*stream.Event, error) {
 	deadline, outcome := a.limits.next(a.seen.lastToken)
 	if err := body.SetReadDeadline(deadline); err != nil {
-		return stream.Event{}, err
+		return nil, err
 	}
 	event, err := events.Next()
 	late := err == nil && !deadline.IsZero() && event.At.After(deadline)
 	if late || errors.Is(err, os.ErrDeadlineExceeded) {
 		a.lapse(outcome, deadline, a.limits.explain(outcome))
-		return stream.Event{}, os.ErrDeadlineExceeded
+		return nil, os.ErrDeadlineExceeded
 	}
 	return event, err
 }
 
 // take adds an event, and ends the turn where the event says so.
-func (a *attempt) take(e stream.Event) {
+func (a *attempt) take(e *stream.Event) {
 	switch e.Kind {
 	case stream.Error:
 		a.finish(ErrorEvent, e.At, "the stream carried an error: "+e.Message)
@@ -154,6 +159,10 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 func (a *attempt) conclude(at time.Time) {
 	tokens, finished := a.seen.events > 0, a.seen.finish != ""
 	switch {
+	case a.seen.finish == finishFilter:
+		a.finish(ContentFilter, at, "a content filter ended the answer")
+	case tokens && finished && a.seen.thoughtOnly():
+		a.finish(Empty, at, "the answer is reasoning alone, and ended with "+strconv.Quote(a.seen.finish))
 	case tokens && finished:
 		a.finish(Success, at, "")
 	case tokens:

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -159,7 +160,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 		return
 	}
 	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a := attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
@@ -171,6 +172,26 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
 		}
 	}
+}
+
+// remember adds an answer to the history, as the chat templates of models and
+// strict servers expect it, and reports false if there is nothing to add: a
+// message without content is refused. Tool calls without their results are, too,
+// so that they are left out.
+func (d *dialogue) remember(r Result) bool {
+	m := workload.Message{Role: "assistant", Content: r.Answer}
+	if r.NoAnswer {
+		m.Content = cmp.Or(r.Refusal, d.p.opts.Workload.Placeholder)
+	}
+	if m.Content == "" {
+		return false
+	}
+	if d.p.opts.Workload.Reasoning == workload.Echo {
+		m.Reasoning, m.ReasoningField = r.Reasoning, r.ReasoningField
+	}
+	d.history = append(d.history, m)
+	d.added += m.Size()
+	return true
 }
 
 // errNoMemory is why a turn is not sent whose conversation has grown too large.

@@ -120,8 +120,8 @@ func (p *Peaks) added(bytes int) {
 // by doubling and is then copied; its gaps; and the stream.
 func Cost(spec workload.Spec, history []workload.Message) int64 {
 	text := 0
-	for _, m := range history {
-		text += len(m.Content)
+	for i := range history {
+		text += history[i].Size()
 	}
 	m := amountsOf(spec.MaxOutputTokens, 0)
 	return streamCost + 3*int64(text) + 3*int64(m.answer) + 8*int64(m.events)

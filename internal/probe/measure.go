@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -14,7 +15,14 @@ type measurement struct {
 	coalesced int
 	gaps      []time.Duration
 	answer    []byte
-	size      int // bytes of content and reasoning
+	reasoning []byte
+	refusal   []byte
+	calls     calls
+	size      int // bytes of content, reasoning, refusal and tool calls
+	// reasoningField is what the server calls its reasoning.
+	reasoningField string
+	// otherChoices says that the stream carried more than one.
+	otherChoices bool
 
 	firstEvent, firstToken, firstAnswer, lastToken time.Time
 
@@ -31,7 +39,7 @@ type measurement struct {
 }
 
 // add takes in one event. It must be called in the order of arrival.
-func (m *measurement) add(e stream.Event) {
+func (m *measurement) add(e *stream.Event) {
 	if m.firstEvent.IsZero() {
 		m.firstEvent = e.At
 	}
@@ -41,6 +49,7 @@ func (m *measurement) add(e stream.Event) {
 	if e.FinishReason != "" {
 		m.finish = e.FinishReason
 	}
+	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {
 	case stream.Done:
 		m.done = true
@@ -49,7 +58,7 @@ func (m *measurement) add(e stream.Event) {
 	}
 }
 
-func (m *measurement) addToken(e stream.Event) {
+func (m *measurement) addToken(e *stream.Event) {
 	m.events++
 	m.readLagMax = max(m.readLagMax, e.Seen.Sub(e.At))
 	if e.Coalesced {
@@ -65,13 +74,31 @@ func (m *measurement) addToken(e stream.Event) {
 		m.kernel = m.kernel && e.Kernel
 	}
 	m.lastToken = e.At
-	m.size += len(e.Content) + len(e.Reasoning)
+	m.size += len(e.Content)
+	if e.Content == nil || e.Reasoning != nil {
+		m.addSilent(e)
+	}
 	if len(e.Content) > 0 {
 		if m.firstAnswer.IsZero() {
 			m.firstAnswer = e.At
 		}
 		m.answer = append(m.answer, e.Content...)
 	}
+}
+
+// addSilent takes in what a token carries beside content. One event may hold
+// all of it, behind a proxy that gathers them.
+func (m *measurement) addSilent(e *stream.Event) {
+	before := m.calls.size
+	m.reasoning = append(m.reasoning, e.Reasoning...)
+	m.refusal = append(m.refusal, e.Refusal...)
+	if e.ReasoningField != "" {
+		m.reasoningField = e.ReasoningField
+	}
+	for i := range e.ToolCalls {
+		m.calls.add(&e.ToolCalls[i])
+	}
+	m.size += len(e.Reasoning) + len(e.Refusal) + m.calls.size - before
 }
 
 // fill writes what was measured into the result.
@@ -82,8 +109,23 @@ func (m *measurement) fill(r *Result) {
 	r.Events, r.Coalesced, r.Gaps = m.events, m.coalesced, m.gaps
 	r.ReadLagMax, r.Kernel = m.readLagMax, m.kernel
 	r.FinishReason, r.Answer = m.finish, string(m.answer)
+	r.Reasoning, r.ReasoningField, r.Refusal = string(m.reasoning), m.reasoningField, string(m.refusal)
+	r.ToolCalls, r.OtherChoices = m.calls.whole(), m.otherChoices
+	r.NoAnswer = m.events > 0 && m.blank()
 	m.fillTokens(r)
 	r.TPOT = m.tpot(r.OutputTokens)
+}
+
+// blank reports whether the answer has no content: white space is none.
+func (m *measurement) blank() bool { return len(bytes.TrimSpace(m.answer)) == 0 }
+
+// Finish reasons that say more than that the answer is whole.
+const finishLength, finishFilter = "length", "content_filter"
+
+// thoughtOnly reports whether an answer that ended of itself is reasoning and
+// nothing else. One that the limit of tokens ended may have had more to say.
+func (m *measurement) thoughtOnly() bool {
+	return m.finish != finishLength && len(m.reasoning) > 0 && m.blank() && len(m.refusal) == 0 && len(m.calls.all) == 0
 }
 
 func (m *measurement) since(t time.Time) Opt[time.Duration] {
@@ -105,6 +147,9 @@ func (m *measurement) fillTokens(r *Result) {
 	r.OutputTokens = tokens(m.usage.OutputTokens)
 	if u := m.usage; u.CachedKnown && r.PromptTokens.OK && u.CachedTokens <= u.PromptTokens {
 		r.CachedTokens = Some(u.CachedTokens)
+	}
+	if u := m.usage; u.ReasoningKnown && r.OutputTokens.OK && u.ReasoningTokens <= u.OutputTokens {
+		r.ReasoningTokens = Some(u.ReasoningTokens)
 	}
 	if !r.OutputTokens.OK && m.events > 0 {
 		r.OutputTokens, r.UsageMissing = Some(m.events), true

@@ -20,7 +20,10 @@ const (
 	Truncated         Outcome = "truncated"
 	Malformed         Outcome = "malformed"
 	Empty             Outcome = "empty"
-	ContentMismatch   Outcome = "content_mismatch"
+	// ContentFilter: the provider's filter ended the answer, or refused to give
+	// one.
+	ContentFilter   Outcome = "content_filter"
+	ContentMismatch Outcome = "content_mismatch"
 	// NotSent: nothing of the request left this process, for want of something
 	// of our own: a key, a file descriptor, a local port, room.
 	NotSent Outcome = "not_sent"
@@ -36,7 +39,7 @@ func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
 		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Truncated, Malformed, Empty,
-		ContentMismatch, NotSent, ProberLate, Canceled,
+		ContentFilter, ContentMismatch, NotSent, ProberLate, Canceled,
 	}
 }
 

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -50,6 +52,7 @@ type Lateness interface {
 // Close it when no conversation runs any more.
 type Prober struct {
 	opts   Options
+	api    api.API
 	check  *regexp.Regexp
 	auth   *target.Authorizer
 	shared *wire.Client // nil with per-conversation connections
@@ -63,7 +66,11 @@ func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
 	}
+<<<<<<< HEAD
 	p := &Prober{opts: o, auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
+=======
+	p := &Prober{opts: o, api: api.Of(o.Target.API), auth: target.NewAuthorizer(o.Target)}
+>>>>>>> h/api
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)
 		if err != nil {
@@ -135,8 +142,10 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		if r.Outcome != Success {
 			break
 		}
-		d.history = append(d.history, workload.Message{Role: "assistant", Content: r.Answer})
-		d.added += len(r.Answer)
+		if n < plan.Conversation.Turns && !d.remember(r) {
+			d.sum.Shortened = true
+			break
+		}
 	}
 	return d.sum
 }
@@ -167,12 +176,31 @@ func (p *Prober) request(ctx context.Context, model string, history []workload.M
 		return nil, nil, err
 	}
 	scrub := newScrubber(header)
-	body, err := encodeBody(model, p.opts.Workload, history, t.Extra)
+	body, err := p.api.Request(api.Turn{Model: model, Spec: p.opts.Workload, History: history, Target: t, Limit: t.Limit})
 	if err != nil {
 		return nil, nil, err
 	}
 	req, err := newRequest(ctx, t.BaseURL, header, traceparent, body)
 	return req, scrub, err
+}
+
+// newRequest builds the POST of one turn, with the headers that the target
+// wants, which stand before those of its API.
+func newRequest(ctx context.Context, base string, header http.Header, traceparent string, r api.Request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, fmt.Errorf("building the request: %w", err)
+	}
+	req.Header = header
+	for name := range r.Header {
+		if header.Get(name) == "" {
+			header.Set(name, r.Header.Get(name))
+		}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Traceparent", traceparent)
+	return req, nil
 }
 
 // limits returns the deadlines of a turn sent at a time.

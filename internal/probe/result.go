@@ -2,7 +2,11 @@
 // reports each turn as a Result. It knows nothing of metrics.
 package probe
 
-import "time"
+import (
+	"time"
+
+	"synthetic/internal/probe/workload"
+)
 
 // TurnKind separates the two populations that are never mixed.
 type TurnKind string
@@ -73,12 +77,12 @@ type Result struct {
 	// its time: their gaps are 0 by arrival, not by the server's pace.
 	Coalesced int
 
-	// PromptTokens, CachedTokens and OutputTokens come from usage.
-	// OutputTokens is estimated from the number of token-bearing events when
+	// PromptTokens, CachedTokens, OutputTokens and ReasoningTokens, which is a
+	// part of it, come from usage. OutputTokens is estimated from the number of token-bearing events when
 	// UsageMissing.
-	PromptTokens, CachedTokens, OutputTokens Opt[int]
-	UsageMissing                             bool
-	// FinishReason as the server gave it.
+	PromptTokens, CachedTokens, OutputTokens, ReasoningTokens Opt[int]
+	UsageMissing                                              bool
+	// FinishReason as the server gave it, in the words of chat completions.
 	FinishReason string
 	// Events counts token-bearing events.
 	Events int
@@ -92,6 +96,17 @@ type Result struct {
 	Lag, StreamLag time.Duration
 	// Answer is the assistant's text (content only), as put in the history.
 	Answer string
+	// NoAnswer says that tokens came, but no content other than white space:
+	// reasoning, a refusal or tool calls alone.
+	NoAnswer bool
+	// Reasoning and Refusal are the texts that came beside it; ReasoningField is
+	// what the server calls its reasoning.
+	Reasoning, ReasoningField, Refusal string
+	// ToolCalls are the calls that the answer asks for, put together.
+	ToolCalls []workload.ToolCall
+	// OtherChoices says that the server gave more than one answer. The first is
+	// the one that was measured.
+	OtherChoices bool
 }
 
 // Phases are parts of a turn; each is undefined when it did not happen.
@@ -129,6 +144,6 @@ type Conversation struct {
 	// Turns were taken, of Planned.
 	Turns, Planned int
 	// Shortened says that no further turn was taken because the answers had made
-	// the history too long.
+	// the history too long, or because one had no content to stand in it.
 	Shortened bool
 }

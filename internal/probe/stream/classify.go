@@ -9,18 +9,16 @@ import (
 const maxMessage = 512
 
 // classify fills ev from the payload of an event. It may write over data, and
-// ev shares it. named says that the event was called "error"; p is the stream's.
-func classify(ev *Event, data []byte, named bool, p *prefix) {
+// ev shares it. named says that the event was called "error"; d is the stream's.
+func classify(ev *Event, data []byte, named bool, d Decoder) {
 	ev.Size = len(data)
 	trimmed := bytes.Trim(data, " \t\r\n")
-	var c chunk
 	switch {
 	case string(trimmed) == "[DONE]":
 		ev.Kind = Done
 	case len(trimmed) == 0 && !named:
 		ev.Kind = Other
-	case c.scan(trimmed, p):
-		c.fill(ev, trimmed, named)
+	case d.Decode(ev, trimmed, named):
 	case named:
 		ev.Kind, ev.Message = Error, clip(data)
 	default:
@@ -28,34 +26,31 @@ func classify(ev *Event, data []byte, named bool, p *prefix) {
 	}
 }
 
-func (c *chunk) fill(ev *Event, data []byte, named bool) {
-	if named || c.failed || c.isError {
-		// Before anything is decoded: that would write over data.
-		ev.Kind, ev.Message = Error, c.errorMessage(data)
-	}
+func (c *chunk) fill(ev *Event, data []byte, named bool, tools *calls) {
+	c.fault.fill(ev, data, named) // before anything is decoded: that would write over data
 	d := &c.choice.delta
 	ev.Content = d.content.decode()
-	if ev.Reasoning = d.reasoningContent.decode(); ev.Reasoning == nil {
-		ev.Reasoning = d.reasoning.decode()
+	if ev.Reasoning = d.reasoningContent.decode(); ev.Reasoning != nil {
+		ev.ReasoningField = "reasoning_content"
+	} else if ev.Reasoning = d.reasoning.decode(); ev.Reasoning != nil {
+		ev.ReasoningField = "reasoning"
 	}
-	ev.ToolCall = d.tool
+	ev.Refusal = d.refusal.decode()
+	if d.tools || d.function {
+		ev.ToolCalls = tools.decode()
+	}
+	ev.OtherChoice = c.others
 	ev.FinishReason = finishReason(c.choice.finish)
 	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
-	token := ev.Content != nil || ev.Reasoning != nil || ev.ToolCall || len(d.refusal.raw) > 0
+	ev.settle()
+}
+
+// settle makes a Token of an event that carries one.
+func (ev *Event) settle() {
+	token := ev.Content != nil || ev.Reasoning != nil || ev.ToolCalls != nil || ev.Refusal != nil
 	if token && ev.Kind == Other {
 		ev.Kind = Token
 	}
-}
-
-// errorMessage returns the most telling text of an error, the whole of it if
-// it names none.
-func (c *chunk) errorMessage(data []byte) string {
-	for _, t := range []text{c.reason, c.message, c.detail} {
-		if len(t.raw) > 0 {
-			return clip(text{bytes.Clone(t.raw), t.escaped}.decode())
-		}
-	}
-	return clip(data)
 }
 
 // finishReason saves the allocation for the reasons that servers give.
@@ -81,10 +76,9 @@ func clip(b []byte) string {
 // bytes of it: the message of an error object if it names one, otherwise the
 // body's start.
 func ErrorMessage(body []byte) string {
-	var c chunk
 	body = bytes.TrimSpace(body)
-	if c.scan(body, &prefix{}) {
-		return c.errorMessage(body)
+	if f, ok := faultOf(body); ok {
+		return f.text(body)
 	}
 	return clip(body)
 }

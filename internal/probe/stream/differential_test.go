@@ -74,7 +74,7 @@ func reference(data []byte) (seen, bool) {
 	u.PromptTokens, prompt = usage.count("prompt_tokens")
 	u.OutputTokens, output = usage.count("completion_tokens")
 	u.CachedTokens, u.CachedKnown = usage.object("prompt_tokens_details").count("cached_tokens")
-	u.ReasoningTokens, _ = usage.object("completion_tokens_details").count("reasoning_tokens")
+	u.ReasoningTokens, u.ReasoningKnown = usage.object("completion_tokens_details").count("reasoning_tokens")
 	if prompt || output {
 		s.Usage = u
 	}
@@ -130,18 +130,18 @@ func repeats(d *json.Decoder) bool {
 }
 
 // agree compares the scan with encoding/json, with and without a prefix.
-func agree(t *testing.T, data []byte, p *prefix) {
+func agree(t *testing.T, data []byte, d Decoder) {
 	t.Helper()
 	want, malformed := reference(data)
 	var ev Event
-	classify(&ev, bytes.Clone(data), false, p)
+	classify(&ev, bytes.Clone(data), false, d)
 	if malformed != (ev.Kind == Malformed) {
 		t.Fatalf("%.200q: kind %v, encoding/json says malformed: %v", data, ev.Kind, malformed)
 	}
 	if malformed || !utf8.Valid(data) || repeats(json.NewDecoder(bytes.NewReader(data))) {
 		return
 	}
-	got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCall, Finish: ev.FinishReason}
+	got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCalls != nil, Finish: ev.FinishReason}
 	if ev.HasUsage {
 		got.Usage = ev.Usage
 	}
@@ -159,10 +159,10 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(s), []byte(strings.Replace(s, "a", "b", 1)))
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		var p prefix
+		d := NewChat()
 		for _, data := range [][]byte{first, second, first} {
 			if name := strings.Trim(string(data), " \t\r\n"); name != "" && name != "[DONE]" {
-				agree(t, data, &p)
+				agree(t, data, d)
 			}
 		}
 	})
@@ -184,17 +184,17 @@ func scanSeeds() []string {
 
 func TestScanAgreesWithEncodingJSON(t *testing.T) {
 	seeds := scanSeeds()
-	var p prefix
+	d := NewChat()
 	for _, s := range seeds {
-		agree(t, []byte(s), &p)
+		agree(t, []byte(s), d)
 		for i := range s { // every text cut short, and with each byte damaged
 			if cut := strings.TrimSpace(s[:i]); cut != "" {
-				agree(t, []byte(cut), &p)
+				agree(t, []byte(cut), d)
 			}
 			for _, c := range []byte{'"', '\\', '}', '0', ' ', 'n'} {
 				damaged := []byte(s)
 				damaged[i] = c
-				agree(t, damaged, &p)
+				agree(t, damaged, d)
 			}
 		}
 	}

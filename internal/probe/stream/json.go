@@ -29,6 +29,9 @@ type text struct {
 
 func (s *scanner) fail() { s.bad = true }
 
+// whole reports whether the text was valid and is used up.
+func (s *scanner) whole() bool { return !s.bad && s.peek() == 0 && s.i == len(s.b) }
+
 // peek skips white space and returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
 	if s.i < len(s.b) && s.b[s.i] > ' ' { // nearly always; short enough to inline

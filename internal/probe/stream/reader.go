@@ -24,6 +24,11 @@ type Options struct {
 	// MaxEventBytes bounds a line and an event's payload, in bytes, and so the
 	// memory of the Reader; 0 means 1 MiB.
 	MaxEventBytes int
+	// Decoder says what the events mean; nil is that of chat completions.
+	Decoder Decoder
+	// Lines says that each line of the body is an event, and no field names
+	// stand before the payloads (NDJSON).
+	Lines bool
 }
 
 // TooLargeError says that the stream holds an event or a line over the bound.
@@ -54,7 +59,9 @@ type Reader struct {
 	isError  bool // the event is called "error"
 	document bool // the body is one JSON text, not an event stream
 	begun    bool // a line that is not empty was seen
-	prefix   prefix
+	bare     bool // Options.Lines
+	decoder  Decoder
+	event    Event // the last one
 }
 
 // NewReader returns a Reader of src. It buffers at most about two events.
@@ -62,32 +69,35 @@ func NewReader(src Source, o Options) *Reader {
 	if o.MaxEventBytes <= 0 {
 		o.MaxEventBytes = defaultMaxEvent
 	}
-	return &Reader{src: src, max: o.MaxEventBytes}
+	if o.Decoder == nil {
+		o.Decoder = NewChat()
+	}
+	return &Reader{src: src, max: o.MaxEventBytes, decoder: o.Decoder, bare: o.Lines}
 }
 
-// Next returns the next event. The error is io.EOF at the end of the body, a
+// Next returns the next event, which the call after it overwrites. The error is io.EOF at the end of the body, a
 // *TooLargeError for an event over the bound, or that of the source; after a
 // timeout of the source Next may be called again.
 //
 // An event that the end of the body cuts off before its blank line is still an
 // event. A body that is a JSON text instead of an event stream is one event,
 // of Kind Error if it is an error object and Malformed otherwise.
-func (r *Reader) Next() (Event, error) {
+func (r *Reader) Next() (*Event, error) {
 	for {
 		for line, ok := r.lines.next(); ok; line, ok = r.lines.next() {
 			done, err := r.line(line)
 			if err != nil {
-				return Event{}, r.giveUp(err)
+				return nil, r.giveUp(err)
 			}
 			if done {
-				return r.event(), nil
+				return r.complete(), nil
 			}
 		}
 		if r.err != nil {
 			return r.ended()
 		}
 		if err := r.fill(); err != nil {
-			return Event{}, err
+			return nil, err
 		}
 	}
 }
@@ -117,23 +127,23 @@ func (r *Reader) fill() error {
 }
 
 // ended handles r.err when no whole line is left.
-func (r *Reader) ended() (Event, error) {
+func (r *Reader) ended() (*Event, error) {
 	if r.err != io.EOF {
 		err := r.err
 		if _, final := err.(*TooLargeError); !final {
 			r.err = nil
 		}
-		return Event{}, err
+		return nil, err
 	}
 	if rest := r.lines.rest(); len(rest) > 0 {
 		if _, err := r.line(rest); err != nil {
-			return Event{}, r.giveUp(err)
+			return nil, r.giveUp(err)
 		}
 	}
 	if !r.hasData {
-		return Event{}, io.EOF
+		return nil, io.EOF
 	}
-	return r.event(), nil
+	return r.complete(), nil
 }
 
 // giveUp makes err the answer to every later call.
@@ -151,9 +161,11 @@ func (r *Reader) line(line []byte) (bool, error) {
 	}
 	if !r.begun && len(line) > 0 {
 		r.begun = true
-		r.document = beginsJSON(line)
+		r.document = !r.bare && beginsJSON(line)
 	}
 	switch {
+	case r.bare:
+		return len(line) > 0, r.appendLine(line)
 	case r.document:
 		return false, r.appendData(line)
 	case len(line) == 0:
@@ -207,6 +219,14 @@ func (r *Reader) appendData(value []byte) error {
 	return nil
 }
 
+// appendLine adds a line that is an event of its own.
+func (r *Reader) appendLine(line []byte) error {
+	if len(line) == 0 {
+		return nil
+	}
+	return r.appendData(line)
+}
+
 // keep moves the payload out of the read buffer, whose bytes are about to be
 // overwritten.
 func (r *Reader) keep() {
@@ -217,12 +237,13 @@ func (r *Reader) keep() {
 	r.data = r.joined
 }
 
-// event makes an event of the payload.
-func (r *Reader) event() Event {
+// complete makes an event of the payload.
+func (r *Reader) complete() *Event {
 	// A kernel time that repeats says that one segment was read in two.
 	again := r.last.Kernel && r.arrival.Kernel && r.arrival.At.Equal(r.last.At)
-	ev := Event{Arrival: r.arrival, Coalesced: r.completed || again}
-	classify(&ev, r.data, r.isError, &r.prefix)
+	ev := &r.event
+	*ev = Event{Arrival: r.arrival, Coalesced: r.completed || again}
+	classify(ev, r.data, r.isError, r.decoder)
 	if r.document && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}

@@ -41,7 +41,7 @@ func all(r *Reader, src *reads) ([]seen, error) {
 			return events, err
 		}
 		s := seen{
-			Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCall,
+			Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCalls != nil,
 			Finish: ev.FinishReason, Message: ev.Message, Coalesced: ev.Coalesced,
 			At: int(ev.At.Sub(src.epoch).Milliseconds()),
 		}

@@ -1,5 +1,6 @@
-// Package stream turns the body of a streamed chat completion into events,
-// each with the time its last byte reached this host.
+// Package stream turns the body of a streamed answer into events, each with the
+// time its last byte reached this host. What an event means is for the Decoder of
+// the API to say; all of them share one reader of lines and one scan of JSON.
 //
 // The reader never times anything itself: the body says when bytes arrived
 // (Source), so parsing, scheduling and garbage collection cannot move a
@@ -35,9 +36,9 @@ type Kind uint8
 const (
 	// Other carries nothing that timing needs (role only, empty delta, unknown).
 	Other Kind = iota
-	// Token carries a non-empty content, reasoning or tool-call delta.
+	// Token carries a non-empty content, reasoning, refusal or tool-call delta.
 	Token
-	// Done is the "[DONE]" marker.
+	// Done is the end of the answer: "[DONE]", or what the API has in its place.
 	Done
 	// Error is an error object inside the stream.
 	Error
@@ -52,23 +53,41 @@ type Usage struct {
 	// CachedTokens is valid only if CachedKnown: unknown is not zero.
 	CachedTokens int
 	CachedKnown  bool
-	// ReasoningTokens is the part of OutputTokens spent on reasoning, if said.
+	// ReasoningTokens is the part of OutputTokens spent on reasoning, valid only
+	// if ReasoningKnown.
 	ReasoningTokens int
+	ReasoningKnown  bool
 }
 
-// Event is one SSE event of a chat completion. Its byte slices are valid until
-// the next call of Next.
+// Decoder reads the payloads of one stream's events. What it learns of one it may
+// use for the next.
+type Decoder interface {
+	// Decode fills ev from the payload of an event, which it may write over and
+	// ev share. named says that the event was called "error". It reports false,
+	// having written nothing, if the payload is not one JSON object.
+	Decode(ev *Event, data []byte, named bool) bool
+}
+
+// Event is one event of a streamed answer. Its byte slices are valid until the
+// next call of Next.
 type Event struct {
 	Arrival
 	Kind Kind
 	// Coalesced says that the read that completed this event had completed an
 	// earlier event already: the two share their arrival.
 	Coalesced bool
-	// Content and Reasoning are the decoded deltas of choice 0, nil when
-	// absent, null or empty. ToolCall says a non-empty tool-call delta came.
-	Content, Reasoning []byte
-	ToolCall           bool
-	// FinishReason is the finish reason if the event has a non-null one.
+	// Content, Reasoning and Refusal are the decoded deltas of the answer, nil
+	// when absent, null or empty. ReasoningField is what the server calls its
+	// reasoning.
+	Content, Reasoning, Refusal []byte
+	ReasoningField              string
+	// ToolCalls are the non-empty tool-call deltas, nil for none.
+	ToolCalls []ToolCall
+	// OtherChoice says that the event carries text of another choice than the
+	// one that is the answer.
+	OtherChoice bool
+	// FinishReason is the finish reason if the event has a non-null one, in the
+	// words of chat completions: stop, length, tool_calls, content_filter.
 	FinishReason string
 	// Usage is valid if HasUsage (a null usage is none).
 	Usage    Usage

@@ -35,12 +35,15 @@ const (
 	SaltConversation Salt = "conversation"
 )
 
-// Target is one OpenAI-compatible deployment.
+// Target is one deployment.
 type Target struct {
 	// Name is the value of the "target" label.
 	Name string
-	// BaseURL is what "/chat/completions" and "/models" are appended to,
-	// for example "http://vllm:8000/v1".
+	// API is the kind of endpoint, and Limit how it calls the limit of tokens.
+	API   API
+	Limit LimitField
+	// BaseURL is what the paths of the API are appended to, "/chat/completions"
+	// and "/models" for one: "http://vllm:8000/v1".
 	BaseURL string
 	// Model is sent in each request; empty means the first that /models lists.
 	Model string

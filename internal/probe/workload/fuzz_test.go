@@ -51,9 +51,9 @@ func written(t *testing.T, all []replay) string {
 	t.Helper()
 	var text strings.Builder
 	for _, r := range all {
-		messages := []Message{{"system", r.system}}
+		messages := []Message{{Role: "system", Content: r.system}}
 		for _, u := range r.user {
-			messages = append(messages, Message{"user", u})
+			messages = append(messages, Message{Role: "user", Content: u})
 		}
 		line, err := json.Marshal(map[string]any{"messages": messages})
 		if err != nil {

@@ -32,15 +32,15 @@ func TestReplay(t *testing.T) {
 	want := []Conversation{
 		{
 			ID: 0, Turns: 2, Followups: []string{"u2"}, Think: []time.Duration{time.Second}, CharsOpening: 3,
-			Opening: []Message{{"system", "S"}, {"user", "u1"}},
+			Opening: []Message{{Role: "system", Content: "S"}, {Role: "user", Content: "u1"}},
 		},
 		{
 			ID: 1, Turns: 3, Followups: []string{"h2", "h3"}, Think: []time.Duration{time.Second, time.Second}, CharsOpening: 9,
-			Opening: []Message{{"system", "default"}, {"user", "h1"}},
+			Opening: []Message{{Role: "system", Content: "default"}, {Role: "user", Content: "h1"}},
 		},
 		{
 			ID: 2, Turns: 1, Followups: []string{}, CharsOpening: 24,
-			Opening: []Message{{"system", "default"}, {"user", "part 1, part 2: ü"}},
+			Opening: []Message{{Role: "system", Content: "default"}, {Role: "user", Content: "part 1, part 2: ü"}},
 		},
 	}
 	if got := plans(s, 3); !reflect.DeepEqual(got, want) {

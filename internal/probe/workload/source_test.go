@@ -57,7 +57,7 @@ func TestPlansStayInTheirBounds(t *testing.T) {
 		if len(c.Followups) != c.Turns-1 || len(c.Think) != c.Turns-1 {
 			t.Fatalf("%d turns with %d follow-ups and %d pauses", c.Turns, len(c.Followups), len(c.Think))
 		}
-		if len(c.Opening) != 2 || c.Opening[0] != (Message{"system", "Be brief."}) || c.Opening[1].Role != "user" {
+		if len(c.Opening) != 2 || c.Opening[0].Role != "system" || c.Opening[0].Content != "Be brief." || c.Opening[1].Role != "user" {
 			t.Fatalf("opening %.80v", c.Opening)
 		}
 		if want := len("Be brief.") + len(user(c)); c.CharsOpening != want {

@@ -25,6 +25,17 @@ type Spec struct {
 	MaxOutputTokens int
 	// Temperature is sent when not nil, 0 included.
 	Temperature *float64
+	// Reasoning says what becomes of a model's reasoning in the history.
+	Reasoning Reasoning
+	// Placeholder stands in the history for an answer without content; with ""
+	// the conversation ends there.
+	Placeholder string
+	// ReasoningEffort is sent when not empty: low, medium, high, or what else
+	// the server knows.
+	ReasoningEffort string
+	// ChatTemplate holds the arguments of the model's chat template
+	// (chat_template_kwargs), as decoded from YAML; sent when not nil.
+	ChatTemplate map[string]any
 	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
 	ThinkMin, ThinkMax time.Duration
 	// Followups is the script of follow-up questions, used in turn, from the
@@ -43,6 +54,16 @@ type Spec struct {
 	Timeouts Timeouts
 }
 
+// Reasoning says what becomes of a model's reasoning in the history.
+type Reasoning string
+
+const (
+	// Drop leaves it out, as most chat templates do and expect; "" is Drop, too.
+	Drop Reasoning = "drop"
+	// Echo sends it back, by the name that the server has for it.
+	Echo Reasoning = "echo"
+)
+
 // Check tests an answer's text; the zero value accepts everything.
 type Check struct {
 	// Contains must be a substring of the answer.
@@ -58,12 +79,6 @@ type Timeouts struct {
 	FirstToken time.Duration `yaml:"first_token" default:"30s" min:"1ms"`
 	Stall      time.Duration `yaml:"stall" default:"10s" min:"1ms"`
 	Total      time.Duration `yaml:"total" default:"120s" min:"1ms"`
-}
-
-// Message is one entry of a chat history.
-type Message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
 }
 
 // Conversation is one planned conversation.

@@ -10,7 +10,7 @@ import (
 )
 
 // How much is kept of each job: 512 samples of about 150 bytes and at most 92
-// turns of about 700 bytes (an error text may add 512), so under 200 kB.
+// turns of about 900 bytes (an error text may add 512), so under 250 kB.
 const (
 	samplesKept   = 512
 	successesKept = 32
@@ -81,7 +81,7 @@ func (j *job) observe(e probe.Event) {
 func (j *job) turnEnded(r probe.Result) {
 	c, s := &j.counted, sampleOf(r)
 	// The texts are what is large of a turn, and nobody reads them here.
-	r.Answer, r.Gaps = "", nil
+	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
 	r.Err = clip(r.Err, errorKept)
 	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
 	c.Turns++

@@ -2,7 +2,7 @@
 // target and workload were like, in figures, as a picture, and one by one.
 //
 // A Page takes results as a sink and keeps a bounded number of them, under
-// 200 kB for each job; /metrics is for what lasts.
+// 250 kB for each job; /metrics is for what lasts.
 package status
 
 import (

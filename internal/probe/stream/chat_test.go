@@ -49,7 +49,7 @@ func TestClassify(t *testing.T) {
 		"white space":             {" {\r\n\t\"choices\" : [ { \"delta\" : { \"content\" : \"a\" } } ] } ", seen{Kind: Token, Content: "a"}},
 		"usage": {
 			`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15,"prompt_tokens_details":{"cached_tokens":8},"completion_tokens_details":{"reasoning_tokens":2}}}`,
-			seen{Usage: Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 8, CachedKnown: true, ReasoningTokens: 2}},
+			seen{Usage: Usage{PromptTokens: 10, OutputTokens: 5, CachedTokens: 8, CachedKnown: true, ReasoningTokens: 2, ReasoningKnown: true}},
 		},
 		"usage without details": {
 			`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":null}}`,
@@ -95,8 +95,8 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ev Event
-			classify(&ev, []byte(test.data), false, &prefix{})
-			got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCall, Finish: ev.FinishReason, Message: ev.Message}
+			classify(&ev, []byte(test.data), false, NewChat())
+			got := seen{Kind: ev.Kind, Content: string(ev.Content), Reasoning: string(ev.Reasoning), Tool: ev.ToolCalls != nil, Finish: ev.FinishReason, Message: ev.Message}
 			if ev.HasUsage {
 				got.Usage = ev.Usage
 			}
@@ -109,7 +109,7 @@ func TestClassify(t *testing.T) {
 
 func TestTooDeep(t *testing.T) {
 	var ev Event
-	classify(&ev, []byte(`{"a":`+strings.Repeat("[", 1<<20)), false, &prefix{})
+	classify(&ev, []byte(`{"a":`+strings.Repeat("[", 1<<20)), false, NewChat())
 	if ev.Kind != Malformed || len(ev.Message) > maxMessage {
 		t.Errorf("got kind %v and a message of %d bytes", ev.Kind, len(ev.Message))
 	}
@@ -117,7 +117,7 @@ func TestTooDeep(t *testing.T) {
 
 // What the chunks of a stream repeat is only compared: the result is the same.
 func TestPrefix(t *testing.T) {
-	var p prefix
+	var d chat
 	chunk := func(id, content string) []byte {
 		return fmt.Appendf(nil, `{"id":%q,"choices":[{"delta":{"content":%q}}],"error":null}`, id, content)
 	}
@@ -134,7 +134,7 @@ func TestPrefix(t *testing.T) {
 		{[]byte(`{"error":"e","choices":[{"delta":{"content":"g"}}]}`), "g"},
 	} {
 		var ev Event
-		classify(&ev, test.data, false, &p)
+		classify(&ev, test.data, false, &d)
 		if string(ev.Content) != test.want {
 			t.Errorf("chunk %d: content %q, want %q", i, ev.Content, test.want)
 		}
@@ -143,9 +143,9 @@ func TestPrefix(t *testing.T) {
 		}
 	}
 	long := []byte(`{"x":"` + strings.Repeat("x", maxPrefix) + `","choices":[]}`)
-	classify(&Event{}, long, false, &p)
-	if len(p.text) > maxPrefix {
-		t.Errorf("a prefix of %d bytes is kept", len(p.text))
+	classify(&Event{}, long, false, &d)
+	if len(d.prefix.text) > maxPrefix {
+		t.Errorf("a prefix of %d bytes is kept", len(d.prefix.text))
 	}
 }
 

@@ -2,21 +2,41 @@ package stream
 
 import "bytes"
 
+// chat reads the chunks of a streamed chat completion.
+type chat struct {
+	prefix prefix
+	// own is the index of the choice that is the answer, once known: the first
+	// that came. Nobody asks for more than one.
+	own   int
+	known bool
+	calls calls
+}
+
+// NewChat returns the Decoder of a streamed chat completion.
+func NewChat() Decoder { return &chat{} }
+
+// Decode implements Decoder.
+func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
+	var c chunk
+	if !c.scan(data, d) {
+		return false
+	}
+	c.fill(ev, data, named, &d.calls)
+	return true
+}
+
 // chunk is what one JSON text of the stream says, strings still escaped.
 type chunk struct {
 	choice   choice
+	others   bool // another choice has a delta
 	usage    Usage
 	hasUsage bool
-
-	failed  bool // a non-null "error" came
-	reason  text // its message
-	isError bool // "object" is "error": the chunk as a whole is one
-	message text // of such a chunk
-	detail  text // the same as some frameworks call it
+	fault    fault
 }
 
-// choice is the first element of "choices".
+// choice is the element of "choices" that is the answer.
 type choice struct {
+	index  int
 	delta  delta
 	finish text
 }
@@ -24,16 +44,22 @@ type choice struct {
 // delta is what a choice adds to the answer.
 type delta struct {
 	content, reasoning, reasoningContent, refusal text
-	tool                                          bool
+	// tools says that tool calls came, function that one of the older form did.
+	tools, function bool
+}
+
+func (d *delta) empty() bool {
+	return len(d.content.raw)+len(d.reasoning.raw)+len(d.reasoningContent.raw)+len(d.refusal.raw) == 0 && !d.tools && !d.function
 }
 
 // scan reads one chunk. It reports false if data is not one valid JSON object.
-func (c *chunk) scan(data []byte, p *prefix) bool {
+func (c *chunk) scan(data []byte, d *chat) bool {
 	s := scanner{b: data}
+	p := &d.prefix
 	switch {
 	case p.of(data):
 		s.i, s.depth = len(p.text), 1
-		c.choices(&s)
+		c.choices(&s, d)
 	case s.peek() == '{':
 		s.enter()
 	default:
@@ -44,9 +70,9 @@ func (c *chunk) scan(data []byte, p *prefix) bool {
 		if string(name) == "choices" && !s.bad {
 			p.keep(data[:s.i], c)
 		}
-		c.member(&s, name)
+		c.member(&s, name, d)
 	}
-	return !s.bad && s.peek() == 0 && s.i == len(data)
+	return s.whole()
 }
 
 // prefix is the beginning of a stream's last chunk, up to the value of
@@ -74,65 +100,92 @@ func (p *prefix) keep(text []byte, c *chunk) {
 
 // blank reports whether nothing was found that outlasts another "choices".
 func (c *chunk) blank() bool {
-	return !c.hasUsage && c.usage == Usage{} && !c.failed && !c.isError &&
-		len(c.message.raw) == 0 && len(c.detail.raw) == 0
+	return !c.hasUsage && c.usage == Usage{} && c.fault.blank()
 }
 
 // member reads the value of one top-level member. A name that comes twice
 // counts the last time, as in every common JSON reader.
-func (c *chunk) member(s *scanner, name []byte) {
+func (c *chunk) member(s *scanner, name []byte, d *chat) {
 	switch string(name) {
 	case "choices":
-		c.choice = choice{}
-		c.choices(s)
+		c.choice, c.others = choice{}, false
+		c.choices(s, d)
 	case "usage":
 		c.usage, c.hasUsage = Usage{}, false
 		c.readUsage(s)
-	case "error":
-		c.failed, c.reason = false, text{}
-		c.readError(s)
-	case "object":
-		c.isError = string(s.optional().raw) == "error"
-	case "message":
-		c.message = s.optional()
-	case "detail":
-		c.detail = s.optional()
 	default:
-		s.skip()
+		if !c.fault.member(s, name) {
+			s.skip()
+		}
 	}
 }
 
-func (c *chunk) choices(s *scanner) {
+func (c *chunk) choices(s *scanner, d *chat) {
 	if s.peek() != '[' {
 		s.skip()
 		return
 	}
-	first := true
-	for s.enter(); s.another(']'); first = false {
-		if !first || s.peek() != '{' {
-			s.skip()
+	s.enter()
+	for position := 0; s.another(']'); position++ {
+		if position > 0 { // hardly ever
+			c.further(s, d, position)
 			continue
 		}
-		for s.enter(); s.another('}'); {
-			switch string(s.key()) {
-			case "delta":
-				c.choice.delta = delta{}
-				c.choice.delta.read(s)
-			case "finish_reason":
-				c.choice.finish = s.optional()
-			default:
-				s.skip()
-			}
+		c.choice.read(s, 0, &d.calls)
+		if !d.known && !s.bad {
+			d.own, d.known = c.choice.index, true
+		}
+		if c.choice.index != d.own {
+			c.others = !c.choice.delta.empty()
+			c.choice = choice{index: none}
 		}
 	}
 }
 
-func (d *delta) read(s *scanner) {
+// none is the index of no choice.
+const none = -1
+
+// further reads a choice behind the first of a chunk.
+func (c *chunk) further(s *scanner, d *chat, position int) {
+	var more choice
+	var theirs calls
+	more.read(s, position, &theirs)
+	if more.index == d.own && c.choice.index == none {
+		c.choice, d.calls = more, theirs
+		return
+	}
+	c.others = c.others || !more.delta.empty()
+}
+
+// read reads a choice; one that does not say its index has that of its position.
+func (c *choice) read(s *scanner, position int, to *calls) {
+	c.index = position
 	if s.peek() != '{' {
 		s.skip()
 		return
 	}
-	var tools, function bool
+	for s.enter(); s.another('}'); {
+		switch string(s.key()) {
+		case "index":
+			if n, ok := s.count(); ok {
+				c.index = n
+			}
+		case "delta":
+			c.delta = delta{}
+			c.delta.read(s, to)
+		case "finish_reason":
+			c.finish = s.optional()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (d *delta) read(s *scanner, to *calls) {
+	if s.peek() != '{' {
+		s.skip()
+		return
+	}
 	for s.enter(); s.another('}'); {
 		switch string(s.key()) {
 		case "content":
@@ -144,48 +197,17 @@ func (d *delta) read(s *scanner) {
 		case "refusal":
 			d.refusal = s.optional()
 		case "tool_calls":
-			tools = readTools(s)
+			to.reset()
+			d.tools = to.readAll(s)
 		case "function_call":
-			function = readTool(s)
+			if !d.tools {
+				to.reset()
+			}
+			d.function = to.read(s, 0)
 		default:
 			s.skip()
 		}
 	}
-	d.tool = tools || function
-}
-
-// readTools reports whether an element of tool_calls adds anything.
-func readTools(s *scanner) bool {
-	if s.peek() != '[' {
-		s.skip()
-		return false
-	}
-	any := false
-	for s.enter(); s.another(']'); {
-		any = readTool(s) || any
-	}
-	return any
-}
-
-// readTool reports whether a tool call, or the function in it, has a non-empty
-// name, id or arguments.
-func readTool(s *scanner) bool {
-	if s.peek() != '{' {
-		s.skip()
-		return false
-	}
-	any := false
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
-		case "id", "name", "arguments", "input":
-			any = len(s.optional().raw) > 0 || any
-		case "function", "custom":
-			any = readTool(s) || any
-		default:
-			s.skip()
-		}
-	}
-	return any
 }
 
 func (c *chunk) readUsage(s *scanner) {
@@ -203,7 +225,7 @@ func (c *chunk) readUsage(s *scanner) {
 		case "prompt_tokens_details":
 			c.usage.CachedTokens, c.usage.CachedKnown = readDetail(s, "cached_tokens")
 		case "completion_tokens_details":
-			c.usage.ReasoningTokens, _ = readDetail(s, "reasoning_tokens")
+			c.usage.ReasoningTokens, c.usage.ReasoningKnown = readDetail(s, "reasoning_tokens")
 		default:
 			s.skip()
 		}
@@ -225,28 +247,4 @@ func readDetail(s *scanner, name string) (n int, ok bool) {
 		}
 	}
 	return n, ok
-}
-
-// readError reads the many shapes of an error: a string, or an object with a
-// message. Null, false and "" are none.
-func (c *chunk) readError(s *scanner) {
-	switch s.peek() {
-	case 'n', 'f':
-		s.skip()
-	case '"':
-		c.reason = s.str()
-		c.failed = len(c.reason.raw) > 0
-	case '{':
-		c.failed = true
-		for s.enter(); s.another('}'); {
-			if string(s.key()) == "message" {
-				c.reason = s.optional()
-			} else {
-				s.skip()
-			}
-		}
-	default:
-		c.failed = true
-		s.skip()
-	}
 }

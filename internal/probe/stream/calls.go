@@ -1,0 +1,104 @@
+package stream
+
+// ToolCall is what one event adds to a tool call of the answer: of the events
+// that have the same Index, the arguments are to be joined.
+type ToolCall struct {
+	// Index tells the calls of an answer apart.
+	Index int
+	// ID, Name and Arguments are nil where the event does not say them; a name
+	// and an id come once, the arguments in pieces. They are valid as long as
+	// the event is.
+	ID, Name, Arguments []byte
+}
+
+// maxCalls bounds the calls that are read of one event.
+const maxCalls = 256
+
+// call is a ToolCall as it stands in the JSON text.
+type call struct {
+	index               int
+	id, name, arguments text
+}
+
+func (c *call) empty() bool { return len(c.id.raw)+len(c.name.raw)+len(c.arguments.raw) == 0 }
+
+// calls are those of an event. Their memory serves the next one.
+type calls struct {
+	raw []call
+	out []ToolCall
+}
+
+func (c *calls) reset() { c.raw = c.raw[:0] }
+
+// readAll reads the calls of a list, and reports whether any adds something.
+func (c *calls) readAll(s *scanner) bool {
+	if s.peek() != '[' {
+		s.skip()
+		return false
+	}
+	any := false
+	s.enter()
+	for position := 0; s.another(']'); position++ {
+		any = c.read(s, position) || any
+	}
+	return any
+}
+
+// read reads a call; one that does not say its index has that of its position.
+// It reports whether the call adds something.
+func (c *calls) read(s *scanner, position int) bool {
+	one := call{index: position}
+	one.read(s)
+	if one.empty() {
+		return false
+	}
+	if len(c.raw) < maxCalls {
+		c.raw = append(c.raw, one)
+	}
+	return true
+}
+
+// read reads a call, or the function in it.
+func (c *call) read(s *scanner) {
+	if s.peek() != '{' {
+		s.skip()
+		return
+	}
+	for s.enter(); s.another('}'); {
+		switch string(s.key()) {
+		case "index":
+			if n, ok := s.count(); ok {
+				c.index = n
+			}
+		case "id":
+			c.id.take(s.optional())
+		case "name":
+			c.name.take(s.optional())
+		case "arguments", "input":
+			c.arguments.take(s.optional())
+		case "function", "custom":
+			c.read(s)
+		default:
+			s.skip()
+		}
+	}
+}
+
+// take makes t another text, unless that is empty.
+func (t *text) take(other text) {
+	if len(other.raw) > 0 {
+		*t = other
+	}
+}
+
+// decode returns the calls, nil for none.
+func (c *calls) decode() []ToolCall {
+	c.out = c.out[:0]
+	for _, one := range c.raw {
+		c.out = append(c.out, ToolCall{one.index, one.id.decode(), one.name.decode(), one.arguments.decode()})
+	}
+	if len(c.out) == 0 {
+		return nil
+	}
+	return c.out
+}
