@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"synthetic/internal/simulate"
 )
 
 // TestFootprintIsSaid holds that nobody has to count what probing spends: the
@@ -19,7 +17,7 @@ import (
 func TestFootprintIsSaid(t *testing.T) {
 	type seen struct{ path, agent, probe string }
 	requests := make(chan seen, 100)
-	d := simulate.New(simulate.Options{Seed: 1})
+	d, _ := fastDeployment(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case requests <- seen{r.URL.Path, r.UserAgent(), r.Header.Get("X-Synthetic-Probe")}:

@@ -38,9 +38,10 @@ func allowed() map[string][]string {
 		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
-		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
+		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/sidecar/sink"},
+		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
-			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/sidecar/regression",
+			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/probe/workload", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
@@ -51,7 +52,7 @@ func allowed() map[string][]string {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
 			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/turns",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/tracing", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},

@@ -41,6 +41,8 @@ type Config struct {
 	Changes []Change
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
+	// Tracing is nil if no spans are exported.
+	Tracing *Tracing
 	// Prometheus has the series of earlier processes; nil if none is named.
 	Prometheus *Prometheus
 }
@@ -86,7 +88,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth", "tracing.tls", "tracing.basic_auth")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -120,7 +122,7 @@ func (b *builder) build(f file) *Config {
 	}
 	c := &Config{
 		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
-		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Prometheus: b.state(f.State),
+		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {

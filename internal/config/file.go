@@ -22,6 +22,7 @@ type file struct {
 	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	State      State          `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 }
 

@@ -133,6 +133,10 @@ func TestEveryKey(t *testing.T) {
 	}
 	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
 	want := &Config{
+		Tracing: &Tracing{
+			URL: "https://collector.example.com:4318", Ratio: 0.1, Timeout: 5 * time.Second,
+			Access: Access{BasicAuth: BasicAuth{"me", "testdata/good/key.txt"}, TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
+		},
 		Prometheus: &Prometheus{
 			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"}, Timeout: 30 * time.Second,
 			Access: Access{BearerTokenFile: "testdata/good/key.txt", TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},

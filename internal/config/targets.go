@@ -27,6 +27,9 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
+		if _, own := t.ExtraBody["cache_salt"]; own && t.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
+			b.Mistake(path+".cache_salt", string(t.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
+		}
 		b.price(path, out[i].Name, t.Price)
 		b.Name(path, out[i].Name, "target", taken)
 		b.targetNames = append(b.targetNames, out[i].Name)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 )
@@ -17,6 +18,7 @@ type dialogue struct {
 	p       *Prober
 	plan    Plan
 	client  *wire.Client
+	extra   map[string]any // fields of each body
 	history []workload.Message
 	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
@@ -31,14 +33,21 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 	if plan.ID == "" {
 		plan.ID = newConversationID()
 	}
-	return &dialogue{
-		p: p, plan: plan, client: client,
+	d := &dialogue{
+		p: p, plan: plan, client: client, extra: p.opts.Target.Extra,
 		history: append([]workload.Message(nil), plan.Conversation.Opening...),
 		sum: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
 			Scheduled: plan.Scheduled, End: plan.Scheduled, Planned: plan.Conversation.Turns,
 		},
 	}
+	if p.opts.Traced != nil && p.opts.Traced() {
+		d.sum.TraceID, d.sum.SpanID = newID(16), newID(8)
+	}
+	if p.opts.Target.CacheSalt == target.SaltConversation {
+		d.extra = salted(d.extra)
+	}
+	return d
 }
 
 // ask thinks, then adds the user's message of turn n (from 2). It returns when
@@ -148,9 +157,7 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 
 // measure sends one request and fills the result.
 func (d *dialogue) measure(ctx context.Context, r *Result) {
-	var traceparent string
-	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.request(ctx, traceparent)
+	req, scrub, err := d.request(ctx, d.trace(r))
 	if err != nil {
 		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
 		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
@@ -209,7 +216,7 @@ func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Reque
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, d.plan.Model, d.history, traceparent)
+	return d.p.request(ctx, d.extra, d.plan.Model, d.history, traceparent)
 }
 
 // report writes what the attempt saw into the result.

@@ -37,6 +37,7 @@ import (
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/sidecar/tracing"
 	"synthetic/internal/sidecar/turns"
 )
 
@@ -101,6 +102,9 @@ type Sidecar struct {
 	// configuration named one.
 	prometheus *config.Prometheus
 	turns      *turns.Log // nil unless one is written
+	// spans are exported if the first configuration, tracing, says so.
+	spans   *tracing.Tracer
+	tracing *config.Tracing
 	guards     guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
@@ -125,7 +129,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{}, guards: newGuards(), port: newPort()}
 	if err := s.openTurns(); err != nil {
 		return nil, err
 	}
@@ -146,9 +150,10 @@ func New(o Options) (*Sidecar, error) {
 		Bounds:  s.bounds(),
 		Lag:     o.Lag.Lag,
 		TurnLog: s.turnLog(),
+		Spans:   s.spanCounts,
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Lag: o.Lag.Lag})
-	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
+	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
@@ -158,6 +163,7 @@ func New(o Options) (*Sidecar, error) {
 			return probe.New(probe.Options{
 				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
 				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Key()), Peaks: s.guards.peaks, Lag: o.Lag,
+				Traced: s.spans.Traced,
 			})
 		},
 		Memory:    s.guards.memory,
@@ -192,6 +198,10 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	commitTracing, err := s.prepareTracing(cfg)
+	if err != nil {
+		return err
+	}
 	commitServers, err := s.servers.Prepare(cfg.ServerMetrics)
 	if err != nil {
 		return err
@@ -200,6 +210,10 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	jobs := make([]probe.Job, len(cfg.Jobs))
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job
+	}
+	// Before the first job starts, and undone with the process alone.
+	if err := commitTracing(); err != nil {
+		return err
 	}
 	err = s.scheduler.Apply(jobs, func() {
 		s.inexact.Store(inexact)

@@ -134,6 +134,9 @@ const (
 	Throttled      = "synthetic_target_throttled_seconds_total"
 	TurnLogDropped = "synthetic_turn_log_dropped_total"
 
+	SpansExported = "synthetic_spans_exported_total"
+	SpansLost     = "synthetic_spans_lost_total"
+
 	BoundLimit = "synthetic_bound_limit"
 	BoundUsed  = "synthetic_bound_used"
 )
@@ -254,6 +257,8 @@ func Catalog() []Metric {
 
 		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
 		{TurnLogDropped, Counter, "turns", "Turns that are missing in the log of turns, because it could not be written or could not keep up; absent where none is written.", nil},
+		{SpansExported, Counter, "", "Spans that the receiver of tracing.url took; absent where none are exported.", nil},
+		{SpansLost, Counter, "", "Spans that it did not get, by reason: the queue had no room (queue_full), or it could not be reached or refused them (not_taken); absent where none are exported.", []string{LabelReason}},
 		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
 		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}

@@ -39,6 +39,7 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
+		Spans:           func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{
 			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
 			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},

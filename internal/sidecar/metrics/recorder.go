@@ -35,9 +35,15 @@ type Options struct {
 	HistoryRefused func(job probe.Key, err error)
 	// TurnLog says how many turns the log of turns lacks; nil where none is written.
 	TurnLog func() uint64
+	// Spans says how spans fared; false, or nil, where none are exported.
+	Spans func() (Spans, bool)
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }
+
+// Spans are counts of spans: sent, without room in the queue, and not taken by the
+// receiver.
+type Spans struct{ Exported, Dropped, Refused uint64 }
 
 // Build are the labels of synthetic_build_info.
 type Build struct {
