@@ -86,3 +86,18 @@ func TestFootprintIsSaid(t *testing.T) {
 		t.Errorf("the requests called themselves %v", said)
 	}
 }
+
+// TestFootprintOfTheDocs holds the figures of the page on costs to the binary's.
+func TestFootprintOfTheDocs(t *testing.T) {
+	var out, log strings.Builder
+	if code := run(context.Background(), []string{"check", "config", "../../examples/minimal.yml"}, &out, &log); code != 0 {
+		t.Fatalf("code %d: %s", code, log.String())
+	}
+	page, err := os.ReadFile("../../docs/how-to/costs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), said) {
+		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", said)
+	}
+}
