@@ -29,12 +29,18 @@ type file struct {
 type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
+	fileAPI
 	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
 	Price         workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
 	ProbeHeader   bool              `yaml:"probe_header" default:"true"`
 	CacheSalt     target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
+}
+
+// fileAPI is which API a deployment speaks.
+type fileAPI struct {
+	LimitField target.LimitField `yaml:"limit_field" enum:"auto,max_tokens,max_completion_tokens" examples:"max_completion_tokens"`
 }
 
 // fileEndpoint is how to reach an API.
@@ -59,19 +65,23 @@ type fileTLS struct {
 }
 
 type fileWorkload struct {
-	Name              string            `yaml:"name" default:"chat"`
-	Turns             fileTurns         `yaml:"turns" examples:"{min: 3, max: 5}"`
-	PromptTokens      int               `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
-	Starters          int               `yaml:"starters" default:"10" min:"0" max:"1000000"`
-	Followups         fileFollowups     `yaml:"followups" examples:"{tokens: 60}"`
-	System            string            `yaml:"system" examples:"You are a helpful assistant."`
-	MaxOutputTokens   int               `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
-	Temperature       *float64          `yaml:"temperature" min:"0" max:"2" examples:"0"`
-	ThinkTime         fileThink         `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
-	Seed              uint64            `yaml:"seed" default:"1"`
-	ConversationsFile string            `yaml:"conversations_file" examples:"conversations.jsonl"`
-	Check             fileCheck         `yaml:"check" examples:"{contains: Paris}"`
-	Timeouts          workload.Timeouts `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
+	Name              string             `yaml:"name" default:"chat"`
+	Turns             fileTurns          `yaml:"turns" examples:"{min: 3, max: 5}"`
+	PromptTokens      int                `yaml:"prompt_tokens" default:"500" min:"1" max:"2000000"`
+	Starters          int                `yaml:"starters" default:"10" min:"0" max:"1000000"`
+	Followups         fileFollowups      `yaml:"followups" examples:"{tokens: 60}"`
+	System            string             `yaml:"system" examples:"You are a helpful assistant."`
+	MaxOutputTokens   int                `yaml:"max_output_tokens" default:"128" min:"0" max:"2000000"`
+	Temperature       *float64           `yaml:"temperature" min:"0" max:"2" examples:"0"`
+	Reasoning         workload.Reasoning `yaml:"reasoning" enum:"drop,echo" examples:"echo"`
+	Placeholder       string             `yaml:"placeholder" examples:"\"(no answer)\""`
+	ReasoningEffort   string             `yaml:"reasoning_effort" examples:"low"`
+	ChatTemplate      freeArguments      `yaml:"chat_template_kwargs" examples:"{enable_thinking: false}"`
+	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
+	Seed              uint64             `yaml:"seed" default:"1"`
+	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
+	Check             fileCheck          `yaml:"check" examples:"{contains: Paris}"`
+	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
 
 type fileTurns struct {
@@ -183,6 +193,7 @@ type fileVariant struct {
 	Name    string      `yaml:"name" examples:"kv_aware"`
 	BaseURL planAddress `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | preset:phase0"`
 	fileEndpoint
+	fileAPI
 	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`

@@ -122,6 +122,7 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
+	v.Target.Limit = f.LimitField
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	if at := path + ".metrics_urls"; b.Has(at) {
 		b.metrics(at, f.MetricsURLs)

@@ -24,6 +24,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		path := yamlform.Index("targets", i)
 		out[i] = b.endpoint(path, t.fileEndpoint)
 		out[i].Connection = t.Connection
+		out[i].Limit = t.LimitField
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
@@ -143,7 +144,7 @@ func headerKind(name string) (carriesKey, own bool) {
 // ownFields are the body fields that the prober sets itself, each with what to
 // do instead.
 func ownFields() map[string]string {
-	const limit, remove = "write max_output_tokens on the workload", "remove it"
+	const limit, remove = "write max_output_tokens on the workload, and limit_field on the target", "remove it"
 	return map[string]string{
 		"model": "write model on the target", "temperature": "write temperature on the workload",
 		"max_tokens": limit, "max_completion_tokens": limit,

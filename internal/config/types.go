@@ -79,6 +79,13 @@ func (*freeBody) Describe() (string, map[string]any) {
 	return "mapping of anything", map[string]any{"type": "object", "propertyNames": map[string]any{"not": map[string]any{"enum": slices.Sorted(maps.Keys(ownFields()))}}}
 }
 
+// freeArguments are those of a chat template.
+type freeArguments map[string]any
+
+func (*freeArguments) Describe() (string, map[string]any) {
+	return "mapping of anything", map[string]any{"type": "object"}
+}
+
 // address is the base URL of an OpenAI-compatible API, normalised: no trailing
 // slash, and /v1 where no path was given.
 type address string

@@ -44,6 +44,8 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		Name: w.Name, Seed: w.Seed, System: w.System, Starters: w.Starters, PromptTokens: w.PromptTokens,
 		FollowupTokens: w.Followups.Tokens, Followups: w.Followups.Script,
 		MaxOutputTokens: w.MaxOutputTokens, Temperature: w.Temperature,
+		Reasoning: w.Reasoning, Placeholder: w.Placeholder,
+		ReasoningEffort: w.ReasoningEffort, ChatTemplate: w.ChatTemplate,
 		Check:    workload.Check{Contains: w.Check.Contains, Regexp: string(w.Check.Regexp)},
 		Timeouts: b.timeouts(path+".timeouts", w.Timeouts),
 	}}

@@ -46,6 +46,8 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 // Observe passes on what happens, after what can be learned from it.
 func (t *tap) Observe(e probe.Event) {
 	switch e := e.(type) {
+	case probe.LimitLearned:
+		t.report("what a target calls its limit", e)
 	case probe.Start:
 		t.report("a turn's start", e)
 		if total := t.job.Workload.Timeouts.Total; total > 0 {

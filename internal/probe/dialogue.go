@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -149,26 +150,35 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
-	d.measure(ctx, &r)
+	d.measure(ctx, &r, sink)
 	d.lastEnd = r.End
 	sink.Observe(r)
 	return r
 }
 
-// measure sends one request and fills the result.
-func (d *dialogue) measure(ctx context.Context, r *Result) {
-	req, scrub, err := d.request(ctx, d.trace(r))
+// measure sends one request and fills the result. A request that is refused for
+// the name of a field is repeated with the other, and only that is measured.
+func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
+	limit := d.p.limitField()
+	a, err := d.send(ctx, r, limit)
+	if err == nil {
+		again, first := d.p.learn(a, limit)
+		if first {
+			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
+		}
+		if again {
+			r.Scheduled = a.end
+			a, err = d.send(ctx, r, d.p.limitField())
+		}
+	}
 	if err != nil {
 		r.Sent, r.Lag = time.Now(), max(d.lag, d.p.opts.Lag.Lag())
-		r.End, r.Outcome, r.Err = r.Sent, NotSent, "nothing was sent: "+scrub.clean(err.Error())
+		r.End, r.Outcome, r.Err = r.Sent, NotSent, err.Error()
 		if ctx.Err() != nil {
 			r.Outcome, r.Err = Canceled, "canceled by the prober's own shutdown"
 		}
 		return
 	}
-	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
-	a.run(req, d.p.limits)
 	a.report(r)
 	a.lateness(r)
 	d.lag = max(d.lag, r.Lag)
@@ -176,9 +186,21 @@ func (d *dialogue) measure(ctx context.Context, r *Result) {
 	d.drained = a.drained
 	if r.Outcome == Success {
 		if err := d.p.accept(r.Answer); err != nil {
-			r.Outcome, r.Err = ContentMismatch, scrub.clean(err.Error())
+			r.Outcome, r.Err = ContentMismatch, a.scrub.clean(err.Error())
 		}
 	}
+}
+
+// send sends one request and follows its answer.
+func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
+	req, scrub, err := d.request(ctx, limit, d.trace(r))
+	if err != nil {
+		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
+	}
+	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	a := &attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a.run(req, d.p.limits)
+	return a, nil
 }
 
 // remember adds an answer to the history, as the chat templates of models and
@@ -209,14 +231,14 @@ var errNoMemory = errors.New("the prober has no memory left for the conversation
 var errNameless = errors.New("the model is not known yet: the prober could not ask for it")
 
 // request builds the request of a turn, if there is room for it.
-func (d *dialogue) request(ctx context.Context, traceparent string) (*http.Request, scrubber, error) {
+func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
 	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
 		return nil, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, d.extra, d.plan.Model, d.history, traceparent)
+	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, d.extra, traceparent)
 }
 
 // report writes what the attempt saw into the result.

@@ -37,6 +37,8 @@ type Options struct {
 	Pacer *wire.Pacer
 	// Peaks remember how near turns came to their bounds; nil for none.
 	Peaks *Peaks
+	// Learned is shared by the probers of a target; nil is this one's own.
+	Learned *Learned
 	// Lag says how late this process is; nil means never.
 	Lag Lateness
 	// Traced is asked at each conversation's start whether its spans will be
@@ -71,6 +73,9 @@ type Prober struct {
 func New(o Options) (*Prober, error) {
 	if o.Lag == nil {
 		o.Lag = (*lag.Monitor)(nil)
+	}
+	if o.Learned == nil {
+		o.Learned = &Learned{}
 	}
 	if o.Target.CacheSalt == target.SaltJob {
 		o.Target.Extra = salted(o.Target.Extra)
@@ -174,7 +179,7 @@ func newClient(t target.Target, o Options) *wire.Client {
 
 // request builds one turn's request. A key that cannot be read is an error
 // that has the key's place, not its content.
-func (p *Prober) request(ctx context.Context, extra map[string]any, model string, history []workload.Message, traceparent string) (*http.Request, scrubber, error) {
+func (p *Prober) request(ctx context.Context, turn api.Turn, extra map[string]any, traceparent string) (*http.Request, scrubber, error) {
 	t := p.opts.Target
 	t.Extra = extra
 	header, err := p.auth.Header(ctx)
@@ -182,7 +187,8 @@ func (p *Prober) request(ctx context.Context, extra map[string]any, model string
 		return nil, nil, err
 	}
 	scrub := newScrubber(header)
-	body, err := p.api.Request(api.Turn{Model: model, Spec: p.opts.Workload, History: history, Target: t, Limit: t.Limit})
+	turn.Spec, turn.Target = p.opts.Workload, t
+	body, err := p.api.Request(turn)
 	if err != nil {
 		return nil, nil, err
 	}

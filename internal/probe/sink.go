@@ -2,8 +2,8 @@ package probe
 
 // Event is what happens in a job: a Start and a Result for each turn, a
 // ConversationStart and a Conversation around them, a Skip for a conversation
-// that was due and not started, and a ModelFound when the target says which
-// model it serves.
+// that was due and not started, a ModelFound when the target says which model it
+// serves, and a LimitLearned when it says how it wants its limit called.
 type Event interface {
 	// Key names the job.
 	Key() Key

@@ -27,7 +27,13 @@ type guards struct {
 	peaks               *probe.Peaks
 
 	mu     *sync.Mutex
-	pacers map[probe.Key]*wire.Pacer // the jobs of a target share one
+	shared map[probe.Key]*shared // the jobs of a target have one
+}
+
+// shared is what the probers of a target have in common.
+type shared struct {
+	pacer   wire.Pacer
+	learned probe.Learned
 }
 
 func newGuards() guards {
@@ -37,27 +43,28 @@ func newGuards() guards {
 	}
 	return guards{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
-		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, pacers: map[probe.Key]*wire.Pacer{},
+		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, shared: map[probe.Key]*shared{},
 	}
 }
 
-// pacer returns the pacer of a job's target, a new one for the first job of it.
-func (g guards) pacer(job probe.Key) *wire.Pacer {
+// share returns what a job shares with those of its target, anew for the first.
+func (g guards) share(job probe.Key) *shared {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	p := g.of(job.Target)
-	if p == nil {
-		p = &wire.Pacer{}
+	s := g.of(job.Target)
+	if s == nil {
+		s = &shared{}
 	}
-	g.pacers[job] = p
-	return p
+	g.shared[job] = s
+	return s
 }
 
-// of returns the pacer of a target, nil if it has no job. The caller holds mu.
-func (g guards) of(target string) *wire.Pacer {
-	for job, p := range g.pacers {
+// of returns what the jobs of a target share, nil if it has none. The caller
+// holds mu.
+func (g guards) of(target string) *shared {
+	for job, s := range g.shared {
 		if job.Target == target {
-			return p
+			return s
 		}
 	}
 	return nil
@@ -68,16 +75,16 @@ func (g guards) throttled(target string) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p := g.of(target); p != nil {
-		return p.Waited()
+		return p.pacer.Waited()
 	}
 	return 0
 }
 
-// forget drops a job that is over, and with its last job a target's pacer.
+// forget drops a job that is over, and with its last job what a target shares.
 func (g guards) forget(job probe.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.pacers, job)
+	delete(g.shared, job)
 }
 
 // bounds lists what may not be exceeded in this process, for the metrics.

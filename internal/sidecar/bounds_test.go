@@ -25,8 +25,8 @@ func TestMemoryBudget(t *testing.T) {
 func TestOnePacerForATarget(t *testing.T) {
 	g := newGuards()
 	first, second := probe.Key{Target: "a", Workload: "first"}, probe.Key{Target: "a", Workload: "second"}
-	a, b := g.pacer(first), g.pacer(probe.Key{Target: "b", Workload: "first"})
-	if a == b || g.pacer(second) != a || g.pacer(first) != a {
+	a, b := g.share(first), g.share(probe.Key{Target: "b", Workload: "first"})
+	if a == b || g.share(second) != a || g.share(first) != a {
 		t.Error("targets do not have a pacer each")
 	}
 	g.forget(first)
@@ -35,6 +35,6 @@ func TestOnePacerForATarget(t *testing.T) {
 	}
 	g.forget(second)
 	if d := g.throttled("a"); d != 0 || g.of("a") != nil || g.of("b") != b {
-		t.Errorf("after the last job of one of two targets: %v waited, pacers %v", d, g.pacers)
+		t.Errorf("after the last job of one of two targets: %v waited, shared %v", d, g.shared)
 	}
 }

@@ -37,6 +37,9 @@ func newJournal(logger *slog.Logger) *journal {
 
 // Observe logs a turn that ends differently from what was said last.
 func (j *journal) Observe(e probe.Event) {
+	if l, ok := e.(probe.LimitLearned); ok {
+		j.logger.Info("The target refuses max_tokens: it is sent max_completion_tokens from now on", "target", l.Target, "workload", l.Workload)
+	}
 	r, ended := e.(probe.Result)
 	if ended && r.Outcome.OwnFault() && j.ownIsNews(r) {
 		j.logger.Warn("The prober itself is at fault: turns say nothing of their targets", "target", r.Target, "workload", r.Workload, "outcome", r.Outcome, "err", r.Err)

@@ -160,9 +160,10 @@ func New(o Options) (*Sidecar, error) {
 	s.scheduler = load.New(load.Options{
 		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
 		NewProber: func(j probe.Job) (load.Prober, error) {
+			with := s.guards.share(j.Key())
 			return probe.New(probe.Options{
 				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
-				Connections: s.guards.connections, Pacer: s.guards.pacer(j.Key()), Peaks: s.guards.peaks, Lag: o.Lag,
+				Connections: s.guards.connections, Pacer: &with.pacer, Peaks: s.guards.peaks, Learned: &with.learned, Lag: o.Lag,
 				Traced: s.spans.Traced,
 			})
 		},

@@ -44,13 +44,19 @@ type Turn struct {
 	CachedTokens    *int `json:"cached_prompt_tokens"`
 	OutputTokens    *int `json:"output_tokens"`
 	OutputEstimated bool `json:"output_tokens_estimated"`
+	ReasoningTokens *int `json:"reasoning_tokens"`
 	TokenEvents     int  `json:"token_events"`
 	CoalescedEvents int  `json:"coalesced_events"`
 
 	Phases          Phases  `json:"phases"`
 	TimestampSource *string `json:"timestamp_source"`
 	FinishReason    *string `json:"finish_reason"`
-	TraceID         string  `json:"trace_id"`
+	// NoAnswer, Refused and OtherChoices are as in probe.Result.
+	NoAnswer     bool   `json:"no_answer"`
+	Refused      bool   `json:"refused"`
+	OtherChoices bool   `json:"other_choices"`
+	ToolCalls    int    `json:"tool_calls"`
+	TraceID      string `json:"trace_id"`
 }
 
 // Phases are the parts of a Turn. DNS, Connect and TLS are durations of those
@@ -95,6 +101,8 @@ func newTurn(r probe.Result) Turn {
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
 		PromptTokens: known(r.PromptTokens.V, r.PromptTokens.OK), CachedTokens: known(r.CachedTokens.V, r.CachedTokens.OK),
 		OutputTokens: known(r.OutputTokens.V, r.OutputTokens.OK), OutputEstimated: r.UsageMissing,
+		ReasoningTokens: known(r.ReasoningTokens.V, r.ReasoningTokens.OK),
+		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced,
 		FinishReason: known(r.FinishReason, r.FinishReason != ""), TraceID: r.TraceID,
 		Phases: Phases{

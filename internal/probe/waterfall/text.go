@@ -91,7 +91,28 @@ func tokens(r probe.Result) string {
 	if r.UsageMissing {
 		output = "about " + output + " (the server sent no usage: counted from events)"
 	}
-	return fmt.Sprintf("prompt %s tokens, cached %s, output %s", opt(r.PromptTokens, strconv.Itoa), cached, output)
+	if r.ReasoningTokens.OK && r.ReasoningTokens.V > 0 {
+		output += fmt.Sprintf(", of which reasoning %d", r.ReasoningTokens.V)
+	}
+	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", opt(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
+}
+
+// beside says what an answer was where it was not content alone.
+func beside(r probe.Result) string {
+	var s string
+	if r.NoAnswer {
+		s = "; no content"
+	}
+	if r.Refusal != "" {
+		s += "; refused"
+	}
+	if n := len(r.ToolCalls); n > 0 {
+		s += fmt.Sprintf("; tool calls: %d", n)
+	}
+	if r.OtherChoices {
+		s += "; several choices, of which the first was measured"
+	}
+	return s
 }
 
 // opt writes what is known.

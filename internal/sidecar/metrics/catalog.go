@@ -77,6 +77,8 @@ const (
 	CachedPromptTokens = "synthetic_cached_prompt_tokens_total"
 	CacheKnownPrompt   = "synthetic_cache_reported_prompt_tokens_total"
 	OutputTokens       = "synthetic_output_tokens_total"
+	ReasoningTokens    = "synthetic_reasoning_tokens_total"
+	TurnsWithoutAnswer = "synthetic_turns_without_answer_total"
 	UsageMissing       = "synthetic_usage_missing_total"
 	CoalescedEvents    = "synthetic_coalesced_events_total"
 	TokenEvents        = "synthetic_token_events_total"
@@ -193,7 +195,7 @@ func Catalog() []Metric {
 		{ConversationsCanceled, Counter, "conversations", "Conversations cut short by the prober itself: its shutdown, a reload or a fault of its own; no failures.", job},
 		{ConversationsSkipped, Counter, "conversations", "Conversations that were due but not started, by reason.", with(job, LabelReason)},
 		{ConversationsInFlight, Gauge, "conversations", "Conversations started and not yet ended.", job},
-		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long; no failures.", job},
+		{ConversationsShort, Counter, "conversations", "Conversations that took fewer turns than planned because the answers had made their history too long, or one had no content to stand in it; no failures.", job},
 
 		{UserEndpointErrors, Counter, "messages", "Follow-up messages that the user endpoint failed to write; a planned message stood in, and the target is not to blame.", job},
 
@@ -201,6 +203,8 @@ func Catalog() []Metric {
 		{CachedPromptTokens, Counter, "tokens", "Prompt tokens served from the prefix cache, as the server's usage says.", turn},
 		{CacheKnownPrompt, Counter, "tokens", "Prompt tokens of the turns whose usage said how many were cached: the denominator of the cached ratio.", turn},
 		{OutputTokens, Counter, "tokens", "Output tokens: from the server's usage, or the number of token events where usage was missing.", turn},
+		{ReasoningTokens, Counter, "tokens", "Output tokens that were spent on reasoning, as the server's usage says; 0 where it does not.", turn},
+		{TurnsWithoutAnswer, Counter, "turns", "Turns whose tokens were no content: reasoning, a refusal or tool calls alone.", turn},
 		{UsageMissing, Counter, "turns", "Turns that got tokens but no usage, whose output tokens are therefore an estimate.", turn},
 		{TokenEvents, Counter, "events", "Stream events that carried tokens.", turn},
 		{CoalescedEvents, Counter, "events", "Stream events that arrived in one read with an earlier event and so share its timestamp.", turn},

@@ -19,6 +19,7 @@ type turnCounters struct {
 	outcomes                 map[probe.Outcome]float64
 
 	promptTokens, cachedTokens, cacheKnown, outputTokens float64
+	reasoningTokens, withoutAnswer                       float64
 	usageMissing, tokenEvents, coalesced                 float64
 
 	// notJudged counts turns that an objective left out because the prober itself
@@ -61,6 +62,12 @@ func (c *turnCounters) usage(r *probe.Result) {
 	}
 	if r.OutputTokens.OK {
 		c.outputTokens += float64(r.OutputTokens.V)
+	}
+	if r.ReasoningTokens.OK {
+		c.reasoningTokens += float64(r.ReasoningTokens.V)
+	}
+	if r.NoAnswer {
+		c.withoutAnswer++
 	}
 	if r.UsageMissing && r.Events > 0 {
 		c.usageMissing++

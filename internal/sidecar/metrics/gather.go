@@ -109,6 +109,7 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
+		value{ReasoningTokens, t.reasoningTokens}, value{TurnsWithoutAnswer, t.withoutAnswer},
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
 		value{TurnsNotJudged, t.notJudged})
 	for _, reason := range probe.Failures() {

@@ -1,0 +1,237 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
+
+// asked is a request as a strict server reads it.
+type asked struct {
+	Messages []struct {
+		Role             string
+		Content          *string
+		Reasoning        string `json:"reasoning"`
+		ReasoningContent string `json:"reasoning_content"`
+		ToolCalls        []any  `json:"tool_calls"`
+		ToolCallID       string `json:"tool_call_id"`
+	}
+	MaxTokens           int    `json:"max_tokens"`
+	MaxCompletionTokens int    `json:"max_completion_tokens"`
+	ReasoningEffort     string `json:"reasoning_effort"`
+	ChatTemplate        any    `json:"chat_template_kwargs"`
+}
+
+// strict says what llama.cpp, OpenAI and the chat templates of vLLM refuse in a
+// history, "" for nothing.
+func strict(a asked) string {
+	before := ""
+	for i, m := range a.Messages {
+		said := m.Content != nil && strings.TrimSpace(*m.Content) != ""
+		switch {
+		case m.Content == nil && len(m.ToolCalls) == 0:
+			return fmt.Sprintf("message %d: All non-assistant messages must contain 'content', and assistant messages must contain either 'content' or 'tool_calls'!", i)
+		case !said && len(m.ToolCalls) == 0:
+			return fmt.Sprintf("message %d: text content must be non-empty", i)
+		case len(m.ToolCalls) > 0 && (i+1 == len(a.Messages) || a.Messages[i+1].Role != "tool"):
+			return fmt.Sprintf("message %d: an assistant message with 'tool_calls' must be followed by tool messages", i)
+		case m.Role == before && m.Role != "tool":
+			return "conversation roles must alternate user/assistant/user/assistant/..."
+		}
+		before = m.Role
+	}
+	return ""
+}
+
+// strictServer answers with the same events, and refuses what strict does.
+type strictServer struct {
+	refuse func(asked) string
+	events string
+
+	mu    sync.Mutex
+	asked []asked
+}
+
+func (s *strictServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var a asked
+	body, _ := io.ReadAll(r.Body)
+	err := json.Unmarshal(body, &a)
+	s.mu.Lock()
+	s.asked = append(s.asked, a)
+	s.mu.Unlock()
+	text := strict(a)
+	if text == "" && s.refuse != nil {
+		text = s.refuse(a)
+	}
+	if err != nil || text != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error"}}`, text)
+		return
+	}
+	io.WriteString(w, s.events)
+}
+
+// said are the events of an answer whose deltas are given, ended by a reason.
+func said(reason string, deltas ...string) string {
+	var b strings.Builder
+	for _, d := range deltas {
+		fmt.Fprintf(&b, `data: {"choices":[{"index":0,"delta":%s,"finish_reason":null}]}`+"\n\n", d)
+	}
+	fmt.Fprintf(&b, `data: {"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`+"\n\n", reason)
+	return b.String() + done
+}
+
+const (
+	thinks    = `{"reasoning_content":"Hm, well."}`
+	thinksNew = `{"reasoning":"Hm, well."}`
+	answers   = `{"content":"It is so."}`
+	calls     = `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`
+	callsMore = `{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`
+)
+
+// conversationDialects are how models of today answer, over three turns.
+func conversationDialects() []conversationDialect {
+	set := func(change func(*probe.Options)) func(*probe.Options) { return change }
+	echo := set(func(o *probe.Options) { o.Workload.Reasoning = workload.Echo })
+	stand := set(func(o *probe.Options) { o.Workload.Placeholder = "(none)" })
+	limit := func(f target.LimitField) func(*probe.Options) {
+		return func(o *probe.Options) { o.Target.Limit, o.Workload.MaxOutputTokens = f, 50 }
+	}
+	noMaxTokens := func(a asked) string {
+		if a.MaxTokens > 0 {
+			return "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+		}
+		return ""
+	}
+	usage := `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":7}}}` + "\n\n"
+	return []conversationDialect{
+		{name: "content alone", events: said("stop", answers), turns: 3, heard: "It is so."},
+		{name: "reasoning_content, then content", events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+			holds: func(r probe.Result) bool {
+				return r.Reasoning == "Hm, well." && r.ReasoningField == "reasoning_content" && !r.NoAnswer
+			}},
+		{name: "reasoning, then content", events: said("stop", thinksNew, answers), turns: 3, heard: "It is so.",
+			holds: func(r probe.Result) bool { return r.ReasoningField == "reasoning" }},
+		{name: "reasoning_content echoed", set: echo, events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+			sent: func(a asked) bool {
+				return a.Messages[1].ReasoningContent == "Hm, well." && a.Messages[1].Reasoning == ""
+			}},
+		{name: "reasoning echoed", set: echo, events: said("stop", thinksNew, answers), turns: 3, heard: "It is so.",
+			sent: func(a asked) bool {
+				return a.Messages[1].Reasoning == "Hm, well." && a.Messages[1].ReasoningContent == ""
+			}},
+		{name: "reasoning dropped", events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+			sent: func(a asked) bool { return a.Messages[1].Reasoning+a.Messages[1].ReasoningContent == "" }},
+		{name: "reasoning that takes every token", events: said("length", thinks), turns: 1, short: true,
+			holds: func(r probe.Result) bool { return r.NoAnswer && r.TTFT.OK && !r.AnswerTTFT.OK }},
+		{name: "reasoning that takes every token, with white space", events: said("length", thinks, `{"content":"\n\n"}`), turns: 1, short: true,
+			holds: func(r probe.Result) bool { return r.NoAnswer }},
+		{name: "reasoning that takes every token, and a placeholder", set: stand, events: said("length", thinks), turns: 3, heard: "(none)",
+			holds: func(r probe.Result) bool { return r.NoAnswer }},
+		{name: "reasoning that ends without an answer", set: stand, events: said("stop", thinks), turns: 1, want: probe.Empty},
+		{name: "a tool call", events: said("tool_calls", calls, callsMore), turns: 1, short: true,
+			holds: func(r probe.Result) bool {
+				return r.NoAnswer && len(r.ToolCalls) == 1 && r.ToolCalls[0] == (workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`})
+			}},
+		{name: "a tool call and a placeholder", set: stand, events: said("tool_calls", calls, callsMore), turns: 3, heard: "(none)"},
+		{name: "content, then a tool call", events: said("tool_calls", answers, calls, callsMore), turns: 3, heard: "It is so.",
+			holds: func(r probe.Result) bool { return len(r.ToolCalls) == 1 && !r.NoAnswer }},
+		{name: "a refusal", events: said("stop", `{"refusal":"I "}`, `{"refusal":"won't."}`), turns: 3, heard: "I won't.",
+			holds: func(r probe.Result) bool { return r.Refusal == "I won't." && r.NoAnswer && !r.AnswerTTFT.OK }},
+		{name: "a content filter", events: said("content_filter", answers), turns: 1, want: probe.ContentFilter},
+		{name: "a content filter before the first token", events: said("content_filter"), turns: 1, want: probe.ContentFilter},
+		{name: "two choices, one after the other", turns: 3, heard: "It is so.",
+			events: `data: {"choices":[{"index":1,"delta":{"content":"It is so."}}]}` + "\n\n" +
+				`data: {"choices":[{"index":0,"delta":{"content":"Not so."}}]}` + "\n\n" + said("stop"),
+			finishAs: 1, holds: func(r probe.Result) bool { return r.OtherChoices && r.Events == 1 }},
+		{name: "two choices in one event", turns: 3, heard: "It is so.",
+			events: `data: {"choices":[{"index":0,"delta":{"content":"It is so."}},{"index":1,"delta":{"content":"Not so."}}]}` + "\n\n" + said("stop"),
+			holds:  func(r probe.Result) bool { return r.OtherChoices && r.Events == 1 }},
+		{name: "max_tokens refused", set: limit(target.LimitAuto), refuse: noMaxTokens, events: said("stop", answers), turns: 3, extra: 1, heard: "It is so.",
+			sent: func(a asked) bool { return a.MaxCompletionTokens == 50 && a.MaxTokens == 0 }},
+		{name: "max_tokens never sent", set: limit(target.MaxCompletionTokens), refuse: noMaxTokens, events: said("stop", answers), turns: 3, heard: "It is so."},
+		{name: "max_tokens refused, and insisted on", set: limit(target.MaxTokens), refuse: noMaxTokens, turns: 1, want: probe.HTTP4xx},
+		{name: "a limit that is too large", set: limit(target.LimitAuto), turns: 1, want: probe.HTTP4xx,
+			refuse: func(asked) string {
+				return "'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 40 tokens."
+			}},
+		{name: "reasoning tokens, an effort and arguments of the template", turns: 3, heard: "It is so.",
+			set: func(o *probe.Options) {
+				o.Workload.ReasoningEffort, o.Workload.ChatTemplate = "low", map[string]any{"enable_thinking": true}
+			},
+			events: strings.Replace(said("stop", thinks, answers), done, usage+done, 1),
+			sent:   func(a asked) bool { return a.ReasoningEffort == "low" && a.ChatTemplate != nil },
+			holds: func(r probe.Result) bool {
+				return r.ReasoningTokens == probe.Some(7) && r.OutputTokens == probe.Some(9)
+			}},
+	}
+}
+
+type conversationDialect struct {
+	name   string
+	set    func(*probe.Options)
+	refuse func(asked) string
+	events string
+	// finishAs is the index of the choice that ends.
+	finishAs int
+
+	// turns are taken of three, the last of which ends in want, success if "";
+	// extra requests are sent beside theirs.
+	turns, extra int
+	want         probe.Outcome
+	// short says that no turn follows although none failed.
+	short bool
+	// heard is the answer as the history has it.
+	heard string
+	sent  func(asked) bool // of the last request
+	holds func(probe.Result) bool
+}
+
+// TestConversationDialects holds conversations with servers that refuse what any
+// server may refuse.
+func TestConversationDialects(t *testing.T) {
+	for _, d := range conversationDialects() {
+		t.Run(d.name, func(t *testing.T) { d.check(t) })
+	}
+}
+
+func (d conversationDialect) check(t *testing.T) {
+	s := &strictServer{refuse: d.refuse, events: strings.ReplaceAll(d.events, `{"index":0,"delta":{},`, fmt.Sprintf(`{"index":%d,"delta":{},`, d.finishAs))}
+	web := httptest.NewServer(s)
+	defer web.Close()
+	o := options(strings.TrimPrefix(web.URL, "http://"))
+	if d.set != nil {
+		d.set(&o)
+	}
+	results, sum := converse(t.Context(), t, o, 3)
+	want := d.want
+	if want == "" {
+		want = probe.Success
+	}
+	if last := results[len(results)-1]; len(results) != d.turns || last.Outcome != want || sum.Shortened != d.short {
+		t.Fatalf("%d turns (shortened: %v), the last %s %q; want %d turns (%v) and %s", len(results), sum.Shortened, last.Outcome, last.Err, d.turns, d.short, want)
+	}
+	if len(s.asked) != d.turns+d.extra {
+		t.Errorf("%d requests for %d turns", len(s.asked), d.turns)
+	}
+	last := s.asked[len(s.asked)-1]
+	if d.heard != "" && *last.Messages[1].Content != d.heard {
+		t.Errorf("the history has the answer %q, want %q", *last.Messages[1].Content, d.heard)
+	}
+	if d.sent != nil && !d.sent(last) {
+		t.Errorf("sent %+v", last)
+	}
+	if d.holds != nil && slices.ContainsFunc(results, func(r probe.Result) bool { return !d.holds(r) }) {
+		t.Errorf("got %+v", results)
+	}
+}
