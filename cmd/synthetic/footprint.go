@@ -12,11 +12,16 @@ import (
 // one by one and in all.
 func spending(cfg *config.Config) []string {
 	var out []string
+	cfg = cfg.Expand(nil)
 	for _, j := range cfg.Jobs {
-		out = append(out, fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j)))
+		line := fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j))
+		if n := cfg.UpTo(j.Target.Name); n > 1 {
+			line += fmt.Sprintf("; for each of up to %d models", n)
+		}
+		out = append(out, line)
 	}
 	day, money, priced, known := cfg.Footprint()
-	if len(cfg.Jobs) < 2 || day.Sum() == 0 {
+	if day.Sum() == 0 || len(cfg.Jobs) == 1 && len(cfg.Models) == 0 {
 		return out
 	}
 	all := "in all: " + aDay(day)

@@ -38,6 +38,7 @@ func allowed() map[string][]string {
 		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
+		"internal/sidecar/models":     {"internal/probe/target"},
 		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/sidecar/sink"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
@@ -45,13 +46,13 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/regression",
+			"internal/bound", "internal/probe", "internal/probe/lag", "internal/serverside", "internal/sidecar/models", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
-			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
+			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics", "internal/sidecar/models",
 			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/tracing", "internal/sidecar/turns",
 		},
 
@@ -89,7 +90,7 @@ func allowed() map[string][]string {
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/config": {
 			"internal/probe", "internal/probe/target", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
+			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},
 

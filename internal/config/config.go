@@ -20,6 +20,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -30,6 +31,8 @@ import (
 type Config struct {
 	// Targets in the order of the file.
 	Targets []target.Target
+	// Models are the targets of which several models are probed; see Expand.
+	Models []models.Set
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []serverside.Watched
 	// Jobs are the traffic entries resolved: targets × workload, each with what
@@ -99,6 +102,8 @@ type builder struct {
 	// known says that the jobs are all there: nothing that selects targets and
 	// workloads was wrong.
 	known bool
+	// sets are the targets of which several models are probed.
+	sets []models.Set
 	// benchmarks are the levels that jobs are compared with.
 	benchmarks map[probe.Key]*sink.Benchmark
 	// footprints are what jobs are expected to spend, prices what the tokens of
@@ -121,7 +126,7 @@ func (b *builder) build(f file) *Config {
 		b.idle(targets, workloads, jobs)
 	}
 	c := &Config{
-		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+		Targets: targets, Models: b.sets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
 		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
 	policy := b.policy(f.Regression, len(jobs))

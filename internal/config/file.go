@@ -30,12 +30,15 @@ type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
 	fileAPI
-	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
-	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
-	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
-	Price         workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
-	ProbeHeader   bool              `yaml:"probe_header" default:"true"`
-	CacheSalt     target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
+	Connection     target.Connection  `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody      freeBody           `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	ServerMetrics  fileServer         `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
+	Models         yamlform.Selection `yaml:"models" examples:"\"*\" | [\"llama*\", qwen]"`
+	MaxModels      int                `yaml:"max_models" default:"8" min:"1" max:"1000"`
+	ModelsInterval time.Duration      `yaml:"models_interval" default:"1m" min:"1s" max:"1d"`
+	Price          workload.Price     `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
+	ProbeHeader    bool               `yaml:"probe_header" default:"true"`
+	CacheSalt      target.Salt        `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 }
 
 // fileAPI is which API a deployment speaks.

@@ -21,13 +21,14 @@ func (b *builder) price(path, target string, p workload.Price) {
 func (c *Config) Footprint() (day workload.Tokens, money float64, priced, known bool) {
 	priced, known = true, true
 	for _, j := range c.Jobs {
-		day = day.Plus(j.Footprint.Day)
+		upTo := float64(c.UpTo(j.Target.Name))
+		day = day.Plus(j.Footprint.Day.Times(upTo))
 		known = known && j.Footprint.Day.Sum() > 0
 		if j.Price == nil {
 			priced = false
 			continue
 		}
-		money += j.Price.Of(j.Footprint.Day)
+		money += j.Price.Of(j.Footprint.Day) * upTo
 	}
 	return day, money, priced, known
 }

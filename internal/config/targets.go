@@ -33,6 +33,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		}
 		b.price(path, out[i].Name, t.Price)
 		b.Name(path, out[i].Name, "target", taken)
+		b.models(path, t, out[i])
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out

@@ -56,6 +56,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		add(background, func(ctx context.Context) error { return s.readBack(ctx, began) }, atOnce)
 	}
 	add(background, s.servers.Run, atOnce)
+	add(background, s.models.Run, atOnce)
 	if s.options.Lag != nil {
 		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns
 	}

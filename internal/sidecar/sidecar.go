@@ -34,6 +34,7 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
@@ -103,9 +104,13 @@ type Sidecar struct {
 	prometheus *config.Prometheus
 	turns      *turns.Log // nil unless one is written
 	// spans are exported if the first configuration, tracing, says so.
-	spans   *tracing.Tracer
+	spans *tracing.Tracer
+	// models follows what targets serve; base is the configuration in force,
+	// before their models stand in for them.
+	models  *models.Follower
+	base    *config.Config
 	tracing *config.Tracing
-	guards     guards
+	guards  guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
@@ -151,6 +156,8 @@ func New(o Options) (*Sidecar, error) {
 		Lag:     o.Lag.Lag,
 		TurnLog: s.turnLog(),
 		Spans:   s.spanCounts,
+		Awaited: func(target string) bool { return s.models.Awaits(target) },
+		Models:  func() map[string]models.Listing { return s.models.Listings() },
 	})
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
@@ -169,6 +176,12 @@ func New(o Options) (*Sidecar, error) {
 		},
 		Memory:    s.guards.memory,
 		OnRemoved: s.removed,
+	})
+	s.models = models.New(models.Options{
+		Logger: o.Logger, Changed: s.modelsChanged,
+		List: func(ctx context.Context, t target.Target) ([]string, error) {
+			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})
+		},
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -194,7 +207,8 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 	return err
 }
 
-func (s *Sidecar) apply(cfg *config.Config) error {
+func (s *Sidecar) apply(base *config.Config) error {
+	cfg := base.Expand(s.models.Listed())
 	commitPager, err := s.preparePager(cfg)
 	if err != nil {
 		return err
@@ -226,11 +240,22 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 		return err
 	}
 	commitServers()
+	s.base = base
+	s.models.Follow(base.Models)
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}
 	s.configured = true
 	return commitPager()
+}
+
+// modelsChanged puts the targets of models in place of those that serve them.
+func (s *Sidecar) modelsChanged() {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	if err := s.apply(s.base); err != nil {
+		s.logger.Error("A change of models was not taken over", "err", err)
+	}
 }
 
 // removed forgets a job that is over.

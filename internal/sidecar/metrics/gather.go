@@ -71,6 +71,12 @@ func (r *Recorder) gatherProcess(e *exposition) {
 			e.add(SpansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
 		}
 	}
+	if r.options.Models != nil {
+		for target, m := range r.options.Models() {
+			e.addAll(labels{}.with(LabelTarget, target), value{ModelsProbed, float64(m.Probed)},
+				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
+		}
+	}
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
 			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})
