@@ -39,7 +39,9 @@ func addProbe(app *kingpin.Application) command {
 
 Exit code 0 only when every turn succeeded, 1 otherwise. Example:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
-	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path, where the API has it).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	c.Flag("api", "API of the endpoint: "+strings.Join(apiNames(), ", ")+".").Default(string(target.Chat)).EnumVar((*string)(&f.target.API), apiNames()...)
+	c.Flag("api-version", "Version of Azure's or Anthropic's API.").PlaceHolder("VERSION").StringVar(&f.target.APIVersion)
 	c.Flag("model", "Model to ask for; by default the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
 	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
@@ -104,6 +106,8 @@ func (f *probeFlags) complete() error {
 		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
 		return usagef("--base-url %q names an operation, which is appended by itself: end it with /v1", u.Redacted())
+	case f.target.Model == "" && !f.target.API.Lists():
+		return usagef("--api=%s cannot be asked for its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
 		return usagef("--turns=%d: a conversation has 1 to %d turns", f.spec.TurnsMax, maxTurns)
 	case f.spec.PromptTokens < 1 || f.spec.PromptTokens > maxTokens:
@@ -132,11 +136,19 @@ func (f *probeFlags) complete() error {
 		return usageError{err}
 	}
 	if u.Path == "" || u.Path == "/" {
-		u.Path = "/v1"
+		u.Path = f.target.API.Root()
 	}
 	f.target.Name, f.target.BaseURL = u.Host, strings.TrimSuffix(u.String(), "/")
 	f.spec.TurnsMin = f.spec.TurnsMax
 	return nil
+}
+
+func apiNames() []string {
+	var names []string
+	for _, api := range target.APIs() {
+		names = append(names, string(api))
+	}
+	return names
 }
 
 // printer shows each turn as it ends and keeps them for the JSON.

@@ -39,7 +39,7 @@ func allowed() map[string][]string {
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
 		"internal/sidecar/models":     {"internal/probe/target"},
-		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/sidecar/sink"},
+		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
 			"internal/draw", "internal/probe", "internal/probe/waterfall", "internal/probe/workload", "internal/sidecar/regression",

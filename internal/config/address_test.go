@@ -1,6 +1,10 @@
 package config
 
-import "testing"
+import (
+	"testing"
+
+	"synthetic/internal/probe/target"
+)
 
 func TestAddress(t *testing.T) {
 	for text, want := range map[string]string{
@@ -11,9 +15,12 @@ func TestAddress(t *testing.T) {
 		"http://a.b-c.svc.cluster:1/x": "http://a.b-c.svc.cluster:1/x",
 	} {
 		var a address
-		if m := a.Parse("!!str", text); m != nil || string(a) != want {
+		if m := a.Parse("!!str", text); m != nil || a.base(target.Chat) != want {
 			t.Errorf("%q: got %q, %+v, want %q", text, a, m, want)
 		}
+	}
+	if got := address("http://a:1").base(target.Ollama); got != "http://a:1" {
+		t.Errorf("the root of Ollama is %q", got)
 	}
 	for text, remedy := range map[string]string{
 		"a:8000":              "write http://a:8000/v1",

@@ -43,6 +43,9 @@ type fileTarget struct {
 
 // fileAPI is which API a deployment speaks.
 type fileAPI struct {
+	API        target.API        `yaml:"api" enum:"chat,completions,responses,messages,azure,triton,ollama,embeddings,rerank" examples:"responses"`
+	APIVersion string            `yaml:"api_version" examples:"\"2024-10-21\""`
+	KeyHeader  string            `yaml:"api_key_header" enum:"Authorization,X-Api-Key,Api-Key" examples:"Authorization"`
 	LimitField target.LimitField `yaml:"limit_field" enum:"auto,max_tokens,max_completion_tokens" examples:"max_completion_tokens"`
 }
 

@@ -118,11 +118,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	f.fileEndpoint.BaseURL = url
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
-		Target: b.endpoint(path, f.fileEndpoint), Metrics: f.MetricsURLs, Switch: f.Switch,
+		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
 		Deployment: b.lines(path+".deployment", f.Deployment),
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
-	v.Target.Limit = f.LimitField
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	if at := path + ".metrics_urls"; b.Has(at) {
 		b.metrics(at, f.MetricsURLs)

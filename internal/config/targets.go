@@ -22,9 +22,8 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	out := make([]target.Target, len(in))
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
-		out[i] = b.endpoint(path, t.fileEndpoint)
+		out[i] = b.spoken(path, t.fileEndpoint, t.fileAPI)
 		out[i].Connection = t.Connection
-		out[i].Limit = t.LimitField
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
@@ -39,10 +38,27 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	return out
 }
 
-// endpoint resolves how to reach an API.
+// spoken resolves how to reach an API, and which it is.
+func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
+	t := b.endpoint(path, e)
+	t.API, t.APIVersion, t.KeyHeader, t.Limit = a.API, a.APIVersion, a.KeyHeader, a.LimitField
+	t.BaseURL = e.BaseURL.base(a.API)
+	if !a.API.Lists() && e.Model == "" && b.Fine(path+".model", path+".api") {
+		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" cannot be asked for it", "write the name of the model, or of Azure's deployment")
+	}
+	if a.API != target.Azure && a.API != target.Messages {
+		b.Useless(path, "with an API that has no versions", "remove it", "api_version")
+	}
+	if a.API != "" && a.API != target.Chat && a.API != target.Azure {
+		b.Useless(path, "with an API that has one name for it", "remove it", "limit_field")
+	}
+	return t
+}
+
+// endpoint resolves how to reach chat completions.
 func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
-		BaseURL: string(e.BaseURL), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
+		BaseURL: e.BaseURL.base(target.Chat), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
 		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
 		HTTP: b.httpClient(path, e),
 	}
@@ -149,6 +165,7 @@ func ownFields() map[string]string {
 	return map[string]string{
 		"model": "write model on the target", "temperature": "write temperature on the workload",
 		"max_tokens": limit, "max_completion_tokens": limit,
+		"max_output_tokens": limit, "prompt": remove, "input": remove, "text_input": remove,
 		"messages": remove, "n": remove, "stream": remove, "stream_options": remove,
 	}
 }

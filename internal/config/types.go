@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/probe/target"
 	"synthetic/internal/yamlform"
 )
 
@@ -86,8 +87,8 @@ func (*freeArguments) Describe() (string, map[string]any) {
 	return "mapping of anything", map[string]any{"type": "object"}
 }
 
-// address is the base URL of an OpenAI-compatible API, normalised: no trailing
-// slash, and /v1 where no path was given.
+// address is the base URL of an API, normalised: no trailing slash. One without a
+// path stands for the root that the API usually has.
 type address string
 
 // exampleAddress is how one may be written.
@@ -111,18 +112,23 @@ func (a *address) Parse(_, text string) *yamlform.Mistake {
 		return yamlform.Bad(text, "has no host", remedy)
 	}
 	path := strings.TrimRight(u.Path, "/")
-	for _, own := range []string{"/chat/completions", "/models"} {
+	for _, own := range []string{"/chat/completions", "/completions", "/responses", "/messages", "/api/chat", "/embeddings", "/rerank", "/models"} {
 		if base, ok := strings.CutSuffix(path, own); ok {
 			u.Path = base
 			return yamlform.Bad(text, "names an operation, which is appended by itself", "write "+yamlform.Shown(u.String()))
 		}
 	}
-	if path == "" {
-		path = "/v1"
-	}
 	u.Path, u.RawPath = path, ""
 	*a = address(u.String())
 	return nil
+}
+
+// base is where the paths of an API are appended.
+func (a address) base(api target.API) string {
+	if strings.Count(string(a), "/") > len("//") { // it has a path
+		return string(a)
+	}
+	return string(a) + api.Root()
 }
 
 // private refuses an address with a part that may be a secret, even one that is

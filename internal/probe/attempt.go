@@ -21,7 +21,7 @@ const drainFor = 50 * time.Millisecond
 // attempt is one request and its answer, from sending to an outcome.
 type attempt struct {
 	client *wire.Client
-	api    api.API
+	how    api.Stream
 	scrub  scrubber
 	limits deadlines
 	most   amounts
@@ -82,9 +82,8 @@ func (a *attempt) finish(o Outcome, at time.Time, text string) {
 
 // readStream takes the events of the stream until the turn has ended.
 func (a *attempt) readStream(ctx context.Context, body *wire.Body) {
-	how := a.api.Stream()
-	how.MaxEventBytes = a.most.event
-	events := stream.NewReader(body, how)
+	a.how.MaxEventBytes = a.most.event
+	events := stream.NewReader(body, a.how.Options)
 	for a.outcome == "" {
 		event, err := a.next(body, events)
 		if err != nil {
@@ -157,13 +156,13 @@ func (a *attempt) broke(ctx context.Context, body *wire.Body, err error) {
 // a proxy may put [DONE] behind an answer that its backend cut, and some
 // servers send no [DONE].
 func (a *attempt) conclude(at time.Time) {
-	tokens, finished := a.seen.events > 0, a.seen.finish != ""
+	tokens, finished := a.seen.events > 0, a.seen.finish != "" || a.how.Endless
 	switch {
 	case a.seen.finish == finishFilter:
 		a.finish(ContentFilter, at, "a content filter ended the answer")
 	case tokens && finished && a.seen.thoughtOnly():
 		a.finish(Empty, at, "the answer is reasoning alone, and ended with "+strconv.Quote(a.seen.finish))
-	case tokens && finished:
+	case tokens && finished, a.how.Document && finished:
 		a.finish(Success, at, "")
 	case tokens:
 		a.finish(Truncated, at, "the stream ended without a finish reason")

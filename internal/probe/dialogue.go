@@ -198,7 +198,7 @@ func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField)
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
 	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
-	a := &attempt{client: d.client, api: d.p.api, scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
+	a := &attempt{client: d.client, how: d.p.api.Stream(), scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
 	a.run(req, d.p.limits)
 	return a, nil
 }

@@ -41,7 +41,8 @@ var refusesMaxTokens = regexp.MustCompile(`(?i)max_tokens.*(unsupported|not supp
 // learn reports whether an attempt that was made with a field failed for its
 // name alone, so that it is to be repeated; first says that nobody knew.
 func (p *Prober) learn(a *attempt, sent target.LimitField) (again, first bool) {
-	auto := p.opts.Target.Limit == "" || p.opts.Target.Limit == target.LimitAuto
+	t := p.opts.Target
+	auto := (t.Limit == "" || t.Limit == target.LimitAuto) && (t.API == "" || t.API == target.Chat || t.API == target.Azure)
 	status := a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity
 	if !auto || !status || sent != target.MaxTokens || p.opts.Workload.MaxOutputTokens <= 0 || !refusesMaxTokens.MatchString(a.err) {
 		return false, false

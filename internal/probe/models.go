@@ -79,9 +79,16 @@ func listModels(ctx context.Context, t target.Target, auth *target.Authorizer, c
 	if timeout <= 0 {
 		timeout = defaultModelsTimeout
 	}
+	if !t.API.Lists() {
+		return nil, nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	api, scrub, err := newAPI(ctx, t.BaseURL, auth, client, maxModels)
+	base := t.BaseURL
+	if t.API == target.Ollama { // whose own list has another form
+		base += "/v1"
+	}
+	api, scrub, err := newAPI(ctx, base, auth, client, maxModels)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", errNotAsked, err)
 	}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -132,6 +133,9 @@ func (p *Prober) Converse(ctx context.Context, plan Plan, sink Sink) Conversatio
 		client = newClient(p.opts.Target, p.opts)
 		defer client.CloseIdleConnections()
 	}
+	if p.api.Stream().Document { // a single shot has nothing to go on from
+		plan.Conversation.Turns = 1
+	}
 	d := newDialogue(p, plan, client)
 	for n := 1; n <= plan.Conversation.Turns; n++ {
 		if d.added > maxAdded {
@@ -204,20 +208,15 @@ func salted(extra map[string]any) map[string]any {
 }
 
 // newRequest builds the POST of one turn, with the headers that the target
-// wants, which stand before those of its API.
+// wants.
 func newRequest(ctx context.Context, base string, header http.Header, traceparent string, r api.Request) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, fmt.Errorf("building the request: %w", err)
 	}
 	req.Header = header
-	for name := range r.Header {
-		if header.Get(name) == "" {
-			header.Set(name, r.Header.Get(name))
-		}
-	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
 	req.Header.Set("Traceparent", traceparent)
 	return req, nil
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -66,6 +67,9 @@ func (a *attempt) readRefusal(ctx context.Context, by Outcome, body *wire.Body) 
 	if ctx.Err() != nil {
 		a.finish(Canceled, time.Now(), "canceled by the prober's own shutdown")
 		return
+	}
+	if a.status == http.StatusBadRequest && bytes.Contains(text, []byte(`"content_filter"`)) { // as Azure says it
+		by = ContentFilter
 	}
 	said := fmt.Sprintf("HTTP %d: %s", a.status, cmp.Or(stream.ErrorMessage(text), "no further word"))
 	if a.status == http.StatusRequestTimeout { // the request came too slowly

@@ -44,7 +44,7 @@ func newScrubber(header http.Header) scrubber {
 		for _, v := range values {
 			scheme, token, _ := strings.Cut(v, " ") // "Bearer abc"
 			switch name {
-			case "User-Agent", target.ProbeHeader:
+			case "User-Agent", "Anthropic-Version", target.ProbeHeader:
 				continue
 			case "Authorization":
 				add(token, 4)

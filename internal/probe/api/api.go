@@ -3,8 +3,6 @@
 package api
 
 import (
-	"net/http"
-
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -15,7 +13,15 @@ type API interface {
 	// Request returns what a turn sends.
 	Request(Turn) (Request, error)
 	// Stream says how the answer is read, with a Decoder of its own for each.
-	Stream() stream.Options
+	Stream() Stream
+}
+
+// Stream is how an answer is read.
+type Stream struct {
+	stream.Options
+	// Endless says that the API has no finish reason: that the body is whole is
+	// all that can be known of an answer's end.
+	Endless bool
 }
 
 // Turn is what a request is made of.
@@ -35,12 +41,30 @@ type Request struct {
 	// Path is appended to the base URL, and begins with a slash; it may have a
 	// query.
 	Path string
-	// Header holds what the API wants beside the usual, nil for nothing.
-	Header http.Header
+	// Accept is the type of the answer, "" for that of event streams.
+	Accept string
 	Body   []byte
 }
 
 // Of returns the API of that name, chat completions for "".
 func Of(name target.API) API {
+	switch name {
+	case target.Completions:
+		return completions{}
+	case target.Responses:
+		return responses{}
+	case target.Messages:
+		return messages{}
+	case target.Azure:
+		return azure{}
+	case target.Triton:
+		return triton{}
+	case target.Ollama:
+		return ollama{}
+	case target.Embeddings:
+		return embeddings{}
+	case target.Rerank:
+		return rerank{}
+	}
 	return chat{}
 }

@@ -46,7 +46,9 @@ type streamOptions struct {
 }
 
 // Stream implements API.
-func (chat) Stream() stream.Options { return stream.Options{Decoder: stream.NewChat()} }
+func (chat) Stream() Stream { return decodedBy(stream.NewChat()) }
+
+func decodedBy(d stream.Decoder) Stream { return Stream{Options: stream.Options{Decoder: d}} }
 
 // Request implements API.
 func (chat) Request(t Turn) (Request, error) {

@@ -49,13 +49,50 @@ func (c *calls) readAll(s *scanner) bool {
 func (c *calls) read(s *scanner, position int) bool {
 	one := call{index: position}
 	one.read(s)
-	if one.empty() {
-		return false
-	}
-	if len(c.raw) < maxCalls {
+	c.add(one)
+	return !one.empty()
+}
+
+func (c *calls) add(one call) {
+	if !one.empty() && len(c.raw) < maxCalls {
 		c.raw = append(c.raw, one)
 	}
-	return true
+}
+
+// take makes the calls those of an event that has one at most.
+func (c *calls) take(one call) {
+	c.reset()
+	c.add(one)
+}
+
+// readObjects reads the calls of a list whose arguments are objects, and no
+// texts of such: each is a whole call.
+func (c *calls) readObjects(s *scanner) {
+	if s.peek() != '[' {
+		s.skip()
+		return
+	}
+	s.enter()
+	for position := 0; s.another(']'); position++ {
+		one := call{index: position}
+		s.members(func(name []byte) { one.objectMember(s, name) })
+		c.add(one)
+	}
+}
+
+func (c *call) objectMember(s *scanner, name []byte) {
+	switch string(name) {
+	case "id":
+		c.id = s.optional()
+	case "function":
+		s.members(func(name []byte) { c.objectMember(s, name) })
+	case "name":
+		c.name = s.optional()
+	case "arguments":
+		c.arguments = s.object()
+	default:
+		s.skip()
+	}
 }
 
 // read reads a call, or the function in it.

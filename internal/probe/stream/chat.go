@@ -10,7 +10,12 @@ type chat struct {
 	own   int
 	known bool
 	calls calls
+	// textual says that choices have a text in place of a delta.
+	textual bool
 }
+
+// NewCompletions returns the Decoder of a streamed completion of a prompt.
+func NewCompletions() Decoder { return &chat{textual: true} }
 
 // NewChat returns the Decoder of a streamed chat completion.
 func NewChat() Decoder { return &chat{} }
@@ -131,7 +136,7 @@ func (c *chunk) choices(s *scanner, d *chat) {
 			c.further(s, d, position)
 			continue
 		}
-		c.choice.read(s, 0, &d.calls)
+		c.choice.read(s, 0, &d.calls, d.textual)
 		if !d.known && !s.bad {
 			d.own, d.known = c.choice.index, true
 		}
@@ -149,7 +154,7 @@ const none = -1
 func (c *chunk) further(s *scanner, d *chat, position int) {
 	var more choice
 	var theirs calls
-	more.read(s, position, &theirs)
+	more.read(s, position, &theirs, d.textual)
 	if more.index == d.own && c.choice.index == none {
 		c.choice, d.calls = more, theirs
 		return
@@ -158,7 +163,7 @@ func (c *chunk) further(s *scanner, d *chat, position int) {
 }
 
 // read reads a choice; one that does not say its index has that of its position.
-func (c *choice) read(s *scanner, position int, to *calls) {
+func (c *choice) read(s *scanner, position int, to *calls, textual bool) {
 	c.index = position
 	if s.peek() != '{' {
 		s.skip()
@@ -175,6 +180,10 @@ func (c *choice) read(s *scanner, position int, to *calls) {
 			c.delta.read(s, to)
 		case "finish_reason":
 			c.finish = s.optional()
+		case "text":
+			if t := s.optional(); textual {
+				c.delta.content = t
+			}
 		default:
 			s.skip()
 		}

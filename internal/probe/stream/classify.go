@@ -53,20 +53,6 @@ func (ev *Event) settle() {
 	}
 }
 
-// finishReason saves the allocation for the reasons that servers give.
-func finishReason(t text) string {
-	switch b := t.decode(); string(b) {
-	case "stop":
-		return "stop"
-	case "length":
-		return "length"
-	case "tool_calls":
-		return "tool_calls"
-	default:
-		return clip(b)
-	}
-}
-
 // clip returns the valid UTF-8 among the first maxMessage bytes of b.
 func clip(b []byte) string {
 	return strings.ToValidUTF8(string(b[:min(len(b), maxMessage)]), "")

@@ -6,7 +6,7 @@ import "bytes"
 type fault struct {
 	failed  bool // a non-null "error" came
 	reason  text // its message
-	isError bool // "object" or "type" is "error": the text as a whole is one
+	isError bool // "object" is "error": the text as a whole is one
 	message text // of such a text
 	detail  text // the same as some frameworks call it
 }

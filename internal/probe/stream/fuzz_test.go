@@ -57,8 +57,12 @@ func FuzzReader(f *testing.F) {
 }
 
 func fuzzRead(t *testing.T, data, sizes []byte, limit int) ([]seen, error) {
+	return fuzzReadBy(t, Options{MaxEventBytes: limit}, data, sizes)
+}
+
+func fuzzReadBy(t *testing.T, o Options, data, sizes []byte) ([]seen, error) {
 	src := &split{reads: *newReads(), data: bytes.Clone(data), sizes: sizes}
-	r := NewReader(src, Options{MaxEventBytes: limit})
+	r := NewReader(src, o)
 	events, err := all(r, &src.reads)
 	var large *TooLargeError
 	if err != nil && !errors.As(err, &large) {

@@ -281,6 +281,51 @@ func (s *scanner) count() (int, bool) {
 	return n, !s.bad
 }
 
+// countOr consumes a value and returns it if it can count tokens, otherwise
+// what was known before.
+func (s *scanner) countOr(before int) int {
+	if n, ok := s.count(); ok {
+		return n
+	}
+	return before
+}
+
+// members consumes an object and has each of its members read; anything else is
+// skipped. It is for what comes seldom: the function costs a call a member.
+func (s *scanner) members(read func(name []byte)) {
+	if s.peek() != '{' {
+		s.skip()
+		return
+	}
+	for s.enter(); s.another('}'); {
+		read(s.key())
+	}
+}
+
+// filled consumes a value and reports whether it is a list with an element.
+func (s *scanner) filled() bool {
+	if s.peek() != '[' {
+		s.skip()
+		return false
+	}
+	any := false
+	for s.enter(); s.another(']'); any = true {
+		s.skip()
+	}
+	return any
+}
+
+// object consumes a value and returns it as it stands if it is an object.
+func (s *scanner) object() text {
+	is := s.peek() == '{'
+	start := s.i
+	s.skip()
+	if !is || s.bad {
+		return text{}
+	}
+	return text{raw: s.b[start:s.i]}
+}
+
 // optional consumes a value and returns it if it is a non-empty string.
 func (s *scanner) optional() text {
 	if s.peek() != '"' {

@@ -29,6 +29,8 @@ type Options struct {
 	// Lines says that each line of the body is an event, and no field names
 	// stand before the payloads (NDJSON).
 	Lines bool
+	// Document says that a body that is one JSON text is no mistake.
+	Document bool
 }
 
 // TooLargeError says that the stream holds an event or a line over the bound.
@@ -60,6 +62,7 @@ type Reader struct {
 	document bool // the body is one JSON text, not an event stream
 	begun    bool // a line that is not empty was seen
 	bare     bool // Options.Lines
+	whole    bool // Options.Document
 	decoder  Decoder
 	event    Event // the last one
 }
@@ -72,7 +75,7 @@ func NewReader(src Source, o Options) *Reader {
 	if o.Decoder == nil {
 		o.Decoder = NewChat()
 	}
-	return &Reader{src: src, max: o.MaxEventBytes, decoder: o.Decoder, bare: o.Lines}
+	return &Reader{src: src, max: o.MaxEventBytes, decoder: o.Decoder, bare: o.Lines, whole: o.Document}
 }
 
 // Next returns the next event, which the call after it overwrites. The error is io.EOF at the end of the body, a
@@ -244,7 +247,7 @@ func (r *Reader) complete() *Event {
 	ev := &r.event
 	*ev = Event{Arrival: r.arrival, Coalesced: r.completed || again}
 	classify(ev, r.data, r.isError, r.decoder)
-	if r.document && ev.Kind != Error {
+	if r.document && !r.whole && ev.Kind != Error {
 		ev.Kind, ev.Message = Malformed, "not an event stream but one JSON text: "+clip(r.data)
 	}
 	r.completed, r.last = true, r.arrival

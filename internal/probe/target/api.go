@@ -1,14 +1,62 @@
 package target
 
+import "cmp"
+
 // API is the kind of endpoint that a target is.
 type API string
 
 const (
 	// Chat is OpenAI's /chat/completions, the default: "" is Chat, too.
 	Chat API = "chat"
+	// Completions is OpenAI's older /completions of a prompt.
+	Completions API = "completions"
+	// Responses is OpenAI's /responses.
+	Responses API = "responses"
+	// Messages is Anthropic's /messages, which vLLM, SGLang and llama.cpp serve,
+	// too.
+	Messages API = "messages"
+	// Azure is Chat as Azure OpenAI has it.
+	Azure API = "azure"
+	// Triton is generate_stream of Triton's generate extension.
+	Triton API = "triton"
+	// Ollama is Ollama's own /api/chat.
+	Ollama API = "ollama"
+	// Embeddings and Rerank are single shots: one answer in one piece.
+	Embeddings API = "embeddings"
+	Rerank     API = "rerank"
 )
 
-// LimitField is how the limit of an answer's tokens is called in a request.
+// APIs lists them all.
+func APIs() []API {
+	return []API{Chat, Completions, Responses, Messages, Azure, Triton, Ollama, Embeddings, Rerank}
+}
+
+// Root is the path of the base URL where none was written.
+func (a API) Root() string {
+	switch a {
+	case Azure, Triton, Ollama: // whose paths are of several roots
+		return ""
+	}
+	return "/v1"
+}
+
+// Lists reports whether the API can say which models there are.
+func (a API) Lists() bool { return a != Azure && a != Triton }
+
+// keyHeader is the header that carries the key, where it is not that of
+// Authorization.
+func (t Target) keyHeader() string {
+	switch t.API {
+	case Azure:
+		return cmp.Or(t.KeyHeader, "Api-Key")
+	case Messages:
+		return cmp.Or(t.KeyHeader, "X-Api-Key")
+	}
+	return t.KeyHeader
+}
+
+// LimitField is how the limit of an answer's tokens is called in a request of
+// Chat or Azure; other APIs have one name for it.
 type LimitField string
 
 const (

@@ -1,12 +1,14 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +18,9 @@ import (
 
 // tokenPatience bounds the wait for an OAuth 2 token.
 const tokenPatience = 10 * time.Second
+
+// anthropicVersion is the only version that its API has had for years.
+const anthropicVersion = "2023-06-01"
 
 // grantJWT is the grant type whose credential is a private key.
 const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -57,8 +62,15 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key != "" {
+	switch name := a.target.keyHeader(); {
+	case key == "":
+	case name == "" || strings.EqualFold(name, "Authorization"):
 		h.Set("Authorization", "Bearer "+key)
+	default:
+		h.Set(name, key)
+	}
+	if a.target.API == Messages {
+		h.Set("Anthropic-Version", cmp.Or(a.target.APIVersion, anthropicVersion))
 	}
 	for name, value := range a.target.Headers {
 		h.Set(name, value)

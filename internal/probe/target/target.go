@@ -42,6 +42,9 @@ type Target struct {
 	// API is the kind of endpoint, and Limit how it calls the limit of tokens.
 	API   API
 	Limit LimitField
+	// APIVersion is Azure's api-version, or the anthropic-version of Messages; ""
+	// is a version that all know.
+	APIVersion string
 	// BaseURL is what the paths of the API are appended to, "/chat/completions"
 	// and "/models" for one: "http://vllm:8000/v1".
 	BaseURL string
@@ -49,6 +52,9 @@ type Target struct {
 	Model string
 	// Key tells where the API key is; the zero value means no key.
 	Key Key
+	// KeyHeader carries the key; "" is the header that the API has for it,
+	// Authorization for most. In that one it stands behind "Bearer".
+	KeyHeader string
 	// Headers are added to each request. Values may be secret: never print them.
 	Headers map[string]string
 	// HTTP says how requests travel: TLS, proxies, further authentication, and

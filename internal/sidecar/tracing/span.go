@@ -13,14 +13,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/sink"
 )
 
 // Names of attributes and events: those of OpenTelemetry's conventions for
 // generative AI, version 1.41, where there are any.
 const (
-	operation = "chat"
-
 	attrOperation    = "gen_ai.operation.name"
 	attrProvider     = "gen_ai.provider.name"
 	attrConversation = "gen_ai.conversation.id"
@@ -49,12 +48,38 @@ const (
 	eventEnd        = "synthetic.end"
 )
 
-// ofJob are the attributes that all turns of a job have.
-func ofJob(j sink.Job) []attribute.KeyValue {
+// about is what all turns of a job have in common.
+type about struct {
+	operation  string
+	attributes []attribute.KeyValue
+}
+
+// spoken are the operation and the provider of an API, as the conventions call
+// them: what runs behind it nobody knows from outside.
+func spoken(a target.API) (operation, provider string) {
+	switch a {
+	case target.Completions:
+		return "text_completion", "openai"
+	case target.Embeddings:
+		return "embeddings", "openai"
+	case target.Messages:
+		return "chat", "anthropic"
+	case target.Azure:
+		return "chat", "azure.ai.openai"
+	case target.Triton:
+		return "text_completion", string(a)
+	case target.Rerank:
+		return "rerank", string(a)
+	case target.Ollama:
+		return "chat", string(a)
+	}
+	return "chat", "openai"
+}
+
+func ofJob(j sink.Job) about {
+	operation, provider := spoken(j.Target.API)
 	out := []attribute.KeyValue{
-		attribute.String(attrOperation, operation),
-		// What the API is, as far as one can know from outside.
-		attribute.String(attrProvider, "openai"),
+		attribute.String(attrOperation, operation), attribute.String(attrProvider, provider),
 		attribute.Bool(attrStream, true),
 		attribute.String(attrTarget, j.Target.Name), attribute.String(attrWorkload, j.Workload.Name),
 	}
@@ -70,7 +95,7 @@ func ofJob(j sink.Job) []attribute.KeyValue {
 			out = append(out, attribute.Int(attrPort, port))
 		}
 	}
-	return out
+	return about{operation, out}
 }
 
 // ofTurn are those of one.
@@ -103,10 +128,10 @@ func ofTurn(r *probe.Result) []attribute.KeyValue {
 }
 
 // turn exports the span of a turn, from sending it to its end.
-func (on *running) turn(r *probe.Result, job []attribute.KeyValue) {
+func (on *running) turn(r *probe.Result, job about) {
 	parent := trace.ContextWithSpanContext(context.Background(), place(r.TraceID, r.ParentSpanID))
-	_, span := on.tracer.Start(context.WithValue(parent, givenKey{}, place(r.TraceID, r.SpanID)), strings.TrimSpace(operation+" "+r.Model),
-		trace.WithTimestamp(r.Sent), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(job...), trace.WithAttributes(ofTurn(r)...))
+	_, span := on.tracer.Start(context.WithValue(parent, givenKey{}, place(r.TraceID, r.SpanID)), strings.TrimSpace(job.operation+" "+r.Model),
+		trace.WithTimestamp(r.Sent), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(job.attributes...), trace.WithAttributes(ofTurn(r)...))
 	at := func(name string, after probe.Opt[time.Duration]) {
 		if after.OK {
 			span.AddEvent(name, trace.WithTimestamp(r.Sent.Add(after.V)))

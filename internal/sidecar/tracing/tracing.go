@@ -61,7 +61,7 @@ type Tracer struct {
 	on atomic.Pointer[running]
 
 	mu   sync.Mutex
-	jobs map[probe.Key][]attribute.KeyValue // of each turn
+	jobs map[probe.Key]about
 }
 
 // running is what there is of a Tracer that is switched on.
@@ -83,7 +83,7 @@ func (t *Tracer) Start(o Options) error {
 	if err != nil {
 		return fmt.Errorf("making the exporter of spans to %q: %w", o.URL, err)
 	}
-	about, err := resource.New(context.Background(), resource.WithAttributes(
+	whose, err := resource.New(context.Background(), resource.WithAttributes(
 		attribute.String("service.name", "synthetic"), attribute.String("service.version", o.Version)),
 		resource.WithFromEnv()) // OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *Tracer) Start(o Options) error {
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(gate{sdktrace.NewBatchSpanProcessor(out, sdktrace.WithMaxQueueSize(queued), sdktrace.WithExportTimeout(o.Timeout)), out}),
 		sdktrace.WithSampler(sdktrace.AlwaysSample()), // who is exported was decided before
-		sdktrace.WithIDGenerator(given{}), sdktrace.WithResource(about), sdktrace.WithRawSpanLimits(limits))
+		sdktrace.WithIDGenerator(given{}), sdktrace.WithResource(whose), sdktrace.WithRawSpanLimits(limits))
 	t.on.Store(&running{provider, provider.Tracer("synthetic"), out, o.Ratio, cut, o.Client})
 	return nil
 }
@@ -152,7 +152,7 @@ func (t *Tracer) Add(j sink.Job) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.jobs == nil {
-		t.jobs = map[probe.Key][]attribute.KeyValue{}
+		t.jobs = map[probe.Key]about{}
 	}
 	t.jobs[j.Key()] = ofJob(j)
 }
@@ -182,7 +182,7 @@ func (t *Tracer) Observe(e probe.Event) {
 	}
 }
 
-func (t *Tracer) about(k probe.Key) []attribute.KeyValue {
+func (t *Tracer) about(k probe.Key) about {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.jobs[k]

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -197,6 +198,18 @@ func TestSpans(t *testing.T) {
 		if bytes.Contains(r.bytes, []byte(text)) {
 			t.Errorf("the spans have the text %q", text)
 		}
+	}
+}
+
+// TestEveryAPIHasNames holds that no API is left to be taken for chat by mistake.
+func TestEveryAPIHasNames(t *testing.T) {
+	seen := map[string]int{}
+	for _, a := range target.APIs() {
+		operation, provider := spoken(a)
+		seen[operation+" "+provider]++
+	}
+	if len(seen) != len(target.APIs())-1 || seen["chat openai"] != 2 { // chat and responses
+		t.Errorf("got %v", seen)
 	}
 }
 

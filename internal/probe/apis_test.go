@@ -1,0 +1,226 @@
+package probe_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// spoken is how one API answers: a transcript in testdata/apis, written by hand,
+// and what is to be known of a turn that it answers.
+type spoken struct {
+	api      target.API
+	path     string
+	key      string // the header that carries the key, and what stands before it
+	turns    int
+	answer   string
+	thinks   bool
+	finish   string
+	prompt   int
+	cached   bool
+	noOutput bool
+	set      func(*probe.Options)
+}
+
+func spokens() []spoken {
+	const bearer, thinking = "Authorization: Bearer ", true
+	reranks := func(o *probe.Options) { o.Workload.MaxOutputTokens = 0 }
+	return []spoken{
+		{api: target.Chat, path: "/v1/chat/completions", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: target.Completions, path: "/v1/completions", key: bearer, turns: 2, answer: " It is so.", finish: "length", prompt: 20},
+		{api: target.Responses, path: "/v1/responses", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: target.Messages, path: "/v1/messages", key: "X-Api-Key: ", turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: target.Messages, path: "/v1/messages", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true,
+			set: func(o *probe.Options) { o.Target.KeyHeader = "Authorization" }},
+		{api: target.Azure, path: "/openai/deployments/m/chat/completions?api-version=2024-10-21", key: "Api-Key: ", turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20, cached: true},
+		{api: target.Triton, path: "/v2/models/m/generate_stream", key: bearer, turns: 2, answer: "It is so."},
+		{api: target.Ollama, path: "/api/chat", key: bearer, turns: 2, answer: "It is so.", thinks: thinking, finish: "stop", prompt: 20},
+		{api: target.Embeddings, path: "/v1/embeddings", key: bearer, turns: 1, finish: "stop", prompt: 20, noOutput: true, set: reranks},
+		{api: target.Rerank, path: "/v1/rerank", key: bearer, turns: 1, finish: "stop", prompt: 20, noOutput: true, set: reranks},
+	}
+}
+
+// transcript answers every request with one text, and keeps what was asked.
+type transcript struct {
+	text []byte
+
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   [][]byte
+}
+
+func (s *transcript) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.mu.Lock()
+	s.requests, s.bodies = append(s.requests, r), append(s.bodies, body)
+	s.mu.Unlock()
+	w.Write(s.text)
+}
+
+// TestAPIs holds a conversation over every API.
+func TestAPIs(t *testing.T) {
+	for _, s := range spokens() {
+		t.Run(string(s.api)+", key in "+s.key, func(t *testing.T) { s.check(t) })
+	}
+}
+
+func (s spoken) check(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "apis", string(s.api)+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &transcript{text: text}
+	web := httptest.NewServer(server)
+	defer web.Close()
+	o := s.options(t, web.URL)
+	results, sum := converse(t.Context(), t, o, 2)
+	if len(results) != s.turns || sum.Outcome != probe.Success {
+		t.Fatalf("%d turns, %s: %q", len(results), sum.Outcome, results[len(results)-1].Err)
+	}
+	for _, r := range results {
+		s.holds(t, r)
+	}
+	last := server.requests[s.turns-1]
+	if got := last.URL.String(); got != s.path {
+		t.Errorf("asked at %s, want %s", got, s.path)
+	}
+	name, before, _ := strings.Cut(s.key, ": ")
+	if got := last.Header.Get(name); got != before+"secret-key" {
+		t.Errorf("the header %s is %q", name, got)
+	}
+	if s.api == target.Messages && last.Header.Get("Anthropic-Version") != "2023-06-01" {
+		t.Errorf("headers %v", last.Header)
+	}
+	golden(t, string(s.api)+".request.json", server.bodies[s.turns-1])
+}
+
+// options are those of a target of the API, with a temperature and a limit.
+func (s spoken) options(t *testing.T, url string) probe.Options {
+	o := options(strings.TrimPrefix(url, "http://"))
+	o.Target.API, o.Target.BaseURL = s.api, url+s.api.Root()
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("secret-key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Target.Key.File = file
+	o.Workload.Temperature, o.Workload.MaxOutputTokens = new(float64), 50
+	if s.set != nil {
+		s.set(&o)
+	}
+	return o
+}
+
+func (s spoken) holds(t *testing.T, r probe.Result) {
+	t.Helper()
+	if r.Answer != s.answer || r.FinishReason != s.finish || (r.Reasoning == "Hm.") != s.thinks {
+		t.Errorf("answer %q after %q, ended by %q", r.Answer, r.Reasoning, r.FinishReason)
+	}
+	if r.PromptTokens.V != s.prompt || r.CachedTokens.OK != s.cached || r.OutputTokens.OK == s.noOutput {
+		t.Errorf("tokens: prompt %v, cached %v, output %v", r.PromptTokens, r.CachedTokens, r.OutputTokens)
+	}
+	if streamed := s.answer != ""; r.TTFT.OK != streamed || r.AnswerTTFT.OK != streamed || r.Duration() <= 0 {
+		t.Errorf("TTFT %v, answer TTFT %v, duration %v", r.TTFT, r.AnswerTTFT, r.Duration())
+	}
+	if s.thinks && r.AnswerTTFT.V < r.TTFT.V {
+		t.Errorf("the answer came %v after sending, before the reasoning at %v", r.AnswerTTFT.V, r.TTFT.V)
+	}
+}
+
+// golden compares a body, indented, with a file.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", "apis", name)
+	var b bytes.Buffer
+	if err := json.Indent(&b, got, "", "  "); err != nil {
+		t.Fatalf("%s: %v", got, err)
+	}
+	b.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("%s: sent\n%s\nwant\n%s", name, b.Bytes(), want)
+	}
+}
+
+// TestAPIErrors has each API say in its own way what went wrong.
+func TestAPIErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		api     target.API
+		events  string
+		outcome probe.Outcome
+		says    string
+	}{
+		"messages, overloaded": {target.Messages, "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", probe.ErrorEvent, "Overloaded"},
+		"messages, refused":    {target.Messages, `data: {"type":"message_delta","delta":{"stop_reason":"refusal"}}` + "\n\ndata: {\"type\":\"message_stop\"}\n\n", probe.ContentFilter, "filter"},
+		"messages, cut":        {target.Messages, `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n", probe.Truncated, "finish reason"},
+		"responses, failed":    {target.Responses, `data: {"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"boom"}}}` + "\n\n", probe.ErrorEvent, "boom"},
+		"responses, an error":  {target.Responses, `data: {"type":"error","code":"x","message":"boom","param":null}` + "\n\n", probe.ErrorEvent, "boom"},
+		"responses, filtered":  {target.Responses, `data: {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}` + "\n\n", probe.ContentFilter, "filter"},
+		"responses, cut":       {target.Responses, `data: {"type":"response.output_text.delta","delta":"a"}` + "\n\n", probe.Truncated, "finish reason"},
+		"triton, failed":       {target.Triton, `data: {"text_output":"a"}` + "\n\n" + `data: {"error":"boom"}` + "\n\n", probe.ErrorEvent, "boom"},
+		"triton, nothing":      {target.Triton, `data: {"text_output":""}` + "\n\n", probe.Empty, "no token"},
+		"ollama, failed":       {target.Ollama, `{"message":{"content":"a"},"done":false}` + "\n" + `{"error":"boom"}` + "\n", probe.ErrorEvent, "boom"},
+		"ollama, cut":          {target.Ollama, `{"message":{"content":"a"},"done":false}` + "\n", probe.Truncated, "finish reason"},
+		"ollama, events":       {target.Ollama, "data: {}\n\n", probe.Malformed, "data: {}"},
+		"embeddings, none":     {target.Embeddings, `{"object":"list","data":[]}`, probe.Empty, "no token"},
+		"embeddings, failed":   {target.Embeddings, `{"error":{"message":"boom"}}`, probe.ErrorEvent, "boom"},
+		"embeddings, no JSON":  {target.Embeddings, "{\"data\":[", probe.Malformed, "bad data"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			web := httptest.NewServer(&transcript{text: []byte(test.events)})
+			defer web.Close()
+			r := once(t, spoken{api: test.api}.options(t, web.URL))
+			if r.Outcome != test.outcome || !strings.Contains(r.Err, test.says) {
+				t.Errorf("got %s %q, want %s %q", r.Outcome, r.Err, test.outcome, test.says)
+			}
+		})
+	}
+}
+
+// TestAPIToolCalls holds that each API's tool calls are put together, and sent
+// back with their results.
+func TestAPIToolCalls(t *testing.T) {
+	want := workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`}
+	for api, events := range map[target.API]string{
+		target.Responses: `data: {"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":""}}` + "\n\n" +
+			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"a\":"}` + "\n\n" +
+			`data: {"type":"response.function_call_arguments.delta","output_index":1,"delta":"1}"}` + "\n\n" +
+			`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
+		target.Messages: `data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c1","name":"f","input":{}}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+		target.Ollama: `{"message":{"content":"","tool_calls":[{"id":"c1","function":{"name":"f","arguments":{"a":1}}}]},"done":false}` + "\n" +
+			`{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n",
+	} {
+		t.Run(string(api), func(t *testing.T) {
+			web := httptest.NewServer(&transcript{text: []byte(events)})
+			defer web.Close()
+			r := once(t, spoken{api: api}.options(t, web.URL))
+			if r.Outcome != probe.Success || r.FinishReason != "tool_calls" || len(r.ToolCalls) != 1 || r.ToolCalls[0] != want {
+				t.Errorf("got %s %q, ended by %q, with %+v", r.Outcome, r.Err, r.FinishReason, r.ToolCalls)
+			}
+		})
+	}
+}

@@ -1,0 +1,69 @@
+package stream
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// decoders are those of every API, by the name of its transcript.
+func decoders() map[string]func() Options {
+	sse := func(d func() Decoder) func() Options { return func() Options { return Options{Decoder: d()} } }
+	whole := func(list string) func() Options {
+		return func() Options { return Options{Decoder: NewWhole(list), Document: true} }
+	}
+	return map[string]func() Options{
+		"chat": sse(NewChat), "azure": sse(NewChat), "completions": sse(NewCompletions), "responses": sse(NewResponses),
+		"messages": sse(NewMessages), "triton": sse(NewGenerate), "embeddings": whole("data"), "rerank": whole("results"),
+		"ollama": func() Options { return Options{Decoder: NewOllama(), Lines: true} },
+	}
+}
+
+// FuzzDecoders holds of every API that the events of a stream do not depend on
+// how its bytes are cut into reads, that memory stays bounded, and that nothing
+// but valid JSON carries a token.
+func FuzzDecoders(f *testing.F) {
+	for name := range decoders() {
+		text, err := os.ReadFile(filepath.Join("..", "testdata", "apis", name+".txt"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, []byte{0})
+		f.Add(bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), []byte{6, 0, 1, 200})
+	}
+	f.Add([]byte(`data: {"type":"content_block_start","content_block":{"id":"\u0041","name":"f"},"delta":{"partial_json":"{"}}`), []byte{3})
+	f.Add([]byte(`{"message":{"tool_calls":[{"function":{"name":"f","arguments":{"a":[1,{"b":"\n"}]}}},7]},"done":true}`), []byte{1})
+	f.Fuzz(func(t *testing.T, data, sizes []byte) {
+		for name, options := range decoders() {
+			whole, wholeErr := fuzzReadBy(t, options(), data, nil)
+			cut, cutErr := fuzzReadBy(t, options(), data, sizes)
+			if diff := cmp.Diff(whole, cut); diff != "" || (wholeErr == nil) != (cutErr == nil) {
+				t.Errorf("%s, cut by %v (-whole, %v, +cut, %v):\n%s", name, sizes, wholeErr, cutErr, diff)
+			}
+		}
+	})
+}
+
+// TestDecodersDoNotAllocate holds that an event of any API costs no garbage.
+func TestDecodersDoNotAllocate(t *testing.T) {
+	for name, data := range map[string]string{
+		"responses": `{"type":"response.output_text.delta","sequence_number":7,"item_id":"m","output_index":1,"content_index":0,"delta":"It"}`,
+		"messages":  `{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"It"}}`,
+		"triton":    `{"model_name":"m","output_log_probs":[0.0],"text_output":"It"}`,
+		"ollama":    `{"model":"m","message":{"role":"assistant","content":"It"},"done":false}`,
+	} {
+		d := decoders()[name]().Decoder
+		var ev Event
+		if n := testing.AllocsPerRun(100, func() {
+			ev = Event{}
+			if !d.Decode(&ev, []byte(data), false) || ev.Kind != Token || string(ev.Content) != "It" {
+				t.Fatalf("%s: got %+v", name, ev)
+			}
+		}); n > 1 { // that of data
+			t.Errorf("%s: %v allocations per event", name, n)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package stream
+
+// messages reads the events of Anthropic's /v1/messages.
+type messages struct {
+	// usage is what the events so far have said of it, in parts.
+	usage messagesUsage
+	calls calls
+}
+
+// NewMessages returns the Decoder of a streamed message of Anthropic's API.
+func NewMessages() Decoder { return &messages{} }
+
+// messagesUsage are the counts of a message. Its input leaves out what was read
+// from the cache, or written to it.
+type messagesUsage struct {
+	input, cached, written, output int
+	cachedKnown                    bool
+}
+
+// messagesEvent is what one event says, strings still escaped.
+type messagesEvent struct {
+	kind           text
+	index          int
+	text, thinking text
+	tool           call
+	stop           text
+	used           bool
+	fault          fault
+}
+
+// Decode implements Decoder.
+func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
+	s := scanner{b: data}
+	if s.peek() != '{' {
+		return false
+	}
+	var e messagesEvent
+	for s.enter(); s.another('}'); {
+		d.member(&e, &s, s.key())
+	}
+	if !s.whole() {
+		return false
+	}
+	e.fault.fill(ev, data, named || string(e.kind.raw) == "error")
+	ev.Content, ev.Reasoning = e.text.decode(), e.thinking.decode()
+	e.tool.index = e.index
+	d.calls.take(e.tool)
+	ev.ToolCalls = d.calls.decode()
+	ev.FinishReason = finishReason(e.stop)
+	ev.Usage, ev.HasUsage = d.usage.whole(), e.used
+	if string(e.kind.raw) == "message_stop" && ev.Kind == Other {
+		ev.Kind = Done
+	}
+	ev.settle()
+	return true
+}
+
+func (d *messages) member(e *messagesEvent, s *scanner, name []byte) {
+	switch string(name) {
+	case "type":
+		e.kind = s.optional()
+	case "index":
+		e.index, _ = s.count()
+	case "delta", "content_block":
+		e.part(s)
+	case "message":
+		s.members(func(name []byte) {
+			if string(name) != "usage" {
+				s.skip()
+				return
+			}
+			d.usage.read(s)
+			d.usage.output = 0 // of an answer that has only begun
+			e.used = true
+		})
+	case "usage":
+		d.usage.read(s)
+		e.used = true
+	default:
+		if !e.fault.member(s, name) {
+			s.skip()
+		}
+	}
+}
+
+// part reads what is added to the message, or the beginning of a block of it.
+func (e *messagesEvent) part(s *scanner) {
+	s.members(func(name []byte) {
+		switch string(name) {
+		case "text":
+			e.text = s.optional()
+		case "thinking":
+			e.thinking = s.optional()
+		case "id":
+			e.tool.id = s.optional()
+		case "name":
+			e.tool.name = s.optional()
+		case "partial_json":
+			e.tool.arguments = s.optional()
+		case "stop_reason":
+			e.stop = s.optional()
+		default:
+			s.skip()
+		}
+	})
+}
+
+func (u *messagesUsage) read(s *scanner) {
+	s.members(func(name []byte) {
+		switch string(name) {
+		case "input_tokens":
+			u.input = s.countOr(u.input)
+		case "cache_read_input_tokens":
+			if n, ok := s.count(); ok {
+				u.cached, u.cachedKnown = n, true
+			}
+		case "cache_creation_input_tokens":
+			u.written = s.countOr(u.written)
+		case "output_tokens":
+			u.output = s.countOr(u.output)
+		default:
+			s.skip()
+		}
+	})
+}
+
+// whole are the counts as other APIs have them.
+func (u *messagesUsage) whole() Usage {
+	return Usage{
+		PromptTokens: u.input + u.cached + u.written, OutputTokens: u.output,
+		CachedTokens: u.cached, CachedKnown: u.cachedKnown,
+	}
+}

@@ -1,0 +1,97 @@
+package stream
+
+import "cmp"
+
+// ollama reads the lines of Ollama's /api/chat.
+type ollama struct {
+	called bool // a tool call came
+	calls  calls
+}
+
+// NewOllama returns the Decoder of a streamed chat of Ollama's own API; its body
+// is read with Options.Lines.
+func NewOllama() Decoder { return &ollama{} }
+
+// ollamaLine is what one line says, strings still escaped.
+type ollamaLine struct {
+	content, thinking text
+	done              bool
+	reason            text
+	usage             Usage
+	used              bool
+	fault             fault
+}
+
+// Decode implements Decoder.
+func (d *ollama) Decode(ev *Event, data []byte, named bool) bool {
+	s := scanner{b: data}
+	if s.peek() != '{' {
+		return false
+	}
+	var l ollamaLine
+	d.calls.reset()
+	for s.enter(); s.another('}'); {
+		l.member(&s, s.key(), &d.calls)
+	}
+	if !s.whole() {
+		return false
+	}
+	l.fault.fill(ev, data, named)
+	ev.Content, ev.Reasoning = l.content.decode(), l.thinking.decode()
+	if ev.Reasoning != nil {
+		ev.ReasoningField = "thinking"
+	}
+	ev.ToolCalls = d.calls.decode()
+	d.called = d.called || ev.ToolCalls != nil
+	ev.Usage, ev.HasUsage = l.usage, l.used
+	ev.settle()
+	if l.done {
+		d.end(ev, &l)
+	}
+	return true
+}
+
+// end makes the end of the answer of a line. One that carries a token, too, is a
+// token: the end of the body ends such an answer.
+func (d *ollama) end(ev *Event, l *ollamaLine) {
+	if ev.Kind == Other {
+		ev.Kind = Done
+	}
+	ev.FinishReason = cmp.Or(finishReason(l.reason), "stop")
+	if d.called && ev.FinishReason == "stop" {
+		ev.FinishReason = "tool_calls"
+	}
+}
+
+func (l *ollamaLine) member(s *scanner, name []byte, to *calls) {
+	switch string(name) {
+	case "message":
+		s.members(func(name []byte) { l.messageMember(s, name, to) })
+	case "done":
+		l.done = s.peek() == 't'
+		s.skip()
+	case "done_reason":
+		l.reason = s.optional()
+	case "prompt_eval_count":
+		l.usage.PromptTokens, l.used = s.countOr(0), true
+	case "eval_count":
+		l.usage.OutputTokens, l.used = s.countOr(0), true
+	default:
+		if !l.fault.member(s, name) {
+			s.skip()
+		}
+	}
+}
+
+func (l *ollamaLine) messageMember(s *scanner, name []byte, to *calls) {
+	switch string(name) {
+	case "content":
+		l.content = s.optional()
+	case "thinking":
+		l.thinking = s.optional()
+	case "tool_calls":
+		to.readObjects(s)
+	default:
+		s.skip()
+	}
+}

@@ -1,0 +1,155 @@
+package stream
+
+import "strings"
+
+// responses reads the events of OpenAI's /v1/responses.
+type responses struct {
+	called bool // a tool call came
+	calls  calls
+}
+
+// NewResponses returns the Decoder of a streamed response.
+func NewResponses() Decoder { return &responses{} }
+
+// responsesEvent is what one event says, strings still escaped.
+type responsesEvent struct {
+	kind, delta    text
+	index          int
+	item           call
+	itemKind       text
+	status, reason text
+	usage          Usage
+	used           bool
+	fault          fault
+}
+
+// Decode implements Decoder.
+func (d *responses) Decode(ev *Event, data []byte, named bool) bool {
+	s := scanner{b: data}
+	if s.peek() != '{' {
+		return false
+	}
+	var e responsesEvent
+	for s.enter(); s.another('}'); {
+		e.member(&s, s.key())
+	}
+	if !s.whole() {
+		return false
+	}
+	kind := string(e.kind.raw)
+	e.fault.fill(ev, data, named || kind == "error" || kind == "response.failed")
+	ev.Usage, ev.HasUsage = e.usage, e.used
+	d.add(ev, &e, strings.TrimPrefix(kind, "response."))
+	ev.settle()
+	return true
+}
+
+// add takes the delta of an event for what its kind says that it is.
+func (d *responses) add(ev *Event, e *responsesEvent, kind string) {
+	switch kind {
+	case "output_text.delta":
+		ev.Content = e.delta.decode()
+	case "refusal.delta":
+		ev.Refusal = e.delta.decode()
+	case "reasoning_text.delta", "reasoning_summary_text.delta", "reasoning.delta":
+		ev.Reasoning = e.delta.decode()
+	case "function_call_arguments.delta", "custom_tool_call_input.delta":
+		d.call(ev, call{index: e.index, arguments: e.delta})
+	case "output_item.added":
+		if k := string(e.itemKind.raw); k == "function_call" || k == "custom_tool_call" {
+			e.item.index = e.index
+			d.call(ev, e.item)
+		}
+	case "completed", "incomplete":
+		if ev.Kind == Other {
+			ev.Kind = Done
+		}
+		ev.FinishReason = d.finish(e)
+	}
+}
+
+func (d *responses) call(ev *Event, c call) {
+	d.called = true
+	d.calls.take(c)
+	ev.ToolCalls = d.calls.decode()
+}
+
+// finish is why a response ended, of which only what is amiss has a name.
+func (d *responses) finish(e *responsesEvent) string {
+	switch {
+	case len(e.reason.raw) > 0:
+		return finishReason(e.reason)
+	case d.called:
+		return "tool_calls"
+	}
+	return finishReason(e.status)
+}
+
+func (e *responsesEvent) member(s *scanner, name []byte) {
+	switch string(name) {
+	case "type":
+		e.kind = s.optional()
+	case "delta":
+		e.delta = s.optional()
+	case "output_index":
+		e.index, _ = s.count()
+	case "item":
+		s.members(func(name []byte) { e.itemMember(s, name) })
+	case "response":
+		s.members(func(name []byte) { e.responseMember(s, name) })
+	default:
+		if !e.fault.member(s, name) {
+			s.skip()
+		}
+	}
+}
+
+func (e *responsesEvent) itemMember(s *scanner, name []byte) {
+	switch string(name) {
+	case "type":
+		e.itemKind = s.optional()
+	case "call_id":
+		e.item.id = s.optional()
+	case "name":
+		e.item.name = s.optional()
+	default:
+		s.skip()
+	}
+}
+
+func (e *responsesEvent) responseMember(s *scanner, name []byte) {
+	switch string(name) {
+	case "status":
+		e.status = s.optional()
+	case "error":
+		e.fault.member(s, name)
+	case "incomplete_details":
+		s.members(func(name []byte) {
+			if string(name) == "reason" {
+				e.reason = s.optional()
+			} else {
+				s.skip()
+			}
+		})
+	case "usage":
+		s.members(func(name []byte) { e.usageMember(s, name) })
+	default:
+		s.skip()
+	}
+}
+
+func (e *responsesEvent) usageMember(s *scanner, name []byte) {
+	u := &e.usage
+	switch string(name) {
+	case "input_tokens":
+		u.PromptTokens, e.used = s.countOr(0), true
+	case "output_tokens":
+		u.OutputTokens, e.used = s.countOr(0), true
+	case "input_tokens_details":
+		u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
+	case "output_tokens_details":
+		u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
+	default:
+		s.skip()
+	}
+}
