@@ -1,6 +1,9 @@
 package config
 
-import "synthetic/internal/probe/workload"
+import (
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+)
 
 // price keeps what the tokens of a target cost, where that is said. Cached ones
 // cost as much as others unless they have a price of their own.
@@ -13,6 +16,14 @@ func (b *builder) price(path, target string, p workload.Price) {
 		p.Cached = p.Prompt
 	}
 	b.prices[target] = &p
+}
+
+// costAt is what a conversation costs at an API.
+func (c conversation) costAt(api target.API) workload.Tokens {
+	if api == target.Embeddings || api == target.Rerank {
+		return c.shot
+	}
+	return c.cost
 }
 
 // Footprint adds up what all jobs are expected to spend in a day, in tokens and,

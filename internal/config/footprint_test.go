@@ -43,6 +43,10 @@ func TestFootprint(t *testing.T) {
 			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{tokens_per_day: 1000000000}]",
 			conversation.Times(17280), 0, false, true, false,
 		},
+		"embeddings": {
+			`targets: [{base_url: "http://a:8000", api: embeddings}]`,
+			workload.Tokens{Prompt: 500 * 17280}, 0, false, true, false,
+		},
 		"a closed loop": {
 			"targets: [{base_url: \"http://a:8000\"}]\ntraffic: [{arrival: {process: closed, concurrency: 2}}]",
 			workload.Tokens{}, 0, false, false, false,

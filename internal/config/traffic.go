@@ -38,7 +38,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			owner[pair] = path
 			j := probe.Job{Target: to, Workload: w.Spec, Traffic: settings, User: w.user}
 			b.baseline(path, t, benchmark, j)
-			b.footprints[j.Key()] = settings.Footprint(w.cost)
+			b.footprints[j.Key()] = settings.Footprint(w.costAt(to.API))
 			jobs = append(jobs, j)
 		}
 	}

@@ -19,8 +19,9 @@ type conversation struct {
 	workload.Spec
 	path string
 	user *target.Target
-	// cost is that of one, on average.
-	cost workload.Tokens
+	// cost is that of one, on average; shot that of its first turn alone, without an
+	// answer.
+	cost, shot workload.Tokens
 }
 
 // workloads resolves the workloads; there is always at least one.
@@ -68,7 +69,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "has a mistake in line "+reason, "")
 		return c
 	}
-	c.cost = source.Expected()
+	c.cost, c.shot = source.Expected(), source.SingleShot()
 	return c
 }
 

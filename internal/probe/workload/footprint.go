@@ -93,6 +93,21 @@ func (s *Source) Expected() Tokens {
 	return all.Times(1 / float64(len(s.file)))
 }
 
+// SingleShot returns what its first turn costs where there is no answer in tokens
+// and no further turn, as with embeddings.
+func (s *Source) SingleShot() Tokens {
+	if len(s.file) == 0 {
+		return Tokens{Prompt: float64(s.EstimatePrompt(s.longest(), 1))}
+	}
+	prompts := 0
+	for i := range s.file {
+		c := Conversation{ID: uint64(i)}
+		s.replay(&c)
+		prompts += int(float64(charsOf(c.Opening)) / s.ratio.value())
+	}
+	return Tokens{Prompt: float64(prompts) / float64(len(s.file))}
+}
+
 // longest returns a generated conversation of the most turns, without its texts
 // but for those of a script.
 func (s *Source) longest() Conversation {
