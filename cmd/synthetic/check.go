@@ -22,7 +22,7 @@ func count(n int, what string) string {
 
 func addCheck(app *kingpin.Application) []command {
 	check := app.Command("check", "Check files before they are used.")
-	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead. Exit code 2 if there is any.")
+	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead, or what its traffic spends in a day. Exit code 2 if there is any mistake.")
 	file := c.Arg("file", "The configuration file.").Required().String()
 	p := check.Command("plan", "Check the plan of a sweep likewise. Nothing is sent.")
 	planFile := p.Arg("file", "The plan file.").Required().String()
@@ -44,6 +44,9 @@ func addCheck(app *kingpin.Application) []command {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "%s: ok (%s)\n", *file, strings.Join(contents(cfg), ", "))
+		for _, line := range spending(cfg) {
+			fmt.Fprintf(e.stdout, "%s: %s\n", *file, line)
+		}
 		for _, caution := range sidecar.Cautions(cfg) {
 			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
 		}

@@ -121,7 +121,7 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
-	in := sidecar.RulesOf(cfg, f.replicas)
+	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
 	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
 	if f.style == "kube-prometheus" {
 		in.Severities = f.severities.Or(rules.KubePrometheus())

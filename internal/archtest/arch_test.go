@@ -40,20 +40,22 @@ func allowed() map[string][]string {
 		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
 		"internal/sidecar/turns":      {"internal/atomicfile", "internal/probe", "internal/sidecar/sink", "internal/turnlog"},
-		"internal/sidecar/sink":       {"internal/probe", "internal/sidecar/regression", "internal/slo"},
+		"internal/sidecar/models":     {"internal/probe/target"},
+		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
+		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
 		"internal/sidecar/status": {
-			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/sidecar/regression",
+			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo",
 		},
 		"internal/sidecar/metrics": {
 			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
+			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/canary", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
-			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/turns",
+			"internal/sidecar/backfill", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics", "internal/sidecar/models",
+			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/tracing", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
@@ -93,7 +95,7 @@ func allowed() map[string][]string {
 		"internal/canary":     nil,
 		"internal/config": {
 			"internal/canary", "internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
+			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
 			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
 		},
 

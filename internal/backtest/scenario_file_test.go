@@ -97,6 +97,7 @@ func TestExampleScenario(t *testing.T) {
 	want.ConversationsPerMinute, want.TurnsMin, want.TurnsMax = 6, 3, 6
 	want.FirstTTFT, want.FollowupTTFT = 300*time.Millisecond, 200*time.Millisecond
 	want.TPOT, want.Output, want.FirstToken, want.PaceSigma = 25*time.Millisecond, 100, 30*time.Second, 0.15
+	want.TTFTObjective = 2 * time.Second
 	want.Sigma, want.LevelSD, want.LevelTime, want.Daily, want.Weekly = 0.45, 0.07, 2*time.Hour, 0.35, 0.05
 	want.BurstsPerDay, want.BurstLength, want.BurstMin, want.BurstMax = 10, 3*time.Minute, 0.2, 0.7
 	want.Outliers, want.OutlierMin, want.OutlierMax, want.Failures = 0.005, 3, 12, 0.001

@@ -18,7 +18,9 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -29,6 +31,8 @@ import (
 type Config struct {
 	// Targets in the order of the file.
 	Targets []target.Target
+	// Models are the targets of which several models are probed; see Expand.
+	Models []models.Set
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []serverside.Watched
 	// Jobs are the traffic entries resolved: targets × workload, each with what
@@ -44,6 +48,8 @@ type Config struct {
 	Canary  *Canary
 	// Alerting is nil if the process does not page by itself.
 	Alerting *Alerting
+	// Tracing is nil if no spans are exported.
+	Tracing *Tracing
 	// Prometheus has the series of earlier processes; nil if none is named.
 	Prometheus *Prometheus
 }
@@ -70,7 +76,10 @@ func Parse(name string, data []byte, dir string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{}}
+	b := &builder{
+		Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{},
+		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{},
+	}
 	cfg := b.build(f)
 	if err := b.Err(); err != nil {
 		return nil, err
@@ -86,7 +95,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth", "tracing.tls", "tracing.basic_auth")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -97,8 +106,14 @@ type builder struct {
 	// known says that the jobs are all there: nothing that selects targets and
 	// workloads was wrong.
 	known bool
+	// sets are the targets of which several models are probed.
+	sets []models.Set
 	// benchmarks are the levels that jobs are compared with.
 	benchmarks map[probe.Key]*sink.Benchmark
+	// footprints are what jobs are expected to spend, prices what the tokens of
+	// a target cost.
+	footprints map[probe.Key]workload.Footprint
+	prices     map[string]*workload.Price
 	// targetNames and workloadNames are those that a selection may name.
 	targetNames, workloadNames []string
 }
@@ -115,8 +130,8 @@ func (b *builder) build(f file) *Config {
 		b.idle(targets, workloads, jobs)
 	}
 	c := &Config{
-		Targets: targets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
-		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Prometheus: b.state(f.State),
+		Targets: targets, Models: b.sets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
 	c.Answers, c.Canary = b.answers(f.Answers)
 	policy := b.policy(f.Regression, len(jobs))
@@ -128,7 +143,10 @@ func (b *builder) build(f file) *Config {
 
 // judged adds to a job what its turns are judged by.
 func (b *builder) judged(c *Config, j probe.Job, policy regression.Policy) sink.Job {
-	out := sink.Job{Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy}
+	out := sink.Job{
+		Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy,
+		Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name],
+	}
 	for _, ch := range c.Changes {
 		if ch.Targets == nil || slices.Contains(ch.Targets, j.Target.Name) {
 			out.Changes = append(out.Changes, ch.Change)

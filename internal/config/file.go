@@ -23,6 +23,7 @@ type file struct {
 	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	State      State          `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 }
 
@@ -30,10 +31,16 @@ type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
 	fileAPI
-	ServedAs      []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
-	Connection    target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
-	ExtraBody     freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
-	ServerMetrics fileServer        `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
+	ServedAs       []string           `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
+	Connection     target.Connection  `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody      freeBody           `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	ServerMetrics  fileServer         `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
+	Models         yamlform.Selection `yaml:"models" examples:"\"*\" | [\"llama*\", qwen]"`
+	MaxModels      int                `yaml:"max_models" default:"8" min:"1" max:"1000"`
+	ModelsInterval time.Duration      `yaml:"models_interval" default:"1m" min:"1s" max:"1d"`
+	Price          workload.Price     `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
+	ProbeHeader    bool               `yaml:"probe_header" default:"true"`
+	CacheSalt      target.Salt        `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 }
 
 // fileAPI is which API a deployment speaks.
@@ -131,6 +138,7 @@ type fileTraffic struct {
 	Adaptive        workload.Adaptive  `yaml:"adaptive" examples:"{burst_rate: 0.2, burst: 2m}"`
 	MaxConcurrency  int                `yaml:"max_concurrency" default:"32" min:"0" max:"100000"`
 	TokensPerMinute int                `yaml:"tokens_per_minute" min:"1" examples:"200000"`
+	TokensPerDay    int                `yaml:"tokens_per_day" min:"1" examples:"5000000"`
 	BaselineFile    string             `yaml:"baseline_file" examples:"benchmark/run.json"`
 	BaselineVariant string             `yaml:"baseline_variant" examples:"kv_aware"`
 	BaselineLevel   float64            `yaml:"baseline_level" above:"0" examples:"20"`

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	promconfig "github.com/prometheus/common/config"
 
@@ -25,7 +26,7 @@ const day = 24 * time.Hour
 func minimalTarget(name string) target.Target {
 	return target.Target{
 		Name: name, BaseURL: "http://a:8000/v1",
-		Connection: target.PerConversation, ModelsTimeout: 10 * time.Second,
+		Connection: target.PerConversation, ModelsTimeout: 10 * time.Second, CacheSalt: target.SaltNone,
 	}
 }
 
@@ -44,6 +45,9 @@ func minimalPolicy(jobs int) regression.Policy {
 	p.FalsePages /= float64(jobs)
 	return p
 }
+
+// noFootprint leaves to TestFootprint what follows from the rest.
+var noFootprint = cmpopts.IgnoreTypes(workload.Footprint{})
 
 // minimalTraffic is the traffic of a file that describes none.
 func minimalTraffic() workload.Traffic {
@@ -74,7 +78,7 @@ func TestEveryKey(t *testing.T) {
 		Name: "gateway", BaseURL: "https://llm.example.com/openai/v1", Model: "llama",
 		Key:        target.Key{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
-		Connection: target.Reuse, ModelsTimeout: 3 * time.Second,
+		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, Untagged: true, CacheSalt: target.SaltConversation,
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,
@@ -121,7 +125,7 @@ func TestEveryKey(t *testing.T) {
 
 	limited := workload.Traffic{
 		Arrival:        workload.Arrival{Process: workload.Gamma, Rate: 1.5, Burstiness: 0.5},
-		MaxConcurrency: 8, TokensPerMinute: 200_000,
+		MaxConcurrency: 8, TokensPerMinute: 200_000, TokensPerDay: 50_000_000,
 		Adaptive: workload.Adaptive{BurstRate: 3, Burst: time.Minute, CoolDown: 10 * time.Minute, BurstsPerHour: 2},
 	}
 	closed := workload.Traffic{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 4}}
@@ -139,11 +143,16 @@ func TestEveryKey(t *testing.T) {
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
 		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
 	}
+	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
 	want := &Config{
 		Answers: slo.Page,
 		Canary: &Canary{
 			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
 			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
+		},
+		Tracing: &Tracing{
+			URL: "https://collector.example.com:4318", Ratio: 0.1, Timeout: 5 * time.Second,
+			Access: Access{BasicAuth: BasicAuth{"me", "testdata/good/key.txt"}, TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
 		},
 		Prometheus: &Prometheus{
 			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"}, Timeout: 30 * time.Second,
@@ -152,10 +161,10 @@ func TestEveryKey(t *testing.T) {
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
 			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
 			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy},
+			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
 		},
 		SLOs: objectives,
 	}
@@ -163,7 +172,7 @@ func TestEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, cfg); diff != "" {
+	if diff := cmp.Diff(want, cfg, noFootprint); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 }
@@ -229,7 +238,7 @@ func compare(t *testing.T, text string, want *Config) {
 		t.Fatal(err)
 	}
 	want.Answers = slo.Ticket
-	if diff := cmp.Diff(want, cfg); diff != "" {
+	if diff := cmp.Diff(want, cfg, noFootprint); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 }

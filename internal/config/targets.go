@@ -26,7 +26,13 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Connection, out[i].ServedAs = t.Connection, t.ServedAs
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
+		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
+		if _, own := t.ExtraBody["cache_salt"]; own && t.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
+			b.Mistake(path+".cache_salt", string(t.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
+		}
+		b.price(path, out[i].Name, t.Price)
 		b.Name(path, out[i].Name, "target", taken)
+		b.models(path, t, out[i])
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
@@ -146,7 +152,7 @@ func headerKind(name string) (carriesKey, own bool) {
 		"X-Auth-Token", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key":
 		return true, false
 	case "Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type",
-		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade":
+		"Expect", "Host", "Te", "Trailer", "Traceparent", "Transfer-Encoding", "Upgrade", target.ProbeHeader:
 		return false, true
 	}
 	return false, false

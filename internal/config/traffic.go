@@ -23,7 +23,8 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 		if !ok {
 			continue
 		}
-		b.budget(path, settings, w)
+		b.budget(path+".tokens_per_minute", settings.TokensPerMinute, w)
+		b.budget(path+".tokens_per_day", settings.TokensPerDay, w)
 		benchmark := b.benchmark(path, t)
 		for n, to := range targets {
 			if t.Targets != nil && !slices.Contains(t.Targets, to.Name) {
@@ -38,6 +39,7 @@ func (b *builder) traffic(in []fileTraffic, targets []target.Target, workloads [
 			j := probe.Job{Target: to, Workload: w.Spec, Traffic: settings, User: w.user}
 			b.vocabulary(path, to, w.Spec)
 			b.baseline(path, t, benchmark, j)
+			b.footprints[j.Key()] = settings.Footprint(w.costAt(to.API))
 			jobs = append(jobs, j)
 		}
 	}
@@ -60,7 +62,7 @@ func defaultTraffic(workloads []conversation) []fileTraffic {
 // settings resolves how often conversations start and what limits them.
 func (b *builder) settings(path string, t fileTraffic) workload.Traffic {
 	at := path + ".arrival"
-	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, TokensPerMinute: t.TokensPerMinute}
+	out := workload.Traffic{Arrival: t.Arrival, MaxConcurrency: t.MaxConcurrency, TokensPerMinute: t.TokensPerMinute, TokensPerDay: t.TokensPerDay}
 	if !b.Fine(at + ".process") {
 		return out
 	}
@@ -98,13 +100,12 @@ func (b *builder) adaptive(path string, t fileTraffic) workload.Adaptive {
 // budget refuses a token budget that no conversation fits in: every start
 // would be skipped, in silence but for a counter. What the conversations of a
 // file need is known only when they run.
-func (b *builder) budget(path string, t workload.Traffic, c conversation) {
-	at := path + ".tokens_per_minute"
-	if t.TokensPerMinute == 0 || c.ConversationsFile != "" || !b.Fine(at, c.path) {
+func (b *builder) budget(at string, tokens int, c conversation) {
+	if tokens == 0 || c.ConversationsFile != "" || !b.Fine(at, c.path) {
 		return
 	}
-	if need := leastTokens(c.Spec); t.TokensPerMinute < need {
-		b.Mistake(at, fmt.Sprint(t.TokensPerMinute),
+	if need := leastTokens(c.Spec); tokens < need {
+		b.Mistake(at, fmt.Sprint(tokens),
 			fmt.Sprintf("is less than the %d tokens of one conversation of workload %q", need, c.Name),
 			fmt.Sprintf("write %d or more, or make the conversations shorter", need))
 	}

@@ -19,6 +19,9 @@ type conversation struct {
 	workload.Spec
 	path string
 	user *target.Target
+	// cost is that of one, on average; shot that of its first turn alone, without an
+	// answer.
+	cost, shot workload.Tokens
 }
 
 // workloads resolves the workloads; there is always at least one.
@@ -58,6 +61,17 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	b.tools(path, w, &c.Spec)
 	c.Images = b.images(path+".images", w.Images)
 	b.replay(path, w, &c.Spec)
+	if !b.Fine(path) {
+		return c
+	}
+	// The source that will read the file for the jobs knows best what it takes.
+	source, err := workload.NewSource(c.Spec, 0)
+	if err != nil {
+		reason := strings.TrimPrefix(err.Error(), c.ConversationsFile+":")
+		b.Mistake(path+".conversations_file", w.ConversationsFile, "has a mistake in line "+reason, "")
+		return c
+	}
+	c.cost, c.shot = source.Expected(), source.SingleShot()
 	return c
 }
 
@@ -132,12 +146,4 @@ func (b *builder) replay(path string, w fileWorkload, s *workload.Spec) {
 		s.TurnsMax = 0
 	}
 	s.ConversationsFile = b.file(at, w.ConversationsFile, false)
-	if !b.Fine(at) {
-		return
-	}
-	// The source that will read the file for the jobs knows best what it takes.
-	if _, err := workload.NewSource(*s, 0); err != nil {
-		reason := strings.TrimPrefix(err.Error(), s.ConversationsFile+":")
-		b.Mistake(at, w.ConversationsFile, "has a mistake in line "+reason, "")
-	}
 }

@@ -57,7 +57,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 
 		prober: prober,
 		source: source,
-		budget: workload.NewBudget(j.Traffic.TokensPerMinute),
+		budget: workload.NewBudget(j.Traffic),
 		memory: s.opts.Memory,
 		pace:   workload.NewPace(j.Traffic),
 		sign:   s.opts.Sign,

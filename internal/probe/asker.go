@@ -42,7 +42,7 @@ type Asker struct {
 
 // NewAsker returns an Asker; dial is as in Options.
 func NewAsker(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *Asker {
-	return &Asker{target: t, auth: target.NewAuthorizer(t), client: newClient(t, Options{Dial: dial})}
+	return &Asker{target: t, auth: target.NewAuthorizer(t, "canary"), client: newClient(t, Options{Dial: dial})}
 }
 
 // Close drops the idle connections.

@@ -20,6 +20,7 @@ type dialogue struct {
 	p       *Prober
 	plan    Plan
 	client  *wire.Client
+	extra   map[string]any // fields of each body
 	history []workload.Message
 	added   int // bytes of it, by the target and the user endpoint
 	lastEnd time.Time
@@ -38,14 +39,21 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 	if plan.ID == "" {
 		plan.ID = newConversationID()
 	}
-	return &dialogue{
-		p: p, plan: plan, client: client,
+	d := &dialogue{
+		p: p, plan: plan, client: client, extra: p.opts.Target.Extra,
 		history: append([]workload.Message(nil), plan.Conversation.Opening...),
 		sum: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
 			Scheduled: plan.Scheduled, End: plan.Scheduled, Planned: plan.Conversation.Turns,
 		},
 	}
+	if p.opts.Traced != nil && p.opts.Traced() {
+		d.sum.TraceID, d.sum.SpanID = newID(16), newID(8)
+	}
+	if p.opts.Target.CacheSalt == target.SaltConversation {
+		d.extra = salted(d.extra)
+	}
+	return d
 }
 
 // prepare adds to the history what the next turn is about: the results of calls,
@@ -220,9 +228,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 
 // send sends one request and follows its answer.
 func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField) (*attempt, error) {
-	var traceparent string
-	r.TraceID, traceparent = newTrace()
-	req, scrub, err := d.request(ctx, limit, traceparent)
+	req, scrub, err := d.request(ctx, limit, d.trace(r))
 	if err != nil {
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
@@ -285,7 +291,7 @@ func (d *dialogue) request(ctx context.Context, limit target.LimitField, tracepa
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, traceparent)
+	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, d.extra, traceparent)
 }
 
 // report writes what the attempt saw into the result.

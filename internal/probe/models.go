@@ -31,14 +31,56 @@ const (
 // errNotAsked is why a model is not known that the target would name.
 var errNotAsked = errors.New("the prober could not ask")
 
+// ListModels returns the models that a target lists, in its order. What is no name
+// is left out.
+func ListModels(ctx context.Context, o Options) ([]string, error) {
+	auth, client := target.NewAuthorizer(o.Target, ""), newClient(o.Target, o)
+	defer auth.Close()
+	defer client.CloseIdleConnections()
+	list, scrub, err := listModels(ctx, o.Target, auth, client)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, m := range list {
+		if isModel(m.ID, scrub) {
+			out = append(out, m.ID)
+		}
+	}
+	return out, nil
+}
+
+// isModel reports whether a text of a server is a name.
+func isModel(name string, scrub scrubber) bool {
+	return name != "" && len(name) <= maxModelName && scrub.hide(name) == name && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
 // discoverModel returns the first model that the target lists.
 func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer, client *wire.Client) (string, error) {
+	list, scrub, err := listModels(ctx, t, auth, client)
+	switch {
+	case err != nil:
+		return "", err
+	case len(list) == 0:
+		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
+	case !isModel(list[0].ID, scrub):
+		name := list[0].ID
+		if len(name) > maxModelName {
+			return "", fmt.Errorf("listing the models of %q: the first has a name of %d bytes; set the target's model", t.BaseURL, len(name))
+		}
+		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, scrub.hide(name))
+	}
+	return list[0].ID, nil
+}
+
+// listModels asks the target for its list.
+func listModels(ctx context.Context, t target.Target, auth *target.Authorizer, client *wire.Client) ([]openai.Model, scrubber, error) {
 	timeout := t.ModelsTimeout
 	if timeout <= 0 {
 		timeout = defaultModelsTimeout
 	}
 	if !t.API.Lists() {
-		return "", fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
+		return nil, nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -48,26 +90,16 @@ func discoverModel(ctx context.Context, t target.Target, auth *target.Authorizer
 	}
 	api, scrub, err := newAPI(ctx, base, auth, client, maxModels)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errNotAsked, err)
+		return nil, nil, fmt.Errorf("%w: %w", errNotAsked, err)
 	}
 	list, err := api.ListModels(ctx)
 	switch {
 	case wire.Own(err):
-		return "", fmt.Errorf("listing the models of %q: %w: %s", t.BaseURL, errNotAsked, scrub.clean(err.Error()))
+		return nil, nil, fmt.Errorf("listing the models of %q: %w: %s", t.BaseURL, errNotAsked, scrub.clean(err.Error()))
 	case err != nil:
-		return "", fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))
+		return nil, nil, fmt.Errorf("listing the models of %q: %s", t.BaseURL, scrub.clean(err.Error()))
 	}
-	if len(list.Models) == 0 {
-		return "", fmt.Errorf("listing the models of %q: the list is empty; set the target's model", t.BaseURL)
-	}
-	model := list.Models[0].ID
-	if len(model) > maxModelName {
-		return "", fmt.Errorf("listing the models of %q: the first has a name of %d bytes; set the target's model", t.BaseURL, len(model))
-	}
-	if shown := scrub.hide(model); model == "" || shown != model || strings.ContainsFunc(model, unicode.IsControl) {
-		return "", fmt.Errorf("listing the models of %q: the first is called %.60q, which is no name; set the target's model", t.BaseURL, shown)
-	}
-	return model, nil
+	return list.Models, scrub, nil
 }
 
 // newAPI returns a go-openai client over our own transport, for the calls that

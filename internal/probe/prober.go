@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -42,6 +44,10 @@ type Options struct {
 	Learned *Learned
 	// Lag says how late this process is; nil means never.
 	Lag Lateness
+	// Traced is asked at each conversation's start whether its spans will be
+	// exported: only then is it in a trace of its own, and marked as sampled; nil
+	// means never.
+	Traced func() bool
 }
 
 // Lateness is what a lag.Monitor knows of this process.
@@ -79,7 +85,10 @@ func New(o Options) (*Prober, error) {
 	if o.Learned == nil {
 		o.Learned = &Learned{}
 	}
-	p := &Prober{opts: o, api: api.Of(o.Target.API), auth: target.NewAuthorizer(o.Target)}
+	if o.Target.CacheSalt == target.SaltJob {
+		o.Target.Extra = salted(o.Target.Extra)
+	}
+	p := &Prober{opts: o, api: api.Of(o.Target.API), auth: target.NewAuthorizer(o.Target, o.Workload.Name)}
 	if o.Workload.Check.Regexp != "" {
 		re, err := regexp.Compile(o.Workload.Check.Regexp)
 		if err != nil {
@@ -182,8 +191,9 @@ func newClient(t target.Target, o Options) *wire.Client {
 
 // request builds one turn's request. A key that cannot be read is an error
 // that has the key's place, not its content.
-func (p *Prober) request(ctx context.Context, turn api.Turn, traceparent string) (*http.Request, scrubber, error) {
+func (p *Prober) request(ctx context.Context, turn api.Turn, extra map[string]any, traceparent string) (*http.Request, scrubber, error) {
 	t := p.opts.Target
+	t.Extra = extra
 	header, err := p.auth.Header(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -196,6 +206,13 @@ func (p *Prober) request(ctx context.Context, turn api.Turn, traceparent string)
 	}
 	req, err := newRequest(ctx, t.BaseURL, header, traceparent, body)
 	return req, scrub, err
+}
+
+// salted returns the fields of a body with a salt that nobody else has.
+func salted(extra map[string]any) map[string]any {
+	out := map[string]any{"cache_salt": rand.Text()}
+	maps.Copy(out, extra)
+	return out
 }
 
 // newRequest builds the POST of one turn, with the headers that the target

@@ -50,8 +50,10 @@ type Result struct {
 	// Turn counts from 1.
 	Turn int
 	Kind TurnKind
-	// TraceID is the 32 hex digits of the traceparent header that was sent.
-	TraceID string
+	// TraceID is the 32 hex digits of the traceparent header that was sent. SpanID
+	// is the turn's span and ParentSpanID that of its conversation, 16 hex digits
+	// each; "" where no span is exported.
+	TraceID, SpanID, ParentSpanID string
 
 	// Scheduled is when the arrival process (or the think time) wanted the
 	// turn; Sent is when it was handed to the transport; End is the arrival of
@@ -146,6 +148,8 @@ func (r Result) ScheduleLag() time.Duration { return r.Sent.Sub(r.Scheduled) }
 // Conversation is one finished conversation.
 type Conversation struct {
 	Target, Workload, ID string
+	// TraceID and SpanID are those of its span; "" where none is exported.
+	TraceID, SpanID string
 	// Scheduled is when its first turn was due, End when its last turn ended.
 	Scheduled, End time.Time
 	// Outcome is the outcome of the last turn: Success, the failure that ended

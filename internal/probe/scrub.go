@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"synthetic/internal/probe/target"
 )
 
 // maxErr is the length in bytes to which error texts are cut.
@@ -42,7 +44,7 @@ func newScrubber(header http.Header) scrubber {
 		for _, v := range values {
 			scheme, token, _ := strings.Cut(v, " ") // "Bearer abc"
 			switch name {
-			case "User-Agent", "Anthropic-Version":
+			case "User-Agent", "Anthropic-Version", target.ProbeHeader:
 				continue
 			case "Authorization":
 				add(token, 4)

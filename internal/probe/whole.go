@@ -24,8 +24,7 @@ func (d *dialogue) whole(ctx context.Context, c *Comparison) (said, error) {
 		ctx, cancel = context.WithTimeout(ctx, total)
 		defer cancel()
 	}
-	_, traceparent := newTrace()
-	req, scrub, err := d.request(ctx, d.p.limitField(), traceparent)
+	req, scrub, err := d.request(ctx, d.p.limitField(), d.trace(&Result{}))
 	var answer openai.ChatCompletionResponse
 	if err == nil {
 		answer, err = d.fetch(ctx, req)

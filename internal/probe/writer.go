@@ -34,7 +34,7 @@ type writer struct {
 
 func newWriter(o Options) *writer {
 	t := *o.User
-	return &writer{target: t, auth: target.NewAuthorizer(t), client: newClient(t, o), model: t.Model}
+	return &writer{target: t, auth: target.NewAuthorizer(t, o.Workload.Name), client: newClient(t, o), model: t.Model}
 }
 
 func (w *writer) close() {

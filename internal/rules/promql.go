@@ -58,7 +58,7 @@ func equals(label, value string) string { return label + "=" + strconv.Quote(val
 
 // oneOf matches several values of a label, each taken literally.
 func oneOf(label string, values []string) string {
-	if len(values) == 1 {
+	if len(values) == 1 && !strings.HasSuffix(values[0], anyModel) {
 		return equals(label, values[0])
 	}
 	return label + "=~" + strconv.Quote(alternatives(values))
@@ -72,11 +72,17 @@ func noneOf(label string, values []string) matchers {
 	return matchers{label + "!~" + strconv.Quote(alternatives(values))}
 }
 
+// anyModel ends the name of a target that stands for those of all its models.
+const anyModel = "/*"
+
 // alternatives is a regular expression, anchored by PromQL.
 func alternatives(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		quoted[i] = regexp.QuoteMeta(v)
+		base, whole := strings.CutSuffix(v, anyModel)
+		if quoted[i] = regexp.QuoteMeta(base); whole {
+			quoted[i] += "/.+"
+		}
 	}
 	return strings.Join(quoted, "|")
 }

@@ -48,7 +48,7 @@ func NewClient(t target.Target, dial func(ctx context.Context, network, addr str
 	if _, err := promconfig.NewTLSConfig(&t.HTTP.TLSConfig); err != nil {
 		return nil, err
 	}
-	return &Client{target: t, base: base, auth: target.NewAuthorizer(t), http: &http.Client{
+	return &Client{target: t, base: base, auth: target.NewAuthorizer(t, ""), http: &http.Client{
 		Transport:     wire.New(wire.Options{HTTP: t.HTTP, Dial: dial, DisableReuse: true}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -68,7 +68,7 @@ func (c *Client) get(ctx context.Context, page string, read func(context.Context
 	if err != nil {
 		return fmt.Errorf("asking %q: %w", page, err)
 	}
-	req.Header.Set("User-Agent", "synthetic")
+	req.Header.Set("User-Agent", target.UserAgent())
 	if err := c.authorise(req); err != nil {
 		return err
 	}

@@ -96,6 +96,7 @@ func (s *Sidecar) bounds() []bound.Bound {
 		{Name: "answer_wire_bytes", Level: g.peaks.Wire.Level},
 		{Name: "answer_text_bytes", Level: g.peaks.Answer.Level},
 		{Name: "answer_events", Level: g.peaks.Events.Level},
+		{Name: "spans_queued", Level: s.spans.Level},
 		{Name: "history_added_bytes", Level: g.peaks.Added.Level},
 	}...)
 }

@@ -47,6 +47,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	if s.turns != nil {
 		add(background, s.turns.Run, func() { <-drained }) // it has the last turns
 	}
+	add(background, s.spans.Run, func() { <-drained }) // it has the last spans
 	if s.pager != nil {
 		add(background, s.pager.Run, func() { <-drained }) // it sees the last turns
 	}
@@ -56,6 +57,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	}
 	add(background, s.servers.Run, atOnce)
 	add(background, s.canaries.run, atOnce)
+	add(background, s.models.Run, atOnce)
 	if s.options.Lag != nil {
 		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns
 	}
@@ -84,6 +86,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 func (s *Sidecar) Close() {
 	s.stateLock.Release()
 	s.turns.Close()
+	s.spans.Close()
 	if s.pager != nil {
 		_ = s.pager.Close() // its error came from Run, if it ran
 	}

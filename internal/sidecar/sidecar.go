@@ -34,9 +34,11 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/sidecar/tracing"
 	"synthetic/internal/sidecar/turns"
 )
 
@@ -102,7 +104,14 @@ type Sidecar struct {
 	// configuration named one.
 	prometheus *config.Prometheus
 	turns      *turns.Log // nil unless one is written
-	guards     guards
+	// spans are exported if the first configuration, tracing, says so.
+	spans *tracing.Tracer
+	// models follows what targets serve; base is the configuration in force,
+	// before their models stand in for them.
+	models  *models.Follower
+	base    *config.Config
+	tracing *config.Tracing
+	guards  guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
@@ -126,7 +135,7 @@ func New(o Options) (*Sidecar, error) {
 		}
 		o.Replica = name
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), guards: newGuards(), port: newPort()}
+	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{}, guards: newGuards(), port: newPort()}
 	if err := s.openTurns(); err != nil {
 		return nil, err
 	}
@@ -147,10 +156,13 @@ func New(o Options) (*Sidecar, error) {
 		Bounds:  s.bounds(),
 		Lag:     o.Lag.Lag,
 		TurnLog: s.turnLog(),
+		Spans:   s.spanCounts,
+		Awaited: func(target string) bool { return s.models.Awaits(target) },
+		Models:  func() map[string]models.Listing { return s.models.Listings() },
 	})
 	s.canaries = newCanaries(s)
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Canary: s.canaries.reading, Lag: o.Lag.Lag})
-	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler)))}
+	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
@@ -161,11 +173,18 @@ func New(o Options) (*Sidecar, error) {
 			return probe.New(probe.Options{
 				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
 				Connections: s.guards.connections, Pacer: &with.pacer, Peaks: s.guards.peaks, Learned: &with.learned, Lag: o.Lag,
+				Traced: s.spans.Traced,
 			})
 		},
 		Memory:    s.guards.memory,
 		Sign:      s.recorder.Sign,
 		OnRemoved: s.removed,
+	})
+	s.models = models.New(models.Options{
+		Logger: o.Logger, Changed: s.modelsChanged,
+		List: func(ctx context.Context, t target.Target) ([]string, error) {
+			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})
+		},
 	})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -191,8 +210,13 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 	return err
 }
 
-func (s *Sidecar) apply(cfg *config.Config) error {
+func (s *Sidecar) apply(base *config.Config) error {
+	cfg := base.Expand(s.models.Listed())
 	commitPager, err := s.preparePager(cfg)
+	if err != nil {
+		return err
+	}
+	commitTracing, err := s.prepareTracing(cfg)
 	if err != nil {
 		return err
 	}
@@ -205,6 +229,10 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job
 	}
+	// Before the first job starts, and undone with the process alone.
+	if err := commitTracing(); err != nil {
+		return err
+	}
 	err = s.scheduler.Apply(jobs, func() {
 		s.inexact.Store(inexact)
 		for _, j := range cfg.Jobs {
@@ -216,11 +244,22 @@ func (s *Sidecar) apply(cfg *config.Config) error {
 	}
 	commitServers()
 	s.canaries.apply(cfg)
+	s.base = base
+	s.models.Follow(base.Models)
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}
 	s.configured = true
 	return commitPager()
+}
+
+// modelsChanged puts the targets of models in place of those that serve them.
+func (s *Sidecar) modelsChanged() {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	if err := s.apply(s.base); err != nil {
+		s.logger.Error("A change of models was not taken over", "err", err)
+	}
 }
 
 // removed forgets a job that is over.

@@ -29,6 +29,8 @@ const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 // is safe for concurrent use.
 type Authorizer struct {
 	target Target
+	// probe is the value of ProbeHeader, "" for none.
+	probe string
 	// rest adds what the HTTP client configuration says.
 	rest http.RoundTripper
 	// asking has room for the one question to rest that may be under way: the
@@ -37,9 +39,14 @@ type Authorizer struct {
 	fetching sync.WaitGroup
 }
 
-// NewAuthorizer returns the Authorizer of a target; Close it after use.
-func NewAuthorizer(t Target) *Authorizer {
-	return &Authorizer{target: t, rest: headersOf(t.HTTP), asking: make(chan struct{}, 1)}
+// NewAuthorizer returns the Authorizer of a target for the requests of a workload,
+// "" for those that are no probes; Close it after use.
+func NewAuthorizer(t Target, workload string) *Authorizer {
+	a := &Authorizer{target: t, rest: headersOf(t.HTTP), asking: make(chan struct{}, 1)}
+	if workload != "" && !t.Untagged {
+		a.probe = probeOf(t.Name, workload)
+	}
+	return a
 }
 
 // Header returns the headers of one request: the key, read anew, the target's
@@ -47,7 +54,10 @@ func NewAuthorizer(t Target) *Authorizer {
 // request is timed, since a token may have to be fetched. The errors name files
 // and variables and never their content.
 func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
-	h := http.Header{"User-Agent": {"synthetic"}}
+	h := http.Header{"User-Agent": {UserAgent()}}
+	if a.probe != "" {
+		h.Set(ProbeHeader, a.probe)
+	}
 	key, err := a.target.Key.Read()
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func TestHeader(t *testing.T) {
 		}}}}, "X-Token", "hunter2", "hunter3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := NewAuthorizer(tc.target)
+			a := NewAuthorizer(tc.target, "")
 			defer a.Close()
 			rotate("hunter2")
 			if got := header(t, a).Get(tc.header); got != tc.old {
@@ -92,7 +92,7 @@ func TestOAuth2(t *testing.T) {
 			ClientID: "id", ClientSecretFile: path, TokenURL: server.URL + at,
 		}}}
 	}
-	a := NewAuthorizer(target(path, "/"))
+	a := NewAuthorizer(target(path, "/"), "")
 	defer a.Close()
 	for range 2 {
 		if got := header(t, a).Get("Authorization"); got != "Bearer fresh" {
@@ -102,7 +102,7 @@ func TestOAuth2(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("asked %d times", asked)
 	}
-	b := NewAuthorizer(target(path, "/refuses"))
+	b := NewAuthorizer(target(path, "/refuses"), "")
 	defer b.Close()
 	if _, err := b.Header(t.Context()); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "401") {
 		t.Errorf("refused: %v", err)
@@ -121,7 +121,7 @@ func TestSilentTokenEndpoint(t *testing.T) {
 	}))
 	oauth := promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}
 	before := oauth
-	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &oauth}})
+	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &oauth}}, "")
 	for range 3 { // the later ones wait for the first
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if _, err := a.Header(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -153,7 +153,7 @@ func TestEndlessToken(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}}})
+	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}}}, "")
 	defer a.Close()
 	if _, err := a.Header(t.Context()); err == nil {
 		t.Error("junk without end is a token")

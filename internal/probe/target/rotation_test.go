@@ -21,7 +21,7 @@ func TestOAuth2Rotation(t *testing.T) {
 	}))
 	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &promconfig.OAuth2{
 		ClientID: "id", ClientSecretFile: files.Path("token"), TokenURL: server.URL, TLSConfig: files.Client(),
-	}}})
+	}}}, "")
 	defer a.Close()
 	tlstest.Rotation(t, server, files, now, func() error {
 		_, err := a.Header(t.Context())

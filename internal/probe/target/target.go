@@ -22,6 +22,19 @@ const (
 	PerConversation Connection = "per_conversation"
 )
 
+// Salt says which requests may find each other's prompts in a prefix cache that
+// heeds the field cache_salt, as vLLM's does.
+type Salt string
+
+const (
+	// SaltNone sends no salt: everybody's requests share a cache.
+	SaltNone Salt = "none"
+	// SaltJob is one salt for the conversations of a job, of this process alone.
+	SaltJob Salt = "job"
+	// SaltConversation is one for each conversation: first turns find nothing.
+	SaltConversation Salt = "conversation"
+)
+
 // Target is one deployment.
 type Target struct {
 	// Name is the value of the "target" label.
@@ -56,6 +69,10 @@ type Target struct {
 	Extra map[string]any
 	// ModelsTimeout bounds the discovery of Model.
 	ModelsTimeout time.Duration
+	// Untagged leaves out ProbeHeader.
+	Untagged bool
+	// CacheSalt says with whom the prefix cache is shared; "" is SaltNone.
+	CacheSalt Salt
 }
 
 // Equal reports whether nothing about the deployment differs.

@@ -36,6 +36,8 @@ type Traffic struct {
 	// TokensPerMinute is the budget of prompt plus output tokens; a start over
 	// it is skipped and counted. 0 is no budget.
 	TokensPerMinute int
+	// TokensPerDay is the same for a day.
+	TokensPerDay int
 	// Adaptive is what happens at the first sign of a fault; the zero value is
 	// nothing.
 	Adaptive Adaptive

@@ -5,47 +5,63 @@ import (
 	"time"
 )
 
-// Budget is a bucket of tokens that holds one minute's worth and fills evenly.
-// What a conversation costs is known only afterwards: Allow takes an estimate
-// out, Settle puts the difference back or takes it, so that the bucket may be
-// in debt for a while but the rate holds over time. The debt is bounded: a
+// Budget holds conversations to so many tokens in a time, by a bucket for each
+// limit. What a conversation costs is known only afterwards: Allow takes an
+// estimate out, Settle puts the difference back or takes it, so that a bucket may
+// be in debt for a while but the rate holds over time. The debt is bounded: a
 // server whose usage is nonsense must not silence its prober for days. A nil
 // Budget allows everything. It is safe for concurrent use.
 type Budget struct {
-	mu     sync.Mutex
-	size   float64
-	tokens float64
+	mu      sync.Mutex
+	buckets []bucket
+}
+
+// bucket fills evenly to its size.
+type bucket struct {
+	size, tokens float64
+	// fills is how long it takes to fill, owes how many times its size it may owe.
+	fills  time.Duration
+	owes   float64
 	filled time.Time
 }
 
-// NewBudget returns a full bucket, or nil (no limit) if perMinute is not
-// positive.
-func NewBudget(perMinute int) *Budget {
-	if perMinute <= 0 {
+// NewBudget returns a Budget of full buckets, or nil (no limit) if neither limit
+// is positive. That of a day holds an hour's worth: conversations spread over the
+// day, and a process that begins anew spends at most so much twice.
+func NewBudget(t Traffic) *Budget {
+	var b Budget
+	if n := float64(t.TokensPerMinute); n > 0 {
+		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fills: time.Minute, owes: 60})
+	}
+	if n := float64(t.TokensPerDay) / 24; n > 0 {
+		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fills: time.Hour, owes: 24})
+	}
+	if len(b.buckets) == 0 {
 		return nil
 	}
-	return &Budget{size: float64(perMinute), tokens: float64(perMinute)}
+	return &b
 }
 
 // Allow takes the estimated tokens and reports whether they were there. It
-// never waits. An estimate over a whole minute's worth is allowed when the
-// bucket is full: it could never start otherwise.
+// never waits. An estimate over what a bucket holds is allowed when that is full:
+// it could never start otherwise.
 func (b *Budget) Allow(now time.Time, estimate int) bool {
 	if b == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fill(now)
-	if b.tokens < min(float64(estimate), b.size) {
-		return false
+	for i := range b.buckets {
+		k := &b.buckets[i]
+		if k.fill(now); k.tokens < min(float64(estimate), k.size) {
+			return false
+		}
 	}
-	b.tokens -= float64(estimate)
+	for i := range b.buckets {
+		b.buckets[i].tokens -= float64(estimate)
+	}
 	return true
 }
-
-// maxDebt is how many minutes' worth of tokens a bucket may owe.
-const maxDebt = 60
 
 // Settle corrects an allowed estimate to what was really used.
 func (b *Budget) Settle(estimate, actual int) {
@@ -54,15 +70,18 @@ func (b *Budget) Settle(estimate, actual int) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.tokens = min(max(b.tokens+float64(estimate-actual), -maxDebt*b.size), b.size)
+	for i := range b.buckets {
+		k := &b.buckets[i]
+		k.tokens = min(max(k.tokens+float64(estimate-actual), -k.owes*k.size), k.size)
+	}
 }
 
-func (b *Budget) fill(now time.Time) {
-	if b.filled.IsZero() {
-		b.filled = now
+func (k *bucket) fill(now time.Time) {
+	if k.filled.IsZero() {
+		k.filled = now
 	}
-	if elapsed := now.Sub(b.filled); elapsed > 0 {
-		b.tokens = min(b.tokens+b.size*elapsed.Minutes(), b.size)
-		b.filled = now
+	if elapsed := now.Sub(k.filled); elapsed > 0 {
+		k.tokens = min(k.tokens+k.size*float64(elapsed)/float64(k.fills), k.size)
+		k.filled = now
 	}
 }

@@ -43,7 +43,7 @@ func TestBudget(t *testing.T) {
 	}
 	for name, steps := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := NewBudget(600)
+			b := NewBudget(Traffic{TokensPerMinute: 600})
 			for i, s := range steps {
 				now := begin.Add(time.Duration(s.at * float64(time.Second)))
 				if got := b.Allow(now, s.estimate); got != s.want {
@@ -57,8 +57,49 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestBudgetOfADay holds that a day's budget is handed out evenly, that a process
+// that begins anew has an hour's worth, and that the smaller of two budgets counts.
+func TestBudgetOfADay(t *testing.T) {
+	tests := map[string]struct {
+		traffic           Traffic
+		atOnce, inTheDay  int // conversations of 100 tokens
+		afterAnHourOfRest int
+	}{
+		"a day's":             {Traffic{TokensPerDay: 24_000}, 10, 250, 10},
+		"with a minute's":     {Traffic{TokensPerDay: 24_000, TokensPerMinute: 500}, 5, 250, 5},
+		"less than an hour's": {Traffic{TokensPerDay: 1_200}, 1, 13, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			b, now := NewBudget(tc.traffic), time.Unix(1_700_000_000, 0)
+			take := func() (n int) {
+				for b.Allow(now, 100) {
+					b.Settle(100, 100)
+					n++
+				}
+				return n
+			}
+			if got := take(); got != tc.atOnce {
+				t.Errorf("%d conversations at once, want %d", got, tc.atOnce)
+			}
+			all := tc.atOnce
+			for range 24 * 60 {
+				now = now.Add(time.Minute)
+				all += take()
+			}
+			if all < tc.inTheDay-1 || all > tc.inTheDay {
+				t.Errorf("%d conversations in a day, want %d", all, tc.inTheDay)
+			}
+			now = now.Add(time.Hour)
+			if got := take(); got != tc.afterAnHourOfRest {
+				t.Errorf("%d conversations after an hour of rest, want %d", got, tc.afterAnHourOfRest)
+			}
+		})
+	}
+}
+
 func TestNoBudgetAllowsEverything(t *testing.T) {
-	b := NewBudget(0)
+	b := NewBudget(Traffic{})
 	if !b.Allow(time.Now(), 1<<40) {
 		t.Error("refused without a budget")
 	}
@@ -69,7 +110,7 @@ func TestNoBudgetAllowsEverything(t *testing.T) {
 func TestBudgetHoldsItsRate(t *testing.T) {
 	const perMinute, minutes = 10_000, 200
 	rng := rand.New(rand.NewPCG(1, 2))
-	b := NewBudget(perMinute)
+	b := NewBudget(Traffic{TokensPerMinute: perMinute})
 	now := time.Unix(1_700_000_000, 0)
 	used := 0
 	for range minutes * 60 {

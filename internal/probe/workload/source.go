@@ -92,14 +92,20 @@ func (s *Source) Next() Conversation {
 	for range c.Turns - 1 {
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
-	for _, m := range c.Opening {
-		c.CharsOpening += utf8.RuneCountInString(m.Content)
-	}
+	c.CharsOpening = charsOf(c.Opening)
 	if len(s.images) > 0 {
 		c.Opening[len(c.Opening)-1].Images = s.images
 		c.CharsOpening = 0 // nothing of the usage is of the text alone
 	}
 	return c
+}
+
+// charsOf counts the characters of messages.
+func charsOf(all []Message) (n int) {
+	for _, m := range all {
+		n += utf8.RuneCountInString(m.Content)
+	}
+	return n
 }
 
 func (s *Source) generate(c *Conversation, rng *rand.Rand) {

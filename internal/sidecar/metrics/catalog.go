@@ -148,6 +148,13 @@ const (
 	Throttled      = "synthetic_target_throttled_seconds_total"
 	TurnLogDropped = "synthetic_turn_log_dropped_total"
 
+	ModelsProbed  = "synthetic_models_probed"
+	ModelsLeftOut = "synthetic_models_left_out"
+	ModelsListed  = "synthetic_models_listed_timestamp_seconds"
+
+	SpansExported = "synthetic_spans_exported_total"
+	SpansLost     = "synthetic_spans_lost_total"
+
 	BoundLimit = "synthetic_bound_limit"
 	BoundUsed  = "synthetic_bound_used"
 )
@@ -282,6 +289,11 @@ func Catalog() []Metric {
 
 		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
 		{TurnLogDropped, Counter, "turns", "Turns that are missing in the log of turns, because it could not be written or could not keep up; absent where none is written.", nil},
+		{ModelsProbed, Gauge, "", "Models of a target that are probed, each as a target TARGET/MODEL of its own; absent where models are not followed.", []string{LabelTarget}},
+		{ModelsLeftOut, Gauge, "", "Models of a target that would be probed, but for max_models.", []string{LabelTarget}},
+		{ModelsListed, Gauge, "seconds", "Unix time at which a target last said which models it serves; 0 for never. Those that are probed are as of then.", []string{LabelTarget}},
+		{SpansExported, Counter, "", "Spans that the receiver of tracing.url took; absent where none are exported.", nil},
+		{SpansLost, Counter, "", "Spans that it did not get, by reason: the queue had no room (queue_full), or it could not be reached or refused them (not_taken); absent where none are exported.", []string{LabelReason}},
 		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},
 		{BoundUsed, Gauge, "", "What is in use of a bound now; for a bound of single turns, what was used when it came nearest to its limit.", []string{LabelBound}},
 	}

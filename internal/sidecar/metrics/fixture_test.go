@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -39,6 +40,10 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
+		Models: func() map[string]models.Listing {
+			return map[string]models.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
+		},
+		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{
 			{Name: "memory_bytes", Level: func() (used, limit float64) { return 3, 10 }},
 			{Name: "none", Level: func() (used, limit float64) { return 3, 0 }},

@@ -67,6 +67,19 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	if r.options.TurnLog != nil {
 		e.add(TurnLogDropped, nil, float64(r.options.TurnLog()))
 	}
+	if r.options.Spans != nil {
+		if s, on := r.options.Spans(); on {
+			e.add(SpansExported, nil, float64(s.Exported))
+			e.add(SpansLost, labels{}.with(LabelReason, "queue_full"), float64(s.Dropped))
+			e.add(SpansLost, labels{}.with(LabelReason, "not_taken"), float64(s.Refused))
+		}
+	}
+	if r.options.Models != nil {
+		for target, m := range r.options.Models() {
+			e.addAll(labels{}.with(LabelTarget, target), value{ModelsProbed, float64(m.Probed)},
+				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
+		}
+	}
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
 			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})

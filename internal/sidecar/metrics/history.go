@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"iter"
+	"maps"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
@@ -19,7 +20,21 @@ func (r *Recorder) Histories() iter.Seq2[probe.Key, []byte] {
 				return
 			}
 		}
+		for key, data := range r.awaited() {
+			if !yield(key, data) {
+				return
+			}
+		}
 	}
+}
+
+// awaited are the histories of jobs that are not there and may still come.
+func (r *Recorder) awaited() map[probe.Key][]byte {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := maps.Clone(r.histories)
+	maps.DeleteFunc(out, func(k probe.Key, _ []byte) bool { return !r.options.Awaited(k.Target) })
+	return out
 }
 
 // RestoreHistories takes over what Histories gave in an earlier process. A job

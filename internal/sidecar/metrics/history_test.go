@@ -47,6 +47,20 @@ func TestHistories(t *testing.T) {
 	}
 }
 
+// TestAwaitedJobsAreKept: what was known of a job that may still come is not
+// forgotten by a process that saves before it comes.
+func TestAwaitedJobsAreKept(t *testing.T) {
+	r := NewRecorder(Options{Awaited: func(target string) bool { return target == "m/late" }})
+	r.RestoreBaselines(regression.File{Jobs: []regression.JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}})
+	r.RestoreHistories(map[probe.Key][]byte{{Target: "m/late", Workload: "w"}: {1}, {Target: "gone", Workload: "w"}: {1}})
+	if jobs := r.Baselines().Jobs; len(jobs) != 1 || jobs[0].Target != "m/late" {
+		t.Errorf("kept %v", jobs)
+	}
+	if got := targetsOf(slices.Collect(maps.Keys(maps.Collect(r.Histories())))); !slices.Equal(got, []string{"m/late"}) {
+		t.Errorf("kept the histories of %v", got)
+	}
+}
+
 // TestAccept names what is accepted, by target and workload.
 func TestAccept(t *testing.T) {
 	c := &clock{start}

@@ -8,6 +8,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
@@ -35,9 +36,21 @@ type Options struct {
 	HistoryRefused func(job probe.Key, err error)
 	// TurnLog says how many turns the log of turns lacks; nil where none is written.
 	TurnLog func() uint64
+	// Models says of the targets of which several models are probed how they
+	// stand; nil where there are none.
+	Models func() map[string]models.Listing
+	// Awaited says of a target without jobs that it may still get some: what an
+	// earlier process knew of it is kept; nil means of none.
+	Awaited func(target string) bool
+	// Spans says how spans fared; false, or nil, where none are exported.
+	Spans func() (Spans, bool)
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }
+
+// Spans are counts of spans: sent, without room in the queue, and not taken by the
+// receiver.
+type Spans struct{ Exported, Dropped, Refused uint64 }
 
 // Build are the labels of synthetic_build_info.
 type Build struct {
@@ -77,6 +90,9 @@ func NewRecorder(o Options) *Recorder {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
+	}
+	if o.Awaited == nil {
+		o.Awaited = func(string) bool { return false }
 	}
 	if o.HistoryRefused == nil {
 		o.HistoryRefused = func(probe.Key, error) {}

@@ -87,6 +87,11 @@ func (r *Recorder) Baselines() regression.File {
 		f.Jobs = append(f.Jobs, j.regression.State(j.key.Target, j.key.Workload, now))
 		j.mu.Unlock()
 	}
+	for key, st := range r.restored {
+		if r.options.Awaited(key.Target) {
+			f.Jobs = append(f.Jobs, st)
+		}
+	}
 	return f
 }
 

@@ -14,7 +14,7 @@ func saved(t *testing.T, targets ...string) (f regression.File) {
 	t.Helper()
 	for _, target := range targets {
 		var j regression.JobState
-		text := fmt.Sprintf(`{"target": %q, "workload": "chat", "series": [{"page": {"up": true, "seen": %d, "limit": 0.7}, "known": 0.3}]}`, target, start.Unix()/60)
+		text := fmt.Sprintf(`{"target": %q, "workload": "chat", "series": [{"page": {"up": true, "seen": %d, "limit": 0.7}, "told": {"level": 0.3}}]}`, target, start.Unix()/60)
 		if err := json.Unmarshal([]byte(text), &j); err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +51,8 @@ func TestRestoreBaselines(t *testing.T) {
 			if !j.Saved.Equal(c.now) {
 				t.Errorf("%s: %s is saved at %v, want %v", name, j.Target, j.Saved, c.now)
 			}
-			if got := j.Series[0].Page.Up; got != tt.want[i] || (j.Series[0].Known > 0) != tt.want[i] {
-				t.Errorf("%s: %s pages: %v, and knows %v", name, j.Target, got, j.Series[0].Known)
+			if got := j.Series[0].Page.Up; got != tt.want[i] || (j.Series[0].Told.Level > 0) != tt.want[i] {
+				t.Errorf("%s: %s pages: %v, and knows %v", name, j.Target, got, j.Series[0].Told)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
@@ -22,6 +23,10 @@ type Job struct {
 	// Policy is what a regression of its turns is; the zero value means that of a
 	// job alone.
 	Policy regression.Policy
+	// Footprint is what it is expected to spend, Price what that costs; nil where
+	// nobody said.
+	Footprint workload.Footprint
+	Price     *workload.Price
 	// ServerMetrics says that the metrics of its target's server are read.
 	ServerMetrics bool
 }

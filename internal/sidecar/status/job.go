@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/slo"
+	"synthetic/internal/sidecar/sink"
 )
 
 // How much is kept of each job: 512 samples of about 150 bytes and at most 92
@@ -24,8 +24,9 @@ const (
 type job struct {
 	mu sync.Mutex
 
-	begun      bool // something happened
-	objectives []slo.Objective
+	begun bool // something happened
+	info  sink.Job
+	spent spent
 	// counted has the counts and what is expected; its figures are made when
 	// they are asked for.
 	counted             Job
@@ -86,6 +87,7 @@ func (j *job) turnEnded(r probe.Result) {
 	r.Err = clip(r.Err, errorKept)
 	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
 	c.Turns++
+	j.spent.add(&r)
 	if r.Outcome.Own() {
 		j.endedByUs(r)
 		return

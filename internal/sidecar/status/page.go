@@ -77,11 +77,12 @@ func (p *Page) Add(info sink.Job) {
 	j := p.jobs[info.Key()]
 	if j == nil {
 		j = newJob(info.Key())
+		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.objectives, j.counted.Expected, j.counted.Burst = info.Objectives, expectedOf(info.Benchmark), ""
+	j.info, j.counted.Expected, j.counted.Burst = info, expectedOf(info.Benchmark), ""
 }
 
 func (p *Page) all() map[probe.Key]*job {

@@ -18,6 +18,8 @@ type Snapshot struct {
 	Window Duration `json:"window_seconds"`
 	// Lag is how late the prober itself was in the last minute.
 	Lag Duration `json:"prober_lag_seconds"`
+	// Spending is that of all jobs.
+	Spending Spending `json:"spending"`
 	// Jobs are sorted by target and workload.
 	Jobs []Job `json:"jobs"`
 }
@@ -42,7 +44,8 @@ type Job struct {
 
 	// Burst is why it is probed more often now: a turn failed, or a signal is on its
 	// way to a page; "" while it is not.
-	Burst string `json:"burst"`
+	Burst    string   `json:"burst"`
+	Spending Spending `json:"spending"`
 
 	// InPart says that the job is judged in part at most: the prober itself is too
 	// late for an objective, or spoiled the last turn. A prober is starved, in the
@@ -145,6 +148,7 @@ func (p *Page) Snapshot() Snapshot {
 			s.Jobs = append(s.Jobs, one)
 		}
 	}
+	s.Spending = together(s.Jobs)
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))
 	})
@@ -158,8 +162,9 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 		j.mu.Unlock()
 		return out, false
 	}
-	objectives, last, samples := j.objectives, j.last, slices.Clone(j.samples)
+	objectives, last, samples := j.info.Objectives, j.last, slices.Clone(j.samples)
 	out = j.counted
+	out.Spending = j.spent.spending(j.info, now)
 	out.Skipped = maps.Clone(out.Skipped)
 	j.mu.Unlock()
 

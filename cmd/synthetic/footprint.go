@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"synthetic/internal/config"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
+)
+
+// spending says what the jobs of a configuration are expected to spend in a day,
+// one by one and in all.
+func spending(cfg *config.Config) []string {
+	var out []string
+	cfg = cfg.Expand(nil)
+	for _, j := range cfg.Jobs {
+		line := fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j))
+		if n := cfg.UpTo(j.Target.Name); n > 1 {
+			line += fmt.Sprintf("; for each of up to %d models", n)
+		}
+		out = append(out, line)
+	}
+	day, money, priced, known := cfg.Footprint()
+	if day.Sum() == 0 || len(cfg.Jobs) == 1 && len(cfg.Models) == 0 {
+		return out
+	}
+	all := "in all: " + aDay(day)
+	if priced {
+		all += fmt.Sprintf(", for %.2f", money)
+	}
+	if !known {
+		all += ", without the closed loops"
+	}
+	return append(out, all)
+}
+
+// spent says what a job is expected to spend.
+func spent(j sink.Job) string {
+	f := j.Footprint
+	if f.Day.Sum() == 0 {
+		return fmt.Sprintf("%s a conversation; how many a day depends on how fast the deployment is", f.Conversation)
+	}
+	text := aDay(f.Day)
+	if p := j.Price; p != nil {
+		cold := f.Day
+		cold.Cached = 0
+		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Of(f.Day), p.Of(cold))
+	}
+	if f.Bursts.Sum() > 0 {
+		text += fmt.Sprintf("; bursts at signs of a fault add %s at most", f.Bursts)
+	}
+	if f.Budgeted {
+		text += "; the budget holds it there"
+	}
+	return text
+}
+
+func aDay(t workload.Tokens) string {
+	return fmt.Sprintf("%s a day, at most %s of the prompts cached", t, workload.Amount(t.Cached))
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestFootprintIsSaid holds that nobody has to count what probing spends: the
+// check and the page say it, and every request says whose it is.
+func TestFootprintIsSaid(t *testing.T) {
+	type seen struct{ path, agent, probe string }
+	requests := make(chan seen, 100)
+	d, _ := fastDeployment(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case requests <- seen{r.URL.Path, r.UserAgent(), r.Header.Get("X-Synthetic-Probe")}:
+		default:
+		}
+		d.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	text := fmt.Sprintf("targets:\n  - {name: a, base_url: %q, price: {prompt: 1, cached: 0.1, output: 4}}\n  - {name: b, base_url: %q, probe_header: false}\n", server.URL, server.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	var out, log strings.Builder
+	if code := run(context.Background(), []string{"check", "config", file}, &out, &log); code != 0 {
+		t.Fatalf("code %d: %s", code, log.String())
+	}
+	for _, want := range []string{
+		"chat to a: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached, for 7.21, or 14.94 with nothing cached; bursts at signs of a fault add 6.14 M prompt and 985 k output tokens at most\n",
+		"chat to b: 9.1 M prompt and 1.46 M output tokens a day, at most 8.58 M of the prompts cached; bursts at signs of a fault add 6.14 M prompt and 985 k output tokens at most\n",
+		"in all: 18.2 M prompt and 2.92 M output tokens a day, at most 17.2 M of the prompts cached\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
+	}
+
+	p := sidecarRun(t, file)
+	var status struct {
+		Jobs []struct {
+			Spending struct {
+				Expected struct {
+					Prompt float64 `json:"prompt_tokens"`
+					Cost   float64 `json:"cost"`
+				} `json:"expected_per_day"`
+			} `json:"spending"`
+		} `json:"jobs"`
+	}
+	p.until("turn to each target", func(s map[string]float64) bool {
+		a, _ := sum(s, "synthetic_turns_total", `target="a"`)
+		b, _ := sum(s, "synthetic_turns_total", `target="b"`)
+		return a > 0 && b > 0
+	})
+	_, body := p.get("/api/status")
+	if err := json.Unmarshal([]byte(body), &status); err != nil {
+		t.Fatal(err)
+	}
+	if e := status.Jobs[0].Spending.Expected; e.Prompt < 15.2e6 || e.Prompt > 15.3e6 || e.Cost < 12 || e.Cost > 12.2 {
+		t.Errorf("the page expects %+v", e)
+	}
+	if _, page := p.get("/?target=a"); !strings.Contains(page, "expected at most: 15.2 M prompt") {
+		t.Errorf("the page does not say what a day takes:\n%s", page)
+	}
+	p.end()
+	server.Close() // which waits for its handlers
+	close(requests)
+	said := map[string]bool{}
+	for r := range requests {
+		if !strings.HasPrefix(r.agent, "synthetic/") || r.agent == "synthetic/" {
+			t.Errorf("%s was asked for by %q", r.path, r.agent)
+		}
+		said[r.probe] = true
+	}
+	if len(said) != 2 || !said["a/chat"] || !said[""] {
+		t.Errorf("the requests called themselves %v", said)
+	}
+}
+
+// TestFootprintOfTheDocs holds the figures of the page on costs to the binary's.
+func TestFootprintOfTheDocs(t *testing.T) {
+	var out, log strings.Builder
+	if code := run(context.Background(), []string{"check", "config", "../../examples/minimal.yml"}, &out, &log); code != 0 {
+		t.Fatalf("code %d: %s", code, log.String())
+	}
+	page, err := os.ReadFile("../../docs/how-to/costs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), said) {
+		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", said)
+	}
+}

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"slices"
+
+	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/models"
+	"synthetic/internal/slo"
+	"synthetic/internal/yamlform"
+)
+
+// models keeps which models of a target are probed, where that is said.
+func (b *builder) models(path string, in fileTarget, t target.Target) {
+	at := path + ".models"
+	if !b.Has(at) {
+		b.Useless(path, "without models", "remove it, or write models", "max_models", "models_interval")
+		return
+	}
+	for _, other := range []string{"model", "server_metrics"} {
+		if b.Has(path+"."+other) && b.Fine(at) {
+			b.Mistake(at, "", "stands beside "+other+", which is of one model", "keep one of the two, or write a target for each model")
+		}
+	}
+	seen := map[string]bool{}
+	for i, name := range in.Models {
+		if item := yamlform.Index(at, i); seen[name] && b.Fine(item) {
+			b.Mistake(item, name, "is there twice", "remove one of the two")
+		}
+		seen[name] = true
+	}
+	b.sets = append(b.sets, models.Set{Target: t, Patterns: in.Models, Most: in.MaxModels, Interval: in.ModelsInterval})
+}
+
+// Expand returns the configuration with a target of its own for each model that
+// is probed, TARGET/MODEL, from what targets have listed. One that has listed
+// nothing yet, or nothing that matches, stays as it is: that it cannot be used is
+// to be measured.
+func (c *Config) Expand(listed map[string][]string) *Config {
+	return c.expand(func(s models.Set) []target.Target { return derived(s, listed[s.Target.Name]) })
+}
+
+// ForRules returns the configuration as rules are written for that outlive what
+// is listed now: TARGET/* stands for every model.
+func (c *Config) ForRules() *Config {
+	return c.expand(func(s models.Set) []target.Target {
+		out := derived(s, nil)
+		if s.Open() {
+			s.Target.Name += "/*"
+			out = append(out, s.Target)
+		}
+		return out
+	})
+}
+
+// derived are the targets that stand for one. Models whose names differ in
+// characters alone that no label of ours has are one target, the first.
+func derived(s models.Set, listed []string) (out []target.Target) {
+	picked, _ := s.Pick(listed)
+	for _, model := range picked {
+		t := s.Target
+		t.Name, t.Model = t.Name+"/"+yamlform.LabelSafe(model), model
+		if !slices.ContainsFunc(out, func(o target.Target) bool { return o.Name == t.Name }) {
+			out = append(out, t)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if len(s.Patterns) > 0 {
+		s.Target.Model = s.Patterns[0] // which it does not serve, and says so
+	}
+	return []target.Target{s.Target}
+}
+
+func (c *Config) expand(targets func(models.Set) []target.Target) *Config {
+	if len(c.Models) == 0 {
+		return c
+	}
+	by := map[string][]target.Target{}
+	for _, s := range c.Models {
+		by[s.Target.Name] = targets(s)
+	}
+	each := func(t target.Target) []target.Target {
+		if d := by[t.Name]; d != nil {
+			return d
+		}
+		return []target.Target{t}
+	}
+	objectives := func(in []slo.Objective) []slo.Objective {
+		out := slices.Clone(in)
+		for i, o := range out {
+			out[i].Targets = nil
+			for _, name := range o.Targets {
+				for _, t := range each(target.Target{Name: name}) {
+					out[i].Targets = append(out[i].Targets, t.Name)
+				}
+			}
+		}
+		return out
+	}
+	e := *c
+	e.Targets, e.Jobs, e.SLOs = nil, nil, objectives(c.SLOs)
+	for _, t := range c.Targets {
+		e.Targets = append(e.Targets, each(t)...)
+	}
+	for _, j := range c.Jobs {
+		j.Objectives = objectives(j.Objectives)
+		for _, t := range each(j.Target) {
+			j.Target = t
+			e.Jobs = append(e.Jobs, j)
+		}
+	}
+	for i := range e.Jobs { // the promise is for all of them together
+		e.Jobs[i].Policy.FalsePages *= float64(len(c.Jobs)) / float64(len(e.Jobs))
+	}
+	return &e
+}
+
+// UpTo is how many targets one may stand for that has listed nothing yet.
+func (c *Config) UpTo(name string) int {
+	for _, s := range c.Models {
+		if s.Target.Name == name && s.Open() {
+			return s.Most
+		}
+	}
+	return 1
+}

@@ -1,0 +1,51 @@
+package workload
+
+import (
+	"math"
+	"testing"
+)
+
+// TestExpected holds the estimate of a conversation to the mean of those that the
+// source really plans.
+func TestExpected(t *testing.T) {
+	specs := map[string]Spec{
+		"default":          {TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, MaxOutputTokens: 128},
+		"unique openings":  {TurnsMin: 1, TurnsMax: 4, PromptTokens: 300, FollowupTokens: 40, MaxOutputTokens: 64, System: "Be brief."},
+		"one turn":         {TurnsMin: 1, TurnsMax: 1, PromptTokens: 900, Starters: 3, MaxOutputTokens: 16},
+		"a script":         {TurnsMin: 2, TurnsMax: 6, PromptTokens: 200, Starters: 2, MaxOutputTokens: 32, Followups: []string{"Why?", "Tell me a good deal more about that, please."}},
+		"no limit":         {TurnsMin: 2, TurnsMax: 2, PromptTokens: 200, Starters: 2},
+		"a replayed file":  {ConversationsFile: "testdata/footprint.jsonl", MaxOutputTokens: 50},
+		"its first 2 only": {ConversationsFile: "testdata/footprint.jsonl", MaxOutputTokens: 50, TurnsMax: 2},
+	}
+	for name, spec := range specs {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSource(spec, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const n = 3000
+			sum := 0
+			for range n {
+				sum += s.Estimate(s.Next())
+			}
+			got, want := s.Expected(), float64(sum)/n
+			if math.Abs(got.Sum()-want) > 0.03*want {
+				t.Errorf("a conversation takes %.0f tokens, %.0f are planned", got.Sum(), want)
+			}
+			if shot := s.SingleShot(); shot.Prompt <= 0 || shot.Prompt > got.Prompt || shot.Output != 0 {
+				t.Errorf("a single shot takes %+v", shot)
+			}
+			if got.Cached < 0 || got.Cached > got.Prompt || spec.Starters > 0 && got.Cached == 0 {
+				t.Errorf("%.0f of %.0f prompt tokens may be cached", got.Cached, got.Prompt)
+			}
+		})
+	}
+}
+
+func TestAmount(t *testing.T) {
+	for n, want := range map[float64]string{0: "0", 999: "999", 999.6: "1 k", 55.13e6: "55.1 M", 7e9: "7 G", 2e13: "2e+04 G"} {
+		if got := Amount(n); got != want {
+			t.Errorf("%v is %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"synthetic/internal/probe/target"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestPick(t *testing.T) {
+	tests := map[string]struct {
+		patterns []string
+		most     int
+		listed   []string
+		want     []string
+		left     int
+	}{
+		"all":                             {nil, 8, []string{"b", "a"}, []string{"a", "b"}, 0},
+		"all, nothing listed":             {nil, 8, nil, nil, 0},
+		"too many":                        {nil, 2, []string{"c", "b", "a"}, []string{"a", "b"}, 1},
+		"names are probed if not listed":  {[]string{"y", "x"}, 8, []string{"z"}, []string{"x", "y"}, 0},
+		"a pattern":                       {[]string{"meta/*-8b"}, 8, []string{"meta/llama/3-8b", "meta/3-70b", "metaX8b"}, []string{"meta/llama/3-8b"}, 0},
+		"a dot is a dot":                  {[]string{"v1.*"}, 8, []string{"v1.5", "v10"}, []string{"v1.5"}, 0},
+		"names before matches":            {[]string{"z", "*"}, 2, []string{"b", "a", "z"}, []string{"z", "a"}, 1},
+		"listed twice":                    {nil, 8, []string{"a", "a"}, []string{"a"}, 0},
+		"a name that is a regexp is none": {[]string{"(.+"}, 8, []string{"a"}, []string{"(.+"}, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, left := Set{Patterns: tc.patterns, Most: tc.most}.Pick(tc.listed)
+			if diff := cmp.Diff(tc.want, got); diff != "" || left != tc.left {
+				t.Errorf("left %d, want %d (-want +got):\n%s", left, tc.left, diff)
+			}
+		})
+	}
+}
+
+// TestFollower follows one target through changes, failures and reloads, in
+// virtual time.
+func TestFollower(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var log strings.Builder
+		answer, changes, asked := []string(nil), 0, 0
+		err := errors.New("no route")
+		f := New(Options{
+			Logger: slog.New(slog.NewTextHandler(&log, nil)),
+			List: func(context.Context, target.Target) ([]string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked++
+				return append([]string(nil), answer...), err
+			},
+			Changed: func() { changes++ },
+		})
+		set := Set{Target: target.Target{Name: "a"}, Most: 2, Interval: time.Minute}
+		f.Follow([]Set{set, {Target: target.Target{Name: "fixed"}, Patterns: []string{"x"}, Most: 8, Interval: time.Minute}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = f.Run(ctx) })
+		after := func(d time.Duration, what string, wantChanges int, want ...string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if diff := cmp.Diff(want, f.Listed()["a"]); diff != "" || changes != wantChanges {
+				t.Errorf("%s: %d changes, want %d (-want +got):\n%s", what, changes, wantChanges, diff)
+			}
+		}
+		say := func(e error, models ...string) {
+			mu.Lock()
+			defer mu.Unlock()
+			err, answer = e, models
+		}
+		after(time.Second, "nobody answers", 0)
+		if !f.Awaits("a/x") || f.Awaits("fixed/x") || f.Awaits("b/x") {
+			t.Error("awaits the wrong targets")
+		}
+		say(nil, "y", "x")
+		after(5*time.Second, "the first answer counts, and is asked for soon", 1, "x", "y")
+		if f.Awaits("a/x") {
+			t.Error("awaits what has come")
+		}
+		say(nil, "x")
+		after(time.Minute, "one answer without a model", 1, "x", "y")
+		say(nil, "x", "y")
+		after(time.Minute, "it is back", 1, "x", "y")
+		say(nil, "x", "y", "z")
+		after(2*time.Minute, "two answers with a new one", 2, "x", "y", "z")
+		if l := f.Listings()["a"]; l.Probed != 2 || l.LeftOut != 1 || len(f.Listings()) != 1 {
+			t.Errorf("%+v", f.Listings())
+		}
+		known := f.Listings()["a"].At
+		say(errors.New("no route"))
+		after(10*time.Minute, "what is known stays", 2, "x", "y", "z")
+		if at := f.Listings()["a"].At; at != known {
+			t.Errorf("known since %v, want %v", at, known)
+		}
+		say(nil, "x", "y", "z")
+		after(time.Minute, "and goes on", 2, "x", "y", "z")
+		before := asked
+		f.Follow([]Set{set})
+		after(time.Second, "a reload without a change asks nobody", 2, "x", "y", "z")
+		if asked != before {
+			t.Errorf("asked %d times more", asked-before)
+		}
+		f.Follow(nil)
+		after(time.Hour, "nothing is followed any more", 2)
+		cancel()
+		running.Wait()
+		if text := log.String(); strings.Count(text, "Cannot list") != 2 || strings.Count(text, "can be listed again") != 2 || !strings.Contains(text, "left_out=1") {
+			t.Errorf("log:\n%s", text)
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package sidecar
+
+import (
+	"reflect"
+
+	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/version"
+
+	"synthetic/internal/config"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/tracing"
+)
+
+// prepareTracing brings the export of spans in line with a configuration: the
+// first one switches it on. It returns what to do once the rest of the
+// configuration is in force.
+func (s *Sidecar) prepareTracing(cfg *config.Config) (commit func() error, err error) {
+	nothing := func() error { return nil }
+	t := cfg.Tracing
+	if s.configured {
+		if !reflect.DeepEqual(s.tracing, t) {
+			return nil, refused("tracing: cannot change while the process runs: restart it, or undo the change")
+		}
+		return nothing, nil
+	}
+	if t == nil {
+		return nothing, nil
+	}
+	client, err := promconfig.NewClientFromConfig(t.HTTP(), "tracing")
+	if err != nil {
+		return nil, refused("tracing: %w", err)
+	}
+	return func() error {
+		s.tracing = t
+		return s.spans.Start(tracing.Options{
+			URL: t.Endpoint(), Client: client, Timeout: t.Timeout, Ratio: t.Ratio, Version: version.Version, Logger: s.logger,
+		})
+	}, nil
+}
+
+// spanCounts says for the metrics how spans fared; false where none are exported.
+func (s *Sidecar) spanCounts() (metrics.Spans, bool) {
+	c, on := s.spans.Counts()
+	return metrics.Spans(c), on
+}

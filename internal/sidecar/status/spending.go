@@ -1,0 +1,150 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
+)
+
+// Spending is what probing takes in a day.
+type Spending struct {
+	// Measured is what the turns of the last Span took, as much of a day as is
+	// known, times what is missing of the day; nil in the first minute. Turns whose
+	// usage is not known are counted by their output alone.
+	Measured *Day     `json:"measured_per_day"`
+	Span     Duration `json:"span_seconds"`
+	// Expected follows from the configuration; nil where that does not say.
+	Expected *Day `json:"expected_per_day"`
+}
+
+// Day is what a day takes, in tokens and, where they have a price, in money.
+type Day struct {
+	Prompt float64  `json:"prompt_tokens"`
+	Cached float64  `json:"cached_prompt_tokens"`
+	Output float64  `json:"output_tokens"`
+	Cost   *float64 `json:"cost,omitempty"`
+}
+
+// leastSpan is how much must be known before it is taken for a day.
+const leastSpan = time.Minute
+
+func dayOf(t workload.Tokens, p *workload.Price) *Day {
+	d := &Day{Prompt: t.Prompt, Cached: t.Cached, Output: t.Output}
+	if p != nil {
+		cost := p.Of(t)
+		d.Cost = &cost
+	}
+	return d
+}
+
+// spent are the tokens of the last hours.
+type spent struct {
+	since time.Time
+	hours [24]struct {
+		hour int64 // since 1970
+		workload.Tokens
+	}
+}
+
+func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
+
+// add takes in a turn.
+func (s *spent) add(r *probe.Result) {
+	hour := hourOf(r.End)
+	at := &s.hours[uint64(hour)%uint64(len(s.hours))]
+	if at.hour != hour {
+		at.hour, at.Tokens = hour, workload.Tokens{}
+	}
+	at.Tokens = at.Plus(workload.Tokens{
+		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
+	})
+}
+
+// perDay is what a day takes at the rate of the last span.
+func (s *spent) perDay(now time.Time) (day workload.Tokens, span time.Duration) {
+	oldest := hourOf(now) - int64(len(s.hours)) + 1
+	for _, h := range s.hours {
+		if h.hour >= oldest {
+			day = day.Plus(h.Tokens)
+		}
+	}
+	from := time.Unix(oldest*3600, 0)
+	if s.since.After(from) {
+		from = s.since
+	}
+	if span = now.Sub(from); span < leastSpan {
+		return workload.Tokens{}, span
+	}
+	return day.Times(float64(24*time.Hour) / float64(span)), span
+}
+
+// spending sums up what a job takes.
+func (s *spent) spending(info sink.Job, now time.Time) (out Spending) {
+	day, span := s.perDay(now)
+	out.Span = Duration(probe.Some(span))
+	if span >= leastSpan {
+		out.Measured = dayOf(day, info.Price)
+	}
+	if f := info.Footprint; f.Day.Sum() > 0 {
+		out.Expected = dayOf(f.Day.Plus(f.Bursts), info.Price)
+	}
+	return out
+}
+
+// together adds up those of several jobs; what one of them does not know the sum
+// does not.
+func together(jobs []Job) (all Spending) {
+	for i, j := range jobs {
+		if i == 0 {
+			all = j.Spending
+			continue
+		}
+		all.Measured, all.Expected = all.Measured.plus(j.Spending.Measured), all.Expected.plus(j.Spending.Expected)
+		all.Span.V = min(all.Span.V, j.Spending.Span.V)
+	}
+	return all
+}
+
+func (d *Day) plus(o *Day) *Day {
+	if d == nil || o == nil {
+		return nil
+	}
+	sum := &Day{Prompt: d.Prompt + o.Prompt, Cached: d.Cached + o.Cached, Output: d.Output + o.Output}
+	if d.Cost != nil && o.Cost != nil {
+		cost := *d.Cost + *o.Cost
+		sum.Cost = &cost
+	}
+	return sum
+}
+
+// Title is the sum of tokens, the measured one if there is any.
+func (s Spending) Title() string {
+	for _, d := range []*Day{s.Measured, s.Expected} {
+		if d != nil {
+			return workload.Amount(d.Prompt + d.Output)
+		}
+	}
+	return "n/a"
+}
+
+// Lines say what is measured and what was expected.
+func (s Spending) Lines() (out []string) {
+	if s.Measured != nil {
+		out = append(out, "measured over "+s.Span.String()+": "+s.Measured.String())
+	}
+	if s.Expected != nil {
+		out = append(out, "expected at most: "+s.Expected.String())
+	}
+	return out
+}
+
+func (d *Day) String() string {
+	text := fmt.Sprintf("%s prompt (%s cached), %s output", workload.Amount(d.Prompt), workload.Amount(d.Cached), workload.Amount(d.Output))
+	if d.Cost != nil {
+		text += fmt.Sprintf(", for %.2f", *d.Cost)
+	}
+	return text
+}

@@ -1,0 +1,86 @@
+package tracing
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"synthetic/internal/bound"
+)
+
+// outlet is the exporter, and the account of what went in and came out: the
+// library drops what has no room in silence.
+type outlet struct {
+	sdktrace.SpanExporter
+	room                       *bound.Budget
+	exported, dropped, refused atomic.Uint64
+	// life ends when nothing more is to be waited for.
+	life    context.Context
+	logger  *slog.Logger
+	failing bool // of the goroutine that exports
+}
+
+// ExportSpans sends spans that were let in. What fails is lost: the exporter has
+// tried again by then.
+func (o *outlet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	defer o.room.Give(int64(len(spans)))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(o.life, cancel)()
+	err := o.SpanExporter.ExportSpans(ctx, spans)
+	if err == nil {
+		o.exported.Add(uint64(len(spans)))
+	} else {
+		o.refused.Add(uint64(len(spans)))
+	}
+	if failing := err != nil; failing != o.failing {
+		o.failing = failing
+		o.say(failing)
+	}
+	return nil
+}
+
+// say keeps the receiver's words out of the log: they may repeat credentials.
+func (o *outlet) say(failing bool) {
+	if failing {
+		o.logger.Warn("Spans are lost: the receiver of tracing.url cannot be reached or refuses them; look into its log")
+		return
+	}
+	o.logger.Info("The receiver of tracing.url takes spans again")
+}
+
+// gate lets spans in while there is room.
+type gate struct {
+	sdktrace.SpanProcessor
+	out *outlet
+}
+
+// OnEnd never waits.
+func (g gate) OnEnd(s sdktrace.ReadOnlySpan) {
+	if !g.out.room.Take(1) {
+		g.out.dropped.Add(1)
+		return
+	}
+	g.SpanProcessor.OnEnd(s)
+}
+
+// given takes the ids of spans from their contexts: they were sent in the headers
+// of requests before there was a span.
+type given struct{}
+
+type givenKey struct{}
+
+// NewIDs implements sdktrace.IDGenerator.
+func (g given) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	c, _ := ctx.Value(givenKey{}).(trace.SpanContext)
+	return c.TraceID(), c.SpanID()
+}
+
+// NewSpanID implements sdktrace.IDGenerator.
+func (g given) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
+	_, id := g.NewIDs(ctx)
+	return id
+}

@@ -1,0 +1,302 @@
+package tracing
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/sink"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// receiver takes spans over OTLP, unless answer says otherwise.
+type receiver struct {
+	*httptest.Server
+	answer func(http.ResponseWriter, *http.Request) bool
+
+	mu    sync.Mutex
+	spans []*otlp.Span
+	bytes []byte
+}
+
+func receive(t *testing.T, answer func(http.ResponseWriter, *http.Request) bool) *receiver {
+	r := &receiver{answer: answer}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.answer != nil && r.answer(w, req) {
+			return
+		}
+		z, err := gzip.NewReader(req.Body)
+		if err != nil || req.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", req.URL.Path, err)
+			return
+		}
+		data, err := io.ReadAll(z)
+		var in collector.ExportTraceServiceRequest
+		if err != nil || proto.Unmarshal(data, &in) != nil {
+			t.Errorf("no spans: %v", err)
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.bytes = append(r.bytes, data...)
+		for _, rs := range in.ResourceSpans {
+			for _, ss := range rs.ScopeSpans {
+				r.spans = append(r.spans, ss.Spans...)
+			}
+		}
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// traced returns a Tracer that sends to r.
+func traced(t *testing.T, r *receiver, change ...func(*Options)) *Tracer {
+	t.Helper()
+	o := Options{
+		URL: r.URL + "/v1/traces", Client: &http.Client{Transport: &http.Transport{}}, Timeout: 5 * time.Second,
+		Ratio: 1, Version: "1.2.3", Logger: slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	tracer := &Tracer{}
+	if err := tracer.Start(o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tracer.Close)
+	return tracer
+}
+
+const (
+	traceID = "0af7651916cd43dd8448eb211c80319c"
+	rootID  = "b7ad6b7169203331"
+	turnID  = "00f067aa0ba902b7"
+)
+
+// example is a turn of which everything is known.
+func example(sent time.Time) probe.Result {
+	return probe.Result{
+		Target: "a", Workload: "chat", Model: "llama", Conversation: "a/chat/1.1", Turn: 2, Kind: probe.Followup,
+		TraceID: traceID, SpanID: turnID, ParentSpanID: rootID,
+		Sent: sent, End: sent.Add(3 * time.Second), Outcome: probe.Success, Status: 200,
+		Phases:     probe.Phases{FirstEvent: probe.Some(500 * time.Millisecond)},
+		TTFT:       probe.Some(time.Second),
+		AnswerTTFT: probe.Some(2 * time.Second), PromptTokens: probe.Some(700), CachedTokens: probe.Some(600), OutputTokens: probe.Some(50),
+		FinishReason: "stop", Answer: "the secret answer", Err: "an error text",
+	}
+}
+
+func exampleJob() sink.Job {
+	var j sink.Job
+	j.Target.Name, j.Target.BaseURL, j.Workload.Name, j.Workload.MaxOutputTokens = "a", "https://llm.example.com/v1", "chat", 128
+	return j
+}
+
+// shown is a span as a table can hold it.
+type shown struct {
+	Name, ID, Parent, Status string
+	Kind                     otlp.Span_SpanKind
+	From, To                 time.Duration
+	Attributes               map[string]string
+	Events                   map[string]time.Duration
+}
+
+func show(s *otlp.Span, begin time.Time) shown {
+	since := func(nanos uint64) time.Duration { return time.Unix(0, int64(nanos)).Sub(begin) }
+	out := shown{
+		Name: s.Name, ID: hex.EncodeToString(s.SpanId), Parent: hex.EncodeToString(s.ParentSpanId), Kind: s.Kind,
+		Status: s.Status.GetMessage(), From: since(s.StartTimeUnixNano), To: since(s.EndTimeUnixNano),
+		Attributes: map[string]string{}, Events: map[string]time.Duration{},
+	}
+	for _, a := range s.Attributes {
+		_, text, _ := strings.Cut(strings.ReplaceAll(a.Value.String(), " ", ""), ":")
+		out.Attributes[a.Key] = strings.Trim(text, `"`)
+	}
+	for _, e := range s.Events {
+		out.Events[e.Name] = since(e.TimeUnixNano)
+	}
+	return out
+}
+
+// TestSpans holds what a receiver gets over a connection: a span of the turn
+// within that of its conversation, in the names of the conventions, and no text.
+func TestSpans(t *testing.T) {
+	r := receive(t, nil)
+	tracer := traced(t, r)
+	tracer.Add(exampleJob())
+	begin := time.Unix(1_800_000_000, 0)
+	turn := example(begin.Add(time.Second))
+	tracer.Observe(turn)
+	failed := turn
+	failed.Outcome, failed.SpanID, failed.Model, failed.Status = probe.Truncated, "00f067aa0ba902b8", "", 0
+	failed.TTFT, failed.AnswerTTFT, failed.OutputTokens = probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}, probe.Opt[int]{}
+	failed.PromptTokens, failed.CachedTokens, failed.Phases, failed.FinishReason = probe.Opt[int]{}, probe.Opt[int]{}, probe.Phases{}, ""
+	tracer.Observe(failed)
+	unmarked := turn
+	unmarked.SpanID = ""
+	tracer.Observe(unmarked)
+	over := probe.Conversation{
+		Target: "a", Workload: "chat", ID: "a/chat/1.1", TraceID: traceID, SpanID: rootID,
+		Scheduled: begin, End: begin.Add(4 * time.Second), Outcome: probe.Canceled, Turns: 2,
+	}
+	tracer.Observe(over)
+	tracer.Remove(turn.Key())
+	tracer.Close()
+
+	common := map[string]string{
+		"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.stream": "true", "gen_ai.request.max_tokens": "128",
+		"server.address": "llm.example.com", "server.port": "443", "synthetic.target": "a", "synthetic.workload": "chat",
+		"gen_ai.conversation.id": "a/chat/1.1", "synthetic.turn": "2",
+	}
+	with := func(more map[string]string) map[string]string {
+		for k, v := range common {
+			more[k] = v
+		}
+		return more
+	}
+	want := []shown{
+		{"chat llama", turnID, rootID, "", otlp.Span_SPAN_KIND_CLIENT, time.Second, 4 * time.Second, with(map[string]string{
+			"gen_ai.request.model": "llama", "synthetic.outcome": "success", "http.response.status_code": "200",
+			"gen_ai.response.finish_reasons": `{values:{string_value:"stop"}}`, "gen_ai.response.time_to_first_chunk": "0.5",
+			"gen_ai.usage.input_tokens": "700", "gen_ai.usage.cache_read.input_tokens": "600", "gen_ai.usage.output_tokens": "50",
+		}), map[string]time.Duration{"synthetic.first_token": 2 * time.Second, "synthetic.first_answer_token": 3 * time.Second, "synthetic.end": 4 * time.Second}},
+		{"chat", "00f067aa0ba902b8", rootID, "truncated", otlp.Span_SPAN_KIND_CLIENT, time.Second, 4 * time.Second, with(map[string]string{
+			"gen_ai.request.model": "", "synthetic.outcome": "truncated", "error.type": "truncated",
+		}), map[string]time.Duration{"synthetic.end": 4 * time.Second}},
+		{"conversation a/chat", rootID, "", "", otlp.Span_SPAN_KIND_INTERNAL, 0, 4 * time.Second, map[string]string{
+			"gen_ai.conversation.id": "a/chat/1.1", "synthetic.target": "a", "synthetic.workload": "chat", "synthetic.turns": "2", "synthetic.outcome": "canceled",
+		}, map[string]time.Duration{"synthetic.end": 4 * time.Second}},
+	}
+	var got []shown
+	for _, s := range r.spans {
+		if hex.EncodeToString(s.TraceId) != traceID {
+			t.Errorf("%s is in trace %x", s.Name, s.TraceId)
+		}
+		got = append(got, show(s, begin))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("spans (-want +got):\n%s", diff)
+	}
+	for _, text := range []string{"secret", "error text"} {
+		if bytes.Contains(r.bytes, []byte(text)) {
+			t.Errorf("the spans have the text %q", text)
+		}
+	}
+}
+
+// TestEveryAPIHasNames holds that no API is left to be taken for chat by mistake.
+func TestEveryAPIHasNames(t *testing.T) {
+	seen := map[string]int{}
+	for _, a := range target.APIs() {
+		operation, provider := spoken(a)
+		seen[operation+" "+provider]++
+	}
+	if len(seen) != len(target.APIs())-1 || seen["chat openai"] != 2 { // chat and responses
+		t.Errorf("got %v", seen)
+	}
+}
+
+// TestFullQueueLosesSpans holds that a receiver that hangs delays nobody, that
+// every span is accounted for, and that the end does not wait for it for long.
+func TestFullQueueLosesSpans(t *testing.T) {
+	hung := make(chan struct{})
+	r := receive(t, func(_ http.ResponseWriter, req *http.Request) bool {
+		_, _ = io.Copy(io.Discard, req.Body)
+		<-hung
+		return true
+	})
+	defer close(hung)
+	tracer := traced(t, r, func(o *Options) { o.Timeout = time.Minute })
+	out := tracer.on.Load().out
+	const all = queued + 500
+	for range all {
+		tracer.Observe(example(time.Now()))
+	}
+	c, on := tracer.Counts()
+	used, limit := tracer.Level()
+	if !on || c.Dropped != all-queued || c.Exported != 0 || used != queued || limit != queued {
+		t.Errorf("%+v, %v of %v queued", c, used, limit)
+	}
+	tracer.Close()
+	if lost := out.refused.Load() + out.dropped.Load(); lost != all {
+		t.Errorf("%d of %d spans are accounted for", lost, all)
+	}
+	if _, on := tracer.Counts(); on {
+		t.Error("still on")
+	}
+}
+
+// TestRefusedSpansAreSaidOnce holds that the log says once that spans are lost,
+// and nothing of what the receiver said.
+func TestRefusedSpansAreSaidOnce(t *testing.T) {
+	var log bytes.Buffer
+	r := receive(t, func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "Bearer hunter2 is not known", http.StatusUnauthorized)
+		return true
+	})
+	tracer := traced(t, r, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	on := tracer.on.Load()
+	for range 3 {
+		tracer.Observe(example(time.Now()))
+		if err := on.provider.ForceFlush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if c, _ := tracer.Counts(); c.Refused != 3 || c.Exported != 0 {
+		t.Errorf("%+v", c)
+	}
+	r.answer = nil // ForceFlush has waited for the last answer
+	tracer.Observe(example(time.Now()))
+	tracer.Close()
+	if text := log.String(); strings.Count(text, "level=WARN") != 1 || strings.Count(text, "level=INFO") != 1 || strings.Contains(text, "hunter2") {
+		t.Errorf("log:\n%s", text)
+	}
+}
+
+func TestTracedDrawsItsShare(t *testing.T) {
+	var off Tracer
+	if off.Traced() {
+		t.Error("a tracer that is off marks conversations")
+	}
+	off.Observe(example(time.Now()))
+	if used, limit := off.Level(); used != 0 || limit != 0 {
+		t.Errorf("%v of %v queued", used, limit)
+	}
+	tracer := traced(t, receive(t, nil), func(o *Options) { o.Ratio = 0.25 })
+	n := 0
+	for range 4000 {
+		if tracer.Traced() {
+			n++
+		}
+	}
+	if n < 800 || n > 1200 {
+		t.Errorf("%d of 4000 conversations are traced, want a quarter", n)
+	}
+}
+
+// BenchmarkOff shows what a turn costs while no spans are exported.
+func BenchmarkOff(b *testing.B) {
+	var off Tracer
+	var e probe.Event = example(time.Now())
+	b.ReportAllocs()
+	for b.Loop() {
+		off.Observe(e)
+	}
+}
