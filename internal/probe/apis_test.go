@@ -88,6 +88,7 @@ func (s spoken) check(t *testing.T) {
 	defer web.Close()
 	o := s.options(t, web.URL)
 	results, sum := converse(t.Context(), t, o, 2)
+	web.Close() // and wait for its handlers
 	if len(results) != s.turns || sum.Outcome != probe.Success {
 		t.Fatalf("%d turns, %s: %q", len(results), sum.Outcome, results[len(results)-1].Err)
 	}

@@ -78,6 +78,8 @@ func TestCompareStreamed(t *testing.T) {
 			pl := plan(1)
 			pl.Stop = stop
 			p.Converse(t.Context(), pl, &untilCompared{sink, stop})
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			if len(sink.all) != 1 || len(left) != 0 || sink.results[0].Outcome != probe.Success {
 				t.Fatalf("%d comparisons, %d answers were not asked for, %+v", len(sink.all), len(left), sink.results)
 			}

@@ -214,6 +214,7 @@ func (d conversationDialect) check(t *testing.T) {
 		d.set(&o)
 	}
 	results, sum := converse(t.Context(), t, o, 3)
+	web.Close() // and wait for its handlers
 	want := d.want
 	if want == "" {
 		want = probe.Success

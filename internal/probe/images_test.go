@@ -50,6 +50,7 @@ func TestImages(t *testing.T) {
 			if sum.Outcome != probe.Success || sum.Turns != 2 {
 				t.Fatalf("%s after %d turns", sum.Outcome, sum.Turns)
 			}
+			web.Close() // and wait for its handlers
 			for n, body := range server.bodies {
 				if strings.Count(string(body), want) != 1 {
 					t.Errorf("turn %d sent %s, want %s in it once", n+1, body, want)

@@ -33,6 +33,7 @@ func TestLimitIsLearnedOnce(t *testing.T) {
 		p.Converse(t.Context(), probe.Plan{Conversation: c, Scheduled: time.Now(), Model: "m"}, sink)
 		p.Close()
 	}
+	web.Close() // and wait for its handlers
 	if len(s.asked) != 3 || sink.learned != 1 || len(sink.results) != 2 || sink.started != 2 {
 		t.Fatalf("%d requests, %d times learned, %d turns of %d", len(s.asked), sink.learned, len(sink.results), sink.started)
 	}

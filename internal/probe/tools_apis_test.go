@@ -70,6 +70,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 				o.Workload.ToolChoice = workload.ChoiceRequired
 			}
 			results, sum := converse(t.Context(), t, o, 1)
+			server.Close() // and wait for its handlers
 			if len(results) != 2 || sum.Outcome != probe.Success || len(results[0].ToolCalls) != 2 || results[1].Answer != "Mild." {
 				t.Fatalf("%d turns, %+v, the last %+v", len(results), sum, results[len(results)-1])
 			}

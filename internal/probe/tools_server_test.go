@@ -79,9 +79,9 @@ func serve(t *testing.T, answer func(n int, a request) []string) *caller {
 			t.Errorf("%s: %v", body, err)
 		}
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.seen = append(c.seen, a)
 		n := len(c.seen)
-		c.mu.Unlock()
 		if why := a.strict(); why != "" {
 			http.Error(w, `{"error":{"message":"`+strings.ReplaceAll(why, `"`, `'`)+`"}}`, http.StatusBadRequest)
 			return
