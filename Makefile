@@ -149,11 +149,11 @@ bench: ## Run the benchmarks of docs/background/performance.md
 	$(GO) run ./tools/wirebench
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
-# Every world: 3 seeds of 60 days without faults and 60 with, 360 days. The rest shows
+# Every world: 2 seeds of 30 days without faults and 30 with, 120 days. The rest shows
 # relations, for which fewer do.
 QUALITY := docs/background/alert-quality
 .PHONY: alert-quality
-alert-quality: build ## Score the alert rules by replay, about half an hour of CPU; see docs/background/alert-quality.md
+alert-quality: build ## Score the alert rules by replay, about an hour of CPU; see docs/background/alert-quality.md
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	./$(BIN) backtest --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
 	./$(BIN) backtest --seed=101 --seeds=1 --days=2 --warm-up=3 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet

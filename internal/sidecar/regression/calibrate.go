@@ -109,12 +109,14 @@ func (c *calibration) noise(w span, spread float64) float64 {
 }
 
 // ofTurns is the part of the variance of a window's mean that single turns make,
-// those in front of a step left out.
-func (c *calibration) ofTurns(window int, spread float64) float64 {
+// those in front of a step left out; 0 where bursts of the level, which no number of
+// turns makes less, choose the limit for a chance.
+func (c *calibration) ofTurns(window int, spread, chance float64) float64 {
 	w := spanTable()[window]
 	w.step = false
-	noise, sd := c.noise(w, spread), c.spans[window].sd
-	if !c.known || sd == 0 {
+	p := &c.spans[window]
+	noise, sd := c.noise(w, spread), p.sd
+	if !c.known || sd == 0 || p.burst.beyond(chance) > p.wander.beyond(chance) {
 		return 0
 	}
 	return min(mostOfTurns, noise*noise/(sd*sd))

@@ -85,7 +85,7 @@ func (s *series) pageLimits(usual, wide float64) limits {
 			least = max(least, twice)
 		}
 		floor := max(nearlyAll*math.Log(least), difference)
-		l.least[i], l.chance[i] = floor, s.past.ofTurns(i, s.baseline.spreadOr())
+		l.least[i], l.chance[i] = floor, s.past.ofTurns(i, s.baseline.spreadOr(), chance)
 		if s.past.known {
 			l.spans[i] = max(floor, min(s.past.limit(i, chance, wide), l.shown(w)*s.most(w, wide)))
 		} else {
