@@ -2,7 +2,6 @@ package probe
 
 import (
 	"cmp"
-	"slices"
 
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/workload"
@@ -24,10 +23,14 @@ type call struct {
 	arguments []byte
 }
 
-// add joins a piece to those before it that have its index.
+// add joins a piece to the last of those before it that have its index, unless it
+// has an id of its own: some servers count no calls.
 func (c *calls) add(piece *stream.ToolCall) {
-	at := slices.IndexFunc(c.all, func(one call) bool { return one.index == piece.Index })
-	if at < 0 {
+	at := len(c.all) - 1
+	for at >= 0 && c.all[at].index != piece.Index {
+		at--
+	}
+	if at < 0 || len(piece.ID) > 0 && c.all[at].id != "" && c.all[at].id != string(piece.ID) {
 		if at = len(c.all); at == maxCalls {
 			return
 		}

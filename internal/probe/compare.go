@@ -10,6 +10,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
+	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/workload"
 )
 
@@ -55,7 +56,7 @@ func (d *dialogue) compare(ctx context.Context, r *Result, sink Sink) {
 }
 
 func saidBy(choice openai.ChatCompletionChoice) said {
-	out := said{text: choice.Message.Content, finish: string(choice.FinishReason)}
+	out := said{text: choice.Message.Content, finish: stream.FinishReason(string(choice.FinishReason))}
 	for _, call := range choice.Message.ToolCalls {
 		out.calls = append(out.calls, workload.ToolCall{Name: call.Function.Name, Arguments: call.Function.Arguments})
 	}

@@ -219,7 +219,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 		if r.Answer != "" {
 			r.Odd = d.p.usual[r.Kind.Index()].Judge(garble.Of(r.Answer), r.OutputTokens.V)
 		}
-		if !sameModel(r.Model, a.seen.model, d.p.opts.Target.ServedAs) {
+		if t := d.p.opts.Target; !sameModel(&t, r.Model, a.seen.model) {
 			r.Odd, r.AnsweredBy = garble.Model, a.scrub.hide(a.seen.model)
 		}
 		d.judge(r, a.scrub)

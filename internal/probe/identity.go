@@ -5,23 +5,33 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"synthetic/internal/probe/target"
 )
 
-// dated is what servers put behind the name of a model that they serve: a date or
-// a number.
-var dated = regexp.MustCompile(`[-@][-0-9]+$`)
+// dated is the date that servers put behind the name of a model that they serve.
+var dated = regexp.MustCompile(`[-@](\d{4}-\d\d-\d\d|\d{8}|\d{4})$`)
 
 // sameModel reports whether an answer that names a model is by the one that was
 // asked, or by one that may stand for it. Servers name a model by its file or by
-// its release; one that names none is believed.
-func sameModel(asked, answered string, aliases []string) bool {
+// its release; one that names none is believed. At Azure a deployment is asked,
+// whose name says nothing of its model unless aliases do.
+func sameModel(t *target.Target, asked, answered string) bool {
 	name := modelName(answered)
-	return asked == "" || name == "" || name == modelName(asked) ||
-		slices.ContainsFunc(aliases, func(a string) bool { return modelName(a) == name })
+	return asked == "" || name == "" || t.API == target.Azure && len(t.ServedAs) == 0 || stands(name, modelName(asked)) ||
+		slices.ContainsFunc(t.ServedAs, func(a string) bool { return stands(name, modelName(a)) })
+}
+
+// stands reports whether a name is another or a release of it, or that a release of
+// it: of two releases neither is the other.
+func stands(name, asked string) bool {
+	return name == asked || dated.ReplaceAllString(name, "") == asked || name == dated.ReplaceAllString(asked, "")
 }
 
 func modelName(name string) string {
 	name = strings.ToLower(path.Base("/" + strings.ReplaceAll(name, `\`, "/")))
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gguf"), ":latest")
-	return strings.Trim(dated.ReplaceAllString(name, ""), "/.")
+	for _, end := range []string{".gguf", ":latest", "-latest"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return strings.Trim(name, "/.")
 }

@@ -79,7 +79,7 @@ func (m *measurement) addToken(e *stream.Event) {
 	}
 	m.lastToken = e.At
 	m.size += len(e.Content)
-	if e.Content == nil || e.Reasoning != nil {
+	if e.Reasoning != nil || e.Refusal != nil || e.ToolCalls != nil {
 		m.addSilent(e)
 	}
 	if len(e.Content) > 0 {

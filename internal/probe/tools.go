@@ -11,9 +11,13 @@ import (
 const mostRounds = 8
 
 // judge holds a whole answer to what was asked for. A call says nothing that the
-// check of the content could be about.
+// check of the content could be about, nor does a refusal, or reasoning that the
+// limit of tokens cut.
 func (d *dialogue) judge(r *Result, scrub scrubber) {
 	p := d.p
+	if r.NoAnswer && len(r.ToolCalls) == 0 && (r.Refusal != "" || r.FinishReason == finishLength) {
+		return
+	}
 	if p.opts.Target.API == target.Messages {
 		fillArguments(r.ToolCalls)
 	}
@@ -52,6 +56,9 @@ func (d *dialogue) called(r Result) bool {
 		return false
 	}
 	m := workload.Message{Role: "assistant", Content: r.Answer, ToolCalls: r.ToolCalls}
+	if r.NoAnswer {
+		m.Content = "" // a text of white space is refused
+	}
 	d.echo(&m, r)
 	d.history = append(d.history, m)
 	d.added += m.Size()

@@ -33,7 +33,14 @@ func TestToolCalls(t *testing.T) {
 		"leaked, Mistral":     {[]string{text("[TOOL"), text("_CALLS]"), text(`[{"name": "get_weather"}]`), ended("stop")}, probe.ToolCallInvalid, "markup"},
 		"leaked beside":       {[]string{text("<|python_tag|>"), begin(0, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "markup"},
 		"one id for two":      {[]string{begin(0, "a", "get_time", `{}`), begin(1, "a", "get_time", `{}`), ended("tool_calls")}, probe.ToolCallInvalid, "id of its own"},
-		"cut by the limit":    {[]string{begin(0, "a", "get_weather", `{"city": "Os`), ended("length")}, probe.Success, ""},
+		"in one event with words": {[]string{
+			delta(`"content":"I look.","tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"get_weather","arguments":"{}"}}]`), ended("tool_calls"),
+		}, probe.ToolCallInvalid, "missing property 'city'"},
+		"not counted": {[]string{
+			delta(`"tool_calls":[{"id":"a","type":"function","function":{"name":"get_time","arguments":"{}"}}]`),
+			delta(`"tool_calls":[{"id":"b","type":"function","function":{"name":"get_time","arguments":"{}"}}]`), ended("tool_calls"),
+		}, probe.Success, ""},
+		"cut by the limit": {[]string{begin(0, "a", "get_weather", `{"city": "Os`), ended("length")}, probe.Success, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(int, request) []string { return tc.events })
@@ -42,7 +49,7 @@ func TestToolCalls(t *testing.T) {
 			if r.Outcome != tc.want || !strings.Contains(r.Err, tc.says) || !r.TTFT.OK {
 				t.Errorf("outcome %s (%s), TTFT %v; want %s (%s)", r.Outcome, r.Err, r.TTFT, tc.want, tc.says)
 			}
-			if called := strings.Contains(tc.events[0], "tool_calls"); called && r.AnswerTTFT.OK {
+			if called := strings.Contains(tc.events[0], "tool_calls"); called && r.Answer == "" && r.AnswerTTFT.OK {
 				t.Error("a call alone has an answer TTFT")
 			}
 		})
@@ -55,7 +62,7 @@ func TestTurnAfterACall(t *testing.T) {
 	s := serve(t, func(n int, _ request) []string {
 		switch n {
 		case 1:
-			return []string{text("I look."), begin(0, "a", "get_weather", `{"city": "Oslo"}`), begin(1, "b", "get_time", ""), more(1, "{}"), ended("tool_calls")}
+			return []string{text("\n\n"), begin(0, "a", "get_weather", `{"city": "Oslo"}`), begin(1, "b", "get_time", ""), more(1, "{}"), ended("tool_calls")}
 		case 2:
 			return []string{text("21 degrees at noon."), ended("stop")}
 		}
@@ -79,7 +86,7 @@ func TestTurnAfterACall(t *testing.T) {
 	requests := s.requests()
 	history, _ := json.Marshal(requests[1].Messages)
 	const wantHistory = `[{"role":"user","content":"Hello there.","tool_call_id":"","tool_calls":null},` +
-		`{"role":"assistant","content":"I look.","tool_call_id":"","tool_calls":[` +
+		`{"role":"assistant","content":null,"tool_call_id":"","tool_calls":[` +
 		`{"ID":"a","Function":{"Name":"get_weather","Arguments":"{\"city\": \"Oslo\"}"}},{"ID":"b","Function":{"Name":"get_time","Arguments":"{}"}}]},` +
 		`{"role":"tool","content":"{\"celsius\": 21}","tool_call_id":"a","tool_calls":null},` +
 		`{"role":"tool","content":"12:00","tool_call_id":"b","tool_calls":null}]`
@@ -130,6 +137,7 @@ func TestResponseFormat(t *testing.T) {
 		"fenced":   {[]string{text("```json\n"), text(`{"city": "Oslo"}`), text("\n```"), ended("stop")}, probe.SchemaMismatch, "the answer is no JSON"},
 		"violated": {[]string{text(`{"city": 7}`), ended("stop")}, probe.SchemaMismatch, "at '/city': got number, want string"},
 		"cut":      {[]string{text(`{"city": "Os`), ended("length")}, probe.Success, ""},
+		"refused":  {[]string{delta(`"refusal":"I cannot say that."`), ended("stop")}, probe.Success, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(int, request) []string { return tc.events })

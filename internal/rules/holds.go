@@ -24,7 +24,9 @@ const (
 	unlessStarved = "unless on (" + onJob + ") " + RecordStarved
 	// unlessFailing leaves an outage's first word to its own alert, which speaks
 	// within a minute: on a history of minutes a few failures are a burn at once.
-	unlessFailing = "unless on (" + onJob + ") min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2"
+	// What is no outage after two minutes, because refusals for load came, is one.
+	unlessFailing = "unless on (" + onJob + ") (min by (" + onJob + ") (" + metrics.ConsecutiveFailed + ") > 2 unless min by (" +
+		onJob + ") (min_over_time(" + metrics.ConsecutiveFailed + "[2m])) > 2)"
 	// andConfigured ends the alert of a job where windows are long: what is no
 	// longer configured alerts no more.
 	andConfigured = "and on (" + onJob + ") " + RecordConfigured

@@ -31,6 +31,18 @@ func targetScenarios() []scenario {
 			{do: behaving(failing(probe.HTTP429)), after: 30 * time.Minute, want: []string{fastBurn, busy}},
 			{do: behaving(ok), after: 45 * time.Minute},
 		}},
+		{name: "a few failures, and then refusals for load", steps: []step{
+			{after: 8 * time.Hour},
+			{do: func(h *house) {
+				n := 0
+				h.probers[0].behave = func(i int, k probe.TurnKind) probe.Result {
+					if n++; n <= 4 {
+						return failing(probe.ConnectError)(i, k)
+					}
+					return failing(probe.HTTP429)(i, k)
+				}
+			}, after: 30 * time.Minute, want: []string{fastBurn, busy}},
+		}},
 		{name: "wrong answers are not down", in: withSLOs(available), steps: []step{
 			{after: 8 * time.Hour},
 			{do: behaving(failing(probe.ContentMismatch)), after: 30 * time.Minute, want: []string{

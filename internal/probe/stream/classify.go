@@ -40,7 +40,7 @@ func (c *chunk) fill(ev *Event, data []byte, named bool, tools *calls) {
 		ev.ToolCalls = tools.decode()
 	}
 	ev.OtherChoice = c.others
-	ev.FinishReason = finishReason(c.choice.finish)
+	ev.FinishReason = FinishReason(c.choice.finish.decode())
 	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
 	ev.settle()
 }

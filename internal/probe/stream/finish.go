@@ -1,9 +1,9 @@
 package stream
 
-// finishReason is a reason in the words of chat completions; those of other APIs
+// FinishReason is a reason in the words of chat completions; those of other APIs
 // are put into them. It saves the allocation for the ones that servers give.
-func finishReason(t text) string {
-	switch b := t.decode(); string(b) {
+func FinishReason[T string | []byte](b T) string {
+	switch string(b) {
 	case "stop", "end_turn", "stop_sequence", "completed":
 		return "stop"
 	case "length", "max_tokens", "max_output_tokens":
@@ -13,6 +13,6 @@ func finishReason(t text) string {
 	case "content_filter", "refusal":
 		return "content_filter"
 	default:
-		return clip(b)
+		return clip([]byte(b))
 	}
 }

@@ -46,7 +46,7 @@ func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
 	e.tool.index = e.index
 	d.calls.take(e.tool)
 	ev.ToolCalls = d.calls.decode()
-	ev.FinishReason = finishReason(e.stop)
+	ev.FinishReason = FinishReason(e.stop.decode())
 	ev.Usage, ev.HasUsage = d.usage.whole(), e.used
 	if string(e.kind.raw) == "message_stop" && ev.Kind == Other {
 		ev.Kind = Done

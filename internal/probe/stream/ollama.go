@@ -57,7 +57,7 @@ func (d *ollama) end(ev *Event, l *ollamaLine) {
 	if ev.Kind == Other {
 		ev.Kind = Done
 	}
-	ev.FinishReason = cmp.Or(finishReason(l.reason), "stop")
+	ev.FinishReason = cmp.Or(FinishReason(l.reason.decode()), "stop")
 	if d.called && ev.FinishReason == "stop" {
 		ev.FinishReason = "tool_calls"
 	}

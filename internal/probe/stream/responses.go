@@ -78,11 +78,11 @@ func (d *responses) call(ev *Event, c call) {
 func (d *responses) finish(e *responsesEvent) string {
 	switch {
 	case len(e.reason.raw) > 0:
-		return finishReason(e.reason)
+		return FinishReason(e.reason.decode())
 	case d.called:
 		return "tool_calls"
 	}
-	return finishReason(e.status)
+	return FinishReason(e.status.decode())
 }
 
 func (e *responsesEvent) member(s *scanner, name []byte) {

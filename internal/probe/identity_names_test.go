@@ -1,0 +1,37 @@
+package probe
+
+import (
+	"testing"
+
+	"synthetic/internal/probe/target"
+)
+
+// TestSameModel: a release of a model is that model; another version or another
+// release is not.
+func TestSameModel(t *testing.T) {
+	for _, tc := range []struct {
+		api             target.API
+		asked, answered string
+		served          []string
+		want            bool
+	}{
+		{asked: "meta/llama", answered: "llama", want: true},
+		{asked: "gpt-4o", answered: "gpt-4o-2024-08-06", want: true},
+		{asked: "gpt-4o-2024-11-20", answered: "gpt-4o", want: true},
+		{asked: "gpt-4o-2024-11-20", answered: "gpt-4o-2024-08-06"},
+		{asked: "gpt-5", answered: "gpt-4"},
+		{asked: "claude-opus-4-5", answered: "claude-opus-4-1"},
+		{asked: "claude-3-5-sonnet-latest", answered: "claude-3-5-sonnet-20241022", want: true},
+		{asked: "phi-4", answered: "phi-3"},
+		{asked: "mistral-large", answered: "mistral-large-2407", want: true},
+		{asked: "chat", answered: "", want: true},
+		{asked: "", answered: "llama", want: true},
+		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", want: true},
+		{api: target.Azure, asked: "prod-chat", answered: "gpt-4o-2024-08-06", served: []string{"gpt-4o"}, want: true},
+		{api: target.Azure, asked: "prod-chat", answered: "gpt-35-turbo", served: []string{"gpt-4o"}},
+	} {
+		if got := sameModel(&target.Target{API: tc.api, ServedAs: tc.served}, tc.asked, tc.answered); got != tc.want {
+			t.Errorf("asked %q, answered by %q: %v", tc.asked, tc.answered, got)
+		}
+	}
+}
