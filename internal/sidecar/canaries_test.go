@@ -35,7 +35,7 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref.Tokens, ref.Target = 8, "chat"
+	ref.Tokens, ref.Target, ref.Model = 8, "chat", "m"
 	data, err := ref.Encode()
 	if err != nil {
 		t.Fatal(err)
