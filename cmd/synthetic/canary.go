@@ -73,7 +73,7 @@ func (f *canaryFlags) run(ctx context.Context, e env) error {
 
 // record writes the reference of one target.
 func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t target.Target) error {
-	asker := probe.NewAsker(t, nil)
+	asker := probe.NewAsker(probe.Options{Target: t})
 	defer asker.Close()
 	r, tokens, err := f.reference(ctx, asker, c)
 	if err != nil {

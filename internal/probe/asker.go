@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -40,13 +39,16 @@ type Asker struct {
 	target, chat target.Target
 	auth         *target.Authorizer
 	client       *wire.Client
-	learned      Learned
+	learned      *Learned
 }
 
-// NewAsker returns an Asker; dial is as in Options.
-func NewAsker(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *Asker {
-	chat := t.Chat()
-	return &Asker{target: t, chat: chat, auth: target.NewAuthorizer(chat, "canary"), client: newClient(t, Options{Dial: dial})}
+// NewAsker returns an Asker with the Target, the Dial and the Learned of Options.
+func NewAsker(o Options) *Asker {
+	chat := o.Target.Chat()
+	return &Asker{
+		target: o.Target, chat: chat, learned: cmp.Or(o.Learned, &Learned{}),
+		auth: target.NewAuthorizer(chat, "canary"), client: newClient(chat, o),
+	}
 }
 
 // Close drops the idle connections.

@@ -38,7 +38,7 @@ func TestAskerOfEachAPI(t *testing.T) {
 			}))
 			defer server.Close()
 			t.Setenv("ASKED_KEY", "hunter2")
-			a := probe.NewAsker(target.Target{API: tt.api, BaseURL: server.URL, Key: target.Key{Env: "ASKED_KEY"}}, nil)
+			a := probe.NewAsker(probe.Options{Target: target.Target{API: tt.api, BaseURL: server.URL, Key: target.Key{Env: "ASKED_KEY"}}})
 			defer a.Close()
 			if asked, err := a.Round(t.Context(), "m", []string{"Well?"}, 4, false); err != nil || asked.Round[0].Text != "yes" {
 				t.Errorf("%+v, %v", asked, err)
@@ -60,7 +60,7 @@ func TestAskerReadsStrictServers(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"choices": [{"message": {"content": null, "reasoning": "Hm"}, "logprobs": {"content": [{"token": "Hm", "logprob": -1}]}}], "usage": {"total_tokens": 1000000000000}}`)
 	}))
-	a := probe.NewAsker(target.Target{BaseURL: server.URL}, nil)
+	a := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: server.URL}})
 	asked, err := a.Round(t.Context(), "m", []string{"Well?", "And?"}, 4, false)
 	a.Close()
 	server.Close()

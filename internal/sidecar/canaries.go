@@ -42,6 +42,8 @@ type watched struct {
 	due      time.Time
 	// told is the last error that the log has.
 	told string
+	// learned is of the rounds before.
+	learned probe.Learned
 }
 
 // same reports whether another one asks the same, and compares it alike.
@@ -176,7 +178,7 @@ func (c *canaries) reading(target string) (canary.Reading, bool) {
 }
 
 func ask(ctx context.Context, dial func(ctx context.Context, network, addr string) (net.Conn, error), w *watched) (probe.Asked, error) {
-	asker := probe.NewAsker(w.target, dial)
+	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: dial, Learned: &w.learned})
 	defer asker.Close()
 	r := w.watch.Reference
 	return asker.Round(ctx, r.Model, r.Prompts(), r.Tokens, false)

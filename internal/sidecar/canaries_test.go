@@ -21,7 +21,7 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	t.Helper()
 	wire := simulate.NewPipes()
 	defer simulate.Serve(wire, simulate.New(o))()
-	asker := probe.NewAsker(target.Target{Name: "chat", BaseURL: "http://deployment/v1", Model: "m"}, wire.Dial)
+	asker := probe.NewAsker(probe.Options{Target: target.Target{Name: "chat", BaseURL: "http://deployment/v1", Model: "m"}, Dial: wire.Dial})
 	defer asker.Close()
 	var rounds []canary.Round
 	for i := range canary.Rounds {
