@@ -22,7 +22,7 @@ func TestCanary(t *testing.T) {
 	for model, changed := range map[string]bool{"tiny.gguf": false, "tiny-q8_0.gguf": true, "tiny-q4_0.gguf": true} {
 		t.Run(model, func(t *testing.T) {
 			s := startLlamaServerOn(t, model)
-			asker := probe.NewAsker(target.Target{BaseURL: s.api(), Model: "tiny"}, nil)
+			asker := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: s.api(), Model: "tiny"}})
 			defer asker.Close()
 			watch, at := canary.NewWatch(ref, 5*time.Minute), time.Now()
 			var r canary.Reading

@@ -73,7 +73,7 @@ func (f *canaryFlags) run(ctx context.Context, e env) error {
 
 // record writes the reference of one target.
 func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t target.Target) error {
-	asker := probe.NewAsker(t, nil)
+	asker := probe.NewAsker(probe.Options{Target: t})
 	defer asker.Close()
 	r, tokens, err := f.reference(ctx, asker, c)
 	if err != nil {
@@ -97,6 +97,9 @@ func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t tar
 	return nil
 }
 
+// mostFailed rounds in a row end a recording that has begun; fewer are asked again.
+const mostFailed = 4
+
 // reference asks the rounds, and the base model for one.
 func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *config.Canary) (r *canary.Reference, tokens int, err error) {
 	model, err := asker.Model(ctx)
@@ -105,11 +108,20 @@ func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *conf
 	}
 	var rounds []canary.Round
 	var last probe.Asked
-	for i := range f.rounds {
-		if last, err = asker.Round(ctx, model, c.Prompts, c.Tokens, i%2 == 1); err != nil {
+	for failed := 0; len(rounds) < f.rounds; {
+		last, err = asker.Round(ctx, model, c.Prompts, c.Tokens, len(rounds)%2 == 1)
+		tokens += last.Tokens
+		if err == nil {
+			rounds, failed = append(rounds, last.Round), 0
+			continue
+		}
+		if failed++; ctx.Err() != nil || len(rounds) == 0 || failed == mostFailed {
 			return nil, 0, err
 		}
-		rounds, tokens = append(rounds, last.Round), tokens+last.Tokens
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(failed) * time.Second):
+		}
 	}
 	if r, err = canary.NewReference(c.Prompts, rounds); err != nil {
 		return nil, 0, err

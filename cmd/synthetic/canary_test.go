@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,5 +61,39 @@ func TestCanaryRecord(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "same", "chat.json")); err == nil {
 		t.Error("a model that is its base was recorded")
+	}
+}
+
+// TestCanaryRecordGoesOn: a request that fails is asked again, and a server that has
+// gone ends the recording.
+func TestCanaryRecordGoesOn(t *testing.T) {
+	deployment := simulate.New(simulate.Options{
+		Model: "m", Seed: 1, FirstToken: simulate.Delay{Median: time.Microsecond}, InterToken: simulate.Delay{Median: time.Microsecond},
+	})
+	for name, tt := range map[string]struct {
+		last int64 // request that fails, from the 20th on
+		code int
+	}{"one fails": {20, exitOK}, "all fail": {math.MaxInt64, exitFailure}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // rounds that fail wait before the next
+			var asked atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if n := asked.Add(1); n >= 20 && n <= tt.last {
+					http.Error(w, "overloaded", http.StatusServiceUnavailable)
+					return
+				}
+				deployment.ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			file := filepath.Join(t.TempDir(), "synthetic.yml")
+			text := fmt.Sprintf("targets: [{name: chat, base_url: %q, model: m}]\nanswers: {canary: {directory: refs, tokens: 4, prompts: [\"Well?\"]}}\n", server.URL)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out, errs strings.Builder
+			if code := run(t.Context(), []string{"canary", "record", "--rounds=76", "--config.file=" + file}, &out, &errs); code != tt.code {
+				t.Errorf("code %d, output %q, errors %q", code, out.String(), errs.String())
+			}
+		})
 	}
 }

@@ -62,24 +62,20 @@ func (r *Reference) distance(round Round) float64 {
 
 // apart is the mean difference of log-probabilities, up to the first token that
 // is another one, and there that of the token that was expected. A tie that falls
-// the other way is therefore near.
+// the other way is therefore near; an end where a token was expected is not.
 func apart(want, got []Token) float64 {
 	sum, n := 0.0, 0
-	for n < min(len(want), len(got)) {
-		other := got[n].Text != want[n].Text
-		d := math.Abs(want[n].Logprob - got[n].likelihood(want[n].Text))
+	for other := false; n < len(want) && !other; n++ {
+		d := math.NaN() // of an end
+		if other = n >= len(got) || got[n].Text != want[n].Text; n < len(got) {
+			d = math.Abs(want[n].Logprob - got[n].likelihood(want[n].Text))
+		}
 		if !(d < mostApart) { // NaN included
 			d = mostApart
 		}
 		sum += d
-		if n++; other {
-			break
-		}
 	}
-	if n == 0 {
-		return mostApart * float64(min(len(want), 1))
-	}
-	return sum / float64(n)
+	return sum / float64(max(n, 1))
 }
 
 // likelihood is the log-probability of a text in the place of the token; that of

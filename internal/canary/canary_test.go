@@ -35,7 +35,7 @@ func TestHowFarTokensAreApart(t *testing.T) {
 		"not among the likely":           {unknown, 0.5},
 		"minus infinity":                 {tokens("a", math.Inf(-1)), mostApart},
 		"no number":                      {tokens("a", math.NaN()), mostApart},
-		"ended early":                    {tokens("a b", -0.1, -0.2), 0},
+		"ended early":                    {tokens("a b", -0.1, -0.2), mostApart / 3.},
 		"nothing":                        {nil, mostApart},
 	} {
 		if got := apart(want, test.got); math.Abs(got-test.want) > 1e-9 {
@@ -97,6 +97,9 @@ func TestAReferenceIsWrittenAndRead(t *testing.T) {
 	if _, err := NewReference([]string{"p"}, nil); err == nil {
 		t.Error("a reference of no rounds")
 	}
+	if _, err := NewReference([]string{"p"}, rounds(Answer{})); err == nil || !strings.Contains(err.Error(), "raise answers.canary.tokens") {
+		t.Errorf("a reference of nothing: %v", err)
+	}
 }
 
 func TestARoundIsCompared(t *testing.T) {
@@ -124,5 +127,11 @@ func TestARoundIsCompared(t *testing.T) {
 	}
 	if r.Score >= 1 || !r.Since.IsZero() {
 		t.Errorf("after its end: %+v", r)
+	}
+	for range 50 {
+		r = w.Take(Round{{}}, at)
+	}
+	if r.Err != nil || r.Score != 1 || r.Distance != mostApart {
+		t.Errorf("of a model that says nothing any more: %+v", r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -57,7 +58,7 @@ func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 	r := &Reference{Version: version, Logprobs: true}
 	for _, round := range rounds {
 		for _, a := range round {
-			r.Logprobs = r.Logprobs && len(a.Tokens) > 0
+			r.Logprobs = r.Logprobs && !a.unlikely()
 		}
 	}
 	for i, prompt := range prompts {
@@ -66,7 +67,23 @@ func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 	for _, round := range rounds[centreRounds:] {
 		r.Distances = append(r.Distances, r.distance(round))
 	}
-	return r, nil
+	return r, r.answered()
+}
+
+// unlikely reports whether an answer came without log-probabilities, as against
+// without anything that could have them.
+func (a Answer) unlikely() bool { return len(a.Tokens) == 0 && a.Text != "" }
+
+// answered refuses prompts that were answered with nothing: nothing is what a
+// model whose tokens are all thought goes on to say, whatever becomes of it.
+func (r *Reference) answered() error {
+	for _, p := range r.Centre {
+		some := slices.ContainsFunc(p.Texts, func(text string) bool { return text != "" })
+		if len(p.Texts) == 0 || r.Logprobs && len(p.Tokens) == 0 || !r.Logprobs && !some {
+			return fmt.Errorf("the prompt %.40q was answered with nothing: raise answers.canary.tokens, or ask another", p.Prompt)
+		}
+	}
+	return nil
 }
 
 // centre is the usual answer to prompt i.
@@ -112,7 +129,7 @@ func (r *Reference) Compare(round Round) (distance float64, worst int, err error
 	}
 	most := -1.0
 	for i := range round {
-		if r.Logprobs && len(round[i].Tokens) == 0 {
+		if r.Logprobs && round[i].unlikely() {
 			return 0, 0, errors.New("an answer came without the log-probabilities that the reference has; record it anew if the server gives them no more")
 		}
 		one := Reference{Logprobs: r.Logprobs, Centre: r.Centre[i : i+1]}
@@ -159,15 +176,10 @@ func (r *Reference) check() error {
 	switch {
 	case r.Version != version:
 		return fmt.Errorf("the format has version %d, and this program reads %d", r.Version, version)
-	case len(r.Centre) == 0 || r.Tokens < 1:
-		return errors.New("it has no prompts, or asks for no tokens")
+	case len(r.Centre) == 0 || r.Tokens < 1 || r.Model == "":
+		return errors.New("it has no prompts, asks for no tokens, or of no model")
 	case len(r.Distances) < LeastRounds-centreRounds:
 		return fmt.Errorf("it has %d distances, and needs %d", len(r.Distances), LeastRounds-centreRounds)
 	}
-	for _, p := range r.Centre {
-		if len(p.Texts) == 0 || r.Logprobs && len(p.Tokens) == 0 {
-			return fmt.Errorf("the prompt %.40q has no answer", p.Prompt)
-		}
-	}
-	return nil
+	return r.answered()
 }

@@ -2,9 +2,11 @@ package config
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"synthetic/internal/canary"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
 	"synthetic/internal/yamlform"
 )
@@ -26,7 +28,7 @@ type Canary struct {
 }
 
 // answers resolves the section.
-func (b *builder) answers(a fileAnswers) (slo.Severity, *Canary) {
+func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity, *Canary) {
 	const path = "answers.canary"
 	if !b.Has(path) {
 		return a.Severity, nil
@@ -37,8 +39,17 @@ func (b *builder) answers(a fileAnswers) (slo.Severity, *Canary) {
 		Directory: b.resolve(f.Directory), Targets: f.Targets, Interval: f.Interval,
 		Prompts: f.Prompts, Tokens: f.Tokens, Base: f.Base, ShowTexts: f.ShowTexts,
 	}
-	if c.Targets == nil {
-		c.Targets = b.targetNames
+	for i, t := range targets {
+		at := slices.Index(f.Targets, t.Name)
+		switch why, remedy := b.incomparable(i, t); {
+		case why == "" && f.Targets == nil:
+			c.Targets = append(c.Targets, t.Name)
+		case why != "" && at >= 0 && b.Fine(yamlform.Index(path+".targets", at)):
+			b.Mistake(yamlform.Index(path+".targets", at), t.Name, why, remedy)
+		}
+	}
+	if len(c.Targets) == 0 && b.namesFine("targets", len(targets)) && b.Fine(path) {
+		b.Mistake(path, "", "has no target that can be compared", "write a target of chat completions for each model, or remove it")
 	}
 	if c.Prompts == nil {
 		c.Prompts = canary.DefaultPrompts()
@@ -52,6 +63,18 @@ func (b *builder) answers(a fileAnswers) (slo.Severity, *Canary) {
 		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")
 	}
 	return a.Severity, c
+}
+
+// incomparable says why the answers of target i have no one reference, and what to
+// do; "" if they have.
+func (b *builder) incomparable(i int, t target.Target) (why, remedy string) {
+	switch {
+	case b.Has(yamlform.Index("targets", i) + ".models"):
+		return "has models, and a reference is of one model", "write a target for each model"
+	case !t.API.Chats():
+		return "has the API " + string(t.API) + ", and canaries need chat completions", "remove it"
+	}
+	return "", ""
 }
 
 // repeated returns the index of the first that is there before.

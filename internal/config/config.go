@@ -133,7 +133,7 @@ func (b *builder) build(f file) *Config {
 		Targets: targets, Models: b.sets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
 		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
-	c.Answers, c.Canary = b.answers(f.Answers)
+	c.Answers, c.Canary = b.answers(f.Answers, targets)
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {
 		c.Jobs = append(c.Jobs, b.judged(c, j, policy))

@@ -2,13 +2,13 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -16,6 +16,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 
 	"synthetic/internal/canary"
+	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -31,18 +32,23 @@ const (
 	alternatives = 5
 )
 
-// Asker asks a target's /chat/completions single prompts at temperature 0, for
+// Asker asks a target's chat completions, see target.Chat, single prompts at temperature 0, for
 // canaries: what comes is not timed, and enters no metric of turns. It is safe for
 // concurrent use; Close it at the end.
 type Asker struct {
-	target target.Target
-	auth   *target.Authorizer
-	client *wire.Client
+	target, chat target.Target
+	auth         *target.Authorizer
+	client       *wire.Client
+	learned      *Learned
 }
 
-// NewAsker returns an Asker; dial is as in Options.
-func NewAsker(t target.Target, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *Asker {
-	return &Asker{target: t, auth: target.NewAuthorizer(t, "canary"), client: newClient(t, Options{Dial: dial})}
+// NewAsker returns an Asker with the Target, the Dial and the Learned of Options.
+func NewAsker(o Options) *Asker {
+	chat := o.Target.Chat()
+	return &Asker{
+		target: o.Target, chat: chat, learned: cmp.Or(o.Learned, &Learned{}),
+		auth: target.NewAuthorizer(chat, "canary"), client: newClient(chat, o),
+	}
 }
 
 // Close drops the idle connections.
@@ -56,7 +62,9 @@ func (a *Asker) Model(ctx context.Context) (string, error) {
 	if a.target.Model != "" {
 		return a.target.Model, nil
 	}
-	return discoverModel(ctx, a.target, a.auth, a.client)
+	auth := target.NewAuthorizer(a.target, "canary") // its list is not that of chat completions
+	defer auth.Close()
+	return discoverModel(ctx, a.target, auth, a.client)
 }
 
 // Asked is a round, and what is said beside its answers.
@@ -70,16 +78,16 @@ type Asked struct {
 
 // Round asks all prompts for so many tokens, one after the other or at once. The
 // first that is not answered ends it.
-func (a *Asker) Round(ctx context.Context, model string, prompts []string, tokens int, atOnce bool) (Asked, error) {
+func (a *Asker) Round(ctx context.Context, model string, prompts []string, most int, atOnce bool) (Asked, error) {
 	all := Asked{Round: make(canary.Round, len(prompts))}
 	errs := make([]error, len(prompts))
 	var mu sync.Mutex
 	one := func(i int) {
-		answer, said, err := a.ask(ctx, model, prompts[i], tokens)
+		answer, said, err := a.ask(ctx, model, prompts[i], most)
 		all.Round[i], errs[i] = answer, err
 		mu.Lock()
 		defer mu.Unlock()
-		all.Model, all.Fingerprint, all.Tokens = said.Model, said.SystemFingerprint, all.Tokens+said.Usage.TotalTokens
+		all.Model, all.Fingerprint, all.Tokens = said.Model, said.Fingerprint, all.Tokens+tokens(said.Usage.TotalTokens).V
 	}
 	var asking sync.WaitGroup
 	for i := range prompts {
@@ -94,10 +102,10 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, token
 }
 
 // ask sends one prompt. A server that refuses log-probabilities is asked without.
-func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (canary.Answer, openai.ChatCompletionResponse, error) {
-	said, status, err := a.post(ctx, model, prompt, tokens, map[string]any{"logprobs": true, "top_logprobs": alternatives})
-	if status == http.StatusBadRequest || status == http.StatusUnprocessableEntity {
-		said, _, err = a.post(ctx, model, prompt, tokens, nil)
+func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (canary.Answer, reply, error) {
+	said, status, err := a.send(ctx, model, prompt, tokens, map[string]any{"logprobs": true, "top_logprobs": alternatives})
+	if refusesBody(status) {
+		said, _, err = a.send(ctx, model, prompt, tokens, nil)
 	}
 	if err != nil {
 		return canary.Answer{}, said, fmt.Errorf("asking %q: %w", a.target.BaseURL, err)
@@ -108,18 +116,45 @@ func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (cana
 	return answerOf(said.Choices[0]), said, nil
 }
 
+// reply is a chat completion, as far as it is read.
+type reply struct {
+	Model       string       `json:"model"`
+	Fingerprint string       `json:"system_fingerprint"`
+	Usage       openai.Usage `json:"usage"`
+	Choices     []choice     `json:"choices"`
+}
+
+type choice struct {
+	Message struct {
+		Content string `json:"content"`
+		// Servers have one of two names for what a model thought.
+		Reasoning        string `json:"reasoning"`
+		ReasoningContent string `json:"reasoning_content"`
+	} `json:"message"`
+	LogProbs *openai.LogProbs `json:"logprobs"`
+}
+
+// send posts, and once more where the limit has to have its other name.
+func (a *Asker) send(ctx context.Context, model, prompt string, tokens int, more map[string]any) (reply, int, error) {
+	limit := a.learned.limitField(a.chat)
+	said, status, err := a.post(ctx, model, prompt, limit, tokens, more)
+	if err == nil {
+		return said, status, nil
+	}
+	if again, _ := a.learned.learn(a.chat, limit, status, err.Error()); !again {
+		return said, status, err
+	}
+	return a.post(ctx, model, prompt, a.learned.limitField(a.chat), tokens, more)
+}
+
 // post sends one request and reads what comes. The fields that the target adds
 // are part of how its model is used; those that a canary needs go before.
-func (a *Asker) post(ctx context.Context, model, prompt string, tokens int, more map[string]any) (said openai.ChatCompletionResponse, status int, err error) {
+func (a *Asker) post(ctx context.Context, model, prompt string, limit target.LimitField, tokens int, more map[string]any) (said reply, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	header, err := a.auth.Header(ctx)
 	if err != nil {
 		return said, 0, err
-	}
-	limit := target.MaxTokens
-	if a.target.Limit == target.MaxCompletionTokens {
-		limit = target.MaxCompletionTokens
 	}
 	fields := map[string]any{}
 	maps.Copy(fields, a.target.Extra)
@@ -133,7 +168,7 @@ func (a *Asker) post(ctx context.Context, model, prompt string, tokens int, more
 		return said, 0, fmt.Errorf("encoding the extra body fields: %w", err)
 	}
 	scrub := newScrubber(header)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.target.BaseURL+"/chat/completions", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.chat.BaseURL+api.ChatPath(a.chat, model), bytes.NewReader(body))
 	if err != nil {
 		return said, 0, err
 	}
@@ -155,8 +190,8 @@ func (a *Asker) post(ctx context.Context, model, prompt string, tokens int, more
 	return said, resp.StatusCode, err
 }
 
-func answerOf(c openai.ChatCompletionChoice) canary.Answer {
-	a := canary.Answer{Text: c.Message.ReasoningContent + c.Message.Content}
+func answerOf(c choice) canary.Answer {
+	a := canary.Answer{Text: cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content}
 	if c.LogProbs == nil {
 		return a
 	}

@@ -24,11 +24,13 @@ type LimitLearned struct {
 func (l LimitLearned) Key() Key { return Key(l) }
 
 // limitField is how the limit of tokens is called in the next request.
-func (p *Prober) limitField() target.LimitField {
-	switch field := p.opts.Target.Limit; {
-	case field == target.MaxTokens || field == target.MaxCompletionTokens:
-		return field
-	case p.opts.Learned.refusesMaxTokens.Load():
+func (p *Prober) limitField() target.LimitField { return p.opts.Learned.limitField(p.opts.Target) }
+
+func (l *Learned) limitField(t target.Target) target.LimitField {
+	switch {
+	case t.Limit == target.MaxTokens || t.Limit == target.MaxCompletionTokens:
+		return t.Limit
+	case l.refusesMaxTokens.Load():
 		return target.MaxCompletionTokens
 	}
 	return target.MaxTokens
@@ -41,11 +43,21 @@ var refusesMaxTokens = regexp.MustCompile(`(?i)max_tokens.*(unsupported|not supp
 // learn reports whether an attempt that was made with a field failed for its
 // name alone, so that it is to be repeated; first says that nobody knew.
 func (p *Prober) learn(a *attempt, sent target.LimitField) (again, first bool) {
-	t := p.opts.Target
-	auto := (t.Limit == "" || t.Limit == target.LimitAuto) && (t.API == "" || t.API == target.Chat || t.API == target.Azure)
-	status := a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity
-	if !auto || !status || sent != target.MaxTokens || p.opts.Workload.MaxOutputTokens <= 0 || !refusesMaxTokens.MatchString(a.err) {
+	if p.opts.Workload.MaxOutputTokens <= 0 {
 		return false, false
 	}
-	return true, p.opts.Learned.refusesMaxTokens.CompareAndSwap(false, true)
+	return p.opts.Learned.learn(p.opts.Target, sent, a.status, a.err)
+}
+
+func (l *Learned) learn(t target.Target, sent target.LimitField, code int, said string) (again, first bool) {
+	auto := (t.Limit == "" || t.Limit == target.LimitAuto) && (t.API == "" || t.API == target.Chat || t.API == target.Azure)
+	if !auto || !refusesBody(code) || sent != target.MaxTokens || !refusesMaxTokens.MatchString(said) {
+		return false, false
+	}
+	return true, l.refusesMaxTokens.CompareAndSwap(false, true)
+}
+
+// refusesBody reports whether a status says that the request is not understood.
+func refusesBody(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 }

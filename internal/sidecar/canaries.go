@@ -42,6 +42,8 @@ type watched struct {
 	due      time.Time
 	// told is the last error that the log has.
 	told string
+	// learned is of the rounds before.
+	learned probe.Learned
 }
 
 // same reports whether another one asks the same, and compares it alike.
@@ -91,6 +93,9 @@ func (c *canaries) want(cfg *config.Config, known []*watched) {
 			continue
 		} else if err != nil {
 			c.s.logger.Error("The reference of a target cannot be used, so that its answers are not compared", "target", t.Name, "err", err)
+			continue
+		} else if t.Model != "" && t.Model != ref.Model {
+			c.s.logger.Error("The reference of a target is of another model, so that its answers are not compared: run synthetic canary record", "target", t.Name, "model", t.Model, "recorded", ref.Model)
 			continue
 		}
 		w := &watched{target: t, interval: cfg.Canary.Interval, watch: canary.NewWatch(ref, cfg.Canary.Interval)}
@@ -173,13 +178,10 @@ func (c *canaries) reading(target string) (canary.Reading, bool) {
 }
 
 func ask(ctx context.Context, dial func(ctx context.Context, network, addr string) (net.Conn, error), w *watched) (probe.Asked, error) {
-	asker := probe.NewAsker(w.target, dial)
+	asker := probe.NewAsker(probe.Options{Target: w.target, Dial: dial, Learned: &w.learned})
 	defer asker.Close()
-	model, err := asker.Model(ctx)
-	if err != nil {
-		return probe.Asked{}, err
-	}
-	return asker.Round(ctx, model, w.watch.Reference.Prompts(), w.watch.Reference.Tokens, false)
+	r := w.watch.Reference
+	return asker.Round(ctx, r.Model, r.Prompts(), r.Tokens, false)
 }
 
 // tell logs an error when it is a new one.

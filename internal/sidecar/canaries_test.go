@@ -21,7 +21,7 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	t.Helper()
 	wire := simulate.NewPipes()
 	defer simulate.Serve(wire, simulate.New(o))()
-	asker := probe.NewAsker(target.Target{Name: "chat", BaseURL: "http://deployment/v1", Model: "m"}, wire.Dial)
+	asker := probe.NewAsker(probe.Options{Target: target.Target{Name: "chat", BaseURL: "http://deployment/v1", Model: "m"}, Dial: wire.Dial})
 	defer asker.Close()
 	var rounds []canary.Round
 	for i := range canary.Rounds {
@@ -35,7 +35,7 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref.Tokens, ref.Target = 8, "chat"
+	ref.Tokens, ref.Target, ref.Model = 8, "chat", "m"
 	data, err := ref.Encode()
 	if err != nil {
 		t.Fatal(err)

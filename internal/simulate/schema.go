@@ -16,14 +16,21 @@ func instance(schema json.RawMessage, r *rand.Rand) string {
 	if json.Unmarshal(schema, &root) != nil {
 		root = map[string]any{"type": "object"}
 	}
-	return encode(sampler{root: root, rand: r}.value(root))
+	left := mostValues
+	return encode(sampler{root: root, rand: r, left: &left}.value(root))
 }
+
+// mostValues and mostText, in bytes, bound what a schema may ask for: it comes from
+// whoever sends requests.
+const mostValues, mostText = 4096, 4096
 
 // sampler draws values that fit.
 type sampler struct {
 	root  map[string]any
 	rand  *rand.Rand
 	depth int
+	// left is how many values may still be drawn.
+	left *int
 }
 
 // value is one that fits a part of the schema.
@@ -31,6 +38,7 @@ func (s sampler) value(schema map[string]any) any {
 	if s.depth++; s.depth > 16 {
 		return nil // the schema contains itself
 	}
+	*s.left--
 	schema = s.resolved(schema)
 	if v, ok := schema["const"]; ok {
 		return v
@@ -96,6 +104,9 @@ func (s sampler) object(schema map[string]any) any {
 		if s.depth > 4 && !slices.Contains(required, any(name)) {
 			continue
 		}
+		if *s.left <= 0 {
+			break
+		}
 		part, _ := properties[name].(map[string]any)
 		out[name] = s.value(part)
 	}
@@ -105,7 +116,7 @@ func (s sampler) object(schema map[string]any) any {
 func (s sampler) array(schema map[string]any) any {
 	items, _ := schema["items"].(map[string]any)
 	out := []any{}
-	for range int(max(bound(schema, "minItems", 1), 0)) {
+	for n := bound(schema, "minItems", 1); float64(len(out)) < n && *s.left > 0; {
 		out = append(out, s.value(items))
 	}
 	return out
@@ -122,7 +133,7 @@ func (s sampler) number(schema map[string]any) float64 {
 func (s sampler) text(schema map[string]any) string {
 	a := newAnswer(s.rand.Uint64(), 0)
 	text := strings.TrimSpace(string(append(a.word(), a.word()...)))
-	for float64(len(text)) < bound(schema, "minLength", 0) {
+	for float64(len(text)) < min(bound(schema, "minLength", 0), mostText) {
 		text += string(a.word())
 	}
 	return text[:int(min(float64(len(text)), max(bound(schema, "maxLength", float64(len(text))), 0)))]

@@ -232,6 +232,14 @@ func TestAnswersFitTheirSchema(t *testing.T) {
 	if err := conforms(weather, got[0].text("output", 0, "content", 0, "text")); err != nil {
 		t.Error(err)
 	}
+	for _, schema := range []string{
+		`{"type":"array","minItems":1e300,"items":{"type":"array","minItems":1e9}}`, `{"type":"string","minLength":1e12}`,
+		`{"type":"array","minItems":1e9,"items":{"type":"object","required":["a","b"],"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}}}}`,
+	} {
+		if n := len(instance(json.RawMessage(schema), rand.New(rand.NewPCG(1, 1)))); n > 1<<20 {
+			t.Errorf("%s has an instance of %d bytes", schema, n)
+		}
+	}
 	if text := instance(json.RawMessage(`no schema`), rand.New(rand.NewPCG(1, 1))); text != "{}" {
 		t.Errorf("of no schema: %s", text)
 	}

@@ -55,8 +55,6 @@ func Of(name target.API) API {
 		return responses{}
 	case target.Messages:
 		return messages{}
-	case target.Azure:
-		return azure{}
 	case target.Triton:
 		return triton{}
 	case target.Ollama:

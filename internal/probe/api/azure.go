@@ -3,19 +3,20 @@ package api
 import (
 	"cmp"
 	"net/url"
-)
 
-// azure is chat completions as Azure OpenAI has them: the deployment stands in
-// the path, the version in the query.
-type azure struct{ chat }
+	"synthetic/internal/probe/target"
+)
 
 // azureVersion is a version of the API that is generally available.
 const azureVersion = "2024-10-21"
 
-// Request implements API.
-func (a azure) Request(t Turn) (Request, error) {
-	r, err := a.chat.Request(t)
-	r.Path = "/openai/deployments/" + url.PathEscape(t.Model) + r.Path +
-		"?api-version=" + url.QueryEscape(cmp.Or(t.Target.APIVersion, azureVersion))
-	return r, err
+// ChatPath is the path of chat completions. Azure OpenAI has the deployment in it,
+// and the version in the query.
+func ChatPath(t target.Target, model string) string {
+	const path = "/chat/completions"
+	if t.API != target.Azure {
+		return path
+	}
+	return "/openai/deployments/" + url.PathEscape(model) + path +
+		"?api-version=" + url.QueryEscape(cmp.Or(t.APIVersion, azureVersion))
 }

@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// chat is OpenAI's /chat/completions.
+// chat is OpenAI's /chat/completions, and Azure's.
 type chat struct{}
 
 // chatRequest is the body of a streamed chat completion.
@@ -65,7 +65,7 @@ func (chat) Request(t Turn) (Request, error) {
 		req.Messages[i] = newChatMessage(&t.History[i])
 	}
 	body, err := encode(req, chatFields(t), t.Target.Extra, t.History)
-	return Request{Path: "/chat/completions", Body: body}, err
+	return Request{Path: ChatPath(t.Target, t.Model), Body: body}, err
 }
 
 // chatFields are the fields that a workload sets, as chat completions call them.

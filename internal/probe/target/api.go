@@ -43,6 +43,22 @@ func (a API) Root() string {
 // Lists reports whether the API can say which models there are.
 func (a API) Lists() bool { return a != Azure && a != Triton }
 
+// Chats reports whether servers of the API have chat completions as well.
+func (a API) Chats() bool { return a != Triton && a != Embeddings && a != Rerank }
+
+// Chat is the target as one of chat completions, which stand beside its own API.
+// Their key is a bearer's, unless another header is written.
+func (t Target) Chat() Target {
+	switch t.API {
+	case Azure:
+		return t
+	case Ollama:
+		t.BaseURL += "/v1"
+	}
+	t.API = Chat
+	return t
+}
+
 // keyHeader is the header that carries the key, where it is not that of
 // Authorization.
 func (t Target) keyHeader() string {

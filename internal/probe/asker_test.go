@@ -1,0 +1,75 @@
+package probe_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+)
+
+// TestAskerOfEachAPI: canaries ask chat completions, wherever a server has them
+// beside the API that is probed, and with the key that these take.
+func TestAskerOfEachAPI(t *testing.T) {
+	const bearer = "Authorization: Bearer hunter2"
+	for _, tt := range []struct {
+		api          target.API
+		path, header string
+	}{
+		{target.Chat, "/chat/completions", bearer},
+		{target.Completions, "/chat/completions", bearer},
+		{target.Responses, "/chat/completions", bearer},
+		{target.Messages, "/chat/completions", bearer},
+		{target.Ollama, "/v1/chat/completions", bearer},
+		{target.Azure, "/openai/deployments/m/chat/completions?api-version=2024-10-21", "Api-Key: hunter2"},
+	} {
+		t.Run(string(tt.api), func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				name, value, _ := strings.Cut(tt.header, ": ")
+				if r.URL.RequestURI() != tt.path || r.Header.Get(name) != value || r.Header.Get("X-Api-Key") != "" {
+					http.Error(w, fmt.Sprint(r.URL, r.Header), http.StatusNotFound)
+					return
+				}
+				fmt.Fprint(w, `{"choices": [{"message": {"content": "yes"}}]}`)
+			}))
+			defer server.Close()
+			t.Setenv("ASKED_KEY", "hunter2")
+			a := probe.NewAsker(probe.Options{Target: target.Target{API: tt.api, BaseURL: server.URL, Key: target.Key{Env: "ASKED_KEY"}}})
+			defer a.Close()
+			if asked, err := a.Round(t.Context(), "m", []string{"Well?"}, 4, false); err != nil || asked.Round[0].Text != "yes" {
+				t.Errorf("%+v, %v", asked, err)
+			}
+		})
+	}
+}
+
+// TestAskerReadsStrictServers: the name of the limit is learned from one refusal,
+// thoughts are part of the answer under either name, and what a server says it took
+// is bounded.
+func TestAskerReadsStrictServers(t *testing.T) {
+	refused := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), `"max_tokens"`) {
+			refused++
+			http.Error(w, `{"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model."}}`, http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"choices": [{"message": {"content": null, "reasoning": "Hm"}, "logprobs": {"content": [{"token": "Hm", "logprob": -1}]}}], "usage": {"total_tokens": 1000000000000}}`)
+	}))
+	a := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: server.URL}})
+	asked, err := a.Round(t.Context(), "m", []string{"Well?", "And?"}, 4, false)
+	a.Close()
+	server.Close()
+	if err != nil || refused != 1 || asked.Tokens != 0 {
+		t.Fatalf("%v: %d times refused, %d tokens", err, refused, asked.Tokens)
+	}
+	for i, answer := range asked.Round {
+		if answer.Text != "Hm" || len(answer.Tokens) != 1 {
+			t.Errorf("answer %d: %+v", i, answer)
+		}
+	}
+}
