@@ -102,6 +102,45 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	}
 }
 
+// TestComplyGoesOnWhereNothingIsProven: only a proven miss ends a capacity, as in
+// a sweep; what merely seems to pass counts up to what does not.
+func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
+	counted := func(s runfile.Standing, lost ...string) figures.Level {
+		return figures.Level{Verdict: &runfile.Verdict{Standing: s, Met: lost == nil, Lost: lost}}
+	}
+	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
+	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
+	for _, tt := range []struct {
+		name   string
+		levels []figures.Level
+		want   string // highest, and whether it is the top; beyond
+	}{
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 false []"},
+		{"spoiled", []figures.Level{met, {Spoiled: true}, met, missed}, "30 false []"},
+		{"not reached", []figures.Level{met, {NotReached: "too little"}, met, missed}, "30 false []"},
+		{"nothing fails", []figures.Level{met, seemsMissed, met, seemsMet}, "40 true []"},
+		{"only seems to pass again", []figures.Level{met, seemsMissed, seemsMet}, "10 false []"},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 false [30]"},
+	} {
+		var series figures.Series
+		var proven runfile.Capacity
+		for i, l := range tt.levels {
+			l.At = float64(10 * (i + 1))
+			series.Levels = append(series.Levels, l)
+			if l.Verdict != nil {
+				proven.Rise(l.At, *l.Verdict)
+			}
+		}
+		c := Comply(&figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}})[0]
+		if got := fmt.Sprintf("%g %v %v", c.Highest, c.Top, c.Beyond); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if c.Highest < *proven.Level || *c.Proven.Level != *proven.Level {
+			t.Errorf("%s: highest %g, proven %g, but the sweep proves %g", tt.name, c.Highest, *c.Proven.Level, *proven.Level)
+		}
+	}
+}
+
 // TestCapacitiesRankWhatWasMeasured: a baseline that passes wherever it was
 // measured is not known to be worse than one that was measured further.
 func TestCapacitiesRankWhatWasMeasured(t *testing.T) {

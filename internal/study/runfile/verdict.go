@@ -173,6 +173,21 @@ type Capacity struct {
 	GridSeconds     *float64 `json:"grid_seconds"`
 }
 
+// Rise takes in the next higher level that was reached. The capacity is the
+// highest level that is proven to meet the objectives, of those below the lowest
+// one that is proven to miss them; one of which nothing is proven ends nothing.
+func (c *Capacity) Rise(level float64, v Verdict) {
+	switch {
+	case c.Missed != nil:
+	case v.Standing == Met:
+		c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
+	case v.Standing == Undecided:
+		c.Undecided = append(c.Undecided, level)
+	case v.Standing == Missed:
+		c.Missed = &level
+	}
+}
+
 // Sentence says the capacity, naming levels by a word ("concurrency"):
 // "concurrency 70 meets the SLOs with a confidence of 98.4% (wanted 95%),
 // concurrency 80 misses them".
