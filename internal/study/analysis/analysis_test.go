@@ -57,6 +57,8 @@ func TestJudge(t *testing.T) {
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"spoiled by the prober itself", "n/a", figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
+		{"spoiled, and counted", "n/a", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
+		{"spoiled once, and proven by other runs", "PASS", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},

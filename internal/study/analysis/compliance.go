@@ -48,12 +48,13 @@ func (v SLOResult) String() string {
 // its threshold, and is undecided where its interval holds that; as failed turns
 // are worse than any threshold, a share of errors above what the objective
 // leaves fails it too, and so do runs that were left out for their errors, or a
-// level that was given up. One that the prober itself spoiled is not judged.
+// level that was given up. One that the prober itself spoiled is not judged; of
+// several measurements that were counted, those that it did not spoil are.
 func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 	switch {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
-	case l.Spoiled || len(objectives) == 0:
+	case len(objectives) == 0, l.Verdict == nil && l.Spoiled, l.Verdict != nil && l.Verdict.Open():
 		return SLOResult{}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)

@@ -81,7 +81,7 @@ func (l *Level) reached(all []measured) (results []runfile.Result) {
 func leftOut(r runfile.Result, turns, of uint64) string {
 	text := fmt.Sprintf("repetition %d: the prober itself was late or could not send: %d of %d turns are left out", r.Repetition, turns, of)
 	if r.Spoiled() {
-		text += ", so the level is not judged"
+		text += ", so it is not judged"
 	}
 	return text + "; give the prober more cores, or fewer streams."
 }

@@ -43,6 +43,10 @@ type Verdict struct {
 	Error   float64 `json:"error,omitempty"`
 }
 
+// Open reports whether nothing was judged: the turns do not even seem to meet the
+// objectives, or to miss one.
+func (v Verdict) Open() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
+
 // Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
 // UNDECIDED (seems to pass). The names are of the objectives that were missed, or
 // seem to be.
