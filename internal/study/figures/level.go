@@ -36,10 +36,6 @@ func levelOf(at float64, measured []measured, judge judge.Judge) Level {
 			l.Spoiled = l.Spoiled || r.Spoiled()
 			l.Warnings = append(l.Warnings, leftOut(r, turns, of))
 		}
-		l.Warnings = append(l.Warnings, r.Warnings...)
-		for _, s := range r.Snapshots {
-			l.Warnings = append(l.Warnings, s.Warnings...)
-		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
 		}
