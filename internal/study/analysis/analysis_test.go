@@ -57,6 +57,8 @@ func TestJudge(t *testing.T) {
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"spoiled by the prober itself", "n/a", figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
+		{"spoiled, and counted", "n/a", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
+		{"spoiled once, and proven by other runs", "PASS", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
@@ -99,6 +101,45 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	all := strings.Join(Warnings(s), "\n")
 	if !strings.Contains(all, "passes its SLOs again at concurrency 40") {
 		t.Errorf("no warning of levels out of order: %s", all)
+	}
+}
+
+// TestComplyGoesOnWhereNothingIsProven: only a proven miss ends a capacity, as in
+// a sweep; what merely seems to pass counts up to what does not.
+func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
+	counted := func(s runfile.Standing, lost ...string) figures.Level {
+		return figures.Level{Verdict: &runfile.Verdict{Standing: s, Met: lost == nil, Lost: lost}}
+	}
+	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
+	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
+	for _, tt := range []struct {
+		name   string
+		levels []figures.Level
+		want   string // highest, and whether it is the top; beyond
+	}{
+		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 false []"},
+		{"spoiled", []figures.Level{met, {Spoiled: true}, met, missed}, "30 false []"},
+		{"not reached", []figures.Level{met, {NotReached: "too little"}, met, missed}, "30 false []"},
+		{"nothing fails", []figures.Level{met, seemsMissed, met, seemsMet}, "40 true []"},
+		{"only seems to pass again", []figures.Level{met, seemsMissed, seemsMet}, "10 false []"},
+		{"passes above a failure", []figures.Level{met, missed, met, seemsMet}, "10 false [30]"},
+	} {
+		var series figures.Series
+		var proven runfile.Capacity
+		for i, l := range tt.levels {
+			l.At = float64(10 * (i + 1))
+			series.Levels = append(series.Levels, l)
+			if l.Verdict != nil {
+				proven.Rise(l.At, *l.Verdict)
+			}
+		}
+		c := Comply(&figures.Study{Objectives: slos()[:1], Series: []figures.Series{series}})[0]
+		if got := fmt.Sprintf("%g %v %v", c.Highest, c.Top, c.Beyond); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if c.Highest < *proven.Level || *c.Proven.Level != *proven.Level {
+			t.Errorf("%s: highest %g, proven %g, but the sweep proves %g", tt.name, c.Highest, *c.Proven.Level, *proven.Level)
+		}
 	}
 }
 

@@ -48,12 +48,13 @@ func (v SLOResult) String() string {
 // its threshold, and is undecided where its interval holds that; as failed turns
 // are worse than any threshold, a share of errors above what the objective
 // leaves fails it too, and so do runs that were left out for their errors, or a
-// level that was given up. One that the prober itself spoiled is not judged.
+// level that was given up. One that the prober itself spoiled is not judged; of
+// several measurements that were counted, those that it did not spoil are.
 func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 	switch {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
-	case l.Spoiled || len(objectives) == 0:
+	case len(objectives) == 0, l.Verdict == nil && l.Spoiled, l.Verdict != nil && l.Verdict.Open():
 		return SLOResult{}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)
@@ -120,22 +121,18 @@ func tooManyErrors(objectives []figures.Objective, l figures.Level) bool {
 // first series, the baseline.
 type Compliance struct {
 	Series string
-	// Highest compliant level: it and every level below it pass. 0 when the
-	// lowest one fails already.
+	// Highest compliant level: the one that Proven has, or above it the last
+	// before a level that does not pass by what was seen. 0 when there is none.
 	Highest float64
 	// At is that level's figures.
 	At figures.Level
-	// Missed is the lowest level that fails beyond noise; 0 when none that was
-	// measured does, so that the series may scale further. Top says that Highest is
-	// the highest level that was measured; NotReached are those that were not
-	// loaded.
-	Missed float64
-	// Proven is the highest level up to which passing was beyond noise.
-	Proven     float64
-	Top        bool
-	NotReached []float64
-	// Beyond are levels above the first failure that pass again: noise, or a
-	// deployment that sheds load.
+	// Proven has the levels that pass and fail beyond noise, by the rule of a
+	// sweep. Where none that was measured fails, the series may scale further.
+	Proven runfile.Capacity
+	// Top says that Highest is the highest level that was reached.
+	Top bool
+	// Beyond are levels above the first proven failure that pass again: noise, or
+	// a deployment that sheds load.
 	Beyond []float64
 	// Judged says that at least one level could be judged.
 	Judged bool
@@ -175,23 +172,17 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
 		if v.NotReached {
-			c.NotReached = append(c.NotReached, l.At)
 			continue
 		}
 		c.Judged = c.Judged || v.Judged()
-		if c.Missed == 0 && v.Standing == runfile.Missed {
-			c.Missed = l.At
-		}
-		switch {
-		case !v.Pass():
-			failed = true
-		case !failed:
-			c.Highest, c.At = l.At, l
-			if v.Standing == runfile.Met {
-				c.Proven = l.At
-			}
-		case c.Missed > 0 && v.Standing == runfile.Met:
+		c.Proven.Rise(l.At, runfile.Verdict{Standing: v.Standing})
+		switch met := v.Standing == runfile.Met; {
+		case met && c.Proven.Missed != nil:
 			c.Beyond = append(c.Beyond, l.At)
+		case met, v.Pass() && !failed:
+			c.Highest, c.At, failed = l.At, l, false
+		default:
+			failed = true
 		}
 	}
 	c.Top = c.Highest > 0 && !failed
@@ -199,8 +190,9 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 }
 
 // below reports whether o is known to scale further: c fails, beyond noise, at a
-// level up to the one that o meets, beyond noise. Of a series that passes wherever it was measured, as in
-// a sweep that was stopped, that is not known.
+// level up to the one that o meets, beyond noise. Of a series that passes wherever
+// it was measured, as in a sweep that was stopped, that is not known.
 func (c Compliance) below(o Compliance) bool {
-	return c.Highest < o.Highest && c.Missed > 0 && c.Missed <= o.Proven
+	missed, met := c.Proven.Missed, o.Proven.Level
+	return c.Highest < o.Highest && missed != nil && met != nil && *missed <= *met
 }

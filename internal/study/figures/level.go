@@ -36,10 +36,6 @@ func levelOf(at float64, measured []measured, judge judge.Judge) Level {
 			l.Spoiled = l.Spoiled || r.Spoiled()
 			l.Warnings = append(l.Warnings, leftOut(r, turns, of))
 		}
-		l.Warnings = append(l.Warnings, r.Warnings...)
-		for _, s := range r.Snapshots {
-			l.Warnings = append(l.Warnings, s.Warnings...)
-		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
 		}
@@ -81,7 +77,7 @@ func (l *Level) reached(all []measured) (results []runfile.Result) {
 func leftOut(r runfile.Result, turns, of uint64) string {
 	text := fmt.Sprintf("repetition %d: the prober itself was late or could not send: %d of %d turns are left out", r.Repetition, turns, of)
 	if r.Spoiled() {
-		text += ", so the level is not judged"
+		text += ", so it is not judged"
 	}
 	return text + "; give the prober more cores, or fewer streams."
 }

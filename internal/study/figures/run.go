@@ -49,7 +49,6 @@ func FromRuns(runs []*runfile.Run) *Study {
 		if r.Interrupted != "" {
 			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
-		s.Warnings = append(s.Warnings, r.Warnings...)
 	}
 	return s
 }

@@ -68,8 +68,8 @@ type Level struct {
 	// NotReached says that the level did not carry the load that it is named by,
 	// why, and what helps; "" when it did. Nothing is concluded from such a level.
 	NotReached string
-	// Spoiled says that the prober itself was so late, or could send so little,
-	// that the level cannot be judged.
+	// Spoiled says that the prober itself was so late, or could send so little, in
+	// one of the runs at least, that the figures say nothing of the SLOs.
 	Spoiled bool
 	// Verdict is what counted turns prove of the study's objectives; nil where
 	// none were counted.

@@ -59,7 +59,7 @@ func (o *Outcome) capacity(own, base analysis.Compliance, compares bool) {
 		o.unknown("the SLOs could not be judged")
 	case o.Baseline && (!compares || !base.Judged):
 		o.unknown("there is no baseline to compare with")
-	case o.Baseline && base.Missed == 0 && own.Missed > base.Highest:
+	case o.Baseline && base.Proven.Missed == nil && own.Proven.Missed != nil && *own.Proven.Missed > base.Highest:
 		// As where its sweep was stopped: it may scale to any level.
 		o.unknown("capacity %g, and the baseline was not measured up to a level that it fails at (it meets %g)", own.Highest, base.Highest)
 	default:

@@ -8,9 +8,8 @@ import (
 )
 
 // Capacity of a variant of a run, by the same rule for a grid and for a search:
-// the highest level that is proven to meet the objectives, of those below the
-// lowest one that is proven to miss them. Levels that were not reached are named
-// and prove nothing.
+// what its levels prove in rising order (see runfile.Capacity.Rise). Those that
+// were not reached are named and prove nothing.
 func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 	c := runfile.Capacity{Variant: variant, Wanted: j.Confidence}
 	seen := map[float64][]runfile.Result{}
@@ -30,14 +29,8 @@ func (j Judge) Capacity(variant string, run *runfile.Run) runfile.Capacity {
 			c.NotReached = append(c.NotReached, level)
 			continue
 		}
-		switch v := j.Together(reached); v.Standing {
-		case runfile.Met:
-			c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
-		case runfile.Undecided:
-			c.Undecided = append(c.Undecided, level)
-		case runfile.Missed:
-			c.Missed = &level
-			return c
+		if c.Rise(level, *j.Together(reached)); c.Missed != nil {
+			break
 		}
 	}
 	return c

@@ -75,8 +75,6 @@ type Run struct {
 	// Interrupted says why the sweep stopped before its end; "" when it did
 	// not.
 	Interrupted string `json:"interrupted,omitempty"`
-	// Warnings concern the sweep as a whole.
-	Warnings []string `json:"warnings,omitempty"`
 	// Capacities of the variants, in their order; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
 }
@@ -174,6 +172,5 @@ type Result struct {
 	// rate and no quantile; but what failed among them was the level's doing.
 	Tail *Block `json:"tail,omitempty"`
 	// Verdict is null for files that were not written by a sweep.
-	Verdict  *Verdict `json:"verdict,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Verdict *Verdict `json:"verdict,omitempty"`
 }

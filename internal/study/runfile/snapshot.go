@@ -36,8 +36,7 @@ type Snapshot struct {
 	InFlightMax  *int     `json:"in_flight_max"`
 	InFlightEnd  *int     `json:"in_flight_end"`
 	// Server is what the deployment said of itself over the same interval.
-	Server   []Server `json:"server,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Server []Server `json:"server,omitempty"`
 }
 
 // Block is a part of a snapshot.

@@ -43,6 +43,10 @@ type Verdict struct {
 	Error   float64 `json:"error,omitempty"`
 }
 
+// Open reports whether nothing was judged: the turns do not even seem to meet the
+// objectives, or to miss one.
+func (v Verdict) Open() bool { return v.Standing == Undecided && !v.Met && len(v.Lost) == 0 }
+
 // Words are those that every output has for a verdict: PASS, FAIL (ttft+tpot),
 // UNDECIDED (seems to pass). The names are of the objectives that were missed, or
 // seem to be.
@@ -171,6 +175,21 @@ type Capacity struct {
 	// all levels would have taken as planned; null when that ends by number.
 	MeasuredSeconds float64  `json:"measured_seconds"`
 	GridSeconds     *float64 `json:"grid_seconds"`
+}
+
+// Rise takes in the next higher level that was reached. The capacity is the
+// highest level that is proven to meet the objectives, of those below the lowest
+// one that is proven to miss them; one of which nothing is proven ends nothing.
+func (c *Capacity) Rise(level float64, v Verdict) {
+	switch {
+	case c.Missed != nil:
+	case v.Standing == Met:
+		c.Level, c.Confidence, c.Undecided = &level, v.Confidence, nil
+	case v.Standing == Undecided:
+		c.Undecided = append(c.Undecided, level)
+	case v.Standing == Missed:
+		c.Missed = &level
+	}
 }
 
 // Sentence says the capacity, naming levels by a word ("concurrency"):
