@@ -90,6 +90,41 @@ func TestABurstAnswersToASign(t *testing.T) {
 	})
 }
 
+// TestABurstTakesNothingFromCalmStarts: where slots or tokens are for few more
+// than these, all of them take place, and an extra start that finds no room is no
+// skip.
+func TestABurstTakesNothingFromCalmStarts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		turn        time.Duration
+		slots, most int
+	}{"slots": {100 * time.Second, 5, 0}, "tokens": {time.Second, 0, 280}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &deployment{turn: tt.turn, prompt: func(workload.Conversation) int { return 100 }}
+				b := runWith(t, d, 0, func(o *Options) {
+					o.Sign = func(probe.Key) workload.Sign { return workload.Sign{Score: 0.8} }
+				}, job("a", func(j *probe.Job) {
+					j.Workload.MaxOutputTokens, j.Traffic.Rate, j.Traffic.MaxConcurrency, j.Traffic.TokensPerMinute = 50, 1./30, tt.slots, tt.most
+					j.Traffic.Adaptive = workload.Adaptive{BurstRate: 0.2, Burst: 10 * time.Minute, BurstsPerHour: 1}
+				}))
+				time.Sleep(10 * time.Minute)
+				b.stop()
+				calm, extra := 0, 0
+				for _, p := range b.d.seen() {
+					if p.Extra {
+						extra++
+					} else {
+						calm++
+					}
+				}
+				if calm < 19 || calm > 21 || extra == 0 || extra > 30 || len(b.book.skips) > 0 {
+					t.Errorf("%d calm starts, %d extra, skipped %v; want 20, a few and none", calm, extra, b.book.skips)
+				}
+			})
+		})
+	}
+}
+
 func TestCapSkipsAndNeverDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, &deployment{turn: 10 * time.Second}, 0, job("a", func(j *probe.Job) { j.Traffic.MaxConcurrency = 5 }))
