@@ -116,11 +116,15 @@ func (c *Config) expand(targets func(models.Set) []target.Target) *Config {
 	return &e
 }
 
-// UpTo is how many targets one may stand for that has listed nothing yet.
+// UpTo is how many targets one of the file may stand for.
 func (c *Config) UpTo(name string) int {
 	for _, s := range c.Models {
-		if s.Target.Name == name && s.Open() {
+		switch {
+		case s.Target.Name != name:
+		case s.Open():
 			return s.Most
+		default:
+			return min(s.Most, len(s.Patterns))
 		}
 	}
 	return 1
