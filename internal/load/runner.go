@@ -78,6 +78,8 @@ func (r *runner) run() {
 	var discovery sync.WaitGroup
 	defer discovery.Wait()
 	discovery.Go(r.discoverModel)
+	// Its former self may have ended in a burst.
+	r.report("its rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.job.Traffic.Rate})
 	// The first question for the model comes before the first conversation:
 	// a request without a model would blame the deployment for our haste.
 	if !await(r.soft, r.model.asked, r.watch.beat) {
