@@ -12,7 +12,6 @@ import (
 // one by one and in all.
 func spending(cfg *config.Config) []string {
 	var out []string
-	cfg = cfg.Expand(nil)
 	for _, j := range cfg.Jobs {
 		line := fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j))
 		if n := cfg.UpTo(j.Target.Name); n > 1 {

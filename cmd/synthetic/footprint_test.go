@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"synthetic/internal/config"
 )
 
 // TestFootprintIsSaid holds that nobody has to count what probing spends: the
@@ -99,5 +101,19 @@ func TestFootprintOfTheDocs(t *testing.T) {
 	}
 	if said := strings.ReplaceAll(out.String(), "../../", ""); !strings.Contains(string(page), said) {
 		t.Errorf("docs/how-to/costs.md does not show what the binary says:\n%s", said)
+	}
+}
+
+// TestSpendingOfSeveralModels: what is expected is that of all models that may come,
+// listed or not.
+func TestSpendingOfSeveralModels(t *testing.T) {
+	for models, want := range map[string]string{`["llama*", qwen]`: "up to 8 models", "[a, b]": "up to 2 models", "[a]": "in all: 9.1 M"} {
+		cfg, err := config.Parse("x.yml", []byte(`targets: [{base_url: "http://a", models: `+models+`}]`), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(spending(cfg), "\n"); !strings.Contains(text, want) {
+			t.Errorf("%s: %q is missing in\n%s", models, want, text)
+		}
 	}
 }

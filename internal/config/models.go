@@ -36,7 +36,14 @@ func (b *builder) models(path string, in fileTarget, t target.Target) {
 // nothing yet, or nothing that matches, stays as it is: that it cannot be used is
 // to be measured.
 func (c *Config) Expand(listed map[string][]string) *Config {
-	return c.expand(func(s models.Set) []target.Target { return derived(s, listed[s.Target.Name]) })
+	return c.expand(func(s models.Set) []target.Target {
+		known, answered := listed[s.Target.Name]
+		out := derived(s, known)
+		if answered && len(s.Patterns) > 0 && out[0].Name == s.Target.Name {
+			out[0].Model = s.Patterns[0] // which it does not serve, and says so
+		}
+		return out
+	})
 }
 
 // ForRules returns the configuration as rules are written for that outlive what
@@ -65,9 +72,6 @@ func derived(s models.Set, listed []string) (out []target.Target) {
 	}
 	if len(out) > 0 {
 		return out
-	}
-	if len(s.Patterns) > 0 {
-		s.Target.Model = s.Patterns[0] // which it does not serve, and says so
 	}
 	return []target.Target{s.Target}
 }
@@ -116,11 +120,15 @@ func (c *Config) expand(targets func(models.Set) []target.Target) *Config {
 	return &e
 }
 
-// UpTo is how many targets one may stand for that has listed nothing yet.
+// UpTo is how many targets one of the file may stand for.
 func (c *Config) UpTo(name string) int {
 	for _, s := range c.Models {
-		if s.Target.Name == name && s.Open() {
+		switch {
+		case s.Target.Name != name:
+		case s.Open():
 			return s.Most
+		default:
+			return min(s.Most, len(s.Patterns))
 		}
 	}
 	return 1

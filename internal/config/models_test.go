@@ -18,6 +18,7 @@ func TestExpand(t *testing.T) {
 		"all":                         {`"*"`, []string{"b", "org/a"}, []string{"m/b=b", "m/org-a=org/a"}, []string{"m", "m/*"}},
 		"all, nothing known":          {`"*"`, nil, []string{"m="}, []string{"m", "m/*"}},
 		"names need no list":          {`[y, x]`, nil, []string{"m/x=x", "m/y=y"}, []string{"m/x", "m/y"}},
+		"a pattern, nothing known":    {`["z*"]`, nil, []string{"m="}, []string{"m", "m/*"}},
 		"a pattern that nothing fits": {`["z*"]`, []string{"a"}, []string{"m=z*"}, []string{"m", "m/*"}},
 		"a name and a pattern":        {`[x, "y*"]`, []string{"y1"}, []string{"m/x=x", "m/y1=y1"}, []string{"m/x", "m/*"}},
 		"names of one label":          {`"*"`, []string{"a/b", "a:b"}, []string{"m/a-b=a/b"}, []string{"m", "m/*"}},
@@ -33,7 +34,11 @@ slos: [{name: mine, sli: availability, objective: 99%, targets: [m]}, {sli: ttft
 			for _, j := range cfg.Jobs {
 				promised += j.Policy.FalsePages
 			}
-			e := cfg.Expand(map[string][]string{"m": tc.listed})
+			listed := map[string][]string{}
+			if tc.listed != nil {
+				listed["m"] = tc.listed
+			}
+			e := cfg.Expand(listed)
 			var got, names []string
 			for _, j := range e.Jobs {
 				promised -= j.Policy.FalsePages

@@ -46,8 +46,10 @@ type Loop struct {
 	// ramp of their slots and their growing pauses differ. 0 is a process
 	// alone, which starts at once and repeats the shortest pause.
 	Replica uint64
-	// Due, if set, says which starts of an open loop's process there are.
-	Due func(at time.Time) bool
+	// Due, if set, says which starts of an open loop's process there are. An extra
+	// one takes no more than half of the slots, and is no skip when it is refused:
+	// calm starts are to be what they are without it.
+	Due func(at time.Time) workload.Start
 	// Next returns what holds the next conversation, or why none may start
 	// now. It is called by one goroutine at a time and must not block.
 	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
@@ -88,12 +90,22 @@ func (l *Loop) open(ctx context.Context) {
 		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
 		}
-		if l.Due != nil && !l.Due(due) {
+		start := workload.Start{Due: true}
+		if l.Due != nil {
+			start = l.Due(due)
+		}
+		if !start.Due {
 			continue
 		}
-		if hold, refusal := l.admit(due); hold != nil {
+		most := l.MaxConcurrency
+		if start.Extra {
+			most /= 2
+		}
+		hold, refusal := l.admit(due, most)
+		switch {
+		case hold != nil:
 			l.conversations.Go(func() { l.converse(hold) })
-		} else {
+		case !start.Extra:
 			l.Skipped(due, refusal)
 		}
 	}
@@ -129,7 +141,7 @@ func (l *Loop) slot(ctx context.Context, i int) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
 	for delay := l.opens(i); Pause(ctx, delay); {
 		due := time.Now()
-		hold, refusal := l.admit(due)
+		hold, refusal := l.admit(due, l.MaxConcurrency)
 		switch {
 		case refusal == limitReached:
 			return
@@ -147,8 +159,8 @@ func (l *Loop) slot(ctx context.Context, i int) {
 }
 
 // admit returns what holds the conversation that is due, and counts that as in
-// flight until converse, or says why it may not start.
-func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) {
+// flight until converse, or says why it may not start as one of at most so many.
+func (l *Loop) admit(due time.Time, most int) (hold func() probe.Outcome, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -156,7 +168,7 @@ func (l *Loop) admit(due time.Time) (hold func() probe.Outcome, refusal string) 
 		return nil, limitReached
 	case l.MaxLate > 0 && time.Since(due) > l.MaxLate:
 		return nil, probe.SkipLate
-	case l.MaxConcurrency > 0 && l.inFlight >= l.MaxConcurrency:
+	case l.MaxConcurrency > 0 && l.inFlight >= most:
 		return nil, probe.SkipMaxConcurrency
 	}
 	if hold, refusal = l.Next(due); hold != nil {

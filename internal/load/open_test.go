@@ -84,10 +84,45 @@ func TestABurstAnswersToASign(t *testing.T) {
 		if calm < 19 || calm > 21 || extra < 19 || extra > 21 || len(b.book.skips) > 0 {
 			t.Errorf("%d starts in ten calm minutes, %d more in a burst of two, skipped %v; want 20 and 20", calm, extra, b.book.skips)
 		}
-		if want := []probe.Paced{{Target: "a", Workload: "chat", Rate: 0.2, Why: workload.BurstSlower}, {Target: "a", Workload: "chat", Rate: 1. / 30}}; !slices.Equal(b.book.paced, want) {
+		if want := []probe.Paced{{Target: "a", Workload: "chat", Rate: 1. / 30}, {Target: "a", Workload: "chat", Rate: 0.2, Why: workload.BurstSlower}, {Target: "a", Workload: "chat", Rate: 1. / 30}}; !slices.Equal(b.book.paced, want) {
 			t.Errorf("told %v, want %v", b.book.paced, want)
 		}
 	})
+}
+
+// TestABurstTakesNothingFromCalmStarts: where slots or tokens are for few more
+// than these, all of them take place, and an extra start that finds no room is no
+// skip.
+func TestABurstTakesNothingFromCalmStarts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		turn        time.Duration
+		slots, most int
+	}{"slots": {100 * time.Second, 5, 0}, "tokens": {time.Second, 0, 280}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &deployment{turn: tt.turn, prompt: func(workload.Conversation) int { return 100 }}
+				b := runWith(t, d, 0, func(o *Options) {
+					o.Sign = func(probe.Key) workload.Sign { return workload.Sign{Score: 0.8} }
+				}, job("a", func(j *probe.Job) {
+					j.Workload.MaxOutputTokens, j.Traffic.Rate, j.Traffic.MaxConcurrency, j.Traffic.TokensPerMinute = 50, 1./30, tt.slots, tt.most
+					j.Traffic.Adaptive = workload.Adaptive{BurstRate: 0.2, Burst: 10 * time.Minute, BurstsPerHour: 1}
+				}))
+				time.Sleep(10 * time.Minute)
+				b.stop()
+				calm, extra := 0, 0
+				for _, p := range b.d.seen() {
+					if p.Extra {
+						extra++
+					} else {
+						calm++
+					}
+				}
+				if calm < 19 || calm > 21 || extra == 0 || extra > 30 || len(b.book.skips) > 0 {
+					t.Errorf("%d calm starts, %d extra, skipped %v; want 20, a few and none", calm, extra, b.book.skips)
+				}
+			})
+		})
+	}
 }
 
 func TestCapSkipsAndNeverDelays(t *testing.T) {

@@ -78,6 +78,8 @@ func (r *runner) run() {
 	var discovery sync.WaitGroup
 	defer discovery.Wait()
 	discovery.Go(r.discoverModel)
+	// Its former self may have ended in a burst.
+	r.report("its rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.job.Traffic.Rate})
 	// The first question for the model comes before the first conversation:
 	// a request without a model would blame the deployment for our haste.
 	if !await(r.soft, r.model.asked, r.watch.beat) {
@@ -100,7 +102,7 @@ func (r *runner) run() {
 }
 
 // due decides on a start of the process, and tells of another rate.
-func (r *runner) due(at time.Time) bool {
+func (r *runner) due(at time.Time) workload.Start {
 	start := r.pace.Take(at, r.sign(r.key))
 	r.extra = start.Extra
 	if start.Changed {
@@ -109,7 +111,7 @@ func (r *runner) due(at time.Time) bool {
 	if start.Why != "" {
 		r.log.Info("a burst begins", "why", start.Why, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
 	}
-	return start.Due
+	return start
 }
 
 // next plans a conversation and pays for it, or says which budget is used up.
@@ -123,7 +125,7 @@ func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string)
 		return nil, probe.SkipMemory
 	}
 	t := &tap{runner: r, plan: *r.pending, extra: r.extra, room: room, estimate: r.source.Estimate(*r.pending)}
-	if !r.budget.Allow(time.Now(), t.estimate) {
+	if !r.budget.Allow(time.Now(), t.estimate, r.extra) {
 		room.Release()
 		return nil, probe.SkipBudget
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"text/template"
 	"time"
 
@@ -85,11 +86,13 @@ func oddAnswers(g group[time.Duration], op string) string {
 func constant(s string) func() string { return func() string { return s } }
 
 // fleet is how many targets must have a fault at the same time for it to be one
-// that they share; 0 where there are too few to tell.
+// that they share; 0 where there are too few to tell. TARGET/* stands for models
+// that may be many, or few: it makes a rule, and raises no limit.
 func (in Input) fleet() int {
 	const least, share = 3, 0.3
 	n := len(in.targets())
-	if n < least {
+	many := func(target string) bool { return strings.HasSuffix(target, "/*") }
+	if n < least && !slices.ContainsFunc(in.targets(), many) {
 		return 0
 	}
 	return max(least, int(math.Ceil(share*float64(n))))

@@ -44,8 +44,9 @@ func NewBudget(t Traffic) *Budget {
 
 // Allow takes the estimated tokens and reports whether they were there. It
 // never waits. An estimate over what a bucket holds is allowed when that is full:
-// it could never start otherwise.
-func (b *Budget) Allow(now time.Time, estimate int) bool {
+// it could never start otherwise. An extra one must leave half of each bucket: it
+// must not take what a calm start will need.
+func (b *Budget) Allow(now time.Time, estimate int, extra bool) bool {
 	if b == nil {
 		return true
 	}
@@ -53,7 +54,11 @@ func (b *Budget) Allow(now time.Time, estimate int) bool {
 	defer b.mu.Unlock()
 	for i := range b.buckets {
 		k := &b.buckets[i]
-		if k.fill(now); k.tokens < min(float64(estimate), k.size) {
+		need := min(float64(estimate), k.size)
+		if extra {
+			need = float64(estimate) + k.size/2
+		}
+		if k.fill(now); k.tokens < need {
 			return false
 		}
 	}

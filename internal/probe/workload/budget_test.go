@@ -46,7 +46,7 @@ func TestBudget(t *testing.T) {
 			b := NewBudget(Traffic{TokensPerMinute: 600})
 			for i, s := range steps {
 				now := begin.Add(time.Duration(s.at * float64(time.Second)))
-				if got := b.Allow(now, s.estimate); got != s.want {
+				if got := b.Allow(now, s.estimate, false); got != s.want {
 					t.Fatalf("step %d: Allow(%d) at %v s is %v", i, s.estimate, s.at, got)
 				}
 				if s.want && s.settle >= 0 {
@@ -73,7 +73,7 @@ func TestBudgetOfADay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, now := NewBudget(tc.traffic), time.Unix(1_700_000_000, 0)
 			take := func() (n int) {
-				for b.Allow(now, 100) {
+				for b.Allow(now, 100, false) {
 					b.Settle(100, 100)
 					n++
 				}
@@ -100,7 +100,7 @@ func TestBudgetOfADay(t *testing.T) {
 
 func TestNoBudgetAllowsEverything(t *testing.T) {
 	b := NewBudget(Traffic{})
-	if !b.Allow(time.Now(), 1<<40) {
+	if !b.Allow(time.Now(), 1<<40, false) {
 		t.Error("refused without a budget")
 	}
 	b.Settle(1, 2)
@@ -115,7 +115,7 @@ func TestBudgetHoldsItsRate(t *testing.T) {
 	used := 0
 	for range minutes * 60 {
 		now = now.Add(time.Second)
-		if estimate := rng.IntN(1000); b.Allow(now, estimate) {
+		if estimate := rng.IntN(1000); b.Allow(now, estimate, false) {
 			actual := estimate/2 + rng.IntN(1000)
 			b.Settle(estimate, actual)
 			used += actual
@@ -123,5 +123,13 @@ func TestBudgetHoldsItsRate(t *testing.T) {
 	}
 	if rate := used / minutes; rate < perMinute*95/100 || rate > perMinute*103/100 {
 		t.Errorf("%d tokens per minute were used of a budget of %d", rate, perMinute)
+	}
+}
+
+// TestExtraStartsLeaveHalf: what a burst takes leaves a calm start its share.
+func TestExtraStartsLeaveHalf(t *testing.T) {
+	b, now := NewBudget(Traffic{TokensPerMinute: 600}), time.Unix(1_700_000_000, 0)
+	if b.Allow(now, 301, true) || !b.Allow(now, 200, true) || !b.Allow(now, 100, true) || b.Allow(now, 1, true) || !b.Allow(now, 300, false) {
+		t.Error("extra starts do not leave half of the bucket, or do not get the other half")
 	}
 }

@@ -72,15 +72,20 @@ const minutesPerDay = 24 * 60
 
 // Footprint returns what traffic spends whose conversations cost so much.
 func (t Traffic) Footprint(conversation Tokens) Footprint {
-	f := Footprint{Conversation: conversation, Day: conversation.Times(t.Rate * 60 * minutesPerDay)}
+	f := Footprint{Conversation: conversation}
+	calm, bursts := t.Rate*60*minutesPerDay, t.inBursts()*60*minutesPerDay // conversations
 	for _, most := range []int{t.TokensPerDay, t.TokensPerMinute * minutesPerDay} {
-		if most > 0 && (t.Rate == 0 && !f.Budgeted || float64(most) < f.Day.Sum()) {
-			f.Day, f.Budgeted = conversation.Times(float64(most)/conversation.Sum()), true
+		if most <= 0 {
+			continue
+		}
+		if allowed := float64(most) / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 && !f.Budgeted {
+			if calm > allowed || t.Rate == 0 {
+				calm = allowed
+			}
+			bursts, f.Budgeted = min(bursts, allowed-calm), true
 		}
 	}
-	if !f.Budgeted {
-		f.Bursts = conversation.Times(t.inBursts() * 60 * minutesPerDay)
-	}
+	f.Day, f.Bursts = conversation.Times(calm), conversation.Times(bursts)
 	return f
 }
 

@@ -44,6 +44,8 @@ type counters struct {
 
 	lastTurn          float64
 	consecutiveFailed float64
+	// failing says that the last turn is one of these.
+	failing bool
 }
 
 // sloCounters count the turns that one objective judged.
@@ -107,10 +109,13 @@ func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
 // that it is down.
 func (c *counters) countFailed(o probe.Outcome) {
 	switch {
-	case o.Own() || o.Busy():
+	case o.Own():
+	case o.Busy():
+		c.failing = false
 	case o.Failed() && !o.WrongAnswer():
 		c.consecutiveFailed++
+		c.failing = true
 	default:
-		c.consecutiveFailed = 0
+		c.consecutiveFailed, c.failing = 0, false
 	}
 }

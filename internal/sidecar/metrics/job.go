@@ -78,7 +78,7 @@ func newJob(key probe.Key) *job {
 func (j *job) configure(info sink.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.info, j.added, j.rate = info, added, 0 // a loop begins calmly
+	j.info, j.added = info, added
 	j.setSLOs(info.Objectives)
 	j.setRegression()
 }

@@ -215,8 +215,8 @@ func TestObjectiveGauges(t *testing.T) {
 	}
 }
 
-// TestBursts: the rate of now is that of the burst, until it is over or the job has
-// another configuration; the objectives judge none of its turns, and all else does.
+// TestBursts: the rate of now is that of the burst, until it is over, whatever is
+// configured meanwhile; the objectives judge none of its turns, and all else does.
 func TestBursts(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c, "a")
@@ -233,6 +233,7 @@ func TestBursts(t *testing.T) {
 	}
 	rate(0.25, 0)
 	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 2, Why: workload.BurstFailed})
+	apply(r, jobs("a"))
 	rate(2, 1)
 	for _, extra := range []bool{false, true} {
 		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
@@ -247,6 +248,16 @@ func TestBursts(t *testing.T) {
 	}
 	r.Observe(probe.Paced{Target: "a", Workload: "chat", Rate: 0.25})
 	rate(0.25, 1)
+	for _, next := range []struct {
+		outcome probe.Outcome
+		want    int
+	}{{probe.Canceled, 2}, {probe.HTTP429, 0}, {probe.Canceled, 0}, {probe.HTTP5xx, 3}, {probe.Success, 0}} {
+		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
+		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: c.now})
+		if got := r.Sign(key).Failed; got != next.want {
+			t.Errorf("after %s the sign is %d failures, want %d", next.outcome, got, next.want)
+		}
+	}
 }
 
 // TestITLObjective pins that each gap is seen by the judge.

@@ -63,7 +63,8 @@ func (j *job) views(now time.Time) (v Views) {
 	return v
 }
 
-// Sign is what was seen of a job that may be the first of a fault.
+// Sign is what was seen of a job that may be the first of a fault. Failures before
+// a refusal for load are none: a burst would make the load worse.
 func (r *Recorder) Sign(key probe.Key) workload.Sign {
 	r.mu.RLock()
 	j := r.jobs[key]
@@ -73,7 +74,11 @@ func (r *Recorder) Sign(key probe.Key) workload.Sign {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return workload.Sign{Score: j.regression.Score(r.options.Now()), Failed: int(j.consecutiveFailed)}
+	seen := workload.Sign{Score: j.regression.Score(r.options.Now())}
+	if j.failing {
+		seen.Failed = int(j.consecutiveFailed)
+	}
+	return seen
 }
 
 // Baselines returns what must survive a restart, for regression.File.WriteFile.

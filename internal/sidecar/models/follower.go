@@ -59,8 +59,8 @@ func New(o Options) *Follower {
 	return &Follower{options: o, wake: make(chan struct{}, 1), sets: map[string]*followed{}}
 }
 
-// Follow says which targets to ask from now on. What is known of one that did not
-// change stays known.
+// Follow says which targets to ask from now on: at once, if anything about one
+// changed. What a target listed stays known until it moves elsewhere.
 func (f *Follower) Follow(sets []Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,11 +69,13 @@ func (f *Follower) Follow(sets []Set) {
 		if !s.Open() {
 			continue
 		}
+		one := &followed{set: s}
 		if old := f.sets[s.Target.Name]; old != nil && reflect.DeepEqual(old.set, s) {
-			next[s.Target.Name] = old
-			continue
+			one = old
+		} else if old != nil && old.set.Target.BaseURL == s.Target.BaseURL {
+			one.listed, one.seen, one.at, one.failing = old.listed, old.seen, old.at, old.failing
 		}
-		next[s.Target.Name] = &followed{set: s}
+		next[s.Target.Name] = one
 	}
 	f.sets = next
 	select {

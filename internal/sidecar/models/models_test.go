@@ -116,11 +116,21 @@ func TestFollower(t *testing.T) {
 		if asked != before {
 			t.Errorf("asked %d times more", asked-before)
 		}
+		set.Most, set.Target.Headers = 3, map[string]string{"X-Team": "a"}
+		say(errors.New("no route"))
+		f.Follow([]Set{set})
+		after(time.Second, "a set that changed asks at once, and forgets nothing", 2, "x", "y", "z")
+		if l := f.Listings()["a"]; asked != before+1 || f.Awaits("a/x") || l.Probed != 3 || l.At.IsZero() {
+			t.Errorf("asked %d times more, %+v", asked-before, l)
+		}
+		set.Target.BaseURL = "http://elsewhere"
+		f.Follow([]Set{set})
+		after(time.Second, "another address is another target", 2)
 		f.Follow(nil)
 		after(time.Hour, "nothing is followed any more", 2)
 		cancel()
 		running.Wait()
-		if text := log.String(); strings.Count(text, "Cannot list") != 2 || strings.Count(text, "can be listed again") != 2 || !strings.Contains(text, "left_out=1") {
+		if text := log.String(); strings.Count(text, "Cannot list") != 4 || strings.Count(text, "can be listed again") != 2 || !strings.Contains(text, "left_out=1") {
 			t.Errorf("log:\n%s", text)
 		}
 	})

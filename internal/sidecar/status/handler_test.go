@@ -226,6 +226,7 @@ func TestBurstIsSaid(t *testing.T) {
 	const said = "probed more often to make sure (failed)"
 	for _, why := range []string{"failed", ""} {
 		p.Observe(probe.Paced{Target: "t", Workload: "w", Rate: 0.2, Why: why})
+		p.Add(p.jobs[probe.Key{Target: "t", Workload: "w"}].info) // a reload that changes nothing
 		if got := strings.Contains(get(t, p, "/").Body.String(), said); got != (why != "") {
 			t.Errorf("burst %q is said: %v", why, got)
 		}

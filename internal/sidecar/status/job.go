@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -60,7 +61,7 @@ func keep[T any](values []T, v T, most int) []T {
 	return append(values, v)
 }
 
-func (j *job) observe(e probe.Event) {
+func (j *job) observe(e probe.Event, now time.Time) {
 	j.begun = true
 	c := &j.counted
 	switch e := e.(type) {
@@ -77,6 +78,8 @@ func (j *job) observe(e probe.Event) {
 		c.Burst = e.Why
 	case probe.Skip:
 		c.Skipped[e.Reason]++
+	case probe.Comparison: // mostly prompts, and how much nobody says
+		j.spent.add(now, workload.Tokens{Prompt: float64(e.Tokens)})
 	}
 }
 
@@ -87,7 +90,9 @@ func (j *job) turnEnded(r probe.Result) {
 	r.Err = clip(r.Err, errorKept)
 	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
 	c.Turns++
-	j.spent.add(&r)
+	j.spent.add(r.End, workload.Tokens{
+		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
+	})
 	if r.Outcome.Own() {
 		j.endedByUs(r)
 		return

@@ -82,7 +82,7 @@ func (p *Page) Add(info sink.Job) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.info, j.counted.Expected, j.counted.Burst = info, expectedOf(info.Benchmark), ""
+	j.info, j.counted.Expected = info, expectedOf(info.Benchmark)
 }
 
 func (p *Page) all() map[probe.Key]*job {
@@ -108,5 +108,5 @@ func (p *Page) Observe(e probe.Event) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.observe(e)
+	j.observe(e, p.options.Now())
 }

@@ -51,16 +51,14 @@ type spent struct {
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// add takes in a turn.
-func (s *spent) add(r *probe.Result) {
-	hour := hourOf(r.End)
+// add takes in tokens of such a time.
+func (s *spent) add(t time.Time, tokens workload.Tokens) {
+	hour := hourOf(t)
 	at := &s.hours[uint64(hour)%uint64(len(s.hours))]
 	if at.hour != hour {
 		at.hour, at.Tokens = hour, workload.Tokens{}
 	}
-	at.Tokens = at.Plus(workload.Tokens{
-		Prompt: float64(r.PromptTokens.V), Cached: float64(r.CachedTokens.V), Output: float64(r.OutputTokens.V),
-	})
+	at.Tokens = at.Plus(tokens)
 }
 
 // perDay is what a day takes at the rate of the last span.
