@@ -88,7 +88,7 @@ func burnScenarios() []scenario {
 		}},
 		{name: "failed turns count against every objective", in: withSLOs(ttft, available), steps: []step{
 			{after: 8 * time.Hour},
-			{do: behaving(oneIn(3, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
+			{do: behaving(oneIn(2, failing(probe.ErrorEvent), ok)), after: 30 * time.Minute, want: []string{
 				rules.AlertSLOFastBurn + " a chat available", fastBurn,
 			}},
 		}},
