@@ -54,7 +54,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	}
 	disk.Free()
 	p.stalls(0)
-	box.Await(t, stage.Told.Firing)
+	awaitPage(t, box, log)
 
 	// Two minutes fill chunks, which then have to be written.
 	time.Sleep(2*time.Minute + 10*time.Second)

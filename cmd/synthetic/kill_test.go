@@ -54,7 +54,7 @@ func TestKilledAnywhere(t *testing.T) {
 	p.find(t, listening)
 	h.clean()
 	if !testing.Short() { // the page takes half a minute
-		h.box.Await(t, func(a stage.Told) bool { return a.Firing() && a.Labels["severity"] == "page" })
+		awaitPage(t, h.box, p)
 	}
 	if over := h.over(); len(over) > 0 {
 		t.Errorf("told of ends within the fault: %+v", over)
@@ -67,6 +67,23 @@ func TestKilledAnywhere(t *testing.T) {
 }
 
 const listening = `msg="Listening on" address=(\S+)`
+
+// awaitPage waits for a page. Where none comes it says what its program knows.
+func awaitPage(t *testing.T, box *stage.Letterbox, log *buffer) {
+	t.Helper()
+	box.Await(t, func(a stage.Told) bool { return a.Firing() && a.Labels["severity"] == "page" })
+	if !t.Failed() {
+		return
+	}
+	p := &program{t: t, err: log, base: "http://" + log.find(t, listening)}
+	for series, v := range p.series() {
+		if !strings.Contains(series, "_bucket{") && v != 0 {
+			t.Log(series, v)
+		}
+	}
+	_, alerts := p.get("/api/alerts")
+	t.Logf("%s\n%s", alerts, log)
+}
 
 // hospital is where a program is killed and begins again.
 type hospital struct {

@@ -77,18 +77,22 @@ func (b *Letterbox) Of(name string) map[string][]Told {
 	return out
 }
 
-// Await waits for something that was told; nothing comes in two minutes if that
-// is zero.
+// awaited is how long a page may take: a prober that a busy machine made late for
+// a moment pages about nobody for three minutes.
+const awaited = 5 * time.Minute
+
+// Await waits for something that was told; what is returned is zero if nothing
+// came.
 func (b *Letterbox) Await(t *testing.T, ok func(Told) bool) Told {
 	t.Helper()
-	for timeout := time.After(2 * time.Minute); ; {
+	for timeout := time.After(awaited); ; {
 		select {
 		case a := <-b.Told:
 			if ok(a) {
 				return a
 			}
 		case <-timeout:
-			t.Error("the Alertmanager was not told within two minutes")
+			t.Errorf("the Alertmanager was not told within %v", awaited)
 			return Told{}
 		}
 	}
