@@ -34,13 +34,8 @@ func (c *calls) reset() { c.raw = c.raw[:0] }
 
 // readAll reads the calls of a list, and reports whether any adds something.
 func (c *calls) readAll(s *scanner) bool {
-	if s.peek() != '[' {
-		s.skip()
-		return false
-	}
 	any := false
-	s.enter()
-	for position := 0; s.another(']'); position++ {
+	for position := range s.elements {
 		any = c.read(s, position) || any
 	}
 	return any
@@ -70,41 +65,35 @@ func (c *calls) take(one call) {
 // readObjects reads the calls of a list whose arguments are objects, and no
 // texts of such: each is a whole call.
 func (c *calls) readObjects(s *scanner) {
-	if s.peek() != '[' {
-		s.skip()
-		return
-	}
-	s.enter()
-	for ; s.another(']'); c.objects++ {
+	for range s.elements {
 		one := call{index: c.objects}
-		s.members(func(name []byte) { one.objectMember(s, name) })
+		one.readObject(s)
 		c.add(one)
+		c.objects++
 	}
 }
 
-func (c *call) objectMember(s *scanner, name []byte) {
-	switch string(name) {
-	case "id":
-		c.id = s.optional()
-	case "function":
-		s.members(func(name []byte) { c.objectMember(s, name) })
-	case "name":
-		c.name = s.optional()
-	case "arguments":
-		c.arguments = s.object()
-	default:
-		s.skip()
+func (c *call) readObject(s *scanner) {
+	for name := range s.members {
+		switch string(name) {
+		case "id":
+			c.id = s.optional()
+		case "function":
+			c.readObject(s)
+		case "name":
+			c.name = s.optional()
+		case "arguments":
+			c.arguments = s.object()
+		default:
+			s.skip()
+		}
 	}
 }
 
 // read reads a call, or the function in it.
 func (c *call) read(s *scanner) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.members {
+		switch string(name) {
 		case "index":
 			if n, ok := s.count(); ok {
 				c.index = n

@@ -127,19 +127,12 @@ func (c *chunk) member(s *scanner, name []byte, d *chat) {
 	case "model":
 		c.model = s.optional()
 	default:
-		if !c.fault.member(s, name) {
-			s.skip()
-		}
+		c.fault.memberOrSkip(s, name)
 	}
 }
 
 func (c *chunk) choices(s *scanner, d *chat) {
-	if s.peek() != '[' {
-		s.skip()
-		return
-	}
-	s.enter()
-	for position := 0; s.another(']'); position++ {
+	for position := range s.elements {
 		if position > 0 { // hardly ever
 			c.further(s, d, position)
 			continue
@@ -173,12 +166,8 @@ func (c *chunk) further(s *scanner, d *chat, position int) {
 // read reads a choice; one that does not say its index has that of its position.
 func (c *choice) read(s *scanner, position int, to *calls, textual bool) {
 	c.index = position
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.members {
+		switch string(name) {
 		case "index":
 			if n, ok := s.count(); ok {
 				c.index = n
@@ -199,12 +188,8 @@ func (c *choice) read(s *scanner, position int, to *calls, textual bool) {
 }
 
 func (d *delta) read(s *scanner, to *calls) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.members {
+		switch string(name) {
 		case "content":
 			d.content = s.optional()
 		case "reasoning":
@@ -228,13 +213,9 @@ func (d *delta) read(s *scanner, to *calls) {
 }
 
 func (c *chunk) readUsage(s *scanner) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
 	var prompt, output bool
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.members {
+		switch string(name) {
 		case "prompt_tokens":
 			c.usage.PromptTokens, prompt = s.count()
 		case "completion_tokens":
@@ -252,12 +233,8 @@ func (c *chunk) readUsage(s *scanner) {
 
 // readDetail reads an object, or null, and returns its count called name.
 func readDetail(s *scanner, name string) (n int, ok bool) {
-	if s.peek() != '{' {
-		s.skip()
-		return 0, false
-	}
-	for s.enter(); s.another('}'); {
-		if string(s.key()) == name {
+	for member := range s.members {
+		if string(member) == name {
 			n, ok = s.count()
 		} else {
 			s.skip()

@@ -33,6 +33,13 @@ func (f *fault) member(s *scanner, name []byte) bool {
 	return true
 }
 
+// memberOrSkip is for what else may stand beside what a failure has to say.
+func (f *fault) memberOrSkip(s *scanner, name []byte) {
+	if !f.member(s, name) {
+		s.skip()
+	}
+}
+
 // read reads the many shapes of an error: a string, or an object with a
 // message. Null, false and "" are none.
 func (f *fault) read(s *scanner) {
@@ -44,8 +51,8 @@ func (f *fault) read(s *scanner) {
 		f.failed = len(f.reason.raw) > 0
 	case '{':
 		f.failed = true
-		for s.enter(); s.another('}'); {
-			if string(s.key()) == "message" {
+		for name := range s.members {
+			if string(name) == "message" {
 				f.reason = s.optional()
 			} else {
 				s.skip()
@@ -78,13 +85,8 @@ func (f *fault) text(data []byte) string {
 // faultOf reads what a JSON object says of a failure.
 func faultOf(data []byte) (f fault, ok bool) {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return f, false
-	}
-	for s.enter(); s.another('}'); {
-		if !f.member(&s, s.key()) {
-			s.skip()
-		}
+	for name := range s.root {
+		f.memberOrSkip(&s, name)
 	}
 	return f, s.whole()
 }

@@ -10,16 +10,13 @@ func NewGenerate() Decoder { return generate{} }
 // Decode implements Decoder.
 func (generate) Decode(ev *Event, data []byte, named bool) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
 	var f fault
 	var output text
-	for s.enter(); s.another('}'); {
-		if name := s.key(); string(name) == "text_output" {
+	for name := range s.root {
+		if string(name) == "text_output" {
 			output = s.optional()
-		} else if !f.member(&s, name) {
-			s.skip()
+		} else {
+			f.memberOrSkip(&s, name)
 		}
 	}
 	if !s.whole() {

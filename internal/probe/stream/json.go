@@ -290,29 +290,36 @@ func (s *scanner) countOr(before int) int {
 	return before
 }
 
-// members consumes an object and has each of its members read; anything else is
-// skipped. It is for what comes seldom: the function costs a call a member.
-func (s *scanner) members(read func(name []byte)) {
+// members consumes an object, of whose members the loop reads the values;
+// anything else is skipped.
+func (s *scanner) members(loop func(name []byte) bool) {
 	if s.peek() != '{' {
 		s.skip()
 		return
 	}
-	for s.enter(); s.another('}'); {
-		read(s.key())
+	for s.enter(); s.another('}') && loop(s.key()); {
 	}
 }
 
-// filled consumes a value and reports whether it is a list with an element.
-func (s *scanner) filled() bool {
+// root is members of a text that is to be an object as a whole.
+func (s *scanner) root(loop func(name []byte) bool) {
+	if s.peek() != '{' {
+		s.fail()
+		return
+	}
+	s.members(loop)
+}
+
+// elements consumes a list, of which the loop reads the elements; anything else is
+// skipped.
+func (s *scanner) elements(loop func(position int) bool) {
 	if s.peek() != '[' {
 		s.skip()
-		return false
+		return
 	}
-	any := false
-	for s.enter(); s.another(']'); any = true {
-		s.skip()
+	s.enter()
+	for i := 0; s.another(']') && loop(i); i++ {
 	}
-	return any
 }
 
 // object consumes a value and returns it as it stands if it is an object.

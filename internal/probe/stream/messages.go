@@ -31,12 +31,9 @@ type messagesEvent struct {
 // Decode implements Decoder.
 func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
 	var e messagesEvent
-	for s.enter(); s.another('}'); {
-		d.member(&e, &s, s.key())
+	for name := range s.root {
+		d.member(&e, &s, name)
 	}
 	if !s.whole() {
 		return false
@@ -64,28 +61,26 @@ func (d *messages) member(e *messagesEvent, s *scanner, name []byte) {
 	case "delta", "content_block":
 		e.part(s)
 	case "message":
-		s.members(func(name []byte) {
+		for name := range s.members {
 			if string(name) != "usage" {
 				s.skip()
-				return
+				continue
 			}
 			d.usage.read(s)
 			d.usage.output = 0 // of an answer that has only begun
 			e.used = true
-		})
+		}
 	case "usage":
 		d.usage.read(s)
 		e.used = true
 	default:
-		if !e.fault.member(s, name) {
-			s.skip()
-		}
+		e.fault.memberOrSkip(s, name)
 	}
 }
 
 // part reads what is added to the message, or the beginning of a block of it.
 func (e *messagesEvent) part(s *scanner) {
-	s.members(func(name []byte) {
+	for name := range s.members {
 		switch string(name) {
 		case "text":
 			e.text = s.optional()
@@ -102,11 +97,11 @@ func (e *messagesEvent) part(s *scanner) {
 		default:
 			s.skip()
 		}
-	})
+	}
 }
 
 func (u *messagesUsage) read(s *scanner) {
-	s.members(func(name []byte) {
+	for name := range s.members {
 		switch string(name) {
 		case "input_tokens":
 			u.input = s.countOr(u.input)
@@ -121,7 +116,7 @@ func (u *messagesUsage) read(s *scanner) {
 		default:
 			s.skip()
 		}
-	})
+	}
 }
 
 // whole are the counts as other APIs have them.

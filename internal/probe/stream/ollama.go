@@ -25,13 +25,10 @@ type ollamaLine struct {
 // Decode implements Decoder.
 func (d *ollama) Decode(ev *Event, data []byte, named bool) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
 	var l ollamaLine
 	d.calls.reset()
-	for s.enter(); s.another('}'); {
-		l.member(&s, s.key(), &d.calls)
+	for name := range s.root {
+		l.member(&s, name, &d.calls)
 	}
 	if !s.whole() {
 		return false
@@ -66,7 +63,7 @@ func (d *ollama) end(ev *Event, l *ollamaLine) {
 func (l *ollamaLine) member(s *scanner, name []byte, to *calls) {
 	switch string(name) {
 	case "message":
-		s.members(func(name []byte) { l.messageMember(s, name, to) })
+		l.message(s, to)
 	case "done":
 		l.done = s.peek() == 't'
 		s.skip()
@@ -77,21 +74,21 @@ func (l *ollamaLine) member(s *scanner, name []byte, to *calls) {
 	case "eval_count":
 		l.usage.OutputTokens, l.used = s.countOr(0), true
 	default:
-		if !l.fault.member(s, name) {
-			s.skip()
-		}
+		l.fault.memberOrSkip(s, name)
 	}
 }
 
-func (l *ollamaLine) messageMember(s *scanner, name []byte, to *calls) {
-	switch string(name) {
-	case "content":
-		l.content = s.optional()
-	case "thinking":
-		l.thinking = s.optional()
-	case "tool_calls":
-		to.readObjects(s)
-	default:
-		s.skip()
+func (l *ollamaLine) message(s *scanner, to *calls) {
+	for name := range s.members {
+		switch string(name) {
+		case "content":
+			l.content = s.optional()
+		case "thinking":
+			l.thinking = s.optional()
+		case "tool_calls":
+			to.readObjects(s)
+		default:
+			s.skip()
+		}
 	}
 }

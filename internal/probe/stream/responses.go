@@ -26,12 +26,9 @@ type responsesEvent struct {
 // Decode implements Decoder.
 func (d *responses) Decode(ev *Event, data []byte, named bool) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
 	var e responsesEvent
-	for s.enter(); s.another('}'); {
-		e.member(&s, s.key())
+	for name := range s.root {
+		e.member(&s, name)
 	}
 	if !s.whole() {
 		return false
@@ -94,26 +91,28 @@ func (e *responsesEvent) member(s *scanner, name []byte) {
 	case "output_index":
 		e.index, _ = s.count()
 	case "item":
-		s.members(func(name []byte) { e.itemMember(s, name) })
+		e.readItem(s)
 	case "response":
-		s.members(func(name []byte) { e.responseMember(s, name) })
-	default:
-		if !e.fault.member(s, name) {
-			s.skip()
+		for name := range s.members {
+			e.responseMember(s, name)
 		}
+	default:
+		e.fault.memberOrSkip(s, name)
 	}
 }
 
-func (e *responsesEvent) itemMember(s *scanner, name []byte) {
-	switch string(name) {
-	case "type":
-		e.itemKind = s.optional()
-	case "call_id":
-		e.item.id = s.optional()
-	case "name":
-		e.item.name = s.optional()
-	default:
-		s.skip()
+func (e *responsesEvent) readItem(s *scanner) {
+	for name := range s.members {
+		switch string(name) {
+		case "type":
+			e.itemKind = s.optional()
+		case "call_id":
+			e.item.id = s.optional()
+		case "name":
+			e.item.name = s.optional()
+		default:
+			s.skip()
+		}
 	}
 }
 
@@ -124,32 +123,33 @@ func (e *responsesEvent) responseMember(s *scanner, name []byte) {
 	case "error":
 		e.fault.member(s, name)
 	case "incomplete_details":
-		s.members(func(name []byte) {
+		for name := range s.members {
 			if string(name) == "reason" {
 				e.reason = s.optional()
 			} else {
 				s.skip()
 			}
-		})
+		}
 	case "usage":
-		s.members(func(name []byte) { e.usageMember(s, name) })
+		e.readUsage(s)
 	default:
 		s.skip()
 	}
 }
 
-func (e *responsesEvent) usageMember(s *scanner, name []byte) {
-	u := &e.usage
-	switch string(name) {
-	case "input_tokens":
-		u.PromptTokens, e.used = s.countOr(0), true
-	case "output_tokens":
-		u.OutputTokens, e.used = s.countOr(0), true
-	case "input_tokens_details":
-		u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
-	case "output_tokens_details":
-		u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
-	default:
-		s.skip()
+func (e *responsesEvent) readUsage(s *scanner) {
+	for name := range s.members {
+		switch u := &e.usage; string(name) {
+		case "input_tokens":
+			u.PromptTokens, e.used = s.countOr(0), true
+		case "output_tokens":
+			u.OutputTokens, e.used = s.countOr(0), true
+		case "input_tokens_details":
+			u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
+		case "output_tokens_details":
+			u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
+		default:
+			s.skip()
+		}
 	}
 }

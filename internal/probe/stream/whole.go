@@ -14,19 +14,19 @@ func NewWhole(list string) Decoder { return whole{list} }
 // Decode implements Decoder.
 func (w whole) Decode(ev *Event, data []byte, named bool) bool {
 	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
 	var c chunk
 	found := false
-	for s.enter(); s.another('}'); {
-		switch name := s.key(); {
-		case string(name) == w.list:
-			found = s.filled()
-		case string(name) == "usage":
+	for name := range s.root {
+		switch string(name) {
+		case w.list:
+			for range s.elements {
+				s.skip()
+				found = true
+			}
+		case "usage":
 			c.readUsage(&s)
-		case !c.fault.member(&s, name):
-			s.skip()
+		default:
+			c.fault.memberOrSkip(&s, name)
 		}
 	}
 	if !s.whole() {
