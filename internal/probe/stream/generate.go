@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // generate reads the events of Triton's generate_stream.
 type generate struct{}
 
@@ -9,21 +11,21 @@ func NewGenerate() Decoder { return generate{} }
 
 // Decode implements Decoder.
 func (generate) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
+	s := jsonscan.New(data)
 	var f fault
 	var output text
-	for name := range s.root {
+	for name := range s.Root {
 		if string(name) == "text_output" {
-			output = s.optional()
+			output = s.Optional()
 		} else {
 			f.memberOrSkip(&s, name)
 		}
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
 	f.fill(ev, data, named)
-	ev.Content = output.decode()
+	ev.Content = output.Decode()
 	ev.settle()
 	return true
 }

@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // whole reads answers that come in one JSON text, and of which only that they
 // are there matters.
 type whole struct {
@@ -13,14 +15,14 @@ func NewWhole(list string) Decoder { return whole{list} }
 
 // Decode implements Decoder.
 func (w whole) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
+	s := jsonscan.New(data)
 	var c chunk
 	found := false
-	for name := range s.root {
+	for name := range s.Root {
 		switch string(name) {
 		case w.list:
-			for range s.elements {
-				s.skip()
+			for range s.Elements {
+				s.Skip()
 				found = true
 			}
 		case "usage":
@@ -29,7 +31,7 @@ func (w whole) Decode(ev *Event, data []byte, named bool) bool {
 			c.fault.memberOrSkip(&s, name)
 		}
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
 	ev.Kind = Done
