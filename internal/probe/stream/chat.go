@@ -26,7 +26,6 @@ func NewCompletions() Decoder { return &chat{textual: true} }
 // NewChat returns the Decoder of a streamed chat completion.
 func NewChat() Decoder { return &chat{} }
 
-// Decode implements Decoder.
 func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
 	var c chunk
 	if !c.scan(data, d) {

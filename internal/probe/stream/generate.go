@@ -9,7 +9,6 @@ type generate struct{}
 // have neither a finish reason nor usage.
 func NewGenerate() Decoder { return generate{} }
 
-// Decode implements Decoder.
 func (generate) Decode(ev *Event, data []byte, named bool) bool {
 	s := jsonscan.New(data)
 	var f fault

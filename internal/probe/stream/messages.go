@@ -30,7 +30,6 @@ type messagesEvent struct {
 	fault          fault
 }
 
-// Decode implements Decoder.
 func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
 	s := jsonscan.New(data)
 	var e messagesEvent

@@ -26,7 +26,6 @@ type ollamaLine struct {
 	fault             fault
 }
 
-// Decode implements Decoder.
 func (d *ollama) Decode(ev *Event, data []byte, named bool) bool {
 	s := jsonscan.New(data)
 	var l ollamaLine

@@ -27,7 +27,6 @@ type responsesEvent struct {
 	fault          fault
 }
 
-// Decode implements Decoder.
 func (d *responses) Decode(ev *Event, data []byte, named bool) bool {
 	s := jsonscan.New(data)
 	var e responsesEvent

@@ -13,7 +13,6 @@ type whole struct {
 // by a name has an element.
 func NewWhole(list string) Decoder { return whole{list} }
 
-// Decode implements Decoder.
 func (w whole) Decode(ev *Event, data []byte, named bool) bool {
 	s := jsonscan.New(data)
 	var c chunk
