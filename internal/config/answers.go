@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"slices"
 	"time"
 
@@ -35,7 +34,7 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 	}
 	c, f := &a.Canary, a.Canary // as it was written
 	b.selected(path+".targets", f.Targets, b.targetNames, "target", "targets")
-	c.Directory = b.resolve(f.Directory)
+	c.Directory = b.directory(path+".directory", f.Directory)
 	for i, t := range targets {
 		at := slices.Index(f.Targets, t.Name)
 		switch why, remedy := b.incomparable(i, t); {
@@ -50,11 +49,6 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 	}
 	if c.Prompts == nil {
 		c.Prompts = canary.DefaultPrompts()
-	}
-	if at := path + ".directory"; b.Fine(at) {
-		if info, err := os.Stat(c.Directory); err == nil && !info.IsDir() {
-			b.Mistake(at, f.Directory, "is not a directory", "name a directory, or a path where one can be made")
-		}
 	}
 	if i, ok := repeated(c.Prompts); ok && b.Fine(path+".prompts") {
 		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")
