@@ -18,7 +18,8 @@ import (
 func allowed() map[string][]string {
 	return map[string][]string{
 		"internal/bound":           nil,
-		"internal/probe/stream":    nil,
+		"internal/jsonscan":        nil,
+		"internal/probe/stream":    {"internal/jsonscan"},
 		"internal/probe/target":    nil,
 		"internal/probe/workload":  nil,
 		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
@@ -32,7 +33,7 @@ func allowed() map[string][]string {
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
 		"internal/sketch":  nil,
-		"internal/turnlog": {"internal/probe"},
+		"internal/turnlog": {"internal/jsonscan", "internal/probe"},
 		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},

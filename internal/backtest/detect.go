@@ -29,9 +29,6 @@ type Detection struct {
 	ToPage, ToTicket, ToResolve float64
 }
 
-// Found says that a page came in time.
-func (v Detection) Found() bool { return !math.IsInf(v.ToPage, 1) }
-
 // ToEither is from the start of the incident to the first page or ticket.
 func (v Detection) ToEither() float64 { return min(v.ToPage, v.ToTicket) }
 

@@ -90,7 +90,7 @@ type querier struct {
 func (q *querier) Select(_ context.Context, sorted bool, hints *storage.SelectHints, ms ...*labels.Matcher) storage.SeriesSet {
 	set := &seriesSet{at: -1}
 	for _, one := range q.candidates(ms) {
-		if !matchesAll(one.labels, ms) {
+		if !labels.Selector(ms).Matches(one.labels) {
 			continue
 		}
 		if from, to := one.from(q.mint), one.from(q.maxt+1); from < to {
@@ -148,15 +148,6 @@ func (s *Store) candidates(ms []*labels.Matcher) []*Series {
 		all = append(all, some...)
 	}
 	return all
-}
-
-func matchesAll(l labels.Labels, ms []*labels.Matcher) bool {
-	for _, m := range ms {
-		if !m.Matches(l.Get(m.Name)) {
-			return false
-		}
-	}
-	return true
 }
 
 type seriesSet struct {

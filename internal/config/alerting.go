@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -33,25 +32,34 @@ type Alertmanager struct {
 // labelKey is what names of labels must match.
 var labelKey = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
+// labels checks names of labels.
+func (b *builder) labels(path string, all map[string]string) {
+	for name := range all {
+		if !labelKey.MatchString(name) {
+			b.Mistake(yamlform.Join(path, name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
+		}
+	}
+}
+
+// appended says that an address has at its end what is added to it.
+func (b *builder) appended(at string, url webURL, operation string) {
+	if base, ok := strings.CutSuffix(string(url), operation); ok && b.Fine(at) {
+		b.Mistake(at, string(url), "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
+	}
+}
+
 // alerting resolves the section, nil if it is not there.
 func (b *builder) alerting(a Alerting) *Alerting {
 	const path = "alerting"
 	if !b.Has(path) {
 		return nil
 	}
-	if at := path + ".directory"; a.Directory != "" && b.Fine(at) {
-		written := a.Directory
-		a.Directory = b.resolve(written)
-		if info, err := os.Stat(a.Directory); err == nil && !info.IsDir() {
-			b.Mistake(at, written, "is not a directory", "name a directory, or a path where one can be made")
-		}
+	if a.Directory != "" {
+		a.Directory = b.directory(path+".directory", a.Directory)
 	}
+	b.labels(path+".external_labels", a.ExternalLabels)
 	for name := range a.ExternalLabels {
-		at := yamlform.Join(path+".external_labels", name)
-		switch {
-		case !labelKey.MatchString(name):
-			b.Mistake(at, "", "is not the name of a label", "use letters, digits and _, and no digit first")
-		case name == "alertname" || strings.HasPrefix(name, "__"):
+		if at := yamlform.Join(path+".external_labels", name); name == "alertname" || strings.HasPrefix(name, "__") {
 			b.Mistake(at, "", "is a label that alerts have of themselves", "choose another name")
 		}
 	}
@@ -65,9 +73,7 @@ func (b *builder) alerting(a Alerting) *Alerting {
 // alertmanager resolves one; first has the paths of those before it by URL.
 func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]string) {
 	at, url := path+".url", string(a.URL)
-	if base, ok := strings.CutSuffix(url, "/api/v2/alerts"); ok && b.Fine(at) {
-		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
-	}
+	b.appended(at, a.URL, "/api/v2/alerts")
 	if before := first[a.URL]; before != "" && b.Fine(at) {
 		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}

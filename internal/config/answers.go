@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"slices"
 	"time"
 
@@ -14,17 +13,17 @@ import (
 // Canary is how answers to fixed prompts are compared with recorded ones.
 type Canary struct {
 	// Directory has a reference for each target, by its name.
-	Directory string
+	Directory string `yaml:"directory" required:"true" examples:"canaries"`
 	// Targets are the names of those that have one.
-	Targets  []string
-	Interval time.Duration
+	Targets  yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
+	Interval time.Duration      `yaml:"interval" default:"5m" min:"10s" max:"1d"`
 	// Prompts and Tokens are recorded, Base is the model whose answers must differ
 	// from a target's; "" for none.
-	Prompts []string
-	Tokens  int
-	Base    string
+	Prompts []string `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
+	Tokens  int      `yaml:"tokens" default:"8" min:"1" max:"256"`
+	Base    string   `yaml:"base_model" examples:"llama"`
 	// ShowTexts says that the page may show what was answered.
-	ShowTexts bool
+	ShowTexts bool `yaml:"show_texts" default:"false"`
 }
 
 // answers resolves the section.
@@ -33,12 +32,9 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 	if !b.Has(path) {
 		return a.Severity, nil
 	}
-	f := a.Canary
+	c, f := &a.Canary, a.Canary // as it was written
 	b.selected(path+".targets", f.Targets, b.targetNames, "target", "targets")
-	c := &Canary{
-		Directory: b.resolve(f.Directory), Targets: f.Targets, Interval: f.Interval,
-		Prompts: f.Prompts, Tokens: f.Tokens, Base: f.Base, ShowTexts: f.ShowTexts,
-	}
+	c.Directory = b.directory(path+".directory", f.Directory)
 	for i, t := range targets {
 		at := slices.Index(f.Targets, t.Name)
 		switch why, remedy := b.incomparable(i, t); {
@@ -53,11 +49,6 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 	}
 	if c.Prompts == nil {
 		c.Prompts = canary.DefaultPrompts()
-	}
-	if at := path + ".directory"; b.Fine(at) {
-		if info, err := os.Stat(c.Directory); err == nil && !info.IsDir() {
-			b.Mistake(at, f.Directory, "is not a directory", "name a directory, or a path where one can be made")
-		}
 	}
 	if i, ok := repeated(c.Prompts); ok && b.Fine(path+".prompts") {
 		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")

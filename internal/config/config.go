@@ -171,6 +171,15 @@ func (b *builder) resolve(path string) string {
 	return filepath.Join(b.dir, path)
 }
 
+// directory resolves the path of one that may be made later.
+func (b *builder) directory(at, written string) string {
+	dir := b.resolve(written)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() && b.Fine(at) {
+		b.Mistake(at, written, "is not a directory", "name a directory, or a path where one can be made")
+	}
+	return dir
+}
+
 // file resolves the path of a file that must be there and readable. It reads
 // nothing of it.
 func (b *builder) file(at, path string, secret bool) string {

@@ -90,9 +90,9 @@ type fileWorkload struct {
 	Seed              uint64             `yaml:"seed" default:"1"`
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
 	Check             fileCheck          `yaml:"check" examples:"{contains: Paris}"`
-	Tools             []fileTool         `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
+	Tools             []workload.Tool    `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
-	ResponseFormat    fileFormat         `yaml:"response_format" examples:"{schema: {type: object}}"`
+	ResponseFormat    workload.Format    `yaml:"response_format" examples:"{schema: {type: object}}"`
 	CompareStreamed   yamlform.Share     `yaml:"compare_streamed" examples:"1%"`
 	Timeouts          workload.Timeouts  `yaml:"timeouts" examples:"{first_token: 30s, stall: 10s, total: 120s}"`
 }
@@ -116,19 +116,6 @@ type fileFollowups struct {
 type fileCheck struct {
 	Contains string  `yaml:"contains" examples:"Paris"`
 	Regexp   pattern `yaml:"regexp" examples:"(?i)paris"`
-}
-
-type fileTool struct {
-	Name        string         `yaml:"name" required:"true" examples:"get_weather"`
-	Description string         `yaml:"description" examples:"The weather of a city now."`
-	Parameters  map[string]any `yaml:"parameters" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
-	Result      string         `yaml:"result" required:"true" examples:"'{\"celsius\": 21}'"`
-}
-
-type fileFormat struct {
-	Name   string         `yaml:"name" default:"answer" examples:"answer"`
-	Strict bool           `yaml:"strict" default:"true"`
-	Schema map[string]any `yaml:"schema" required:"true" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 }
 
 type fileTraffic struct {
@@ -198,17 +185,7 @@ type fileDifference struct {
 
 type fileAnswers struct {
 	Severity slo.Severity `yaml:"severity" default:"ticket" enum:"ticket,page"`
-	Canary   fileCanary   `yaml:"canary" examples:"{directory: canaries}"`
-}
-
-type fileCanary struct {
-	Directory string             `yaml:"directory" required:"true" examples:"canaries"`
-	Targets   yamlform.Selection `yaml:"targets" default:"*" examples:"[chat]"`
-	Interval  time.Duration      `yaml:"interval" default:"5m" min:"10s" max:"1d"`
-	Prompts   []string           `yaml:"prompts" min:"1" examples:"[\"List the first ten primes.\"]"`
-	Tokens    int                `yaml:"tokens" default:"8" min:"1" max:"256"`
-	Base      string             `yaml:"base_model" examples:"llama"`
-	ShowTexts bool               `yaml:"show_texts" default:"false"`
+	Canary   Canary       `yaml:"canary" examples:"{directory: canaries}"`
 }
 
 // filePlan is the shape of a plan file.

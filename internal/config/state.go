@@ -1,8 +1,6 @@
 package config
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +31,7 @@ func (b *builder) state(s State) *Prometheus {
 	if base, _, ok := strings.Cut(url, "/api/v1"); ok && b.Fine(at) {
 		b.Mistake(at, url, "names an operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Labels)) {
-		if !labelKey.MatchString(name) {
-			b.Mistake(yamlform.Join(path+".labels", name), "", "is not the name of a label", "use letters, digits and _, and no digit first")
-		}
-	}
+	b.labels(path+".labels", p.Labels)
 	b.access(path, url, &p.Access)
 	return &p
 }

@@ -22,7 +22,7 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 	if at, f := path+".response_format", w.ResponseFormat; b.Has(at) {
 		b.function(at+".name", f.Name)
 		b.schema(at+".schema", f.Schema)
-		s.Format = &workload.Format{Name: f.Name, Strict: f.Strict, Schema: f.Schema}
+		s.Format = &f
 	}
 	s.Compare = float64(w.CompareStreamed)
 	if at := path + ".compare_streamed"; s.Compare > 0 && b.Fine(at, path+".temperature") && (w.Temperature == nil || *w.Temperature != 0) {
@@ -31,7 +31,7 @@ func (b *builder) tools(path string, w fileWorkload, s *workload.Spec) {
 }
 
 // tool resolves the tool at path; taken has the paths of those before it.
-func (b *builder) tool(path string, t fileTool, taken map[string]string) workload.Tool {
+func (b *builder) tool(path string, t workload.Tool, taken map[string]string) workload.Tool {
 	at := path + ".name"
 	b.function(at, t.Name)
 	switch first := taken[t.Name]; {
@@ -50,7 +50,7 @@ func (b *builder) tool(path string, t fileTool, taken map[string]string) workloa
 		b.Mistake(at, "", "are not the schema of an object, which arguments are", "write type: object in it")
 	}
 	b.schema(path+".parameters", t.Parameters)
-	return workload.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Result: t.Result}
+	return t
 }
 
 // function checks the name of a tool or of a schema.

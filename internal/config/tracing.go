@@ -1,11 +1,6 @@
 package config
 
-import (
-	"strings"
-	"time"
-
-	"synthetic/internal/yamlform"
-)
+import "time"
 
 // Tracing is where spans are exported to.
 type Tracing struct {
@@ -24,11 +19,8 @@ func (b *builder) tracing(t Tracing) *Tracing {
 	if !b.Has(path) {
 		return nil
 	}
-	at, url := path+".url", string(t.URL)
-	if base, ok := strings.CutSuffix(url, tracesPath); ok && b.Fine(at) {
-		b.Mistake(at, url, "names the operation, which is appended by itself", "write "+yamlform.Shown(base))
-	}
-	b.access(path, url, &t.Access)
+	b.appended(path+".url", t.URL, tracesPath)
+	b.access(path, string(t.URL), &t.Access)
 	return &t
 }
 

@@ -21,10 +21,10 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for api, want := range map[target.API]string{
-		target.Chat:      `"content":[{"type":"text","text":"`,
-		target.Azure:     `{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="}}`,
-		target.Responses: `{"type":"input_image","image_url":"data:image/jpeg;base64,aW1hZ2U="}`,
-		target.Messages:  `{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"aW1hZ2U="}}`,
+		target.Chat:      `"type":"text"},{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}]`,
+		target.Azure:     `{"image_url":{"url":"data:image/jpeg;base64,aW1hZ2U="},"type":"image_url"}`,
+		target.Responses: `{"image_url":"data:image/jpeg;base64,aW1hZ2U=","type":"input_image"}`,
+		target.Messages:  `{"source":{"data":"aW1hZ2U=","media_type":"image/jpeg","type":"base64"},"type":"image"}`,
 		target.Ollama:    `"images":["aW1hZ2U="]`,
 	} {
 		t.Run(string(api), func(t *testing.T) {

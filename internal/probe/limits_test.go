@@ -161,7 +161,7 @@ func TestUserReplyIsCut(t *testing.T) {
 			o.User = &target.Target{Name: "u", BaseURL: user.URL, Model: "u"}
 			converse(t.Context(), t, o, 2)
 			_, body := s.request(1)
-			if want := fmt.Sprintf(`"content":%q}]`, tc.want); !strings.Contains(body, want) {
+			if want := fmt.Sprintf(`"content":%q,"role":"user"}]`, tc.want); !strings.Contains(body, want) {
 				t.Errorf("the target was asked %.200s … (%d bytes)", body, len(body))
 			}
 		})

@@ -31,8 +31,8 @@ func TestToolsOfEveryAPI(t *testing.T) {
 				`data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
 			words: `data: {"type":"response.output_text.delta","delta":"Mild."}` + "\n\n" + `data: {"type":"response.completed","response":{"status":"completed"}}` + "\n\n",
 			asks:  `[{"type":"function","name":"get_weather","description":"The weather.","parameters":` + schema + `},{"type":"function","name":"get_time","parameters":{"type":"object"}}]"required"`,
-			results: `{"type":"function_call_output","call_id":"a","output":"{\"celsius\": 21}"},` +
-				`{"type":"function_call_output","call_id":"b","output":"12:00"}`,
+			results: `{"call_id":"a","output":"{\"celsius\": 21}","type":"function_call_output"},` +
+				`{"call_id":"b","output":"12:00","type":"function_call_output"}`,
 		},
 		target.Messages: {
 			calls: `data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"get_weather","input":{}}}` + "\n\n" +
@@ -42,8 +42,8 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			words: `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Mild."}}` + "\n\n" +
 				`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 			asks: `[{"name":"get_weather","description":"The weather.","input_schema":` + schema + `},{"name":"get_time","input_schema":{"type":"object"}}]{"type":"any"}`,
-			results: `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"{\"celsius\": 21}"},` +
-				`{"type":"tool_result","tool_use_id":"b","content":"12:00"}]}`,
+			results: `{"content":[{"content":"{\"celsius\": 21}","tool_use_id":"a","type":"tool_result"},` +
+				`{"content":"12:00","tool_use_id":"b","type":"tool_result"}],"role":"user"}`,
 		},
 		target.Ollama: {
 			calls: `{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"get_weather","arguments":{"city":"Oslo"}}}]},"done":false}` + "\n" +
@@ -52,7 +52,7 @@ func TestToolsOfEveryAPI(t *testing.T) {
 			words: `{"message":{"role":"assistant","content":"Mild."},"done":false}` + "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n",
 			asks: `[{"type":"function","function":{"name":"get_weather","description":"The weather.","parameters":` + schema + `}},` +
 				`{"type":"function","function":{"name":"get_time","parameters":{"type":"object"}}}]`,
-			results: `{"role":"tool","content":"{\"celsius\": 21}"},{"role":"tool","content":"12:00"}`,
+			results: `{"content":"{\"celsius\": 21}","role":"tool"},{"content":"12:00","role":"tool"}`,
 		},
 	} {
 		t.Run(string(name), func(t *testing.T) {

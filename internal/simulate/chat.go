@@ -20,16 +20,21 @@ func readAzure(r *http.Request, body []byte, q *chatRequest) error {
 	return err
 }
 
+// chunks are those of a streamed answer of the OpenAI kind.
+type chunks struct {
+	*responder
+	head string // up to its choices, encoded once
+}
+
 // chatEvents are the chunks of a streamed chat.
 type chatEvents struct {
-	*responder
-	head   string // up to its choices, encoded once
-	called bool   // the name of the tool is out
+	chunks
+	called bool // the name of the tool is out
 }
 
 // streamChat begins with a chunk that has nothing but a role.
 func streamChat(a *responder) events {
-	s := &chatEvents{responder: a, head: a.head("chat.completion.chunk")}
+	s := &chatEvents{chunks: a.chunks("chat.completion.chunk")}
 	s.delta(`"role":"assistant","content":""`, nil, "null")
 	return s
 }
@@ -40,7 +45,6 @@ func streamAzure(a *responder) events {
 	return streamChat(a)
 }
 
-// piece implements events.
 func (s *chatEvents) piece(p piece) {
 	field, delta := s.turn.options.ReasoningField, ""
 	if p.reasoning != "" {
@@ -74,48 +78,44 @@ func (s *chatEvents) call(arguments string) string {
 		encode(s.turn.call.ID), encode(s.turn.call.Function.Name), encode(arguments))
 }
 
-// end implements events.
 func (s *chatEvents) end() {
 	s.delta(`"content":""`, nil, `"`+s.turn.finish+`"`)
-	s.usage(s.head)
-	s.data("[DONE]")
-}
-
-// fail implements events.
-func (s *chatEvents) fail(e *apiError) { s.failed(e) }
-
-// failed ends a stream of the OpenAI kind with an error.
-func (a *responder) failed(e *apiError) {
-	a.data(encode(openAIRefusal(e)))
-	a.data("[DONE]")
-}
-
-// usage buffers the chunk with the counts, if they were asked for.
-func (a *responder) usage(head string) {
-	if a.turn.request.StreamOptions.IncludeUsage {
-		a.data(head, `],"usage":`, encode(a.turn.usage()), `}`)
-	}
+	s.done()
 }
 
 // delta buffers a chunk with one choice.
 func (s *chatEvents) delta(delta string, logprobs []logprob, finish string) {
-	s.data(s.head, `{"index":0,"delta":{`, delta, `},"logprobs":`, encodeLogprobs(logprobs),
-		`,"finish_reason":`, finish, `}]`, s.continuous(), `}`)
+	s.choice(`"delta":{`+delta+`}`, encodeLogprobs(logprobs), finish)
 }
 
-// head is the beginning of each chunk of the OpenAI kind, up to its choices.
-func (a *responder) head(object string) string {
+// chunks begins a stream of these objects.
+func (a *responder) chunks(object string) chunks {
 	t := a.turn
-	return fmt.Sprintf(`{"id":%s,"object":"%s","created":%d,"model":%s,"system_fingerprint":"%s","choices":[`,
-		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)
+	return chunks{a, fmt.Sprintf(`{"id":%s,"object":"%s","created":%d,"model":%s,"system_fingerprint":"%s","choices":[`,
+		encode(t.id), object, t.arrived.Unix(), encode(t.model), t.fingerprint)}
 }
 
-// continuous is the usage so far, where each chunk is to have it.
-func (a *responder) continuous() string {
-	if !a.turn.request.StreamOptions.ContinuousUsageStats {
-		return ""
+// choice buffers a chunk with one choice, and with the usage so far where each is
+// to have it.
+func (c chunks) choice(text, logprobs, finish string) {
+	usage := ""
+	if c.turn.request.StreamOptions.ContinuousUsageStats {
+		usage = `,"usage":` + encode(c.turn.usage())
 	}
-	return `,"usage":` + encode(a.turn.usage())
+	c.data(c.head, `{"index":0,`, text, `,"logprobs":`, logprobs, `,"finish_reason":`, finish, `}]`, usage, `}`)
+}
+
+// done buffers the chunk with the counts, if they were asked for, and the end.
+func (c chunks) done() {
+	if c.turn.request.StreamOptions.IncludeUsage {
+		c.data(c.head, `],"usage":`, encode(c.turn.usage()), `}`)
+	}
+	c.data("[DONE]")
+}
+
+func (c chunks) fail(e *apiError) {
+	c.data(encode(openAIRefusal(e)))
+	c.data("[DONE]")
 }
 
 // wholeChat is a chat.completion.

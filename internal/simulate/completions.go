@@ -30,31 +30,20 @@ func readCompletion(_ *http.Request, body []byte, q *chatRequest) error {
 }
 
 // completionEvents are the chunks of a streamed completion.
-type completionEvents struct {
-	*responder
-	head string
+type completionEvents struct{ chunks }
+
+func streamCompletion(a *responder) events { return completionEvents{a.chunks("text_completion")} }
+
+// piece takes reasoning for text as any other.
+func (s completionEvents) piece(p piece) { s.text(p, "null") }
+
+func (s completionEvents) end() {
+	s.text(piece{}, `"`+s.turn.finish+`"`)
+	s.done()
 }
 
-func streamCompletion(a *responder) events {
-	return &completionEvents{a, a.head("text_completion")}
-}
-
-// piece implements events. Reasoning is text as any other.
-func (s *completionEvents) piece(p piece) { s.choice(p, "null") }
-
-// end implements events.
-func (s *completionEvents) end() {
-	s.choice(piece{}, `"`+s.turn.finish+`"`)
-	s.usage(s.head)
-	s.data("[DONE]")
-}
-
-// fail implements events.
-func (s *completionEvents) fail(e *apiError) { s.failed(e) }
-
-func (s *completionEvents) choice(p piece, finish string) {
-	s.data(s.head, `{"index":0,"text":`, encode(p.reasoning+p.content), `,"logprobs":`, encode(legacyLogprobs(p.logprobs)),
-		`,"finish_reason":`, finish, `}]`, s.continuous(), `}`)
+func (s completionEvents) text(p piece, finish string) {
+	s.choice(`"text":`+encode(p.reasoning+p.content), encode(legacyLogprobs(p.logprobs)), finish)
 }
 
 // wholeCompletion is a text_completion.

@@ -53,30 +53,27 @@ type load struct {
 	Load
 	driver   *driver
 	rand     *rand.Rand
-	block    int // tokens
-	starters []history
+	starters []*cluster.Text
 	begun    uint64
 	stopped  bool
 }
 
 // conversation is one of a load.
 type conversation struct {
-	text history
+	text *cluster.Text
 	left int // turns
 }
 
 // begin lets a load rise on a driver that is not shared yet.
 func (l Load) begin(d *driver, seed uint64) {
 	r := &load{
-		Load: l.withDefaults(), driver: d, block: d.config.Engine.BlockTokens,
-		rand: rand.New(rand.NewPCG(seed, 0x6c6f6164)),
+		Load: l.withDefaults(), driver: d, rand: rand.New(rand.NewPCG(seed, 0x6c6f6164)),
 	}
 	d.load = r
 	for i := range r.Starters {
-		var h history
-		h.key = mix(seed ^ mix(uint64(i)+1))
-		h.grow(r.StarterTokens, r.block)
-		r.starters = append(r.starters, h)
+		t := cluster.NewText(cluster.Mix(seed^cluster.Mix(uint64(i)+1)), d.config.Engine.BlockTokens)
+		t.Grow(r.StarterTokens)
+		r.starters = append(r.starters, t)
 	}
 	for i := range r.Concurrency {
 		r.start(d.cluster.Now() + time.Duration(i)*startEvery)
@@ -87,21 +84,21 @@ func (l Load) begin(d *driver, seed uint64) {
 func (l *load) start(at time.Duration) {
 	l.begun++
 	c := &conversation{left: l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1)}
-	c.text = l.starters[l.rand.IntN(len(l.starters))].fork(mix(l.begun), l.block)
+	c.text = l.starters[l.rand.IntN(len(l.starters))].Fork(cluster.Mix(l.begun))
 	l.send(c, at)
 }
 
 // send asks for the next answer. A conversation that has outgrown the cluster
 // makes room for another.
 func (l *load) send(c *conversation, at time.Duration) {
-	prompt, output := c.text.tokens, l.Answer.draw(l.rand)
+	prompt, output := c.text.Tokens, l.Answer.draw(l.rand)
 	if room := l.driver.cluster.MaxTokens() - prompt; output > room {
 		l.start(at + giveUp)
 		return
 	}
-	c.text.grow(output, l.block)
+	c.text.Grow(output)
 	c.left--
-	r := cluster.Request{Prompt: prompt, Output: output, Chain: c.text.blocks}
+	r := cluster.Request{Prompt: prompt, Output: output, Chain: c.text.Chain}
 	if err := l.driver.submit(at, r, &call{finish: "stop", conversation: c}); err != nil {
 		panic(err) // its time is not over, and its tokens fit
 	}
@@ -116,41 +113,7 @@ func (l *load) handle(c *conversation, e cluster.Event) {
 	case c.left == 0:
 		l.start(e.At)
 	default:
-		c.text.grow(l.Question.draw(l.rand), l.block)
+		c.text.Grow(l.Question.draw(l.rand))
 		l.send(c, e.At+l.Think.draw(l.rand))
 	}
-}
-
-// history is a text that is known by the running hashes of its blocks alone.
-type history struct {
-	key    uint64
-	tokens int
-	blocks []uint64
-}
-
-// fork begins another text that goes on differently.
-func (h history) fork(key uint64, block int) history {
-	full := h.tokens / block
-	return history{key: key, tokens: h.tokens, blocks: append(make([]uint64, 0, 3*full), h.blocks[:full]...)}
-}
-
-// grow adds tokens.
-func (h *history) grow(tokens, block int) {
-	h.tokens += tokens
-	for n := len(h.blocks); n < h.tokens/block; n++ {
-		before := h.key
-		if n > 0 {
-			before ^= h.blocks[n-1]
-		}
-		h.blocks = append(h.blocks, mix(before))
-	}
-}
-
-// mix scrambles a number: a bijection without visible pattern (the finalizer
-// of splitmix64).
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

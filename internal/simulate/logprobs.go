@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // maxTop is how many tokens an answer can name for each place.
@@ -53,7 +55,7 @@ func (t *turn) candidates(i int, token string) []logprob {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(token))
-	key := mix(t.textKey^mix(uint64(i))) ^ h.Sum64()
+	key := cluster.Mix(t.textKey^cluster.Mix(uint64(i))) ^ h.Sum64()
 	r, noise := rand.New(rand.NewPCG(t.options.Seed, key)), rand.New(rand.NewPCG(key, t.options.Seed))
 	p := 0.3 + 0.65*r.Float64()
 	rest := 1 - p

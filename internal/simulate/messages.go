@@ -37,7 +37,6 @@ type anthropicBlocks []struct {
 	Content              content
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (b *anthropicBlocks) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -129,7 +128,6 @@ func streamMessage(a *responder) events {
 	return s
 }
 
-// piece implements events.
 func (s *messageEvents) piece(p piece) {
 	for _, b := range p.parts() {
 		if s.enter(b.kind, s.stop) {
@@ -149,7 +147,6 @@ func (s *messageEvents) stop(block) {
 	s.named("content_block_stop", map[string]any{"index": s.index})
 }
 
-// end implements events.
 func (s *messageEvents) end() {
 	s.leave(s.stop)
 	s.named("message_delta", map[string]any{
@@ -159,7 +156,6 @@ func (s *messageEvents) end() {
 	s.named("message_stop", map[string]any{})
 }
 
-// fail implements events.
 func (s *messageEvents) fail(e *apiError) { s.named("error", anthropicRefusal(e).(map[string]any)) }
 
 // wholeMessage is a complete message.

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"net/http"
 	"slices"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // names lists what requests may ask for.
@@ -43,9 +45,9 @@ func (t *turn) identify() {
 		h.Write([]byte(served))
 		t.key = h.Sum64()
 	}
-	build := mix(o.Seed ^ t.key)
+	build := cluster.Mix(o.Seed ^ t.key)
 	if t.fault.Kind == NewFingerprint {
-		build = mix(build)
+		build = cluster.Mix(build)
 	}
 	t.fingerprint = fmt.Sprintf("fp_%010x", build>>24)
 }

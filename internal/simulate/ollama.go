@@ -58,10 +58,8 @@ func (s ollamaEvents) piece(p piece) {
 	s.line(s.turn.said(p))
 }
 
-// end implements events.
 func (s ollamaEvents) end() { s.line(s.turn.counted(s.turn.said(piece{}))) }
 
-// fail implements events.
 func (s ollamaEvents) fail(e *apiError) { s.line(plainRefusal(e)) }
 
 func (s ollamaEvents) line(v any) { s.buf = append(append(s.buf, encode(v)...), '\n') }

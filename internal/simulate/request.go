@@ -75,7 +75,6 @@ const noRole = "text"
 // texts is one text or a list of them.
 type texts []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (t *texts) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("[")) {
 		return json.Unmarshal(b, (*[]string)(t))
@@ -98,7 +97,6 @@ type content struct {
 	given bool // though it may be null
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *content) UnmarshalJSON(b []byte) error {
 	c.given = true
 	if bytes.HasPrefix(b, []byte("[")) {

@@ -40,7 +40,6 @@ type responsesInput []struct {
 	Output     content
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (i *responsesInput) UnmarshalJSON(raw []byte) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -111,7 +110,6 @@ func (s *responseEvents) about(name string, v map[string]any) {
 	s.event(name, v)
 }
 
-// piece implements events.
 func (s *responseEvents) piece(p piece) {
 	for _, b := range p.parts() {
 		if s.enter(b.kind, s.done) {
@@ -153,14 +151,12 @@ func (s *responseEvents) done(kind block) {
 	}
 }
 
-// end implements events.
 func (s *responseEvents) end() {
 	s.leave(s.done)
 	r := s.response("completed", true)
 	s.event("response."+r["status"].(string), map[string]any{"response": r})
 }
 
-// fail implements events.
 func (s *responseEvents) fail(e *apiError) {
 	r := s.response("failed", false)
 	r["error"] = map[string]string{"code": "server_error", "message": e.Message}

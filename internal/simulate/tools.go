@@ -35,7 +35,6 @@ type called struct {
 // arguments are JSON, in a text or, with Ollama, as they are.
 type arguments string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (a *arguments) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, (*string)(a)) != nil {
 		*a = arguments(b)
@@ -52,7 +51,6 @@ func (c toolCall) with(text string) toolCall {
 // toolChoice says whether a tool is to be called, and which.
 type toolChoice struct{ mode, name string }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *toolChoice) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &c.mode) == nil {
 		return nil

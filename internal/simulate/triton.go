@@ -28,13 +28,10 @@ type tritonEvents struct{ *responder }
 
 func streamTriton(a *responder) events { return tritonEvents{a} }
 
-// piece implements events.
 func (s tritonEvents) piece(p piece) { s.data(encode(s.turn.generated(p.reasoning + p.content))) }
 
-// end implements events.
 func (s tritonEvents) end() {}
 
-// fail implements events.
 func (s tritonEvents) fail(e *apiError) { s.data(encode(plainRefusal(e))) }
 
 func wholeTriton(a *responder) any {

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // turn is one valid request while it is served.
@@ -101,7 +103,7 @@ func (t *turn) write(n uint64, room int) {
 	o, q := t.options, &t.request
 	t.textKey = t.prompt.hash
 	if q.Temperature != nil && *q.Temperature > 0 {
-		t.textKey ^= mix(n)
+		t.textKey ^= cluster.Mix(n)
 	}
 	t.text = newAnswer(o.Seed, t.textKey)
 	wanted := o.Answer.draw(t.text.rand)

@@ -34,9 +34,6 @@ const (
 type decoder struct {
 	names    map[string]string
 	outcomes map[string]probe.Outcome
-	// day is the date that was read last, dayStart when it began.
-	day      [10]byte
-	dayStart int64
 	// turn and seen are what the line in hand has.
 	turn Turn
 	seen int
@@ -53,12 +50,7 @@ func newDecoder() *decoder {
 // decode reads a line. The turn is good until the next one.
 func (d *decoder) decode(line []byte) (*Turn, error) {
 	d.turn, d.seen = Turn{}, 0
-	ordinary, err := scan(line, d.field)
-	if !ordinary {
-		d.turn, d.seen = Turn{}, 0
-		err = scanWhole(line, d.field)
-	}
-	if err != nil {
+	if err := scan(line, d.field); err != nil {
 		return nil, err
 	}
 	for i, name := range required() {
@@ -106,7 +98,7 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 	case "extra":
 		t.Extra = string(v) == "true"
 	case "v":
-		if version, _ := float(v); k == number && version > Version {
+		if version, _ := strconv.ParseFloat(string(v), 64); k == number && version > Version {
 			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, Version)
 		}
 	}
@@ -118,12 +110,9 @@ func (d *decoder) at(k kind, v []byte) error {
 	if k != text_ {
 		return fmt.Errorf("at is %s; write when the turn was sent, as \"2026-01-05T08:00:00.25Z\"", v)
 	}
-	at, ok := d.utc(v)
-	if !ok {
-		var err error
-		if at, err = time.Parse(time.RFC3339Nano, string(v)); err != nil {
-			return fmt.Errorf("at is %q; write when the turn was sent in RFC 3339, as \"2026-01-05T08:00:00.25Z\"", v)
-		}
+	at, err := time.Parse(time.RFC3339Nano, string(v))
+	if err != nil {
+		return fmt.Errorf("at is %q; write when the turn was sent in RFC 3339, as \"2026-01-05T08:00:00.25Z\"", v)
 	}
 	if year := at.Year(); year < 1971 || year > 2261 { // what 64 bits of nanoseconds hold
 		return fmt.Errorf("at is %q, in no year that a turn can be sent in; write the time in RFC 3339", v)
@@ -131,54 +120,6 @@ func (d *decoder) at(k kind, v []byte) error {
 	d.turn.At = at.UTC()
 	d.seen |= hasAt
 	return nil
-}
-
-// utc reads the usual form of a time quickly: its day is mostly that of the line
-// before.
-func (d *decoder) utc(v []byte) (time.Time, bool) {
-	if len(v) < len("2006-01-02T15:04:05Z") || v[10] != 'T' || v[13] != ':' || v[16] != ':' || v[len(v)-1] != 'Z' {
-		return time.Time{}, false
-	}
-	if [10]byte(v) != d.day {
-		day, err := time.Parse(time.DateOnly, string(v[:10]))
-		if err != nil {
-			return time.Time{}, false
-		}
-		d.day, d.dayStart = [10]byte(v), day.Unix()
-	}
-	h, hok := pair(v[11:], 24)
-	m, mok := pair(v[14:], 60)
-	s, sok := pair(v[17:], 60)
-	nanos, nok := fraction(v[19 : len(v)-1])
-	return time.Unix(d.dayStart+int64(h*3600+m*60+s), int64(nanos)).UTC(), hok && mok && sok && nok
-}
-
-// pair reads two digits of a number below a limit.
-func pair(v []byte, below int) (n int, ok bool) {
-	a, b := v[0]-'0', v[1]-'0'
-	n = int(a)*10 + int(b)
-	return n, a <= 9 && b <= 9 && n < below
-}
-
-// fraction reads a fraction of a second with its dot, or none, in nanoseconds.
-func fraction(v []byte) (nanos int, ok bool) {
-	if len(v) == 0 {
-		return 0, true
-	}
-	if v[0] != '.' || len(v) < 2 || len(v) > 10 {
-		return 0, false
-	}
-	for i := 1; i < 10; i++ {
-		nanos *= 10
-		if i < len(v) {
-			digit := v[i] - '0'
-			if digit > 9 {
-				return 0, false
-			}
-			nanos += int(digit)
-		}
-	}
-	return nanos, true
 }
 
 func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) error {
@@ -231,8 +172,8 @@ func shown(v []byte) string {
 }
 
 func duration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
-	f, ok := float(v)
-	if k != number || !ok || f < 0 || f > maxSeconds {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if k != number || err != nil || f < 0 || f > maxSeconds {
 		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or leave it out where it is not known", key, shown(v), maxSeconds)
 	}
 	*into = probe.Some(time.Duration(math.Round(f * 1e9)))
@@ -240,34 +181,10 @@ func duration(into *probe.Opt[time.Duration], key string, k kind, v []byte) erro
 }
 
 func tokens(into *probe.Opt[int], key string, k kind, v []byte) error {
-	f, ok := float(v)
-	if k != number || !ok || f < 0 || f > maxTokens || f != math.Trunc(f) {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if k != number || err != nil || f < 0 || f > maxTokens || f != math.Trunc(f) {
 		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or leave it out where it is not known", key, shown(v), maxTokens)
 	}
 	*into = probe.Some(int(f))
 	return nil
-}
-
-// maxScale is the highest power of ten that a float64 holds exactly.
-const maxScale = 22
-
-// float reads a number of JSON. Those of few digits, as most are, are exact in
-// one division.
-func float(v []byte) (float64, bool) {
-	mantissa, scale, dot := 0, 0, false
-	for _, c := range v {
-		switch {
-		case c == '.' && !dot:
-			dot = true
-			continue
-		case c < '0' || c > '9' || mantissa >= 1e14 || scale == maxScale:
-			f, err := strconv.ParseFloat(string(v), 64)
-			return f, err == nil
-		}
-		mantissa = mantissa*10 + int(c-'0')
-		if dot {
-			scale++
-		}
-	}
-	return float64(mantissa) / math.Pow10(scale), len(v) > 0
 }

@@ -4,9 +4,11 @@
 package turnlog
 
 import (
+	"encoding/json"
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"synthetic/internal/probe"
 )
@@ -116,4 +118,17 @@ func count(b []byte, key string, v probe.Opt[int]) []byte {
 		return b
 	}
 	return strconv.AppendInt(name(b, key), int64(v.V), 10)
+}
+
+// quote appends a string as JSON.
+func quote(b []byte, v string) []byte {
+	plain := true
+	for i := range len(v) {
+		plain = plain && v[i] >= ' ' && v[i] < utf8.RuneSelf && v[i] != '"' && v[i] != '\\'
+	}
+	if plain {
+		return append(append(append(b, '"'), v...), '"')
+	}
+	quoted, _ := json.Marshal(v) // a string has a form
+	return append(b, quoted...)
 }

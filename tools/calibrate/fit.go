@@ -110,12 +110,15 @@ func fitGroup(w io.Writer, name string, seeds, evaluations int) error {
 	if err != nil {
 		return err
 	}
-	start, steps, err := f.start()
+	start, err := f.start()
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "%s: misfit %.3f\n", name, f.misfit(start))
-	best, y := minimize(f.misfit, start, steps, evaluations)
+	best, y, err := minimize(f.misfit, start, .15, evaluations)
+	if err != nil {
+		return fmt.Errorf("fitting %q: %w", name, err)
+	}
 	fmt.Fprintf(w, "%s: misfit %.3f with\n", name, y)
 	for i, p := range f.parameters {
 		fmt.Fprintf(w, "  %-14s %-26s %.4g\n", p.name, p.where, math.Exp(best[i]))
@@ -150,16 +153,16 @@ func newSearch(name string, seeds int) (*search, error) {
 }
 
 // start is where the search begins: at the presets' logarithms.
-func (f *search) start() (start, steps []float64, err error) {
+func (f *search) start() (start []float64, err error) {
 	for _, p := range f.parameters {
 		i := slices.IndexFunc(f.series, func(s series) bool { return p.applies(s.Preset) })
 		v := p.get(f.configs[i])
 		if v <= 0 {
-			return nil, nil, fmt.Errorf("%s of %s is %v: it cannot be searched on a logarithmic scale", p.name, p.where, v)
+			return nil, fmt.Errorf("%s of %s is %v: it cannot be searched on a logarithmic scale", p.name, p.where, v)
 		}
-		start, steps = append(start, math.Log(v)), append(steps, .15)
+		start = append(start, math.Log(v))
 	}
-	return start, steps, nil
+	return start, nil
 }
 
 // misfit is the mean misfit of all figures with other parameters.

@@ -3,17 +3,22 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
 
 // API is one kind of endpoint. It is safe for concurrent use.
-type API interface {
+type API struct {
 	// Request returns what a turn sends.
-	Request(Turn) (Request, error)
+	Request func(Turn) (Request, error)
 	// Stream says how the answer is read, with a Decoder of its own for each.
-	Stream() Stream
+	Stream func() Stream
 }
 
 // Stream is how an answer is read.
@@ -50,19 +55,76 @@ type Request struct {
 func Of(name target.API) API {
 	switch name {
 	case target.Completions:
-		return completions{}
+		return API{completions, streamed(stream.NewCompletions)}
 	case target.Responses:
-		return responses{}
+		return API{responses, streamed(stream.NewResponses)}
 	case target.Messages:
-		return messages{}
+		return API{messages, streamed(stream.NewMessages)}
 	case target.Triton:
-		return triton{}
+		return API{triton, func() Stream {
+			return Stream{Options: stream.Options{Decoder: stream.NewGenerate()}, Endless: true}
+		}}
 	case target.Ollama:
-		return ollama{}
+		return API{ollama, func() Stream {
+			return Stream{Options: stream.Options{Decoder: stream.NewOllama(), Lines: true}}
+		}}
 	case target.Embeddings:
-		return embeddings{}
+		return API{embeddings, single("data")}
 	case target.Rerank:
-		return rerank{}
+		return API{rerank, single("results")}
 	}
-	return chat{}
+	return API{chat, streamed(stream.NewChat)}
+}
+
+func streamed(decoder func() stream.Decoder) func() Stream {
+	return func() Stream { return Stream{Options: stream.Options{Decoder: decoder()}} }
+}
+
+// single is how an answer is read that comes in one piece, in the list called by
+// a name.
+func single(list string) func() Stream {
+	return func() Stream {
+		return Stream{Options: stream.Options{Decoder: stream.NewWhole(list), Document: true}}
+	}
+}
+
+// fields are those of a JSON object.
+type fields map[string]any
+
+// put adds a field that is not empty.
+func put[T comparable](f fields, name string, v T) {
+	if v != *new(T) {
+		f[name] = v
+	}
+}
+
+// putAll adds a list that is not empty, each in the form of an API.
+func putAll[S, T any](f fields, name string, in []S, form func(*S) T) {
+	if len(in) > 0 {
+		f[name] = each(in, form)
+	}
+}
+
+func each[S, T any](in []S, form func(*S) T) []T {
+	out := make([]T, len(in))
+	for i := range in {
+		out[i] = form(&in[i])
+	}
+	return out
+}
+
+// request encodes a body with the fields that the target adds; the configuration
+// refuses those that would break it. A history may be long, so that it is written
+// once, into a buffer that usually need not grow.
+func (t Turn) request(path, accept string, f fields) (Request, error) {
+	maps.Copy(f, t.Target.Extra)
+	size := 256 // for the frame of the whole
+	for i := range t.History {
+		size += t.History[i].Size()*9/8 + 64 // for what is escaped, and the frame of a message
+	}
+	body := bytes.NewBuffer(make([]byte, 0, size))
+	if err := json.NewEncoder(body).Encode(f); err != nil {
+		return Request{}, fmt.Errorf("encoding the request, with the extra body fields: %w", err)
+	}
+	return Request{Path: path, Accept: accept, Body: bytes.TrimSuffix(body.Bytes(), []byte("\n"))}, nil
 }

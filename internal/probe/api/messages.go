@@ -5,86 +5,40 @@ import (
 	"encoding/json"
 	"strings"
 
-	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/workload"
 )
-
-// messages is Anthropic's /messages.
-type messages struct{}
 
 // anyLength is the limit of an answer where the workload has none: the API
 // demands one.
 const anyLength = 4096
 
-type messagesRequest struct {
-	Model     string            `json:"model"`
-	System    string            `json:"system,omitempty"`
-	Messages  []messagesMessage `json:"messages"`
-	MaxTokens int               `json:"max_tokens"`
-	Stream    bool              `json:"stream"`
-}
-
-// messagesMessage has a text as its content, or a list of blocks.
-type messagesMessage struct {
-	Role    string `json:"role"`
-	Content any    `json:"content"`
-}
-
-type messagesBlock struct {
-	Type string `json:"type"`
-	Text string `json:"text,omitempty"`
-	// ID, Name and Input belong to tool_use, ToolUseID and Content to
-	// tool_result.
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	ToolUseID string          `json:"tool_use_id,omitempty"`
-	Content   string          `json:"content,omitempty"`
-	// Source belongs to image.
-	Source *messagesSource `json:"source,omitempty"`
-}
-
-type messagesSource struct {
-	Type      string `json:"type"`
-	MediaType string `json:"media_type"`
-	Data      string `json:"data"`
-}
-
-// Stream implements API.
-func (messages) Stream() Stream { return decodedBy(stream.NewMessages()) }
-
-// Request implements API.
-func (messages) Request(t Turn) (Request, error) {
-	req := messagesRequest{Model: t.Model, MaxTokens: cmp.Or(t.Spec.MaxOutputTokens, anyLength), Stream: true}
+// messages is Anthropic's /messages.
+func messages(t Turn) (Request, error) {
+	var all []fields
 	var system []string
+	var results []fields // of the last message, if it has nothing else
 	for i := range t.History {
-		switch m := &t.History[i]; m.Role {
+		m := &t.History[i]
+		switch m.Role {
 		case "system":
 			system = append(system, m.Content)
-		case "tool":
-			req.addResult(m)
+		case "tool": // a result is a user's word; those of one answer share a message
+			result := fields{"type": "tool_result", "tool_use_id": m.ToolCallID}
+			put(result, "content", m.Content)
+			if results == nil {
+				all = append(all, nil)
+			}
+			results = append(results, result)
+			all[len(all)-1] = fields{"role": "user", "content": results}
 		default:
-			req.Messages = append(req.Messages, messagesMessage{m.Role, messagesContent(m)})
+			all, results = append(all, fields{"role": m.Role, "content": messagesContent(m)}), nil
 		}
 	}
-	req.System = strings.Join(system, "\n\n")
-	more := temperature(t.Spec)
-	addMessagesTools(more, t)
-	body, err := encode(req, more, t.Target.Extra, t.History)
-	return Request{Path: "/messages", Body: body}, err
-}
-
-// addResult adds the result of a tool, which is a user's word; those of one
-// answer share a message.
-func (r *messagesRequest) addResult(m *workload.Message) {
-	block := messagesBlock{Type: "tool_result", ToolUseID: m.ToolCallID, Content: m.Content}
-	if n := len(r.Messages); n > 0 {
-		if blocks, ok := r.Messages[n-1].Content.([]messagesBlock); ok && r.Messages[n-1].Role == "user" {
-			r.Messages[n-1].Content = append(blocks, block)
-			return
-		}
-	}
-	r.Messages = append(r.Messages, messagesMessage{"user", []messagesBlock{block}})
+	f := fields{"model": t.Model, "messages": all, "max_tokens": cmp.Or(t.Spec.MaxOutputTokens, anyLength), "stream": true}
+	put(f, "system", strings.Join(system, "\n\n"))
+	put(f, "temperature", t.Spec.Temperature)
+	addMessagesTools(f, t)
+	return t.request("/messages", "", f)
 }
 
 // messagesContent is a text, or the blocks of a message with images or tool calls.
@@ -92,15 +46,15 @@ func messagesContent(m *workload.Message) any {
 	if len(m.ToolCalls) == 0 && len(m.Images) == 0 {
 		return m.Content
 	}
-	var blocks []messagesBlock
+	var blocks []fields
 	if m.Content != "" {
-		blocks = append(blocks, messagesBlock{Type: "text", Text: m.Content})
+		blocks = append(blocks, fields{"type": "text", "text": m.Content})
 	}
 	for _, i := range m.Images {
-		blocks = append(blocks, messagesBlock{Type: "image", Source: &messagesSource{"base64", i.Type, i.Data}})
+		blocks = append(blocks, fields{"type": "image", "source": fields{"type": "base64", "media_type": i.Type, "data": i.Data}})
 	}
 	for _, c := range m.ToolCalls {
-		blocks = append(blocks, messagesBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: object(c.Arguments)})
+		blocks = append(blocks, fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object(c.Arguments)})
 	}
 	return blocks
 }

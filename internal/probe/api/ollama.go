@@ -1,72 +1,27 @@
 package api
 
-import (
-	"encoding/json"
-
-	"synthetic/internal/probe/stream"
-	"synthetic/internal/probe/workload"
-)
+import "synthetic/internal/probe/workload"
 
 // ollama is Ollama's own /api/chat.
-type ollama struct{}
-
-type ollamaRequest struct {
-	Model    string          `json:"model"`
-	Messages []ollamaMessage `json:"messages"`
-	Stream   bool            `json:"stream"`
-}
-
-type ollamaMessage struct {
-	Role      string       `json:"role"`
-	Content   string       `json:"content"`
-	Images    []string     `json:"images,omitempty"`
-	Thinking  string       `json:"thinking,omitempty"`
-	ToolCalls []ollamaCall `json:"tool_calls,omitempty"`
-}
-
-type ollamaCall struct {
-	Function ollamaFunction `json:"function"`
-}
-
-type ollamaFunction struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
-// Stream implements API.
-func (ollama) Stream() Stream {
-	return Stream{Options: stream.Options{Decoder: stream.NewOllama(), Lines: true}}
-}
-
-// Request implements API.
-func (ollama) Request(t Turn) (Request, error) {
-	req := ollamaRequest{Model: t.Model, Messages: make([]ollamaMessage, len(t.History)), Stream: true}
-	for i := range t.History {
-		req.Messages[i] = newOllamaMessage(&t.History[i])
-	}
-	options := temperature(t.Spec)
-	if n := t.Spec.MaxOutputTokens; n > 0 {
-		options["num_predict"] = n
-	}
-	more := map[string]any{}
+func ollama(t Turn) (Request, error) {
+	options := fields{}
+	put(options, "temperature", t.Spec.Temperature)
+	put(options, "num_predict", max(t.Spec.MaxOutputTokens, 0))
+	f := fields{"model": t.Model, "messages": each(t.History, ollamaMessage), "stream": true}
 	if len(options) > 0 {
-		more["options"] = options
+		f["options"] = options
 	}
-	if t.Spec.ReasoningEffort != "" {
-		more["think"] = t.Spec.ReasoningEffort
-	}
-	addOllamaTools(more, t)
-	body, err := encode(req, more, t.Target.Extra, t.History)
-	return Request{Path: "/api/chat", Accept: "application/x-ndjson", Body: body}, err
+	put(f, "think", t.Spec.ReasoningEffort)
+	addOllamaTools(f, t)
+	return t.request("/api/chat", "application/x-ndjson", f)
 }
 
-func newOllamaMessage(m *workload.Message) ollamaMessage {
-	out := ollamaMessage{Role: m.Role, Content: m.Content, Thinking: m.Reasoning}
-	for _, i := range m.Images {
-		out.Images = append(out.Images, i.Data)
-	}
-	for _, c := range m.ToolCalls {
-		out.ToolCalls = append(out.ToolCalls, ollamaCall{ollamaFunction{c.Name, object(c.Arguments)}})
-	}
+func ollamaMessage(m *workload.Message) fields {
+	out := fields{"role": m.Role, "content": m.Content}
+	put(out, "thinking", m.Reasoning)
+	putAll(out, "images", m.Images, func(i *workload.Image) string { return i.Data })
+	putAll(out, "tool_calls", m.ToolCalls, func(c *workload.ToolCall) typed {
+		return typed{Function: called{c.Name, object(c.Arguments)}}
+	})
 	return out
 }

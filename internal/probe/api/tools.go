@@ -2,6 +2,9 @@ package api
 
 import "synthetic/internal/probe/workload"
 
+// Templates of models may write tools and calls as they come, so that these keep the
+// order of fields that models know.
+
 // tool is a tool as APIs describe it: each has a name of its own for the schema
 // of the arguments, and most a type.
 type tool struct {
@@ -12,44 +15,32 @@ type tool struct {
 	InputSchema map[string]any `json:"input_schema,omitempty"`
 }
 
-// chatTool wraps one for chat completions.
-type chatTool struct {
-	Type     string `json:"type"`
-	Function tool   `json:"function"`
+// typed wraps a tool, or a call of one, for chats.
+type typed struct {
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Function any    `json:"function"`
 }
 
-// addTools adds what answers may call, in the form of an API.
-func addTools[T any](more map[string]any, t Turn, form func(workload.Tool) T) {
-	var tools []T
-	for _, one := range t.Spec.Tools {
-		tools = append(tools, form(one))
-	}
-	if tools != nil {
-		more["tools"] = tools
-	}
+// called is a call: Arguments are a text, or JSON.
+type called struct {
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments"`
 }
 
-func newChatTool(t workload.Tool) chatTool {
-	return chatTool{"function", tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters}}
-}
-
-func newResponsesTool(t workload.Tool) tool {
-	return tool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters}
-}
-
-func newMessagesTool(t workload.Tool) tool {
-	return tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters}
+func chatTool(t *workload.Tool) typed {
+	return typed{Type: "function", Function: tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters}}
 }
 
 // addChoice adds the choice of a tool: a word of the API, or what named makes of
 // the name of a tool.
-func addChoice(more map[string]any, t Turn, word, named func(string) any) {
+func addChoice(f fields, t Turn, word, named func(string) any) {
 	switch choice := t.choice(); choice {
 	case "":
 	case workload.ChoiceAuto, workload.ChoiceRequired, workload.ChoiceNone:
-		more["tool_choice"] = word(choice)
+		f["tool_choice"] = word(choice)
 	default:
-		more["tool_choice"] = named(choice)
+		f["tool_choice"] = named(choice)
 	}
 }
 
@@ -62,47 +53,51 @@ func (t Turn) choice() string {
 	return t.Spec.ToolChoice
 }
 
+func asItIs(word string) any { return word }
+
 // addChatTools adds what answers may call, and the form of their text.
-func addChatTools(more map[string]any, t Turn) {
-	addTools(more, t, newChatTool)
-	addChoice(more, t, func(word string) any { return word }, func(name string) any {
-		return map[string]any{"type": "function", "function": map[string]string{"name": name}}
+func addChatTools(f fields, t Turn) {
+	putAll(f, "tools", t.Spec.Tools, chatTool)
+	addChoice(f, t, asItIs, func(name string) any {
+		return fields{"type": "function", "function": fields{"name": name}}
 	})
-	if f := t.Spec.Format; f != nil {
-		more["response_format"] = map[string]any{
-			"type": "json_schema", "json_schema": map[string]any{"name": f.Name, "strict": f.Strict, "schema": f.Schema},
+	if o := t.Spec.Format; o != nil {
+		f["response_format"] = fields{
+			"type": "json_schema", "json_schema": fields{"name": o.Name, "strict": o.Strict, "schema": o.Schema},
 		}
 	}
 }
 
 // addResponsesTools is addChatTools of responses.
-func addResponsesTools(more map[string]any, t Turn) {
-	addTools(more, t, newResponsesTool)
-	addChoice(more, t, func(word string) any { return word }, func(name string) any {
-		return map[string]string{"type": "function", "name": name}
+func addResponsesTools(f fields, t Turn) {
+	putAll(f, "tools", t.Spec.Tools, func(one *workload.Tool) tool {
+		return tool{Type: "function", Name: one.Name, Description: one.Description, Parameters: one.Parameters}
 	})
-	if f := t.Spec.Format; f != nil {
-		more["text"] = map[string]any{
-			"format": map[string]any{"type": "json_schema", "name": f.Name, "strict": f.Strict, "schema": f.Schema},
+	addChoice(f, t, asItIs, func(name string) any { return fields{"type": "function", "name": name} })
+	if o := t.Spec.Format; o != nil {
+		f["text"] = fields{
+			"format": fields{"type": "json_schema", "name": o.Name, "strict": o.Strict, "schema": o.Schema},
 		}
 	}
 }
 
 // addMessagesTools is addChatTools of messages, which know no response format.
-func addMessagesTools(more map[string]any, t Turn) {
-	addTools(more, t, newMessagesTool)
-	addChoice(more, t, func(word string) any {
+func addMessagesTools(f fields, t Turn) {
+	putAll(f, "tools", t.Spec.Tools, func(one *workload.Tool) tool {
+		return tool{Name: one.Name, Description: one.Description, InputSchema: one.Parameters}
+	})
+	addChoice(f, t, func(word string) any {
 		if word == workload.ChoiceRequired {
 			word = "any"
 		}
-		return map[string]string{"type": word}
-	}, func(name string) any { return map[string]string{"type": "tool", "name": name} })
+		return fields{"type": word}
+	}, func(name string) any { return fields{"type": "tool", "name": name} })
 }
 
 // addOllamaTools is addChatTools of Ollama, which knows no choice.
-func addOllamaTools(more map[string]any, t Turn) {
-	addTools(more, t, newChatTool)
-	if f := t.Spec.Format; f != nil {
-		more["format"] = f.Schema
+func addOllamaTools(f fields, t Turn) {
+	putAll(f, "tools", t.Spec.Tools, chatTool)
+	if o := t.Spec.Format; o != nil {
+		f["format"] = o.Schema
 	}
 }

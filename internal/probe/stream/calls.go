@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // ToolCall is what one event adds to a tool call of the answer: of the events
 // that have the same Index, the arguments are to be joined.
 type ToolCall struct {
@@ -14,13 +16,16 @@ type ToolCall struct {
 // maxCalls bounds the calls that are read of one event.
 const maxCalls = 256
 
+// text is a string as it stands in the payload of an event.
+type text = jsonscan.Text
+
 // call is a ToolCall as it stands in the JSON text.
 type call struct {
 	index               int
 	id, name, arguments text
 }
 
-func (c *call) empty() bool { return len(c.id.raw)+len(c.name.raw)+len(c.arguments.raw) == 0 }
+func (c *call) empty() bool { return len(c.id.Raw)+len(c.name.Raw)+len(c.arguments.Raw) == 0 }
 
 // calls are those of an event. Their memory serves the next one.
 type calls struct {
@@ -33,14 +38,9 @@ type calls struct {
 func (c *calls) reset() { c.raw = c.raw[:0] }
 
 // readAll reads the calls of a list, and reports whether any adds something.
-func (c *calls) readAll(s *scanner) bool {
-	if s.peek() != '[' {
-		s.skip()
-		return false
-	}
+func (c *calls) readAll(s *jsonscan.Scanner) bool {
 	any := false
-	s.enter()
-	for position := 0; s.another(']'); position++ {
+	for position := range s.Elements {
 		any = c.read(s, position) || any
 	}
 	return any
@@ -48,7 +48,7 @@ func (c *calls) readAll(s *scanner) bool {
 
 // read reads a call; one that does not say its index has that of its position.
 // It reports whether the call adds something.
-func (c *calls) read(s *scanner, position int) bool {
+func (c *calls) read(s *jsonscan.Scanner, position int) bool {
 	one := call{index: position}
 	one.read(s)
 	c.add(one)
@@ -69,64 +69,51 @@ func (c *calls) take(one call) {
 
 // readObjects reads the calls of a list whose arguments are objects, and no
 // texts of such: each is a whole call.
-func (c *calls) readObjects(s *scanner) {
-	if s.peek() != '[' {
-		s.skip()
-		return
-	}
-	s.enter()
-	for ; s.another(']'); c.objects++ {
+func (c *calls) readObjects(s *jsonscan.Scanner) {
+	for range s.Elements {
 		one := call{index: c.objects}
-		s.members(func(name []byte) { one.objectMember(s, name) })
+		one.readObject(s)
 		c.add(one)
+		c.objects++
 	}
 }
 
-func (c *call) objectMember(s *scanner, name []byte) {
-	switch string(name) {
-	case "id":
-		c.id = s.optional()
-	case "function":
-		s.members(func(name []byte) { c.objectMember(s, name) })
-	case "name":
-		c.name = s.optional()
-	case "arguments":
-		c.arguments = s.object()
-	default:
-		s.skip()
-	}
-}
-
-// read reads a call, or the function in it.
-func (c *call) read(s *scanner) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
-		case "index":
-			if n, ok := s.count(); ok {
-				c.index = n
-			}
+func (c *call) readObject(s *jsonscan.Scanner) {
+	for name := range s.Members {
+		switch string(name) {
 		case "id":
-			c.id.take(s.optional())
+			c.id = s.Optional()
+		case "function":
+			c.readObject(s)
 		case "name":
-			c.name.take(s.optional())
-		case "arguments", "input":
-			c.arguments.take(s.optional())
-		case "function", "custom":
-			c.read(s)
+			c.name = s.Optional()
+		case "arguments":
+			c.arguments = s.Object()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
-// take makes t another text, unless that is empty.
-func (t *text) take(other text) {
-	if len(other.raw) > 0 {
-		*t = other
+// read reads a call, or the function in it.
+func (c *call) read(s *jsonscan.Scanner) {
+	for name := range s.Members {
+		switch string(name) {
+		case "index":
+			if n, ok := s.Count(); ok {
+				c.index = n
+			}
+		case "id":
+			c.id = s.Optional().Or(c.id)
+		case "name":
+			c.name = s.Optional().Or(c.name)
+		case "arguments", "input":
+			c.arguments = s.Optional().Or(c.arguments)
+		case "function", "custom":
+			c.read(s)
+		default:
+			s.Skip()
+		}
 	}
 }
 
@@ -134,7 +121,7 @@ func (t *text) take(other text) {
 func (c *calls) decode() []ToolCall {
 	c.out = c.out[:0]
 	for _, one := range c.raw {
-		c.out = append(c.out, ToolCall{one.index, one.id.decode(), one.name.decode(), one.arguments.decode()})
+		c.out = append(c.out, ToolCall{one.index, one.id.Decode(), one.name.Decode(), one.arguments.Decode()})
 	}
 	if len(c.out) == 0 {
 		return nil

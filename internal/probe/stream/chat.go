@@ -1,6 +1,10 @@
 package stream
 
-import "bytes"
+import (
+	"bytes"
+
+	"synthetic/internal/jsonscan"
+)
 
 // chat reads the chunks of a streamed chat completion.
 type chat struct {
@@ -22,14 +26,13 @@ func NewCompletions() Decoder { return &chat{textual: true} }
 // NewChat returns the Decoder of a streamed chat completion.
 func NewChat() Decoder { return &chat{} }
 
-// Decode implements Decoder.
 func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
 	var c chunk
 	if !c.scan(data, d) {
 		return false
 	}
-	if len(c.model.raw) > 0 && !d.named {
-		ev.Model, d.named = clip(text{bytes.Clone(c.model.raw), c.model.escaped}.decode()), true
+	if len(c.model.Raw) > 0 && !d.named {
+		ev.Model, d.named = clip(c.model.Clone().Decode()), true
 	}
 	c.fill(ev, data, named, &d.calls)
 	return true
@@ -60,30 +63,30 @@ type delta struct {
 }
 
 func (d *delta) empty() bool {
-	return len(d.content.raw)+len(d.reasoning.raw)+len(d.reasoningContent.raw)+len(d.refusal.raw) == 0 && !d.tools && !d.function
+	return len(d.content.Raw)+len(d.reasoning.Raw)+len(d.reasoningContent.Raw)+len(d.refusal.Raw) == 0 && !d.tools && !d.function
 }
 
 // scan reads one chunk. It reports false if data is not one valid JSON object.
 func (c *chunk) scan(data []byte, d *chat) bool {
-	s := scanner{b: data}
+	s := jsonscan.New(data)
 	p := &d.prefix
 	switch {
 	case p.of(data):
-		s.i, s.depth = len(p.text), 1
+		s = jsonscan.Within(data, len(p.text))
 		c.choices(&s, d)
-	case s.peek() == '{':
-		s.enter()
+	case s.Peek() == '{':
+		s.Enter()
 	default:
 		return false
 	}
-	for s.another('}') {
-		name := s.key()
-		if string(name) == "choices" && !s.bad {
-			p.keep(data[:s.i], c)
+	for s.Another('}') {
+		name := s.Key()
+		if string(name) == "choices" && !s.Bad() {
+			p.keep(s.Before(), c)
 		}
 		c.member(&s, name, d)
 	}
-	return s.whole()
+	return s.Whole()
 }
 
 // prefix is the beginning of a stream's last chunk, up to the value of
@@ -116,7 +119,7 @@ func (c *chunk) blank() bool {
 
 // member reads the value of one top-level member. A name that comes twice
 // counts the last time, as in every common JSON reader.
-func (c *chunk) member(s *scanner, name []byte, d *chat) {
+func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 	switch string(name) {
 	case "choices":
 		c.choice, c.others = choice{}, false
@@ -125,27 +128,20 @@ func (c *chunk) member(s *scanner, name []byte, d *chat) {
 		c.usage, c.hasUsage = Usage{}, false
 		c.readUsage(s)
 	case "model":
-		c.model = s.optional()
+		c.model = s.Optional()
 	default:
-		if !c.fault.member(s, name) {
-			s.skip()
-		}
+		c.fault.memberOrSkip(s, name)
 	}
 }
 
-func (c *chunk) choices(s *scanner, d *chat) {
-	if s.peek() != '[' {
-		s.skip()
-		return
-	}
-	s.enter()
-	for position := 0; s.another(']'); position++ {
+func (c *chunk) choices(s *jsonscan.Scanner, d *chat) {
+	for position := range s.Elements {
 		if position > 0 { // hardly ever
 			c.further(s, d, position)
 			continue
 		}
 		c.choice.read(s, 0, &d.calls, d.textual)
-		if !d.known && !s.bad {
+		if !d.known && !s.Bad() {
 			d.own, d.known = c.choice.index, true
 		}
 		if c.choice.index != d.own {
@@ -159,7 +155,7 @@ func (c *chunk) choices(s *scanner, d *chat) {
 const none = -1
 
 // further reads a choice behind the first of a chunk.
-func (c *chunk) further(s *scanner, d *chat, position int) {
+func (c *chunk) further(s *jsonscan.Scanner, d *chat, position int) {
 	var more choice
 	var theirs calls
 	more.read(s, position, &theirs, d.textual)
@@ -171,48 +167,40 @@ func (c *chunk) further(s *scanner, d *chat, position int) {
 }
 
 // read reads a choice; one that does not say its index has that of its position.
-func (c *choice) read(s *scanner, position int, to *calls, textual bool) {
+func (c *choice) read(s *jsonscan.Scanner, position int, to *calls, textual bool) {
 	c.index = position
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.Members {
+		switch string(name) {
 		case "index":
-			if n, ok := s.count(); ok {
+			if n, ok := s.Count(); ok {
 				c.index = n
 			}
 		case "delta":
 			c.delta = delta{}
 			c.delta.read(s, to)
 		case "finish_reason":
-			c.finish = s.optional()
+			c.finish = s.Optional()
 		case "text":
-			if t := s.optional(); textual {
+			if t := s.Optional(); textual {
 				c.delta.content = t
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
-func (d *delta) read(s *scanner, to *calls) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+func (d *delta) read(s *jsonscan.Scanner, to *calls) {
+	for name := range s.Members {
+		switch string(name) {
 		case "content":
-			d.content = s.optional()
+			d.content = s.Optional()
 		case "reasoning":
-			d.reasoning = s.optional()
+			d.reasoning = s.Optional()
 		case "reasoning_content":
-			d.reasoningContent = s.optional()
+			d.reasoningContent = s.Optional()
 		case "refusal":
-			d.refusal = s.optional()
+			d.refusal = s.Optional()
 		case "tool_calls":
 			to.reset()
 			d.tools = to.readAll(s)
@@ -222,45 +210,37 @@ func (d *delta) read(s *scanner, to *calls) {
 			}
 			d.function = to.read(s, 0)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
 
-func (c *chunk) readUsage(s *scanner) {
-	if s.peek() != '{' {
-		s.skip()
-		return
-	}
+func (c *chunk) readUsage(s *jsonscan.Scanner) {
 	var prompt, output bool
-	for s.enter(); s.another('}'); {
-		switch string(s.key()) {
+	for name := range s.Members {
+		switch string(name) {
 		case "prompt_tokens":
-			c.usage.PromptTokens, prompt = s.count()
+			c.usage.PromptTokens, prompt = s.Count()
 		case "completion_tokens":
-			c.usage.OutputTokens, output = s.count()
+			c.usage.OutputTokens, output = s.Count()
 		case "prompt_tokens_details":
 			c.usage.CachedTokens, c.usage.CachedKnown = readDetail(s, "cached_tokens")
 		case "completion_tokens_details":
 			c.usage.ReasoningTokens, c.usage.ReasoningKnown = readDetail(s, "reasoning_tokens")
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 	c.hasUsage = prompt || output
 }
 
 // readDetail reads an object, or null, and returns its count called name.
-func readDetail(s *scanner, name string) (n int, ok bool) {
-	if s.peek() != '{' {
-		s.skip()
-		return 0, false
-	}
-	for s.enter(); s.another('}'); {
-		if string(s.key()) == name {
-			n, ok = s.count()
+func readDetail(s *jsonscan.Scanner, name string) (n int, ok bool) {
+	for member := range s.Members {
+		if string(member) == name {
+			n, ok = s.Count()
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	}
 	return n, ok

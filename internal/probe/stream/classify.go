@@ -29,18 +29,18 @@ func classify(ev *Event, data []byte, named bool, d Decoder) {
 func (c *chunk) fill(ev *Event, data []byte, named bool, tools *calls) {
 	c.fault.fill(ev, data, named) // before anything is decoded: that would write over data
 	d := &c.choice.delta
-	ev.Content = d.content.decode()
-	if ev.Reasoning = d.reasoningContent.decode(); ev.Reasoning != nil {
+	ev.Content = d.content.Decode()
+	if ev.Reasoning = d.reasoningContent.Decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning_content"
-	} else if ev.Reasoning = d.reasoning.decode(); ev.Reasoning != nil {
+	} else if ev.Reasoning = d.reasoning.Decode(); ev.Reasoning != nil {
 		ev.ReasoningField = "reasoning"
 	}
-	ev.Refusal = d.refusal.decode()
+	ev.Refusal = d.refusal.Decode()
 	if d.tools || d.function {
 		ev.ToolCalls = tools.decode()
 	}
 	ev.OtherChoice = c.others
-	ev.FinishReason = FinishReason(c.choice.finish.decode())
+	ev.FinishReason = FinishReason(c.choice.finish.Decode())
 	ev.Usage, ev.HasUsage = c.usage, c.hasUsage
 	ev.settle()
 }

@@ -1,6 +1,6 @@
 package stream
 
-import "bytes"
+import "synthetic/internal/jsonscan"
 
 // fault is what a JSON text says of a failure, in the shapes of many servers.
 type fault struct {
@@ -12,48 +12,55 @@ type fault struct {
 }
 
 func (f *fault) blank() bool {
-	return !f.failed && !f.isError && len(f.message.raw) == 0 && len(f.detail.raw) == 0
+	return !f.failed && !f.isError && len(f.message.Raw) == 0 && len(f.detail.Raw) == 0
 }
 
 // member reads the value of a top-level member if it is one of a failure's.
-func (f *fault) member(s *scanner, name []byte) bool {
+func (f *fault) member(s *jsonscan.Scanner, name []byte) bool {
 	switch string(name) {
 	case "error":
 		f.failed, f.reason = false, text{}
 		f.read(s)
 	case "object":
-		f.isError = string(s.optional().raw) == "error"
+		f.isError = string(s.Optional().Raw) == "error"
 	case "message":
-		f.message = s.optional()
+		f.message = s.Optional()
 	case "detail":
-		f.detail = s.optional()
+		f.detail = s.Optional()
 	default:
 		return false
 	}
 	return true
 }
 
+// memberOrSkip is for what else may stand beside what a failure has to say.
+func (f *fault) memberOrSkip(s *jsonscan.Scanner, name []byte) {
+	if !f.member(s, name) {
+		s.Skip()
+	}
+}
+
 // read reads the many shapes of an error: a string, or an object with a
 // message. Null, false and "" are none.
-func (f *fault) read(s *scanner) {
-	switch s.peek() {
+func (f *fault) read(s *jsonscan.Scanner) {
+	switch s.Peek() {
 	case 'n', 'f':
-		s.skip()
+		s.Skip()
 	case '"':
-		f.reason = s.str()
-		f.failed = len(f.reason.raw) > 0
+		f.reason = s.Optional()
+		f.failed = len(f.reason.Raw) > 0
 	case '{':
 		f.failed = true
-		for s.enter(); s.another('}'); {
-			if string(s.key()) == "message" {
-				f.reason = s.optional()
+		for name := range s.Members {
+			if string(name) == "message" {
+				f.reason = s.Optional()
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		}
 	default:
 		f.failed = true
-		s.skip()
+		s.Skip()
 	}
 }
 
@@ -68,8 +75,8 @@ func (f *fault) fill(ev *Event, data []byte, named bool) {
 // none.
 func (f *fault) text(data []byte) string {
 	for _, t := range []text{f.reason, f.message, f.detail} {
-		if len(t.raw) > 0 {
-			return clip(text{bytes.Clone(t.raw), t.escaped}.decode())
+		if len(t.Raw) > 0 {
+			return clip(t.Clone().Decode())
 		}
 	}
 	return clip(data)
@@ -77,14 +84,9 @@ func (f *fault) text(data []byte) string {
 
 // faultOf reads what a JSON object says of a failure.
 func faultOf(data []byte) (f fault, ok bool) {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return f, false
+	s := jsonscan.New(data)
+	for name := range s.Root {
+		f.memberOrSkip(&s, name)
 	}
-	for s.enter(); s.another('}'); {
-		if !f.member(&s, s.key()) {
-			s.skip()
-		}
-	}
-	return f, s.whole()
+	return f, s.Whole()
 }

@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // generate reads the events of Triton's generate_stream.
 type generate struct{}
 
@@ -7,26 +9,22 @@ type generate struct{}
 // have neither a finish reason nor usage.
 func NewGenerate() Decoder { return generate{} }
 
-// Decode implements Decoder.
 func (generate) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
+	s := jsonscan.New(data)
 	var f fault
 	var output text
-	for s.enter(); s.another('}'); {
-		if name := s.key(); string(name) == "text_output" {
-			output = s.optional()
-		} else if !f.member(&s, name) {
-			s.skip()
+	for name := range s.Root {
+		if string(name) == "text_output" {
+			output = s.Optional()
+		} else {
+			f.memberOrSkip(&s, name)
 		}
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
 	f.fill(ev, data, named)
-	ev.Content = output.decode()
+	ev.Content = output.Decode()
 	ev.settle()
 	return true
 }

@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // messages reads the events of Anthropic's /v1/messages.
 type messages struct {
 	// usage is what the events so far have said of it, in parts.
@@ -28,100 +30,94 @@ type messagesEvent struct {
 	fault          fault
 }
 
-// Decode implements Decoder.
 func (d *messages) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
+	s := jsonscan.New(data)
 	var e messagesEvent
-	for s.enter(); s.another('}'); {
-		d.member(&e, &s, s.key())
+	for name := range s.Root {
+		d.member(&e, &s, name)
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
-	e.fault.fill(ev, data, named || string(e.kind.raw) == "error")
-	ev.Content, ev.Reasoning = e.text.decode(), e.thinking.decode()
+	e.fault.fill(ev, data, named || string(e.kind.Raw) == "error")
+	ev.Content, ev.Reasoning = e.text.Decode(), e.thinking.Decode()
 	e.tool.index = e.index
 	d.calls.take(e.tool)
 	ev.ToolCalls = d.calls.decode()
-	ev.FinishReason = FinishReason(e.stop.decode())
+	ev.FinishReason = FinishReason(e.stop.Decode())
 	ev.Usage, ev.HasUsage = d.usage.whole(), e.used
-	if string(e.kind.raw) == "message_stop" && ev.Kind == Other {
+	if string(e.kind.Raw) == "message_stop" && ev.Kind == Other {
 		ev.Kind = Done
 	}
 	ev.settle()
 	return true
 }
 
-func (d *messages) member(e *messagesEvent, s *scanner, name []byte) {
+func (d *messages) member(e *messagesEvent, s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
 	case "type":
-		e.kind = s.optional()
+		e.kind = s.Optional()
 	case "index":
-		e.index, _ = s.count()
+		e.index, _ = s.Count()
 	case "delta", "content_block":
 		e.part(s)
 	case "message":
-		s.members(func(name []byte) {
+		for name := range s.Members {
 			if string(name) != "usage" {
-				s.skip()
-				return
+				s.Skip()
+				continue
 			}
 			d.usage.read(s)
 			d.usage.output = 0 // of an answer that has only begun
 			e.used = true
-		})
+		}
 	case "usage":
 		d.usage.read(s)
 		e.used = true
 	default:
-		if !e.fault.member(s, name) {
-			s.skip()
-		}
+		e.fault.memberOrSkip(s, name)
 	}
 }
 
 // part reads what is added to the message, or the beginning of a block of it.
-func (e *messagesEvent) part(s *scanner) {
-	s.members(func(name []byte) {
+func (e *messagesEvent) part(s *jsonscan.Scanner) {
+	for name := range s.Members {
 		switch string(name) {
 		case "text":
-			e.text = s.optional()
+			e.text = s.Optional()
 		case "thinking":
-			e.thinking = s.optional()
+			e.thinking = s.Optional()
 		case "id":
-			e.tool.id = s.optional()
+			e.tool.id = s.Optional()
 		case "name":
-			e.tool.name = s.optional()
+			e.tool.name = s.Optional()
 		case "partial_json":
-			e.tool.arguments = s.optional()
+			e.tool.arguments = s.Optional()
 		case "stop_reason":
-			e.stop = s.optional()
+			e.stop = s.Optional()
 		default:
-			s.skip()
+			s.Skip()
 		}
-	})
+	}
 }
 
-func (u *messagesUsage) read(s *scanner) {
-	s.members(func(name []byte) {
+func (u *messagesUsage) read(s *jsonscan.Scanner) {
+	for name := range s.Members {
 		switch string(name) {
 		case "input_tokens":
-			u.input = s.countOr(u.input)
+			u.input = s.CountOr(u.input)
 		case "cache_read_input_tokens":
-			if n, ok := s.count(); ok {
+			if n, ok := s.Count(); ok {
 				u.cached, u.cachedKnown = n, true
 			}
 		case "cache_creation_input_tokens":
-			u.written = s.countOr(u.written)
+			u.written = s.CountOr(u.written)
 		case "output_tokens":
-			u.output = s.countOr(u.output)
+			u.output = s.CountOr(u.output)
 		default:
-			s.skip()
+			s.Skip()
 		}
-	})
+	}
 }
 
 // whole are the counts as other APIs have them.

@@ -1,6 +1,10 @@
 package stream
 
-import "cmp"
+import (
+	"cmp"
+
+	"synthetic/internal/jsonscan"
+)
 
 // ollama reads the lines of Ollama's /api/chat.
 type ollama struct {
@@ -22,22 +26,18 @@ type ollamaLine struct {
 	fault             fault
 }
 
-// Decode implements Decoder.
 func (d *ollama) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
+	s := jsonscan.New(data)
 	var l ollamaLine
 	d.calls.reset()
-	for s.enter(); s.another('}'); {
-		l.member(&s, s.key(), &d.calls)
+	for name := range s.Root {
+		l.member(&s, name, &d.calls)
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
 	l.fault.fill(ev, data, named)
-	ev.Content, ev.Reasoning = l.content.decode(), l.thinking.decode()
+	ev.Content, ev.Reasoning = l.content.Decode(), l.thinking.Decode()
 	if ev.Reasoning != nil {
 		ev.ReasoningField = "thinking"
 	}
@@ -57,41 +57,41 @@ func (d *ollama) end(ev *Event, l *ollamaLine) {
 	if ev.Kind == Other {
 		ev.Kind = Done
 	}
-	ev.FinishReason = cmp.Or(FinishReason(l.reason.decode()), "stop")
+	ev.FinishReason = cmp.Or(FinishReason(l.reason.Decode()), "stop")
 	if d.called && ev.FinishReason == "stop" {
 		ev.FinishReason = "tool_calls"
 	}
 }
 
-func (l *ollamaLine) member(s *scanner, name []byte, to *calls) {
+func (l *ollamaLine) member(s *jsonscan.Scanner, name []byte, to *calls) {
 	switch string(name) {
 	case "message":
-		s.members(func(name []byte) { l.messageMember(s, name, to) })
+		l.message(s, to)
 	case "done":
-		l.done = s.peek() == 't'
-		s.skip()
+		l.done = s.Peek() == 't'
+		s.Skip()
 	case "done_reason":
-		l.reason = s.optional()
+		l.reason = s.Optional()
 	case "prompt_eval_count":
-		l.usage.PromptTokens, l.used = s.countOr(0), true
+		l.usage.PromptTokens, l.used = s.CountOr(0), true
 	case "eval_count":
-		l.usage.OutputTokens, l.used = s.countOr(0), true
+		l.usage.OutputTokens, l.used = s.CountOr(0), true
 	default:
-		if !l.fault.member(s, name) {
-			s.skip()
-		}
+		l.fault.memberOrSkip(s, name)
 	}
 }
 
-func (l *ollamaLine) messageMember(s *scanner, name []byte, to *calls) {
-	switch string(name) {
-	case "content":
-		l.content = s.optional()
-	case "thinking":
-		l.thinking = s.optional()
-	case "tool_calls":
-		to.readObjects(s)
-	default:
-		s.skip()
+func (l *ollamaLine) message(s *jsonscan.Scanner, to *calls) {
+	for name := range s.Members {
+		switch string(name) {
+		case "content":
+			l.content = s.Optional()
+		case "thinking":
+			l.thinking = s.Optional()
+		case "tool_calls":
+			to.readObjects(s)
+		default:
+			s.Skip()
+		}
 	}
 }

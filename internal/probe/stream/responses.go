@@ -1,6 +1,10 @@
 package stream
 
-import "strings"
+import (
+	"strings"
+
+	"synthetic/internal/jsonscan"
+)
 
 // responses reads the events of OpenAI's /v1/responses.
 type responses struct {
@@ -23,20 +27,16 @@ type responsesEvent struct {
 	fault          fault
 }
 
-// Decode implements Decoder.
 func (d *responses) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
+	s := jsonscan.New(data)
 	var e responsesEvent
-	for s.enter(); s.another('}'); {
-		e.member(&s, s.key())
+	for name := range s.Root {
+		e.member(&s, name)
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
-	kind := string(e.kind.raw)
+	kind := string(e.kind.Raw)
 	e.fault.fill(ev, data, named || kind == "error" || kind == "response.failed")
 	ev.Usage, ev.HasUsage = e.usage, e.used
 	d.add(ev, &e, strings.TrimPrefix(kind, "response."))
@@ -48,15 +48,15 @@ func (d *responses) Decode(ev *Event, data []byte, named bool) bool {
 func (d *responses) add(ev *Event, e *responsesEvent, kind string) {
 	switch kind {
 	case "output_text.delta":
-		ev.Content = e.delta.decode()
+		ev.Content = e.delta.Decode()
 	case "refusal.delta":
-		ev.Refusal = e.delta.decode()
+		ev.Refusal = e.delta.Decode()
 	case "reasoning_text.delta", "reasoning_summary_text.delta", "reasoning.delta":
-		ev.Reasoning = e.delta.decode()
+		ev.Reasoning = e.delta.Decode()
 	case "function_call_arguments.delta", "custom_tool_call_input.delta":
 		d.call(ev, call{index: e.index, arguments: e.delta})
 	case "output_item.added":
-		if k := string(e.itemKind.raw); k == "function_call" || k == "custom_tool_call" {
+		if k := string(e.itemKind.Raw); k == "function_call" || k == "custom_tool_call" {
 			e.item.index = e.index
 			d.call(ev, e.item)
 		}
@@ -77,79 +77,82 @@ func (d *responses) call(ev *Event, c call) {
 // finish is why a response ended, of which only what is amiss has a name.
 func (d *responses) finish(e *responsesEvent) string {
 	switch {
-	case len(e.reason.raw) > 0:
-		return FinishReason(e.reason.decode())
+	case len(e.reason.Raw) > 0:
+		return FinishReason(e.reason.Decode())
 	case d.called:
 		return "tool_calls"
 	}
-	return FinishReason(e.status.decode())
+	return FinishReason(e.status.Decode())
 }
 
-func (e *responsesEvent) member(s *scanner, name []byte) {
+func (e *responsesEvent) member(s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
 	case "type":
-		e.kind = s.optional()
+		e.kind = s.Optional()
 	case "delta":
-		e.delta = s.optional()
+		e.delta = s.Optional()
 	case "output_index":
-		e.index, _ = s.count()
+		e.index, _ = s.Count()
 	case "item":
-		s.members(func(name []byte) { e.itemMember(s, name) })
+		e.readItem(s)
 	case "response":
-		s.members(func(name []byte) { e.responseMember(s, name) })
+		for name := range s.Members {
+			e.responseMember(s, name)
+		}
 	default:
-		if !e.fault.member(s, name) {
-			s.skip()
+		e.fault.memberOrSkip(s, name)
+	}
+}
+
+func (e *responsesEvent) readItem(s *jsonscan.Scanner) {
+	for name := range s.Members {
+		switch string(name) {
+		case "type":
+			e.itemKind = s.Optional()
+		case "call_id":
+			e.item.id = s.Optional()
+		case "name":
+			e.item.name = s.Optional()
+		default:
+			s.Skip()
 		}
 	}
 }
 
-func (e *responsesEvent) itemMember(s *scanner, name []byte) {
-	switch string(name) {
-	case "type":
-		e.itemKind = s.optional()
-	case "call_id":
-		e.item.id = s.optional()
-	case "name":
-		e.item.name = s.optional()
-	default:
-		s.skip()
-	}
-}
-
-func (e *responsesEvent) responseMember(s *scanner, name []byte) {
+func (e *responsesEvent) responseMember(s *jsonscan.Scanner, name []byte) {
 	switch string(name) {
 	case "status":
-		e.status = s.optional()
+		e.status = s.Optional()
 	case "error":
 		e.fault.member(s, name)
 	case "incomplete_details":
-		s.members(func(name []byte) {
+		for name := range s.Members {
 			if string(name) == "reason" {
-				e.reason = s.optional()
+				e.reason = s.Optional()
 			} else {
-				s.skip()
+				s.Skip()
 			}
-		})
+		}
 	case "usage":
-		s.members(func(name []byte) { e.usageMember(s, name) })
+		e.readUsage(s)
 	default:
-		s.skip()
+		s.Skip()
 	}
 }
 
-func (e *responsesEvent) usageMember(s *scanner, name []byte) {
-	u := &e.usage
-	switch string(name) {
-	case "input_tokens":
-		u.PromptTokens, e.used = s.countOr(0), true
-	case "output_tokens":
-		u.OutputTokens, e.used = s.countOr(0), true
-	case "input_tokens_details":
-		u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
-	case "output_tokens_details":
-		u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
-	default:
-		s.skip()
+func (e *responsesEvent) readUsage(s *jsonscan.Scanner) {
+	for name := range s.Members {
+		switch u := &e.usage; string(name) {
+		case "input_tokens":
+			u.PromptTokens, e.used = s.CountOr(0), true
+		case "output_tokens":
+			u.OutputTokens, e.used = s.CountOr(0), true
+		case "input_tokens_details":
+			u.CachedTokens, u.CachedKnown = readDetail(s, "cached_tokens")
+		case "output_tokens_details":
+			u.ReasoningTokens, u.ReasoningKnown = readDetail(s, "reasoning_tokens")
+		default:
+			s.Skip()
+		}
 	}
 }

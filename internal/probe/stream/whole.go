@@ -1,5 +1,7 @@
 package stream
 
+import "synthetic/internal/jsonscan"
+
 // whole reads answers that come in one JSON text, and of which only that they
 // are there matters.
 type whole struct {
@@ -11,25 +13,24 @@ type whole struct {
 // by a name has an element.
 func NewWhole(list string) Decoder { return whole{list} }
 
-// Decode implements Decoder.
 func (w whole) Decode(ev *Event, data []byte, named bool) bool {
-	s := scanner{b: data}
-	if s.peek() != '{' {
-		return false
-	}
+	s := jsonscan.New(data)
 	var c chunk
 	found := false
-	for s.enter(); s.another('}'); {
-		switch name := s.key(); {
-		case string(name) == w.list:
-			found = s.filled()
-		case string(name) == "usage":
+	for name := range s.Root {
+		switch string(name) {
+		case w.list:
+			for range s.Elements {
+				s.Skip()
+				found = true
+			}
+		case "usage":
 			c.readUsage(&s)
-		case !c.fault.member(&s, name):
-			s.skip()
+		default:
+			c.fault.memberOrSkip(&s, name)
 		}
 	}
-	if !s.whole() {
+	if !s.Whole() {
 		return false
 	}
 	ev.Kind = Done

@@ -13,20 +13,21 @@ const (
 )
 
 // Tool is a function that a model may call. Nothing is run: its result is
-// scripted.
+// scripted. Package yamlform reads the tags of both.
 type Tool struct {
-	Name, Description string
+	Name        string `yaml:"name" required:"true" examples:"get_weather"`
+	Description string `yaml:"description" examples:"The weather of a city now."`
 	// Parameters are the JSON schema of its arguments, an object's.
-	Parameters map[string]any
+	Parameters map[string]any `yaml:"parameters" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 	// Result is what every call returns.
-	Result string
+	Result string `yaml:"result" required:"true" examples:"'{\"celsius\": 21}'"`
 }
 
 // Format is the form that the text of each answer must have.
 type Format struct {
-	Name string
-	// Schema is the JSON schema of the whole text.
-	Schema map[string]any
+	Name string `yaml:"name" default:"answer" examples:"answer"`
 	// Strict asks the server to follow the schema exactly.
-	Strict bool
+	Strict bool `yaml:"strict" default:"true"`
+	// Schema is the JSON schema of the whole text.
+	Schema map[string]any `yaml:"schema" required:"true" examples:"{type: object, properties: {city: {type: string}}, required: [city]}"`
 }

@@ -81,16 +81,11 @@ func (r *Recorder) Forgetful() []probe.Key {
 // Backfill hands minutes that an earlier process measured to a job that began
 // without a history, by kind of turn and signal. A job that is no more drops them.
 func (r *Recorder) Backfill(key probe.Key, kind, signal int, minutes []regression.Minute) {
-	r.mu.RLock()
-	j := r.jobs[key]
-	r.mu.RUnlock()
-	if j == nil {
-		return
+	if j := r.locked(key); j != nil {
+		defer j.mu.Unlock()
+		j.remembers = true
+		j.regression.Backfill(kind, signal, minutes)
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.remembers = true
-	j.regression.Backfill(kind, signal, minutes)
 }
 
 // all are the jobs that there are, in order.

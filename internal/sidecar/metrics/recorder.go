@@ -145,15 +145,21 @@ func (r *Recorder) Observe(e probe.Event) {
 		r.setModel(m.Target, m.Model)
 		return
 	}
-	r.mu.RLock()
-	j := r.jobs[e.Key()]
-	r.mu.RUnlock()
-	if j == nil {
-		return
+	if j := r.locked(e.Key()); j != nil {
+		defer j.mu.Unlock()
+		j.observe(e, r.options.Now())
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.observe(e, r.options.Now())
+}
+
+// locked is a job with its lock held, nil if it is not known.
+func (r *Recorder) locked(key probe.Key) *job {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j != nil {
+		j.mu.Lock()
+	}
+	return j
 }
 
 // SetReload says how the last load of the configuration went, and when.

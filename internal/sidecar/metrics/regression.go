@@ -43,13 +43,10 @@ type Views [kinds][signals]regression.View
 // Views shows how the signals of a job compare with the usual, false for a job
 // that is not known.
 func (r *Recorder) Views(key probe.Key) (Views, bool) {
-	r.mu.RLock()
-	j := r.jobs[key]
-	r.mu.RUnlock()
+	j := r.locked(key)
 	if j == nil {
 		return Views{}, false
 	}
-	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.views(r.options.Now()), true
 }
@@ -66,13 +63,10 @@ func (j *job) views(now time.Time) (v Views) {
 // Sign is what was seen of a job that may be the first of a fault. Failures before
 // a refusal for load are none: a burst would make the load worse.
 func (r *Recorder) Sign(key probe.Key) workload.Sign {
-	r.mu.RLock()
-	j := r.jobs[key]
-	r.mu.RUnlock()
+	j := r.locked(key)
 	if j == nil {
 		return workload.Sign{}
 	}
-	j.mu.Lock()
 	defer j.mu.Unlock()
 	seen := workload.Sign{Score: j.regression.Score(r.options.Now())}
 	if j.failing {

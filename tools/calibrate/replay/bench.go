@@ -51,8 +51,8 @@ func (o Bench) Run(c *cluster.Cluster, rates []float64) ([]BenchFigures, error) 
 	l := &benchLoop{Bench: o, cluster: c, rand: rand.New(rand.NewPCG(o.Seed, 0x62656e6368))}
 	starters := openings(o.Starters)
 	for i := range o.Conversations {
-		t := start(starters[i%len(starters)], mix(o.Seed^mix(uint64(i)+1<<32)))
-		t.grow(o.Rest.draw(l.rand))
+		t := starters[i%len(starters)].Fork(cluster.Mix(o.Seed ^ cluster.Mix(uint64(i)+1<<32)))
+		t.Grow(o.Rest.draw(l.rand))
 		l.texts = append(l.texts, t)
 	}
 	var all []BenchFigures
@@ -84,7 +84,7 @@ type benchLoop struct {
 	Bench
 	cluster *cluster.Cluster
 	rand    *rand.Rand
-	texts   []*text
+	texts   []*cluster.Text
 	sent    uint64
 
 	base     uint64 // id of the phase's first request
@@ -134,11 +134,11 @@ func (l *benchLoop) arrivals(n int, rate float64) []time.Duration {
 func (l *benchLoop) send() error {
 	t := l.texts[l.rand.IntN(len(l.texts))]
 	l.sent++
-	l.turns = append(l.turns, Turn{Conversation: len(l.turns), Sent: l.cluster.Now(), Prompt: t.tokens})
+	l.turns = append(l.turns, Turn{Conversation: len(l.turns), Sent: l.cluster.Now(), Prompt: t.Tokens})
 	l.inFlight++
 	l.most = max(l.most, l.inFlight)
 	err := l.cluster.Submit(l.cluster.Now(), cluster.Request{
-		ID: l.sent, Prompt: t.tokens, Output: l.Output.draw(l.rand), Chain: slices.Clip(t.chain),
+		ID: l.sent, Prompt: t.Tokens, Output: l.Output.draw(l.rand), Chain: slices.Clip(t.Chain),
 	})
 	if err != nil {
 		return fmt.Errorf("request %d of a rate: %w", len(l.turns), err)

@@ -89,7 +89,7 @@ func (l *chatLoop) pace(concurrency int, until time.Duration) {
 type conversation struct {
 	number, slot int
 	left         int
-	text         *text
+	text         *cluster.Text
 	turn         Turn
 }
 
@@ -100,7 +100,7 @@ type chatLoop struct {
 	Chat
 	cluster  *cluster.Cluster
 	rand     *rand.Rand
-	starters []*text
+	starters []*cluster.Text
 	slots    []*conversation // in flight; nil is free
 	inFlight int
 	begun    int
@@ -121,7 +121,7 @@ func (l *chatLoop) begin() {
 	conv := &conversation{
 		number: l.begun, slot: slot,
 		left: l.MinTurns + l.rand.IntN(l.MaxTurns-l.MinTurns+1),
-		text: start(starter, mix(l.Seed^mix(uint64(l.begun)+1<<32))),
+		text: starter.Fork(cluster.Mix(l.Seed ^ cluster.Mix(uint64(l.begun)+1<<32))),
 	}
 	l.slots[slot] = conv
 	l.begun++
@@ -131,12 +131,12 @@ func (l *chatLoop) begin() {
 
 // send asks for the next answer.
 func (l *chatLoop) send(conv *conversation, at time.Duration, answer Length) {
-	conv.turn = Turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.tokens}
+	conv.turn = Turn{Conversation: conv.number, Index: conv.turn.Index, Sent: at, Prompt: conv.text.Tokens}
 	output := answer.draw(l.rand)
-	conv.text.grow(output)
+	conv.text.Grow(output)
 	conv.left--
 	l.sent++
-	err := l.cluster.Submit(at, cluster.Request{ID: l.sent<<slotBits | uint64(conv.slot), Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.chain})
+	err := l.cluster.Submit(at, cluster.Request{ID: l.sent<<slotBits | uint64(conv.slot), Prompt: conv.turn.Prompt, Output: output, Chain: conv.text.Chain})
 	if err != nil {
 		l.err = fmt.Errorf("conversation %d, turn %d: %w", conv.number, conv.turn.Index, err)
 	}
@@ -155,6 +155,6 @@ func (l *chatLoop) handle(e cluster.Event) {
 		return
 	}
 	conv.turn.Index++
-	conv.text.grow(l.Question.draw(l.rand))
+	conv.text.Grow(l.Question.draw(l.rand))
 	l.send(conv, e.At+l.Think, l.Answer)
 }

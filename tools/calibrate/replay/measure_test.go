@@ -75,22 +75,22 @@ func TestMean(t *testing.T) {
 }
 
 func TestTextsShareTheirStart(t *testing.T) {
-	opening := &text{key: 1}
-	opening.grow(100) // 6 full blocks
-	a, b := start(opening, 2), start(opening, 3)
-	a.grow(100)
-	b.grow(100)
+	opening := cluster.NewText(1, blockTokens)
+	opening.Grow(100) // 6 full blocks
+	a, b := opening.Fork(2), opening.Fork(3)
+	a.Grow(100)
+	b.Grow(100)
 	same := 0
-	for same < len(a.chain) && a.chain[same] == b.chain[same] {
+	for same < len(a.Chain) && a.Chain[same] == b.Chain[same] {
 		same++
 	}
-	if same != 6 || len(a.chain) != 200/blockTokens || a.tokens != 200 {
-		t.Errorf("%d of %d blocks shared, want 6 of 12", same, len(a.chain))
+	if same != 6 || len(a.Chain) != 200/blockTokens || a.Tokens != 200 {
+		t.Errorf("%d of %d blocks shared, want 6 of 12", same, len(a.Chain))
 	}
-	before := append([]uint64{}, a.chain...)
-	a.grow(500)
+	before := append([]uint64{}, a.Chain...)
+	a.Grow(500)
 	for i, h := range before {
-		if a.chain[i] != h {
+		if a.Chain[i] != h {
 			t.Errorf("block %d changed as the text grew", i)
 		}
 	}
@@ -100,15 +100,15 @@ func TestChainsDoNotCollide(t *testing.T) {
 	seen := map[uint64]bool{}
 	all := openings(starters())
 	for i := range uint64(100) {
-		x := start(all[i%10], mix(7^mix(i+1<<32)))
-		x.grow(3000)
+		x := all[i%10].Fork(cluster.Mix(7 ^ cluster.Mix(i+1<<32)))
+		x.Grow(3000)
 		all = append(all, x)
 	}
 	n := 0
 	for i, x := range all {
-		own := x.chain
+		own := x.Chain
 		if i >= 10 {
-			own = own[all[(i-10)%10].tokens/blockTokens:]
+			own = own[all[(i-10)%10].Tokens/blockTokens:]
 		}
 		for _, h := range own {
 			seen[h] = true

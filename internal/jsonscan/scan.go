@@ -1,4 +1,6 @@
-package stream
+// Package jsonscan walks JSON texts without building values: whoever reads says
+// what it wants, and the rest is skipped, at a few nanoseconds a byte.
+package jsonscan
 
 import (
 	"bytes"
@@ -10,10 +12,10 @@ import (
 // maxDepth is the nesting at which encoding/json gives up too.
 const maxDepth = 10000
 
-// scanner walks one JSON text and checks its syntax on the way, without
+// Scanner walks one JSON text and checks its syntax on the way, without
 // building values: the caller names the members it wants and skips the rest.
-// The first mistake sets bad, after which every method does nothing.
-type scanner struct {
+// The first mistake makes it bad, after which every method does nothing.
+type Scanner struct {
 	b     []byte
 	i     int
 	depth int
@@ -21,26 +23,39 @@ type scanner struct {
 	bad   bool
 }
 
-// text is a string as it stands in the JSON text, still escaped.
-type text struct {
-	raw     []byte
-	escaped bool
+// New returns a Scanner of a text, at its beginning.
+func New(b []byte) Scanner { return Scanner{b: b} }
+
+// Within returns a Scanner of a text whose first n bytes are known to begin its
+// object, up to the value of a member.
+func Within(b []byte, n int) Scanner { return Scanner{b: b, i: n, depth: 1} }
+
+// Before returns what was scanned.
+func (s *Scanner) Before() []byte { return s.b[:s.i] }
+
+// Bad reports whether there was a mistake.
+func (s *Scanner) Bad() bool { return s.bad }
+
+// Text is a string as it stands in the JSON text, still escaped.
+type Text struct {
+	Raw     []byte
+	Escaped bool
 }
 
-func (s *scanner) fail() { s.bad = true }
+func (s *Scanner) fail() { s.bad = true }
 
-// whole reports whether the text was valid and is used up.
-func (s *scanner) whole() bool { return !s.bad && s.peek() == 0 && s.i == len(s.b) }
+// Whole reports whether the text was valid and is used up.
+func (s *Scanner) Whole() bool { return !s.bad && s.Peek() == 0 && s.i == len(s.b) }
 
-// peek skips white space and returns the next byte, 0 at the end.
-func (s *scanner) peek() byte {
+// Peek skips white space and returns the next byte, 0 at the end.
+func (s *Scanner) Peek() byte {
 	if s.i < len(s.b) && s.b[s.i] > ' ' { // nearly always; short enough to inline
 		return s.b[s.i]
 	}
 	return s.peekSpaced()
 }
 
-func (s *scanner) peekSpaced() byte {
+func (s *Scanner) peekSpaced() byte {
 	for ; s.i < len(s.b); s.i++ {
 		switch c := s.b[s.i]; c {
 		case ' ', '\n', '\r', '\t':
@@ -51,9 +66,9 @@ func (s *scanner) peekSpaced() byte {
 	return 0
 }
 
-// enter consumes the opening bracket that peek returned. It is followed by a
-// loop over another.
-func (s *scanner) enter() {
+// Enter consumes the opening bracket that Peek returned. It is followed by a
+// loop over Another.
+func (s *Scanner) Enter() {
 	s.i++
 	s.depth++
 	s.fresh = true
@@ -62,13 +77,13 @@ func (s *scanner) enter() {
 	}
 }
 
-// another reports whether a further element follows, and consumes the comma
+// Another reports whether a further element follows, and consumes the comma
 // before it, or the closing bracket.
-func (s *scanner) another(closing byte) bool {
+func (s *Scanner) Another(closing byte) bool {
 	if s.bad {
 		return false
 	}
-	c := s.peek()
+	c := s.Peek()
 	if c == closing {
 		s.i++
 		s.depth--
@@ -87,50 +102,50 @@ func (s *scanner) another(closing byte) bool {
 	return true
 }
 
-// key consumes a member's name and its colon.
-func (s *scanner) key() []byte {
+// Key consumes a member's name and its colon.
+func (s *Scanner) Key() []byte {
 	name := s.str()
-	if s.peek() != ':' {
+	if s.Peek() != ':' {
 		s.fail()
 		return nil
 	}
 	s.i++
-	if name.escaped {
-		return unescape(bytes.Clone(name.raw))
+	if name.Escaped {
+		return unescape(bytes.Clone(name.Raw))
 	}
-	return name.raw
+	return name.Raw
 }
 
 // str consumes a string.
-func (s *scanner) str() text {
-	if s.bad || s.peek() != '"' {
+func (s *Scanner) str() Text {
+	if s.bad || s.Peek() != '"' {
 		s.fail()
-		return text{}
+		return Text{}
 	}
 	s.i++
-	t := text{}
+	t := Text{}
 	for start := s.i; ; {
 		s.i += plain(s.b[s.i:])
 		if s.i >= len(s.b) {
 			s.fail()
-			return text{}
+			return Text{}
 		}
 		switch s.b[s.i] {
 		case '"':
-			t.raw = s.b[start:s.i]
+			t.Raw = s.b[start:s.i]
 			s.i++
 			return t
 		case '\\':
-			t.escaped = true
+			t.Escaped = true
 			n := escape(s.b[s.i:])
 			if n == 0 {
 				s.fail()
-				return text{}
+				return Text{}
 			}
 			s.i += n
 		default: // a control character
 			s.fail()
-			return text{}
+			return Text{}
 		}
 	}
 }
@@ -178,20 +193,20 @@ func escape(b []byte) int {
 	return 0
 }
 
-// skip consumes any value.
-func (s *scanner) skip() {
+// Skip consumes any value.
+func (s *Scanner) Skip() {
 	if s.bad {
 		return
 	}
-	switch c := s.peek(); c {
+	switch c := s.Peek(); c {
 	case '{':
-		for s.enter(); s.another('}'); {
-			s.key()
-			s.skip()
+		for s.Enter(); s.Another('}'); {
+			s.Key()
+			s.Skip()
 		}
 	case '[':
-		for s.enter(); s.another(']'); {
-			s.skip()
+		for s.Enter(); s.Another(']'); {
+			s.Skip()
 		}
 	case '"':
 		s.str()
@@ -202,11 +217,11 @@ func (s *scanner) skip() {
 	case 'n':
 		s.literal("null")
 	default:
-		s.number()
+		s.Number()
 	}
 }
 
-func (s *scanner) literal(word string) {
+func (s *Scanner) literal(word string) {
 	if !bytes.HasPrefix(s.b[s.i:], []byte(word)) {
 		s.fail()
 		return
@@ -214,8 +229,8 @@ func (s *scanner) literal(word string) {
 	s.i += len(word)
 }
 
-// number consumes a number and returns it as it stands.
-func (s *scanner) number() []byte {
+// Number consumes a number and returns it as it stands.
+func (s *Scanner) Number() []byte {
 	start := s.i
 	if s.at() == '-' {
 		s.i++
@@ -243,7 +258,7 @@ func (s *scanner) number() []byte {
 }
 
 // at returns the byte at the cursor, 0 at the end.
-func (s *scanner) at() byte {
+func (s *Scanner) at() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]
 	}
@@ -251,7 +266,7 @@ func (s *scanner) at() byte {
 }
 
 // digits consumes one digit or more.
-func (s *scanner) digits() {
+func (s *Scanner) digits() {
 	start := s.i
 	for s.i < len(s.b) && s.b[s.i]-'0' <= 9 {
 		s.i++
@@ -261,14 +276,14 @@ func (s *scanner) digits() {
 	}
 }
 
-// count consumes a value and returns it if it is a whole number that can
+// Count consumes a value and returns it if it is a whole number that can
 // count tokens; anything else is skipped.
-func (s *scanner) count() (int, bool) {
-	if c := s.peek(); c-'0' > 9 {
-		s.skip()
+func (s *Scanner) Count() (int, bool) {
+	if c := s.Peek(); c-'0' > 9 {
+		s.Skip()
 		return 0, false
 	}
-	lit := s.number()
+	lit := s.Number()
 	if len(lit) > 15 || bytes.ContainsAny(lit, ".eE") {
 		f, err := strconv.ParseFloat(string(lit), 64)
 		n := int(min(f, 1<<53))
@@ -281,56 +296,63 @@ func (s *scanner) count() (int, bool) {
 	return n, !s.bad
 }
 
-// countOr consumes a value and returns it if it can count tokens, otherwise
+// CountOr consumes a value and returns it if it can count tokens, otherwise
 // what was known before.
-func (s *scanner) countOr(before int) int {
-	if n, ok := s.count(); ok {
+func (s *Scanner) CountOr(before int) int {
+	if n, ok := s.Count(); ok {
 		return n
 	}
 	return before
 }
 
-// members consumes an object and has each of its members read; anything else is
-// skipped. It is for what comes seldom: the function costs a call a member.
-func (s *scanner) members(read func(name []byte)) {
-	if s.peek() != '{' {
-		s.skip()
+// Members consumes an object, of whose members the loop reads the values;
+// anything else is skipped.
+func (s *Scanner) Members(loop func(name []byte) bool) {
+	if s.Peek() != '{' {
+		s.Skip()
 		return
 	}
-	for s.enter(); s.another('}'); {
-		read(s.key())
+	for s.Enter(); s.Another('}') && loop(s.Key()); {
 	}
 }
 
-// filled consumes a value and reports whether it is a list with an element.
-func (s *scanner) filled() bool {
-	if s.peek() != '[' {
-		s.skip()
-		return false
+// Root is Members of a text that is to be an object as a whole.
+func (s *Scanner) Root(loop func(name []byte) bool) {
+	if s.Peek() != '{' {
+		s.fail()
+		return
 	}
-	any := false
-	for s.enter(); s.another(']'); any = true {
-		s.skip()
-	}
-	return any
+	s.Members(loop)
 }
 
-// object consumes a value and returns it as it stands if it is an object.
-func (s *scanner) object() text {
-	is := s.peek() == '{'
+// Elements consumes a list, of which the loop reads the elements; anything else is
+// skipped.
+func (s *Scanner) Elements(loop func(position int) bool) {
+	if s.Peek() != '[' {
+		s.Skip()
+		return
+	}
+	s.Enter()
+	for i := 0; s.Another(']') && loop(i); i++ {
+	}
+}
+
+// Object consumes a value and returns it as it stands if it is an object.
+func (s *Scanner) Object() Text {
+	is := s.Peek() == '{'
 	start := s.i
-	s.skip()
+	s.Skip()
 	if !is || s.bad {
-		return text{}
+		return Text{}
 	}
-	return text{raw: s.b[start:s.i]}
+	return Text{Raw: s.b[start:s.i]}
 }
 
-// optional consumes a value and returns it if it is a non-empty string.
-func (s *scanner) optional() text {
-	if s.peek() != '"' {
-		s.skip()
-		return text{}
+// Optional consumes a value and returns it if it is a non-empty string.
+func (s *Scanner) Optional() Text {
+	if s.Peek() != '"' {
+		s.Skip()
+		return Text{}
 	}
 	return s.str()
 }

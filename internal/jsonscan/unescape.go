@@ -1,20 +1,32 @@
-package stream
+package jsonscan
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// decode returns the string that t stands for. It writes over t's bytes, which
-// the result shares; nil if the string is empty.
-func (t text) decode() []byte {
-	switch {
-	case len(t.raw) == 0:
-		return nil
-	case t.escaped:
-		return unescape(t.raw)
+// Or is the other text where t is empty.
+func (t Text) Or(other Text) Text {
+	if len(t.Raw) == 0 {
+		return other
 	}
-	return t.raw
+	return t
+}
+
+// Clone is the same text in memory of its own.
+func (t Text) Clone() Text { return Text{bytes.Clone(t.Raw), t.Escaped} }
+
+// Decode returns the string that t stands for. It writes over t's bytes, which
+// the result shares; nil if the string is empty.
+func (t Text) Decode() []byte {
+	switch {
+	case len(t.Raw) == 0:
+		return nil
+	case t.Escaped:
+		return unescape(t.Raw)
+	}
+	return t.Raw
 }
 
 // unescape replaces the escape sequences of a valid JSON string in place: each
