@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,27 +28,37 @@ import (
 
 type sweepFlags struct {
 	planFile, dir        string
+	line                 planLine
 	resume, findCapacity bool
+	resolution           string
 }
 
 func addSweep(app *kingpin.Application) command {
 	f := &sweepFlags{}
-	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says.
+	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says, or
+flags that stand for one, which is printed. Example:
+  synthetic sweep --base-url=http://127.0.0.1:8000/v1 --concurrency=10,50,100 --duration=60s
 
 Every finished level is on disk before it is reported; in the end run.json holds
 the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-C
 ends the sweep, and both hold what there is.
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
 deployment was not to be had, 2 when the plan or the directory cannot be used.`)
-	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").Required().StringVar(&f.planFile)
-	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume.").Required().StringVar(&f.dir)
+	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
+	f.line.add(c)
+	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume. By default sweep-TIME, new, in the working directory.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
-	c.Flag("find-capacity", "Search for the highest level that is proven to meet the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
 	return command{c, f.run}
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
-	plan, err := config.LoadPlan(f.planFile, cluster.Presets())
+	plan, err := f.plan(e)
+	if err != nil {
+		return err
+	}
+	resolution, err := parseResolution(f.resolution)
 	if err != nil {
 		return err
 	}
@@ -60,7 +72,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
 	run, err := sweep.Run(ctx, sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	})
 	view.clear()
@@ -77,6 +89,42 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return errInterrupted
 	}
 	return err
+}
+
+// plan reads the plan file, or prints the one that the flags stand for. The
+// default directory is new with every second.
+func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
+	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
+	if f.planFile != "" {
+		if name := f.line.given(); name != "" {
+			return sweep.Plan{}, usagef("--%s stands for a line of a plan file: write it in %s, or leave --plan.file out", name, f.planFile)
+		}
+		return config.LoadPlan(f.planFile, cluster.Presets())
+	}
+	text, err := f.line.text()
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	plan, err := config.ParsePlan("plan.yml", []byte(text), cluster.Presets())
+	if err != nil {
+		fmt.Fprint(e.stderr, text)
+		return plan, err
+	}
+	fmt.Fprintf(e.stdout, "# The plan file of these flags, kept in %s:\n%s\n", filepath.Join(f.dir, "plan.yml"), text)
+	return plan, nil
+}
+
+// parseResolution reads "5%" or "0.05" as a share.
+func parseResolution(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v == 0 || v >= 0.005 && v <= 1) {
+		return 0, usagef("--resolution=%s: write a share from 0.5%% to 100%%, or 0 for the levels of the plan alone", text)
+	}
+	return v, nil
 }
 
 // report writes the report beside the run. What cannot be reported is no

@@ -95,6 +95,31 @@ func TestSweepOnRealSockets(t *testing.T) {
 	}
 }
 
+// TestSweepInOneLine sweeps without a file: the plan that it prints is kept, and
+// stands for the same sweep.
+func TestSweepInOneLine(t *testing.T) {
+	_, server := fastDeployment(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	p := start(t, "sweep", "--base-url="+server.URL, "--concurrency=2,4", "--duration=1s", "--warm-up=100ms", "--output.dir="+dir,
+		"--prompt-tokens=50", "--max-output-tokens=8", "--turns=1")
+	if <-p.done; p.code != exitOK {
+		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
+	}
+	kept := filepath.Join(dir, "plan.yml")
+	text, err := os.ReadFile(kept)
+	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 81}") {
+		t.Errorf("the plan (%v):\n%s\nis not what was printed:\n%s", err, text, p.out)
+	}
+	check := start(t, "check", "plan", kept)
+	if <-check.done; check.code != exitOK {
+		t.Errorf("check plan: exit code %d: %s", check.code, check.err)
+	}
+	again := start(t, "sweep", "--plan.file="+kept, "--output.dir="+dir, "--resume")
+	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
+		t.Errorf("going on with the kept plan measured anew, exit code %d:\n%s%s", again.code, again.out, again.err)
+	}
+}
+
 // TestSweepRefuses holds the exit code and the message of what cannot be tried.
 func TestSweepRefuses(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "plan.yml")
@@ -111,6 +136,12 @@ func TestSweepRefuses(t *testing.T) {
 		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
 		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
 		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
+		{[]string{"--plan.file=" + noSLOs, "--resolution=5"}, "write a share from 0.5% to 100%"},
+		{nil, "name the plan: --plan.file=plan.yml, or --base-url="},
+		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate stands for a line of a plan file"},
+		{[]string{"--base-url=http://127.0.0.1:1", "--concurrency=1", "--rate=1"}, "either --concurrency"},
+		{[]string{"--base-url=http://127.0.0.1:1", "--rate=2,1"}, `levels.rate[1]: "1" is not above 2`},
+		{[]string{"--base-url=http://127.0.0.1:1", "--rate=a"}, `levels.rate[0]: "a"`},
 	} {
 		p := start(t, append([]string{"sweep", "--output.dir=" + dir}, c.args...)...)
 		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), c.want) {

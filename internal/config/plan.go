@@ -40,6 +40,12 @@ func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
+	return ParsePlan(path, data, presets)
+}
+
+// ParsePlan is LoadPlan for who has the text of the file already; files that it
+// names are sought beside path.
+func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	var f filePlan
 	form, err := yamlform.Decode(path, data, leastPlan, &f)
 	if err != nil {

@@ -26,8 +26,10 @@ type Options struct {
 	// Resume goes on with what Dir holds.
 	Resume bool
 	// FindCapacity searches for the highest level that meets the objectives
-	// instead of measuring all of them.
+	// instead of measuring all of them: among the plan's levels, and between them
+	// down to steps of Resolution, a share of the level; 0 for none between.
 	FindCapacity bool
+	Resolution   float64
 	// ID tells this sweep from every other; empty draws a new one. Equal IDs
 	// bust no cache of each other.
 	ID string
@@ -67,6 +69,7 @@ type sweep struct {
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
+	listed    int   // how many levels the plan has
 	coming    []int // levels still to be measured, the one under way first
 }
 
@@ -84,8 +87,12 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return nil, err
 	}
 	defer st.close()
+	listed := len(o.Plan.Levels)
+	if o.FindCapacity && o.Resolution > 0 {
+		o.Plan.Levels = refined(o.Plan.Levels, o.Resolution, o.Plan.Kind)
+	}
 	s := &sweep{
-		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{},
 	}
 	if o.Resume { // the level that was under way has been heard already
@@ -164,6 +171,6 @@ func (s *sweep) tell(stats Stats) {
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run)
+	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }
