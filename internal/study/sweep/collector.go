@@ -8,6 +8,7 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
 )
 
 // earlyTurns are the first turns of a measurement, by which later ones are
@@ -42,6 +43,7 @@ type collector struct {
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
 	stats               Stats
 	latencies           live
+	records             *recorder // of every turn; nil for none
 }
 
 // Stats are what a level's measurement has seen so far.
@@ -183,7 +185,8 @@ func (c *collector) turnEnded(r probe.Result) {
 	c.advance(time.Now())
 	c.live--
 	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
-		return // warm-up
+		c.records.add(r, turnlog.WarmUp)
+		return
 	}
 	c.streak.add(r)
 	for _, s := range c.spans {
@@ -193,9 +196,11 @@ func (c *collector) turnEnded(r probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// Our own end cut it: it ended after the measurement, be it at the same
 		// moment.
+		c.records.add(r, turnlog.Tail)
 		c.tail.Observe(r, c.objectives)
 		return
 	}
+	c.records.add(r, turnlog.Measured)
 	c.blockAt(s, r.End).Observe(r, c.objectives)
 	if r.Outcome.OwnFault() {
 		return // quick or late, it says nothing of the deployment

@@ -140,6 +140,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
+			l.sink.records.flush()
 			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats)
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end

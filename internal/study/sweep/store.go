@@ -23,7 +23,10 @@ const storeFormat = 2
 //	plan.yml         the plan, free of secrets
 //	sweep.json       which sweep of which plan this is
 //	levels/CELL.json one finished level each, written once and never again
+//	levels/CELL.jsonl.zst
+//	                 its turns, written as they end
 //	run.json         everything, at the end
+//	turns.jsonl.zst  every turn, likewise
 //
 // Every file is written by atomicfile, so that a file that is there is complete,
 // whenever the process or the machine dies.

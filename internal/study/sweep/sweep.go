@@ -69,7 +69,8 @@ type sweep struct {
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
-	listed    int   // how many levels the plan has
+	listed    int // how many levels the plan has
+	kept      []*record
 	coming    []int // levels still to be measured, the one under way first
 }
 
@@ -113,10 +114,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s.unvisited()
 	s.complete()
-	if w := runfile.Write(st.path("run.json"), s.run); w != nil {
-		return s.run, errors.Join(err, w)
-	}
-	return s.run, err
+	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
 // watchLag begins to watch how late this process is; the function that it
