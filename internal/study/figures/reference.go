@@ -109,6 +109,7 @@ func names(object json.RawMessage) []string {
 // and "intervals".
 func (f fields) figures() map[Metric]Figure {
 	turns := optional[map[string]uint64](f["turns"])
+	needed := optional[map[string]uint64](f["turns_needed"])
 	intervals := optional[map[string][2]*float64](f["intervals"])
 	found := map[Metric]Figure{}
 	for _, m := range Metrics() {
@@ -119,7 +120,7 @@ func (f fields) figures() map[Metric]Figure {
 		}
 		figure := Plain(*v)
 		timing, _, _ := m.Latency()
-		figure.N = turns[key]
+		figure.N, figure.Needed = turns[key], needed[key]
 		figure.Quantile = figure.N > 0 && timing != NoTiming
 		if ends, ok := intervals[key]; ok { // JSON has no +∞, so it is null there
 			inf := math.Inf(1)
