@@ -128,7 +128,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
 		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
-		Deployment: b.lines(path+".deployment", f.Deployment),
+		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
+	}
+	if f.GPUs == 0 {
+		b.Useless(path, "without gpus", "write gpus, too", "price_per_gpu_hour")
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)

@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q is reported", m)
 		}
 	}
-	if n := len(Metrics()); n != 184 {
-		t.Errorf("%d metrics, want 184", n)
+	if n := len(Metrics()); n != 188 {
+		t.Errorf("%d metrics, want 188", n)
 	}
 }

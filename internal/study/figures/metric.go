@@ -103,6 +103,10 @@ const (
 	OutputTokensPerSecond       Metric = "tops"
 	PromptTokensPerSecond       Metric = "prompt_tokens_per_s"
 	OutputTokensPerTurn         Metric = "output_tokens_per_turn"
+	TokensPerUser               Metric = "tokens_per_s_per_user"
+	TokensPerGPU                Metric = "tokens_per_s_per_gpu"
+	GoodputPerGPU               Metric = "goodput_per_s_per_gpu"
+	CostPerMillionTokens        Metric = "cost_per_million_output_tokens"
 	KVHitRatePct                Metric = "kv_hit_rate_pct"
 	InFlightMean                Metric = "in_flight_mean"
 	InFlightMax                 Metric = "max_in_flight"
@@ -224,6 +228,10 @@ func counted() []description {
 		{OutputTokensPerSecond, "TOPS", "", 1, HigherIsBetter},
 		{PromptTokensPerSecond, "Prompt tokens/s", "", 0, HigherIsBetter},
 		{OutputTokensPerTurn, "Output tokens/turn", "", 0, Neither},
+		{TokensPerUser, "Tokens/s per user", "", 1, HigherIsBetter},
+		{TokensPerGPU, "Tokens/s per GPU", "", 1, HigherIsBetter},
+		{GoodputPerGPU, "Goodput per GPU", "", 3, HigherIsBetter},
+		{CostPerMillionTokens, "Cost of a million output tokens", "", 2, LowerIsBetter},
 		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
 		{InFlightMean, "Mean in flight", "", 1, Neither},
 		{InFlightMax, "Max Concurrent", "", 0, Neither},

@@ -91,6 +91,24 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// TestEconomy: eight GPUs at 2.50 an hour give 2100 tokens/s.
+func TestEconomy(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
+	run.Hardware = []runfile.Hardware{{Variant: "default", GPUs: 8, PricePerGPUHour: 2.5}}
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	for m, want := range map[figures.Metric]float64{
+		figures.TokensPerUser: 1000. / 36, figures.TokensPerGPU: 2100. / 8, figures.GoodputPerGPU: 21. / 8, figures.CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
+	} {
+		if f := l.Figure(m); math.Abs(f.Value-want) > 0.05*want || !(f.Low <= f.Value && f.Value <= f.High) {
+			t.Errorf("%s is %+v, want about %g", m, f, want)
+		}
+	}
+	run.Hardware = nil
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Has(figures.TokensPerGPU) || !l.Has(figures.TokensPerUser) {
+		t.Error("without GPUs there is a figure for each of them, or none for users")
+	}
+}
+
 // TestASpoiledRunIsNotJudged: what the prober itself spoiled is said, and passes
 // and fails nothing.
 func TestASpoiledRunIsNotJudged(t *testing.T) {

@@ -49,6 +49,7 @@ func Build(s *figures.Study) (Document, error) {
 	b.timings()
 	b.errors()
 	b.rates()
+	b.economy()
 	b.server()
 	b.saturation()
 	b.comparison()
