@@ -118,6 +118,15 @@ func TestSweepInOneLine(t *testing.T) {
 	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
 		t.Errorf("going on with the kept plan measured anew, exit code %d:\n%s%s", again.code, again.out, again.err)
 	}
+	exported := filepath.Join(t.TempDir(), "benchmarks.json")
+	export := start(t, "report", "export", dir, "--format=guidellm", "--output.file="+exported)
+	if <-export.done; export.code != exitOK {
+		t.Fatalf("report export: exit code %d: %s", export.code, export.err)
+	}
+	compare := start(t, "report", "compare", dir, "theirs="+exported)
+	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "theirs TTFT p50") {
+		t.Errorf("report compare with what was exported: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
+	}
 }
 
 // TestSweepRefuses holds the exit code and the message of what cannot be tried.

@@ -110,7 +110,7 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 		}
 	case "extra":
 		t.Extra = string(v) == "true"
-	case "level", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
+	case "concurrency", "rate", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
 		d.place(string(key), k, v)
 	case "v":
 		if version, _ := float(v); k == number && version > Version {
@@ -129,8 +129,8 @@ func (d *decoder) place(key string, k kind, v []byte) {
 	}
 	whole := int(min(max(n, 0), maxTokens))
 	switch key {
-	case "level":
-		s.Level = min(n, maxTokens)
+	case "concurrency", "rate":
+		s.Level, s.Rate = min(n, maxTokens), key == "rate"
 	case "repetition":
 		s.Repetition = whole
 	case "index":

@@ -38,8 +38,10 @@ type Turn struct {
 
 // Study is the place of a turn in a study.
 type Study struct {
-	// Level is conversations in flight or starts per second, Repetition counts from 1.
+	// Level is conversations in flight, or with Rate starts per second; Repetition
+	// counts from 1.
 	Level      float64
+	Rate       bool
 	Repetition int
 	Phase      Phase
 	// Conversation is its ID, Index the place of the turn in it, from 1.
@@ -123,7 +125,11 @@ func (t *Turn) Append(b []byte) []byte {
 }
 
 func (s *Study) append(b []byte) []byte {
-	b = strconv.AppendFloat(name(b, "level"), s.Level, 'f', -1, 64)
+	level := "concurrency"
+	if s.Rate {
+		level = "rate"
+	}
+	b = strconv.AppendFloat(name(b, level), s.Level, 'f', -1, 64)
 	b = count(b, "repetition", probe.Some(s.Repetition))
 	b = text(b, "phase", string(s.Phase))
 	b = text(b, "conversation", s.Conversation)

@@ -12,16 +12,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// isReference reports whether a JSON document is a report's data: it has
-// "levels" and no "format".
-func isReference(text []byte) bool {
-	var probe struct {
-		Format json.RawMessage `json:"format"`
-		Levels json.RawMessage `json:"levels"`
-	}
-	return json.Unmarshal(text, &probe) == nil && probe.Format == nil && probe.Levels != nil
-}
-
 // reference is the "Reference Data" of a report.
 type reference struct {
 	Generated string            `json:"generated"`

@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
 )
 
 // visit returns the result of a cell: from disk, or measured now and put there.
@@ -112,7 +113,8 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 		return err
 	}
 	defer done()
-	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), l.value, c.Repetition); err != nil {
+	place := turnlog.Study{Level: l.value, Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]

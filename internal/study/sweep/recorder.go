@@ -15,25 +15,26 @@ import (
 	"synthetic/internal/turnlog"
 )
 
-// packed is what a cell's turns are called behind its name, turnsFile those of
-// the whole sweep.
-const packed, turnsFile = ".jsonl.zst", "turns.jsonl.zst"
+// TurnsFile has the turns of a whole sweep, in its directory.
+const TurnsFile = "turns.jsonl.zst"
+
+// packed is what the turns of a cell are called behind its name.
+const packed = ".jsonl.zst"
 
 // recorder writes every turn of a cell, in the format of package turnlog. Turns
 // are taken in memory, for probing must not wait for a disk, and written at each
 // look: a process that is killed loses a second of them. A nil one takes nothing.
 type recorder struct {
-	level      float64
-	repetition int
-	file       *os.File
-	pack       *zstd.Encoder
+	place turnlog.Study // the same of all turns
+	file  *os.File
+	pack  *zstd.Encoder
 
 	mu    sync.Mutex
 	lines []byte
 	err   error // the first of writing, after which nothing is taken
 }
 
-func newRecorder(path string, level float64, repetition int) (*recorder, error) {
+func newRecorder(path string, place turnlog.Study) (*recorder, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("keeping turns: %w", err)
@@ -42,7 +43,7 @@ func newRecorder(path string, level float64, repetition int) (*recorder, error) 
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &recorder{level: level, repetition: repetition, file: file, pack: pack}, nil
+	return &recorder{place: place, file: file, pack: pack}, nil
 }
 
 func (r *recorder) add(x probe.Result, phase turnlog.Phase) {
@@ -50,9 +51,9 @@ func (r *recorder) add(x probe.Result, phase turnlog.Phase) {
 		return
 	}
 	t := turnlog.Of(x)
-	t.Study = &turnlog.Study{
-		Level: r.level, Repetition: r.repetition, Phase: phase, Conversation: x.Conversation, Index: x.Turn, AnswerTTFT: x.AnswerTTFT,
-	}
+	s := r.place
+	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT
+	t.Study = &s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
@@ -90,7 +91,7 @@ func (r *recorder) close() error {
 // files one after the other are one.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
-	temp := s.store.path(atomicfile.TempPrefix + turnsFile)
+	temp := s.store.path(atomicfile.TempPrefix + TurnsFile)
 	to, err := os.Create(temp)
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
@@ -102,7 +103,7 @@ func (s *sweep) joinTurns() error {
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	return os.Rename(temp, s.store.path(turnsFile))
+	return os.Rename(temp, s.store.path(TurnsFile))
 }
 
 // appendFile copies a file, if it is there: earlier versions kept no turns.

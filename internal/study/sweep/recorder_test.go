@@ -54,7 +54,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns, err := turnsOf(t, filepath.Join(dir, turnsFile))
+		turns, err := turnsOf(t, filepath.Join(dir, TurnsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 // TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.
 func TestTurnsOfAKilledLevel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a"+packed)
-	r, err := newRecorder(path, 2, 1)
+	r, err := newRecorder(path, turnlog.Study{Level: 2, Repetition: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
