@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -70,7 +68,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
+	view := newSweepView(e)
 	run, err := sweep.Run(ctx, sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
@@ -150,83 +148,11 @@ func tool() runfile.Tool {
 }
 
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
-	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
+	cost := fmt.Sprintf("%d levels measured for %.0f s", len(c.Visited), c.MeasuredSeconds)
 	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(", all levels take %.0f s", *c.GridSeconds)
+		cost += fmt.Sprintf(", all that are listed take %.0f s", *c.GridSeconds)
 	}
 	return fmt.Sprintf("capacity of %s: %s (%s)", c.Variant, c.Sentence(string(kind)), cost)
-}
-
-// quietFor is how often progress is told where the output is no terminal.
-const quietFor = 10 * time.Second
-
-// sweepView shows a sweep: finished levels on stdout, one line of progress on
-// stderr. It is used by one goroutine.
-type sweepView struct {
-	out, progressTo io.Writer
-	terminal        bool
-	told            time.Time
-	// phase and whether its first turns were told.
-	phase sweep.Phase
-	begun bool
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// progress redraws the line; without a terminal it writes one at each change
-// of phase and now and then.
-func (v *sweepView) progress(p sweep.Progress) {
-	line := progressLine(p)
-	if v.terminal {
-		fmt.Fprintf(v.progressTo, "\r\x1b[K%s", line)
-	} else if begun := p.Turns > 0; p.Phase != v.phase || begun && !v.begun || time.Since(v.told) >= quietFor {
-		v.phase, v.begun, v.told = p.Phase, begun, time.Now()
-		fmt.Fprintln(v.progressTo, line)
-	}
-}
-
-func (v *sweepView) clear() {
-	if v.terminal {
-		fmt.Fprint(v.progressTo, "\r\x1b[K")
-	}
-}
-
-func progressLine(p sweep.Progress) string {
-	line := fmt.Sprintf("[%d/%d] %s: %s", p.Number, p.Total, p.Cell, p.Phase)
-	if p.Phase == sweep.PhaseMeasure && p.Turns > 0 {
-		line += fmt.Sprintf(", %d turns, %d failed, %d in flight", p.Turns, p.Failed, p.InFlight)
-		line += quantiles("TTFT", p.TTFT) + quantiles("TPOT", p.TPOT)
-	}
-	if p.Left > 0 {
-		line += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
-	}
-	return line
-}
-
-// quantiles are ", TTFT p50 210ms, p95 480ms"; "" when there are none.
-func quantiles(name string, q [2]time.Duration) string {
-	if q[0] == 0 {
-		return ""
-	}
-	digits := func(d time.Duration) time.Duration {
-		if d >= 100*time.Millisecond {
-			return d.Round(time.Millisecond)
-		}
-		return d.Round(100 * time.Microsecond)
-	}
-	return fmt.Sprintf(", %s p50 %s, p95 %s", name, digits(q[0]), digits(q[1]))
-}
-
-func (v *sweepView) finished(r runfile.Result, notReached string) {
-	v.clear()
-	fmt.Fprintln(v.out, finishedLine(r, notReached))
 }
 
 // finishedLine sums a level up. Latencies are left to the report: one number

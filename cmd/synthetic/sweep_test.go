@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -179,14 +180,45 @@ func TestCheckPlan(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
-	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [2]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond}}
+	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
 	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}
 	want := "[1/2] a-c4-r1: measuring, about 20s left\n" +
-		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, about 20s left\n"
+		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, p99 3s, TPOT unknown, about 20s left\n"
 	if out.String() != want {
 		t.Errorf("told:\n%swant:\n%s", &out, want)
+	}
+}
+
+// TestProgressOnATerminal draws the same lines anew, within the width, and leaves
+// only what is finished.
+func TestProgressOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	v := &sweepView{out: &out, progressTo: &out, width: 60}
+	p := sweep.Progress{
+		Cell: "a-c4-r1", Number: 2, Total: 8, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Measured: 15 * time.Second, Planned: time.Minute,
+		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
+		Stats:  sweep.Stats{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
+	}
+	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.Verdict{Standing: runfile.Met}}, "")
+	out.Reset()
+	v.progress(p)
+	first := out.String()
+	want := []string{
+		"[2/8] a-c4-r1: measuring █████░░░░░░░░░░░░░░░ 15s of 1m0s,…",
+		"  levels  a 2 PASS · ▶ a-c4-r1 · a-c6-r1 · a-c8-r1 · a-c10…",
+		"  turns   30 ended, 1 failed, 4 in flight · 2.0 turns/s · …",
+		"  TTFT    p50 50ms, p95 210ms, p99 3s", "  TPOT    unknown", "",
+	}
+	if got := strings.Split(first, "\n"); !slices.Equal(got, want) {
+		t.Errorf("drawn:\n%s\nwant:\n%s", first, strings.Join(want, "\n"))
+	}
+	v.width = 200
+	out.Reset()
+	v.progress(p)
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[5A\x1b[J[2/8]") || !strings.Contains(got, "a-c12-r1 · 2 more\n") || !strings.Contains(got, " · 200 output tokens/s\n") || !strings.Contains(got, ", about 20s left\n") {
+		t.Errorf("drawn anew: %q", got)
 	}
 }
 

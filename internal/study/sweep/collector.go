@@ -54,9 +54,11 @@ type Stats struct {
 	Early         time.Duration
 	// InFlight turns now.
 	InFlight int
-	// TTFT and TPOT have the p50 and the p95 so far, of first and later turns
-	// together; 0 when there is none.
-	TTFT, TPOT [2]time.Duration
+	// OutputTokens of them.
+	OutputTokens uint64
+	// TTFT and TPOT have the p50, the p95 and the p99 so far, of first and later
+	// turns together; 0 when there is none.
+	TTFT, TPOT [3]time.Duration
 }
 
 // live is what a level's latencies are while it is measured.
@@ -71,9 +73,9 @@ func (l *live) add(r probe.Result) {
 	}
 }
 
-func middleAndTail(s *sketch.Sketch) (q [2]time.Duration) {
+func middleAndTail(s *sketch.Sketch) (q [3]time.Duration) {
 	if s.Count() > 0 {
-		q = [2]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95))}
+		q = [3]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95)), inSeconds(s.Quantile(0.99))}
 	}
 	return q
 }
@@ -207,6 +209,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	}
 	c.latencies.add(r)
 	c.stats.Turns++
+	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 	if r.Outcome.Failed() {
 		c.stats.Failed++
 	}

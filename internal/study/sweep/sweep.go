@@ -143,7 +143,10 @@ func (s *sweep) grid(ctx context.Context) error {
 		s.coming = append(s.coming, c.Level)
 	}
 	for i, c := range cells {
-		s.progress.Number = i + 1
+		s.progress.Number, s.progress.Coming = i+1, nil
+		for _, next := range cells[i+1:] {
+			s.progress.Coming = append(s.progress.Coming, s.Plan.name(next))
+		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
@@ -153,15 +156,15 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase = p
-	s.tell(Stats{})
+	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
+	s.tell(Stats{}, 0)
 }
 
-func (s *sweep) tell(stats Stats) {
+func (s *sweep) tell(stats Stats, measured time.Duration) {
 	if s.Progress == nil {
 		return
 	}
-	s.progress.Stats = stats
+	s.progress.Stats, s.progress.Measured = stats, measured
 	s.progress.Left = s.clock.left(s.coming, time.Now())
 	s.Progress(s.progress)
 }
