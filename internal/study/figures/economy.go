@@ -5,7 +5,8 @@ import "synthetic/internal/study/runfile"
 // secondsPerHour and million turn a price of an hour into one of tokens.
 const secondsPerHour, million = 3600, 1e6
 
-// addEconomy adds what a user gets and, where the GPUs are known, what one of them
+// addEconomy adds what a user gets, what power a token takes where a page told it
+// and, where the GPUs are known, what one of them
 // gives and what a million output tokens cost.
 func (l Level) addEconomy(h runfile.Hardware) {
 	over := func(m Metric, per, of Figure) {
@@ -15,6 +16,15 @@ func (l Level) addEconomy(h runfile.Hardware) {
 	}
 	// The pace of the typical stream, once it flows: tokens/s is 1000 / TPOT in ms.
 	over(TokensPerUser, Plain(1000), l.Figure(TPOTP50))
+	watts := 0.0
+	for _, f := range l.Server {
+		if f.Name == runfile.ServerGPUPower {
+			watts += f.Value
+		}
+	}
+	if watts > 0 {
+		over(JoulesPerToken, Plain(watts), l.Figure(OutputTokensPerSecond))
+	}
 	if h.GPUs < 1 {
 		return
 	}

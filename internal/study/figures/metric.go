@@ -107,6 +107,7 @@ const (
 	TokensPerGPU                Metric = "tokens_per_s_per_gpu"
 	GoodputPerGPU               Metric = "goodput_per_s_per_gpu"
 	CostPerMillionTokens        Metric = "cost_per_million_output_tokens"
+	JoulesPerToken              Metric = "joules_per_output_token"
 	KVHitRatePct                Metric = "kv_hit_rate_pct"
 	InFlightMean                Metric = "in_flight_mean"
 	InFlightMax                 Metric = "max_in_flight"
@@ -232,6 +233,7 @@ func counted() []description {
 		{TokensPerGPU, "Tokens/s per GPU", "", 1, HigherIsBetter},
 		{GoodputPerGPU, "Goodput per GPU", "", 3, HigherIsBetter},
 		{CostPerMillionTokens, "Cost of a million output tokens", "", 2, LowerIsBetter},
+		{JoulesPerToken, "Joules per output token", "", 3, LowerIsBetter},
 		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
 		{InFlightMean, "Mean in flight", "", 1, Neither},
 		{InFlightMax, "Max Concurrent", "", 0, Neither},

@@ -95,9 +95,13 @@ func TestStatistics(t *testing.T) {
 func TestEconomy(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
 	run.Hardware = []runfile.Hardware{{Variant: "default", GPUs: 8, PricePerGPUHour: 2.5}}
+	for i := range run.Results[0].Snapshots {
+		run.Results[0].Snapshots[i].Server = []runfile.Server{{Source: "gpus", Figures: map[string]float64{runfile.ServerGPUPower: 4200}}}
+	}
 	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	for m, want := range map[figures.Metric]float64{
 		figures.TokensPerUser: 1000. / 36, figures.TokensPerGPU: 2100. / 8, figures.GoodputPerGPU: 21. / 8, figures.CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
+		figures.JoulesPerToken: 2,
 	} {
 		if f := l.Figure(m); math.Abs(f.Value-want) > 0.05*want || !(f.Low <= f.Value && f.Value <= f.High) {
 			t.Errorf("%s is %+v, want about %g", m, f, want)

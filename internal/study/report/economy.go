@@ -9,8 +9,8 @@ import (
 
 // economy sets what a user gets against what a GPU gives, and what it costs.
 func (b *builder) economy() {
-	columns := b.known(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens)
-	if !b.s.Has(figures.TokensPerGPU) {
+	columns := b.known(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens, figures.JoulesPerToken)
+	if !b.s.Has(figures.TokensPerGPU) && !b.s.Has(figures.JoulesPerToken) {
 		return
 	}
 	s := b.section("Speed for Users and Yield of GPUs")

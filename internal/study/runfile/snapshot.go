@@ -139,6 +139,8 @@ const (
 	ServerTTFTP95         = "ttft_p95_seconds"
 	ServerITLP50          = "itl_p50_seconds"
 	ServerITLP95          = "itl_p95_seconds"
+	ServerGPUUse          = "gpu_use_mean"    // utilisation of the GPUs, 0 … 1
+	ServerGPUPower        = "gpu_power_watts" // of all GPUs of the page, mean
 )
 
 // Observe counts one finished turn in the block. It is not safe for concurrent
