@@ -41,7 +41,7 @@ func parseTurns(path string, data []byte) (*Study, error) {
 		return nil, err
 	}
 	defer r.Close()
-	run, err := runfile.FromTurns(r.Next)
+	run, err := runfile.FromTurns(r.NextLine)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Study) Recount(wanted []Objective) (bool, error) {
 		return false, err
 	}
 	defer r.Close()
-	if err := s.Run.Recount(r.Next, objectives); err != nil {
+	if err := s.Run.Recount(r.NextLine, objectives); err != nil {
 		return false, fmt.Errorf("%s: %w", s.Turns, err)
 	}
 	by := judgeOf(s.Run)
