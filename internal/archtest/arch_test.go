@@ -20,7 +20,7 @@ func allowed() map[string][]string {
 		"internal/bound":           nil,
 		"internal/probe/stream":    nil,
 		"internal/probe/target":    nil,
-		"internal/probe/workload":  nil,
+		"internal/probe/workload":  {"internal/trace"},
 		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
 		"internal/probe/garble":    nil,
@@ -32,7 +32,7 @@ func allowed() map[string][]string {
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
 		"internal/sketch":  nil,
-		"internal/turnlog": {"internal/probe"},
+		"internal/turnlog": {"internal/probe", "internal/unpack"},
 		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
@@ -91,6 +91,8 @@ func allowed() map[string][]string {
 		"internal/markdown":   nil,
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
+		"internal/trace":      {"internal/unpack"},
+		"internal/unpack":     nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/canary":     nil,
 		"internal/config": {
