@@ -98,7 +98,7 @@ func allowed() map[string][]string {
 		"internal/config": {
 			"internal/canary", "internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
-			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
+			"internal/study/runfile", "internal/study/sweep", "internal/trace", "internal/yamlform",
 		},
 
 		// Tests alone import these.
