@@ -34,7 +34,7 @@ func newTable(r io.Reader) (*table, error) {
 	t.rows.ReuseRecord = true
 	head, err := t.rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("line 1: reading the names of the columns: %w", err)
+		return nil, fmt.Errorf("line 1: neither JSON nor the names of columns (%w); docs/how-to/traces.md has the forms that are read", err)
 	}
 	var at [4]int
 	for i, names := range columns {
@@ -54,11 +54,14 @@ func newTable(r io.Reader) (*table, error) {
 func (t *table) read() ([]Record, error) {
 	t.taken = 0
 	row, err := t.rows.Read()
-	if err != nil {
-		if line, _ := t.rows.FieldPos(0); !errors.Is(err, io.EOF) && !errors.As(err, new(*csv.ParseError)) {
-			err = fmt.Errorf("line %d: %w", line+1, err)
-		}
-		return nil, err // a ParseError has the line
+	var wrong *csv.ParseError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, fmt.Errorf("line %d: %w; write as many columns as the first line names", wrong.Line, wrong.Err)
+	case errors.Is(err, io.EOF):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("after %d bytes: %w", t.rows.InputOffset(), err)
 	}
 	r, err := t.record(row)
 	if err != nil {

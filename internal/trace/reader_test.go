@@ -204,7 +204,7 @@ func TestBadTraces(t *testing.T) {
 		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the prompt's tokens are "x"; write a number from 0 to 2000000`},
 		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the answer's tokens are "-3"; write a number from 0 to 2000000`},
 		{"timestamp,input_tokens,output_tokens\nnow,2,3\n", `trace, line 2: "now" is no time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
-		{"timestamp,input_tokens,output_tokens\n1,2\n", "trace, record on line 2: wrong number of fields"},
+		{"timestamp,input_tokens,output_tokens\n1,2\n", "trace, line 2: wrong number of fields; write as many columns as the first line names"},
 		{
 			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"x","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"1"}}]}]}]}]}`,
 			`trace, line 1: span 1: startTimeUnixNano is "x"; write nanoseconds since 1970`,

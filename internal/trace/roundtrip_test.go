@@ -184,7 +184,7 @@ func readThrough(tb testing.TB, form string, size int) (records int, most uint64
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if records++; records%10_000 == 0 {
+		if records++; records%4000 == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 			most = max(most, m.HeapAlloc)

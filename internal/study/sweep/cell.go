@@ -159,5 +159,6 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	return l, func() {
 		client.Close()
 		prober.Close()
+		source.Close()
 	}, nil
 }
