@@ -80,6 +80,7 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 	}
 	b.levels(f.Levels, &p, w.ownRate)
 	p.Measure = b.measure(f.Measure.Measure)
+	b.steps(p)
 	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
 	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
@@ -212,6 +213,20 @@ func (f fileRamp) ramp() sweep.Ramp {
 	return sweep.Ramp{From: float64(f.From), Over: f.Over, Steps: f.Steps}
 }
 
+// steps checks that each step of a ramp is a snapshot, which becomes a level.
+func (b *planner) steps(p sweep.Plan) {
+	const at = "levels.ramp.steps"
+	n := p.Ramp.Steps
+	switch {
+	case n == 0 || !b.Fine("levels", "measure"):
+	case len(p.Levels) > 1:
+		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
+	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
+		step := model.Duration(p.Ramp.Over / time.Duration(n))
+		b.Mistake(at, strconv.Itoa(n), "are to be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
+	}
+}
+
 // UnknownKey says of a window, which objectives of the configuration have, that a
 // level is its own.
 func (*filePlanSLO) UnknownKey(key string) *yamlform.Mistake {
@@ -236,14 +251,8 @@ func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
 		b.Mistake(at, "", "needs recorded times, and the trace has none", "write rate or concurrency in its place")
 	}
 	for _, speed := range rising(b, at, f.Speed, mostSpeed) {
-		p.Levels = append(p.Levels, fourDigits(speed*ownRate))
+		p.Levels = append(p.Levels, sweep.FourDigits(speed*ownRate))
 	}
-}
-
-// fourDigits keeps four digits: a level is a name, too.
-func fourDigits(x float64) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
-	return x
 }
 
 // rising checks a list of levels: above 0, each above the one before.

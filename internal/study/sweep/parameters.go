@@ -75,7 +75,11 @@ func said(w workload.Spec) parameters {
 	if w.Trace.File != "" {
 		out.add("trace", fingerprint(w.Trace.File))
 		if w.Trace.From > 0 || w.Trace.To > 0 {
-			out.add("trace_window", fmt.Sprintf("%s … %s", w.Trace.From, w.Trace.To))
+			end := "the end"
+			if w.Trace.To > 0 {
+				end = w.Trace.To.String()
+			}
+			out.add("trace_window", fmt.Sprintf("%s … %s", w.Trace.From, end))
 		}
 	} else if w.ConversationsFile != "" {
 		out.add("conversations_file", fingerprint(w.ConversationsFile))

@@ -2,7 +2,10 @@ package sweep
 
 import (
 	"math"
+	"strconv"
 	"time"
+
+	"synthetic/internal/study/runfile"
 )
 
 // Ramp is how an open level comes to its rate while it is measured: from a share of
@@ -24,13 +27,47 @@ func (r Ramp) segments(before time.Duration) []segment {
 		out = append(out, segment{r.Over.Seconds(), r.From, 1})
 	}
 	for i := range r.Steps {
-		share := 1.0
-		if r.Steps > 1 {
-			share = r.From + (1-r.From)*float64(i)/float64(r.Steps-1)
-		}
-		out = append(out, segment{r.Over.Seconds() / float64(r.Steps), share, share})
+		out = append(out, segment{r.Over.Seconds() / float64(r.Steps), r.share(i), r.share(i)})
 	}
 	return append(out, segment{math.Inf(1), 1, 1})
+}
+
+// share of the level's rate that a step has, counted from 0.
+func (r Ramp) share(step int) float64 {
+	if r.Steps == 1 {
+		return 1
+	}
+	return r.From + (1-r.From)*float64(step)/float64(r.Steps-1)
+}
+
+// stepped are the steps of a ramp, each of which is a snapshot and a level of its
+// own: so one pass has a whole curve. A level without steps stays what it is.
+func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
+	if s.Plan.Ramp.Steps == 0 {
+		return []runfile.Result{r}
+	}
+	for i, snapshot := range r.Snapshots {
+		step := r
+		step.Level = FourDigits(r.Level * s.Plan.Ramp.share(i))
+		step.Started, step.Snapshots = snapshot.Started, r.Snapshots[i:i+1]
+		step.Ended = snapshot.Started.Add(time.Duration(snapshot.Seconds * float64(time.Second)))
+		if i < len(r.Snapshots)-1 {
+			step.State, step.Why, step.Tail = runfile.Complete, "", nil
+		}
+		if judged := s.Plan.judge(); r.Verdict != nil {
+			if step.Verdict = judged.Measured(judged.TurnsOf(step)); step.Spoiled() || s.run.NotReached(step) != "" {
+				step.Verdict = judged.Open(judged.TurnsOf(step))
+			}
+		}
+		out = append(out, step)
+	}
+	return out
+}
+
+// FourDigits are enough for a level, which is a name, too.
+func FourDigits(x float64) float64 {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64) // which reads what it wrote
+	return x
 }
 
 // bend puts starts of an even rate where they come on the ramp: as many have come as

@@ -168,21 +168,38 @@ func replays(t *testing.T, block int) {
 	}
 }
 
-// TestRamp steps from a fifth of the rate to all of it, in the measurement.
+// TestRamp steps from a fifth of the rate to all of it: each step is a level with its
+// own starts and verdict.
 func TestRamp(t *testing.T) {
 	p := small()
 	p.Kind, p.Levels, p.Arrival = runfile.Rate, []float64{10}, workload.Arrival{Process: workload.Constant}
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
 	p.Cache.Policy = Bust // no warm-up of the variant
+	for i := range p.SLOs {
+		p.SLOs[i].Objective = 0.9 // which 40 turns prove
+	}
 	p.Ramp = Ramp{From: 0.2, Over: 60 * time.Second, Steps: 3}
 	run, _ := sweepOf(t, p)
-	for i, want := range []uint64{40, 120, 200} {
-		if n := run.Results[0].Snapshots[i].ConversationStarts; n+2 < want || n > want+2 {
-			t.Errorf("snapshot %d has %d starts, want %d", i, n, want)
+	if len(run.Results) != 3 {
+		t.Fatalf("%d results, want one for each step", len(run.Results))
+	}
+	for i, want := range []float64{2, 6, 10} {
+		r := run.Results[i]
+		if n := float64(r.Snapshots[0].ConversationStarts); r.Level != want || len(r.Snapshots) != 1 || math.Abs(n-20*want) > 2 {
+			t.Errorf("step %d: level %g with %g starts, want %g with %g", i, r.Level, n, want, 20*want)
+		}
+		if why := run.NotReached(r); why != "" || r.Verdict == nil || !r.Verdict.Met {
+			t.Errorf("level %g: not reached %q, verdict %+v", r.Level, why, r.Verdict)
+		}
+		if (r.Tail != nil) && i < 2 {
+			t.Errorf("level %g has the tail of the last", r.Level)
 		}
 	}
-	if why := run.NotReached(run.Results[0]); why != "" {
-		t.Errorf("the level was not reached: %s", why)
+	if c := run.Capacities; len(c) != 1 || c[0].Level == nil || *c[0].Level != 10 {
+		t.Errorf("capacities %+v", c)
+	}
+	if _, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir(), FindCapacity: true}); err == nil {
+		t.Error("a search takes a ramp")
 	}
 }
 
