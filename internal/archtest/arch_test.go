@@ -21,7 +21,7 @@ func allowed() map[string][]string {
 		"internal/jsonscan":        nil,
 		"internal/probe/stream":    {"internal/jsonscan"},
 		"internal/probe/target":    nil,
-		"internal/probe/workload":  nil,
+		"internal/probe/workload":  {"internal/trace"},
 		"internal/probe/api":       {"internal/probe/stream", "internal/probe/target", "internal/probe/workload"},
 		"internal/probe/wire":      {"internal/bound", "internal/probe/stream"},
 		"internal/probe/garble":    nil,
@@ -33,7 +33,7 @@ func allowed() map[string][]string {
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
 		"internal/sketch":  nil,
-		"internal/turnlog": {"internal/jsonscan", "internal/probe"},
+		"internal/turnlog": {"internal/jsonscan", "internal/probe", "internal/unpack"},
 		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
 		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
@@ -93,12 +93,14 @@ func allowed() map[string][]string {
 		"internal/markdown":   nil,
 		"internal/samples":    nil,
 		"internal/yamlform":   nil,
+		"internal/trace":      {"internal/unpack"},
+		"internal/unpack":     nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
 		"internal/canary":     nil,
 		"internal/config": {
 			"internal/canary", "internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
-			"internal/study/runfile", "internal/study/sweep", "internal/yamlform",
+			"internal/study/runfile", "internal/study/sweep", "internal/trace", "internal/yamlform",
 		},
 
 		// Tests alone import these.

@@ -89,6 +89,10 @@ type fileWorkload struct {
 	ThinkTime         fileThink          `yaml:"think_time" examples:"{min: 0s, max: 2s}"`
 	Seed              uint64             `yaml:"seed" default:"1"`
 	ConversationsFile string             `yaml:"conversations_file" examples:"conversations.jsonl"`
+	Trace             fileTrace          `yaml:"trace" examples:"{file: trace.jsonl}"`
+	Distributions     fileDists          `yaml:"distributions" examples:"{prompt_tokens: {shape: lognormal, mean: 800, sd: 600}}"`
+	Clients           []fileClient       `yaml:"clients" min:"1" examples:"[{share: 3, distributions: {prompt_tokens: {shape: fixed, mean: 200}}}]"`
+	Cancel            fileCancel         `yaml:"cancel" examples:"{share: 5%, min: 1s, max: 10s}"`
 	Check             fileCheck          `yaml:"check" examples:"{contains: Paris}"`
 	Tools             []workload.Tool    `yaml:"tools" min:"1" examples:"[{name: get_time, result: \"12:00\"}]"`
 	ToolChoice        string             `yaml:"tool_choice" examples:"auto | required | get_time"`
@@ -225,10 +229,18 @@ type fileVariant struct {
 type fileLevels struct {
 	Concurrency    []int            `yaml:"concurrency" group:"kind" min:"1" examples:"[50, 60, 70]"`
 	Rate           []float64        `yaml:"rate" group:"kind" min:"1" examples:"[0.5, 1, 2]"`
+	Speed          []float64        `yaml:"speed" group:"kind" min:"1" examples:"[1, 2]"`
+	Ramp           fileRamp         `yaml:"ramp" examples:"{from: 10%, over: 5m, steps: 10}"`
 	StartRate      float64          `yaml:"start_rate" default:"10" min:"0" max:"100000"`
 	Process        workload.Process `yaml:"process" default:"poisson" enum:"poisson,constant,gamma"`
 	Burstiness     float64          `yaml:"burstiness" default:"1" above:"0" max:"1000"`
 	MaxConcurrency int              `yaml:"max_concurrency" default:"0" min:"0" max:"1000000"`
+}
+
+type fileRamp struct {
+	From  yamlform.Share `yaml:"from" default:"10%"`
+	Over  time.Duration  `yaml:"over" required:"true" min:"1s" max:"7d" examples:"5m"`
+	Steps int            `yaml:"steps" default:"0" min:"0" max:"1000"`
 }
 
 type filePlanSLO struct {

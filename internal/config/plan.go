@@ -84,8 +84,9 @@ func (b *planner) plan(f filePlan) sweep.Plan {
 	if f.Order == string(sweep.Blocks) {
 		p.Order = sweep.Blocks
 	}
-	b.levels(f.Levels, &p)
+	b.levels(f.Levels, &p, w.ownRate)
 	p.Measure = b.measure(f.Measure.Measure)
+	b.steps(p)
 	p.WarmUp = b.warmUp(f.WarmUp, p.Measure)
 	p.SLOs = b.planSLOs(f.SLOs, p)
 	return p
@@ -179,28 +180,87 @@ const (
 	defaultSnapshots = 3
 	mostConcurrency  = 1_000_000
 	mostRate         = 10_000
+	mostSpeed        = 1_000_000
 )
 
 // levels resolves the levels and how their load is made.
-func (b *planner) levels(f fileLevels, p *sweep.Plan) {
+func (b *planner) levels(f fileLevels, p *sweep.Plan, ownRate float64) {
 	switch {
 	case b.Wrong("levels"):
 	case b.Has("levels.concurrency"):
 		p.Kind, p.StartRate = runfile.Concurrency, f.StartRate
 		p.Levels = rising(b, "levels.concurrency", f.Concurrency, mostConcurrency)
-		b.Useless("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency")
+		b.Useless("levels", "beside concurrency, which waits for answers", "remove it", "process", "burstiness", "max_concurrency", "ramp")
+	case b.Has("levels.speed"):
+		b.speeds(f, p, ownRate)
 	case b.Has("levels.rate"):
 		p.Kind, p.MaxConcurrency = runfile.Rate, f.MaxConcurrency
 		p.Arrival = workload.Arrival{Process: f.Process}
 		p.Levels = rising(b, "levels.rate", f.Rate, mostRate)
+		p.Ramp = f.Ramp.ramp()
 		b.Useless("levels", "beside rate, which is one already", "remove it", "start_rate")
+		if len(p.Workload.Clients) > 0 {
+			p.OwnRate = ownRate
+			b.Useless("levels", "beside clients, which have their own", "remove it", "process", "burstiness")
+			return
+		}
 		if f.Process == workload.Gamma {
 			p.Arrival.Burstiness = f.Burstiness
 		} else {
 			b.Useless("levels", "with process "+string(f.Process), "remove it", "burstiness")
 		}
 	case b.Has("levels"):
-		b.Mistake("levels", "", "has neither concurrency nor rate", "write for example concurrency: [10, 20, 30]")
+		b.Mistake("levels", "", "has neither concurrency, rate nor speed", "write for example concurrency: [10, 20, 30]")
+	}
+}
+
+// ramp is the zero value where there is none.
+func (f fileRamp) ramp() sweep.Ramp {
+	if f.Over == 0 {
+		return sweep.Ramp{}
+	}
+	return sweep.Ramp{From: float64(f.From), Over: f.Over, Steps: f.Steps}
+}
+
+// steps checks that each step of a ramp is a snapshot, which becomes a level.
+func (b *planner) steps(p sweep.Plan) {
+	const at = "levels.ramp.steps"
+	n := p.Ramp.Steps
+	switch {
+	case n == 0 || !b.Fine("levels", "measure"):
+	case len(p.Levels) > 1:
+		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
+	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
+		step := model.Duration(p.Ramp.Over / time.Duration(n))
+		b.Mistake(at, strconv.Itoa(n), "are to be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
+	}
+}
+
+// UnknownKey says of a window, which objectives of the configuration have, that a
+// level is its own.
+func (*filePlanSLO) UnknownKey(key string) *yamlform.Mistake {
+	if key != "window" {
+		return nil
+	}
+	return yamlform.Bad("", "unknown key", "remove it: a level is judged by all of its measurement")
+}
+
+// speeds resolves the levels of a trace that is replayed at its own times.
+func (b *planner) speeds(f fileLevels, p *sweep.Plan, ownRate float64) {
+	const at = "levels.speed"
+	p.Kind, p.MaxConcurrency, p.OwnRate = runfile.Rate, f.MaxConcurrency, ownRate
+	p.Arrival = workload.Arrival{Process: workload.Constant}
+	p.Ramp = f.Ramp.ramp()
+	b.Useless("levels", "beside speed, which keeps the recorded times", "remove it", "start_rate", "process", "burstiness")
+	switch {
+	case !b.Fine("workload"):
+	case p.Workload.Trace.File == "":
+		b.Mistake(at, "", "needs recorded times", "write workload: {trace: {file: FILE}}, or rate in place of speed")
+	case ownRate == 0:
+		b.Mistake(at, "", "needs recorded times, and the trace has none", "write rate or concurrency in its place")
+	}
+	for _, speed := range rising(b, at, f.Speed, mostSpeed) {
+		p.Levels = append(p.Levels, sweep.FourDigits(speed*ownRate))
 	}
 }
 

@@ -101,7 +101,7 @@ func (b *builder) adaptive(path string, t fileTraffic) workload.Adaptive {
 // would be skipped, in silence but for a counter. What the conversations of a
 // file need is known only when they run.
 func (b *builder) budget(at string, tokens int, c conversation) {
-	if tokens == 0 || c.ConversationsFile != "" || !b.Fine(at, c.path) {
+	if tokens == 0 || c.ConversationsFile != "" || c.Trace.File != "" || !b.Fine(at, c.path) {
 		return
 	}
 	if need := leastTokens(c.Spec); tokens < need {

@@ -22,6 +22,9 @@ type conversation struct {
 	// cost is that of one, on average; shot that of its first turn alone, without an
 	// answer.
 	cost, shot workload.Tokens
+	// ownRate is how many conversations a second have by their own times, those of a
+	// trace or of classes of clients; 0 for none.
+	ownRate float64
 }
 
 // workloads resolves the workloads; there is always at least one.
@@ -61,7 +64,9 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 	b.tools(path, w, &c.Spec)
 	c.Images = b.images(path+".images", w.Images)
 	b.replay(path, w, &c.Spec)
-	if !b.Fine(path) {
+	b.drawn(path, w, &c)
+	b.recorded(path, w, &c)
+	if !b.Fine(path) || c.Trace.File != "" {
 		return c
 	}
 	// The source that will read the file for the jobs knows best what it takes.

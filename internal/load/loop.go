@@ -46,6 +46,11 @@ type Loop struct {
 	// ramp of their slots and their growing pauses differ. 0 is a process
 	// alone, which starts at once and repeats the shortest pause.
 	Replica uint64
+	// Times, if set, gives the starts of an open loop in place of its process, as
+	// offsets from the begin that never decrease.
+	Times func() time.Duration
+	// Bend, if set, moves them to where another course of the rate has them.
+	Bend func(time.Duration) time.Duration
 	// Due, if set, says which starts of an open loop's process there are. An extra
 	// one takes no more than half of the slots, and is no skip when it is refused:
 	// calm starts are to be what they are without it.
@@ -84,9 +89,16 @@ func (l *Loop) open(ctx context.Context) {
 	if l.Replica != 0 {
 		phase = workload.Phase(begin, l.Rate, l.Replica)
 	}
-	starts := workload.NewSchedule(l.Arrival, l.Seed, phase)
+	next := l.Times
+	if next == nil {
+		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
+	}
+	bend := l.Bend
+	if bend == nil {
+		bend = func(even time.Duration) time.Duration { return even }
+	}
 	for l.Limit == 0 || l.started < l.Limit { // nobody else starts anything
-		due := begin.Add(starts.Next())
+		due := begin.Add(bend(next()))
 		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
 		}
@@ -147,7 +159,7 @@ func (l *Loop) slot(ctx context.Context, i int) {
 			return
 		case hold == nil:
 			l.Skipped(due, refusal)
-		case l.converse(hold) == probe.Success || time.Since(due) >= atOnce:
+		case settled(l.converse(hold)) || time.Since(due) >= atOnce:
 			retry.wait = 0
 			delay = 0
 			continue
@@ -157,6 +169,9 @@ func (l *Loop) slot(ctx context.Context, i int) {
 		}
 	}
 }
+
+// settled reports an end that no deployment caused: the next start follows at once.
+func settled(o probe.Outcome) bool { return o == probe.Success || o == probe.UserCanceled }
 
 // admit returns what holds the conversation that is due, and counts that as in
 // flight until converse, or says why it may not start as one of at most so many.

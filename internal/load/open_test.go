@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -236,6 +237,52 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 					t.Errorf("two replicas start within 0.1 s of a 10 s interval: %v", starts)
 				}
 			}
+		}
+	})
+}
+
+// TestTimesOfItsOwn starts an open loop at the times that it is given, bent, and
+// goes on with them where a start was refused.
+func TestTimesOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		times := []time.Duration{0, 300 * time.Millisecond, 300 * time.Millisecond, 5 * time.Second, time.Hour}
+		given := 0
+		var started []time.Duration
+		skipped := 0
+		loop := Loop{
+			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 1,
+			Times:   func() time.Duration { given++; return times[given-1] },
+			Bend:    func(even time.Duration) time.Duration { return 2 * even },
+			Skipped: func(time.Time, string) { skipped++ },
+			Next: func(due time.Time) (func() probe.Outcome, string) {
+				started = append(started, due.Sub(begin))
+				return func() probe.Outcome { time.Sleep(time.Second); return probe.UserCanceled }, ""
+			},
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		loop.Run(ctx)
+		if want := []time.Duration{0, 10 * time.Second}; !slices.Equal(started, want) || skipped != 2 {
+			t.Errorf("started at %s, %d skipped, want %s and 2", started, skipped, want)
+		}
+	})
+}
+
+// TestUsersWhoLeaveAreNoFailure: a slot whose user left starts the next conversation
+// at once.
+func TestUsersWhoLeaveAreNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		loop := Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 1}, Limit: 50}
+		loop.Next = func(time.Time) (func() probe.Outcome, string) {
+			n++
+			return func() probe.Outcome { time.Sleep(10 * time.Millisecond); return probe.UserCanceled }, ""
+		}
+		begin := time.Now()
+		loop.Run(t.Context())
+		if took := time.Since(begin); took != 500*time.Millisecond || n != 50 {
+			t.Errorf("%d conversations of 10 ms took %s", n, took)
 		}
 	})
 }

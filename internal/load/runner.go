@@ -75,6 +75,7 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 // last of them is over.
 func (r *runner) run() {
 	defer r.prober.Close()
+	defer r.source.Close()
 	var discovery sync.WaitGroup
 	defer discovery.Wait()
 	discovery.Go(r.discoverModel)

@@ -6,10 +6,11 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// deadlines are the three bounds of a turn. A bound of zero does not exist.
+// deadlines are the three bounds of a turn, and when its user leaves. A bound of
+// zero does not exist.
 type deadlines struct {
-	firstToken, total time.Time
-	stall             time.Duration
+	firstToken, total, leave time.Time
+	stall                    time.Duration
 }
 
 func newDeadlines(sent time.Time, t workload.Timeouts) deadlines {
@@ -27,6 +28,14 @@ func newDeadlines(sent time.Time, t workload.Timeouts) deadlines {
 // lastToken is zero before the first token. Without any bound the time is
 // zero.
 func (d deadlines) next(lastToken time.Time) (time.Time, Outcome) {
+	at, outcome := d.bound(lastToken)
+	if !d.leave.IsZero() && (at.IsZero() || d.leave.Before(at)) {
+		return d.leave, UserCanceled
+	}
+	return at, outcome
+}
+
+func (d deadlines) bound(lastToken time.Time) (time.Time, Outcome) {
 	at, outcome := d.firstToken, TimeoutFirstToken
 	if !lastToken.IsZero() {
 		at, outcome = time.Time{}, Stall
@@ -50,6 +59,8 @@ func (d deadlines) explain(o Outcome) string {
 		return "no token arrived within the first-token timeout"
 	case Stall:
 		return "no further token arrived within " + d.stall.String() + " of the last one"
+	case UserCanceled:
+		return "the user did not wait, and the connection was closed"
 	case TimeoutTotal:
 		return "the answer was not complete within the total timeout"
 	}

@@ -192,7 +192,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	limit := d.p.limitField()
 	a, err := d.send(ctx, r, limit)
 	if err == nil {
-		again, first := d.p.learn(a, limit)
+		again, first := d.learn(a, limit)
 		if first {
 			sink.Observe(LimitLearned{Target: r.Target, Workload: r.Workload})
 		}
@@ -232,9 +232,9 @@ func (d *dialogue) send(ctx context.Context, r *Result, limit target.LimitField)
 	if err != nil {
 		return nil, errors.New("nothing was sent: " + scrub.clean(err.Error()))
 	}
-	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength))
+	most := amountsOf(d.spec().MaxOutputTokens, int(req.ContentLength))
 	a := &attempt{client: d.client, how: d.p.api.Stream(), scrub: scrub, most: most, peaks: d.p.opts.Peaks, lag: d.p.opts.Lag}
-	a.run(req, d.p.limits)
+	a.run(req, d.limits)
 	return a, nil
 }
 
@@ -285,13 +285,31 @@ var errNameless = errors.New("the model is not known yet: the prober could not a
 
 // request builds the request of a turn, if there is room for it.
 func (d *dialogue) request(ctx context.Context, limit target.LimitField, traceparent string) (*http.Request, scrubber, error) {
-	if !d.plan.Room.Grow(Cost(d.p.opts.Workload, d.history)) {
+	if !d.plan.Room.Grow(Cost(d.spec(), d.history)) {
 		return nil, nil, errNoMemory
 	}
 	if d.plan.Model == "" && d.p.unasked.Load() {
 		return nil, nil, errNameless
 	}
-	return d.p.request(ctx, api.Turn{Model: d.plan.Model, History: d.history, Limit: limit}, d.extra, traceparent)
+	return d.p.request(ctx, api.Turn{Model: d.plan.Model, Spec: d.spec(), History: d.history, Limit: limit}, d.extra, traceparent)
+}
+
+// spec is the workload, with the limit of the answer that is due.
+func (d *dialogue) spec() workload.Spec {
+	spec := d.p.opts.Workload
+	if i := d.asked - 1; i < len(d.plan.Conversation.Outputs) && d.plan.Conversation.Outputs[i] > 0 {
+		spec.MaxOutputTokens = d.plan.Conversation.Outputs[i]
+	}
+	return spec
+}
+
+// limits returns the deadlines of a turn sent at a time.
+func (d *dialogue) limits(sent time.Time) deadlines {
+	limits := newDeadlines(sent, d.p.opts.Workload.Timeouts)
+	if i := d.asked - 1; i < len(d.plan.Conversation.Patience) && d.plan.Conversation.Patience[i] > 0 {
+		limits.leave = sent.Add(d.plan.Conversation.Patience[i])
+	}
+	return limits
 }
 
 // report writes what the attempt saw into the result.

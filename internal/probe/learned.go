@@ -42,11 +42,11 @@ var refusesMaxTokens = regexp.MustCompile(`(?i)max_tokens.*(unsupported|not supp
 
 // learn reports whether an attempt that was made with a field failed for its
 // name alone, so that it is to be repeated; first says that nobody knew.
-func (p *Prober) learn(a *attempt, sent target.LimitField) (again, first bool) {
-	if p.opts.Workload.MaxOutputTokens <= 0 {
+func (d *dialogue) learn(a *attempt, sent target.LimitField) (again, first bool) {
+	if d.spec().MaxOutputTokens <= 0 {
 		return false, false
 	}
-	return p.opts.Learned.learn(p.opts.Target, sent, a.status, a.err)
+	return d.p.opts.Learned.learn(d.p.opts.Target, sent, a.status, a.err)
 }
 
 func (l *Learned) learn(t target.Target, sent target.LimitField, code int, said string) (again, first bool) {

@@ -35,16 +35,19 @@ const (
 	// ProberLate: a bound passed, or the connection was lost, while the prober
 	// itself was provably not running.
 	ProberLate Outcome = "prober_late"
-	// Canceled is our own shutdown.
-	Canceled Outcome = "canceled"
+	// Canceled is our own shutdown, UserCanceled the simulated user's: the
+	// connection is closed in mid-turn, as that of a closed tab.
+	Canceled     Outcome = "canceled"
+	UserCanceled Outcome = "user_canceled"
 )
 
-// Outcomes lists every outcome: Success, the Failures, the OwnFaults, Canceled.
+// Outcomes lists every outcome: Success, the Failures, the OwnFaults, and those that
+// we ended.
 func Outcomes() []Outcome {
 	return []Outcome{
 		Success, ConnectError, TLSError, TimeoutFirstToken, Stall, TimeoutTotal,
 		HTTP429, HTTP4xx, HTTP5xx, ErrorEvent, Truncated, Malformed, Empty,
-		ContentFilter, ContentMismatch, ToolCallInvalid, SchemaMismatch, NotSent, ProberLate, Canceled,
+		ContentFilter, ContentMismatch, ToolCallInvalid, SchemaMismatch, NotSent, ProberLate, Canceled, UserCanceled,
 	}
 }
 
@@ -65,10 +68,13 @@ func (o Outcome) WrongAnswer() bool {
 	return o == ContentMismatch || o == ContentFilter || o == ToolCallInvalid || o == SchemaMismatch
 }
 
-// Own reports whether the prober itself ended the turn, be it by its shutdown
-// or by a fault. Such a turn says nothing of the deployment: it is no failure,
+// Own reports whether the prober itself ended the turn, be it by its shutdown, in
+// the name of a user who did not wait, or by a fault. Such a turn says nothing of the deployment: it is no failure,
 // no SLO judges it, and it enters no baseline.
-func (o Outcome) Own() bool { return o == Canceled || o.OwnFault() }
+func (o Outcome) Own() bool { return o.Canceled() || o.OwnFault() }
+
+// Canceled reports whether we ended a turn, or a simulated user did.
+func (o Outcome) Canceled() bool { return o == Canceled || o == UserCanceled }
 
 // OwnFault reports whether the outcome is one of OwnFaults.
 func (o Outcome) OwnFault() bool { return o == NotSent || o == ProberLate }

@@ -95,7 +95,7 @@ func TestTargetsFaultsAreNoOwnFaults(t *testing.T) {
 // TestOutcomesAreSorted holds the kinds of outcomes against each other: each is
 // of one, and none of the prober's own counts as failed.
 func TestOutcomesAreSorted(t *testing.T) {
-	sorted := slices.Concat([]probe.Outcome{probe.Success}, probe.Failures(), probe.OwnFaults(), []probe.Outcome{probe.Canceled})
+	sorted := slices.Concat([]probe.Outcome{probe.Success}, probe.Failures(), probe.OwnFaults(), []probe.Outcome{probe.Canceled, probe.UserCanceled})
 	if !slices.Equal(sorted, probe.Outcomes()) {
 		t.Errorf("the kinds make %v, want %v", sorted, probe.Outcomes())
 	}

@@ -199,7 +199,7 @@ func (p *Prober) request(ctx context.Context, turn api.Turn, extra map[string]an
 		return nil, nil, err
 	}
 	scrub := newScrubber(header)
-	turn.Spec, turn.Target = p.opts.Workload, t
+	turn.Target = t
 	body, err := p.api.Request(turn)
 	if err != nil {
 		return nil, nil, err
@@ -227,9 +227,4 @@ func newRequest(ctx context.Context, base string, header http.Header, traceparen
 	req.Header.Set("Accept", cmp.Or(r.Accept, "text/event-stream"))
 	req.Header.Set("Traceparent", traceparent)
 	return req, nil
-}
-
-// limits returns the deadlines of a turn sent at a time.
-func (p *Prober) limits(sent time.Time) deadlines {
-	return newDeadlines(sent, p.opts.Workload.Timeouts)
 }

@@ -29,9 +29,12 @@ func (a *attempt) refused(ctx context.Context, err error) {
 		step = failed.Step
 	}
 	reason, isUnfit := unfit(err)
+	_, by := a.limits.next(time.Time{})
 	switch {
 	case ctx.Err() != nil:
 		a.finish(Canceled, now, "canceled by the prober's own shutdown")
+	case by == UserCanceled && expired(err):
+		a.lapse(by, now, a.limits.explain(by))
 	case isUnfit:
 		a.finish(Malformed, now, reason)
 	case wire.Own(err) && a.trace.FirstWrite.IsZero():
@@ -41,7 +44,7 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	case step == wire.StepTLS:
 		a.unreached(TLSError, now, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		a.lapse(TimeoutFirstToken, now, a.limits.explain(TimeoutFirstToken))
+		a.lapse(by, now, a.limits.explain(by))
 	case step == wire.StepWrite || lost(err):
 		a.forsaken(ConnectError, now, "the connection was lost before the response: "+err.Error())
 	default:

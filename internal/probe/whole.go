@@ -41,7 +41,7 @@ func (d *dialogue) fetch(ctx context.Context, req *http.Request) (answer openai.
 	if req, err = unstreamed(req); err != nil {
 		return answer, err
 	}
-	most := amountsOf(d.p.opts.Workload.MaxOutputTokens, int(req.ContentLength)).event
+	most := amountsOf(d.spec().MaxOutputTokens, int(req.ContentLength)).event
 	resp, err := d.client.RoundTrip(req.WithContext(wire.WithTrace(ctx, &wire.Trace{MaxBytes: int64(most)})))
 	if err != nil {
 		return answer, err

@@ -8,8 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"synthetic/internal/unpack"
 )
 
 // maxLine is the longest line that is read, in bytes.
@@ -34,7 +33,7 @@ type Reader struct {
 // NewReader reads a log, plain or compressed by gzip or zstd, which it tells by
 // its first bytes. The name is for messages.
 func NewReader(name string, r io.Reader) (*Reader, error) {
-	plain, closePlain, err := decompressed(r)
+	plain, closePlain, err := unpack.NewReader(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -43,34 +42,6 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 
 // Close frees what reading took. It does not close what is read.
 func (r *Reader) Close() { r.close() }
-
-// window is the most memory that zstd may ask for, in bytes.
-const window = 64 << 20
-
-// decompressed reads what was compressed.
-func decompressed(r io.Reader) (plain io.Reader, closePlain func(), err error) {
-	b := bufio.NewReaderSize(r, maxLine)
-	head, _ := b.Peek(4) // an error comes again
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, nil, broken("gzip", err)
-		}
-		return z, func() { _ = z.Close() }, nil // which has nothing more to say than the reads
-	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
-		if err != nil {
-			return nil, nil, broken("zstd", err)
-		}
-		return z, z.Close, nil
-	}
-	return b, func() {}, nil
-}
-
-func broken(how string, err error) error {
-	return fmt.Errorf("unpacking it as %s: %w; take a whole copy of the file", how, err)
-}
 
 // Next returns the next turn, good until the one after; io.EOF after the last.
 func (r *Reader) Next() (*Turn, error) {

@@ -10,7 +10,7 @@ const defaultOutput = 500
 func (s *Source) Estimate(c Conversation) int {
 	total := 0
 	for turn := 1; turn <= c.Turns; turn++ {
-		total += s.EstimatePrompt(c, turn) + s.output()
+		total += s.EstimatePrompt(c, turn) + s.output(c, turn)
 	}
 	if len(s.spec.Tools) > 0 {
 		total *= 2 // each turn may call, and the results are another
@@ -22,8 +22,9 @@ func (s *Source) Estimate(c Conversation) int {
 // will send.
 func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 	chars := c.CharsOpening
-	prompt := (turn - 1) * s.output()
+	prompt := 0
 	for k := range turn - 1 {
+		prompt += s.output(c, k+1)
 		if k < len(c.Followups) {
 			chars += utf8.RuneCountInString(c.Followups[k])
 		} else {
@@ -33,7 +34,11 @@ func (s *Source) EstimatePrompt(c Conversation, turn int) int {
 	return prompt + int(float64(chars)/s.ratio.value())
 }
 
-func (s *Source) output() int {
+// output is the most tokens of a turn's answer.
+func (s *Source) output(c Conversation, turn int) int {
+	if turn <= len(c.Outputs) && c.Outputs[turn-1] > 0 {
+		return c.Outputs[turn-1]
+	}
 	if s.spec.MaxOutputTokens > 0 {
 		return s.spec.MaxOutputTokens
 	}

@@ -154,8 +154,9 @@ func (s *Source) taken(turn int) float64 {
 
 // cost adds up the turns of c, each times the share of conversations that take it.
 func (s *Source) cost(c Conversation, taken func(turn int) float64) (all Tokens) {
-	repeated, output := 0, s.output()
+	repeated := 0
 	for turn := 1; turn <= c.Turns; turn++ {
+		output := s.output(c, turn)
 		prompt := s.EstimatePrompt(c, turn)
 		if turn == 1 && (s.spec.Starters > 0 || len(s.file) > 0) {
 			repeated = prompt

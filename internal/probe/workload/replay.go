@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
+
+	"synthetic/internal/trace"
 )
 
 const (
@@ -108,57 +108,9 @@ func parseConversations(r io.Reader) ([]replay, error) {
 	return all, nil
 }
 
-type line struct {
-	Messages []struct {
-		Role    string  `json:"role"`
-		Content content `json:"content"`
-	} `json:"messages"`
-	Conversations []struct {
-		From  string `json:"from"`
-		Value string `json:"value"`
-	} `json:"conversations"`
-}
-
 func parseConversation(b []byte) (replay, error) {
-	if b[0] == '[' {
-		return replay{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)`)
-	}
-	var l line
-	if err := json.Unmarshal(b, &l); err != nil {
-		return replay{}, fmt.Errorf("not a JSON object of a conversation: %w; write one per line", err)
-	}
-	var r replay
-	for i, m := range l.Messages {
-		if err := r.add("role", m.Role, string(m.Content)); err != nil {
-			return replay{}, fmt.Errorf("messages[%d]: %w", i, err)
-		}
-	}
-	for i, m := range l.Conversations {
-		if err := r.add("from", m.From, m.Value); err != nil {
-			return replay{}, fmt.Errorf("conversations[%d]: %w", i, err)
-		}
-	}
-	if len(r.user) == 0 {
-		return replay{}, errors.New(`the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`)
-	}
-	return r, nil
-}
-
-// add takes in one message, by the roles that both forms use.
-func (r *replay) add(field, role, text string) error {
-	switch role {
-	case "user", "human":
-		if strings.TrimSpace(text) == "" {
-			return errors.New("the user message is empty; write its text or remove it")
-		}
-		r.user = append(r.user, text)
-	case "system", "developer":
-		r.system = text
-	case "assistant", "gpt", "tool", "function":
-	default:
-		return fmt.Errorf("%s %q is unknown; use user, assistant or system (human, gpt or system in \"conversations\")", field, role)
-	}
-	return nil
+	d, err := trace.ParseDialogue(b)
+	return replay{d.System, d.User}, err
 }
 
 func (r replay) size() int {
@@ -167,26 +119,4 @@ func (r replay) size() int {
 		n += len(u) + messageCost
 	}
 	return n
-}
-
-// content is a message's text: a string, null, or a list of text parts.
-type content string
-
-func (c *content) UnmarshalJSON(b []byte) error {
-	if b[0] != '[' {
-		return json.Unmarshal(b, (*string)(c))
-	}
-	var parts []struct{ Type, Text string }
-	if err := json.Unmarshal(b, &parts); err != nil {
-		return err
-	}
-	var text strings.Builder // a line can hold some 100,000 parts
-	for _, p := range parts {
-		if p.Type != "text" {
-			return fmt.Errorf("a content part has type %q; only \"text\" can be replayed", p.Type)
-		}
-		text.WriteString(p.Text)
-	}
-	*c = content(text.String())
-	return nil
 }

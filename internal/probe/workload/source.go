@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ type Source struct {
 	salt   uint64
 	images []Image
 	file   []replay
+	trace  *recorded // nil for none
+	mix    *clients  // nil for one kind of conversation
 	stamp  stamp
 	order  []int // of nouns in titles
 	*ratio
@@ -36,11 +39,16 @@ const (
 	streamOrder uint64 = iota + 1
 	streamText
 	streamPlan
+	streamBlock
+	streamRest
+	streamClient
+	streamCancel
 )
 
 // NewSource returns a source of the conversations that spec describes. It
 // reads Spec.ConversationsFile, and its errors name the file, the line and the
-// remedy.
+// remedy. Spec.Trace is read as conversations are planned: trace.Survey says before
+// what is wrong with it. Close the source at the end.
 //
 // A salt makes the draws differ between processes with the same seed, and
 // so the openings where they are to be unique (Spec.Starters = 0): replicas
@@ -54,6 +62,13 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 	if s.images, err = ReadImages(spec.Images); err != nil {
 		return nil, err
 	}
+	if len(spec.Clients) > 0 {
+		s.mix = newClients(spec.Clients, spec.Seed, salt)
+	}
+	if spec.Trace.File != "" {
+		s.stamp = stampOf(spec.Trace.File)
+		s.trace = &recorded{Trace: spec.Trace}
+	}
 	if spec.ConversationsFile != "" {
 		s.stamp = stampOf(spec.ConversationsFile) // before reading: rather stale than missed
 		if s.file, err = readConversations(spec.ConversationsFile); err != nil {
@@ -63,10 +78,20 @@ func NewSource(spec Spec, salt uint64) (*Source, error) {
 	return s, nil
 }
 
-// Stale reports whether the file of conversations changed since it was read, or
-// cannot be found any more; false without a file.
+// Close closes the trace.
+func (s *Source) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trace != nil {
+		s.trace.close()
+	}
+}
+
+// Stale reports whether the file of conversations or the trace changed since it was
+// read, or cannot be found any more; false without a file.
 func (s *Source) Stale() bool {
-	return s.spec.ConversationsFile != "" && s.stamp != stampOf(s.spec.ConversationsFile)
+	file := cmp.Or(s.spec.ConversationsFile, s.spec.Trace.File)
+	return file != "" && s.stamp != stampOf(file)
 }
 
 func (s *Source) textSalt() uint64 {
@@ -84,14 +109,27 @@ func (s *Source) Next() Conversation {
 	s.next++
 	rng := newRand(s.spec.Seed, s.salt, streamPlan, id)
 	c := Conversation{ID: id}
-	if len(s.file) > 0 {
+	dists := s.spec.Dists
+	switch {
+	case s.trace != nil:
+		s.retell(&c)
+	case len(s.file) > 0:
 		s.replay(&c)
-	} else {
-		s.generate(&c, rng)
+	default:
+		if s.mix != nil {
+			class, at := s.mix.take()
+			dists, c.At = class.Dists, at
+		}
+		s.generate(&c, rng, dists)
 	}
-	for range c.Turns - 1 {
+	for range c.Turns - 1 - len(c.Think) {
+		if dists.Think != nil {
+			c.Think = append(c.Think, seconds(dists.Think.draw(rng)))
+			continue
+		}
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
+	s.leave(&c)
 	c.CharsOpening = charsOf(c.Opening)
 	if len(s.images) > 0 {
 		c.Opening[len(c.Opening)-1].Images = s.images
@@ -108,21 +146,53 @@ func charsOf(all []Message) (n int) {
 	return n
 }
 
-func (s *Source) generate(c *Conversation, rng *rand.Rand) {
-	c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
-	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng))
-	for k := range c.Turns - 1 {
-		c.Followups = append(c.Followups, s.followup(k, rng))
+// leave decides which turns the user does not wait for.
+func (s *Source) leave(c *Conversation) {
+	if s.spec.Cancel.Share <= 0 {
+		return
+	}
+	rng := newRand(s.spec.Seed, s.salt, streamCancel, c.ID)
+	for range c.Turns {
+		patience := time.Duration(0)
+		if rng.Float64() < s.spec.Cancel.Share {
+			patience = max(between(rng, s.spec.Cancel.Min, s.spec.Cancel.Max), 1)
+		}
+		c.Patience = append(c.Patience, patience)
 	}
 }
 
-// openingText returns one of the shared texts, or one of its own for id.
-func (s *Source) openingText(id uint64, rng *rand.Rand) string {
-	chars := s.chars(s.spec.PromptTokens)
+func (s *Source) generate(c *Conversation, rng *rand.Rand, d Dists) {
+	if d.Turns != nil {
+		c.Turns = d.Turns.count(rng)
+	} else {
+		c.Turns = between(rng, max(s.spec.TurnsMin, 1), s.spec.TurnsMax)
+	}
+	c.Opening = opening(s.spec.System, s.openingText(c.ID, rng, d.Prompt))
+	for k := range c.Turns - 1 {
+		c.Followups = append(c.Followups, s.followup(k, rng))
+	}
+	if d.Output != nil {
+		for range c.Turns {
+			c.Outputs = append(c.Outputs, d.Output.count(rng))
+		}
+	}
+}
+
+// openingText returns one of the shared texts, or one of its own for id. Where
+// lengths are drawn, a shared text has one of its own, whoever opens with it.
+func (s *Source) openingText(id uint64, rng *rand.Rand, lengths *Dist) string {
+	index := id
+	if s.spec.Starters > 0 {
+		index = rng.Uint64N(uint64(s.spec.Starters))
+	}
+	tokens := s.spec.PromptTokens
+	if lengths != nil {
+		tokens = lengths.count(newRand(s.spec.Seed, s.textSalt(), streamText, index, 2))
+	}
+	chars := s.chars(tokens)
 	if s.spec.Starters <= 0 {
 		return s.compose(id, chars)
 	}
-	index := rng.Uint64N(uint64(s.spec.Starters))
 	kept := s.starters[index]
 	if kept.chars != chars {
 		kept = starter{chars: chars, text: unique.Make(s.compose(index, chars))}

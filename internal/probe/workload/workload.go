@@ -51,6 +51,16 @@ type Spec struct {
 	// turns, at most TurnsMax; their assistant messages are left out, since the
 	// deployment's own answers go into the history.
 	ConversationsFile string
+	// Trace is recorded traffic to replay instead, see package trace.
+	Trace Trace
+	// Dists draw lengths, turns and pauses in place of what stands above; where
+	// they do, that is about their mean.
+	Dists
+	// Clients are classes of conversations, each with its own distributions and
+	// arrivals; empty for none.
+	Clients []Client
+	// Cancel says which turns the user does not wait for.
+	Cancel Cancel
 	// Check is the optional check of the answers' content.
 	Check Check
 	// Tools may be called by the answers; none for empty.
@@ -76,6 +86,13 @@ const (
 	// Echo sends it back, by the name that the server has for it.
 	Echo Reasoning = "echo"
 )
+
+// Cancel is a user who goes away: a Share of turns is closed Min … Max after it was
+// sent, drawn uniformly, unless it has ended by then.
+type Cancel struct {
+	Share    float64
+	Min, Max time.Duration
+}
 
 // Check tests an answer's text; the zero value accepts everything.
 type Check struct {
@@ -107,6 +124,15 @@ type Conversation struct {
 	Followups []string
 	// Think are the pauses before turns 2 … Turns.
 	Think []time.Duration
+	// At is when it starts by the source's own times, since the first one: those of
+	// a trace, or of classes of clients at one start a second; else 0.
+	At time.Duration
+	// Outputs limit the answers of turns 1 … Turns in tokens, in place of
+	// Spec.MaxOutputTokens, where they are not 0; shorter if none is.
+	Outputs []int
+	// Patience is how long after it was sent the user closes turns 1 … Turns, 0 for
+	// never; empty if none is closed.
+	Patience []time.Duration
 	// CharsOpening is the number of characters of the opening that were asked
 	// for, so that the source can learn characters per token from usage.
 	CharsOpening int

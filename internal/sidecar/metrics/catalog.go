@@ -202,7 +202,7 @@ func Catalog() []Metric {
 		{TurnsInFlight, Gauge, "turns", "Turns sent and not yet ended.", turn},
 		{TurnFailures, Counter, "turns", "Turns that failed, by reason.", with(turn, LabelReason)},
 		{TurnOwnFaults, Counter, "turns", "Turns that the prober itself spoiled, by reason: nothing could be sent (not_sent), or it was late (prober_late). No failures: they say nothing of the deployment.", with(turn, LabelReason)},
-		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload; no failures.", turn},
+		{TurnsCanceled, Counter, "turns", "Turns cut short by our own shutdown or reload, or closed by a simulated user; no failures.", turn},
 		{TurnsNotJudged, Counter, "turns", "Turns that an SLO left out, good or bad, because the prober itself had been too late for it in them or earlier in their conversations.", turn},
 		{TurnsBuffered, Counter, "turns", "Turns of which at least 90 % of the token events came together though they were read in time: something between the server and the prober buffers. They have no TPOT and no ITL.", turn},
 

@@ -118,7 +118,7 @@ func (j *job) gather(e *exposition, l labels, judged *latest) {
 func (t *turnSeries) gather(e *exposition, l labels) {
 	e.addAll(l,
 		value{TurnsStarted, t.started}, value{Turns, t.ended}, value{TurnsInFlight, t.inFlight},
-		value{TurnsCanceled, t.outcomes[probe.Canceled]}, value{PromptTokens, t.promptTokens},
+		value{TurnsCanceled, t.outcomes[probe.Canceled] + t.outcomes[probe.UserCanceled]}, value{PromptTokens, t.promptTokens},
 		value{CachedPromptTokens, t.cachedTokens}, value{CacheKnownPrompt, t.cacheKnown},
 		value{OutputTokens, t.outputTokens}, value{UsageMissing, t.usageMissing},
 		value{ReasoningTokens, t.reasoningTokens}, value{TurnsWithoutAnswer, t.withoutAnswer},

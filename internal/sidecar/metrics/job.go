@@ -142,7 +142,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	j.countFailed(r.Outcome)
 	j.odd[r.Odd]++
 	j.regression.Observe(r, now)
-	if r.Outcome != probe.Canceled {
+	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}
 	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.LeavesOut(*r) }) {
@@ -174,7 +174,7 @@ func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	for _, gap := range r.Gaps {
 		observe(t.itl, gap, nil)
 	}
-	if r.Outcome == probe.Canceled {
+	if r.Outcome.Canceled() {
 		return
 	}
 	var trace prometheus.Labels

@@ -114,7 +114,7 @@ func TestEveryOutcomeIsCounted(t *testing.T) {
 			own += g.value(t, seriesOfTurn(TurnOwnFaults, "followup", []string{"reason=" + string(reason)}))
 		}
 		canceled := g.value(t, seriesOfTurn(TurnsCanceled, "followup", nil))
-		if (failed == 1) != o.Failed() || (own == 1) != o.OwnFault() || (canceled == 1) != (o == probe.Canceled) {
+		if (failed == 1) != o.Failed() || (own == 1) != o.OwnFault() || (canceled == 1) != o.Canceled() {
 			t.Errorf("%s: %v failures, %v own faults, %v canceled", o, failed, own, canceled)
 		}
 	}

@@ -27,7 +27,7 @@ type ownShare struct {
 
 // add takes the end of a turn; what our own shutdown cuts is none.
 func (s *ownShare) add(o probe.Outcome, now time.Time) {
-	if o == probe.Canceled {
+	if o.Canceled() {
 		return
 	}
 	s.roll(now)

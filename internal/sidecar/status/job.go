@@ -112,7 +112,7 @@ func (j *job) turnEnded(r probe.Result) {
 
 // endedByUs takes a turn that says nothing of the deployment.
 func (j *job) endedByUs(r probe.Result) {
-	if r.Outcome == probe.Canceled {
+	if r.Outcome.Canceled() {
 		j.counted.Canceled++
 	} else {
 		j.counted.OwnFaults++

@@ -3,6 +3,7 @@ package sweep
 import (
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,16 +53,25 @@ func (p Plan) objectives() []runfile.Objective {
 
 // fingerprint names a file by what is in it, wherever it lies.
 func fingerprint(path string) string {
-	data, err := os.ReadFile(path)
+	sum := sha256.New()
+	f, err := os.Open(path)
+	if err == nil {
+		_, err = io.Copy(sum, f)
+		_ = f.Close() // of which nothing more is wanted
+	}
 	if err != nil {
 		return filepath.Base(path) // what reads it will say what is wrong
 	}
-	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sha256.Sum256(data))
+	return fmt.Sprintf("%s (sha256 %.12x)", filepath.Base(path), sum.Sum(nil))
 }
 
 func (p Plan) summary() string {
 	w := p.Workload
 	switch {
+	case w.Trace.File != "":
+		return "Recorded traffic (" + filepath.Base(w.Trace.File) + ")"
+	case len(w.Clients) > 0:
+		return fmt.Sprintf("A mixture of %d classes of clients", len(w.Clients))
 	case w.ConversationsFile != "":
 		return "Replayed conversations (" + filepath.Base(w.ConversationsFile) + ")"
 	case w.TurnsMax <= 1:

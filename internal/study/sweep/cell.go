@@ -44,7 +44,9 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 	s.clock.end(c.Level, time.Now())
 	s.keep(rec)
 	if s.Finished != nil {
-		s.Finished(rec.Result, s.run.NotReached(rec.Result))
+		for _, r := range s.stepped(rec.Result) {
+			s.Finished(r, s.run.NotReached(r))
+		}
 	}
 	return &rec.Result, nil
 }
@@ -55,7 +57,7 @@ func (s *sweep) keep(rec *record) {
 	rec.kept = true
 	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
-		s.run.Results = append(s.run.Results, rec.Result)
+		s.run.Results = append(s.run.Results, s.stepped(rec.Result)...)
 		s.kept = append(s.kept, rec)
 	}
 	if rec.Deployment != nil {
@@ -165,5 +167,6 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 	return l, func() {
 		client.Close()
 		prober.Close()
+		source.Close()
 	}, nil
 }

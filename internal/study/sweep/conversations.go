@@ -39,11 +39,16 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // where nothing waits, and what is late is
+	next := l.conversations.source.Next
+	if open && l.plan.OwnRate > 0 {
+		own := &ownTimes{source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != ""}
+		loop.Times, next = own.next, func() workload.Conversation { return own.planned }
+	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
 			l.sink.conversationDue(due, false)
 		}
-		c := l.conversations.source.Next()
+		c := next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
 			sum := l.conversations.hold(hard, soft.Done(), c, due, l.sink)
@@ -61,12 +66,40 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	return done, halt
 }
 
+// ownTimes starts conversations at the times that their source gives them, so much
+// faster, with the pauses within where they were recorded. It is the loop's alone.
+type ownTimes struct {
+	source  *workload.Source
+	speed   float64
+	pauses  bool
+	planned workload.Conversation
+	first   time.Duration
+	begun   bool
+}
+
+// next plans the next conversation, and says when it starts.
+func (o *ownTimes) next() time.Duration {
+	o.planned = o.source.Next()
+	if !o.begun {
+		o.begun, o.first = true, o.planned.At
+	}
+	if o.pauses {
+		for i := range o.planned.Think {
+			o.planned.Think[i] = time.Duration(float64(o.planned.Think[i]) / o.speed)
+		}
+	}
+	return time.Duration(float64(o.planned.At-o.first) / o.speed)
+}
+
 // loop is the level's own load; a limit of 0 conversations is none.
 func (l *level) loop(limit int) *load.Loop {
 	if l.plan.Kind == runfile.Concurrency {
 		return &load.Loop{Arrival: closed(int(l.value)), StartRate: l.plan.StartRate, Limit: limit}
 	}
-	return &load.Loop{Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit}
+	return &load.Loop{
+		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit,
+		Bend: l.plan.Ramp.bend(l.plan.WarmUp.Duration),
+	}
 }
 
 func (l *level) arrivals(perSecond float64) workload.Arrival {

@@ -45,16 +45,21 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func sweepOf(t *testing.T, plan Plan) (*runfile.Run, *listener) {
 	t.Helper()
 	l := &listener{Handler: simulate.New(quick())}
-	var run *runfile.Run
+	return sweepOn(t, plan, func(http.Handler) http.Handler { return l }), l
+}
+
+// sweepOn is sweepOf with something around the deployment.
+func sweepOn(t *testing.T, plan Plan, around func(http.Handler) http.Handler) (run *runfile.Run) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", l)()
+		defer net.serve(t, "a", around(simulate.New(quick())))()
 		var err error
 		if run, err = Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial}); err != nil {
 			t.Fatal(err)
 		}
 	})
-	return run, l
+	return run
 }
 
 // counted is the shape of an open-loop benchmark: a warm-up of its own, a

@@ -16,6 +16,18 @@ func (p *parameters) add(name string, value any) {
 	*p = append(*p, runfile.Parameter{Name: name, Value: fmt.Sprint(value)})
 }
 
+// dists adds the distributions of a kind of conversation.
+func (p *parameters) dists(at string, d workload.Dists) {
+	for _, one := range []struct {
+		name string
+		*workload.Dist
+	}{{"prompt_tokens", d.Prompt}, {"output_tokens", d.Output}, {"turns", d.Turns}, {"think_seconds", d.Think}} {
+		if one.Dist != nil {
+			p.add(at+"distributions."+one.name, one.Dist)
+		}
+	}
+}
+
 // workload is what decides whether two runs said the same.
 func (p Plan) workload() runfile.Workload {
 	w := p.Workload
@@ -26,11 +38,18 @@ func (p Plan) workload() runfile.Workload {
 	if w.Temperature != nil {
 		out.add("temperature", *w.Temperature)
 	}
-	out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
+	if w.Dists.Think == nil && w.Trace.File == "" && len(w.Clients) == 0 {
+		out.add("think_time", w.ThinkMin.String()+" … "+w.ThinkMax.String())
+	}
 	out.add("timeout_first_token", w.Timeouts.FirstToken)
 	out.add("timeout_stall", w.Timeouts.Stall)
 	out.add("timeout_total", w.Timeouts.Total)
-	if a := p.Arrival; p.Kind == runfile.Rate && a.Burstiness > 0 {
+	if r := p.Ramp; r.Over > 0 {
+		out.add("ramp", fmt.Sprintf("from %g over %s in %d steps", r.From, r.Over, r.Steps))
+	}
+	if a := p.Arrival; p.OwnRate > 0 {
+		out.add("arrival", fmt.Sprintf("the workload's own times (%g/s)", p.OwnRate))
+	} else if p.Kind == runfile.Rate && a.Burstiness > 0 {
 		out.add("arrival", fmt.Sprintf("%s (burstiness=%.1f)", a.Process, a.Burstiness))
 	} else if p.Kind == runfile.Rate {
 		out.add("arrival", a.Process)
@@ -41,8 +60,28 @@ func (p Plan) workload() runfile.Workload {
 // said are the parameters that decide how long prompts and answers are.
 func said(w workload.Spec) parameters {
 	var out parameters
-	out.add("turns", fromTo(w.TurnsMin, w.TurnsMax))
-	if w.ConversationsFile != "" {
+	if w.Trace.File == "" {
+		out.add("turns", fromTo(w.TurnsMin, w.TurnsMax))
+	}
+	out.dists("", w.Dists)
+	for i, c := range w.Clients {
+		at := fmt.Sprintf("clients[%d].", i)
+		out.add(at+"arrival", fmt.Sprintf("%s (share=%g, burstiness=%g)", c.Process, c.Share, c.Burstiness))
+		out.dists(at, c.Dists)
+	}
+	if c := w.Cancel; c.Share > 0 {
+		out.add("cancel", fmt.Sprintf("%g after %s … %s", c.Share, c.Min, c.Max))
+	}
+	if w.Trace.File != "" {
+		out.add("trace", fingerprint(w.Trace.File))
+		if w.Trace.From > 0 || w.Trace.To > 0 {
+			end := "the end"
+			if w.Trace.To > 0 {
+				end = w.Trace.To.String()
+			}
+			out.add("trace_window", fmt.Sprintf("%s … %s", w.Trace.From, end))
+		}
+	} else if w.ConversationsFile != "" {
 		out.add("conversations_file", fingerprint(w.ConversationsFile))
 	} else {
 		out.add("prompt_tokens", w.PromptTokens)
@@ -82,8 +121,8 @@ func Differs(w workload.Spec, run []runfile.Parameter) string {
 
 // optional parameters are absent from the workloads that do not have them.
 func optional(name string) bool {
-	return slices.Contains([]string{"system", "conversations_file", "response_format"}, name) ||
-		strings.HasPrefix(name, "followups[") || strings.HasPrefix(name, "tools[")
+	return slices.Contains([]string{"system", "conversations_file", "response_format", "trace", "trace_window", "cancel"}, name) ||
+		slices.ContainsFunc([]string{"followups[", "tools[", "distributions.", "clients["}, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 func valueOf(list []runfile.Parameter, name string) (value string, ok bool) {

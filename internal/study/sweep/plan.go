@@ -37,6 +37,12 @@ type Plan struct {
 	// StartRate caps the conversation starts per second of a closed loop; 0 is
 	// no cap.
 	StartRate float64
+	// OwnRate, if above 0, lets conversations of an open loop start at their
+	// workload's own times (workload.Conversation.At), of which so many come in a
+	// second, made quicker or slower to have the level's rate.
+	OwnRate float64
+	// Ramp is how the rate of a level comes about.
+	Ramp Ramp
 	// Arrival has process and burstiness of an open loop; its rate is the
 	// level's. MaxConcurrency caps its conversations in flight: a start over
 	// the cap is skipped and counted. 0 is no cap.

@@ -114,9 +114,10 @@ func (v *conversations) calibrate(ctx context.Context, spec workload.Spec, known
 	if err != nil {
 		return known, err
 	}
+	defer source.Close()
 	source.Learn(known.chars, known.tokens)
 	c := source.Next()
-	c.Turns = 1
+	c.Turns, c.Outputs, c.Patience = 1, nil, nil
 	var last lastResult
 	v.hold(ctx, nil, c, time.Now(), &last)
 	if last.Outcome != probe.Success {

@@ -167,7 +167,7 @@ type streak struct {
 
 func (s *streak) add(r probe.Result) {
 	switch r.Outcome {
-	case probe.Canceled, probe.ProberLate:
+	case probe.Canceled, probe.UserCanceled, probe.ProberLate:
 		return
 	case probe.NotSent, probe.ConnectError, probe.TLSError, probe.HTTP5xx, probe.HTTP4xx, probe.Truncated:
 	default:

@@ -80,6 +80,9 @@ type sweep struct {
 // to be had. Only a Dir that cannot be used gives no run.
 func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.FindCapacity && o.Plan.Ramp.Over > 0 {
+		return nil, errors.New("--find-capacity: a search measures levels of one rate; take ramp out of the plan's levels")
+	}
 	if o.Command == nil {
 		o.Command = RunCommand
 	}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
+)
+
+func planOf(t *testing.T, text string) sweep.Plan {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.yml")
+	if err := os.WriteFile(path, []byte("variants: [{base_url: \"http://h:8000/v1\"}]\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := LoadPlan(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestTracePlan makes levels of the speeds at which a trace is replayed.
+func TestTracePlan(t *testing.T) {
+	file, err := filepath.Abs("../trace/testdata/azure.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 1m}}\nworkload: {trace: {file: "+file+", window: {to: 30s}}}")
+	// Two records within 4.31 s, and as much after them.
+	if own := 2 / (2 * 4.314579); p.Kind != runfile.Rate || math.Abs(p.OwnRate-own) > 1e-9 || !cmp.Equal(p.Levels, []float64{0.2318, 0.9271}) || p.MaxConcurrency != 50 {
+		t.Errorf("kind %s, own rate %g, levels %g, at most %d", p.Kind, p.OwnRate, p.Levels, p.MaxConcurrency)
+	}
+	if want := (sweep.Ramp{From: 0.2, Over: time.Minute}); p.Ramp != want {
+		t.Errorf("ramp %+v, want %+v", p.Ramp, want)
+	}
+	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {
+		t.Errorf("workload %+v", w)
+	}
+}
+
+// TestDrawnPlan: what is drawn is its mean to all that counts before.
+func TestDrawnPlan(t *testing.T) {
+	p := planOf(t, `levels: {rate: [2]}
+workload:
+  prompt_tokens: 300
+  cancel: {share: 5%, max: 3s}
+  clients:
+    - {share: 3, process: gamma, burstiness: 0.5, distributions: {prompt_tokens: {shape: fixed, mean: 100}, turns: {shape: fixed, mean: 1}}}
+    - {distributions: {output_tokens: {shape: fixed, mean: 528}, turns: {shape: fixed, mean: 5}}}
+`)
+	w := p.Workload
+	if w.PromptTokens != 150 || w.MaxOutputTokens != 228 || w.TurnsMin != 2 || w.TurnsMax != 2 || p.OwnRate != 1 {
+		t.Errorf("%d prompt, %d output tokens, %d … %d turns, own rate %g", w.PromptTokens, w.MaxOutputTokens, w.TurnsMin, w.TurnsMax, p.OwnRate)
+	}
+	if len(w.Clients) != 2 || w.Clients[0].Burstiness != 0.5 || w.Clients[1].Share != 1 || w.Clients[1].Turns.Mean != 5 || w.Clients[1].Prompt != nil {
+		t.Errorf("clients %+v", w.Clients)
+	}
+	if want := (workload.Cancel{Share: 0.05, Min: time.Second, Max: 3 * time.Second}); w.Cancel != want {
+		t.Errorf("cancel %+v, want %+v", w.Cancel, want)
+	}
+}

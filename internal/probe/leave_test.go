@@ -1,0 +1,102 @@
+package probe_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+)
+
+// TestAUserLeaves closes the connection in mid-turn, whatever it waits for, and the
+// server sees it close.
+func TestAUserLeaves(t *testing.T) {
+	for name, begin := range map[string]func(w http.ResponseWriter){
+		"before the headers": func(http.ResponseWriter) {},
+		"before a token":     func(w http.ResponseWriter) { w.WriteHeader(http.StatusOK) },
+		"in mid-stream": func(w http.ResponseWriter) {
+			fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so\"}}]}\n\n")
+		},
+	} {
+		for _, connection := range []target.Connection{target.Reuse, target.PerConversation} {
+			t.Run(name+", "+string(connection), func(t *testing.T) {
+				closed := make(chan error, 1)
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					begin(w)
+					_ = http.NewResponseController(w).Flush()
+					select {
+					case <-r.Context().Done():
+						closed <- nil
+					case <-time.After(30 * time.Second):
+						closed <- errors.New("the server waits for a user who has left")
+					}
+				}))
+				defer s.Close()
+				o := options(s.Listener.Addr().String())
+				o.Target.Connection = connection
+				p, err := probe.New(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close()
+				leaves := plan(3)
+				leaves.Conversation.Patience = []time.Duration{100 * time.Millisecond, 0, 0}
+				var sink recorder
+				sum := p.Converse(t.Context(), leaves, &sink)
+				if err := <-closed; err != nil {
+					t.Error(err)
+				}
+				r := sink.results[0]
+				if sum.Outcome != probe.UserCanceled || len(sink.results) != 1 || r.Outcome != probe.UserCanceled || r.Outcome.Failed() || r.Err == "" {
+					t.Errorf("conversation %+v, turn %s: %q", sum, r.Outcome, r.Err)
+				}
+				if r.Duration() < 100*time.Millisecond || r.TTFT.OK != (name == "in mid-stream") {
+					t.Errorf("the turn took %s, TTFT %v", r.Duration(), r.TTFT)
+				}
+			})
+		}
+	}
+}
+
+// TestLimitsOfTurns: each turn asks for as many tokens as its conversation says, and
+// one that says nothing for those of the workload.
+func TestLimitsOfTurns(t *testing.T) {
+	asked := make(chan int, 8)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Most int `json:"max_tokens"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		asked <- body.Most
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	o := options(s.Listener.Addr().String())
+	o.Workload.MaxOutputTokens = 77
+	p, err := probe.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	varied := plan(4)
+	varied.Conversation.Outputs = []int{5, 0, 900}
+	sum := p.Converse(t.Context(), varied, &recorder{})
+	s.Close()
+	close(asked)
+	var got []int
+	for n := range asked {
+		got = append(got, n)
+	}
+	if sum.Outcome != probe.Success || !slices.Equal(got, []int{5, 77, 900, 77}) {
+		t.Errorf("%s, asked for %d tokens", sum.Outcome, got)
+	}
+}

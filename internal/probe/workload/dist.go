@@ -1,0 +1,195 @@
+package workload
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Shape names a distribution.
+type Shape string
+
+const (
+	Fixed     Shape = "fixed"
+	Normal    Shape = "normal"
+	LogNormal Shape = "lognormal"
+	GammaOf   Shape = "gamma"
+	Pareto    Shape = "pareto"
+	// Empirical draws from a histogram.
+	Empirical Shape = "empirical"
+)
+
+// Dist is a distribution of lengths in tokens, of turns, or of pauses in seconds.
+// Package yamlform reads its tags.
+type Dist struct {
+	Shape Shape `yaml:"shape" required:"true" enum:"fixed,normal,lognormal,gamma,pareto,empirical"`
+	// Mean and SD are those of the numbers that are drawn, of lognormal too; Alpha
+	// is the exponent of Pareto's tail, which begins at Min.
+	Mean  float64 `yaml:"mean" above:"0" max:"2000000" examples:"800"`
+	SD    float64 `yaml:"sd" min:"0" max:"2000000" examples:"600"`
+	Alpha float64 `yaml:"alpha" above:"0" max:"100" examples:"1.5"`
+	// What lies beyond Min … Max is taken as the bound; Max 0 is none.
+	Min  float64 `yaml:"min" min:"0" max:"2000000" examples:"10"`
+	Max  float64 `yaml:"max" above:"0" max:"2000000" examples:"32000"`
+	File string  `yaml:"file" examples:"lengths.csv"`
+	// Bins are those of the file.
+	Bins []Bin
+}
+
+// Bin is a value and the weight of all values up to it.
+type Bin struct{ Value, UpTo float64 }
+
+// draw draws a number.
+func (d *Dist) draw(rng *rand.Rand) float64 {
+	var x float64
+	switch cv := d.SD / d.Mean; d.Shape {
+	case Normal:
+		x = d.Mean + d.SD*rng.NormFloat64()
+	case LogNormal:
+		sigma2 := math.Log1p(cv * cv)
+		x = d.Mean * math.Exp(math.Sqrt(sigma2)*rng.NormFloat64()-sigma2/2)
+	case GammaOf:
+		if x = d.Mean; cv > 0 {
+			x = gamma(rng, 1/(cv*cv)) * d.Mean * cv * cv
+		}
+	case Pareto:
+		x = d.Min * math.Pow(1-rng.Float64(), -1/d.Alpha)
+	case Empirical:
+		u := rng.Float64() * d.Bins[len(d.Bins)-1].UpTo
+		x = d.Bins[min(sort.Search(len(d.Bins), func(i int) bool { return d.Bins[i].UpTo > u }), len(d.Bins)-1)].Value
+	default:
+		x = d.Mean
+	}
+	if x = max(x, d.Min); d.Max > 0 {
+		x = min(x, d.Max)
+	}
+	return x
+}
+
+// count draws a whole number, at least 1.
+func (d *Dist) count(rng *rand.Rand) int { return max(int(math.Round(min(d.draw(rng), 1e9))), 1) }
+
+// expectations is how many draws Expect takes.
+const expectations = 4096
+
+// Expect is about the mean of what is drawn, bounds included.
+func (d *Dist) Expect() float64 {
+	rng, sum := newRand(1), 0.0
+	for range expectations {
+		sum += d.draw(rng)
+	}
+	return sum / expectations
+}
+
+// String says it for people.
+func (d *Dist) String() string {
+	var b strings.Builder
+	b.WriteString(string(d.Shape))
+	for _, p := range []struct {
+		name  string
+		value float64
+	}{{"mean", d.Mean}, {"sd", d.SD}, {"alpha", d.Alpha}, {"min", d.Min}, {"max", d.Max}} {
+		if p.value > 0 {
+			fmt.Fprintf(&b, " %s=%g", p.name, p.value)
+		}
+	}
+	if n := len(d.Bins); n > 0 {
+		fmt.Fprintf(&b, " of %d values", n)
+	}
+	return b.String()
+}
+
+// Dists are the distributions of a kind of conversation; nil leaves what is drawn
+// without one as it is.
+type Dists struct {
+	Prompt, Output, Turns, Think *Dist
+}
+
+// Client is a class of conversations with its own arrivals.
+type Client struct {
+	// Share of the starts is its, of the sum of all shares.
+	Share      float64
+	Process    Process
+	Burstiness float64
+	Dists
+}
+
+// clients draw starts of the classes of a mixture: whose the next one is, and when.
+type clients struct {
+	classes []Client
+	starts  []*Schedule
+	next    []time.Duration
+}
+
+// newClients returns the superposition of the classes' processes, at one start a
+// second in all.
+func newClients(classes []Client, seed, salt uint64) *clients {
+	c := &clients{classes: classes}
+	sum := 0.0
+	for _, k := range classes {
+		sum += k.Share
+	}
+	for i, k := range classes {
+		a := Arrival{Process: k.Process, Rate: k.Share / sum, Burstiness: k.Burstiness}
+		phase := newRand(seed, salt, streamClient, uint64(i), 1).Float64() / a.Rate
+		s := NewSchedule(a, mix(seed^mix(salt)^uint64(i)), seconds(phase))
+		c.starts, c.next = append(c.starts, s), append(c.next, s.Next())
+	}
+	return c
+}
+
+// take returns the class that starts next, and when.
+func (c *clients) take() (*Client, time.Duration) {
+	first := 0
+	for i, at := range c.next {
+		if at < c.next[first] {
+			first = i
+		}
+	}
+	at := c.next[first]
+	c.next[first] = c.starts[first].Next()
+	return &c.classes[first], at
+}
+
+// mostBins bounds a histogram.
+const mostBins = 100_000
+
+// ReadHistogram reads lines of a value, a comma and its weight. Its errors begin
+// with the line's number.
+func ReadHistogram(path string) ([]Bin, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var bins []Bin
+	lines, sum, number := bufio.NewScanner(f), 0.0, 0
+	for lines.Scan() {
+		number++
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || number == 1 && strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") {
+			continue // a heading
+		}
+		value, weight, _ := strings.Cut(text, ",")
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		w, err2 := strconv.ParseFloat(strings.TrimSpace(weight), 64)
+		if err != nil || err2 != nil || !(v >= 0 && v <= 2_000_000) || !(w >= 0 && w <= 1e15) || len(bins) == mostBins {
+			return nil, fmt.Errorf("%d: %.40q is no value and weight; write for example 512,17, in at most %d lines", number, text, mostBins)
+		}
+		sum += w
+		bins = append(bins, Bin{v, sum})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%d: %w", number+1, err)
+	}
+	if sum <= 0 {
+		return nil, fmt.Errorf("%d: the histogram has no weight; write lines of a value, a comma and its weight", number)
+	}
+	return bins, nil
+}

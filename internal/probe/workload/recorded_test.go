@@ -1,0 +1,261 @@
+package workload
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/trace"
+)
+
+func retold(t *testing.T, sample string, o trace.Options, salt uint64) *Source {
+	t.Helper()
+	s := newSource(t, Spec{Trace: Trace{File: "../../trace/testdata/" + sample, Options: o}, Seed: 1}, salt)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// shared is the length of the common beginning of two texts.
+func shared(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// TestRetoldBlocks: prompts are as long as they were, share the blocks that they
+// shared, and no more; another salt has other texts.
+func TestRetoldBlocks(t *testing.T) {
+	s := retold(t, "mooncake.jsonl", trace.Options{}, 1)
+	all := plans(s, 4)
+	const block = 512 * DefaultCharsPerToken
+	for i, tokens := range []int{1100, 1300, 600, 1100} {
+		if n := len(user(all[i])); n != int(float64(tokens)*DefaultCharsPerToken) {
+			t.Errorf("prompt %d has %d characters, want those of %d tokens", i, n, tokens)
+		}
+	}
+	if n := shared(user(all[0]), user(all[1])); n < 2*block || n > 2*block+16 {
+		t.Errorf("prompts that share 2 blocks share %d characters, want %g", n, 2*block)
+	}
+	if n := shared(user(all[0]), user(all[2])); n > 16 {
+		t.Errorf("prompts that share nothing share %d characters", n)
+	}
+	if user(all[3]) != user(all[0]) {
+		t.Error("the next lap says something else")
+	}
+	if other := retold(t, "mooncake.jsonl", trace.Options{}, 2).Next(); shared(user(all[0]), user(other)) > 16 {
+		t.Error("another salt says the same")
+	}
+	if all[1].Outputs[0] != 12 || s.output(all[1], 1) != 12 || all[1].Turns != 1 {
+		t.Errorf("the second conversation is %+v", all[1].Outputs)
+	}
+	// 0, 250 and 900 ms, and after as long again as the mean interval.
+	if all[1].At != 250*time.Millisecond || all[3].At != 1350*time.Millisecond {
+		t.Errorf("starts at %s and, in the next lap, %s", all[1].At, all[3].At)
+	}
+}
+
+// TestBlocksHoldWhatWasLearned: once a text was said, its blocks stay the same
+// whatever usage teaches of the length of tokens.
+func TestBlocksHoldWhatWasLearned(t *testing.T) {
+	s := retold(t, "mooncake.jsonl", trace.Options{}, 1)
+	first := s.Next()
+	s.Learn(4000, 2000)
+	if second := s.Next(); shared(user(first), user(second)) < 1024*4 {
+		t.Error("what was shared is another text now")
+	}
+}
+
+// TestRetoldSessions keeps the turns of a session, their pauses and their texts.
+func TestRetoldSessions(t *testing.T) {
+	s := retold(t, "aiperf-sessions.jsonl", trace.Options{}, 1)
+	all := plans(s, 3)
+	a := all[0]
+	if a.Turns != 2 || len(a.Followups) != 1 || a.Think[0] != 1500*time.Millisecond || a.Outputs[1] != 20 {
+		t.Errorf("session a is %+v", a)
+	}
+	if n := len(a.Followups[0]); n < 200 || n > int(50*DefaultCharsPerToken) {
+		t.Errorf("a follow-up of 50 tokens has %d characters", n)
+	}
+	if user(all[1]) != "What is a tide?" || len(all[2].Opening) != 3 || all[2].Opening[1].Content != "Hi." {
+		t.Errorf("texts %+v and %+v", all[1].Opening, all[2].Opening)
+	}
+	m := retold(t, "aiperf-multi-turn.jsonl", trace.Options{}, 1)
+	if c := m.Next(); c.Opening[0].Role != "system" || c.Followups[0] != "And snow?" || c.Think[0] != 2*time.Second {
+		t.Errorf("session one is %+v", c)
+	}
+}
+
+// TestRetoldWithoutBlocks: prompts of which only the length is known share nothing.
+func TestRetoldWithoutBlocks(t *testing.T) {
+	s := retold(t, "burstgpt.csv", trace.Options{}, 1)
+	all := plans(s, 4)
+	for i, tokens := range []float64{470, 1080, 410} {
+		if n := float64(len(user(all[i]))); math.Abs(n/(tokens*DefaultCharsPerToken)-1) > 0.03 {
+			t.Errorf("prompt %d has %g characters, want about those of %g tokens", i, n, tokens)
+		}
+		if user(all[i])[:20] == user(all[3])[:20] {
+			t.Errorf("prompts %d and 3 begin alike", i)
+		}
+	}
+}
+
+// TestTraceThatGoesAway gives the last conversation again, and is stale.
+func TestTraceThatGoesAway(t *testing.T) {
+	path := file(t, `{"timestamp": 0, "text": "one"}`+"\n"+`{"timestamp": 5, "text": "two"}`)
+	s := newSource(t, Spec{Trace: Trace{File: path}})
+	defer s.Close()
+	plans(s, 2)
+	s.trace.File += ".gone"
+	if c := s.Next(); user(c) != "two" || c.Turns != 1 {
+		t.Errorf("the third conversation is %+v", c)
+	}
+	s.spec.Trace.File += ".gone"
+	if !s.Stale() {
+		t.Error("not stale, though the trace is gone")
+	}
+}
+
+// TestDists holds mean and spread of each shape against its definition.
+func TestDists(t *testing.T) {
+	for _, c := range []struct {
+		Dist
+		mean, sd float64
+	}{
+		{Dist{Shape: Fixed, Mean: 7}, 7, 0},
+		{Dist{Shape: Normal, Mean: 100, SD: 10}, 100, 10},
+		{Dist{Shape: LogNormal, Mean: 800, SD: 600}, 800, 600},
+		{Dist{Shape: GammaOf, Mean: 200, SD: 150}, 200, 150},
+		{Dist{Shape: GammaOf, Mean: 200}, 200, 0},
+		{Dist{Shape: Pareto, Alpha: 5, Min: 8}, 10, math.Sqrt(64 * 5 / (16. * 3))},
+		{Dist{Shape: Empirical, Bins: []Bin{{10, 3}, {50, 4}}}, 20, math.Sqrt(300)},
+		{Dist{Shape: Normal, Mean: 5, SD: 1, Min: 50, Max: 60}, 50, 0},
+		{Dist{Shape: Fixed, Mean: 500, Max: 60}, 60, 0},
+	} {
+		rng := newRand(3)
+		const n = 40_000
+		sum, squares := 0.0, 0.0
+		for range n {
+			x := c.draw(rng)
+			sum, squares = sum+x, squares+x*x
+		}
+		mean := sum / n
+		sd := math.Sqrt(max(squares/n-mean*mean, 0))
+		if math.Abs(mean/c.mean-1) > 0.02 || math.Abs(sd-c.sd) > 0.08*c.sd+1e-3 {
+			t.Errorf("%s: mean %g, SD %g, want %g and %g", &c.Dist, mean, sd, c.mean, c.sd)
+		}
+		if math.Abs(c.Expect()/c.mean-1) > 0.06 {
+			t.Errorf("%s: expected %g, want %g", &c.Dist, c.Expect(), c.mean)
+		}
+	}
+}
+
+// TestDrawnConversations: what is drawn goes before what is fixed, and openings
+// that are shared have one length each.
+func TestDrawnConversations(t *testing.T) {
+	s := newSource(t, Spec{
+		TurnsMin: 1, TurnsMax: 1, PromptTokens: 10, FollowupTokens: 5, Starters: 3, Seed: 1,
+		Dists: Dists{
+			Prompt: &Dist{Shape: LogNormal, Mean: 400, SD: 400, Min: 50}, Output: &Dist{Shape: Fixed, Mean: 33},
+			Turns: &Dist{Shape: Fixed, Mean: 4}, Think: &Dist{Shape: Fixed, Mean: 2.5},
+		},
+	})
+	texts := map[string]bool{}
+	for _, c := range plans(s, 60) {
+		if c.Turns != 4 || len(c.Outputs) != 4 || c.Outputs[3] != 33 || len(c.Think) != 3 || c.Think[0] != 2500*time.Millisecond {
+			t.Fatalf("%d turns, outputs %v, pauses %v", c.Turns, c.Outputs, c.Think)
+		}
+		texts[user(c)] = true
+	}
+	if len(texts) != 3 {
+		t.Errorf("%d openings, want the 3 starters", len(texts))
+	}
+}
+
+// TestClients: each class has its share, its own lengths and its own arrivals.
+func TestClients(t *testing.T) {
+	fixed := func(n float64) Dists { return Dists{Turns: &Dist{Shape: Fixed, Mean: n}} }
+	s := newSource(t, Spec{Seed: 5, PromptTokens: 20, Clients: []Client{
+		{Share: 3, Process: Constant, Dists: fixed(2)}, {Share: 1, Process: Gamma, Burstiness: 0.2, Dists: fixed(5)},
+	}})
+	const n = 20_000
+	var last time.Duration
+	gaps := map[int][]float64{}
+	ends := map[int]time.Duration{}
+	for range n {
+		c := s.Next()
+		if c.At < last {
+			t.Fatalf("a start at %s after one at %s", c.At, last)
+		}
+		last = c.At
+		gaps[c.Turns] = append(gaps[c.Turns], (c.At - ends[c.Turns]).Seconds())
+		ends[c.Turns] = c.At
+	}
+	if r := n / last.Seconds(); math.Abs(r-1) > 0.03 {
+		t.Errorf("%g starts a second, want 1", r)
+	}
+	// The square of the coefficient of variation is 0, and 1/0.2.
+	for turns, want := range map[int][2]float64{2: {0.75, 0}, 5: {0.25, 5}} {
+		sum, squares := 0.0, 0.0
+		for _, g := range gaps[turns] {
+			sum, squares = sum+g, squares+g*g
+		}
+		k := float64(len(gaps[turns]))
+		mean := sum / k
+		if share, cv2 := k/n, squares/k/mean/mean-1; math.Abs(share-want[0]) > 0.02 || math.Abs(cv2-want[1]) > 0.6 {
+			t.Errorf("class of %d turns: share %g, squared variation %g, want %v", turns, share, cv2, want)
+		}
+	}
+}
+
+// TestUsersWhoLeave are as many as was asked for, and change nothing else.
+func TestUsersWhoLeave(t *testing.T) {
+	spec := Spec{TurnsMin: 2, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 5, ThinkMax: time.Second, Seed: 3}
+	calm := newSource(t, spec)
+	spec.Cancel = Cancel{Share: 0.2, Min: time.Second, Max: 3 * time.Second}
+	s := newSource(t, spec)
+	turns, left := 0, 0
+	for range 2000 {
+		c, same := s.Next(), calm.Next()
+		for _, p := range c.Patience {
+			turns++
+			if p != 0 {
+				left++
+			}
+			if p != 0 && (p < time.Second || p > 3*time.Second) {
+				t.Fatalf("a user leaves after %s", p)
+			}
+		}
+		if len(c.Patience) != c.Turns || user(c) != user(same) || c.Turns != same.Turns || same.Patience != nil {
+			t.Fatalf("%+v, want %+v and somebody who may leave", c, same)
+		}
+	}
+	if share := float64(left) / float64(turns); math.Abs(share-0.2) > 0.02 {
+		t.Errorf("%g of the turns are left, want 0.2", share)
+	}
+}
+
+// TestHistogram reads values and weights, with and without a heading.
+func TestHistogram(t *testing.T) {
+	bins, err := ReadHistogram(file(t, "tokens,count\n10, 3\n\n50,1\n"))
+	if err != nil || len(bins) != 2 || bins[0] != (Bin{10, 3}) || bins[1] != (Bin{50, 4}) {
+		t.Errorf("%v, %v", bins, err)
+	}
+	for text, want := range map[string]string{
+		"":            "0: the histogram has no weight; write lines of a value, a comma and its weight",
+		"1,2\n3":      `2: "3" is no value and weight; write for example 512,17, in at most 100000 lines`,
+		"1,2\n3,-1":   `2: "3,-1" is no value and weight; write for example 512,17, in at most 100000 lines`,
+		"1,2\nNaN,1":  `2: "NaN,1" is no value and weight; write for example 512,17, in at most 100000 lines`,
+		"5,0\n":       "1: the histogram has no weight; write lines of a value, a comma and its weight",
+		"1,2\nx,many": `2: "x,many" is no value and weight; write for example 512,17, in at most 100000 lines`,
+	} {
+		if _, err := ReadHistogram(file(t, text)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if !strings.Contains((&Dist{Shape: Empirical, Bins: bins}).String(), "2 values") {
+		t.Error("a histogram does not say what it has")
+	}
+}

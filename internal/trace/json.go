@@ -1,0 +1,253 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+const (
+	// mooncakeBlock and bailianBlock are how many tokens a name in hash_ids stands
+	// for.
+	mooncakeBlock, bailianBlock = 512, 16
+	// mostTokens bounds a prompt and an answer.
+	mostTokens = 2_000_000
+)
+
+// object is a record of any of the forms in JSON.
+type object struct {
+	Timestamp moment   `json:"timestamp"`
+	Delay     float64  `json:"delay"` // milliseconds
+	Input     *int     `json:"input_length"`
+	Output    int      `json:"output_length"`
+	HashIDs   []uint64 `json:"hash_ids"`
+	Session   label    `json:"session_id"`
+	TextInput string   `json:"text_input"`
+	Text      string   `json:"text"`
+	Role      string   `json:"role"`
+	Mode      string   `json:"message_mode"`
+	Turns     []object `json:"turns"`
+	ChatID    label    `json:"chat_id"`
+	Parent    label    `json:"parent_chat_id"`
+	Spans     []struct {
+		Scopes []struct {
+			Spans []span `json:"spans"`
+		} `json:"scopeSpans"`
+	} `json:"resourceSpans"`
+	dialogue
+}
+
+// moment is a time: a number, in a unit that the form knows, or a date.
+type moment struct {
+	number float64
+	date   time.Duration
+	known  bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *moment) UnmarshalJSON(b []byte) (err error) {
+	if b[0] == 'n' {
+		return nil
+	}
+	m.known = true
+	if b[0] != '"' {
+		return json.Unmarshal(b, &m.number)
+	}
+	var text string
+	if err = json.Unmarshal(b, &text); err == nil {
+		m.date, err = date(text)
+	}
+	return err
+}
+
+// at is the time of a number of such units.
+func (m *moment) at(unit time.Duration) (time.Duration, error) {
+	if m.date != 0 {
+		return m.date, nil
+	}
+	return scaled("timestamp", m.number, unit)
+}
+
+// scaled is so many units, which must be a time from 0 on.
+func scaled(key string, n float64, unit time.Duration) (time.Duration, error) {
+	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
+		return time.Duration(d), nil
+	}
+	return 0, fmt.Errorf("%s is %g; write a number from 0 on", key, n)
+}
+
+// label is a text or a number that names something.
+type label string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *label) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case 'n':
+		return nil
+	case '"':
+		return json.Unmarshal(b, (*string)(l))
+	case '{', '[', 't', 'f':
+		return fmt.Errorf("%.20s is no name; write a text or a number", b)
+	}
+	*l = label(b)
+	return nil
+}
+
+// parser turns objects into records. It remembers chats, to find those they go on.
+type parser struct {
+	blockTokens int
+	chats       *recent
+}
+
+// parse reads one object, which has the records of one or more conversations.
+func (p *parser) parse(b []byte) ([]Record, error) {
+	var o object
+	if err := json.Unmarshal(b, &o); err != nil {
+		return nil, fmt.Errorf("not a JSON object of a record: %w; write one per line, or an array of them", err)
+	}
+	var r Record
+	var err error
+	switch {
+	case o.Spans != nil:
+		return o.spans()
+	case o.ChatID != "":
+		r, err = p.bailian(&o)
+	case o.Turns != nil:
+		r, err = p.session(&o)
+	case o.Input != nil || o.TextInput != "" || o.Text != "" || o.Messages != nil && (o.Timestamp.known || o.Session != ""):
+		r, err = p.mooncake(&o)
+	case o.Messages != nil || o.Conversations != nil || o.Conversation != nil:
+		r, err = o.dataset()
+	default:
+		err = fmt.Errorf("%.60q is a record of no known form; docs/how-to/traces.md has them", bytes.TrimSpace(b))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []Record{r}, nil
+}
+
+// timing fills in when the record came, counted in such units.
+func (r *Record) timing(o *object, unit time.Duration) (err error) {
+	if r.timed = o.Timestamp.known; r.timed {
+		r.At, err = o.Timestamp.at(unit)
+	}
+	return err
+}
+
+// mooncake is a line of Mooncake's, with what AIPerf added to it: sessions whose
+// turns follow each other and add to the history, and texts.
+func (p *parser) mooncake(o *object) (Record, error) {
+	turn, err := p.turn(o, mooncakeBlock)
+	r := Record{Session: string(o.Session), Turns: []Turn{turn}, delta: o.Session != "" && (o.Messages == nil || o.Mode == "delta")}
+	return r, errors.Join(err, r.timing(o, time.Millisecond))
+}
+
+// bailian is a line of Alibaba Bailian's: the prompt of a later turn has the whole
+// history in it.
+func (p *parser) bailian(o *object) (Record, error) {
+	if o.Input == nil {
+		return Record{}, errors.New("input_length is missing; write the tokens of the prompt")
+	}
+	if !o.Timestamp.known {
+		return Record{}, errors.New("timestamp is missing; write it in seconds")
+	}
+	turn, err := p.turn(o, bailianBlock)
+	r := Record{Session: string(o.ChatID), Turns: []Turn{turn}}
+	if root, ok := p.chats.get(string(o.Parent)); ok {
+		r.Session = root
+	}
+	p.chats.put(string(o.ChatID), r.Session)
+	return r, errors.Join(err, r.timing(o, time.Second))
+}
+
+// session is a line of AIPerf's multi-turn files: a whole conversation.
+func (p *parser) session(o *object) (Record, error) {
+	r := Record{Session: string(o.Session)}
+	var system []Message
+	for i := range o.Turns {
+		t := &o.Turns[i]
+		if t.Role == "system" && i == 0 {
+			system = []Message{{Role: t.Role, Content: Text(t.Text)}}
+			continue
+		}
+		turn, err := p.turn(t, mooncakeBlock)
+		if len(turn.Messages) == 0 && turn.Prompt == 0 && err == nil {
+			err = errors.New("has neither text nor input_length; write one")
+		}
+		if err == nil && len(r.Turns) == 0 {
+			err = r.timing(t, time.Millisecond)
+			turn.Messages = append(system, turn.Messages...)
+		}
+		if err != nil {
+			return Record{}, fmt.Errorf("turns[%d]: %w", i, err)
+		}
+		r.Turns = append(r.Turns, turn)
+	}
+	if len(r.Turns) == 0 {
+		return Record{}, errors.New("turns is empty; write one or more, or remove the line")
+	}
+	return r, nil
+}
+
+// turn is what all forms with lengths have.
+func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
+	t := Turn{Output: o.Output, Blocks: o.HashIDs, BlockTokens: blockTokens, Messages: o.Messages}
+	if p.blockTokens > 0 {
+		t.BlockTokens = p.blockTokens
+	}
+	if o.Input != nil {
+		t.Prompt = max(*o.Input, 1)
+		if *o.Input < 0 || *o.Input > mostTokens {
+			return t, tooMany("input_length", *o.Input)
+		}
+	}
+	if o.Output < 0 || o.Output > mostTokens {
+		return t, tooMany("output_length", o.Output)
+	}
+	if text := o.TextInput + o.Text; text != "" {
+		t.Messages = append(t.Messages, Message{Role: "user", Content: Text(text)})
+	}
+	for i, m := range t.Messages {
+		if strings.TrimSpace(m.Role) == "" {
+			return t, fmt.Errorf("messages[%d] has no role; write user, assistant or system", i)
+		}
+	}
+	var err error
+	t.After, err = scaled("delay", o.Delay, time.Millisecond)
+	return t, err
+}
+
+func tooMany(key string, n int) error {
+	return fmt.Errorf("%s is %d; write 0 to %d tokens", key, n, mostTokens)
+}
+
+// dataset is a conversation of a data set: what the user said, one turn each.
+func (o *object) dataset() (Record, error) {
+	said, err := o.users()
+	if err != nil {
+		return Record{}, err
+	}
+	var r Record
+	for _, text := range said.User {
+		r.Turns = append(r.Turns, Turn{Messages: []Message{{Role: "user", Content: Text(text)}}})
+	}
+	if first := &r.Turns[0]; said.System != "" {
+		first.Messages = []Message{{Role: "system", Content: Text(said.System)}, first.Messages[0]}
+	}
+	return r, r.timing(o, time.Second)
+}
+
+// date reads the dates that traces have, as a time since 1970 in UTC.
+func date(text string) (time.Duration, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return time.Duration(at.UnixNano()), nil
+		}
+	}
+	return 0, fmt.Errorf("%.40q is no time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number", text)
+}

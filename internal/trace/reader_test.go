@@ -1,0 +1,226 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const ms = time.Millisecond
+
+// all reads a trace to its end.
+func all(from io.Reader, o Options) (out []Record, err error) {
+	r, err := NewReader("trace", from, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, rec)
+	}
+}
+
+func sameRecords(t *testing.T, got, want []Record) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Record{}), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+func user(text string) []Message { return []Message{{Role: "user", Content: Text(text)}} }
+
+// single is a record of one turn.
+func single(at time.Duration, session string, t Turn) Record {
+	return Record{At: at, Session: session, Turns: []Turn{t}}
+}
+
+// samples are what is in the files of testdata.
+func samples() map[string][]Record {
+	retold := []uint64{1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+	thrice := append(append([]uint64(nil), retold[:11]...), 15)
+	return map[string][]Record{
+		"mooncake.jsonl": {
+			single(0, "", Turn{Prompt: 1100, Output: 40, Blocks: []uint64{7, 8, 9}, BlockTokens: 512}),
+			single(250*ms, "", Turn{Prompt: 1300, Output: 12, Blocks: []uint64{7, 8, 10}, BlockTokens: 512}),
+			single(900*ms, "", Turn{Prompt: 600, Output: 3, Blocks: []uint64{11, 12}, BlockTokens: 512}),
+		},
+		"aiperf-sessions.jsonl": {
+			{Session: "a", Turns: []Turn{{Prompt: 300, Output: 40, BlockTokens: 512}, {After: 1500 * ms, Prompt: 50, Output: 20, BlockTokens: 512}}},
+			single(400*ms, "b", Turn{Output: 9, BlockTokens: 512, Messages: user("What is a tide?")}),
+			single(700*ms, "", Turn{Output: 30, BlockTokens: 512, Messages: []Message{{"user", "Hello"}, {"assistant", "Hi."}, {"user", "How deep is the sea?"}}}),
+		},
+		"aiperf-multi-turn.jsonl": {
+			{Session: "one", Turns: []Turn{
+				{Output: 30, BlockTokens: 512, Messages: []Message{{"system", "Be brief."}, {"user", "What is rain?"}}},
+				{After: 2 * time.Second, BlockTokens: 512, Messages: user("And snow?")},
+			}},
+			single(time.Second, "two", Turn{BlockTokens: 512, Messages: user("Name three rivers.")}),
+		},
+		"bailian.jsonl": {
+			single(0, "159", Turn{Prompt: 40, Output: 132, Blocks: []uint64{1, 2, 3}, BlockTokens: 16}),
+			single(875*ms, "161", Turn{Prompt: 10, Output: 5, Blocks: []uint64{4}, BlockTokens: 16}),
+			single(9375*ms, "159", Turn{Prompt: 190, Output: 80, Blocks: retold, BlockTokens: 16}),
+			single(28875*ms, "159", Turn{Prompt: 200, Output: 8, Blocks: thrice, BlockTokens: 16}),
+		},
+		"burstgpt.csv": {
+			single(0, "s-1", Turn{Prompt: 470, Output: 18}),
+			single(40500*ms, "", Turn{Prompt: 1080, Output: 230}),
+			single(113*time.Second, "s-1", Turn{Prompt: 410}),
+		},
+		"azure.csv": {
+			single(0, "", Turn{Prompt: 370, Output: 44}),
+			single(4314579*time.Microsecond, "", Turn{Prompt: 390, Output: 109}),
+			single(time.Minute, "", Turn{Prompt: 20000, Output: 5000}),
+		},
+		"azure-2024.csv": {
+			single(0, "", Turn{Prompt: 2160, Output: 9}),
+			single(7405*time.Microsecond, "", Turn{Prompt: 2395, Output: 4}),
+		},
+		"servegen.csv": {single(0, "", Turn{Prompt: 10, Output: 20}), single(750*ms, "", Turn{Prompt: 15, Output: 25})},
+		"sharegpt.json": {
+			{Turns: []Turn{{Messages: []Message{{"system", "Be kind."}, {"user", "What is a fjord?"}}}, {Messages: user("Where?")}}},
+			single(0, "", Turn{Messages: user("Write a haiku.")}),
+		},
+		"vllm-multi-turn.json": {
+			{Turns: []Turn{{Messages: user("Count to three.")}, {Messages: user("Backwards.")}}},
+			single(0, "", Turn{Messages: user("What is ice?")}),
+		},
+		"lmsys.jsonl": {single(0, "", Turn{Messages: user("What is wind?")}), single(0, "", Turn{Messages: user("What is fog?")})},
+		"otel.jsonl": { // in the order of their beginnings
+			single(0, "", Turn{Prompt: 7, Output: 4, Messages: user("What is dew?")}),
+			single(500*ms, "conv-1", Turn{Prompt: 120, Output: 33}),
+		},
+	}
+}
+
+func sample(tb testing.TB, name string) []byte {
+	tb.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return data
+}
+
+// TestForms reads a sample of each form, plain and packed.
+func TestForms(t *testing.T) {
+	for name, want := range samples() {
+		t.Run(name, func(t *testing.T) {
+			data := sample(t, name)
+			var zipped, zst bytes.Buffer
+			g := gzip.NewWriter(&zipped)
+			z, err := zstd.NewWriter(&zst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range []io.WriteCloser{g, z} {
+				if _, err := w.Write(data); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, from := range []io.Reader{bytes.NewReader(data), &zipped, &zst} {
+				got, err := all(from, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameRecords(t, got, want)
+			}
+		})
+	}
+}
+
+// TestWindow cuts sessions nowhere but at the end.
+func TestWindow(t *testing.T) {
+	data := sample(t, "bailian.jsonl")
+	for _, c := range []struct {
+		from, to time.Duration
+		want     []time.Duration
+	}{
+		{0, 0, []time.Duration{0, 875 * ms, 9375 * ms, 28875 * ms}},
+		{0, 10 * time.Second, []time.Duration{0, 875 * ms, 9375 * ms}},
+		{500 * ms, 0, []time.Duration{375 * ms}}, // the others' session began before
+	} {
+		got, err := all(bytes.NewReader(data), Options{From: c.from, To: c.to})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []time.Duration
+		for _, r := range got {
+			at = append(at, r.At)
+		}
+		if !cmp.Equal(at, c.want) {
+			t.Errorf("from %s to %s: %v, want %v", c.from, c.to, at, c.want)
+		}
+	}
+}
+
+// TestBadTraces: each message has the place, the value and the remedy.
+func TestBadTraces(t *testing.T) {
+	const good = `{"timestamp": 0, "input_length": 5}` + "\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "trace: the trace has no records; docs/how-to/traces.md has the forms that are read"},
+		{good + `{"timestamp": 1, "input_length": -5}`, "trace, line 2: input_length is -5; write 0 to 2000000 tokens"},
+		{good + `{"timestamp": -1, "input_length": 5}`, "trace, line 2: timestamp is -1; write a number from 0 on"},
+		{good + `{"timestamp": "soon", "input_length": 5}`, `trace, line 2: not a JSON object of a record: "soon" is no time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number; write one per line, or an array of them`},
+		{good + `{"timestamp": 1, "input_length": 5, "output_length": 3000000}`, "trace, line 2: output_length is 3000000; write 0 to 2000000 tokens"},
+		{good + `{"timestamp": 1, "input_length": 5, "delay": -2}`, "trace, line 2: delay is -2; write a number from 0 on"},
+		{good + `{"input_length": 5}`, "trace, record 2: some records have a time and others have none; give all of them one, or none"},
+		{good + `{"timestamp": 1`, "trace, line 2: not a JSON object of a record: unexpected end of JSON input; write one per line, or an array of them"},
+		{good + `{"speed": 3}`, `trace, line 2: "{\"speed\": 3}" is a record of no known form; docs/how-to/traces.md has them`},
+		{`{"chat_id": 3, "input_length": 4}`, "trace, line 1: timestamp is missing; write it in seconds"},
+		{`{"chat_id": 3, "timestamp": 4}`, "trace, line 1: input_length is missing; write the tokens of the prompt"},
+		{`{"chat_id": {}, "timestamp": 4}`, "trace, line 1: not a JSON object of a record: {} is no name; write a text or a number; write one per line, or an array of them"},
+		{`{"session_id": "a", "turns": []}`, "trace, line 1: turns is empty; write one or more, or remove the line"},
+		{`{"session_id": "a", "turns": [{"output_length": 3}]}`, "trace, line 1: turns[0]: has neither text nor input_length; write one"},
+		{`{"session_id": "a", "messages": [{"content": "x"}]}`, "trace, line 1: messages[0] has no role; write user, assistant or system"},
+		{
+			`{"session_id": "a", "input_length": 3}` + "\n" + `{"session_id": "b", "input_length": 3}` + "\n" + `{"session_id": "a", "input_length": 3}`,
+			`trace, record 3: turns of session "a" stand apart; sort the file by session, those in the order of their first turns`,
+		},
+		{`{"messages": [{"role": "assistant", "content": "x"}]}`, `trace, line 1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
+		{`[{"conversations": [{"from": "cat", "value": "x"}]}]`, `trace, element 1: conversations[0]: from "cat" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
+		{`[{"timestamp": 0, "input_length": 5}`, "trace, element 2: unexpected EOF; take a whole copy of the file"},
+		{"when,what\n1,2\n", `trace, line 1: "when,what" has no column of the time; name one timestamp or arrival_time`},
+		{"timestamp,input_tokens\n1,2\n", `trace, line 1: "timestamp,input_tokens" has no column of the answer's tokens; name one generatedtokens or response tokens or output_tokens or output_length or completion_tokens`},
+		{"timestamp,input_tokens,output_tokens\n1,x,3\n", `trace, line 2: the prompt's tokens are "x"; write a number from 0 to 2000000`},
+		{"timestamp,input_tokens,output_tokens\n1,2,-3\n", `trace, line 2: the answer's tokens are "-3"; write a number from 0 to 2000000`},
+		{"timestamp,input_tokens,output_tokens\nnow,2,3\n", `trace, line 2: "now" is no time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number`},
+		{"timestamp,input_tokens,output_tokens\n1,2\n", "trace, line 2: wrong number of fields; write as many columns as the first line names"},
+		{
+			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"x","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"1"}}]}]}]}]}`,
+			`trace, line 1: span 1: startTimeUnixNano is "x"; write nanoseconds since 1970`,
+		},
+		{
+			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.usage.input_tokens","value":{"stringValue":"1"}}]}]}]}]}`,
+			`trace, line 1: span 1: gen_ai.usage.input_tokens is ""; write an intValue of 0 to 2000000 tokens`,
+		},
+		{"\x1f\x8bnonsense", "trace: unpacking it as gzip: gzip: invalid header; take a whole copy of the file"},
+		{strings.Repeat(`{"timestamp": 9, "input_length": 5}`+"\n", mostHeld+1) + good, "trace, record 2050: it came 9ms earlier than one that stands more than 2048 records before it; sort the file by time"},
+		{`{"text": "` + strings.Repeat("a", maxLine) + `"}`, "trace, line 1: the record is longer than 4 MiB; leave it out"},
+		{`[{"text": "` + strings.Repeat("a", 3*maxLine) + `"}]`, "trace, element 1: the record is longer than 4 MiB; leave it out; take a whole copy of the file"},
+	} {
+		_, err := all(strings.NewReader(c.text), Options{})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%.80q:\ngot  %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}

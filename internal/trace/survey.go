@@ -1,0 +1,74 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Summary is what a whole trace, or its window, has in it.
+type Summary struct {
+	// Records are conversations, Turns their requests.
+	Records, Turns int
+	// Timed says that they have times; Lap is how long they take, with a mean
+	// interval after the last one.
+	Timed bool
+	Lap   time.Duration
+	// Prompt are all prompts' tokens, those of the history with them, as far as
+	// lengths are known, and Output those of the answers.
+	Prompt, Output float64
+}
+
+// Rate is the mean of conversations per second; 0 without times.
+func (s Summary) Rate() float64 {
+	if s.Lap <= 0 {
+		return 0
+	}
+	return float64(s.Records) / s.Lap.Seconds()
+}
+
+// Survey reads a trace to its end, and returns what is in it or its first mistake.
+func Survey(path string, o Options) (Summary, error) {
+	r, err := Open(path, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	defer r.Close()
+	var s Summary
+	var first, last time.Duration
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return s, err
+		}
+		if s.Records == 0 {
+			first = rec.At
+		}
+		last = rec.At
+		s.add(&rec)
+	}
+	if s.Timed = r.Timed(); s.Records == 0 {
+		return s, fmt.Errorf("%s: no session begins in the window; widen it", path)
+	}
+	if span := last - first; span > 0 {
+		s.Lap = span + span/time.Duration(s.Records-1)
+	}
+	return s, nil
+}
+
+func (s *Summary) add(r *Record) {
+	s.Records++
+	history := 0
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		s.Turns++
+		history += t.Prompt
+		s.Prompt += float64(history)
+		s.Output += float64(t.Output)
+		history += t.Output
+	}
+}

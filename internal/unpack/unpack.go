@@ -1,0 +1,45 @@
+// Package unpack reads files that may be compressed.
+package unpack
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// buffer is the least that is read at once, in bytes.
+	buffer = 64 << 10
+	// window is the most memory that zstd may ask for, in bytes.
+	window = 64 << 20
+)
+
+// NewReader reads what may be compressed by gzip or zstd, which it tells by its
+// first bytes. The function frees what reading took, and does not close r.
+func NewReader(r io.Reader) (plain io.Reader, closePlain func(), err error) {
+	b := bufio.NewReaderSize(r, buffer)
+	head, _ := b.Peek(4) // an error comes again
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, nil, broken("gzip", err)
+		}
+		return z, func() { _ = z.Close() }, nil // which has nothing more to say than the reads
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
+		if err != nil {
+			return nil, nil, broken("zstd", err)
+		}
+		return z, z.Close, nil
+	}
+	return b, func() {}, nil
+}
+
+func broken(how string, err error) error {
+	return fmt.Errorf("unpacking it as %s: %w; take a whole copy of the file", how, err)
+}
