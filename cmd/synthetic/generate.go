@@ -36,7 +36,7 @@ func addGenerate(app *kingpin.Application) []command {
 	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of what synthetic reads and exports.")
 	return []command{
 		fromConfig(g, "rules", "Write alert rules from the SLOs and the traffic of a configuration: a Prometheus rule file and a PrometheusRule resource.", (*generateFlags).rules),
-		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", dashboards),
+		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", (*generateFlags).dashboards),
 		ofProgram(g, "schema", "Write the JSON Schema of a file, by which editors complete and check its keys.", schema, "config", "plan"),
 		ofProgram(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
 		ofProgram(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
@@ -122,10 +122,7 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
-	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
-	if f.style == "kube-prometheus" {
-		in.Severities = f.severities.Or(rules.KubePrometheus())
-	}
+	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.called()
 	generated, err := rules.Generate(in)
 	if err != nil {
 		return nil, err
@@ -141,8 +138,16 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
-func dashboards(_ *generateFlags, cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs}
+// called is what pages and tickets are called.
+func (f *generateFlags) called() rules.Severities {
+	if f.style == "kube-prometheus" {
+		return f.severities.Or(rules.KubePrometheus())
+	}
+	return f.severities
+}
+
+func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
+	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.called().Label, SeverityPage: f.called().Page}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}
