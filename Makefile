@@ -64,6 +64,7 @@ e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
+	./$(BIN) generate grafana --config.file=$(CONFIG) --output.dir=alerts/grafana
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	for file in config plan; do \
 		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \

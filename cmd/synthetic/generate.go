@@ -30,6 +30,7 @@ type generateFlags struct {
 	replicas                 int
 	severities               rules.Severities
 	style                    string
+	datasource               string
 }
 
 func addGenerate(app *kingpin.Application) []command {
@@ -37,6 +38,8 @@ func addGenerate(app *kingpin.Application) []command {
 	return []command{
 		fromConfig(g, "rules", "Write alert rules from the SLOs and the traffic of a configuration: a Prometheus rule file and a PrometheusRule resource.", (*generateFlags).rules),
 		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", (*generateFlags).dashboards),
+		fromConfig(g, "grafana", "Write the alerts as rules that Grafana evaluates itself, for its provisioning, and the recorded series that they read, for Prometheus.", (*generateFlags).grafana),
+		fromConfig(g, "mixin", "Write rules and dashboards as a monitoring mixin (jsonnet).", (*generateFlags).mixin),
 		ofProgram(g, "schema", "Write the JSON Schema of a file, by which editors complete and check its keys.", schema, "config", "plan"),
 		ofProgram(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
 		ofProgram(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
@@ -55,6 +58,9 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("severity.label", "Label that tells pages from tickets, instead of that of the style.").PlaceHolder("NAME").StringVar(&f.severities.Label)
 	c.Flag("severity.page", "Its value for pages.").PlaceHolder("VALUE").StringVar(&f.severities.Page)
 	c.Flag("severity.ticket", "Its value for tickets.").PlaceHolder("VALUE").StringVar(&f.severities.Ticket)
+	if name == "grafana" {
+		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
+	}
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
@@ -119,11 +125,16 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 	return writeAll(e, f.outputDir, files)
 }
 
-// rules returns the rule file and the resource that wraps it.
-func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
+// generated are the rules of the configuration.
+func (f *generateFlags) generated(cfg *config.Config) (rules.Rules, error) {
 	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
 	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.called()
-	generated, err := rules.Generate(in)
+	return rules.Generate(in)
+}
+
+// rules returns the rule file and the resource that wraps it.
+func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
+	generated, err := f.generated(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +147,23 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 		return nil, err
 	}
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
+}
+
+// grafana returns the alerts for Grafana and, for Prometheus, what they read.
+func (f *generateFlags) grafana(cfg *config.Config) ([]output, error) {
+	generated, err := f.generated(cfg)
+	if err != nil {
+		return nil, err
+	}
+	alerts, err := generated.GrafanaYAML(f.datasource)
+	if err != nil {
+		return nil, err
+	}
+	recording, err := generated.Recording().PrometheusYAML()
+	if err != nil {
+		return nil, err
+	}
+	return []output{{"grafana-alerts.yaml", alerts}, {"recording-rules.yml", recording}}, nil
 }
 
 // called is what pages and tickets are called.
