@@ -75,6 +75,16 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
 
+# The Grafana must show its dashboards to whoever asks (anonymous access, role Viewer).
+CHROMIUM ?= chromium --headless=new --hide-scrollbars $(if $(filter 0,$(shell id -u)),--no-sandbox)
+.PHONY: screenshots
+screenshots: ## Pictures of the dashboards in the Grafana at GRAFANA_URL, into docs/img
+	@test -n "$(GRAFANA_URL)" || { echo 'Name a Grafana that has the dashboards: make screenshots GRAFANA_URL=http://127.0.0.1:3000'; exit 1; }
+	for board in slo-overview target-detail fleet prober-health; do \
+		$(CHROMIUM) --window-size=1440,1800 --virtual-time-budget=30000 --screenshot=docs/img/grafana-$$board.png \
+			"$(GRAFANA_URL)/d/synthetic-$$board?kiosk&theme=light&from=now-30m&to=now" || exit 1; \
+	done
+
 GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES
 .PHONY: check-generated
 check-generated: generate ## Fail if a generated file is stale

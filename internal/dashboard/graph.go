@@ -52,6 +52,10 @@ func (g graphView) draw(p panel) (dashboard.Panel, error) {
 		Legend(smallLegend()).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.Stacked))
 	g.axis(b)
+	if p.Unit == "percentunit" {
+		// Where all is 0, Grafana's own axis ends at 10,000 %.
+		b.AxisSoftMax(0.05)
+	}
 	if g.Stacked {
 		b.FillOpacity(40).Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal))
 	}
@@ -91,6 +95,9 @@ func (s style) properties() []dashboard.DynamicConfigValue {
 	}
 	if s.Dashed {
 		out = append(out, property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}), property("custom.showPoints", "never"))
+	}
+	if s.Color == "transparent" {
+		out = append(out, property("custom.hideFrom", map[string]bool{"legend": true, "tooltip": false, "viz": false}))
 	}
 	if s.Down != "" {
 		out = append(out, property("custom.fillBelowTo", s.Down), property("custom.fillOpacity", 12))
