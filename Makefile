@@ -64,6 +64,7 @@ e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
+	./$(BIN) generate grafana --config.file=$(CONFIG) --output.dir=alerts/grafana
 	./$(BIN) generate dashboards --config.file=$(CONFIG) --output.dir=dashboards
 	for file in config plan; do \
 		./$(BIN) generate reference $$file --output.dir=$(REFERENCE) && \
@@ -73,6 +74,16 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
+
+# The Grafana must show its dashboards to whoever asks (anonymous access, role Viewer).
+CHROMIUM ?= chromium --headless=new --hide-scrollbars $(if $(filter 0,$(shell id -u)),--no-sandbox)
+.PHONY: screenshots
+screenshots: ## Pictures of the dashboards in the Grafana at GRAFANA_URL, into docs/img
+	@test -n "$(GRAFANA_URL)" || { echo 'Name a Grafana that has the dashboards: make screenshots GRAFANA_URL=http://127.0.0.1:3000'; exit 1; }
+	for board in slo-overview target-detail fleet prober-health; do \
+		$(CHROMIUM) --window-size=1440,1800 --virtual-time-budget=30000 --screenshot=docs/img/grafana-$$board.png \
+			"$(GRAFANA_URL)/d/synthetic-$$board?kiosk&theme=light&from=now-30m&to=now" || exit 1; \
+	done
 
 GENERATED := alerts dashboards docs deploy/helm plans THIRD_PARTY_NOTICES
 .PHONY: check-generated

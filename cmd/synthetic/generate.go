@@ -30,13 +30,16 @@ type generateFlags struct {
 	replicas                 int
 	severities               rules.Severities
 	style                    string
+	datasource               string
 }
 
 func addGenerate(app *kingpin.Application) []command {
 	g := app.Command("generate", "Write alert rules and dashboards for a configuration, or the schemas and references of what synthetic reads and exports.")
 	return []command{
 		fromConfig(g, "rules", "Write alert rules from the SLOs and the traffic of a configuration: a Prometheus rule file and a PrometheusRule resource.", (*generateFlags).rules),
-		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", dashboards),
+		fromConfig(g, "dashboards", "Write dashboards (Grafana JSON) from the SLOs and the traffic of a configuration.", (*generateFlags).dashboards),
+		fromConfig(g, "grafana", "Write the alerts as rules that Grafana evaluates itself, for its provisioning, and the recorded series that they read, for Prometheus.", (*generateFlags).grafana),
+		fromConfig(g, "mixin", "Write rules and dashboards as a monitoring mixin (jsonnet).", (*generateFlags).mixin),
 		ofProgram(g, "schema", "Write the JSON Schema of a file, by which editors complete and check its keys.", schema, "config", "plan"),
 		ofProgram(g, "reference", "Write the reference of every key of a file, as Markdown.", reference, "config", "plan"),
 		ofProgram(g, "metrics", "Write the reference of every exported metric, as Markdown.", metricsReference),
@@ -55,6 +58,9 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("severity.label", "Label that tells pages from tickets, instead of that of the style.").PlaceHolder("NAME").StringVar(&f.severities.Label)
 	c.Flag("severity.page", "Its value for pages.").PlaceHolder("VALUE").StringVar(&f.severities.Page)
 	c.Flag("severity.ticket", "Its value for tickets.").PlaceHolder("VALUE").StringVar(&f.severities.Ticket)
+	if name == "grafana" {
+		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
+	}
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
@@ -119,14 +125,16 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 	return writeAll(e, f.outputDir, files)
 }
 
+// generated are the rules of the configuration.
+func (f *generateFlags) generated(cfg *config.Config) (rules.Rules, error) {
+	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
+	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.called()
+	return rules.Generate(in)
+}
+
 // rules returns the rule file and the resource that wraps it.
 func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
-	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
-	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.severities
-	if f.style == "kube-prometheus" {
-		in.Severities = f.severities.Or(rules.KubePrometheus())
-	}
-	generated, err := rules.Generate(in)
+	generated, err := f.generated(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +149,33 @@ func (f *generateFlags) rules(cfg *config.Config) ([]output, error) {
 	return []output{{"synthetic-rules.yml", plain}, {"prometheusrule.yaml", resource}}, nil
 }
 
-func dashboards(_ *generateFlags, cfg *config.Config) ([]output, error) {
-	in := dashboard.Input{SLOs: cfg.SLOs}
+// grafana returns the alerts for Grafana and, for Prometheus, what they read.
+func (f *generateFlags) grafana(cfg *config.Config) ([]output, error) {
+	generated, err := f.generated(cfg)
+	if err != nil {
+		return nil, err
+	}
+	alerts, err := generated.GrafanaYAML(f.datasource)
+	if err != nil {
+		return nil, err
+	}
+	recording, err := generated.Recording().PrometheusYAML()
+	if err != nil {
+		return nil, err
+	}
+	return []output{{"grafana-alerts.yaml", alerts}, {"recording-rules.yml", recording}}, nil
+}
+
+// called is what pages and tickets are called.
+func (f *generateFlags) called() rules.Severities {
+	if f.style == "kube-prometheus" {
+		return f.severities.Or(rules.KubePrometheus())
+	}
+	return f.severities
+}
+
+func (f *generateFlags) dashboards(cfg *config.Config) ([]output, error) {
+	in := dashboard.Input{SLOs: cfg.SLOs, SeverityLabel: f.called().Label, SeverityPage: f.called().Page}
 	for _, j := range cfg.Jobs {
 		in.Traffic = append(in.Traffic, j.Traffic)
 	}

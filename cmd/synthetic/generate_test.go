@@ -45,7 +45,9 @@ func TestGenerateWrites(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "deep")
 	for what, files := range map[string][]string{
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
-		"dashboards": {"slo-overview.json", "target-detail.json", "prober-health.json"},
+		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json"},
+		"grafana":    {"grafana-alerts.yaml", "recording-rules.yml"},
+		"mixin":      {"mixin.libsonnet"},
 	} {
 		var out, errs strings.Builder
 		if code := run(t.Context(), []string{"generate", what, "--config.file=" + config, "--output.dir=" + dir}, &out, &errs); code != exitOK {

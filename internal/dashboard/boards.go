@@ -27,29 +27,48 @@ type board struct {
 	Title, About string
 	// PerProber adds the variable that picks probers by their instance.
 	PerProber bool `yaml:"per_prober"`
-	Rows      []row
+	// OneJob makes the variables pick one target and one workload.
+	OneJob bool `yaml:"one_job"`
+	Rows   []row
+	// Marks are put on the time axis of every panel.
+	Marks []mark `yaml:"-"`
 }
+
+// mark is an annotation: a thin line where its query has a sample.
+type mark struct{ Name, Color, Text, Expr string }
 
 // boards reads the dashboards for an input.
 func boards(in Input) ([]board, error) {
-	forms, err := template.New("").Delims("<<", ">>").Funcs(functions(in.SLOs)).ParseFS(sources, "boards/*.yml")
+	forms, err := template.New("").Delims("<<", ">>").Funcs(functions(in)).ParseFS(sources, "boards/*.yml")
 	if err != nil {
 		return nil, err
 	}
 	out := []board{
 		{File: "slo-overview", UID: OverviewUID},
+		{File: "fleet", UID: FleetUID},
 		{File: "target-detail", UID: TargetUID},
 		{File: "prober-health", UID: HealthUID},
 	}
+	read := func(file string, into any) error {
+		var text bytes.Buffer
+		if err := forms.ExecuteTemplate(&text, file+".yml", in); err != nil {
+			return err
+		}
+		if err := decode(text.Bytes(), into); err != nil {
+			return fmt.Errorf("reading the dashboard %q: %w", file, err)
+		}
+		return nil
+	}
+	var marks []mark
+	if err := read("marks", &marks); err != nil {
+		return nil, err
+	}
 	for i := range out {
 		b := &out[i]
-		var text bytes.Buffer
-		if err := forms.ExecuteTemplate(&text, b.File+".yml", in); err != nil {
+		if err := read(b.File, b); err != nil {
 			return nil, err
 		}
-		if err := decode(text.Bytes(), b); err != nil {
-			return nil, fmt.Errorf("reading the dashboard %q: %w", b.File, err)
-		}
+		b.Marks = marks
 		b.scope()
 	}
 	return out, nil

@@ -92,7 +92,8 @@ func TestPanelsDoNotOverlap(t *testing.T) {
 // foreign are the series that the catalog does not hold.
 func foreign() map[string][]string {
 	return map[string][]string{
-		"ALERTS":                        {"alertname", "alertstate"},
+		"ALERTS":                        {"alertname", "alertstate", "severity", "target", "workload"},
+		"ALERTS_FOR_STATE":              {"alertname", "severity", "target", "workload"},
 		"process_cpu_seconds_total":     nil,
 		"process_resident_memory_bytes": nil,
 		"process_open_fds":              nil,
@@ -109,7 +110,7 @@ func labelsOf(name string) ([]string, bool) {
 		return append(scraped, own...), true
 	}
 	base, bucket := strings.CutSuffix(name, "_bucket")
-	for _, m := range metrics.Catalog() {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
 		if m.Name == base && bucket == (m.Kind == metrics.Histogram) {
 			return append(append(scraped, "le"), m.Labels...), true
 		}
@@ -163,8 +164,10 @@ func checkQuery(t *testing.T, where, expr string) {
 // within have.
 func checkGrouping(t *testing.T, where string, agg *parser.AggregateExpr) {
 	t.Helper()
-	parser.Inspect(agg.Expr, func(n parser.Node, _ []parser.Node) error {
-		if v, ok := n.(*parser.VectorSelector); ok {
+	parser.Inspect(agg.Expr, func(n parser.Node, path []parser.Node) error {
+		// What is summed already has the labels of that sum, which may be joined with more.
+		within := slices.ContainsFunc(path, func(n parser.Node) bool { _, ok := n.(*parser.AggregateExpr); return ok })
+		if v, ok := n.(*parser.VectorSelector); ok && !within {
 			known, _ := labelsOf(v.Name)
 			for _, l := range agg.Grouping {
 				if !slices.Contains(known, l) {
@@ -201,6 +204,7 @@ func TestPopulationsStayApart(t *testing.T) {
 func TestVariablesAndLinks(t *testing.T) {
 	want := map[string][]string{
 		dashboard.OverviewUID: {"datasource", "target", "workload", "resolution"},
+		dashboard.FleetUID:    {"datasource", "target", "workload", "instance", "resolution"},
 		dashboard.TargetUID:   {"datasource", "target", "workload", "resolution"},
 		dashboard.HealthUID:   {"datasource", "target", "workload", "instance", "resolution"},
 	}
@@ -209,7 +213,9 @@ func TestVariablesAndLinks(t *testing.T) {
 		var names []string
 		for _, v := range b.Templating.List {
 			names = append(names, v.Name)
-			if v.Type == "query" && !(v.Multi && v.IncludeAll && v.AllValue == ".*" && strings.HasPrefix(v.Definition, "label_values(synthetic_")) {
+			// The detail is of one target and workload.
+			all := v.Multi && v.IncludeAll && v.AllValue == ".*"
+			if v.Type == "query" && (all == (b.UID == dashboard.TargetUID) || !strings.HasPrefix(v.Definition, "label_values(synthetic_")) {
 				t.Errorf("%s: variable %+v", d.File, v)
 			}
 		}

@@ -7,6 +7,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -25,6 +26,17 @@ type Input struct {
 	// Traffic sets the initial resolution: the slower the probes, the coarser.
 	// Empty stands for probes of at least one conversation every 12 seconds.
 	Traffic []workload.Traffic
+	// SeverityLabel is the label that tells pages from tickets and SeverityPage its
+	// value for pages; "" stands for severity and page.
+	SeverityLabel, SeverityPage string
+}
+
+// Severity is the label that tells pages from tickets.
+func (in Input) Severity() string { return cmp.Or(in.SeverityLabel, "severity") }
+
+// Pages matches the alerts that page.
+func (in Input) Pages() string {
+	return fmt.Sprintf("%s=%q", in.Severity(), cmp.Or(in.SeverityPage, "page"))
 }
 
 // Dashboard is one generated dashboard.
@@ -38,7 +50,7 @@ type Dashboard struct {
 	JSON []byte
 }
 
-// Generate returns the SLO overview, the target detail and the prober health.
+// Generate returns the overview, the fleet, the target detail and the prober health.
 // The error names the dashboard that could not be built.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
@@ -62,17 +74,21 @@ func (b board) encode(resolution string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	alerts, err := alertAnnotation()
-	if err != nil {
-		return nil, err
+	var marks []dashboard.AnnotationQuery
+	for _, m := range b.Marks {
+		built, err := m.render()
+		if err != nil {
+			return nil, err
+		}
+		marks = append(marks, built)
 	}
 	// File provisioning and sidecars take the classic schema; its successor, which
 	// the SDK prefers, is new with Grafana 12.
 	d := dashboard.NewDashboard()
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
-	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, []dashboard.AnnotationQuery{alerts}
-	d.Templating.List, d.Panels = variables(resolution, b.PerProber), panels
+	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, marks
+	d.Templating.List, d.Panels = variables(resolution, b.PerProber, b.OneJob), panels
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}
@@ -101,17 +117,18 @@ func siblings() dashboard.DashboardLink {
 	}
 }
 
-// alertAnnotation marks the times at which one of our alerts fired.
-func alertAnnotation() (dashboard.AnnotationQuery, error) {
+// render makes the annotation. Samples that are not next to each other are lines;
+// those that are would be a filled region, through which no curve is seen.
+func (m mark) render() (dashboard.AnnotationQuery, error) {
 	return dashboard.NewAnnotationQueryBuilder().
-		Name("Alerts").
+		Name(m.Name).
 		Datasource(datasource()).
 		Enable(true).
-		IconColor(red).
-		Expr(firingAlerts).
+		IconColor(m.Color).
+		Expr(m.Expr).
 		Step("1m").
-		TitleFormat("{{alertname}}").
-		TextFormat("{{slo}} {{target}} {{workload}}").
-		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(firingAlerts).Range()).
+		TitleFormat(m.Name).
+		TextFormat(m.Text).
+		Target(prometheus.NewDataqueryBuilder().RefId("Anno").Expr(m.Expr).Interval("1m").Range()).
 		Build()
 }

@@ -15,17 +15,17 @@ import (
 )
 
 // functions are what the forms of the dashboards call.
-func functions(objectives []slo.Objective) template.FuncMap {
+func functions(in Input) template.FuncMap {
+	objectives := in.SLOs
 	return template.FuncMap{
 		"turns": probe.TurnKinds, "turnName": turnName,
 		"quantiles": func() []float64 { return []float64{0.5, 0.95, 0.99} }, "statistic": metrics.Statistic,
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
-		"short":     slo.Short, "promise": promise, "percent": percent,
-		"isSLO": func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
-		"burn":  burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
-		// A share of good turns is close to 1: its course would be lost on an axis
-		// from 0.
-		"floor": func(o slo.Objective) float64 { return max(0, 1-5*o.Budget()) },
+		"promise":   promise,
+		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
+		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
+		"signals": func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
+		"severity": in.Severity, "pages": in.Pages,
 	}
 }
 

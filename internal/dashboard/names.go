@@ -5,6 +5,7 @@ const (
 	OverviewUID = "synthetic-slo-overview"
 	TargetUID   = "synthetic-target-detail"
 	HealthUID   = "synthetic-prober-health"
+	FleetUID    = "synthetic-fleet"
 )
 
 // tag marks our dashboards; the links between them select by it.
@@ -18,7 +19,3 @@ const (
 	varInstance   = "instance"
 	varResolution = "resolution"
 )
-
-// firingAlerts are our alerts that fire, as Prometheus's rule manager writes
-// them.
-const firingAlerts = `ALERTS{alertname=~"Synthetic.*",alertstate="firing"}`

@@ -12,9 +12,7 @@ import (
 
 // row is a titled band of panels, which flow from left to right and wrap.
 type row struct {
-	Title string
-	// Repeat names the variable for each of whose values the row is drawn.
-	Repeat string
+	Title  string
 	Panels []panel
 }
 
@@ -25,17 +23,19 @@ type panel struct {
 	// it looks bad.
 	Says, Read, Act string
 	// The kind of panel, of which one is set; none is a Graph.
-	Graph   graphView
-	Stat    *statView
-	Table   *tableView
-	Heatmap bool
+	Graph    graphView
+	Stat     *statView
+	Table    *tableView
+	Timeline *timelineView
+	Heatmap  bool
 	// Width and Height are in Grafana's grid of 24 columns, of which a row is
 	// about 36 pixels; 0 is 12 by 8.
 	Width, Height uint32
 	Queries       []query
 	// Levels colour the value from the given one up; the first has no value.
 	Levels []level
-	// Empty is shown when the queries return nothing.
+	// Empty is shown when the queries return nothing; not in a table, where it would
+	// stand in each empty cell.
 	Empty string
 	// ToTarget links from a series with a target label to that target's detail.
 	ToTarget bool `yaml:"to_target"`
@@ -52,6 +52,8 @@ type query struct {
 	Expr, Legend string
 	// Exemplars asks for the samples that carry trace ids.
 	Exemplars bool
+	// Trend makes a column of a table the course over the time range.
+	Trend bool
 }
 
 // view draws a kind of panel. Settings that all kinds share are render's.
@@ -67,6 +69,8 @@ func (p panel) view() view {
 		return *p.Stat
 	case p.Table != nil:
 		return *p.Table
+	case p.Timeline != nil:
+		return *p.Timeline
 	case p.Heatmap:
 		return heatmapView{}
 	}
@@ -107,9 +111,6 @@ func (r row) header(id, y uint32) *dashboard.RowPanel {
 	h := dashboard.NewRowPanel()
 	h.Id, h.Title = id, &r.Title
 	h.GridPos = &dashboard.GridPos{X: 0, Y: y, W: gridColumns, H: 1}
-	if r.Repeat != "" {
-		h.Repeat = &r.Repeat
-	}
 	return h
 }
 
@@ -125,7 +126,7 @@ func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) 
 	fields := &out.FieldConfig.Defaults
 	fields.Unit = &p.Unit
 	if p.ToTarget {
-		fields.Links = []dashboard.DashboardLink{toTarget()}
+		fields.Links = []dashboard.DashboardLink{toTarget("__field.labels.")}
 	}
 	if p.Empty != "" {
 		fields.NoValue = &p.Empty
@@ -144,7 +145,7 @@ func (p panel) render(id uint32, at dashboard.GridPos) (dashboard.Panel, error) 
 // four times of; the panel's min interval alone would not widen it.
 func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	b := prometheus.NewDataqueryBuilder().
-		RefId(string(rune('A' + i))).
+		RefId(refID(i)).
 		EditorMode(prometheus.QueryEditorModeCode).
 		Expr(q.Expr).
 		LegendFormat(q.Legend).
@@ -152,20 +153,28 @@ func (p panel) build(q query, i int) (variants.Dataquery, error) {
 	if q.Exemplars {
 		b.Exemplar(true)
 	}
-	p.view().ask(b)
+	if q.Trend {
+		graphView{}.ask(b)
+	} else {
+		p.view().ask(b)
+	}
 	return b.Build()
 }
+
+// refID is the letter of a query.
+func refID(i int) string { return string(rune('A' + i)) }
 
 func datasource() common.DataSourceRef {
 	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${" + varDatasource + "}")}
 }
 
-// toTarget leads from a series with a target label to that target's detail.
-func toTarget() dashboard.DashboardLink {
-	url := fmt.Sprintf("/d/%s?${__url_time_range}&${%s:queryparam}&var-%s=${__field.labels.%s}",
-		TargetUID, varDatasource, varTarget, varTarget)
+// toTarget leads to the detail of a target and workload, which what is clicked
+// names under a prefix of Grafana's.
+func toTarget(under string) dashboard.DashboardLink {
+	url := fmt.Sprintf("/d/%s?${__url_time_range}&${%s:queryparam}&var-%[3]s=${%[5]s%[3]s}&var-%[4]s=${%[5]s%[4]s}",
+		TargetUID, varDatasource, varTarget, varWorkload, under)
 	return dashboard.DashboardLink{
-		Title: "Detail of ${__field.labels." + varTarget + "}",
+		Title: "Detail of ${" + under + varTarget + "}",
 		Type:  dashboard.DashboardLinkTypeLink,
 		Tags:  []string{},
 		Url:   &url,

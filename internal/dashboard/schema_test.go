@@ -11,6 +11,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
@@ -21,7 +22,7 @@ func TestSchema(t *testing.T) {
 	// Those that are used, for compiling all of the SDK's takes a while.
 	runtime := cog.NewRuntime()
 	runtime.RegisterDataqueryVariant(prometheus.VariantConfig())
-	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
+	for _, panel := range []variants.PanelcfgConfig{heatmap.VariantConfig(), stat.VariantConfig(), statetimeline.VariantConfig(), table.VariantConfig(), timeseries.VariantConfig()} {
 		runtime.RegisterPanelcfgVariant(panel)
 	}
 	for _, d := range generate(t, example()) {

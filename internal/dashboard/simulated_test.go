@@ -57,7 +57,9 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 		}, s.recorder))
 	}
 
-	empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, start.Add((scrapes-1)*scrapeEvery))
+	end := start.Add((scrapes - 1) * scrapeEvery)
+	remember(t, store, end)
+	empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
 	if err != nil {
 		t.Fatal(err)
 	}

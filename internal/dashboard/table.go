@@ -1,30 +1,45 @@
 package dashboard
 
 import (
+	"cmp"
+	"strings"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 )
 
-// tableView draws a table from instant queries. One query gives one row a
-// series; several are joined by a label, one column a query.
+// tableView draws a table from instant queries: a row for each set of labels that
+// all of them have.
 type tableView struct {
-	// JoinBy is the label that joins the queries; "" for a single query.
-	JoinBy string `yaml:"join_by"`
 	// Columns are shown, in order, everything else is hidden: the times, and the
 	// labels that Prometheus or an operator may add.
 	Columns []column
+	// SortBy are titles of columns, the most important first; "-" before one turns
+	// its order.
+	SortBy []string `yaml:"sort_by"`
 }
 
 // column is a field of the table: a label, or a query's value.
 type column struct {
-	// Field is the label, or "Value #A" for query A of several.
+	// Field is the label, "Value" of a single query, "Value #A" for query A of
+	// several, or "Trend #A" for one that is a trend.
 	Field, Title string
-	Unit         string
-	Decimals     int
-	Levels       []level
-	Texts        texts
+	// Unit of a value; a label has none.
+	Unit     string
+	Decimals int
+	Levels   []level
+	Texts    texts
+	// Cell is how it is shown: color-background, gauge (up to Max), sparkline; ""
+	// is text, coloured where there are levels or texts.
+	Cell string
+	Max  float64
+	// Width is in pixels; 0 leaves it to Grafana.
+	Width int
+	// ToTarget links to the detail of the row's target and workload.
+	ToTarget bool `yaml:"to_target"`
 }
 
 func (tableView) ask(q *prometheus.DataqueryBuilder) {
@@ -37,42 +52,95 @@ func (v tableView) draw(p panel) (dashboard.Panel, error) {
 		CellHeight(common.TableCellHeightSm).
 		// Left alone, the SDK writes a null where the schema wants a list.
 		Footer(common.NewTableFooterOptionsBuilder().Show(false).Reducer([]string{})).
-		Thresholds(thresholds(p.Levels))
-	transform := func(id string, options map[string]any) {
-		b.WithTransformation(dashboard.DataTransformerConfig{Id: id, Options: options})
+		Thresholds(thresholds(p.Levels)).
+		SortBy(v.sorting())
+	for _, t := range v.transformations(p.Queries) {
+		b.WithTransformation(t)
 	}
-	if v.JoinBy != "" {
-		transform("joinByField", map[string]any{"byField": v.JoinBy, "mode": "outer"})
+	for _, c := range v.Columns {
+		b.WithOverride(dashboard.MatcherConfig{Id: "byName", Options: c.Title}, c.properties())
 	}
-	var names []string
-	order, titles := map[string]int{}, map[string]string{}
-	for i, c := range v.Columns {
-		names = append(names, c.Field)
-		order[c.Field], titles[c.Field] = i, c.Title
-		if properties := c.properties(); len(properties) > 0 {
-			b.WithOverride(dashboard.MatcherConfig{Id: "byName", Options: c.Title}, properties)
-		}
-	}
-	transform("filterFieldsByName", map[string]any{"include": map[string]any{"names": names}})
-	transform("organize", map[string]any{
-		"excludeByName": map[string]bool{}, "indexByName": order, "renameByName": titles,
-	})
 	return b.Build()
 }
 
+func (v tableView) sorting() []cog.Builder[common.TableSortByFieldState] {
+	var out []cog.Builder[common.TableSortByFieldState]
+	for _, title := range v.SortBy {
+		title, desc := strings.CutPrefix(title, "-")
+		out = append(out, common.NewTableSortByFieldStateBuilder().DisplayName(title).Desc(desc))
+	}
+	return out
+}
+
+// transformations make one table of the answers.
+func (v tableView) transformations(queries []query) []dashboard.DataTransformerConfig {
+	var trends, fields []string
+	for i, q := range queries {
+		if q.Trend {
+			trends = append(trends, refID(i))
+		}
+	}
+	order, titles := map[string]int{}, map[string]string{}
+	for i, c := range v.Columns {
+		fields = append(fields, c.Field)
+		order[c.Field], titles[c.Field] = i, c.Title
+	}
+	var out []dashboard.DataTransformerConfig
+	if len(trends) > 0 {
+		// Without the filter, it would take the other answers for series of one sample.
+		out = append(out, dashboard.DataTransformerConfig{
+			Id: "timeSeriesTable", Options: map[string]any{},
+			Filter: &dashboard.MatcherConfig{Id: "byRefId", Options: "/^(" + strings.Join(trends, "|") + ")$/"},
+		})
+	}
+	if len(queries) > 1 {
+		out = append(out, dashboard.DataTransformerConfig{Id: "merge", Options: map[string]any{}})
+	}
+	return append(out,
+		dashboard.DataTransformerConfig{Id: "filterFieldsByName", Options: map[string]any{"include": map[string]any{"names": fields}}},
+		dashboard.DataTransformerConfig{Id: "organize", Options: map[string]any{
+			"excludeByName": map[string]bool{}, "indexByName": order, "renameByName": titles,
+		}})
+}
+
 func (c column) properties() []dashboard.DynamicConfigValue {
-	var out []dashboard.DynamicConfigValue
+	// A label is text, whatever it looks like: the revision 527e455 is no number.
+	out := []dashboard.DynamicConfigValue{property("unit", cmp.Or(c.Unit, "string"))}
 	if c.Unit != "" {
-		out = append(out, property("unit", c.Unit), property("decimals", c.Decimals))
+		out = append(out, property("decimals", c.Decimals))
+	}
+	if c.Max > 0 {
+		out = append(out, property("min", 0), property("max", c.Max))
 	}
 	if len(c.Levels) > 0 {
-		out = append(out, property("thresholds", thresholds(c.Levels).v))
+		out = append(out, property("thresholds", thresholds(c.Levels).v), property("color", map[string]string{"mode": string(dashboard.FieldColorModeIdThresholds)}))
 	}
 	if c.Texts != nil {
 		out = append(out, property("mappings", []dashboard.ValueMap{c.Texts.mapping()}))
 	}
-	if len(c.Levels) > 0 || c.Texts != nil {
-		out = append(out, property("custom.cellOptions", map[string]string{"type": "color-text"}))
+	if c.Width > 0 {
+		out = append(out, property("custom.width", c.Width))
+	}
+	if c.ToTarget {
+		out = append(out, property("links", []dashboard.DashboardLink{toTarget("__data.fields.")}))
+	}
+	if cell := c.cell(); cell != nil {
+		out = append(out, property("custom.cellOptions", cell))
 	}
 	return out
+}
+
+// cell says how the value is shown; nil is plain text.
+func (c column) cell() map[string]any {
+	switch {
+	case c.Cell == "gauge":
+		return map[string]any{"type": c.Cell, "mode": "basic", "valueDisplayMode": "color"}
+	case c.Cell == "sparkline":
+		return map[string]any{"type": c.Cell, "drawStyle": "line", "lineWidth": 1, "fillOpacity": 10, "hideValue": false}
+	case c.Cell != "":
+		return map[string]any{"type": c.Cell}
+	case len(c.Levels) > 0 || c.Texts != nil:
+		return map[string]any{"type": "color-text"}
+	}
+	return nil
 }

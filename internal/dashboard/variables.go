@@ -10,7 +10,7 @@ import (
 )
 
 // variables lists a dashboard's variables in the order of the bar.
-func variables(resolution string, perProber bool) []dashboard.VariableModel {
+func variables(resolution string, perProber, one bool) []dashboard.VariableModel {
 	source := variable(varDatasource, "Data source", "The Prometheus that scrapes synthetic.")
 	source.Type = dashboard.VariableTypeDatasource
 	source.Query = &dashboard.StringOrMap{String: new("prometheus")}
@@ -18,6 +18,9 @@ func variables(resolution string, perProber bool) []dashboard.VariableModel {
 		source,
 		labelVariable(varTarget, "Target", "Deployments that are probed.", metrics.SchedulerHeartbeat),
 		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, []string{varTarget})),
+	}
+	if one {
+		out[1], out[2] = single(out[1]), single(out[2])
 	}
 	if perProber {
 		out = append(out, labelVariable(varInstance, "Prober", "Processes that probe.", metrics.BuildInfo))
@@ -50,6 +53,12 @@ func labelVariable(name, label, description, selector string) dashboard.Variable
 		Text:     dashboard.StringOrArrayOfString{ArrayOfString: []string{"All"}},
 		Value:    dashboard.StringOrArrayOfString{ArrayOfString: []string{"$__all"}},
 	}
+	return v
+}
+
+// single makes a variable pick one value: the first, until one is chosen.
+func single(v dashboard.VariableModel) dashboard.VariableModel {
+	v.Multi, v.IncludeAll, v.AllValue, v.Current = new(false), new(false), nil, nil
 	return v
 }
 

@@ -2,31 +2,20 @@ package dashboard
 
 import (
 	"cmp"
-	"slices"
-	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/heatmap"
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
-	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 )
 
 // Colours by Grafana's names, which follow its light and dark themes.
 const (
-	red    = "red"
-	blue   = "blue"
-	purple = "purple"
-	gray   = "text"
-)
-
-// Legends of lines that are no measurements start so and are drawn dashed:
-// limits in red, plans in blue, what a benchmark measured in purple.
-const (
-	limitPrefix    = "SLO "
-	plannedPrefix  = "configured "
-	expectedPrefix = "expected "
+	red   = "red"
+	green = "green"
+	gray  = "text"
 )
 
 // built wraps what is built already as a builder, which the SDK wants.
@@ -59,96 +48,14 @@ func property(id string, value any) dashboard.DynamicConfigValue {
 	return dashboard.DynamicConfigValue{Id: id, Value: value}
 }
 
-// graphView draws lines over time.
-type graphView struct {
-	// Stacked fills and stacks the series: for parts of a whole.
-	Stacked bool
-	// Logarithmic has a log scale: for what spans powers of ten.
-	Logarithmic bool
-	// Max is the top of the axis; 0 leaves it to the data.
-	Max float64
-	// Floor is where the axis starts unless data lie below: for shares close
-	// to 1, whose course would be lost on an axis from 0. 0 starts there.
-	Floor float64
-	// Limits draws the panel's levels as dashed lines.
-	Limits bool
-	// Colors fixes the colours of the series that match a regexp.
-	Colors []seriesColor
-}
-
-type seriesColor struct{ Regexp, Color string }
-
-func (graphView) ask(q *prometheus.DataqueryBuilder) { q.Range() }
-
-func (g graphView) draw(p panel) (dashboard.Panel, error) {
-	b := timeseries.NewPanelBuilder().
-		LineWidth(1).
-		FillOpacity(0).
-		// A lone sample between two gaps has no line; as a point it is seen.
-		ShowPoints(common.VisibilityModeAuto).
-		PointSize(4).
-		// Gaps stay gaps: a line across them would show what nobody measured.
-		SpanNulls(common.BoolOrFloat64{Bool: new(false)}).
-		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdPaletteClassicByName)).
-		Thresholds(thresholds(p.Levels)).
-		ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(g.thresholdStyle())).
-		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
-			Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"})).
-		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending).HideZeros(g.Stacked))
-	g.axis(b)
-	if g.Stacked {
-		b.FillOpacity(40).Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal))
-	}
-	for _, c := range g.Colors {
-		override(b, c.Regexp, paint(c.Color))
-	}
-	for _, l := range []struct{ prefix, color string }{{limitPrefix, red}, {plannedPrefix, blue}, {expectedPrefix, purple}} {
-		if slices.ContainsFunc(p.Queries, func(q query) bool { return strings.HasPrefix(q.Legend, l.prefix) }) {
-			override(b, "/^"+l.prefix+"/", paint(l.color),
-				property("custom.lineStyle", map[string]any{"fill": "dash", "dash": []int{10, 10}}),
-				property("custom.showPoints", "never"))
-		}
-	}
-	return b.Build()
-}
-
-func (g graphView) axis(b *timeseries.PanelBuilder) {
-	if g.Floor > 0 {
-		b.AxisSoftMin(g.Floor)
-	} else {
-		b.Min(0)
-	}
-	if g.Max > 0 {
-		b.Max(g.Max)
-	}
-	if g.Logarithmic {
-		b.ScaleDistribution(common.NewScaleDistributionConfigBuilder().Type(common.ScaleDistributionLog).Log(10))
-	}
-}
-
-func (g graphView) thresholdStyle() common.GraphThresholdsStyleMode {
-	if g.Limits {
-		return common.GraphThresholdsStyleModeDashed
-	}
-	return common.GraphThresholdsStyleModeOff
-}
-
-// override sets properties of the series whose legend matches a regexp.
-func override(b *timeseries.PanelBuilder, regexp string, properties ...dashboard.DynamicConfigValue) {
-	b.WithOverride(dashboard.MatcherConfig{Id: "byRegexp", Options: regexp}, properties)
-}
-
-// paint is the field property that fixes a colour.
-func paint(color string) dashboard.DynamicConfigValue {
-	return property("color", map[string]string{"mode": "fixed", "fixedColor": color})
-}
-
 // statView draws the last value of each series as a coloured figure.
 type statView struct {
 	// Names shows the names of the series instead of their values: for info
 	// metrics, whose value is always 1.
 	Names bool
 	Texts texts
+	// Styles give names to series.
+	Styles []style
 	// Decimals is the number of digits after the point.
 	Decimals float64
 }
@@ -156,7 +63,7 @@ type statView struct {
 func (statView) ask(q *prometheus.DataqueryBuilder) { q.Instant() }
 
 func (v statView) draw(p panel) (dashboard.Panel, error) {
-	mode := common.BigValueTextModeAuto
+	mode := common.BigValueTextModeValueAndName
 	if v.Names {
 		mode = common.BigValueTextModeName
 	}
@@ -166,9 +73,14 @@ func (v statView) draw(p panel) (dashboard.Panel, error) {
 		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 		ColorMode(common.BigValueColorModeValue).
 		GraphMode(common.BigValueGraphModeNone).
+		// Left empty, only the first of several series is shown.
+		Orientation(common.VizOrientationAuto).
 		TextMode(mode).
 		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
 		NoValue(cmp.Or(p.Empty, "unknown"))
+	for _, s := range v.Styles {
+		b.WithOverride(s.matcher(), s.properties())
+	}
 	if v.Texts != nil {
 		b.Mappings([]dashboard.ValueMapping{{ValueMap: new(v.Texts.mapping())}})
 	}
@@ -198,5 +110,24 @@ func (heatmapView) draw(p panel) (dashboard.Panel, error) {
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).ShowColorScale(true).YHistogram(true)).
 		ShowLegend().
 		CellGap(1).
+		Build()
+}
+
+// timelineView draws the states of each series over time.
+type timelineView struct{ Texts texts }
+
+func (timelineView) ask(q *prometheus.DataqueryBuilder) { q.Range() }
+
+func (v timelineView) draw(p panel) (dashboard.Panel, error) {
+	return statetimeline.NewPanelBuilder().
+		Thresholds(thresholds(p.Levels)).
+		ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
+		Mappings([]dashboard.ValueMapping{{ValueMap: new(v.Texts.mapping())}}).
+		// The rows are thin where there are many, and the text would not fit.
+		ShowValue(common.VisibilityModeNever).
+		FillOpacity(80).
+		LineWidth(0).
+		PerPage(25).
+		Legend(smallLegend()).
 		Build()
 }

@@ -15,8 +15,10 @@ type Board struct {
 	SchemaVersion           int
 	Panels                  []Panel
 	Templating              struct{ List []Variable }
-	Annotations             struct{ List []struct{ Expr string } }
-	Links                   []struct {
+	Annotations             struct {
+		List []struct{ Name, IconColor, Expr string }
+	}
+	Links []struct {
 		Type     string
 		Tags     []string
 		KeepTime bool
@@ -27,11 +29,37 @@ type Board struct {
 type Panel struct {
 	ID                                 int
 	Type, Title, Description, Interval string
-	Repeat                             string
-	GridPos                            struct{ X, Y, W, H int }
-	Datasource                         struct{ Type, UID string }
-	FieldConfig                        struct{ Defaults struct{ Unit string } }
-	Targets                            []Target
+	Options                            struct {
+		Orientation string
+		Legend      struct{ DisplayMode string }
+	}
+	Transformations []struct{ ID string }
+	GridPos         struct{ X, Y, W, H int }
+	Datasource      struct{ Type, UID string }
+	FieldConfig     struct {
+		Defaults  struct{ Unit, NoValue string }
+		Overrides []Override
+	}
+	Targets []Target
+}
+
+// Override is what fields that a matcher picks have of their own.
+type Override struct {
+	Matcher    struct{ ID, Options string }
+	Properties []struct {
+		ID    string
+		Value any
+	}
+}
+
+// Property returns what an override sets; nil when it does not.
+func (o Override) Property(id string) any {
+	for _, p := range o.Properties {
+		if p.ID == id {
+			return p.Value
+		}
+	}
+	return nil
 }
 
 // Target is a query of a panel.

@@ -36,7 +36,6 @@ func MayBeEmpty() map[string]string {
 		"Metrics of the servers":             "no target need have server_metrics",
 		"Canary":                             "no target need have one",
 		"Bad turns":                          "there are none when all is well",
-		"Active alerts":                      "nothing fires when all is well",
 		"Read lag":                           "it is unknown where the kernel gives no timestamps",
 	}
 }
@@ -63,7 +62,7 @@ func Queries(ds []dashboard.Dashboard) ([]Query, error) {
 // and a time range of span.
 func Substitute(expr string, span time.Duration) string {
 	return strings.NewReplacer(
-		"$__rate_interval", "4m",
+		"$__rate_interval", "4m", "$__interval", "1m",
 		"$__range", model.Duration(span.Truncate(time.Second)).String(),
 		"$target", ".*", "$workload", ".*", "$instance", ".*",
 	).Replace(expr)
@@ -90,6 +89,17 @@ func Empty(ctx context.Context, db storage.Queryable, ds []dashboard.Dashboard, 
 	return empty, nil
 }
 
+// Marks runs the query of an annotation, of one target, and returns its samples.
+func Marks(ctx context.Context, db storage.Queryable, expr, target string, start, end time.Time) (promql.Matrix, error) {
+	expr = Substitute(strings.ReplaceAll(expr, "$target", target), end.Sub(start))
+	q, err := newEngine().NewRangeQuery(ctx, db, nil, expr, start, end, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	return q.Exec(ctx).Matrix()
+}
+
 // Instant evaluates a query of a dashboard at a time, over the span before it.
 func Instant(ctx context.Context, db storage.Queryable, expr string, at time.Time, span time.Duration) (promql.Vector, error) {
 	q, err := newEngine().NewInstantQuery(ctx, db, nil, Substitute(expr, span), at)
@@ -104,7 +114,9 @@ func newEngine() *promql.Engine {
 	return promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 10_000_000,
 		Timeout:    time.Minute,
-		Parser:     parser.NewParser(parser.Options{}),
+		// As Prometheus has them.
+		EnableAtModifier: true, EnableNegativeOffset: true,
+		Parser: parser.NewParser(parser.Options{}),
 	})
 }
 

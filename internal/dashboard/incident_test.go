@@ -1,0 +1,106 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/dashboard"
+	"synthetic/tools/testkit/dashboardtest"
+)
+
+// TestAnnotationsAreThin: of two pages that overlap and a ticket, one mark begins
+// and one ends, of the selected target alone; each is a single sample, which
+// Grafana draws as a line and not as a region over the curves.
+func TestAnnotationsAreThin(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for minute := range 30 {
+		for _, a := range []struct {
+			target, name, severity string
+			from, to               int
+		}{
+			{"chat", "SyntheticSLOFastBurn", "page", 5, 12},
+			{"chat", "SyntheticRegression", "page", 7, 20},
+			{"chat", "SyntheticRegression", "ticket", 2, 25},
+			{"code", "SyntheticTargetDown", "page", 3, 29},
+		} {
+			if minute < a.from || minute > a.to {
+				continue
+			}
+			at := start.Add(time.Duration(minute) * time.Minute)
+			if err := store.Put(at, 1, "__name__", "ALERTS", "alertname", a.name, "alertstate", "firing", "severity", a.severity, "target", a.target, "workload", "w"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, d := range generate(t, example()) {
+		list := decode(t, d).Annotations.List
+		if len(list) != 2 {
+			t.Fatalf("%s has %d annotations, want the begin and the end", d.File, len(list))
+		}
+		// The last sample is seen for five minutes: nothing said that the alert is over.
+		for i, minute := range []int{5, 25} {
+			got, err := dashboardtest.Marks(t.Context(), store, list[i].Expr, "chat", start, start.Add(30*time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := start.Add(time.Duration(minute) * time.Minute).UnixMilli()
+			if len(got) != 1 || len(got[0].Floats) != 1 || got[0].Floats[0].T != want || got[0].Metric.Get("target") != "chat" {
+				t.Errorf("%s: %q gives %v, want one sample of chat at minute %d", d.File, list[i].Name, got, minute)
+			}
+		}
+	}
+}
+
+// TestSeverityOfPages: marks and tables follow what the alerts call a page.
+func TestSeverityOfPages(t *testing.T) {
+	in := example()
+	in.SeverityLabel, in.SeverityPage = "urgency", "critical"
+	for _, d := range generate(t, in) {
+		for _, a := range decode(t, d).Annotations.List {
+			if !strings.Contains(a.Expr, `urgency="critical"`) {
+				t.Errorf("%s: %s", d.File, a.Expr)
+			}
+		}
+		if d.UID == dashboard.OverviewUID && !strings.Contains(string(d.JSON), `"urgency": "Severity"`) {
+			t.Error("the table of alerts does not show the label urgency")
+		}
+	}
+}
+
+// TestStates: what a target's state is, by what its prober exports.
+func TestStates(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	want := map[string]float64{"fine": 0, "starved": 1, "ticket": 2, "slower": 3, "down": 5}
+	for target, state := range want {
+		put := func(name string, value float64) {
+			if err := store.Put(start, value, "__name__", name, "target", target, "workload", "w", "turn", "first", "signal", "ttft"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		is := func(yes bool) float64 {
+			if yes {
+				return 1
+			}
+			return 0
+		}
+		put("synthetic_scheduler_heartbeat_timestamp_seconds", 1)
+		put("synthetic_prober_starved", is(state == 1))
+		put("synthetic_regression_ticket_score", is(state >= 2))
+		// A starved prober's own word does not count.
+		put("synthetic_regression_page_score", is(state >= 3 || state == 1))
+		put("synthetic_consecutive_failed_turns", 3*is(state == 5 || state == 1))
+	}
+	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
+	got, err := dashboardtest.Instant(t.Context(), store, expr, start, time.Hour)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
+	}
+	for _, s := range got {
+		if target := s.Metric.Get("target"); s.F != want[target] {
+			t.Errorf("the state of %s is %v, want %v", target, s.F, want[target])
+		}
+	}
+}

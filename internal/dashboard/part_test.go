@@ -1,0 +1,62 @@
+package dashboard_test
+
+import (
+	"testing"
+	"time"
+
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/dashboardtest"
+)
+
+// TestLikelyPartIsThatOfTheAlerts: the panels say of a fault what its page says.
+func TestLikelyPartIsThatOfTheAlerts(t *testing.T) {
+	recorded := map[string]string{}
+	generated, err := rules.Generate(rules.Input{Jobs: []rules.Job{{Target: "chat", Workload: "chat"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range generated.Groups.Groups {
+		for _, r := range g.Rules {
+			recorded[r.Record] = r.Expr
+		}
+	}
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		ttft, tpot float64
+		want       string
+	}{{4.4, 1.7, "queue_prefill"}, {1.2, 2, "decode"}, {2, 1.9, ""}, {1, 1.05, ""}} {
+		store := dashboardtest.Open(t, dashboardtest.Text)
+		put := func(value float64, labels ...string) {
+			if err := store.Put(at, value, append(labels, "target", "chat", "workload", "chat", "turn", "first")...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(tt.ttft, "__name__", metrics.RegressionRatio, "signal", "ttft")
+		put(tt.tpot, "__name__", metrics.RegressionRatio, "signal", "tpot")
+		for part, seconds := range map[string]float64{"connect": 0.1, "queue_prefill": 1, "proxy_buffering": 0, "decode": 2.5} {
+			put(seconds, "__name__", metrics.Excess, "part", part)
+		}
+		likely := func(expr string) string {
+			got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)
+			if err != nil || len(got) > 1 {
+				t.Fatalf("%d parts (%v)", len(got), err)
+			}
+			if len(got) == 0 {
+				return ""
+			}
+			return got[0].Metric.Get("part")
+		}
+		effect, err := dashboardtest.Instant(t.Context(), store, recorded[rules.RecordEffect], at, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range effect {
+			put(e.F, "__name__", rules.RecordEffect, "signal", e.Metric.Get("signal"))
+		}
+		shown, said := likely(find(t, generate(t, example()), "Likely part", "A")), likely(recorded[rules.RecordPart])
+		if shown != tt.want || said != tt.want {
+			t.Errorf("TTFT × %v, TPOT × %v: shown is %q and said is %q, want %q", tt.ttft, tt.tpot, shown, said, tt.want)
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package dashboard_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"synthetic/internal/dashboard"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/tools/testkit/dashboardtest"
+)
+
+// everyPanel calls f for each panel that shows something.
+func everyPanel(t *testing.T, f func(d dashboard.Dashboard, p dashboardtest.Panel)) {
+	t.Helper()
+	for _, d := range generate(t, example()) {
+		for _, p := range decode(t, d).Panels {
+			if p.Type != "row" {
+				f(d, p)
+			}
+		}
+	}
+}
+
+// TestTablesDoNotLie: a text for an empty panel would stand in each empty cell of
+// a table, and a label that looks like a number be shown as one.
+func TestTablesDoNotLie(t *testing.T) {
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.Type != "table" {
+			return
+		}
+		if p.FieldConfig.Defaults.NoValue != "" {
+			t.Errorf("%s: the table %q says %q in each empty cell", d.File, p.Title, p.FieldConfig.Defaults.NoValue)
+		}
+		for _, o := range p.FieldConfig.Overrides {
+			if o.Property("unit") == nil {
+				t.Errorf("%s: the column %q of %q has no unit: that of text is \"string\"", d.File, o.Matcher.Options, p.Title)
+			}
+		}
+		if merges := slices.ContainsFunc(p.Transformations, func(x struct{ ID string }) bool { return x.ID == "merge" }); merges != (len(p.Targets) > 1) {
+			t.Errorf("%s: the table %q of %d queries: merged is %v", d.File, p.Title, len(p.Targets), merges)
+		}
+	})
+}
+
+// TestStatsShowAll: without an orientation only the first series is seen.
+func TestStatsShowAll(t *testing.T) {
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.Type == "stat" && p.Options.Orientation != "auto" {
+			t.Errorf("%s: the stat %q has the orientation %q", d.File, p.Title, p.Options.Orientation)
+		}
+		if p.Type == "timeseries" && p.Options.Legend.DisplayMode != "list" {
+			t.Errorf("%s: the legend of %q is a %s", d.File, p.Title, p.Options.Legend.DisplayMode)
+		}
+	})
+}
+
+// TestQuantilesHaveTheirColours: two quantiles of one panel differ, and each looks
+// the same on all panels.
+func TestQuantilesHaveTheirColours(t *testing.T) {
+	colours := map[string]any{}
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		for _, q := range p.Targets {
+			name := q.LegendFormat[strings.LastIndexByte(q.LegendFormat, ' ')+1:]
+			if p.Type != "timeseries" || !slices.Contains([]string{"p50", "p95", "p99"}, name) {
+				continue
+			}
+			at := slices.IndexFunc(p.FieldConfig.Overrides, func(o dashboardtest.Override) bool {
+				return regexp.MustCompile(strings.Trim(o.Matcher.Options, "/")).MatchString(q.LegendFormat)
+			})
+			if at < 0 {
+				t.Fatalf("%s: %q of %q has no colour of its own", d.File, q.LegendFormat, p.Title)
+			}
+			colour := p.FieldConfig.Overrides[at].Property("color").(map[string]any)["fixedColor"]
+			for other, has := range colours {
+				if (other == name) != (has == colour) {
+					t.Errorf("%s: %q of %q is %v, and %s is %v elsewhere", d.File, q.LegendFormat, p.Title, colour, other, has)
+				}
+			}
+			colours[name] = colour
+		}
+	})
+	if len(colours) != 3 {
+		t.Errorf("coloured are %v", colours)
+	}
+}
+
+// TestPartsHaveNames: each part of a turn is called by words.
+func TestPartsHaveNames(t *testing.T) {
+	var named int
+	everyPanel(t, func(d dashboard.Dashboard, p dashboardtest.Panel) {
+		if p.Type != "timeseries" || !strings.Contains(p.Title, "by part") {
+			return
+		}
+		for _, part := range regression.Parts() {
+			if !slices.ContainsFunc(p.FieldConfig.Overrides, func(o dashboardtest.Override) bool {
+				return o.Matcher.Options == "/^"+string(part)+"$/" && o.Property("displayName") != nil && o.Property("color") != nil
+			}) {
+				t.Errorf("%s: %q has no name and colour for %s", d.File, p.Title, part)
+			}
+			named++
+		}
+	})
+	if named != 2*len(regression.Parts()) {
+		t.Errorf("%d parts on panels", named)
+	}
+}
+
+// TestWhatAlertsReadIsShown: whoever is paged finds what paged on a panel.
+func TestWhatAlertsReadIsShown(t *testing.T) {
+	job := rules.Job{Target: "chat", Workload: "chat", ServerMetrics: true, TurnsPerMinute: 48, ConversationsPerMinute: 12}
+	generated, err := rules.Generate(rules.Input{SLOs: example().SLOs, Jobs: []rules.Job{job}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := dashboardtest.Queries(generate(t, example()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, q := range queries {
+		for _, name := range families(t, dashboardtest.Substitute(q.Expr, time.Hour)) {
+			shown[name] = true
+		}
+	}
+	for _, g := range generated.Groups.Groups {
+		for _, r := range g.Rules {
+			for _, name := range families(t, r.Expr) {
+				if _, exported := labelsOf(name); exported && !shown[name] {
+					t.Errorf("%s%s reads %s, which no panel shows", r.Alert, r.Record, name)
+				}
+			}
+		}
+	}
+}
+
+// families are the names of the series that an expression reads.
+func families(t *testing.T, expr string) (names []string) {
+	t.Helper()
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			names = append(names, v.Name)
+		}
+		return nil
+	})
+	return names
+}
