@@ -32,7 +32,7 @@ func TestLiveRedrawsInPlace(t *testing.T) {
 	if want := fmt.Sprintf("\x1b[%dA\x1b[J", lines) + noWrap + plain + wrap; out.String() != want {
 		t.Errorf("the second block is %q, want %q", out.String(), want)
 	}
-	v.say("an alert")
+	v.say(bad, "an alert")
 	out.Reset()
 	v.draw(seen)
 	if want := noWrap + plain + wrap; out.String() != want {
