@@ -96,7 +96,7 @@ func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view 
 		return nil, err
 	}
 	s, err := sidecar.New(sidecar.Options{
-		Logger: sidecar.Quiet(e.logger), DrainTimeout: 2 * time.Second, Lag: lag.New(),
+		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), // Ctrl-C ends turns at once
 		OnAlert: newIncidents(view.say).tell,
 	})
 	if err != nil {
