@@ -148,7 +148,8 @@ func forGrafana(e env, cfg *config.Config, web net.Addr) error {
 	if err != nil {
 		return err
 	}
-	scrape := fmt.Sprintf(`scrape_configs:
+	scrape := fmt.Sprintf(`global: {evaluation_interval: 15s}
+scrape_configs:
   - job_name: synthetic
     scrape_interval: 5s
     static_configs: [{targets: [%q]}]
