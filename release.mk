@@ -65,6 +65,14 @@ image-roots:
 export GITHUB_REPOSITORY ?= nobody/synthetic
 goreleaser = LDFLAGS='$(LDFLAGS)' PATH="$(CURDIR)/$(dir $(COSIGN_BIN)):$$PATH" $(GO) run $(GORELEASER)
 
+# What goes beside the binary. The title that kingpin writes has the lines of --version.
+.PHONY: release-texts
+release-texts: build
+	@mkdir -p bin/texts
+	./$(BIN) --completion-script-bash > bin/texts/synthetic.bash
+	./$(BIN) --completion-script-zsh > bin/texts/_synthetic
+	{ echo '.TH synthetic 1 "" "synthetic $(VERSION)"'; ./$(BIN) --help-man | sed '1,/^\.SH/{/^\.SH/!d}'; } | gzip -9n > bin/texts/synthetic.1.gz
+
 .PHONY: release-check
 release-check: ## Check .goreleaser.yaml, build dist/ unsigned and compare with "make binaries" (compiles goreleaser: minutes)
 	$(goreleaser) check

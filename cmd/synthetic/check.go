@@ -24,6 +24,7 @@ func addCheck(app *kingpin.Application) []command {
 	check := app.Command("check", "Check files before they are used.")
 	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead, or what its traffic spends in a day. Exit code 2 if there is any mistake.")
 	file := c.Arg("file", "The configuration file.").Required().String()
+	keys := c.Flag("keys", "Fail where an environment variable that api_key_env names is not set, as \"run\" does; --no-keys is for a machine that lacks them.").Default("true").Bool()
 	p := check.Command("plan", "Check the plan of a sweep likewise. Nothing is sent.")
 	planFile := p.Arg("file", "The plan file.").Required().String()
 	return []command{{p, func(_ context.Context, e env) error {
@@ -39,7 +40,11 @@ func addCheck(app *kingpin.Application) []command {
 		if *file == "" {
 			return usagef("name the configuration file; /dev/stdin reads standard input")
 		}
-		cfg, err := config.Load(*file)
+		load := config.Load
+		if *keys {
+			load = config.LoadToRun
+		}
+		cfg, err := load(*file)
 		if err != nil {
 			return err
 		}

@@ -6,22 +6,18 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/demo"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/status"
 )
 
 // demoListen is where the demo's sidecar serves, unless it is taken.
@@ -32,6 +28,7 @@ type demoFlags struct {
 	listen   string
 	seed     uint64
 	scenario string
+	grafana  bool
 }
 
 func addDemo(app *kingpin.Application) command {
@@ -44,6 +41,7 @@ where to look, and runs until Ctrl-C.`)
 	c.Flag("seed", "Makes the simulated deployment's texts and delays repeatable.").Default("1").Uint64Var(&f.seed)
 	c.Flag("scenario", "What happens: healthy; regression (prefill slows down); eagle3 (a drafter is switched on); outage (workers hang and are lost); kv-vs-rr (two routers side by side).").
 		Default("healthy").EnumVar(&f.scenario, demo.Names()...)
+	c.Flag("grafana", "Print how to see it in Grafana, and write what that takes into "+grafanaDir+" of this directory: alert rules, dashboards, a prometheus.yml.").BoolVar(&f.grafana)
 	return command{c, f.run}
 }
 
@@ -64,17 +62,26 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 	}
 	defer stop()
 	view := newLive(e.stdout)
-	s, err := f.sidecar(e, show, addrs, view)
+	cfg, err := config.Parse("demo.yml", demo.ConfigFor(show.Targets, addrs), ".")
+	if err != nil {
+		return err
+	}
+	s, err := f.sidecar(e, show, cfg, view)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	f.welcome(e, web.Addr(), addrs)
-	fmt.Fprint(e.stdout, show.Plan())
+	if f.grafana {
+		if err := forGrafana(e, cfg, web.Addr()); err != nil {
+			return err
+		}
+	}
+	view.plan(show)
 	viewCtx, stopView := context.WithCancel(ctx)
 	var shown sync.WaitGroup
 	shown.Go(func() { view.follow(viewCtx, s.Status) })
-	shown.Go(func() { show.Tell(viewCtx, began, view.say) })
+	shown.Go(func() { show.Tell(viewCtx, began, func(text string) { view.say(event, text) }) })
 	server := s.Server()
 	err = s.Run(ctx, server, func() error { return server.Serve(s.Bounded(web)) })
 	stopView()
@@ -83,23 +90,19 @@ func (f *demoFlags) run(ctx context.Context, e env) error {
 }
 
 // sidecar probes the deployments and knows what is usual for them.
-func (f *demoFlags) sidecar(e env, show demo.Scenario, addrs []string, view *live) (*sidecar.Sidecar, error) {
+func (f *demoFlags) sidecar(e env, show demo.Scenario, cfg *config.Config, view *live) (*sidecar.Sidecar, error) {
 	usual, err := demo.Baselines(show.Targets)
 	if err != nil {
 		return nil, err
 	}
 	s, err := sidecar.New(sidecar.Options{
-		Logger: sidecar.Quiet(e.logger), DrainTimeout: 2 * time.Second, Lag: lag.New(),
-		OnAlert: func(c alerting.Transition) { view.say(alertLine(c)) },
+		Logger: sidecar.Quiet(e.logger), Lag: lag.New(), // Ctrl-C ends turns at once
+		OnAlert: newIncidents(view.say).tell,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.Restore(usual.Until(time.Now()))
-	cfg, err := config.Parse("demo.yml", demo.ConfigFor(show.Targets, addrs), ".")
-	if err != nil {
-		return nil, err
-	}
 	return s, s.Apply(cfg)
 }
 
@@ -117,7 +120,7 @@ func (f *demoFlags) webListener() (net.Listener, error) {
 
 func (f *demoFlags) welcome(e env, web net.Addr, addrs []string) {
 	for _, addr := range addrs {
-		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1, and the sidecar probes it.\n", addr)
+		fmt.Fprintf(e.stdout, "A simulated deployment serves http://%s/v1,\nand the sidecar probes it.\n", addr)
 	}
 	fmt.Fprintf(e.stdout, `
   status page   http://%[2]s/
@@ -131,114 +134,37 @@ Ctrl-C ends the demo. The first figures come within seconds.
 `, addrs[0], web, os.Args[0])
 }
 
-func alertLine(c alerting.Transition) string {
-	what := "RESOLVED"
-	if c.Firing {
-		what = "FIRING"
-	}
-	words := []string{what, strings.ToUpper(c.Labels["severity"]), c.Labels["alertname"], "–", c.Annotations["summary"]}
-	return strings.Join(words, " ")
-}
+// grafanaDir is where the demo writes what a Prometheus and a Grafana need.
+const grafanaDir = "synthetic-demo"
 
-// noWrap and wrap switch a terminal's line wrapping: what a narrow one wraps
-// would be more lines than erase knows of.
-const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
-
-// live shows the jobs' figures in a terminal: a block that is redrawn in
-// place, or, where the output is no terminal, a block now and then.
-type live struct {
-	w        io.Writer
-	terminal bool
-	every    time.Duration
-
-	mu    sync.Mutex
-	lines int // of the block that stands on the screen
-}
-
-func newLive(w io.Writer) *live {
-	v := &live{w: w, every: 5 * time.Second}
-	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			v.terminal, v.every = true, time.Second
-		}
+// forGrafana writes what a Prometheus and a Grafana need to show the sidecar at
+// web, and says how to start them.
+func forGrafana(e env, cfg *config.Config, web net.Addr) error {
+	alerts, err := (&generateFlags{}).rules(cfg)
+	if err != nil {
+		return err
 	}
-	return v
-}
+	boards, err := (&generateFlags{}).dashboards(cfg)
+	if err != nil {
+		return err
+	}
+	scrape := fmt.Sprintf(`global: {evaluation_interval: 15s}
+scrape_configs:
+  - job_name: synthetic
+    scrape_interval: 5s
+    static_configs: [{targets: [%q]}]
+rule_files: [%s]
+`, web, alerts[0].name)
+	if err := writeAll(e, grafanaDir, append(boards, alerts[0], output{"prometheus.yml", []byte(scrape)})); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, `
+In Grafana
+  1. prometheus --config.file=%[1]s/prometheus.yml
+  2. In Grafana add that as a data source: http://127.0.0.1:9090
+  3. Dashboards, New, Import: each .json of %[1]s
+All at once, in a clone: docker compose -f deploy/compose/compose.yaml up
 
-// follow draws what snapshot returns until ctx is done.
-func (v *live) follow(ctx context.Context, snapshot func() status.Snapshot) {
-	ticker := time.NewTicker(v.every)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			v.draw(snapshot())
-		}
-	}
-}
-
-// say writes a line that stays, above the block of figures.
-func (v *live) say(line string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.erase()
-	_, _ = fmt.Fprintf(v.w, "%s  %s\n\n", time.Now().Format(time.TimeOnly), line)
-}
-
-// erase takes the block off the screen; the next draw puts it back.
-func (v *live) erase() {
-	if v.lines > 0 {
-		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
-		v.lines = 0
-	}
-}
-
-func (v *live) draw(s status.Snapshot) {
-	var b strings.Builder
-	for _, j := range s.Jobs {
-		writeJob(&b, j)
-	}
-	text := b.String()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.erase()
-	if v.terminal {
-		v.lines = strings.Count(text, "\n")
-		text = noWrap + text + wrap
-	}
-	_, _ = io.WriteString(v.w, text) // what reads it may go; the demo goes on
-}
-
-func writeJob(b *strings.Builder, j status.Job) {
-	r := j.Recent
-	fmt.Fprintf(b, "%s/%s  %d turns, %d in flight, errors %s, prompt tokens cached %s\n",
-		j.Target, j.Workload, j.Turns, j.TurnsInFlight, r.Errors, r.Cached)
-	fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6s\n", "", "TTFT p50", "p95", "p99", "TPOT p50", "p95", "turns")
-	for _, k := range []struct {
-		name string
-		kind status.Kind
-	}{{"first turns", r.First}, {"follow-ups", r.Followup}} {
-		fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6d\n", k.name,
-			k.kind.TTFT.P50, k.kind.TTFT.P95, k.kind.TTFT.P99,
-			k.kind.TPOT.P50, k.kind.TPOT.P95, k.kind.Turns)
-	}
-	for _, s := range j.SLOs {
-		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, state(s))
-	}
-	if j.Last != nil && j.Last.Outcome.Failed() {
-		fmt.Fprintf(b, "  last turn      %s: %s\n", j.Last.Outcome, j.Last.Err)
-	}
-	b.WriteString("\n")
-}
-
-func state(s status.SLO) string {
-	switch {
-	case s.Judged == 0:
-		return "no turn yet"
-	case s.Met():
-		return "met"
-	}
-	return "missed"
+`, grafanaDir)
+	return nil
 }

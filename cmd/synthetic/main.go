@@ -36,6 +36,7 @@ const about = `Talks to an LLM deployment as a user does, and exports what the c
 
 Start with "synthetic demo": it needs no arguments and no network.
 "synthetic probe --base-url URL" holds one conversation with a deployment of yours.
+"synthetic init --base-url URL" writes a configuration for it, and
 "synthetic run --config.file=synthetic.yml" is the sidecar.`
 
 // env is what a command may touch beside its flags.
@@ -80,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	logging := promslog.Config{Writer: stderr}
 	promslogflag.AddFlags(app, &logging)
 	commands := slices.Concat(
-		[]command{addDemo(app), addRun(app), addProbe(app), addAccept(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app)},
+		[]command{addDemo(app), addInit(app), addRun(app), addProbe(app), addAccept(app), addCanary(app), addSimulate(app), addSweep(app), addBacktest(app)},
 		addCheck(app), addGenerate(app), addReport(app),
 	)
 	chosen, err := app.Parse(args)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/alerting"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
 )
@@ -121,9 +120,7 @@ func TestLiveSays(t *testing.T) {
 	v.terminal = true
 	v.draw(status.Snapshot{Jobs: []status.Job{{Target: "t", Workload: "w"}}})
 	lines := v.lines
-	v.say(alertLine(alerting.Transition{
-		Firing: true, Labels: map[string]string{"alertname": "Down", "severity": "page"}, Annotations: map[string]string{"summary": "all turns fail"},
-	}))
+	v.say(bad, "FIRING PAGE Down – all turns fail")
 	if lines == 0 || v.lines != 0 || !strings.Contains(out.String(), "\x1b[J") {
 		t.Errorf("the block of %d lines was not taken off the screen first: %q", lines, out.String())
 	}

@@ -39,23 +39,33 @@ func addProbe(app *kingpin.Application) command {
 
 Exit code 0 only when every turn succeeded, 1 otherwise. Example:
   synthetic probe --base-url http://127.0.0.1:8000/v1 --turns 3`)
-	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path, where the API has it).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
-	c.Flag("api", "API of the endpoint: "+strings.Join(apiNames(), ", ")+".").Default(string(target.Chat)).EnumVar((*string)(&f.target.API), apiNames()...)
-	c.Flag("api-version", "Version of Azure's or Anthropic's API.").PlaceHolder("VERSION").StringVar(&f.target.APIVersion)
-	c.Flag("model", "Model to ask for; by default the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
+	f.endpoint(c, string(target.Chat), "API of the endpoint")
 	c.Flag("turns", "Turns of the conversation; each resends the whole history.").Default("3").IntVar(&f.spec.TurnsMax)
 	c.Flag("prompt-tokens", "Approximate length of the first message in tokens.").Default("500").IntVar(&f.spec.PromptTokens)
 	c.Flag("max-output-tokens", "Limit of each answer in tokens; 0 sends none.").Default("128").IntVar(&f.spec.MaxOutputTokens)
-	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
-	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
 	c.Flag("header", "Header to add to each request, as NAME=VALUE; repeatable.").PlaceHolder("NAME=VALUE").StringMapVar(&f.target.Headers)
-	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
-	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.target.HTTP.TLSConfig.InsecureSkipVerify)
 	c.Flag("timeout.first-token", "Longest wait for the first token.").Default("60s").DurationVar(&f.spec.Timeouts.FirstToken)
 	c.Flag("timeout.stall", "Longest wait between two tokens.").Default("30s").DurationVar(&f.spec.Timeouts.Stall)
 	c.Flag("timeout.total", "Longest turn.").Default("300s").DurationVar(&f.spec.Timeouts.Total)
 	c.Flag("output", "text (a waterfall) or json.").Default("text").EnumVar(&f.output, "text", "json")
 	return command{c, f.run}
+}
+
+// endpoint adds the flags that say what is asked, and how; api is the default of
+// that flag, and about what it is.
+func (f *probeFlags) endpoint(c *kingpin.CmdClause, api, about string) {
+	c.Flag("base-url", "Where the OpenAI-compatible API is, up to and including /v1 (which is assumed when the URL has no path, where the API has it).").Required().PlaceHolder("URL").URLVar(&f.baseURL)
+	kind := c.Flag("api", about+": "+strings.Join(apiNames(), ", ")+".")
+	if api != "" {
+		kind.Default(api)
+	}
+	kind.EnumVar((*string)(&f.target.API), apiNames()...)
+	c.Flag("api-version", "Version of Azure's or Anthropic's API.").PlaceHolder("VERSION").StringVar(&f.target.APIVersion)
+	c.Flag("model", "Model to ask for; by default the first that /models lists.").PlaceHolder("NAME").StringVar(&f.target.Model)
+	c.Flag("api-key-file", "File that holds the API key.").PlaceHolder("FILE").StringVar(&f.target.Key.File)
+	c.Flag("api-key-env", "Environment variable that holds the API key.").PlaceHolder("NAME").StringVar(&f.target.Key.Env)
+	c.Flag("tls.ca-file", "CA certificates to trust instead of the system's.").PlaceHolder("FILE").StringVar(&f.target.HTTP.TLSConfig.CAFile)
+	c.Flag("tls.insecure-skip-verify", "Do not verify the server's certificate.").BoolVar(&f.target.HTTP.TLSConfig.InsecureSkipVerify)
 }
 
 func (f *probeFlags) run(ctx context.Context, e env) error {

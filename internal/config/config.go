@@ -59,25 +59,36 @@ const leastFile = `write at least targets: [{base_url: "http://127.0.0.1:8000/v1
 
 // Load reads and validates a configuration file. Paths in it are relative to
 // its directory. An error is of type yamlform.Errors and holds every mistake.
-func Load(path string) (*Config, error) {
+func Load(path string) (*Config, error) { return load(path, nil) }
+
+// LoadToRun is Load for a process that sends: an environment variable that is to
+// hold a key and is not set is a mistake, too. Each turn would fail, and page as an
+// outage of its target.
+func LoadToRun(path string) (*Config, error) { return load(path, os.Getenv) }
+
+func load(path string, getenv func(string) string) (*Config, error) {
 	data, err := yamlform.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data, filepath.Dir(path))
+	return parse(path, data, filepath.Dir(path), getenv)
 }
 
 // Parse validates the text of a configuration. name stands for it in messages,
 // dir is what paths in it are relative to. Errors are as of Load. The files that
 // the text names must exist; those of keys are not read.
 func Parse(name string, data []byte, dir string) (*Config, error) {
+	return parse(name, data, dir, nil)
+}
+
+func parse(name string, data []byte, dir string, getenv func(string) string) (*Config, error) {
 	var f file
 	form, err := yamlform.Decode(name, data, leastFile, &f)
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{
-		Form: form, dir: dir, benchmarks: map[probe.Key]*sink.Benchmark{},
+		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
 		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{},
 	}
 	cfg := b.build(f)
@@ -103,6 +114,8 @@ func Documentation() yamlform.Document {
 type builder struct {
 	*yamlform.Form
 	dir string
+	// getenv reads the environment that the file is for; nil does not ask.
+	getenv func(string) string
 	// known says that the jobs are all there: nothing that selects targets and
 	// workloads was wrong.
 	known bool

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -68,6 +70,27 @@ func TestEnvNames(t *testing.T) {
 	} {
 		_, err := Parse("synthetic.yml", []byte("targets: [{base_url: http://a, api_key_env: "+name+"}]"), "")
 		if (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestUnsetKeys: a process that sends refuses to start without a key that it is
+// told to have; what only reads the file does not ask.
+func TestUnsetKeys(t *testing.T) {
+	t.Setenv("SYNTHETIC_TEST_SET", "secret")
+	t.Setenv("SYNTHETIC_TEST_EMPTY", " ")
+	for name, set := range map[string]bool{"SYNTHETIC_TEST_SET": true, "SYNTHETIC_TEST_EMPTY": false, "SYNTHETIC_TEST_UNSET": false} {
+		file := filepath.Join(t.TempDir(), "synthetic.yml")
+		text := "targets:\n  - base_url: http://a\n    api_key_env: " + name + "\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(file); err != nil {
+			t.Errorf("%s: what only reads asks for the key: %v", name, err)
+		}
+		_, err := LoadToRun(file)
+		if set != (err == nil) || !set && !strings.Contains(err.Error(), ":3:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

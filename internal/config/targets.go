@@ -84,8 +84,12 @@ var (
 
 // key resolves where the API key is found.
 func (b *builder) key(path string, e fileEndpoint) target.Key {
-	if e.APIKeyEnv != "" && (!envName.MatchString(e.APIKeyEnv) || likeKey.MatchString(e.APIKeyEnv)) {
-		b.Mistake(path+".api_key_env", "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
+	switch at, name := path+".api_key_env", e.APIKeyEnv; {
+	case name == "":
+	case !envName.MatchString(name) || likeKey.MatchString(name):
+		b.Mistake(at, "", "is not the name of an environment variable (value not shown)", "write the variable's name, for example LLM_API_KEY")
+	case b.getenv != nil && strings.TrimSpace(b.getenv(name)) == "":
+		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, \"check config --no-keys\" does not ask")
 	}
 	return target.Key{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
 }

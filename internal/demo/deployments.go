@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"net"
-	"strings"
 
 	"synthetic/internal/simulate"
 )
@@ -37,9 +36,10 @@ func Start(targets []Target) (addrs []string, stop func(), err error) {
 // ConfigFor is the demo's configuration for deployments that serve at
 // their addresses.
 func ConfigFor(targets []Target, addrs []string) []byte {
-	var lines []string
+	out, _, _ := bytes.Cut(configText, []byte("targets:\n"))
+	out = append(bytes.Clone(out), "targets:\n"...)
 	for i, t := range targets {
-		lines = append(lines, fmt.Sprintf("{name: %s, base_url: 'http://%s/v1', server_metrics: {interval: 5s}}", t.Name, addrs[i]))
+		out = fmt.Appendf(out, "  - {name: %s, base_url: 'http://%s/v1', server_metrics: {interval: 5s}}\n", t.Name, addrs[i])
 	}
-	return bytes.Replace(configText, []byte("TARGETS"), []byte("["+strings.Join(lines, ", ")+"]"), 1)
+	return out
 }

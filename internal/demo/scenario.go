@@ -4,6 +4,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -117,21 +118,8 @@ func (s Scenario) with(incidents ...simulate.Incident) Scenario {
 			s.Steps = append(s.Steps, Step{i.At + i.For, overText})
 		}
 	}
-	slices.SortStableFunc(s.Steps, func(a, b Step) int { return int(a.At - b.At) })
+	slices.SortStableFunc(s.Steps, byTime)
 	return s
-}
-
-// Plan lists what will happen.
-func (s Scenario) Plan() string {
-	var b strings.Builder
-	b.WriteString(s.About + "\n\n")
-	for _, step := range s.Steps {
-		fmt.Fprintf(&b, "  after %-8s %s\n", slo.Short(step.At), step.Text)
-	}
-	if len(s.Steps) > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
 }
 
 // overText ends an incident.
@@ -140,21 +128,25 @@ const overText = "that is over"
 // notice is how long before a step the demo says what comes.
 const notice = 20 * time.Second
 
-// Tell says what comes and what happens, until ctx is done.
+// Tell says what comes and what happens, each at its time, until ctx is done.
 func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
+	var all []Step
 	for _, step := range s.Steps {
 		if step.Text != overText {
-			if !until(ctx, began.Add(step.At-notice)) {
-				return
-			}
-			say(fmt.Sprintf("in %s: %s", slo.Short(notice), step.Text))
+			all = append(all, Step{step.At - notice, fmt.Sprintf("in %s: %s", slo.Short(notice), step.Text)})
 		}
+		all = append(all, Step{step.At, "now: " + step.Text})
+	}
+	slices.SortStableFunc(all, byTime)
+	for _, step := range all {
 		if !until(ctx, began.Add(step.At)) {
 			return
 		}
-		say("now: " + step.Text)
+		say(step.Text)
 	}
 }
+
+func byTime(a, b Step) int { return cmp.Compare(a.At, b.At) }
 
 // until waits for a time; false when ctx ended before.
 func until(ctx context.Context, at time.Time) bool {

@@ -45,8 +45,13 @@ func (r *runner) discoverModel() {
 	for !known && Pause(r.soft, retry.next()) {
 		known = r.askModel(slog.LevelDebug)
 	}
-	for !configured && await(r.soft, r.model.missing, nil) {
-		r.askModel(slog.LevelWarn)
+	for level := slog.LevelWarn; !configured && await(r.soft, r.model.missing, nil); {
+		// Once in an outage: that the name is still unknown is no news.
+		if r.askModel(level) {
+			level = slog.LevelWarn
+		} else {
+			level = slog.LevelDebug
+		}
 		if !Pause(r.soft, modelRecheck) {
 			return
 		}

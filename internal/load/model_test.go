@@ -3,7 +3,9 @@ package load
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,6 +127,30 @@ func TestOpeningsLearnFromUsage(t *testing.T) {
 		b.stop()
 		if tokens < 950 || tokens > 1050 {
 			t.Errorf("openings have %d tokens, want 1000", tokens)
+		}
+	})
+}
+
+// TestAnOutageIsSaidOnce: while a model that is known cannot be asked for, there is
+// one warning, and the next outage has its own.
+func TestAnOutageIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder // written by one goroutine, read once that has ended
+		d := &deployment{model: answers("m", 0)}
+		b := runWith(t, d, 0, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, job("a", nameless))
+		time.Sleep(time.Minute)
+		for range 2 {
+			d.set(func(d *deployment) {
+				d.model = func(context.Context) (string, error) { return "", errors.New("connection refused") }
+				d.status, d.outcome = http.StatusNotFound, probe.HTTP4xx
+			})
+			time.Sleep(5 * time.Minute)
+			d.set(func(d *deployment) { d.model = answers("m", 0) })
+			time.Sleep(time.Minute)
+		}
+		b.stop()
+		if n := strings.Count(log.String(), "cannot discover the model"); n != 2 {
+			t.Errorf("%d warnings in two outages:\n%s", n, log.String())
 		}
 	})
 }

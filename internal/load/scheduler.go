@@ -104,7 +104,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	<-ctx.Done()
 	s.enter(running, stopping, func(r *runner) { r.halt() })
 	late := time.AfterFunc(s.opts.DrainTimeout, func() {
-		s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+		if s.opts.DrainTimeout > 0 { // else it was asked for
+			s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
+		}
 		s.cut()
 	})
 	s.loops.Wait()

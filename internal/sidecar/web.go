@@ -20,7 +20,7 @@ func (s *Sidecar) Load() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	file := s.options.ConfigFile
-	cfg, err := config.Load(file)
+	cfg, err := config.LoadToRun(file)
 	if err != nil {
 		s.recorder.SetReload(false, time.Now())
 		return err

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synthetic/internal/config"
+	"synthetic/internal/simulate"
+)
+
+// initialised runs "synthetic init" and returns what it wrote, which the
+// configuration's own reader takes.
+func initialised(t *testing.T, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	var out bytes.Buffer
+	if code := run(t.Context(), append([]string{"init", "--output.file=" + file}, args...), &out, &out); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(file); err != nil {
+		t.Errorf("what was written is no configuration: %v\n%s", err, text)
+	}
+	return string(text)
+}
+
+// TestInit asks endpoints of several kinds what they are.
+func TestInit(t *testing.T) {
+	d, all := fastDeployment(t, func(o *simulate.Options) { o.Model, o.Reasoning = "m", .5 })
+	only := func(paths ...string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for _, p := range paths {
+				if r.URL.Path == p {
+					d.ServeHTTP(w, r)
+					return
+				}
+			}
+			http.Error(w, "no\r\ntargets: []\x00\u2028evil: true", http.StatusNotFound)
+		}))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	nobody := only()
+	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[{"id":"a\": [\u2028#{{.}}"}],"version":"1\n2: 3"}`))
+	}))
+	t.Cleanup(odd.Close)
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"everything": {[]string{"--base-url=" + all.URL}, []string{
+			`base_url: "` + all.URL + `/v1"`, "api: chat # which answered; so do responses, messages, completions, ollama",
+			`model: "m" # of 1 that it lists`, "\n    server_metrics: {} # ", "reports usage, and what was cached",
+			`max_output_tokens: 1024 # it thinks first, in "reasoning"`,
+		}},
+		"one API": {[]string{"--base-url=" + only("/v1/messages", "/v1/models") + "/v1"}, []string{
+			"api: messages # which answered\n", "# Did not answer: chat: http_4xx, ", "# server_metrics: {urls",
+		}},
+		"the wanted API": {[]string{"--base-url=" + all.URL, "--api=responses", "--model=m"}, []string{"api: responses # which answered\n"}},
+		"nobody":         {[]string{"--base-url=" + nobody}, []string{"api: chat\n", "# Did not answer: ollama", "# model: NAME", "# Its models are not known: "}},
+		"odd texts":      {[]string{"--base-url=" + odd.URL}, []string{`# Its version is "1 2: 3"`}},
+		"not asked": {[]string{"--base-url=" + nobody, "--no-ask", "--api-key-env=SYNTHETIC_TEST_UNSET"}, []string{
+			"# The endpoint was not asked", "api_key_env: SYNTHETIC_TEST_UNSET # a key is never",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := initialised(t, test.args...)
+			for _, want := range test.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// TestInitLeavesFilesAlone: what is there is not written over, and a key that is
+// not there is said before anything is asked.
+func TestInitLeavesFilesAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"init", "--no-ask", "--base-url=http://127.0.0.1:8000", "--output.file=" + file},
+		{"init", "--base-url=http://127.0.0.1:8000", "--api-key-env=SYNTHETIC_TEST_UNSET", "--output.file=" + file + "2"},
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), args, &out, &out); code != exitUsage {
+			t.Errorf("%v: exit code %d: %s", args, code, &out)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
+		t.Errorf("the file has %q (%v)", text, err)
+	}
+	if _, err := os.Stat(file + "2"); err == nil {
+		t.Error("a file was written without the key")
+	}
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"synthetic/internal/demo"
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/status"
+	"synthetic/internal/slo"
+)
+
+// noWrap and wrap switch a terminal's line wrapping: what a narrow one wraps
+// would be more lines than erase knows of.
+const noWrap, wrap = "\x1b[?7l", "\x1b[?7h"
+
+// live shows the jobs' figures in a terminal: a block that is redrawn in
+// place, or, where the output is no terminal, a block now and then.
+type live struct {
+	w        io.Writer
+	terminal bool
+	// width is how many columns there are; 0 is as many as one likes.
+	width func() int
+	paint paint
+	every time.Duration
+
+	mu    sync.Mutex
+	lines int // of the block that stands on the screen
+}
+
+func newLive(w io.Writer) *live {
+	v := &live{w: w, width: func() int { return 0 }, every: 5 * time.Second}
+	if f, ok := w.(*os.File); ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) {
+		v.terminal, v.every, v.paint = true, time.Second, os.Getenv("NO_COLOR") == ""
+		v.width = func() int {
+			columns, _, _ := term.GetSize(int(f.Fd())) // 0 if it does not say
+			return columns
+		}
+	}
+	return v
+}
+
+// follow draws what snapshot returns until ctx is done.
+func (v *live) follow(ctx context.Context, snapshot func() status.Snapshot) {
+	ticker := time.NewTicker(v.every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			v.draw(snapshot())
+		}
+	}
+}
+
+// say writes a text that stays, above the block of figures, in the colour of a
+// state.
+func (v *live) say(c colour, text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	v.lay(time.Now().Format(time.TimeOnly)+"  ", c, text)
+	_, _ = io.WriteString(v.w, "\n")
+}
+
+// plan lists what will happen.
+func (v *live) plan(s demo.Scenario) {
+	v.lay("", plainly, s.About)
+	for _, step := range s.Steps {
+		v.lay(fmt.Sprintf("  after %-8s ", slo.Short(step.At)), plainly, step.Text)
+	}
+	_, _ = io.WriteString(v.w, "\n")
+}
+
+// lay writes a text beside a prefix, under which further lines are indented.
+func (v *live) lay(prefix string, c colour, text string) {
+	lines := wrapped(text, v.width()-len(prefix))
+	_, _ = fmt.Fprintf(v.w, "%s%s\n", prefix, v.paint.in(c, strings.Join(lines, "\n"+strings.Repeat(" ", len(prefix)))))
+}
+
+// erase takes the block off the screen; the next draw puts it back.
+func (v *live) erase() {
+	if v.lines > 0 {
+		fmt.Fprintf(v.w, "\x1b[%dA\x1b[J", v.lines)
+		v.lines = 0
+	}
+}
+
+func (v *live) draw(s status.Snapshot) {
+	var b strings.Builder
+	for _, j := range s.Jobs {
+		v.paint.job(&b, j)
+	}
+	text := b.String()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+	if v.terminal {
+		v.lines = strings.Count(text, "\n")
+		text = noWrap + text + wrap
+	}
+	_, _ = io.WriteString(v.w, text) // what reads it may go; the demo goes on
+}
+
+// job writes the figures of one job, in at most 79 columns but for an error.
+func (p paint) job(b *strings.Builder, j status.Job) {
+	r := j.Recent
+	fmt.Fprintf(b, "%s/%s  %d turns, %d in flight, errors %s, prompt tokens cached %s\n",
+		j.Target, j.Workload, j.Turns, j.TurnsInFlight, r.Errors, r.Cached)
+	fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6s\n", "", "TTFT p50", "p95", "p99", "TPOT p50", "p95", "turns")
+	for _, k := range []struct {
+		name string
+		kind status.Kind
+		turn probe.TurnKind
+	}{{"first turns", r.First, probe.First}, {"follow-ups", r.Followup, probe.Followup}} {
+		fmt.Fprintf(b, "  %-14s %10s %10s %10s %10s %10s %6d\n", k.name,
+			k.kind.TTFT.P50, k.kind.TTFT.P95, k.kind.TTFT.P99,
+			k.kind.TPOT.P50, k.kind.TPOT.P95, k.kind.Turns)
+		if bars, most := sparkline(j.Points, k.turn); bars != "" {
+			fmt.Fprintf(b, "    TTFT of each %s, up to %s\n", bars, most)
+		}
+	}
+	for _, s := range j.SLOs {
+		c, words := state(s)
+		fmt.Fprintf(b, "  SLO %-13s %s of %d turns good, objective %s: %s\n", s.Name, s.Share, s.Judged, s.Objective, p.in(c, words))
+	}
+	if j.Last != nil && j.Last.Outcome.Failed() {
+		fmt.Fprintf(b, "  last turn      %s: %s\n", p.in(bad, string(j.Last.Outcome)), j.Last.Err)
+	}
+	b.WriteString("\n")
+}
+
+func state(s status.SLO) (colour, string) {
+	switch {
+	case s.Judged == 0:
+		return plainly, "no turn yet"
+	case s.Met():
+		return good, "met"
+	}
+	return bad, "missed"
+}
