@@ -43,9 +43,10 @@ func allowed() map[string][]string {
 		"internal/sidecar/models":     {"internal/probe/target"},
 		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
+		"internal/webpage": {"internal/draw"},
 		"internal/sidecar/status": {
 			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/sidecar/regression",
-			"internal/sidecar/sink", "internal/slo",
+			"internal/sidecar/sink", "internal/slo", "internal/webpage",
 		},
 		"internal/sidecar/metrics": {
 			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
@@ -79,7 +80,7 @@ func allowed() map[string][]string {
 			"internal/probe/workload", "internal/serverside", "internal/sketch", "internal/slo", "internal/study/judge", "internal/study/runfile",
 		},
 		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
-		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile", "internal/webpage"},
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},
