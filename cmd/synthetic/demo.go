@@ -133,8 +133,11 @@ Ctrl-C ends the demo. The first figures come within seconds.
 
 func alertLine(c alerting.Transition) string {
 	what := "RESOLVED"
-	if c.Firing {
+	switch {
+	case c.Firing:
 		what = "FIRING"
+	case c.GoesOnAs != "":
+		what = "GOES ON as " + c.GoesOnAs + ":"
 	}
 	words := []string{what, strings.ToUpper(c.Labels["severity"]), c.Labels["alertname"], "–", c.Annotations["summary"]}
 	return strings.Join(words, " ")

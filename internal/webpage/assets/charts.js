@@ -17,6 +17,8 @@ const charts = (() => {
     if (size >= 1e6) return scaled(v, 1e-6, "M");
     return size >= 1e4 ? scaled(v, 1e-3, "k") : scaled(v, 1, "");
   };
+  const clock = (at) => new Date(at * 1e3).toISOString().slice(11, 16);
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((minutes) => minutes * 60);
   const marks = (data) => (u) => {
     const { ctx, bbox } = u;
     ctx.save();
@@ -50,16 +52,15 @@ const charts = (() => {
   const options = (data, wide) => {
     const axis = (of, size) => ({
       stroke: colour("muted"), size, grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 },
-      ...(of.unit === "time" ? {} : { values: (_, all) => all.map((v) => (v == null ? "" : label(v, of.unit))), label: of.label || undefined, labelSize: 18 }),
+      ...(of.unit === "time" ? { values: (_, all) => all.map((v) => clock(v)), incrs: steps } : { values: (_, all) => all.map((v) => (v == null ? "" : label(v, of.unit))), label: of.label || undefined, labelSize: 18 }),
     });
-    const series = [{ label: data.x.label || "time", value: data.x.unit === "time" ? "{YYYY}-{MM}-{DD} {HH}:{mm}" : (_, v) => label(v, data.x.unit) }];
+    const series = [{ label: data.x.label || "time", value: (_, v) => (data.x.unit === "time" && v != null ? clock(v) : label(v, data.x.unit)) }];
     const bands = [];
     for (const s of data.series) {
       const stroke = colour(s.color);
       series.push({
-        label: s.name, stroke, width: 1.6, dash: [[], [6, 3], [2, 3]][s.dash], points: { show: s.points, size: 5 },
+        label: s.name, stroke, width: s.bars ? 5 : 1.6, dash: [[], [6, 3], [2, 3]][s.dash], points: { show: s.points, size: 5 },
         value: (_, v) => label(v, data.y.unit),
-        ...(s.bars ? { paths: uPlot.paths.bars({ size: [0.8, 40] }), fill: stroke } : {}),
       });
       if (s.band) {
         bands.push({ series: [series.length, series.length + 1], fill: stroke + "2e" });
@@ -68,18 +69,17 @@ const charts = (() => {
     }
     return {
       title: data.title, width: wide, height: 230, series, bands, hooks: { draw: [marks(data)] },
-      tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), "Etc/UTC"),
       cursor: { sync: { key: data.x.unit === "time" ? "time" : null }, focus: { prox: 30 } },
       scales: {
         x: { time: data.x.unit === "time" },
         y: data.y.log ? { distr: 3 } : { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) * 1.08 || 1] },
       },
-      axes: [axis(data.x, data.x.unit === "time" ? 40 : 36), axis(data.y, 58)],
+      axes: [axis(data.x, data.x.label && data.x.unit !== "time" ? 46 : 28), axis(data.y, data.y.label ? 76 : 60)],
     };
   };
   // narrow hides what the legend must not list: the edges of bands.
   const narrow = (u) => u.series.forEach((s, i) => {
-    if (s.legend === false) u.root.querySelectorAll(".u-legend .u-series")[i].hidden = true;
+    if (s.legend === false) u.root.querySelectorAll(".u-legend .u-series")[i].style.display = "none";
   });
   const draw = (figure) => {
     const text = figure.querySelector("script").textContent;
