@@ -123,8 +123,8 @@ func (a Axis) scale(of Scale) Scale {
 	}
 	of.Log = a.Log && of.Low > 0 && of.High > of.Low*wideRatio
 	switch {
-	case a.Unit == Time && of.High > of.Low:
-		return Scale{of.Low, of.High, false}
+	case a.Unit == Time && of.High >= of.Low:
+		return Scale{of.Low, max(of.High, of.Low+60), false}
 	case of.Log && n == 0:
 		return LogScale(of.Low, of.High)
 	case of.Log:
