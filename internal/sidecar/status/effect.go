@@ -33,6 +33,38 @@ type effect struct {
 	Part regression.Part
 }
 
+const (
+	// late is how far back an effect looks at the beginning of an incident, fewest how
+	// many turns say something of it.
+	late   = 2 * time.Minute
+	fewest = 5
+)
+
+// lately raises the ratios of views to those of the last two minutes: over the five
+// minutes that a ratio is of, what has just begun looks small.
+func lately(views *[2][2]regression.View, samples []sample, now time.Time) {
+	for k, kind := range probe.TurnKinds() {
+		var sum, turns [2]float64
+		for _, s := range samples {
+			if s.kind != kind || now.Sub(s.end) > late {
+				continue
+			}
+			for i, d := range []probe.Opt[time.Duration]{s.ttft, s.tpot} {
+				if d.OK && d.V > 0 {
+					sum[i], turns[i] = sum[i]+math.Log(d.V.Seconds()), turns[i]+1
+				}
+			}
+		}
+		for i := range sum {
+			if v := &views[k][i]; turns[i] >= fewest && v.Baseline > 0 {
+				if ratio := math.Exp(sum[i]/turns[i]) / v.Baseline; !(v.Ratio >= ratio) {
+					v.Ratio = ratio
+				}
+			}
+		}
+	}
+}
+
 // effectOf is the largest effect that the views of a job show.
 func effectOf(views [2][2]regression.View, excess [2][4]float64) (e effect) {
 	worst := 0

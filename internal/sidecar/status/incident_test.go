@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -69,6 +70,20 @@ func TestHeadlines(t *testing.T) {
 				t.Errorf("its page answers %d: %s", w.Code, w.Body)
 			}
 		})
+	}
+}
+
+// TestLately: what has just begun is told as it is, and not as a mean over five
+// minutes.
+func TestLately(t *testing.T) {
+	var samples []sample
+	for i := range fewest {
+		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
+	}
+	views := [2][2]regression.View{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
+	lately(&views, samples, noon)
+	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
+		t.Errorf("got %v and %v", got, views)
 	}
 }
 

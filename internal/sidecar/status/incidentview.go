@@ -26,8 +26,8 @@ const (
 type incidentView struct {
 	head
 	incident
-	// Now is its effect at present, "" where there is none.
-	NowText string
+	// Present is its effect now, where that is less than it was.
+	Present string
 	Figures []template.HTML
 	// Changes are what happened shortly before it, and since.
 	Changes  []Mark
@@ -83,13 +83,17 @@ func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 func (p *Page) viewOf(i incident) (v incidentView, err error) {
 	v = incidentView{head: p.head("incident", "../"), incident: i, Silences: p.silences(i)}
 	v.head.Charts = webpage.Charts()
-	v.Title = i.State().Text + ": " + i.Headline()
 	if i.Ended.IsZero() {
 		if e := p.effect(i.About.Key); e.Ratio > 0 {
-			v.NowText = e.of(i.About.Target)
 			p.incidents.saw(i.About.Key, e)
+			if e.Ratio > i.Peak.Ratio {
+				i.Peak, v.Peak = e, e
+			} else if e.Ratio < 0.9*i.Peak.Ratio {
+				v.Present = e.of(i.About.Target)
+			}
 		}
 	}
+	v.Title = i.State().Text + ": " + i.Headline()
 	s := span{i.Since.Add(-before), v.Now}
 	if end := i.Ended.Add(after); !i.Ended.IsZero() && end.Before(s.to) {
 		s.to = end

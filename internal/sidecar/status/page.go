@@ -157,8 +157,14 @@ func (p *Page) Alert(c AlertChange) {
 // effect is the largest one on a job now.
 func (p *Page) effect(job probe.Key) effect {
 	views, ok := p.options.Signals(job)
-	if !ok {
+	p.mu.Lock()
+	j := p.jobs[job]
+	p.mu.Unlock()
+	if !ok || j == nil {
 		return effect{}
 	}
+	j.mu.Lock()
+	lately(&views, j.samples, p.options.Now())
+	j.mu.Unlock()
 	return effectOf(views, p.options.Excess(job))
 }
