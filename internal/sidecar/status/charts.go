@@ -140,7 +140,7 @@ func sparkline(minutes []minute, now time.Time) string {
 	var path strings.Builder
 	for _, m := range minutes {
 		if v := m.kinds[kind].signals[0].p50; v > 0 {
-			x := 100 - int(now.Sub(m.start()).Minutes()*100/60)
+			x := 100 * int(m.at-minutes[0].at) / max(int(minuteOf(now)-minutes[0].at), 1)
 			path.WriteString(step(path.Len() > 0) + itoa(x) + "," + itoa(19-int(17*v/high)))
 		}
 	}
