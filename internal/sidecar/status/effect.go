@@ -140,10 +140,10 @@ func (i incident) Headline() string {
 	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
 		return i.Peak.of(i.About.Target) + since + i.Peak.likely()
 	}
-	if s := i.First().Summary; s != "" {
+	if s := i.Main().Summary; s != "" {
 		return s + since
 	}
-	return i.First().Name + " of " + i.About.String() + since
+	return i.Main().Name + " of " + i.About.String() + since
 }
 
 func reason(o probe.Outcome) string {

@@ -100,10 +100,17 @@ func (i incident) paged() bool {
 // has reports whether an alert did that is such.
 func (i incident) has(such func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, such) }
 
-// First is its first page, or the first of its alerts.
-func (i incident) First() firedAlert {
-	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool { return a.Severity == "page" })
-	return i.Alerts[max(at, 0)]
+// Main is the alert that explains the others: a page about a cause, else its first
+// page, else the first of its alerts.
+func (i incident) Main() firedAlert {
+	causes := []string{rules.AlertFleetRegression, rules.AlertTargetDown, rules.AlertRegression}
+	main := i.Alerts[0]
+	for _, a := range i.Alerts {
+		if a.Severity == "page" && (main.Severity != "page" || slices.Contains(causes, a.Name) && !slices.Contains(causes, main.Name)) {
+			main = a
+		}
+	}
+	return main
 }
 
 // incidents are those that this process has seen, oldest first.

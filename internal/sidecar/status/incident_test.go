@@ -132,6 +132,13 @@ func TestOneIncident(t *testing.T) {
 			t.Errorf("its page does not say %q: %s", want, body)
 		}
 	}
+	if main := i.Main().Name; main != "Burn" {
+		t.Errorf("the main alert is %s, want the first page", main)
+	}
+	i.Alerts = append(i.Alerts, firedAlert{Name: "SyntheticRegression", Severity: "ticket"}, firedAlert{Name: "SyntheticRegression", Severity: "page"}, firedAlert{Name: "Last", Severity: "page"})
+	if main := i.Main(); main.Name != "SyntheticRegression" || main.Severity != "page" {
+		t.Errorf("the main alert is %+v, want the page about a cause", main)
+	}
 	if strings.Contains(body, "of another") {
 		t.Error("its page has a mark of another target")
 	}
