@@ -192,6 +192,17 @@ func TestPartsAlone(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(whole, []byte("<main ")) || bytes.Contains(whole, []byte("<style")) {
 		t.Errorf("not the part alone (%v): %.300s", err, whole)
 	}
+	r = r.Clone(t.Context())
+	r.URL.RawQuery = "target=target-7"
+	w = httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if z, err = gzip.NewReader(w.Body); err == nil {
+		whole, err = io.ReadAll(z)
+	}
+	if err != nil || !bytes.Contains(whole, []byte(`<figure class="chart"><script type="application/json">`)) {
+		t.Errorf("no chart as data alone (%v): %.300s", err, whole)
+	}
+	r.URL.RawQuery = ""
 	// The first paint of 100 targets, all of the page.
 	r.Header.Del(partHeader)
 	w = httptest.NewRecorder()
