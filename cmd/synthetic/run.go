@@ -52,7 +52,7 @@ reaches the port can read names of targets and models, error texts and trace
 IDs, and no key. --web.config.file asks for a password or a certificate;
 --web.listen-address=127.0.0.1:9877 is for this machine alone. See SECURITY.md.`)
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
-	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload, and accepting a level as the usual one with POST /-/accept.").BoolVar(&f.lifecycle)
+	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload, accepting a level as the usual one with POST /-/accept, and marking a change with POST /-/mark.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts, and their history in the file of that name and .history; its directory must exist and be writable. Without it a restart reads them back from state.prometheus of the configuration or, without that, learns them anew, which takes a day.").StringVar(&f.stateFile)
 	c.Flag("turns.file", "Write a log of every finished turn there, for backtest --turns: when, how it ended, times and tokens, no texts and no keys; see docs/reference/turn-log.md. Its directory must exist and be writable.").PlaceHolder("PATH").StringVar(&f.turnsFile)

@@ -21,6 +21,9 @@ type Transition struct {
 	At time.Time
 	// Lasted is how long it fired; zero if it does.
 	Lasted time.Duration
+	// GoesOnAs names an alert about the same that still fires and is no less urgent:
+	// what is over is this alert alone, and not the incident. "" for none.
+	GoesOnAs string
 }
 
 // alertStates holds the state of every alert that an Alertmanager may still have
@@ -143,9 +146,25 @@ func (s *alertStates) transition(r *alertState) Transition {
 		Value: r.value, At: s.clock.toWall(r.StartsAt),
 	}
 	if !t.Firing {
-		t.Lasted = r.EndsAt.Sub(r.StartsAt)
+		t.Lasted, t.GoesOnAs = r.EndsAt.Sub(r.StartsAt), s.successor(r)
 	}
 	return t
+}
+
+// successor names the alert that goes on with what r was about, of its target and
+// workload or of all: a page, or for a ticket any. The caller holds mu.
+func (s *alertStates) successor(r *alertState) (name string) {
+	for _, o := range s.byID {
+		same := o.Labels.Get("target") == r.Labels.Get("target") && o.Labels.Get("workload") == r.Labels.Get("workload")
+		urgent := o.Labels.Get("severity") == "page" || r.Labels.Get("severity") != "page"
+		if r.Labels.Get("target") == "" || !o.firing() || !urgent || !same && o.Labels.Get("scope") != "fleet" {
+			continue
+		}
+		if other := o.Labels.Get(labels.AlertName); name == "" || other < name { // the same one each time
+			name = other
+		}
+	}
+	return name
 }
 
 // notification is what one Alertmanager is to be told of one alert.

@@ -44,9 +44,11 @@ func allowed() map[string][]string {
 		"internal/sidecar/models":     {"internal/probe/target"},
 		"internal/sidecar/tracing":    {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
 		"internal/sidecar/sink":       {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
+		"internal/webpage":            {"internal/draw"},
+		"docs/runbooks":               nil,
 		"internal/sidecar/status": {
-			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/sidecar/regression",
-			"internal/sidecar/sink", "internal/slo",
+			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/rules", "internal/sidecar/regression",
+			"internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
 		},
 		"internal/sidecar/metrics": {
 			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
@@ -81,7 +83,7 @@ func allowed() map[string][]string {
 		},
 		"internal/study/export": {"internal/probe", "internal/turnlog"},
 		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
-		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
+		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile", "internal/webpage"},
 
 		"internal/simulate/cluster": nil,
 		"internal/simulate":         {"internal/simulate/cluster"},

@@ -63,8 +63,16 @@ type plot struct {
 	left, top, wide, high float64
 }
 
-// SVG draws the chart.
+// SVG draws the chart as a file.
 func (c Chart) SVG() []byte {
+	return c.drawn().file(c.Title, c.Describe(), "<style>"+StyleSheet()+"</style>\n")
+}
+
+// Inline draws it as a part of a page that has StyleSheet.
+func (c Chart) Inline() []byte { return c.drawn().file(c.Title, c.Describe(), "") }
+
+// drawn is the picture without its frame.
+func (c Chart) drawn() *plot {
 	x, y := c.values()
 	p := &plot{Chart: c, x: c.X.scale(x), y: c.Y.scale(y), left: 2 * gap, high: plotHeight}
 	if len(c.Y.Ticks) > 0 {
@@ -84,7 +92,8 @@ func (c Chart) SVG() []byte {
 		p.series(s)
 	}
 	p.marks()
-	return p.file(c.Title, c.describe(), p.top+p.high+2*row+gap)
+	p.height = p.top + p.high + 2*row + gap
+	return p
 }
 
 // values spans what there is to show.
@@ -113,13 +122,20 @@ func (p *plot) px(v float64) float64   { return p.left + p.wide*p.x.At(v) }
 func (p *plot) py(v float64) float64   { return p.top + p.high*(1-p.y.At(v)) }
 func (p *plot) at(x, y float64) string { return num(p.px(x)) + "," + num(p.py(y)) }
 
-// describe says in words where each series begins and ends.
-func (c Chart) describe() string {
+// LogY reports whether the values are drawn on a logarithmic axis.
+func (c Chart) LogY() bool {
+	_, y := c.values()
+	return c.Y.scale(y).Log
+}
+
+// Describe is Desc or, without one, says in words where each series begins and
+// ends.
+func (c Chart) Describe() string {
 	var all []string
 	for _, s := range c.Series {
 		if points := s.known(); len(points) > 0 {
 			from, to := points[0], points[len(points)-1]
-			all = append(all, fmt.Sprintf("%s: %s at %g, %s at %g.", s.Name, Label(from.Y, c.Y.Unit), from.X, Label(to.Y, c.Y.Unit), to.X))
+			all = append(all, fmt.Sprintf("%s: %s at %s, %s at %s.", s.Name, Label(from.Y, c.Y.Unit), c.X.place(from.X), Label(to.Y, c.Y.Unit), c.X.place(to.X)))
 		}
 	}
 	return cmp.Or(c.Desc, strings.Join(all, " "))
@@ -135,7 +151,7 @@ func (p *plot) heading() {
 		if x+wide > width && x > 8 {
 			x, p.top = 8, p.top+row
 		}
-		p.over(`<path class="%s" d="M%s,%sh20" %s/>`, shadeOf(s.Color), num(x), num(p.top-3.5), s.stroke())
+		p.over(`<path class="%s" d="M%s,%sh20" %s/>`, ShadeOf(s.Color), num(x), num(p.top-3.5), s.stroke())
 		p.text("ink", x+25, p.top, "start", s.Name)
 		x += wide
 	}
@@ -166,6 +182,12 @@ func (p *plot) axes() {
 	p.over(`<text class="ink" transform="translate(12,%s)rotate(-90)" text-anchor="middle">%s</text>`, num(p.top+p.high/2), escape(p.Y.Label))
 }
 
+// dotsRead is the most points of a series that are told apart as dots.
+const dotsRead = 80
+
+// Dots reports whether each point is a dot on the line.
+func (s Series) Dots() bool { return !s.Bars && len(s.Points) <= dotsRead }
+
 // known are the points that have a place.
 func (s Series) known() []Point {
 	return slices.DeleteFunc(slices.Clone(s.Points), func(p Point) bool { return !p.known() })
@@ -179,28 +201,55 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // series draws a line, its points, and below them the intervals where two
 // neighbours have one.
 func (p *plot) series(s Series) {
-	var line, band string
+	var line strings.Builder
 	last := Point{Y: math.NaN()}
 	for _, pt := range s.Points {
 		switch {
 		case pt.known() && last.known():
-			line += "L" + p.at(pt.X, pt.Y)
+			line.WriteString("L" + p.at(pt.X, pt.Y))
 		case pt.known():
-			line += "M" + p.at(pt.X, pt.Y)
-		}
-		if pt.interval() && last.interval() {
-			band += "M" + p.at(last.X, last.Low) + "L" + p.at(last.X, last.High) + "L" + p.at(pt.X, pt.High) + "L" + p.at(pt.X, pt.Low) + "Z"
+			line.WriteString("M" + p.at(pt.X, pt.Y))
 		}
 		last = pt
 	}
-	class := shadeOf(s.Color)
-	p.under(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, band)
-	p.over(`<path class="%s" d="%s" %s/>`, class, line, s.stroke())
+	class := ShadeOf(s.Color)
+	p.under(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, p.band(s.Points))
+	p.over(`<path class="%s" d="%s" %s/>`, class, line.String(), s.stroke())
 	for _, pt := range s.known() {
-		if !s.Bars {
+		if s.Dots() {
 			p.over(`<circle class="%s" cx="%s" cy="%s" r="2.2" fill="currentColor"/>`, class, num(p.px(pt.X)), num(p.py(pt.Y)))
 		}
 	}
+}
+
+// band is around the intervals of points, where neighbours have one.
+func (p *plot) band(points []Point) string {
+	var all strings.Builder
+	for len(points) > 0 {
+		n := slices.IndexFunc(points, func(pt Point) bool { return !pt.interval() })
+		if n < 0 {
+			n = len(points)
+		}
+		p.around(&all, points[:n])
+		points = points[min(n+1, len(points)):]
+	}
+	return all.String()
+}
+
+// around goes along the upper ends of intervals, and back along the lower ones.
+func (p *plot) around(path *strings.Builder, points []Point) {
+	if len(points) < 2 {
+		return
+	}
+	step := "M"
+	for _, pt := range points {
+		path.WriteString(step + p.at(pt.X, pt.High))
+		step = "L"
+	}
+	for _, pt := range slices.Backward(points) {
+		path.WriteString(step + p.at(pt.X, pt.Low))
+	}
+	path.WriteString("Z")
 }
 
 // stroke are the attributes of a series' line.

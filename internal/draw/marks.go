@@ -20,7 +20,7 @@ func (p *plot) labels() {
 			l.top += row
 		}
 		all = append(all, l)
-		p.text(shadeOf(m.Color), l.x, l.top, "middle", m.Text)
+		p.text(ShadeOf(m.Color), l.x, l.top, "middle", m.Text)
 		p.top = max(p.top, l.top+gap)
 	}
 }
@@ -29,7 +29,7 @@ func (p *plot) labels() {
 func (p *plot) marks() {
 	for _, m := range p.Marks {
 		if !math.IsNaN(m.X) {
-			p.under(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, shadeOf(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
+			p.under(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, ShadeOf(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
 			continue
 		}
 		if m.Y > p.y.High {

@@ -2,15 +2,18 @@ package draw
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // Axis says what an axis shows.
 type Axis struct {
 	Label string
-	// Unit of the values: "ms" and "s" are written as times, "%" behind the
-	// number; any other belongs into the Label.
+	// Unit of the values: "ms" and "s" are written as durations, "%" behind the
+	// number, "time" (seconds since 1970) as the time of day in UTC; any other
+	// belongs into the Label.
 	Unit string
 	// Log gives every ratio the same length where values are positive and far
 	// apart; what is to be compared by its height keeps its 0.
@@ -120,6 +123,8 @@ func (a Axis) scale(of Scale) Scale {
 	}
 	of.Log = a.Log && of.Low > 0 && of.High > of.Low*wideRatio
 	switch {
+	case a.Unit == Time && of.High >= of.Low:
+		return Scale{of.Low, max(of.High, of.Low+60), false}
 	case of.Log && n == 0:
 		return LogScale(of.Low, of.High)
 	case of.Log:
@@ -141,13 +146,43 @@ func (a Axis) ticks(s Scale) []Tick {
 	if len(a.Ticks) > 0 {
 		return a.Ticks
 	}
-	for _, v := range s.Ticks() {
+	values := s.Ticks()
+	if a.Unit == Time {
+		values = s.timeTicks()
+	}
+	for _, v := range values {
 		a.Ticks = append(a.Ticks, Tick{v, Label(v, a.Unit)})
 	}
 	return a.Ticks
 }
 
-// Label writes a value short: "200 ms", "1.5 s", "50%", "2k".
+// Time is the unit of an axis of time.
+const Time = "time"
+
+// timeTicks are the round times of a scale of seconds since 1970.
+func (s Scale) timeTicks() (all []float64) {
+	step := 24 * 3600.0
+	for _, minutes := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720} {
+		if s.High-s.Low <= minutes*60*ticksFit {
+			step = minutes * 60
+			break
+		}
+	}
+	for at := step * math.Ceil(s.Low/step); at <= s.High; at += step {
+		all = append(all, at)
+	}
+	return all
+}
+
+// place writes a value of X as texts have it.
+func (a Axis) place(v float64) string {
+	if a.Unit == Time {
+		return Label(v, Time)
+	}
+	return fmt.Sprintf("%g", v)
+}
+
+// Label writes a value short: "200 ms", "1.5 s", "50%", "2k", "15:04".
 func Label(v float64, unit string) string {
 	size := math.Abs(v)
 	switch {
@@ -159,6 +194,8 @@ func Label(v float64, unit string) string {
 		return number(v*1e3) + " ms"
 	case unit == "s":
 		return number(v) + " s"
+	case unit == Time:
+		return time.Unix(int64(v), 0).UTC().Format("15:04")
 	case unit == "%":
 		return number(v) + "%"
 	case size >= 1e6:

@@ -24,8 +24,8 @@ func shades() []shade {
 	}
 }
 
-// shadeOf names the color of a series.
-func shadeOf(i int) string { return fmt.Sprintf("series%d", i%5) }
+// ShadeOf names the color of a series: a class, and a custom property.
+func ShadeOf(i int) string { return fmt.Sprintf("series%d", i%5) }
 
 // StyleSheet holds the colors as custom properties, light and dark, and a class
 // for each. Programs that know no custom properties get the light ones.
@@ -41,7 +41,10 @@ func StyleSheet() string {
 }
 
 // canvas gathers the elements of a picture: the ground, and what stands on it.
-type canvas struct{ ground, figures strings.Builder }
+type canvas struct {
+	ground, figures strings.Builder
+	height          float64
+}
 
 func (c *canvas) under(format string, args ...any) { fmt.Fprintf(&c.ground, format+"\n", args...) }
 func (c *canvas) over(format string, args ...any)  { fmt.Fprintf(&c.figures, format+"\n", args...) }
@@ -64,16 +67,15 @@ func (c *canvas) text(class string, x, y float64, anchor, text string) {
 
 // file is the whole picture. It has a ground of its own, so that it can be read
 // on a page that does not follow the reader's choice of light and dark.
-func (c *canvas) file(title, desc string, height float64) []byte {
+func (c *canvas) file(title, desc, style string) []byte {
 	return fmt.Appendf(nil, `<svg viewBox="0 0 %d %s" xmlns="http://www.w3.org/2000/svg" role="img">
 <title>%s</title>
 <desc>%s</desc>
-<style>%s</style>
-<g font-family="system-ui,-apple-system,Segoe UI,Roboto,Liberation Sans,Arial,sans-serif" font-size="%d" fill="currentColor">
+%s<g font-family="system-ui,-apple-system,Segoe UI,Roboto,Liberation Sans,Arial,sans-serif" font-size="%d" fill="currentColor">
 <rect class="paper" width="100%%" height="100%%"/>
 %s%s</g>
 </svg>
-`, width, num(height), escape(title), escape(desc), StyleSheet(), textSize, &c.ground, &c.figures)
+`, width, num(c.height), escape(title), escape(desc), style, textSize, &c.ground, &c.figures)
 }
 
 // num writes a place with one decimal, so that files are the same on every

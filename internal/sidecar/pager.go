@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/status"
 )
 
 // RulesOf is what the rules need to know of a configuration whose jobs so many
@@ -84,12 +85,20 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		Gatherer: s.Gatherer(), RuleFiles: files,
 		Interval: c.Interval, Retention: c.Retention, MaxSeries: c.MaxSeries, Dir: c.Directory,
 		ExternalLabels: c.ExternalLabels, ExternalURL: string(c.ExternalURL),
-		OnChange: s.options.OnAlert, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
+		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
 		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), Timeout: a.Timeout, HTTP: a.HTTP()})
 	}
 	return o
+}
+
+// alertChanged shows an alert's beginning and end, and tells of them.
+func (s *Sidecar) alertChanged(c alerting.Transition) {
+	s.page.Alert(status.AlertChange{
+		Firing: c.Firing, Labels: c.Labels, Annotations: c.Annotations, At: c.At, Lasted: c.Lasted, GoesOnAs: c.GoesOnAs,
+	})
+	s.options.OnAlert(c)
 }
 
 // logAlert writes an alert's beginning and end to the log.
@@ -98,6 +107,10 @@ func logAlert(logger *slog.Logger) func(alerting.Transition) {
 		about := []any{"alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"]}
 		if c.Firing {
 			logger.Warn("An alert fires", append(about, "value", c.Value)...)
+			return
+		}
+		if c.GoesOnAs != "" {
+			logger.Info("An alert has given way to another: its incident goes on", append(about, "goes_on_as", c.GoesOnAs, "lasted", c.Lasted)...)
 			return
 		}
 		logger.Info("An alert is over", append(about, "lasted", c.Lasted)...)

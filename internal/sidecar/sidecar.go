@@ -61,7 +61,7 @@ type Options struct {
 	TurnsFile    string
 	TurnsMaxSize int64
 	TurnsKeep    int
-	// Lifecycle allows reloading, and accepting a level, over HTTP.
+	// Lifecycle allows reloading, accepting a level and marking a change over HTTP.
 	Lifecycle bool
 	// DrainTimeout is how long turns in flight may take to end.
 	DrainTimeout time.Duration
@@ -115,6 +115,8 @@ type Sidecar struct {
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
+	// marked says that the process has marked its beginning.
+	marked atomic.Bool
 
 	loading   sync.Mutex       // one load at a time
 	stateLock *atomicfile.Lock // nil without a state file
@@ -161,7 +163,7 @@ func New(o Options) (*Sidecar, error) {
 		Models:  func() map[string]models.Listing { return s.models.Listings() },
 	})
 	s.canaries = newCanaries(s)
-	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Canary: s.canaries.reading, Lag: o.Lag.Lag})
+	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
@@ -207,7 +209,18 @@ func build() metrics.Build {
 func (s *Sidecar) Apply(cfg *config.Config) error {
 	err := s.apply(cfg)
 	s.recorder.SetReload(err == nil, time.Now())
+	if err == nil {
+		s.page.Mark(s.applied())
+	}
 	return err
+}
+
+// applied is the mark of a configuration that was taken over.
+func (s *Sidecar) applied() status.Mark {
+	if s.marked.Swap(true) {
+		return status.Mark{Kind: status.MarkReload, Text: "another configuration"}
+	}
+	return status.Mark{Kind: status.MarkStart, Text: "synthetic " + version.Version}
 }
 
 func (s *Sidecar) apply(base *config.Config) error {

@@ -6,12 +6,14 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar/door"
+	"synthetic/internal/sidecar/status"
 )
 
 // Load reads the configuration file and applies it; it is also how to reload. A
@@ -68,6 +70,9 @@ func Cautions(cfg *config.Config) []string {
 	return out
 }
 
+// noMark answers POST /-/mark where that is not enabled.
+const noMark = "marking over HTTP is not enabled: start synthetic run with --web.enable-lifecycle"
+
 // noReload answers POST /-/reload where reloading over HTTP is not enabled.
 const noReload = "reloading over HTTP is not enabled: start synthetic run with --web.enable-lifecycle, or send it SIGHUP"
 
@@ -85,6 +90,7 @@ func (s *Sidecar) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET /-/ready", s.ready)
 	mux.Handle("POST /-/reload", s.port.reloads.Handler(http.HandlerFunc(s.reload)))
+	mux.Handle("POST /-/mark", s.port.reloads.Handler(http.HandlerFunc(s.mark)))
 	mux.Handle("POST /-/accept", s.port.reloads.Handler(http.HandlerFunc(s.accept)))
 	return mux
 }
@@ -99,6 +105,24 @@ func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	fmt.Fprintln(w, "reloaded")
+}
+
+// mark notes a change that may explain what is measured after it, a release for
+// example: text says which, target of what, "" for all.
+func (s *Sidecar) mark(w http.ResponseWriter, r *http.Request) {
+	text, target := r.FormValue("text"), r.FormValue("target")
+	switch {
+	case !s.options.Lifecycle:
+		http.Error(w, noMark, http.StatusForbidden)
+	case text == "":
+		http.Error(w, "text is missing: say what changed, for example POST /-/mark?text=release+1.2.3&target=NAME", http.StatusBadRequest)
+	case target != "" && !slices.Contains(s.recorder.Names(), target):
+		http.Error(w, s.unknown(target, ""), http.StatusNotFound)
+	default:
+		s.page.Mark(status.Mark{Kind: status.MarkDeploy, Target: target, Text: text})
+		s.logger.Info("A change was marked", "text", text, "target", target)
+		fmt.Fprintln(w, "marked")
+	}
 }
 
 // ready answers 200 only while every traffic loop shows signs of life. The

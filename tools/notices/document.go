@@ -9,8 +9,8 @@ const heading = `Third-party notices
 ===================
 
 The modules that are linked into %s, on any platform that it is released
-for, with their licences and notices. A text that several modules share stands
-here once. Written by "make notices".
+for, and the packages of npm that it embeds, with their licences and notices. A
+text that several share stands here once. Written by "make notices".
 
 `
 

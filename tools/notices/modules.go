@@ -64,7 +64,13 @@ func collect(found map[string]module, out []byte) error {
 		} else if err != nil {
 			return fmt.Errorf("reading the output of go list: %w", err)
 		}
-		if p.Standard || p.Module == nil || p.Module.Main {
+		if p.Standard || p.Module == nil {
+			continue
+		}
+		if p.Module.Main {
+			if err := vendored(found, p.Dir); err != nil {
+				return err
+			}
 			continue
 		}
 		m, ok := found[p.Module.Path]
@@ -74,6 +80,25 @@ func collect(found map[string]module, out []byte) error {
 		}
 		m.packages[p.Dir] = true
 	}
+}
+
+// vendored adds what lies beside our own code, in folders third_party/NAME: a
+// package of npm, with its package.json and its licence.
+func vendored(found map[string]module, dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "third_party", "*", "package.json"))
+	for _, file := range files {
+		text, bad := os.ReadFile(file)
+		var p struct{ Name, Version string }
+		if bad == nil {
+			bad = json.Unmarshal(text, &p)
+		}
+		if bad != nil {
+			return fmt.Errorf("reading what is vendored: %w", bad)
+		}
+		m := module{path: "npm:" + p.Name, version: p.Version, dir: filepath.Dir(file)}
+		found[m.path] = m
+	}
+	return err
 }
 
 // folders are those whose licences hold for what is linked: the root of the

@@ -159,3 +159,25 @@ func errorText(err error) string {
 	}
 	return err.Error()
 }
+
+// TestVendored: what lies beside our own code is listed as a module is.
+func TestVendored(t *testing.T) {
+	dir := t.TempDir()
+	lib := filepath.Join(dir, "third_party", "lib")
+	if err := os.MkdirAll(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"LICENSE": isc, "package.json": `{"name":"lib","version":"1.2.3"}`} {
+		if err := os.WriteFile(filepath.Join(lib, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := map[string]module{}
+	if err := vendored(found, dir); err != nil {
+		t.Fatal(err)
+	}
+	p, err := found["npm:lib"].part()
+	if err != nil || p.version != "1.2.3" || len(p.kinds) != 1 || p.kinds[0] != "ISC" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

@@ -51,6 +51,24 @@ func (r *Recorder) Views(key probe.Key) (Views, bool) {
 	return j.views(r.options.Now()), true
 }
 
+// Excess says by how much each part of a job's turns takes longer than usual, in
+// seconds, by index of probe.TurnKinds and of regression.Parts; zero for a job that
+// is not there.
+func (r *Recorder) Excess(key probe.Key) (out [2][4]float64) {
+	r.mu.RLock()
+	j := r.jobs[key]
+	r.mu.RUnlock()
+	if j == nil {
+		return out
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for k := range out {
+		out[k] = j.regression.Parts(k)
+	}
+	return out
+}
+
 func (j *job) views(now time.Time) (v Views) {
 	for k := range v {
 		for i := range v[k] {

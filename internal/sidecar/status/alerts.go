@@ -1,10 +1,7 @@
 package status
 
 import (
-	"cmp"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -62,22 +59,19 @@ type alertsView struct {
 	// On says that this process evaluates rules.
 	On bool
 	Alerts
-	Active []activeAlert
+	// Incidents are those that this process knows, the worst first.
+	Incidents []incident
+	// Waiting says what may fire soon.
+	Waiting []string
 }
 
-// activeAlert is an alert with its rule.
-type activeAlert struct {
-	Alert
-	Rule AlertRule
-	now  time.Time
-}
-
-func (p *Page) serveAlerts(w http.ResponseWriter, _ *http.Request) {
-	page := alertsView{head: p.head("Alerts")}
+func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
+	page := alertsView{head: p.head("incidents and alerts", "")}
 	if page.Alerts, page.On = p.alerts(); page.On {
-		page.Active = page.active(page.Now)
+		page.Incidents = p.incidentsNow()
+		page.Waiting = page.waiting(page.Now)
 	}
-	render(w, alertsPage, page)
+	render(w, r, alertsPage, page)
 }
 
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
@@ -96,33 +90,16 @@ func (p *Page) alerts() (Alerts, bool) {
 	return p.options.Alerts()
 }
 
-// active lists what fires and then what waits, the oldest first.
-func (a Alerts) active(now time.Time) []activeAlert {
-	var out []activeAlert
+// waiting lists what has not fired yet, and for how long it has waited.
+func (a Alerts) waiting(now time.Time) (out []string) {
 	for _, r := range a.Rules {
 		for _, alert := range r.Alerts {
-			out = append(out, activeAlert{alert, r, now})
+			if alert.State == "pending" {
+				out = append(out, strings.TrimSpace(r.Name+" "+subjectOf(alert.Labels).String())+": "+short(now.Sub(alert.ActiveAt))+" of "+r.For.String())
+			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b activeAlert) int {
-		return cmp.Or(strings.Compare(a.State, b.State), a.ActiveAt.Compare(b.ActiveAt)) // firing before pending
-	})
 	return out
-}
-
-// firing names the alerts that fire, each once, pages before tickets.
-func (a Alerts) firing() []string {
-	var pages, tickets []string
-	for _, r := range a.Rules {
-		switch {
-		case r.State != "firing" || slices.Contains(pages, r.Name) || slices.Contains(tickets, r.Name):
-		case r.Severity == "page":
-			pages = append(pages, r.Name)
-		default:
-			tickets = append(tickets, r.Name)
-		}
-	}
-	return append(pages, tickets...)
 }
 
 // Badge is the state with its colour. A rule that cannot be evaluated is not
@@ -133,9 +110,6 @@ func (r AlertRule) Badge() state {
 	}
 	return badge(r.State, r.Severity)
 }
-
-// Badge is the state with its colour.
-func (a activeAlert) Badge() state { return badge(a.State, a.Rule.Severity) }
 
 func badge(s, severity string) state {
 	switch {
@@ -149,45 +123,10 @@ func badge(s, severity string) state {
 	return state{"unknown", "not yet evaluated"}
 }
 
-// Since is how long the alert fires, or waits.
-func (a activeAlert) Since() string {
-	if a.FiredAt.IsZero() {
-		return "waiting for " + short(a.now.Sub(a.ActiveAt)) + " of " + a.Rule.For.String()
-	}
-	return "firing for " + short(a.now.Sub(a.FiredAt))
-}
-
-// Links are the annotations that lead somewhere.
-func (a activeAlert) Links() []Link { return a.addresses(true) }
-
-// Files are those that would, had an address been configured: paths within the
-// repository. They are shown as text.
-func (a activeAlert) Files() []Link { return a.addresses(false) }
-
 // Link is an address and what it is called.
 type Link struct{ Path, Text string }
 
-// addresses lists the annotations that end in _url, those of the web or the
-// others.
-func (a activeAlert) addresses(web bool) []Link {
-	var out []Link
-	for _, name := range slices.Sorted(maps.Keys(a.Annotations)) {
-		text, isURL := strings.CutSuffix(name, "_url")
-		v := a.Annotations[name]
-		if isURL && web == (strings.HasPrefix(v, "https://") || strings.HasPrefix(v, "http://")) {
-			out = append(out, Link{v, text})
-		}
-	}
-	return out
-}
-
-// About is what the labels say beside name and severity.
-func (a activeAlert) About() string {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(a.Labels)) {
-		if name != "alertname" && name != "severity" {
-			parts = append(parts, name+"="+a.Labels[name])
-		}
-	}
-	return strings.Join(parts, ", ")
+// webAddress reports whether a text is an address of the web.
+func webAddress(text string) bool {
+	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }

@@ -78,36 +78,26 @@ func TestStalledIsSaid(t *testing.T) {
 	}
 }
 
-// TestFiringIsSaidOnTheOverview names what fires above the figures, each rule
-// once, and nothing that waits.
-func TestFiringIsSaidOnTheOverview(t *testing.T) {
-	for name, tt := range map[string]struct {
-		rules   []AlertRule
-		stalled string
-		want    string
-	}{
-		"nothing fires":  {[]AlertRule{{Name: "Slow", State: "pending"}, {Name: "Down", State: "inactive"}}, "", ""},
-		"nobody watches": {nil, "no room", `class="firing"><a href="alerts">the pager stands still</a>: no room`},
-		"pages first, each once": {
-			[]AlertRule{
-				{Name: "Full", State: "firing", Severity: "ticket"},
-				{Name: "Slow", State: "pending", Severity: "page"},
-				{Name: "Down", State: "firing", Severity: "page"},
-				{Name: "Down", State: "firing", Severity: "page"},
-			}, "",
-			`firing: <a href="alerts">Down</a>, <a href="alerts">Full</a>`,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return Alerts{Rules: tt.rules, Stalled: tt.stalled}, true }})
-			body := get(t, p, "/").Body.String()
-			if tt.want == "" && strings.Contains(body, `class="firing"`) {
-				t.Errorf("the overview says that something fires: %s", body)
-			}
-			if !strings.Contains(body, tt.want) {
-				t.Errorf("the overview does not say %q: %s", tt.want, body)
-			}
-		})
+// TestIncidentsAreSaidOnTheOverview, pages before tickets, and a pager that stands
+// still.
+func TestIncidentsAreSaidOnTheOverview(t *testing.T) {
+	rule := func(name, severity, target, state string) AlertRule {
+		l := map[string]string{"alertname": name, "severity": severity, "target": target, "workload": "w"}
+		return AlertRule{Name: name, Severity: severity, State: state, Alerts: []Alert{{State: state, Labels: l, FiredAt: noon}}}
+	}
+	alerts := Alerts{Stalled: "no room", Rules: []AlertRule{
+		rule("Full", "ticket", "a", "firing"), rule("Slow", "page", "b", "pending"), rule("Down", "page", "c", "firing"), rule("Down", "page", "c", "firing"),
+	}}
+	p := New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return alerts, true }})
+	body := get(t, p, "/").Body.String()
+	page, ticket := strings.Index(body, ">Down of c since 12:00 UTC<"), strings.Index(body, ">Full of a since 12:00 UTC<")
+	if page < 0 || ticket < page || strings.Contains(body, "Slow") || strings.Count(body, "Down of c") != 1 {
+		t.Errorf("the overview does not say what fires, pages first: %s", body)
+	}
+	for _, want := range []string{"the pager stands still</a>: no room", "<title>paging: c – synthetic</title>", `favicon.ico?state=bad"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the overview does not say %q", want)
+		}
 	}
 }
 
@@ -125,19 +115,5 @@ func TestRuleBadges(t *testing.T) {
 		if got := tt.rule.Badge(); got != tt.want {
 			t.Errorf("%+v has the badge %v, want %v", tt.rule, got, tt.want)
 		}
-	}
-}
-
-// TestRunbookWithoutAddress shows the path of a runbook whose address nobody
-// configured, as text: a link would lead nowhere.
-func TestRunbookWithoutAddress(t *testing.T) {
-	a := activeAlert{Alert: Alert{Annotations: map[string]string{
-		"runbook_url": "docs/runbooks/Down.md", "dashboard_url": "https://example.org/d/1", "summary": "down",
-	}}}
-	if got := a.Files(); len(got) != 1 || got[0] != (Link{"docs/runbooks/Down.md", "runbook"}) {
-		t.Errorf("files %v", got)
-	}
-	if got := a.Links(); len(got) != 1 || got[0] != (Link{"https://example.org/d/1", "dashboard"}) {
-		t.Errorf("links %v", got)
 	}
 }

@@ -3,17 +3,19 @@ package status
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+
 	"synthetic/internal/probe"
+	"synthetic/internal/webpage"
 )
 
 //go:embed assets/*.html
@@ -24,34 +26,41 @@ var (
 	overviewPage = parsed("overview")
 	turnsPage    = parsed("turns")
 	alertsPage   = parsed("alerts")
+	incidentPage = parsed("incident")
+	runbookPage  = parsed("runbook")
 
 	//go:embed assets/style.css
-	styleSheet string
+	ownStyle string
 	//go:embed assets/live.js
 	liveScript string
 )
 
 func parsed(name string) *template.Template {
-	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/"+name+".html"))
+	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/shared.html", "assets/"+name+".html"))
 }
 
-// head is what every page's frame gets. Style and script stand in the page
+// head is what every page's frame gets. Style and scripts stand in the page
 // itself, so that a saved page is complete.
 type head struct {
-	Style  template.CSS
-	Script template.JS
-	Title  string
-	Now    time.Time
+	Style template.CSS
+	// Charts is the script of pages that have some, "" on others.
+	Charts, Live template.JS
+	Title        string
+	// Icon is the class of the worst state there is.
+	Icon string
+	// Root leads from the page to the first one.
+	Root string
+	Now  time.Time
 }
 
 // turnsShown bounds the turns on one page.
 const turnsShown = 100
 
 // routes serves the overview at /, the last turns one by one at /turns, the
-// overview's figures as JSON at /api/status, and what Options.Alerts says at
-// /alerts and as JSON at /api/alerts. The overview and the turns take the
-// parameters target and workload, the turns also conversation and
-// outcome=failed.
+// overview's figures as JSON at /api/status, what Options.Alerts says at /alerts and
+// as JSON at /api/alerts, an incident of those at /incidents/ID, and runbooks. The
+// overview and the turns take the parameters target and workload, the overview also
+// range, the turns also conversation and outcome=failed.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.serveOverview)
@@ -59,33 +68,31 @@ func (p *Page) routes() http.Handler {
 	mux.HandleFunc("GET /api/status", p.serveJSON)
 	mux.HandleFunc("GET /alerts", p.serveAlerts)
 	mux.HandleFunc("GET /api/alerts", p.serveAlertsJSON)
-	return mux
+	mux.HandleFunc("GET /incidents/{id}", p.serveIncident)
+	mux.HandleFunc("GET /runbooks/{alert}", p.serveRunbook)
+	mux.HandleFunc("GET /favicon.ico", p.serveIcon)
+	return gzhttp.GzipHandler(mux)
 }
 
 func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
-	o := newOverview(p.Snapshot(), r.URL.Query())
-	o.head = p.head("synthetic")
-	for i, c := range o.Cards {
-		if r, ok := p.options.Canary(c.Target); ok {
-			o.Cards[i].Canary = &canaryView{r}
-		}
+	o, err := p.overview(r.URL.Query(), figureFor(r))
+	if err != nil {
+		http.Error(w, "drawing the page: "+err.Error(), http.StatusInternalServerError)
+		return
 	}
-	if alerts, on := p.alerts(); on {
-		o.Firing, o.Stalled = alerts.firing(), alerts.Stalled
-	}
-	render(w, overviewPage, o)
+	render(w, r, overviewPage, o)
 }
 
 func (p *Page) serveTurns(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	t := turnsView{
-		head: p.head("Last turns"), Target: q.Get("target"), Workload: q.Get("workload"),
+		head: p.head("Last turns", ""), Target: q.Get("target"), Workload: q.Get("workload"),
 		Conversation: q.Get("conversation"), OnlyFailed: q.Get("outcome") == "failed",
 	}
 	for _, turn := range p.turns(q) {
-		t.Turns = append(t.Turns, turnRow{turn, bars(turn)})
+		t.Turns = append(t.Turns, turnRow{turn, bars(turn, turn.Duration())})
 	}
-	render(w, turnsPage, t)
+	render(w, r, turnsPage, t)
 }
 
 func (p *Page) serveJSON(w http.ResponseWriter, _ *http.Request) {
@@ -103,8 +110,27 @@ func answerJSON(w http.ResponseWriter, what string, v any) {
 	_, _ = w.Write(append(b, '\n')) // the client is gone if this fails
 }
 
-func (p *Page) head(title string) head {
-	return head{template.CSS(styleSheet), template.JS(liveScript), title, p.options.Now()}
+// head titles a page, with what is bad before it.
+func (p *Page) head(title, root string) head {
+	h := head{
+		Style: template.CSS(string(webpage.Style()) + ownStyle), Live: template.JS(liveScript),
+		Title: title, Icon: "good", Root: root, Now: p.options.Now().UTC(),
+	}
+	for _, i := range p.incidentsNow() {
+		if s := i.State(); i.Ended.IsZero() {
+			h.Icon, h.Title = s.Class, s.Text+": "+i.About.String()+" – "+title
+			break // the worst one is first
+		}
+	}
+	return h
+}
+
+// serveIcon draws the state for the tab.
+func (p *Page) serveIcon(w http.ResponseWriter, r *http.Request) {
+	colour := map[string]string{"bad": "#d92d20", "warn": "#f0a020"}[cmp.Or(r.FormValue("state"), p.head("", "").Icon)]
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="%s"/><path d="M4 9l2.5 2.5L12 5" stroke="#fff" stroke-width="1.8" fill="none"/></svg>`, cmp.Or(colour, "#1a7f42"))
 }
 
 // turns returns the kept turns that the query asks for, newest first.
@@ -130,11 +156,19 @@ func (p *Page) turns(q url.Values) []probe.Result {
 	return out[:min(len(out), turnsShown)]
 }
 
+// partHeader of a request asks for the part of a page that changes, which is what
+// the page's script puts in place of the one before.
+const partHeader = "Synthetic-Part"
+
 // render answers with a page. It is rendered in full first, so that a mistake
 // cannot leave half a page that looks whole.
-func render(w http.ResponseWriter, page *template.Template, data any) {
+func render(w http.ResponseWriter, r *http.Request, page *template.Template, data interface{ scripts() []template.JS }) {
 	var b bytes.Buffer
-	if err := page.Execute(&b, data); err != nil {
+	name := "frame"
+	if r.Header.Get(partHeader) != "" {
+		name = "part"
+	}
+	if err := page.ExecuteTemplate(&b, name, data); err != nil {
 		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -142,16 +176,22 @@ func render(w http.ResponseWriter, page *template.Template, data any) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	// Texts of foreign servers stand on this page. They are escaped; this is
-	// the second wall: nothing but our own style and script runs.
-	h.Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; style-src "+
-		hash(styleSheet)+"; script-src "+hash(liveScript))
+	// the second wall: nothing but our own style and scripts runs.
+	policy := "default-src 'none'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; style-src " +
+		webpage.Hash(string(webpage.Style())+ownStyle) + "; script-src"
+	for _, s := range data.scripts() {
+		policy += " " + webpage.Hash(s)
+	}
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
 
-// hash names an inline style or script in a content security policy.
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+// scripts are those of the page.
+func (h head) scripts() []template.JS {
+	if h.Charts == "" {
+		return []template.JS{h.Live}
+	}
+	return []template.JS{h.Charts, h.Live}
 }

@@ -17,6 +17,7 @@ import (
 	"synthetic/internal/canary"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/garble"
+	"synthetic/internal/webpage"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -71,7 +72,7 @@ var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>
 
 func TestPages(t *testing.T) {
 	p := full()
-	for name, path := range map[string]string{"overview": "/", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none", "alerts": "/alerts"} {
+	for name, path := range map[string]string{"overview": "/", "target": "/?target=t", "incident": "/incidents/20260301-1158-title---script--script-alert--x----scr", "runbook": "/runbooks/SyntheticRegression", "turns": "/turns", "failed": "/turns?target=t&workload=w&outcome=failed", "empty": "/turns?target=none", "alerts": "/alerts"} {
 		t.Run(name, func(t *testing.T) {
 			w := get(t, p, path)
 			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
@@ -101,20 +102,20 @@ func TestPages(t *testing.T) {
 }
 
 func TestPolicyLetsOnlyOurOwnRun(t *testing.T) {
-	w := get(t, full(), "/")
+	w := get(t, full(), "/?target=t")
 	policy := w.Header().Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
 	inline := styleOrScript.FindAllString(w.Body.String(), -1)
-	if len(inline) != 2 {
-		t.Fatalf("%d inline styles and scripts, want 2", len(inline))
+	if len(inline) != 3 {
+		t.Fatalf("%d inline styles and scripts, want 3", len(inline))
 	}
 	for _, tag := range inline {
 		text := tag[strings.Index(tag, ">")+1 : strings.LastIndex(tag, "<")]
 		// A browser hashes what stands on the page: had the template changed a
 		// byte, nothing would run.
-		if !strings.Contains(policy, hash(text)) {
+		if !strings.Contains(policy, webpage.Hash(text)) {
 			t.Errorf("the policy does not know the inline %.40q…", tag)
 		}
 	}
@@ -164,7 +165,7 @@ func TestTurnsOfAConversation(t *testing.T) {
 		"/turns": 3, "/turns?target=t": 3, "/turns?target=t&workload=w": 2, "/turns?conversation=c1": 2,
 		"/turns?target=t&workload=w&conversation=c1": 1, "/turns?outcome=failed": 0, "/turns?conversation=": 0,
 	} {
-		if got := strings.Count(get(t, p, path).Body.String(), `<section class="turn"`); got != want {
+		if got := strings.Count(get(t, p, path).Body.String(), `<section class="turn `); got != want {
 			t.Errorf("%s shows %d turns, want %d", path, got, want)
 		}
 	}
@@ -227,7 +228,7 @@ func TestBurstIsSaid(t *testing.T) {
 	for _, why := range []string{"failed", ""} {
 		p.Observe(probe.Paced{Target: "t", Workload: "w", Rate: 0.2, Why: why})
 		p.Add(p.jobs[probe.Key{Target: "t", Workload: "w"}].info) // a reload that changes nothing
-		if got := strings.Contains(get(t, p, "/").Body.String(), said); got != (why != "") {
+		if got := strings.Contains(get(t, p, "/?target=t").Body.String(), said); got != (why != "") {
 			t.Errorf("burst %q is said: %v", why, got)
 		}
 	}

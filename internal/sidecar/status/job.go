@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -34,6 +35,14 @@ type job struct {
 	samples             []sample
 	successes, failures []probe.Result
 	last                *probe.Result // the last turn that our own shutdown did not cancel
+
+	// day has the minutes that are over, sealing is the one that is not. compare
+	// says how the job compares with the usual, once a minute: views is what it said
+	// last.
+	day     day
+	sealing int32
+	compare func() ([2][2]regression.View, bool)
+	views   [2][2]regression.View
 }
 
 // sample is the part of a Result that figures are made of.
@@ -49,8 +58,8 @@ type sample struct {
 	lag, streamLag   time.Duration
 }
 
-func newJob(k probe.Key) *job {
-	return &job{counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
+func newJob(k probe.Key, compare func() ([2][2]regression.View, bool)) *job {
+	return &job{compare: compare, counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
 }
 
 // keep appends a value, and drops the oldest of those that are more than most.
@@ -101,6 +110,7 @@ func (j *job) turnEnded(r probe.Result) {
 		c.Model = r.Model
 	}
 	j.last = &r
+	j.seal(minuteOf(r.End))
 	j.samples = keep(j.samples, s, samplesKept)
 	if r.Outcome.Failed() {
 		c.Failed++
@@ -108,6 +118,77 @@ func (j *job) turnEnded(r probe.Result) {
 		return
 	}
 	j.successes = keep(j.successes, r, successesKept)
+}
+
+// seal sums up the minute that is over with the first turn of a later one.
+func (j *job) seal(now int32) {
+	if now <= j.sealing {
+		return
+	}
+	if j.sealing > 0 {
+		j.views, _ = j.compare()
+		j.day.add(summedUp(j.sealing, j.samples, j.views))
+	}
+	j.sealing = now
+}
+
+// minutes lists those of a time, the one that is not over included.
+func (j *job) minutes(s span) []minute {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := j.day.between(s.from, s.to)
+	if now := summedUp(j.sealing, j.samples, j.views); j.sealing > 0 && !now.start().After(s.to) {
+		out = append(out, now)
+	}
+	return out
+}
+
+// score is how bad a turn is: how many times the usual its latencies are, and more
+// than any of those where it failed.
+func (j *job) score(r probe.Result) float64 {
+	if r.Outcome.Failed() {
+		return 1e6 + r.Duration().Seconds()
+	}
+	most, kind := 0.0, 0
+	if r.Kind == probe.Followup {
+		kind = 1
+	}
+	for i, d := range []probe.Opt[time.Duration]{r.TTFT, r.TPOT} {
+		if usual := j.views[kind][i].Baseline; d.OK && usual > 0 {
+			most = max(most, d.V.Seconds()/usual)
+		}
+	}
+	return most
+}
+
+// past is what a job did before an alert of it was told.
+type past struct {
+	effect effect
+	// failing is since when turns fail, again and again; zero if none did lately.
+	failing time.Time
+	samples []sample
+	turns   []scored
+}
+
+// oneFault is how far apart failures may be that are of one fault.
+const oneFault = 2 * time.Minute
+
+func (j *job) past(now time.Time) past {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	p, last := past{samples: slices.Clone(j.samples)}, now
+	for _, r := range slices.Backward(j.failures) {
+		if last.Sub(r.End) > oneFault {
+			break
+		}
+		p.failing, last = r.Sent, r.End
+	}
+	for _, r := range slices.Concat(j.successes, j.failures) {
+		if !r.Outcome.Own() {
+			p.turns = append(p.turns, scored{r, j.score(r)})
+		}
+	}
+	return p
 }
 
 // endedByUs takes a turn that says nothing of the deployment.

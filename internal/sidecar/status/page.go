@@ -30,6 +30,10 @@ type Options struct {
 	// probe.TurnKinds and of regression.Signals; false, or nil, says that nobody
 	// knows.
 	Signals func(job probe.Key) (views [2][2]regression.View, ok bool)
+	// Excess says by how much each part of a job's turns takes longer than usual, in
+	// seconds, by index of probe.TurnKinds and of regression.Parts; nil says that
+	// nobody knows.
+	Excess func(job probe.Key) [2][4]float64
 	// Canary is how a target's answers compare with the recorded ones; false, or
 	// nil, says that nobody knows.
 	Canary func(target string) (canary.Reading, bool)
@@ -45,6 +49,9 @@ type Page struct {
 	http.Handler
 	options Options
 	started time.Time
+
+	marks     marks
+	incidents incidents
 
 	mu   sync.Mutex
 	jobs map[probe.Key]*job
@@ -64,6 +71,9 @@ func New(o Options) *Page {
 	if o.Signals == nil {
 		o.Signals = func(probe.Key) (none [2][2]regression.View, ok bool) { return none, false }
 	}
+	if o.Excess == nil {
+		o.Excess = func(probe.Key) (none [2][4]float64) { return none }
+	}
 	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
 	p.Handler = p.routes()
 	return p
@@ -76,7 +86,7 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = newJob(info.Key())
+		j = newJob(info.Key(), func() ([2][2]regression.View, bool) { return p.options.Signals(info.Key()) })
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
 	}
@@ -107,6 +117,54 @@ func (p *Page) Observe(e probe.Event) {
 		return
 	}
 	j.mu.Lock()
-	defer j.mu.Unlock()
+	model, sealing, turn := j.counted.Model, j.sealing, scored{}
 	j.observe(e, p.options.Now())
+	if r, ended := e.(probe.Result); ended && !r.Outcome.Own() {
+		turn = scored{*j.last, j.score(r)}
+	}
+	now, sealed := j.counted.Model, j.sealing != sealing
+	j.mu.Unlock()
+	if sealed {
+		p.incidents.saw(e.Key(), p.effect(e.Key()))
+	}
+	if model != "" && now != model {
+		p.Mark(Mark{Kind: MarkModel, Target: e.Key().Target, Text: "asked for " + now + ", before for " + model})
+	}
+	if turn.TraceID != "" {
+		p.incidents.observe(turn)
+	}
+}
+
+// Alert tells of an alert of this process that began to fire or is over.
+func (p *Page) Alert(c AlertChange) {
+	key := subjectOf(c.Labels).Key
+	began := p.incidents.take(c, func() past {
+		p.mu.Lock()
+		j := p.jobs[key]
+		p.mu.Unlock()
+		if j == nil {
+			return past{}
+		}
+		out := j.past(p.options.Now())
+		out.effect = p.effect(key)
+		return out
+	})
+	if began {
+		p.Mark(Mark{At: c.At, Kind: MarkIncident, Target: key.Target, Text: c.Labels["alertname"]})
+	}
+}
+
+// effect is the largest one on a job now.
+func (p *Page) effect(job probe.Key) effect {
+	views, ok := p.options.Signals(job)
+	p.mu.Lock()
+	j := p.jobs[job]
+	p.mu.Unlock()
+	if !ok || j == nil {
+		return effect{}
+	}
+	j.mu.Lock()
+	lately(&views, j.samples, p.options.Now())
+	j.mu.Unlock()
+	return effectOf(views, p.options.Excess(job))
 }

@@ -70,8 +70,7 @@ func signalOf(kind probe.TurnKind, name regression.Signal, v regression.View) Si
 
 // Title names the signal as the other tables do.
 func (s Signal) Title() string {
-	kinds := map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
-	return strings.ToUpper(string(s.Name)) + ", " + kinds[s.Turn]
+	return strings.ToUpper(string(s.Name)) + ", " + kindNames()[s.Turn]
 }
 
 // Span is the history in days from two days on.

@@ -3,6 +3,8 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/garble"
@@ -75,24 +77,29 @@ func count(n probe.Opt[int]) string {
 	return fmt.Sprint(n.V)
 }
 
-// bar is one part of a turn. X and Width are percents of the turn's duration.
+// bar is one part of a turn. X and Width are percents of the scale.
 type bar struct {
 	X, Width float64
 	Part     waterfall.Part // also its CSS class
 	Text     string         // what it is called and how long it took
 }
 
-// bars are the parts of a turn as they are drawn.
-func bars(r probe.Result) []bar {
+// bars are the parts of a turn as they are drawn, on a scale of so long.
+func bars(r probe.Result, scale time.Duration) []bar {
 	names := map[waterfall.Part]string{
 		waterfall.DNS: "DNS", waterfall.TLS: "TLS", waterfall.FirstEvent: "first event", waterfall.FirstToken: "first token",
 		waterfall.Failed: "until " + string(r.Outcome), waterfall.Rest: "until the end",
 	}
-	total := float64(r.Duration())
+	total := float64(max(scale, 1))
 	var out []bar
 	for _, b := range waterfall.Bars(r) {
 		name := cmp.Or(names[b.Part], string(b.Part))
 		out = append(out, bar{percent(float64(b.From) / total), percent(float64(b.To-b.From) / total), b.Part, name + " " + short(b.To-b.From)})
 	}
 	return out
+}
+
+// percent turns a share into a percent, kept to two digits and on the page.
+func percent(share float64) float64 {
+	return math.Round(min(max(share, 0), 1)*10000) / 100
 }

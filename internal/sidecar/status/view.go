@@ -1,11 +1,19 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"html/template"
+	"math"
 	"net/url"
+	"slices"
+	"strings"
+	"time"
 
 	"synthetic/internal/draw"
+	"synthetic/internal/probe"
 	"synthetic/internal/slo"
+	"synthetic/internal/webpage"
 )
 
 // cardsShown bounds the jobs that are shown in full on one page.
@@ -15,25 +23,34 @@ const cardsShown = 20
 type overview struct {
 	head
 	Snapshot Snapshot
-	Cards    []card
-	// Table says that there is more than one job: a list of all comes first.
-	Table []card
-	// Firing names the alerts that fire, if this process evaluates rules.
-	Firing []string
+	// Fleet lists all jobs where there is more than one, the worst first.
+	Fleet []card
+	Cards []card
+	// Open are the incidents that go on.
+	Open []incident
 	// InPart is how many jobs are judged in part at most.
 	InPart int
-	// Stalled is why it evaluates none now, "" if it does.
+	// Stalled is why the pager evaluates nothing now, "" if it does.
 	Stalled string
+	// Query is what the page was asked for, but for the time that charts show.
+	Query string
 }
 
 // card is one job as it is shown.
 type card struct {
 	Job
-	Plot  plot
 	State state
-	Rows  []row
+	// Worst is the largest ratio to the usual.
+	Worst Multiple
+	// Incident leads to the one that goes on, "" for none.
+	Incident string
+	Spark    string
+	Rows     []row
+	Charts   []template.HTML
 	// Canary is nil where nothing is compared.
 	Canary *canaryView
+	// Ranges lead to the charts of other times; Path is "" for the one that is shown.
+	Ranges []Link
 }
 
 // row is one line of the table of figures.
@@ -69,26 +86,96 @@ func rows(r Recent, e *Expected) []row {
 // state is how a job stands, in a word for the reader and a class for colour.
 type state struct{ Class, Text string }
 
-// newOverview shows the jobs that the query names, all of them by default.
-func newOverview(s Snapshot, query url.Values) overview {
-	o := overview{Snapshot: s}
-	for _, j := range s.Jobs {
-		c := card{Job: j, State: stateOf(j), Rows: rows(j.Recent, j.Expected)}
+// rank is smaller for what is worse.
+func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
+
+// rangesOf are the times that charts may show: how long the query wants, and links
+// to the others.
+func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
+	known := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
+	name := query.Get("range")
+	if known[name] == 0 {
+		name = "3h"
+	}
+	query.Del("range")
+	for _, other := range []string{"1h", "3h", "24h"} {
+		l := Link{Text: other}
+		if other != name {
+			l.Path = "./?" + strings.TrimPrefix(query.Encode()+"&range="+other, "&")
+		}
+		links = append(links, l)
+	}
+	return known[name], links
+}
+
+// overview shows all jobs as a list, and those that the query names in full: a job
+// alone needs no naming.
+func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
+	wanted, links := rangesOf(query)
+	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode()}
+	if alerts, on := p.alerts(); on {
+		o.Stalled = alerts.Stalled
+	}
+	for _, i := range p.incidentsNow() {
+		if i.Ended.IsZero() {
+			o.Open = append(o.Open, i)
+		}
+	}
+	jobs, named := p.all(), query.Has("target") || query.Has("workload") || len(o.Snapshot.Jobs) == 1
+	for _, j := range o.Snapshot.Jobs {
+		c := p.cardOf(j, o.Open)
 		if j.InPart {
 			o.InPart++
 		}
-		if len(s.Jobs) > 1 {
-			o.Table = append(o.Table, c)
+		of := jobs[probe.Key{Target: j.Target, Workload: j.Workload}]
+		if of == nil {
+			continue
 		}
-		if matches(query, j.Target, j.Workload) {
-			c.Plot = newPlot(s.At, j)
+		if len(o.Snapshot.Jobs) > 1 {
+			c.Spark = sparkline(of.minutes(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
+			o.Fleet = append(o.Fleet, c)
+		}
+		if named && matches(query, j.Target, j.Workload) && len(o.Cards) < cardsShown {
+			c.Ranges = links
+			if err := p.complete(&c, of, span{o.Now.Add(-wanted), o.Now}, figure); err != nil {
+				return o, err
+			}
 			o.Cards = append(o.Cards, c)
 		}
 	}
-	if len(o.Cards) > cardsShown {
-		o.Cards = nil
+	if len(o.Cards) > 0 {
+		o.head.Charts = webpage.Charts()
 	}
-	return o
+	slices.SortStableFunc(o.Fleet, func(a, b card) int {
+		return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.Worst.V, a.Worst.V))
+	})
+	return o, nil
+}
+
+// cardOf shows a job in brief.
+func (p *Page) cardOf(j Job, open []incident) card {
+	c := card{Job: j, State: stateOf(j)}
+	for _, s := range j.Signals {
+		if s.Ratio.OK && !math.IsInf(s.Ratio.V, 0) && s.Ratio.V > c.Worst.V {
+			c.Worst = s.Ratio
+		}
+	}
+	for _, i := range open {
+		if i.About.Target == j.Target && i.About.Workload == j.Workload {
+			c.Incident, c.State = i.ID, i.State()
+		}
+	}
+	return c
+}
+
+// complete adds what a card has and a row of the fleet has not.
+func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error) {
+	c.Rows = rows(c.Recent, c.Expected)
+	if r, ok := p.options.Canary(c.Target); ok {
+		c.Canary = &canaryView{r}
+	}
+	c.Charts, err = charts(figure, of.minutes(s), c.SLOs, p.marks.about(c.Target, s))
+	return err
 }
 
 // matches reports whether the query's target and workload, where given, are

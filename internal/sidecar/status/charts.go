@@ -1,0 +1,164 @@
+package status
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/draw"
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/slo"
+	"synthetic/internal/webpage"
+)
+
+// pause is how long no turn may end before a line is interrupted.
+const pause = 10 * time.Minute
+
+// span is the time that charts show.
+type span struct{ from, to time.Time }
+
+type figureFunc func(draw.Chart) (template.HTML, error)
+
+// figureFor is how a request has its charts: the page's script needs no pictures.
+func figureFor(r *http.Request) figureFunc {
+	if r.Header.Get(partHeader) != "" {
+		return webpage.Data
+	}
+	return webpage.Figure
+}
+
+// charts draws the minutes of a job: its latencies against what is usual, and its
+// failures where there are any. Marks are pointed out in each. figure is
+// webpage.Figure, or webpage.Data.
+func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
+	var all []draw.Chart
+	for i, signal := range regression.Signals() {
+		for k, kind := range probe.TurnKinds() {
+			c := draw.Chart{
+				Title: strings.ToUpper(string(signal)) + ", " + kindNames()[kind],
+				Y:     draw.Axis{Unit: "s"}, Series: latencies(minutes, k, i), Marks: limits(objectives, signal),
+			}
+			if len(c.Series) > 0 {
+				all = append(all, c)
+			}
+		}
+	}
+	if s := failures(minutes); s.Name != "" {
+		all = append(all, draw.Chart{Title: "failed turns", Y: draw.Axis{Unit: "%"}, Series: []draw.Series{s}})
+	}
+	var out []template.HTML
+	for _, c := range all {
+		c.X.Unit = draw.Time
+		for _, m := range marks {
+			c.Marks = append(c.Marks, draw.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
+		}
+		one, err := figure(c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+func kindNames() map[probe.TurnKind]string {
+	return map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
+}
+
+// latencies are the series of a signal of a kind of turn, by index: the usual, with
+// a band up to where unusual turns begin, and the quantiles of each minute. None
+// where no turn had one.
+func latencies(minutes []minute, kind, signal int) []draw.Series {
+	usual := draw.Series{Name: "usual", Color: 4, Dash: 2}
+	p50, p95 := draw.Series{Name: "p50", Color: 0}, draw.Series{Name: "p95", Color: 1}
+	some := false
+	for i, m := range minutes {
+		l := m.kinds[kind].signals[signal]
+		some = some || l.p50 > 0
+		if i > 0 && m.start().Sub(minutes[i-1].start()) > pause {
+			for _, s := range []*draw.Series{&usual, &p50, &p95} {
+				s.Points = append(s.Points, pointAt(minutes[i-1].start().Add(time.Minute), 0))
+			}
+		}
+		at := pointAt(m.start(), l.usual)
+		if l.tail > l.usual {
+			at.Low, at.High = float64(l.usual), float64(l.tail)
+		}
+		usual.Points = append(usual.Points, at)
+		p50.Points, p95.Points = append(p50.Points, pointAt(m.start(), l.p50)), append(p95.Points, pointAt(m.start(), l.p95))
+	}
+	switch {
+	case !some:
+		return nil
+	case slices.ContainsFunc(usual.Points, func(p draw.Point) bool { return p.Y > 0 }):
+		return []draw.Series{usual, p50, p95}
+	}
+	return []draw.Series{p50, p95}
+}
+
+// pointAt is a value at a time; 0 is unknown.
+func pointAt(t time.Time, v float32) draw.Point {
+	p := draw.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
+	if v == 0 {
+		p.Y = math.NaN()
+	}
+	return p
+}
+
+// failures are the shares of turns that failed, in percent; none where none did.
+func failures(minutes []minute) (s draw.Series) {
+	for _, m := range minutes {
+		turns, failed := m.kinds[0].turns+m.kinds[1].turns, m.kinds[0].failed+m.kinds[1].failed
+		if failed > 0 {
+			s.Name, s.Color = "failed", 1
+		}
+		at := pointAt(m.start(), 0)
+		at.Y = 100 * float64(failed) / float64(max(turns, 1))
+		s.Points = append(s.Points, at)
+	}
+	return s
+}
+
+// limits are the thresholds that objectives set for a signal.
+func limits(objectives []SLO, signal regression.Signal) (out []draw.Mark) {
+	for _, o := range objectives {
+		if o.SLI == slo.SLI(signal) {
+			limit := o.Threshold.V.Seconds()
+			out = append(out, draw.Mark{Text: o.Name + " ≤ " + draw.Label(limit, "s"), Y: limit, X: math.NaN()})
+		}
+	}
+	return out
+}
+
+// sparkline is a line of the last hour's TTFT, of the kind of turn that has most
+// of them: a path within 100 by 20, "" where there is nothing to draw.
+func sparkline(minutes []minute, now time.Time) string {
+	kind, most, high := 0, 0, float32(0)
+	for k := range 2 {
+		n, top := 0, float32(0)
+		for _, m := range minutes {
+			if v := m.kinds[k].signals[0].p50; v > 0 {
+				n, top = n+1, max(top, v)
+			}
+		}
+		if n > most {
+			kind, most, high = k, n, top
+		}
+	}
+	var path strings.Builder
+	for _, m := range minutes {
+		if v := m.kinds[kind].signals[0].p50; v > 0 {
+			x := 100 * int(m.at-minutes[0].at) / max(int(minuteOf(now)-minutes[0].at), 1)
+			fmt.Fprintf(&path, "L%d,%d", x, 19-int(17*v/high))
+		}
+	}
+	if most < 2 {
+		return ""
+	}
+	return "M" + path.String()[1:]
+}

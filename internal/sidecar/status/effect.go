@@ -1,0 +1,175 @@
+package status
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"synthetic/internal/draw"
+	"synthetic/internal/probe"
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/regression"
+)
+
+const (
+	// leastEffect is the ratio to the usual from which on an effect is one.
+	leastEffect = 1.1
+	// alike is the power of a rise of the TTFT from which on a rise of the TPOT is
+	// taken to be its cause, so that no part of the TTFT can be named; as in the
+	// rules.
+	alike = 0.67
+)
+
+// effect is the signal of a job that is farthest from the usual.
+type effect struct {
+	Signal regression.Signal
+	Turn   probe.TurnKind
+	// Ratio is to Usual, in seconds; 0 where nothing is known.
+	Ratio, Usual float64
+	// Since is when the regression began; zero while there is none.
+	Since time.Time
+	// Part is the likely one of a turn, "" where nobody can tell.
+	Part regression.Part
+}
+
+const (
+	// late is how far back an effect looks at the beginning of an incident, fewest how
+	// many turns say something of it.
+	late   = 2 * time.Minute
+	fewest = 5
+)
+
+// lately raises the ratios of views to those of the last two minutes: over the five
+// minutes that a ratio is of, what has just begun looks small.
+func lately(views *[2][2]regression.View, samples []sample, now time.Time) {
+	for k, kind := range probe.TurnKinds() {
+		var sum, turns [2]float64
+		for _, s := range samples {
+			if s.kind != kind || now.Sub(s.end) > late {
+				continue
+			}
+			for i, d := range []probe.Opt[time.Duration]{s.ttft, s.tpot} {
+				if d.OK && d.V > 0 {
+					sum[i], turns[i] = sum[i]+math.Log(d.V.Seconds()), turns[i]+1
+				}
+			}
+		}
+		for i := range sum {
+			if v := &views[k][i]; turns[i] >= fewest && v.Baseline > 0 {
+				if ratio := math.Exp(sum[i]/turns[i]) / v.Baseline; !(v.Ratio >= ratio) {
+					v.Ratio = ratio
+				}
+			}
+		}
+	}
+}
+
+// effectOf is the largest effect that the views of a job show.
+func effectOf(views [2][2]regression.View, excess [2][4]float64) (e effect) {
+	worst := 0
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range regression.Signals() {
+			if v := views[k][i]; v.Ratio > e.Ratio && v.Baseline > 0 {
+				e = effect{Signal: signal, Turn: kind, Ratio: v.Ratio, Usual: v.Baseline, Since: v.Since}
+				worst = k
+			}
+		}
+	}
+	if e.Ratio < leastEffect {
+		return effect{}
+	}
+	e.Part = likelyPart(views[worst], excess[worst], e)
+	return e
+}
+
+// likelyPart is what has become slow: decode where the TPOT has, of the TTFT the
+// larger of the parts of the wait.
+func likelyPart(views [2]regression.View, excess [4]float64, e effect) (part regression.Part) {
+	if e.Signal != regression.Signals()[0] {
+		return regression.Decode
+	}
+	if views[1].Ratio > math.Pow(views[0].Ratio, alike) {
+		return ""
+	}
+	most := 0.0
+	for i, p := range regression.Parts() {
+		if p != regression.Decode && excess[i] > most {
+			part, most = p, excess[i]
+		}
+	}
+	return part
+}
+
+// String says what is how many times the usual.
+func (e effect) of(target string) string {
+	text := fmt.Sprintf("%s of %s %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
+		draw.Label(rounded(e.Ratio*e.Usual), "s"), draw.Label(rounded(e.Usual), "s"))
+	return text
+}
+
+// rounded keeps three digits.
+func rounded(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(v)))
+	return math.Round(v*scale) / scale
+}
+
+// likely names the part, "" where there is none.
+func (e effect) likely() string {
+	name := map[regression.Part]string{
+		regression.Connect: "connecting", regression.QueuePrefill: "queue or prefill",
+		regression.ProxyBuffering: "a proxy that buffers", regression.Decode: "decode",
+	}[e.Part]
+	if name == "" {
+		return ""
+	}
+	return ", likely " + name
+}
+
+// Headline says in one sentence what is bad, since when and, if that is known, why.
+func (i incident) Headline() string {
+	since := " since " + i.Since.UTC().Format("15:04 MST")
+	switch {
+	case i.has(func(a firedAlert) bool { return a.Name == rules.AlertTargetDown }):
+		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, reason(i.Reason))
+	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
+		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, reason(i.Reason))
+	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
+		return i.Peak.of(i.About.Target) + since + i.Peak.likely()
+	}
+	if s := i.Main().Summary; s != "" {
+		return s + since
+	}
+	return i.Main().Name + " of " + i.About.String() + since
+}
+
+func reason(o probe.Outcome) string {
+	if o == "" {
+		return ""
+	}
+	return " (" + string(o) + ")"
+}
+
+// State is how the incident stands.
+func (i incident) State() state {
+	switch {
+	case i.paging():
+		return state{"bad", "paging"}
+	case !i.Ended.IsZero():
+		return state{"good", "over"}
+	case i.paged():
+		return state{"warn", "page over, tickets open"}
+	}
+	return state{"warn", "ticket"}
+}
+
+// Lasted is how long it did, or does.
+func (i incident) Lasted(now time.Time) string {
+	if !i.Ended.IsZero() {
+		return "lasted " + short(i.Ended.Sub(i.Since).Round(time.Second))
+	}
+	return "for " + short(now.Sub(i.Since).Round(time.Second))
+}

@@ -1,0 +1,227 @@
+package status
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+// told is a change of an alert about t/w, so long before noon.
+func told(name, severity string, ago, lasted time.Duration, change ...func(*AlertChange)) AlertChange {
+	c := AlertChange{
+		Firing: lasted == 0, At: noon.Add(-ago), Lasted: lasted,
+		Labels:      map[string]string{"alertname": name, "severity": severity, "target": "t", "workload": "w"},
+		Annotations: map[string]string{"summary": "t/w: " + name},
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+// slow makes the TTFT of first turns of each job 4.7 times the usual.
+func slow(p *Page) {
+	p.options.Signals = func(probe.Key) (v [2][2]regression.View, ok bool) {
+		v[0][0] = regression.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
+		v[1][1] = regression.View{Ratio: 1.2, Baseline: 0.02}
+		return v, true
+	}
+	p.options.Excess = func(probe.Key) (e [2][4]float64) {
+		e[0] = [4]float64{0.1, 1.1, 0, 2}
+		return e
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(*Page)
+		told []AlertChange
+		want string
+	}{
+		"regression": {slow, []AlertChange{told("SyntheticRegression", "page", 10*time.Minute, 0)}, "TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
+		"its objective first": {slow, []AlertChange{told("SyntheticSLOFastBurn", "page", 10*time.Minute, 0, func(c *AlertChange) { c.Labels["sli"] = "latency" })},
+			"TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
+		"outage": {func(p *Page) {
+			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
+		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (stall)"},
+		"errors, told after what is slow": {func(p *Page) {
+			slow(p)
+			feed(p, turn(5*time.Minute, failing(probe.HTTP5xx, "another fault")), turn(2*time.Minute, failing(probe.Stall, "x")), turn(90*time.Second), turn(time.Minute, failing(probe.Stall, "x")))
+		}, []AlertChange{
+			told("SyntheticSLOFastBurn", "page", 30*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "latency", "ttft" }),
+			told("SyntheticSLOFastBurn", "page", 20*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "availability", "up" }),
+		}, "3 of 4 turns of t failed since 11:40 UTC (stall)"},
+		"of the prober": {slow, []AlertChange{told("SyntheticProberStarved", "page", 10*time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "SyntheticProberStarved", "severity": "page", "instance": "a"}
+			c.Annotations = nil
+		})}, "SyntheticProberStarved of the prober a since 11:50 UTC"},
+		"of many": {slow, []AlertChange{told("SyntheticFleetRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "SyntheticFleetRegression", "severity": "page", "scope": "fleet"}
+			c.Annotations = map[string]string{"summary": "3 of 5 targets have a fault that they share"}
+		})}, "3 of 5 targets have a fault that they share since 11:50 UTC"},
+		"another": {func(*Page) {}, []AlertChange{told("Own", "ticket", 10*time.Minute, 0)}, "t/w: Own since 11:50 UTC"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pageAt(noon)
+			p.Add(jobOf("t", "w"))
+			tt.set(p)
+			for _, c := range tt.told {
+				p.Alert(c)
+			}
+			all := p.incidentsNow()
+			if len(all) != 1 || all[0].Headline() != tt.want {
+				t.Fatalf("%d incidents, the headline of the first %q, want %q", len(all), all[0].Headline(), tt.want)
+			}
+			if w := get(t, p, "/incidents/"+all[0].ID); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "<h1>"+tt.want) {
+				t.Errorf("its page answers %d: %s", w.Code, w.Body)
+			}
+		})
+	}
+}
+
+// TestLately: what has just begun is told as it is, and not as a mean over five
+// minutes.
+func TestLately(t *testing.T) {
+	var samples []sample
+	for i := range fewest {
+		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
+	}
+	views := [2][2]regression.View{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
+	lately(&views, samples, noon)
+	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
+		t.Errorf("got %v and %v", got, views)
+	}
+}
+
+// TestOneIncident: alerts about a job are one incident, as long as any of them fires
+// and for a while after.
+func TestOneIncident(t *testing.T) {
+	p := pageAt(noon)
+	p.Add(jobOf("t", "w"))
+	state := func() string {
+		var out []string
+		for _, i := range p.incidentsNow() {
+			out = append(out, i.State().Text)
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, step := range []struct {
+		told AlertChange
+		want string
+	}{
+		{told("Burn", "page", 60*time.Minute, 0), "paging"},
+		{told("Slow", "page", 58*time.Minute, 0), "paging"},
+		{told("Burn", "page", 60*time.Minute, 5*time.Minute, func(c *AlertChange) { c.GoesOnAs = "Slow" }), "paging"},
+		{told("Late", "ticket", 50*time.Minute, 0), "paging"},
+		{told("Slow", "page", 58*time.Minute, 10*time.Minute), "page over, tickets open"},
+		{told("Late", "ticket", 50*time.Minute, 10*time.Minute), "over"},
+		{told("Late", "ticket", 30*time.Minute, 0), "page over, tickets open"}, // ten minutes after its end it goes on
+	} {
+		p.Alert(step.told)
+		if got := state(); got != step.want {
+			t.Fatalf("after %s the incidents are %q, want %q", step.told.Labels["alertname"], got, step.want)
+		}
+	}
+	i := p.incidentsNow()[0]
+	p.Mark(Mark{At: noon.Add(-70 * time.Minute), Kind: MarkDeploy, Target: "t", Text: "release 7"})
+	p.Mark(Mark{At: noon.Add(-70 * time.Minute), Kind: MarkDeploy, Target: "u", Text: "of another"})
+	body := get(t, p, "/incidents/"+i.ID).Body.String()
+	for _, want := range []string{"deploy: release 7", "Burn goes on as Slow", "Slow<", "after 10 min"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("its page does not say %q: %s", want, body)
+		}
+	}
+	if main := i.Main().Name; main != "Burn" {
+		t.Errorf("the main alert is %s, want the first page", main)
+	}
+	i.Alerts = append(i.Alerts, firedAlert{Name: "SyntheticRegression", Severity: "ticket"}, firedAlert{Name: "SyntheticRegression", Severity: "page"}, firedAlert{Name: "Last", Severity: "page"})
+	if main := i.Main(); main.Name != "SyntheticRegression" || main.Severity != "page" {
+		t.Errorf("the main alert is %+v, want the page about a cause", main)
+	}
+	if strings.Contains(body, "of another") {
+		t.Error("its page has a mark of another target")
+	}
+	p.Alert(told("Slow", "page", time.Minute, 0))
+	p.Alert(told("Slow", "page", time.Minute, 0, func(c *AlertChange) { c.Labels["workload"] = "v" }))
+	if n := len(p.incidentsNow()); n != 2 {
+		t.Errorf("%d incidents, want another for another workload alone", n)
+	}
+}
+
+// TestWorstTurns are the failed ones and then the slowest, and no more than ten.
+func TestWorstTurns(t *testing.T) {
+	p := pageAt(noon)
+	p.Add(jobOf("t", "w"))
+	slow(p)
+	feed(p, turn(10*time.Minute, first, ttft(9*time.Second))) // seals no minute: nothing is usual yet
+	p.Alert(told("SyntheticRegression", "page", 8*time.Minute, 0))
+	for i := range 15 {
+		feed(p, turn(time.Duration(400-i)*time.Second, first, ttft(time.Duration(i)*time.Second)))
+	}
+	feed(p, turn(time.Minute, failing(probe.Stall, "x")))
+	worst := p.incidentsNow()[0].Worst
+	if len(worst) != worstKept || worst[0].Outcome != probe.Stall || worst[1].TTFT.V != 14*time.Second || worst[9].TTFT.V != 6*time.Second {
+		for _, w := range worst {
+			t.Errorf("%v %v %v", w.Outcome, w.TTFT.V, w.score)
+		}
+	}
+}
+
+// TestPartsAlone: the script fetches what changes, compressed.
+func TestPartsAlone(t *testing.T) {
+	p := fleet(100, 1)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	r.Header.Set(partHeader, "main")
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	z, err := gzip.NewReader(bytes.NewReader(w.Body.Bytes()))
+	if err != nil {
+		t.Fatalf("%v; header %v", err, w.Header())
+	}
+	whole, err := io.ReadAll(z)
+	if err != nil || !bytes.HasPrefix(whole, []byte("<main ")) || bytes.Contains(whole, []byte("<style")) {
+		t.Errorf("not the part alone (%v): %.300s", err, whole)
+	}
+	r = r.Clone(t.Context())
+	r.URL.RawQuery = "target=target-7"
+	w = httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if z, err = gzip.NewReader(w.Body); err == nil {
+		whole, err = io.ReadAll(z)
+	}
+	if err != nil || !bytes.Contains(whole, []byte(`<figure class="chart"><script type="application/json">`)) {
+		t.Errorf("no chart as data alone (%v): %.300s", err, whole)
+	}
+	r.URL.RawQuery = ""
+	// The first paint of 100 targets, all of the page.
+	r.Header.Del(partHeader)
+	w = httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if n := w.Body.Len(); n > 100_000 {
+		t.Errorf("the page of 100 targets is %d bytes compressed", n)
+	} else {
+		t.Logf("the page of 100 targets is %d bytes compressed", n)
+	}
+}
+
+// TestRunbooks lead to each other, and nowhere outside.
+func TestRunbooks(t *testing.T) {
+	p := pageAt(noon)
+	body := get(t, p, "/runbooks/SyntheticRegression").Body.String()
+	if !strings.Contains(body, `<a href="../runbooks/SyntheticCachedRatioDrop">`) || strings.Contains(body, ".md") || !strings.Contains(body, "<h3>Mitigate</h3>") {
+		t.Errorf("got %s", body)
+	}
+	if w := get(t, p, "/runbooks/README"); w.Code != http.StatusNotFound {
+		t.Errorf("what is no runbook answers %d", w.Code)
+	}
+}

@@ -1,0 +1,200 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"synthetic/internal/markdown"
+	"synthetic/internal/webpage"
+)
+
+const (
+	// before and after are what the charts of an incident show around it.
+	before, after = 45 * time.Minute, 20 * time.Minute
+	// mayExplain is how long before an incident a change may be its cause.
+	mayExplain = 2 * time.Hour
+)
+
+// incidentView is what the template of one incident gets.
+type incidentView struct {
+	head
+	incident
+	// Present is its effect now, where that is less than it was.
+	Present string
+	Figures []template.HTML
+	// Changes are what happened shortly before it, and since.
+	Changes  []Mark
+	Timeline []happening
+	// Bad are the worst turns on one scale, which is as long as Scale says.
+	Bad   []turnRow
+	Scale string
+	// Todo is the part of the runbook that says what to do, Runbook all of it.
+	Todo, Runbook template.HTML
+	Silences      []Link
+	// Text is the incident for a chat, in Markdown.
+	Text string
+}
+
+// happening is one line of a timeline.
+type happening struct {
+	At     time.Time
+	State  state
+	What   string
+	Detail string
+}
+
+// incidentsNow lists the incidents. Alerts that an earlier process began are taken
+// in here: nobody told of them.
+func (p *Page) incidentsNow() []incident {
+	if alerts, on := p.alerts(); on {
+		for _, r := range alerts.Rules {
+			for _, a := range r.Alerts {
+				if a.State == "firing" {
+					p.Alert(AlertChange{Firing: true, Labels: a.Labels, Annotations: a.Annotations, At: a.FiredAt})
+				}
+			}
+		}
+	}
+	return p.incidents.list()
+}
+
+func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
+	all, id := p.incidentsNow(), r.PathValue("id")
+	at := slices.IndexFunc(all, func(i incident) bool { return i.ID == id })
+	if at < 0 {
+		http.Error(w, fmt.Sprintf("there is no incident %.100q: this process has forgotten it, or never knew it; /alerts lists those it knows", id), http.StatusNotFound)
+		return
+	}
+	v, err := p.viewOf(all[at], figureFor(r))
+	if err != nil {
+		http.Error(w, "drawing the page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	render(w, r, incidentPage, v)
+}
+
+func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error) {
+	v = incidentView{head: p.head("incident", "../"), incident: i, Silences: p.silences(i)}
+	v.head.Charts = webpage.Charts()
+	if i.Ended.IsZero() {
+		if e := p.effect(i.About.Key); e.Ratio > 0 {
+			p.incidents.saw(i.About.Key, e)
+			if e.Ratio > i.Peak.Ratio {
+				i.Peak, v.Peak = e, e
+			} else if e.Ratio < 0.9*i.Peak.Ratio {
+				v.Present = e.of(i.About.Target)
+			}
+		}
+	}
+	v.Title = i.State().Text + ": " + i.Headline()
+	s := span{i.Since.Add(-before), v.Now}
+	if end := i.Ended.Add(after); !i.Ended.IsZero() && end.Before(s.to) {
+		s.to = end
+	}
+	p.mu.Lock()
+	j := p.jobs[i.About.Key]
+	p.mu.Unlock()
+	if j != nil {
+		j.mu.Lock()
+		objectives := judge(i.About.Key, nil, j.info.Objectives)
+		j.mu.Unlock()
+		if v.Figures, err = charts(figure, j.minutes(s), objectives, p.marks.about(i.About.Target, s)); err != nil {
+			return v, err
+		}
+	}
+	s.from = i.Since.Add(-mayExplain)
+	v.Changes = slices.DeleteFunc(p.marks.about(i.About.Target, s), func(m Mark) bool { return m.Kind == MarkIncident })
+	v.Timeline = i.timeline(v.Changes)
+	v.worst()
+	name, _, _ := strings.Cut(i.Main().Name, " ")
+	if v.Todo, err = runbook(name, v.Root, "Mitigate"); err == nil {
+		v.Runbook, err = runbook(name, v.Root)
+	}
+	v.Text = v.markdown()
+	return v, err
+}
+
+// worst puts the worst turns on one scale.
+func (v *incidentView) worst() {
+	scale := time.Duration(0)
+	for _, t := range v.Worst {
+		scale = max(scale, t.Duration())
+	}
+	v.Scale = short(scale)
+	for _, t := range v.Worst {
+		v.Bad = append(v.Bad, turnRow{t.Result, bars(t.Result, scale)})
+	}
+}
+
+// timeline lists what happened, the latest last.
+func (i incident) timeline(changes []Mark) (out []happening) {
+	for _, m := range changes {
+		out = append(out, happening{m.At, state{"unknown", string(m.Kind)}, m.Text, ""})
+	}
+	for _, a := range i.Alerts {
+		class := "warn"
+		if a.Severity == "page" {
+			class = "bad"
+		}
+		out = append(out, happening{a.From, state{class, a.Severity}, a.Name + " fires", cmp.Or(a.Description, a.Summary)})
+		switch {
+		case a.Over.IsZero():
+		case a.GoesOnAs != "":
+			out = append(out, happening{a.Over, state{class, a.Severity}, a.Name + " goes on as " + a.GoesOnAs, ""})
+		default:
+			out = append(out, happening{a.Over, state{"good", "over"}, a.Name, "after " + short(a.Over.Sub(a.From))})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b happening) int { return a.At.Compare(b.At) })
+	return out
+}
+
+// silences lead to the form that silences what is about the subject, on each
+// Alertmanager.
+func (p *Page) silences(i incident) (out []Link) {
+	alerts, _ := p.alerts()
+	matchers := "{alertname=" + strconv.Quote(i.Main().Name) + "}"
+	if i.About.Target != "" {
+		matchers = "{target=" + strconv.Quote(i.About.Target) + ", workload=" + strconv.Quote(i.About.Workload) + "}"
+	}
+	for _, r := range alerts.Receivers {
+		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + url.QueryEscape(matchers), r.URL})
+	}
+	return out
+}
+
+// markdown is the incident in a few lines.
+func (v incidentView) markdown() string {
+	lines := []string{"**" + markdown.Text(v.Headline()) + "**", "", "- " + v.State().Text + ", " + v.Lasted(v.Now)}
+	for _, h := range v.Timeline {
+		lines = append(lines, "- "+h.At.UTC().Format("15:04 MST")+" "+markdown.Text(h.State.Text+": "+h.What))
+	}
+	if len(v.Worst) > 0 {
+		lines = append(lines, "- worst turn: trace `"+v.Worst[0].TraceID+"`")
+	}
+	if d := v.Main().Dashboard; d != "" {
+		lines = append(lines, "- <"+d+">")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func (p *Page) serveRunbook(w http.ResponseWriter, r *http.Request) {
+	v := struct {
+		head
+		Runbook template.HTML
+	}{head: p.head(r.PathValue("alert"), "../")}
+	v.Title = r.PathValue("alert")
+	var err error
+	if v.Runbook, err = runbook(v.Title, v.Root); err != nil || v.Runbook == "" {
+		http.Error(w, fmt.Sprintf("there is no runbook of %.100q: write the name of an alert", v.Title), http.StatusNotFound)
+		return
+	}
+	render(w, r, runbookPage, v)
+}

@@ -1,0 +1,88 @@
+package status
+
+import (
+	"fmt"
+	"net/url"
+	"runtime"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/webpage"
+)
+
+// TestMinutes: each minute has the figures of its turns, of both kinds apart, and
+// what was usual then.
+func TestMinutes(t *testing.T) {
+	p := New(Options{Now: func() time.Time { return noon }, Signals: func(probe.Key) (v [2][2]regression.View, ok bool) {
+		v[1][0] = regression.View{Baseline: 0.1, UsualTail: 0.3}
+		return v, true
+	}})
+	feed(p,
+		turn(150*time.Second, ttft(time.Second)), turn(140*time.Second, ttft(3*time.Second)), turn(130*time.Second, first),
+		turn(90*time.Second, failing(probe.HTTP5xx, "x")), turn(30*time.Second),
+	)
+	got := p.jobs[key("t", "w")].minutes(span{noon.Add(-time.Hour), noon})
+	if len(got) != 3 || got[0].at != minuteOf(noon)-3 {
+		t.Fatalf("%d minutes, want 3: %+v", len(got), got)
+	}
+	followups := got[0].kinds[1]
+	if followups.turns != 2 || followups.signals[0] != (level{1, 3, 0.1, 0.3}) || followups.signals[1].usual != 0 || got[0].kinds[0].turns != 1 {
+		t.Errorf("the first minute is %+v", got[0])
+	}
+	if failed := got[1].kinds[1]; failed.failed != 1 || failed.signals[0].p50 != 0 {
+		t.Errorf("the second is %+v", got[1])
+	}
+}
+
+// TestADayIsKept, and no more: 24 hours of 50 jobs in less than 16 MB.
+func TestADayIsKept(t *testing.T) {
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const targets, most = 50, 16 << 20
+	days := make([]day, targets)
+	began := heap()
+	for i := range days {
+		for at := range int32(minutesKept + 60) {
+			days[i].add(summedUp(at, nil, [2][2]regression.View{}))
+		}
+	}
+	if took := heap() - began; took > most {
+		t.Errorf("a day of %d jobs takes %d bytes, want %d at most", targets, took, most)
+	} else {
+		t.Logf("a day of %d jobs takes %.1f MB", targets, float64(took)/(1<<20))
+	}
+	got := days[0].between(time.Unix(0, 0), time.Unix(3600*48, 0))
+	if len(got) != minutesKept || got[0].at != 60 || got[minutesKept-1].at != minutesKept+59 {
+		t.Errorf("%d minutes from %d on", len(got), got[0].at)
+	}
+	runtime.KeepAlive(days)
+}
+
+// fleet is a page of so many targets that were probed for an hour.
+func fleet(targets, aMinute int) *Page {
+	p := pageAt(noon)
+	for i := range targets {
+		name := fmt.Sprintf("target-%d", i)
+		for ago := 60 * aMinute; ago > 0; ago-- {
+			feed(p, turn(time.Duration(ago)*time.Minute/time.Duration(aMinute), func(r *probe.Result) { r.Target = name }, ttft(time.Duration(100+(ago*7+i*13)%90)*time.Millisecond)))
+		}
+	}
+	p.options.Signals = someSignals
+	return p
+}
+
+// BenchmarkFleet is the first page of 100 targets.
+func BenchmarkFleet(b *testing.B) {
+	p := fleet(100, 8)
+	for b.Loop() {
+		if _, err := p.overview(url.Values{}, webpage.Figure); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

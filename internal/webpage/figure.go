@@ -1,0 +1,115 @@
+package webpage
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+
+	"synthetic/internal/draw"
+)
+
+// Figure is a chart of a page: a picture, and beside it the data from which
+// Charts draws it anew.
+func Figure(c draw.Chart) (template.HTML, error) { return figure(c, c.Inline()) }
+
+// Data is a Figure without the picture, for a page on which Charts runs.
+func Data(c draw.Chart) (template.HTML, error) { return figure(c, nil) }
+
+func figure(c draw.Chart, picture []byte) (template.HTML, error) {
+	data, err := json.Marshal(payloadOf(c)) // which escapes what could end the element
+	if err != nil {
+		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
+	}
+	return template.HTML(fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)), nil
+}
+
+// payload is a chart as charts.js reads it.
+type payload struct {
+	Title  string   `json:"title"`
+	Desc   string   `json:"desc"`
+	X      axis     `json:"x"`
+	Y      axis     `json:"y"`
+	Series []series `json:"series"`
+	Marks  []mark   `json:"marks"`
+	// Tables have a column of X and one for each series, three for one with
+	// intervals; series over the same X share a table.
+	Tables [][][]value `json:"tables"`
+}
+
+type axis struct {
+	Label string `json:"label,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+	Log   bool   `json:"log,omitempty"`
+}
+
+type series struct {
+	Name   string `json:"name"`
+	Color  string `json:"color"`
+	Dash   int    `json:"dash"`
+	Bars   bool   `json:"bars,omitempty"`
+	Band   bool   `json:"band,omitempty"`
+	Points bool   `json:"points"`
+}
+
+type mark struct {
+	Text  string `json:"text"`
+	X     value  `json:"x"`
+	Y     value  `json:"y"`
+	Color string `json:"color"`
+}
+
+// value is null where it is not finite. Four digits are what a chart can show of
+// a value, ten of a time.
+type value float64
+
+func (v value) MarshalJSON() ([]byte, error) {
+	f, digits := float64(v), 4
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return []byte("null"), nil
+	}
+	if f > 1e6 {
+		digits = 10
+	}
+	return strconv.AppendFloat(nil, f, 'g', digits, 64), nil
+}
+
+func payloadOf(c draw.Chart) payload {
+	p := payload{
+		Title: c.Title, Desc: c.Describe(), Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
+		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.LogY()},
+	}
+	for _, m := range c.Marks {
+		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), draw.ShadeOf(m.Color)})
+	}
+	for _, s := range c.Series {
+		if len(s.Points) == 0 {
+			continue
+		}
+		x, columns, band := columnsOf(s)
+		p.Series = append(p.Series, series{s.Name, draw.ShadeOf(s.Color), s.Dash % 3, s.Bars, band, s.Dots()})
+		if n := len(p.Tables); n == 0 || !slices.Equal(p.Tables[n-1][0], x) {
+			p.Tables = append(p.Tables, [][]value{x})
+		}
+		last := &p.Tables[len(p.Tables)-1]
+		*last = append(*last, columns...)
+	}
+	return p
+}
+
+// columnsOf are a series' values, and the upper and lower ends of its intervals
+// where it has any.
+func columnsOf(s draw.Series) (x []value, columns [][]value, band bool) {
+	y, high, low := make([]value, len(s.Points)), make([]value, len(s.Points)), make([]value, len(s.Points))
+	for i, p := range s.Points {
+		x = append(x, value(p.X))
+		y[i], high[i], low[i] = value(p.Y), value(p.High), value(p.Low)
+		band = band || p.High > p.Low
+	}
+	if !band {
+		return x, [][]value{y}, false
+	}
+	return x, [][]value{y, high, low}, true
+}
