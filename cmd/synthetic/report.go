@@ -24,7 +24,7 @@ type reportFlags struct {
 	force     bool
 }
 
-const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), or reports of other tools: their JSON with "levels", or Markdown with tables. NAME=FILE labels one.`
+const runsHelp = `Runs of "synthetic sweep" (run.json or its directory), the results of other tools (AIPerf: profile_export_aiperf.json, or a directory of such runs; GuideLLM: benchmarks.json), or their reports: JSON with "levels", or Markdown with tables. NAME=FILE labels one.`
 
 func addReport(app *kingpin.Application) []command {
 	r := app.Command("report", "Write reports of sweeps: Markdown, HTML, JSON, CSV and pictures.")
@@ -32,6 +32,7 @@ func addReport(app *kingpin.Application) []command {
 		reportCommand(r, "render", "Report each configuration of one run, and compare its variants.", one),
 		reportCommand(r, "compare", "Compare runs; the first is the baseline.", joined),
 		reportCommand(r, "average", "Pool repeated runs of one sweep into one report, by their distributions.", averaged),
+		exportCommand(r),
 	}
 }
 

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,27 +26,37 @@ import (
 
 type sweepFlags struct {
 	planFile, dir        string
+	line                 planLine
 	resume, findCapacity bool
+	resolution           string
 }
 
 func addSweep(app *kingpin.Application) command {
 	f := &sweepFlags{}
-	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says.
+	c := app.Command("sweep", `Measure deployments at several levels of load, as a plan file says, or
+flags that stand for one, which is printed. Example:
+  synthetic sweep --base-url=http://127.0.0.1:8000/v1 --concurrency=10,50,100 --duration=60s
 
 Every finished level is on disk before it is reported; in the end run.json holds
 the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-C
 ends the sweep, and both hold what there is.
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
 deployment was not to be had, 2 when the plan or the directory cannot be used.`)
-	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").Required().StringVar(&f.planFile)
-	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume.").Required().StringVar(&f.dir)
+	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
+	f.line.add(c)
+	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume. By default sweep-TIME, new, in the working directory.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
-	c.Flag("find-capacity", "Search for the highest level that is proven to meet the SLOs, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
+	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
 	return command{c, f.run}
 }
 
 func (f *sweepFlags) run(ctx context.Context, e env) error {
-	plan, err := config.LoadPlan(f.planFile, cluster.Presets())
+	plan, err := f.plan(e)
+	if err != nil {
+		return err
+	}
+	resolution, err := parseResolution(f.resolution)
 	if err != nil {
 		return err
 	}
@@ -58,9 +68,9 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if err != nil {
 		return err
 	}
-	view := &sweepView{out: e.stdout, progressTo: e.stderr, terminal: isTerminal(e.stderr)}
+	view := newSweepView(e)
 	run, err := sweep.Run(ctx, sweep.Options{
-		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity,
+		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	})
 	view.clear()
@@ -77,6 +87,42 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return errInterrupted
 	}
 	return err
+}
+
+// plan reads the plan file, or prints the one that the flags stand for. The
+// default directory is new with every second.
+func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
+	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
+	if f.planFile != "" {
+		if name := f.line.given(); name != "" {
+			return sweep.Plan{}, usagef("--%s stands for a line of a plan file: write it in %s, or leave --plan.file out", name, f.planFile)
+		}
+		return config.LoadPlan(f.planFile, cluster.Presets())
+	}
+	text, err := f.line.text()
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	plan, err := config.ParsePlan("plan.yml", []byte(text), cluster.Presets())
+	if err != nil {
+		fmt.Fprint(e.stderr, text)
+		return plan, err
+	}
+	fmt.Fprintf(e.stdout, "# The plan file of these flags, kept in %s:\n%s\n", filepath.Join(f.dir, "plan.yml"), text)
+	return plan, nil
+}
+
+// parseResolution reads "5%" or "0.05" as a share.
+func parseResolution(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v == 0 || v >= 0.005 && v <= 1) {
+		return 0, usagef("--resolution=%s: write a share from 0.5%% to 100%%, or 0 for the levels of the plan alone", text)
+	}
+	return v, nil
 }
 
 // report writes the report beside the run. What cannot be reported is no
@@ -102,83 +148,11 @@ func tool() runfile.Tool {
 }
 
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
-	cost := fmt.Sprintf("%.0f s measured", c.MeasuredSeconds)
+	cost := fmt.Sprintf("%d levels measured for %.0f s", len(c.Visited), c.MeasuredSeconds)
 	if c.GridSeconds != nil {
-		cost += fmt.Sprintf(", all levels take %.0f s", *c.GridSeconds)
+		cost += fmt.Sprintf(", all that are listed take %.0f s", *c.GridSeconds)
 	}
 	return fmt.Sprintf("capacity of %s: %s (%s)", c.Variant, c.Sentence(string(kind)), cost)
-}
-
-// quietFor is how often progress is told where the output is no terminal.
-const quietFor = 10 * time.Second
-
-// sweepView shows a sweep: finished levels on stdout, one line of progress on
-// stderr. It is used by one goroutine.
-type sweepView struct {
-	out, progressTo io.Writer
-	terminal        bool
-	told            time.Time
-	// phase and whether its first turns were told.
-	phase sweep.Phase
-	begun bool
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// progress redraws the line; without a terminal it writes one at each change
-// of phase and now and then.
-func (v *sweepView) progress(p sweep.Progress) {
-	line := progressLine(p)
-	if v.terminal {
-		fmt.Fprintf(v.progressTo, "\r\x1b[K%s", line)
-	} else if begun := p.Turns > 0; p.Phase != v.phase || begun && !v.begun || time.Since(v.told) >= quietFor {
-		v.phase, v.begun, v.told = p.Phase, begun, time.Now()
-		fmt.Fprintln(v.progressTo, line)
-	}
-}
-
-func (v *sweepView) clear() {
-	if v.terminal {
-		fmt.Fprint(v.progressTo, "\r\x1b[K")
-	}
-}
-
-func progressLine(p sweep.Progress) string {
-	line := fmt.Sprintf("[%d/%d] %s: %s", p.Number, p.Total, p.Cell, p.Phase)
-	if p.Phase == sweep.PhaseMeasure && p.Turns > 0 {
-		line += fmt.Sprintf(", %d turns, %d failed, %d in flight", p.Turns, p.Failed, p.InFlight)
-		line += quantiles("TTFT", p.TTFT) + quantiles("TPOT", p.TPOT)
-	}
-	if p.Left > 0 {
-		line += fmt.Sprintf(", about %s left", p.Left.Round(time.Second))
-	}
-	return line
-}
-
-// quantiles are ", TTFT p50 210ms, p95 480ms"; "" when there are none.
-func quantiles(name string, q [2]time.Duration) string {
-	if q[0] == 0 {
-		return ""
-	}
-	digits := func(d time.Duration) time.Duration {
-		if d >= 100*time.Millisecond {
-			return d.Round(time.Millisecond)
-		}
-		return d.Round(100 * time.Microsecond)
-	}
-	return fmt.Sprintf(", %s p50 %s, p95 %s", name, digits(q[0]), digits(q[1]))
-}
-
-func (v *sweepView) finished(r runfile.Result, notReached string) {
-	v.clear()
-	fmt.Fprintln(v.out, finishedLine(r, notReached))
 }
 
 // finishedLine sums a level up. Latencies are left to the report: one number

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,6 +96,40 @@ func TestSweepOnRealSockets(t *testing.T) {
 	}
 }
 
+// TestSweepInOneLine sweeps without a file: the plan that it prints is kept, and
+// stands for the same sweep.
+func TestSweepInOneLine(t *testing.T) {
+	_, server := fastDeployment(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	p := start(t, "sweep", "--base-url="+server.URL, "--concurrency=2,4", "--duration=1s", "--warm-up=100ms", "--output.dir="+dir,
+		"--prompt-tokens=50", "--max-output-tokens=8", "--turns=1")
+	if <-p.done; p.code != exitOK {
+		t.Fatalf("exit code %d:\n%s%s", p.code, p.out, p.err)
+	}
+	kept := filepath.Join(dir, "plan.yml")
+	text, err := os.ReadFile(kept)
+	if err != nil || !strings.Contains(p.out.String(), kept+":\n"+string(text)) || !strings.Contains(string(text), "concurrency: [2,4], start_rate: 81}") {
+		t.Errorf("the plan (%v):\n%s\nis not what was printed:\n%s", err, text, p.out)
+	}
+	check := start(t, "check", "plan", kept)
+	if <-check.done; check.code != exitOK {
+		t.Errorf("check plan: exit code %d: %s", check.code, check.err)
+	}
+	again := start(t, "sweep", "--plan.file="+kept, "--output.dir="+dir, "--resume")
+	if <-again.done; again.code != exitOK || strings.Contains(again.out.String(), "finished") {
+		t.Errorf("going on with the kept plan measured anew, exit code %d:\n%s%s", again.code, again.out, again.err)
+	}
+	exported := filepath.Join(t.TempDir(), "benchmarks.json")
+	export := start(t, "report", "export", dir, "--format=guidellm", "--output.file="+exported)
+	if <-export.done; export.code != exitOK {
+		t.Fatalf("report export: exit code %d: %s", export.code, export.err)
+	}
+	compare := start(t, "report", "compare", dir, "theirs="+exported)
+	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "theirs TTFT p50") {
+		t.Errorf("report compare with what was exported: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
+	}
+}
+
 // TestSweepRefuses holds the exit code and the message of what cannot be tried.
 func TestSweepRefuses(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "plan.yml")
@@ -111,6 +146,12 @@ func TestSweepRefuses(t *testing.T) {
 		{[]string{"--plan.file=" + bad}, "plan.yml:1:23: variants[0].base_url: \"preset:phase9\" is not a preset"},
 		{[]string{"--plan.file=nowhere.yml"}, "cannot be read"},
 		{[]string{"--plan.file=" + noSLOs, "--find-capacity"}, "--find-capacity needs SLOs"},
+		{[]string{"--plan.file=" + noSLOs, "--resolution=5"}, "write a share from 0.5% to 100%"},
+		{nil, "name the plan: --plan.file=plan.yml, or --base-url="},
+		{[]string{"--plan.file=" + noSLOs, "--rate=1"}, "--rate stands for a line of a plan file"},
+		{[]string{"--base-url=http://127.0.0.1:1", "--concurrency=1", "--rate=1"}, "either --concurrency"},
+		{[]string{"--base-url=http://127.0.0.1:1", "--rate=2,1"}, `levels.rate[1]: "1" is not above 2`},
+		{[]string{"--base-url=http://127.0.0.1:1", "--rate=a"}, `levels.rate[0]: "a"`},
 	} {
 		p := start(t, append([]string{"sweep", "--output.dir=" + dir}, c.args...)...)
 		if <-p.done; p.code != exitUsage || !strings.Contains(p.err.String(), c.want) {
@@ -139,14 +180,45 @@ func TestCheckPlan(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
-	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [2]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond}}
+	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
 	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}
 	want := "[1/2] a-c4-r1: measuring, about 20s left\n" +
-		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, about 20s left\n"
+		"[1/2] a-c4-r1: measuring, 12 turns, 0 failed, 4 in flight, TTFT p50 50.1ms, p95 212ms, p99 3s, TPOT unknown, about 20s left\n"
 	if out.String() != want {
 		t.Errorf("told:\n%swant:\n%s", &out, want)
+	}
+}
+
+// TestProgressOnATerminal draws the same lines anew, within the width, and leaves
+// only what is finished.
+func TestProgressOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	v := &sweepView{out: &out, progressTo: &out, width: 60}
+	p := sweep.Progress{
+		Cell: "a-c4-r1", Number: 2, Total: 8, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Measured: 15 * time.Second, Planned: time.Minute,
+		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
+		Stats:  sweep.Stats{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
+	}
+	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.Verdict{Standing: runfile.Met}}, "")
+	out.Reset()
+	v.progress(p)
+	first := out.String()
+	want := []string{
+		"[2/8] a-c4-r1: measuring █████░░░░░░░░░░░░░░░ 15s of 1m0s,…",
+		"  levels  a 2 PASS · ▶ a-c4-r1 · a-c6-r1 · a-c8-r1 · a-c10…",
+		"  turns   30 ended, 1 failed, 4 in flight · 2.0 turns/s · …",
+		"  TTFT    p50 50ms, p95 210ms, p99 3s", "  TPOT    unknown", "",
+	}
+	if got := strings.Split(first, "\n"); !slices.Equal(got, want) {
+		t.Errorf("drawn:\n%s\nwant:\n%s", first, strings.Join(want, "\n"))
+	}
+	v.width = 200
+	out.Reset()
+	v.progress(p)
+	if got := out.String(); !strings.HasPrefix(got, "\x1b[5A\x1b[J[2/8]") || !strings.Contains(got, "a-c12-r1 · 2 more\n") || !strings.Contains(got, " · 200 output tokens/s\n") || !strings.Contains(got, ", about 20s left\n") {
+		t.Errorf("drawn anew: %q", got)
 	}
 }
 

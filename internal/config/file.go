@@ -240,6 +240,8 @@ type fileVariant struct {
 	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
 	MetricsURLs []string          `yaml:"metrics_urls" examples:"[\"http://127.0.0.1:8000/metrics\"]"`
 	Switch      sweep.Switch      `yaml:"switch" examples:"{command: [./deploy, eagle3], timeout: 15m}"`
+	GPUs        int               `yaml:"gpus" min:"1" max:"1000000" examples:"8"`
+	GPUPrice    float64           `yaml:"price_per_gpu_hour" above:"0" max:"1000000" examples:"2.5"`
 	Deployment  map[string]string `yaml:"deployment" examples:"{max-num-seqs: \"64\"}"`
 }
 

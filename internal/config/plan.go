@@ -40,6 +40,12 @@ func LoadPlan(path string, presets []string) (sweep.Plan, error) {
 	if err != nil {
 		return sweep.Plan{}, err
 	}
+	return ParsePlan(path, data, presets)
+}
+
+// ParsePlan is LoadPlan for who has the text of the file already; files that it
+// names are sought beside path.
+func ParsePlan(path string, data []byte, presets []string) (sweep.Plan, error) {
 	var f filePlan
 	form, err := yamlform.Decode(path, data, leastPlan, &f)
 	if err != nil {
@@ -122,7 +128,10 @@ func (b *planner) variant(path string, f fileVariant) sweep.Variant {
 	v := sweep.Variant{
 		Name: cmp.Or(f.Name, preset, url.name()), Preset: preset,
 		Target: b.spoken(path, f.fileEndpoint, f.fileAPI), Metrics: f.MetricsURLs, Switch: f.Switch,
-		Deployment: b.lines(path+".deployment", f.Deployment),
+		GPUs: f.GPUs, GPUPrice: f.GPUPrice, Deployment: b.lines(path+".deployment", f.Deployment),
+	}
+	if f.GPUs == 0 {
+		b.Useless(path, "without gpus", "write gpus, too", "price_per_gpu_hour")
 	}
 	v.Target.Name, v.Target.Connection = v.Name, f.Connection
 	v.Target.Extra = b.extraBody(path+".extra_body", f.ExtraBody)

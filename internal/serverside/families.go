@@ -26,6 +26,9 @@ const (
 	outputTokens   role = "output tokens"
 	ttft           role = "time to first token"
 	itl            role = "inter-token latency"
+	gpuUse         role = "GPU utilisation"
+	gpuPower       role = "power of the GPUs in watts"
+	gpuEnergy      role = "energy of the GPUs in millijoules"
 	configuration  role = "configuration"
 )
 
@@ -39,6 +42,8 @@ const (
 	sums
 	// share is the mean of the series of a gauge of 0 … 1.
 	share
+	// percent is likewise of one of 0 … 100.
+	percent
 	// hitRateSums adds up sums and counts of a histogram, as hitRates and
 	// hitRequests.
 	hitRateSums
@@ -98,6 +103,9 @@ func families() []family {
 		{ttft, histogram, "trtllm_time_to_first_token_seconds dynamo_frontend_time_to_first_token_seconds"},
 		{itl, histogram, "vllm:inter_token_latency_seconds sglang:inter_token_latency_seconds"},
 		{itl, histogram, "trtllm_time_per_output_token_seconds dynamo_frontend_inter_token_latency_seconds"},
+		{gpuUse, percent, "DCGM_FI_DEV_GPU_UTIL"},
+		{gpuPower, total, "DCGM_FI_DEV_POWER_USAGE"},
+		{gpuEnergy, total, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"},
 		{configuration, labelled, "vllm:cache_config_info sglang:page_size sglang:num_pages"},
 		{configuration, labelled, "trtllm_kv_cache_config_info trtllm_kv_cache_max_blocks"},
 		{configuration, labelled, "dynamo_frontend_model_total_kv_blocks dynamo_frontend_model_kv_cache_block_size"},

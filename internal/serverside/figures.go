@@ -26,6 +26,7 @@ func Summarise(url string, samples []Sample) runfile.Server {
 		s.cache()
 		s.speculation()
 		s.gauges()
+		s.gpus()
 		s.latencies()
 	}
 	// Some gauges are NaN while nothing happens. JSON has no such numbers: one of
@@ -119,6 +120,20 @@ func (s *summary) gauges() {
 		if mean, most, ok := s.gauge(r); ok {
 			s.figures[names[0]], s.figures[names[1]] = mean, most
 		}
+	}
+}
+
+// gpus of all that the page names. Their power is that of the energy that was used,
+// which misses nothing between two looks, or else the mean of what was read.
+func (s *summary) gpus() {
+	if v, _, ok := s.gauge(gpuUse); ok {
+		s.figures[runfile.ServerGPUUse] = v
+	}
+	seconds := s.last.At.Sub(s.first.At).Seconds()
+	if used, ok := s.growth(gpuEnergy); ok && used > 0 && seconds > 0 {
+		s.figures[runfile.ServerGPUPower] = used / 1000 / seconds
+	} else if mean, _, ok := s.gauge(gpuPower); ok {
+		s.figures[runfile.ServerGPUPower] = mean
 	}
 }
 

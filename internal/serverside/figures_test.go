@@ -67,6 +67,28 @@ vllm:spec_decode_num_accepted_tokens_total 3
 			runfile.ServerKVUsageMean: 0.45, runfile.ServerKVUsageMax: 0.6,
 			runfile.ServerSpecDrafted: 25182, runfile.ServerSpecAccepted: 2, runfile.ServerSpecAcceptance: 2.0 / 25182,
 		}},
+		"DCGM": {[]string{`
+# TYPE DCGM_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_GPU_UTIL{gpu="0"} 80
+DCGM_FI_DEV_GPU_UTIL{gpu="1"} 100
+# TYPE DCGM_FI_DEV_POWER_USAGE gauge
+DCGM_FI_DEV_POWER_USAGE{gpu="0"} 300.5
+DCGM_FI_DEV_POWER_USAGE{gpu="1"} 310
+# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter
+DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0"} 1000000
+DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="1"} 2000000
+`, `
+# TYPE DCGM_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_GPU_UTIL{gpu="0"} 40
+DCGM_FI_DEV_GPU_UTIL{gpu="1"} 100
+# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter
+DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="0"} 4000000
+DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{gpu="1"} 5000000
+`}, map[string]float64{runfile.ServerGPUUse: 0.8, runfile.ServerGPUPower: 600}},
+		"DCGM without energy": {[]string{
+			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\"} 300\nDCGM_FI_DEV_POWER_USAGE{gpu=\"1\"} 300\n",
+			"DCGM_FI_DEV_POWER_USAGE{gpu=\"0\"} 500\nDCGM_FI_DEV_POWER_USAGE{gpu=\"1\"} 300\n",
+		}, map[string]float64{runfile.ServerGPUPower: 700}},
 		"SGLang": {[]string{`
 # TYPE sglang:cache_hit_rate gauge
 sglang:cache_hit_rate 0.5

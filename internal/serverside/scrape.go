@@ -160,6 +160,8 @@ func (s *Sample) take(f family, mf *dto.MetricFamily) {
 		s.values[f.role] = sum
 	case share:
 		s.values[f.role] = ratio(value / float64(len(mf.Metric)))
+	case percent:
+		s.values[f.role] = value / float64(len(mf.Metric)) / 100
 	case hitRateSums:
 		s.values[f.role], s.values[hitRequests] = sum, count
 	case histogram:

@@ -88,6 +88,16 @@ func (s *Sketch) Count() uint64 { return s.count }
 // Sum is the sum of the values, exact but for float rounding.
 func (s *Sketch) Sum() float64 { return s.sum }
 
+// Squares is the sum of the squared distances from a value, as good as the bins.
+func (s *Sketch) Squares(from float64) float64 {
+	sum := float64(s.zero) * from * from
+	for _, b := range s.bins {
+		d := middle(b.index) - from
+		sum += float64(b.count) * d * d
+	}
+	return sum
+}
+
 // Min and Max are the exact extremes; NaN when empty.
 func (s *Sketch) Min() float64 { return s.orNaN(s.min) }
 

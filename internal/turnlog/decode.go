@@ -38,8 +38,9 @@ type decoder struct {
 	day      [10]byte
 	dayStart int64
 	// turn and seen are what the line in hand has.
-	turn Turn
-	seen int
+	turn  Turn
+	study Study
+	seen  int
 }
 
 func newDecoder() *decoder {
@@ -52,10 +53,10 @@ func newDecoder() *decoder {
 
 // decode reads a line. The turn is good until the next one.
 func (d *decoder) decode(line []byte) (*Turn, error) {
-	d.turn, d.seen = Turn{}, 0
+	d.turn, d.study, d.seen = Turn{}, Study{}, 0
 	ordinary, err := scan(line, d.field)
 	if !ordinary {
-		d.turn, d.seen = Turn{}, 0
+		d.turn, d.study, d.seen = Turn{}, Study{}, 0
 		err = scanWhole(line, d.field)
 	}
 	if err != nil {
@@ -65,6 +66,10 @@ func (d *decoder) decode(line []byte) (*Turn, error) {
 		if d.seen&(1<<i) == 0 {
 			return nil, fmt.Errorf("%q is missing; every turn has %q", name, required())
 		}
+	}
+	if d.study.Level > 0 {
+		study := d.study
+		d.turn.Study = &study
 	}
 	return &d.turn, nil
 }
@@ -105,12 +110,42 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 		}
 	case "extra":
 		t.Extra = string(v) == "true"
+	case "concurrency", "rate", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
+		d.place(string(key), k, v)
 	case "v":
 		if version, _ := float(v); k == number && version > Version {
 			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, Version)
 		}
 	}
 	return nil
+}
+
+// place takes a key that turns of a study have. In the logs of others these may
+// mean anything: what fits not is passed over, as unknown keys are.
+func (d *decoder) place(key string, k kind, v []byte) {
+	s, n := &d.study, 0.0
+	if k == number {
+		n, _ = float(v)
+	}
+	whole := int(min(max(n, 0), maxTokens))
+	switch key {
+	case "concurrency", "rate":
+		s.Level, s.Rate = min(n, maxTokens), key == "rate"
+	case "repetition":
+		s.Repetition = whole
+	case "index":
+		s.Index = whole
+	case "phase":
+		for _, p := range []Phase{WarmUp, Measured, Tail} {
+			if string(v) == string(p) {
+				s.Phase = p
+			}
+		}
+	case "conversation":
+		s.Conversation = string(v)
+	case "answer_ttft_seconds":
+		_ = duration(&s.AnswerTTFT, key, k, v)
+	}
 }
 
 // at reads a time of RFC 3339.

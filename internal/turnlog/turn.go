@@ -32,7 +32,34 @@ type Turn struct {
 	TraceID                                  string
 	// Extra says that it was of a burst.
 	Extra bool
+	// Study is the place of a turn of a study; nil outside of one.
+	Study *Study
 }
+
+// Study is the place of a turn in a study.
+type Study struct {
+	// Level is conversations in flight, or with Rate starts per second; Repetition
+	// counts from 1.
+	Level      float64
+	Rate       bool
+	Repetition int
+	Phase      Phase
+	// Conversation is its ID, Index the place of the turn in it, from 1.
+	Conversation string
+	Index        int
+	// AnswerTTFT is until the first content, which after reasoning comes later.
+	AnswerTTFT probe.Opt[time.Duration]
+}
+
+// Phase of a level in which a turn ended.
+type Phase string
+
+// The phases: before the measurement, in it, and cut or left by its end.
+const (
+	WarmUp   Phase = "warm_up"
+	Measured Phase = "measured"
+	Tail     Phase = "tail"
+)
 
 // Of is what the log says of a turn: no text, no error, no address.
 func Of(r probe.Result) Turn {
@@ -89,9 +116,25 @@ func (t *Turn) Append(b []byte) []byte {
 	if t.Extra {
 		b = append(name(b, "extra"), "true"...)
 	}
+	if t.Study != nil {
+		b = t.Study.append(b)
+	}
 	b = append(b, `,"v":`...)
 	b = strconv.AppendInt(b, Version, 10)
 	return append(b, "}\n"...)
+}
+
+func (s *Study) append(b []byte) []byte {
+	level := "concurrency"
+	if s.Rate {
+		level = "rate"
+	}
+	b = strconv.AppendFloat(name(b, level), s.Level, 'f', -1, 64)
+	b = count(b, "repetition", probe.Some(s.Repetition))
+	b = text(b, "phase", string(s.Phase))
+	b = text(b, "conversation", s.Conversation)
+	b = count(b, "index", probe.Some(s.Index))
+	return seconds(b, "answer_ttft_seconds", s.AnswerTTFT)
 }
 
 func name(b []byte, key string) []byte {

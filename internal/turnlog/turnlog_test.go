@@ -69,7 +69,9 @@ func lines(turns ...Turn) string {
 func TestWrittenAndRead(t *testing.T) {
 	odd := whole()
 	odd.Target, odd.Workload, odd.TraceID = "a \"b\"\\\n\u2028é", "<&>", ""
-	want := []Turn{bare(0), whole(), odd}
+	studied := whole()
+	studied.Study = &Study{Level: 0.5, Rate: true, Repetition: 2, Phase: Measured, Conversation: "c-17", Index: 3, AnswerTTFT: probe.Some(time.Second)}
+	want := []Turn{bare(0), whole(), odd, studied}
 	got, err := read(t, lines(want...))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-written +read):\n%s", err, diff)
@@ -93,6 +95,7 @@ func TestOthersLines(t *testing.T) {
 		"null":         `{"at":"2026-01-05T08:00:00Z",` + must + `,"ttft_seconds":null}`,
 		"escapes":      `{"\u0061t":"2026-01-05T08:00:00Z","target":"ch\u0061t","workload":"short","turn":"first","outcome":"http_5xx"}`,
 		"twice":        `{"at":"2020-01-05T08:00:00Z","at":"2026-01-05T08:00:00Z",` + must + `}`,
+		"a log's own":  `{"rate":"info","concurrency":null,"phase":7,"index":{},"at":"2026-01-05T08:00:00Z",` + must + `}`,
 		"blank lines":  "\n\n" + `{"at":"2026-01-05T08:00:00Z",` + must + "}\n\n",
 	} {
 		got, err := read(t, line)

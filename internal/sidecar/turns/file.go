@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"synthetic/internal/atomicfile"
+	"synthetic/internal/turnlog"
 )
 
 const (
@@ -204,7 +203,7 @@ func (f *file) packOne(path string) error {
 }
 
 func compress(to io.Writer, from io.Reader) error {
-	z, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
+	z, err := turnlog.Compress(to)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 const alike = 1.05
 
 // Decision is a verdict and what led to it: capacity or, where it does not decide,
-// latency at equal load, or throughput. What a deployment costs no file tells.
+// latency at equal load, or throughput, of which costs and the yield of GPUs follow.
 type Decision struct {
 	Series, Baseline string
 	Verdict

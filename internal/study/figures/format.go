@@ -27,12 +27,12 @@ func (d description) text(v float64) string {
 }
 
 // Cell is a figure as it stands in a table: with its interval where there is
-// one, and with what is missing where it cannot be told.
+// one, and with how many turns it takes where there are too few.
 func (m Metric) Cell(f Figure) string {
-	if f.Needed > f.N {
-		return fmt.Sprintf("n/a (%d of %d turns)", f.N, f.Needed)
-	}
 	d := m.describe()
+	if f.Needed > f.N {
+		return fmt.Sprintf("%s (%d of %d turns)", d.text(f.Value), f.N, f.Needed)
+	}
 	if f.Step > 0 {
 		d.decimals = min(d.decimals, max(0, int(math.Round(-math.Log10(f.Step)))))
 	}

@@ -14,24 +14,24 @@ func TestCell(t *testing.T) {
 		m Metric
 		f Figure
 	}{
-		"236ms":                  {ttft, Plain(236)},
-		"280ms":                  {ttft, Plain(280.5)}, // halves to even
-		"256ms":                  {ttft, Plain(255.5)},
-		"0.35ms":                 {ttft, Plain(0.351)},
-		"3.5ms":                  {ttft, Plain(3.51)},
-		"58.5s":                  {ttft, Plain(58476.5)},
-		"65.1ms":                 {tpot, Plain(65.1)},
-		"44ms":                   {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
-		"16.3%":                  {pct, Plain(16.260163)},
-		"n/a":                    {ttft, Unknown()},
-		"∞":                      {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
-		"236ms (221–247)":        {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
-		"236ms (221–∞)":          {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
-		"58.5s (9.0–61.2)":       {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
-		"0.0%":                   {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // nothing to be seen
-		"n/a (212 of 368 turns)": {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
-		"24ms (16–?)":            {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
-		"25ms (?)":               {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},
+		"236ms":                    {ttft, Plain(236)},
+		"280ms":                    {ttft, Plain(280.5)}, // halves to even
+		"256ms":                    {ttft, Plain(255.5)},
+		"0.35ms":                   {ttft, Plain(0.351)},
+		"3.5ms":                    {ttft, Plain(3.51)},
+		"58.5s":                    {ttft, Plain(58476.5)},
+		"65.1ms":                   {tpot, Plain(65.1)},
+		"44ms":                     {tpot, Figure{Value: 44, Low: nan, High: nan, Step: 1}},
+		"16.3%":                    {pct, Plain(16.260163)},
+		"n/a":                      {ttft, Unknown()},
+		"∞":                        {ttft, Figure{Value: inf, Low: inf, High: inf, N: 500}},
+		"236ms (221–247)":          {ttft, Figure{Value: 236, Low: 221, High: 247, N: 500}},
+		"236ms (221–∞)":            {ttft, Figure{Value: 236, Low: 221, High: inf, N: 500}},
+		"58.5s (9.0–61.2)":         {ttft, Figure{Value: 58476, Low: 9000, High: 61234, N: 500}},
+		"0.0%":                     {pct, Figure{Value: 0, Low: 0, High: 0.01, N: 50000}}, // nothing to be seen
+		"236ms (212 of 368 turns)": {ttft, Figure{Value: 236, Low: nan, High: nan, N: 212, Needed: 368, Quantile: true}},
+		"24ms (16–?)":              {ttft, Figure{Value: 24, Low: 16, High: nan, N: 2500, Quantile: true}},
+		"25ms (?)":                 {ttft, Figure{Value: 25, Low: nan, High: nan, N: 2500, Quantile: true}},
 	} {
 		if got := tt.m.Cell(tt.f); got != want {
 			t.Errorf("%+v is printed as %q, want %q", tt.f, got, want)
@@ -68,7 +68,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%q is reported", m)
 		}
 	}
-	if n := len(Metrics()); n != 77 {
-		t.Errorf("%d metrics, want 77", n)
+	if n := len(Metrics()); n != 189 {
+		t.Errorf("%d metrics, want 189", n)
 	}
 }

@@ -18,16 +18,18 @@ const (
 	TTFT       Timing = "ttft"
 	AnswerTTFT Timing = "answer_ttft"
 	TPOT       Timing = "tpot"
-	ITL        Timing = "itl"
-	Latency    Timing = "latency"
+	// NTPOT is the duration of a turn over its output tokens.
+	NTPOT   Timing = "ntpot"
+	ITL     Timing = "itl"
+	Latency Timing = "latency"
 )
 
 // Timings lists the latencies.
-func Timings() []Timing { return []Timing{TTFT, AnswerTTFT, TPOT, ITL, Latency} }
+func Timings() []Timing { return []Timing{TTFT, AnswerTTFT, TPOT, NTPOT, ITL, Latency} }
 
 // Title is "TTFT".
 func (t Timing) Title() string {
-	return map[Timing]string{TTFT: "TTFT", AnswerTTFT: "Answer TTFT", TPOT: "TPOT", ITL: "ITL", Latency: "Latency"}[t]
+	return map[Timing]string{TTFT: "TTFT", AnswerTTFT: "Answer TTFT", TPOT: "TPOT", NTPOT: "NTPOT", ITL: "ITL", Latency: "Latency"}[t]
 }
 
 // Turns are those that a latency is over, as keys name them.
@@ -43,8 +45,37 @@ const (
 	WithFailures Turns = "with_failures"
 )
 
-// Quantiles that are reported.
+// Quantiles that tables, charts and benchmarks show.
 func Quantiles() []float64 { return []float64{0.50, 0.95, 0.99} }
+
+// EveryQuantile lists all that are computed.
+func EveryQuantile() []float64 { return []float64{0.50, 0.75, 0.90, 0.95, 0.99, 0.999} }
+
+// Statistic is what is told of a latency over all turns beside its quantiles.
+type Statistic string
+
+// The statistics; SD is the standard deviation.
+const (
+	Mean Statistic = "mean"
+	SD   Statistic = "sd"
+	Min  Statistic = "min"
+	Max  Statistic = "max"
+)
+
+// Statistics lists them.
+func Statistics() []Statistic { return []Statistic{Mean, SD, Min, Max} }
+
+// Statistic is the metric of a statistic, called "ttft_mean_ms".
+func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
+
+// Every is the metrics of a latency over all turns, in the order to be printed.
+func (t Timing) Every() []Metric {
+	all := []Metric{t.Statistic(Mean), t.Statistic(SD), t.Statistic(Min)}
+	for _, q := range EveryQuantile() {
+		all = append(all, t.percentile(AllTurns, 100*q))
+	}
+	return append(all, t.Statistic(Max))
+}
 
 // Metric is a figure that reports know, by its key in JSON and CSV.
 type Metric string
@@ -72,6 +103,11 @@ const (
 	OutputTokensPerSecond       Metric = "tops"
 	PromptTokensPerSecond       Metric = "prompt_tokens_per_s"
 	OutputTokensPerTurn         Metric = "output_tokens_per_turn"
+	TokensPerUser               Metric = "tokens_per_s_per_user"
+	TokensPerGPU                Metric = "tokens_per_s_per_gpu"
+	GoodputPerGPU               Metric = "goodput_per_s_per_gpu"
+	CostPerMillionTokens        Metric = "cost_per_million_output_tokens"
+	JoulesPerToken              Metric = "joules_per_output_token"
 	KVHitRatePct                Metric = "kv_hit_rate_pct"
 	InFlightMean                Metric = "in_flight_mean"
 	InFlightMax                 Metric = "max_in_flight"
@@ -91,8 +127,12 @@ func Metrics() []Metric {
 	var all []Metric
 	for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns, WithFailures} {
 		for _, t := range Timings() {
-			for i := range Quantiles() {
-				all = append(all, t.Quantile(turns, i))
+			if turns == AllTurns {
+				all = append(all, t.Every()...)
+				continue
+			}
+			for _, q := range EveryQuantile() {
+				all = append(all, t.percentile(turns, 100*q))
 			}
 		}
 	}
@@ -123,13 +163,33 @@ func (t Timing) percentile(turns Turns, percentile float64) Metric {
 // it is not reported, and no report has it.
 func (t Timing) Typical(turns Turns) Metric { return Metric(t) + "_" + Metric(turns) + "_typical_ms" }
 
+// Main tells the figures of the main tables from the statistics and those over
+// some turns only.
+func (m Metric) Main() bool {
+	t, turns, q := m.Latency()
+	if t != NoTiming {
+		return t != NTPOT && turns == AllTurns && slices.Contains(Quantiles(), q)
+	}
+	return m == LatencyMean || !statisticKey.MatchString(string(m))
+}
+
 // Over is a latency over all turns as it is over others.
 func (m Metric) Over(turns Turns) Metric {
 	t, _, q := m.Latency()
 	return t.percentile(turns, 100*q)
 }
 
-var quantileKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|itl|latency)(?:_(first|followup))?_p(50|95|99)(?:_(with_failures))?_ms$`)
+var quantileKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)(?:_(first|followup))?_p(50|75|90|95|99|99\.9)(?:_(with_failures))?_ms$`)
+
+var statisticKey = regexp.MustCompile(`^(ttft|answer_ttft|tpot|ntpot|itl|latency)_(mean|sd|min|max)_ms$`)
+
+// decimals are the digits after the point in which a latency is printed.
+func (t Timing) decimals() int {
+	if t == TPOT || t == NTPOT || t == ITL {
+		return 1
+	}
+	return 0
+}
 
 // Latency says what a quantile is of; NoTiming for other metrics.
 func (m Metric) Latency() (t Timing, turns Turns, quantile float64) {
@@ -169,10 +229,14 @@ func counted() []description {
 		{OutputTokensPerSecond, "TOPS", "", 1, HigherIsBetter},
 		{PromptTokensPerSecond, "Prompt tokens/s", "", 0, HigherIsBetter},
 		{OutputTokensPerTurn, "Output tokens/turn", "", 0, Neither},
+		{TokensPerUser, "Tokens/s per user", "", 1, HigherIsBetter},
+		{TokensPerGPU, "Tokens/s per GPU", "", 1, HigherIsBetter},
+		{GoodputPerGPU, "Goodput per GPU", "", 3, HigherIsBetter},
+		{CostPerMillionTokens, "Cost of a million output tokens", "", 2, LowerIsBetter},
+		{JoulesPerToken, "Joules per output token", "", 3, LowerIsBetter},
 		{KVHitRatePct, "Hit Rate", "%", 1, HigherIsBetter},
 		{InFlightMean, "Mean in flight", "", 1, Neither},
 		{InFlightMax, "Max Concurrent", "", 0, Neither},
-		{LatencyMean, "Latency mean", "ms", 0, LowerIsBetter},
 		{Completed, "Completed", "", 0, Neither},
 		{Failed, "Failed", "", 0, LowerIsBetter},
 		{ScheduleLagP99, "Schedule lag p99", "ms", 1, LowerIsBetter},
@@ -188,8 +252,14 @@ func (m Metric) describe() description {
 		if turns != AllTurns {
 			d.title += " (" + strings.ReplaceAll(string(turns), "_", " ") + ")"
 		}
-		if t == TPOT || t == ITL {
-			d.decimals = 1
+		d.decimals = t.decimals()
+		return d
+	}
+	if k := statisticKey.FindStringSubmatch(string(m)); k != nil {
+		t := Timing(k[1])
+		d := description{m, t.Title() + " " + k[2], "ms", t.decimals(), LowerIsBetter}
+		if k[2] == string(SD) {
+			d.title = t.Title() + " SD"
 		}
 		return d
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,32 +12,37 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// Read reads a run of this program, the JSON of a report, or a report in
-// Markdown with its tables and its JSON block. Errors name the file, the place
+// Read reads a run of this program, the JSON of a report, a report in Markdown
+// with its tables and its JSON block, the results of GuideLLM, or those of a run
+// of AIPerf, or of several in one directory. Errors name the file, the place
 // and the remedy.
 func Read(path string) (*Study, error) {
 	file := path
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Stat(path)
+	dir := err == nil && info.IsDir()
+	if dir {
 		file = filepath.Join(path, "run.json")
 	}
 	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading a run: %w", err)
-	}
 	s := &Study{}
 	switch text := bytes.TrimSpace(data); {
+	case dir && errors.Is(err, fs.ErrNotExist):
+		missing := err
+		if s, err = readAIPerfRuns(path); s == nil && err == nil {
+			err = missing
+		}
+	case err != nil:
+		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not get as far; make it again")
 	case text[0] != '{':
 		s, err = parseMarkdown(string(data))
-	case isReference(text):
-		s, err = parseReference(data)
 	default:
-		var run *runfile.Run
-		if run, err = runfile.Parse(data); err == nil {
-			s = FromRuns([]*runfile.Run{run})
-			s.Run = run
+		parse := other(text)
+		if parse == nil {
+			parse = parseRun
 		}
+		s, err = parse(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -46,5 +52,15 @@ func Read(path string) (*Study, error) {
 	if s.Name == "run" {
 		s.Name = filepath.Base(filepath.Dir(path))
 	}
+	return s, nil
+}
+
+func parseRun(data []byte) (*Study, error) {
+	run, err := runfile.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	s := FromRuns([]*runfile.Run{run})
+	s.Run = run
 	return s, nil
 }

@@ -12,16 +12,6 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// isReference reports whether a JSON document is a report's data: it has
-// "levels" and no "format".
-func isReference(text []byte) bool {
-	var probe struct {
-		Format json.RawMessage `json:"format"`
-		Levels json.RawMessage `json:"levels"`
-	}
-	return json.Unmarshal(text, &probe) == nil && probe.Format == nil && probe.Levels != nil
-}
-
 // reference is the "Reference Data" of a report.
 type reference struct {
 	Generated string            `json:"generated"`
@@ -109,6 +99,7 @@ func names(object json.RawMessage) []string {
 // and "intervals".
 func (f fields) figures() map[Metric]Figure {
 	turns := optional[map[string]uint64](f["turns"])
+	needed := optional[map[string]uint64](f["turns_needed"])
 	intervals := optional[map[string][2]*float64](f["intervals"])
 	found := map[Metric]Figure{}
 	for _, m := range Metrics() {
@@ -119,7 +110,7 @@ func (f fields) figures() map[Metric]Figure {
 		}
 		figure := Plain(*v)
 		timing, _, _ := m.Latency()
-		figure.N = turns[key]
+		figure.N, figure.Needed = turns[key], needed[key]
 		figure.Quantile = figure.N > 0 && timing != NoTiming
 		if ends, ok := intervals[key]; ok { // JSON has no +∞, so it is null there
 			inf := math.Inf(1)

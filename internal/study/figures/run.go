@@ -34,6 +34,9 @@ func FromRuns(runs []*runfile.Run) *Study {
 	pooled, by := pool(runs), judgeOf(first)
 	for _, variant := range first.Variants {
 		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
+			for _, l := range series.Levels {
+				l.addEconomy(first.HardwareOf(variant))
+			}
 			s.Series = append(s.Series, series)
 		}
 	}

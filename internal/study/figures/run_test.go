@@ -3,6 +3,7 @@ package figures_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sample"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -60,6 +62,54 @@ func TestFiguresOfARun(t *testing.T) {
 	}
 	if v := l.Verdict; v == nil || v.Standing != runfile.Met || v.Confidence < 0.99 {
 		t.Errorf("judged: %+v", v)
+	}
+}
+
+// TestStatistics holds the statistics against the values that the run holds.
+func TestStatistics(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	var sum, squares, n float64
+	each := func(do func(v *sample.Sample)) {
+		for _, b := range run.Results[0].Blocks() {
+			do(b.First.Latency.Values)
+			do(b.Followup.Latency.Values)
+		}
+	}
+	each(func(v *sample.Sample) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
+	each(func(v *sample.Sample) { squares += v.Squares(sum / n) })
+	for s, want := range map[figures.Statistic]float64{figures.Mean: 1000 * sum / n, figures.SD: 1000 * math.Sqrt(squares/n)} {
+		f := l.Figure(figures.Latency.Statistic(s))
+		if math.Abs(f.Value-want) > 1e-6*want || !f.Ranged() || !(f.Low < f.Value && f.Value < f.High) || float64(f.N) != n {
+			t.Errorf("%s is %+v, want %g of %g turns", s, f, want, n)
+		}
+	}
+	at := func(m figures.Metric) float64 { return l.Value(m) }
+	rising := []float64{at("ntpot_min_ms"), at("ntpot_p50_ms"), at("ntpot_p75_ms"), at("ntpot_p90_ms"), at("ntpot_p95_ms"), at("ntpot_p99_ms"), at("ntpot_p99.9_ms"), at("ntpot_max_ms")}
+	if !slices.IsSorted(rising) || !(rising[0] > 30 && rising[7] < 50) || at("ntpot_p50_ms") <= at("tpot_p50_ms") {
+		t.Errorf("NTPOT from the least to the most: %v; TPOT p50 is %g", rising, at("tpot_p50_ms"))
+	}
+}
+
+// TestEconomy: eight GPUs at 2.50 an hour give 2100 tokens/s.
+func TestEconomy(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
+	run.Hardware = []runfile.Hardware{{Variant: "default", GPUs: 8, PricePerGPUHour: 2.5}}
+	for i := range run.Results[0].Snapshots {
+		run.Results[0].Snapshots[i].Server = []runfile.Server{{Source: "gpus", Figures: map[string]float64{runfile.ServerGPUPower: 4200}}}
+	}
+	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
+	for m, want := range map[figures.Metric]float64{
+		figures.TokensPerUser: 1000. / 36, figures.TokensPerGPU: 2100. / 8, figures.GoodputPerGPU: 21. / 8, figures.CostPerMillionTokens: 8 * 2.5 / 3600 / 2100 * 1e6,
+		figures.JoulesPerToken: 2,
+	} {
+		if f := l.Figure(m); math.Abs(f.Value-want) > 0.05*want || !(f.Low <= f.Value && f.Value <= f.High) {
+			t.Errorf("%s is %+v, want about %g", m, f, want)
+		}
+	}
+	run.Hardware = nil
+	if l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]; l.Has(figures.TokensPerGPU) || !l.Has(figures.TokensPerUser) {
+		t.Error("without GPUs there is a figure for each of them, or none for users")
 	}
 }
 

@@ -20,21 +20,43 @@ func (l *Level) addTimings(results []runfile.Result) {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
 			pooled := estimate.Pool(series)
-			for i, q := range Quantiles() {
-				l.addTiming(timing.Quantile(turns, i), estimate.OfPooled(q, series, pooled, false))
+			for _, q := range EveryQuantile() {
+				l.addTiming(timing.percentile(turns, 100*q), estimate.OfPooled(q, series, pooled, false))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.Quantile(WithFailures, i), estimate.OfPooled(q, series, pooled, true))
+					l.addTiming(timing.percentile(WithFailures, 100*q), estimate.OfPooled(q, series, pooled, true))
 				}
 			}
-			values := pooled.Values
-			switch n := values.Count(); {
-			case n == 0:
+			switch {
+			case pooled.Values.Count() == 0:
 			case turns != AllTurns:
-				l.Figures[timing.Typical(turns)] = Plain(1000 * values.GeometricMean())
-			case timing == Latency:
-				l.Figures[LatencyMean] = Plain(1000 * values.Sum() / float64(n))
+				l.Figures[timing.Typical(turns)] = Plain(1000 * pooled.Values.GeometricMean())
+			default:
+				l.addStatistics(timing, series, pooled.Values)
 			}
 		}
+	}
+}
+
+// addStatistics adds mean, standard deviation and extremes in ms. The interval of
+// the deviation is that of the variance, which is a mean too; extremes have none.
+func (l *Level) addStatistics(t Timing, series []estimate.Series, values *sample.Sample) {
+	n := values.Count()
+	mean := values.Sum() / float64(n)
+	sums, squares := make([][]estimate.Pair, len(series)), make([][]estimate.Pair, len(series))
+	for i, blocks := range series {
+		for _, b := range blocks {
+			whole := float64(b.Values.Count())
+			sums[i] = append(sums[i], estimate.Pair{Part: b.Values.Sum(), Whole: whole})
+			squares[i] = append(squares[i], estimate.Pair{Part: b.Values.Squares(mean), Whole: whole})
+		}
+	}
+	variance := ratioFigure(squares)
+	for s, f := range map[Statistic]Figure{
+		Mean: ratioFigure(sums),
+		SD:   {Value: math.Sqrt(variance.Value), Low: math.Sqrt(variance.Low), High: math.Sqrt(variance.High)},
+		Min:  Plain(values.Min()), Max: Plain(values.Max()),
+	} {
+		l.Figures[t.Statistic(s)] = Figure{Value: 1000 * f.Value, Low: 1000 * f.Low, High: 1000 * f.High, N: n}
 	}
 }
 
@@ -58,7 +80,7 @@ func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estima
 
 // of takes one latency out of a kind's distributions.
 func (t Timing) of(d runfile.Distributions) runfile.Distribution {
-	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, ITL: d.ITL, Latency: d.Latency}[t]
+	return map[Timing]runfile.Distribution{TTFT: d.TTFT, AnswerTTFT: d.AnswerTTFT, TPOT: d.TPOT, NTPOT: d.NTPOT, ITL: d.ITL, Latency: d.Latency}[t]
 }
 
 // addTiming adds a quantile in ms. One that has no samples at all is left out;

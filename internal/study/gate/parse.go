@@ -34,7 +34,7 @@ type Condition struct {
 const capacity = "capacity"
 
 var (
-	shape    = regexp.MustCompile(`^([a-z0-9_]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
+	shape    = regexp.MustCompile(`^([a-z0-9_.]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
 	baseline = regexp.MustCompile(`^baseline(?:\s*\*\s*([0-9.]+))?$`)
 	quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
 )

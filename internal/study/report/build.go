@@ -49,9 +49,11 @@ func Build(s *figures.Study) (Document, error) {
 	b.timings()
 	b.errors()
 	b.rates()
+	b.economy()
 	b.server()
 	b.saturation()
 	b.comparison()
+	b.statistics()
 	b.notes()
 	b.section("Reference Data (JSON)").add(Block{Code: brief(s), Language: "json"})
 	return b.doc, nil
@@ -239,8 +241,8 @@ func (b *builder) notes() {
 		marks = []string{"† marks the figures of a level of which nothing is concluded: it did not carry 95 % of the load that it is named by, or the prober itself distorted them."}
 	}
 	s.list(append([]string{
-		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is not given: “n/a (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
-		"TPOT is the time per output token after the first; ITL is the time between events that carry tokens, which with speculative decoding hold several.",
+		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is marked, and judges nothing: “236ms (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",
+		"TPOT is the time per output token after the first; NTPOT is the whole duration over all output tokens, the wait for the first one included; ITL is the time between events that carry tokens, which with speculative decoding hold several.",
 		"Latencies are over turns that gave one. “With failures” counts failed turns as +∞, because a deployment that sheds load looks faster among its survivors.",
 		fmt.Sprintf("“n/a” is unknown, never 0. A run above %d %% errors is left out of latencies, and its level fails its SLOs.", figures.MaxErrorPct),
 	}, append(marks, b.s.Notes...)...))

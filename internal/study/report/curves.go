@@ -17,15 +17,18 @@ import (
 func (b *builder) curves(t figures.Timing) *Picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
-		if k := t.Quantile(figures.AllTurns, i); b.drawable(k) {
-			keys = append(keys, k)
-		}
+		keys = append(keys, t.Quantile(figures.AllTurns, i))
 	}
-	if b.compares && len(keys) > 2 {
-		own := slices.IndexFunc(keys[1:], func(k figures.Metric) bool {
-			return slices.ContainsFunc(b.s.Objectives, func(o figures.Objective) bool { return o.Metric() == k })
-		})
-		keys = []figures.Metric{keys[0], keys[1+max(own, 0)]}
+	keys = slices.DeleteFunc(keys, func(k figures.Metric) bool { return !b.drawable(k) })
+	most := len(figures.Quantiles())
+	if b.compares {
+		most = 2
+	}
+	keys = keys[:min(most, len(keys))]
+	for _, o := range b.s.Objectives {
+		if k := o.Metric(); o.Timing == t && o.Turns == figures.AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
+			keys = append(keys[:min(most-1, len(keys))], k)
+		}
 	}
 	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
 	if t == figures.Latency {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/draw"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -79,6 +80,11 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 	}
 	if marks := d.Picture.Chart.Marks; marks[0].Text != "SLO TTFT p99 < 1000ms" || !marks[0].Limit || !slices.Contains(names, "kv_aware p99") || len(names) != 4 {
 		t.Errorf("marks %+v beside %q", marks, names)
+	}
+	odd := routings()
+	odd.Objectives[0].Share = 75
+	if d, err = report.Build(odd); err != nil || !slices.ContainsFunc(d.Picture.Chart.Series, func(s draw.Series) bool { return s.Name == "kv_aware p75" }) {
+		t.Errorf("%v: the p75 of its SLO is not drawn", err)
 	}
 	s := routings() // no figure is known that the SLO is of
 	for _, series := range s.Series {

@@ -58,12 +58,11 @@ func brief(s *figures.Study) string {
 	return "{\n" + b.String() + "  \"levels\": [\n" + strings.Join(levels, ",\n") + "\n  ]\n}\n"
 }
 
-// briefLevel has the figures over all turns.
+// briefLevel has the figures over all turns that the main tables have.
 func briefLevel(s *figures.Study, l figures.Level) object {
 	var o object
 	for _, m := range figures.Metrics() {
-		_, have := l.Figures[m]
-		if _, turns, _ := m.Latency(); have && turns == figures.AllTurns {
+		if _, have := l.Figures[m]; have && m.Main() {
 			o.add(string(m), finite(l.Value(m)))
 		}
 	}
@@ -149,7 +148,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 			continue
 		}
 		key := string(m)
-		o.add(key, finite(l.Value(m)))
+		o.add(key, finite(f.Value)) // marked under "turns_needed" where it has too few turns
 		if f.Ranged() {
 			intervals.add(key, [2]*float64{finite(f.Low), finite(f.High)})
 		}

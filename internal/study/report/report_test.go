@@ -24,9 +24,11 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // routings is a run of two variants of which one is quicker.
 func routings() *figures.Study {
-	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
+	run := reporttest.Run(reporttest.Options{
 		Seed: 1, Repetitions: 2, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1, Limit: 100}, {Name: "kv_aware", Slowdown: 0.7}},
-	})})
+	})
+	run.Hardware = []runfile.Hardware{{Variant: "round_robin", GPUs: 8, PricePerGPUHour: 2.5}, {Variant: "kv_aware", GPUs: 8, PricePerGPUHour: 2.5}}
+	return figures.FromRuns([]*runfile.Run{run})
 }
 
 func TestGolden(t *testing.T) {

@@ -165,6 +165,8 @@ func serverFigures() []serverFigure {
 		{runfile.ServerTTFTP95, "TTFT p95", 1000, "ms", 0},
 		{runfile.ServerITLP50, "ITL p50", 1000, "ms", 1},
 		{runfile.ServerITLP95, "ITL p95", 1000, "ms", 1},
+		{runfile.ServerGPUUse, "GPU use", 100, "%", 1},
+		{runfile.ServerGPUPower, "GPU power", 1, "W", 0},
 	}
 }
 

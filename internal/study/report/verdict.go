@@ -3,9 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 
-	"synthetic/internal/draw"
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
@@ -85,28 +83,4 @@ func (b *builder) leading() figures.Timing {
 		}
 	}
 	return cmp.Or(leading, figures.TTFT)
-}
-
-// pareto is the picture of what one user gets against what all get together, a
-// point per level; nil without such figures.
-func (b *builder) pareto() *Picture {
-	c := draw.Chart{
-		Title: "Throughput against speed, a point per " + b.s.LevelName(),
-		X:     draw.Axis{Label: "tokens/s of one user (1 / TPOT p50)"}, Y: draw.Axis{Label: "output tokens/s of all"},
-	}
-	for i, series := range b.s.Series {
-		var points []draw.Point
-		for _, l := range analysis.Sound(series).Levels {
-			if x, y := 1000/l.Value(figures.TPOTP50), l.Value(figures.OutputTokensPerSecond); !math.IsNaN(x + y) {
-				points = append(points, draw.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
-			}
-		}
-		if len(points) > 1 {
-			c.Series = append(c.Series, draw.Series{Name: series.Name, Color: i, Points: points})
-		}
-	}
-	if len(c.Series) == 0 {
-		return nil
-	}
-	return &Picture{File: "pareto.svg", Chart: c}
 }

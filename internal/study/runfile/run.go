@@ -70,6 +70,8 @@ type Run struct {
 	// Variants in the order to be printed; the first is the baseline. A run
 	// without variants has one, named as the plan likes.
 	Variants []string `json:"variants"`
+	// Hardware of the variants whose GPUs the plan names.
+	Hardware []Hardware `json:"hardware,omitempty"`
 	// Results in the order in which they were measured.
 	Results []Result `json:"results"`
 	// Interrupted says why the sweep stopped before its end; "" when it did
@@ -128,6 +130,24 @@ type Objective struct {
 	Objective float64 `json:"objective"`
 	// Turns restricts it to "first" or "followup"; empty means both.
 	Turns []probe.TurnKind `json:"turns,omitempty"`
+}
+
+// Hardware is how many GPUs a variant has and what one costs in an hour, 0 where
+// the plan does not say.
+type Hardware struct {
+	Variant         string  `json:"variant"`
+	GPUs            int     `json:"gpus"`
+	PricePerGPUHour float64 `json:"price_per_gpu_hour,omitempty"`
+}
+
+// HardwareOf is the hardware of a variant; without GPUs where nothing is known.
+func (r *Run) HardwareOf(variant string) Hardware {
+	for _, h := range r.Hardware {
+		if h.Variant == variant {
+			return h
+		}
+	}
+	return Hardware{Variant: variant}
 }
 
 // Parameter is one line of the deployment table.

@@ -92,6 +92,9 @@ type Distributions struct {
 	TTFT       Distribution `json:"ttft,omitzero"`
 	AnswerTTFT Distribution `json:"answer_ttft,omitzero"`
 	TPOT       Distribution `json:"tpot,omitzero"`
+	// NTPOT is the duration of a turn over its output tokens, its first and its
+	// wait included. Absent in files of earlier versions.
+	NTPOT Distribution `json:"ntpot,omitzero"`
 	// ITL has one value per gap between token-bearing events; it counts no
 	// failures, since a turn that failed is no number of gaps.
 	ITL Distribution `json:"itl,omitzero"`
@@ -136,6 +139,8 @@ const (
 	ServerTTFTP95         = "ttft_p95_seconds"
 	ServerITLP50          = "itl_p50_seconds"
 	ServerITLP95          = "itl_p95_seconds"
+	ServerGPUUse          = "gpu_use_mean"    // utilisation of the GPUs, 0 … 1
+	ServerGPUPower        = "gpu_power_watts" // of all GPUs of the page, mean
 )
 
 // Observe counts one finished turn in the block. It is not safe for concurrent
@@ -220,11 +225,15 @@ func (d *Distributions) observe(r probe.Result) {
 	d.AnswerTTFT.observe(r.AnswerTTFT, failed)
 	if failed {
 		d.TPOT.Failures++
+		d.NTPOT.Failures++
 		d.Latency.Failures++
 		return
 	}
 	d.TPOT.observe(r.TPOT, false)
 	d.Latency.observe(probe.Some(r.Duration()), false)
+	if n := r.OutputTokens; n.OK && n.V > 0 {
+		d.NTPOT.observe(probe.Some(r.Duration()/time.Duration(n.V)), false)
+	}
 	if len(r.Gaps) > 0 && d.ITL.Values == nil {
 		d.ITL.Values = &sample.Sample{}
 	}

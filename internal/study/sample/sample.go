@@ -92,6 +92,19 @@ func (s *Sample) Sum() float64 {
 	return sum * microsecond
 }
 
+// Squares is the sum of the squared distances from a value.
+func (s *Sample) Squares(from float64) float64 {
+	if s.binned != nil {
+		return s.binned.Squares(from)
+	}
+	var sum float64
+	for _, v := range s.micros {
+		d := float64(v)*microsecond - from
+		sum += d * d
+	}
+	return sum
+}
+
 // Min is the smallest value; NaN when empty.
 func (s *Sample) Min() float64 { return s.Quantile(0) }
 

@@ -33,6 +33,9 @@ func (s *sweep) blank() *runfile.Run {
 	}
 	for _, v := range p.Variants {
 		r.Variants = append(r.Variants, v.Name)
+		if v.GPUs > 0 {
+			r.Hardware = append(r.Hardware, runfile.Hardware{Variant: v.Name, GPUs: v.GPUs, PricePerGPUHour: v.GPUPrice})
+		}
 	}
 	return r
 }

@@ -110,6 +110,49 @@ func highest(t *testing.T, at int64, search bool) (level, seconds float64) {
 	return level, seconds
 }
 
+// TestCapacityBetweenLevels finds the knee between two levels that are far apart.
+func TestCapacityBetweenLevels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := quick()
+		o.Engine = &knee{share: kneeAt(11)}
+		defer net.serve(t, "a", simulate.New(o))()
+		plan := ladder()
+		plan.Levels = []float64{2, 16}
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: t.TempDir(), Dial: net.Dial, FindCapacity: true, Resolution: 0.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := run.Capacities[0]
+		if c.Level == nil || *c.Level != 11 || c.Missed == nil || *c.Missed != 12 || *c.GridSeconds != 600 {
+			t.Errorf("%s, %v s for the listed levels", c.Sentence("level"), *c.GridSeconds)
+		}
+		t.Logf("%.0f s measured, %v", c.MeasuredSeconds, c.Visited)
+	})
+}
+
+// TestRefined puts levels between others, no two farther apart than the share and
+// none twice.
+func TestRefined(t *testing.T) {
+	for _, c := range []struct {
+		listed []float64
+		kind   runfile.LevelKind
+		share  float64
+		want   []float64
+	}{
+		{[]float64{1, 4}, runfile.Concurrency, 0.05, []float64{1, 2, 3, 4}},
+		{[]float64{100, 110, 121}, runfile.Concurrency, 0.05, []float64{100, 105, 110, 115, 121}},
+		{[]float64{1, 1.1}, runfile.Rate, 0.05, []float64{1, 1.05, 1.1}},
+		{[]float64{0.5, 1}, runfile.Rate, 0.5, []float64{0.5, 0.707, 1}},
+		{[]float64{7}, runfile.Rate, 0.05, []float64{7}},
+		{[]float64{10, 10.1}, runfile.Rate, 0.05, []float64{10, 10.1}},
+	} {
+		if got := refined(c.listed, c.share, c.kind); !slices.Equal(got, c.want) {
+			t.Errorf("%v by %g: %v, want %v", c.listed, c.share, got, c.want)
+		}
+	}
+}
+
 // edge is an engine that is slow for every so many-th request while more than
 // four run, and for every second one while more than eight do.
 type edge struct{ running, served atomic.Int64 }
@@ -297,7 +340,7 @@ func TestCapacity(t *testing.T) {
 			results = append(results, runfile.Result{Variant: "a", Level: s.level, Verdict: &s.verdict})
 		}
 		results = append(results, runfile.Result{Variant: "a", Level: 16, State: runfile.Interrupted})
-		if got := ladder().capacities(&runfile.Run{Results: results})[0].Sentence("level"); got != c.want {
+		if got := ladder().capacities(&runfile.Run{Results: results}, 8)[0].Sentence("level"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
 )
 
 // visit returns the result of a cell: from disk, or measured now and put there.
@@ -55,6 +56,7 @@ func (s *sweep) keep(rec *record) {
 	ended := func(b runfile.Block) bool { return len(b.Outcomes) > 0 }
 	if rec.Result.State != runfile.Interrupted || slices.ContainsFunc(rec.Result.Blocks(), ended) {
 		s.run.Results = append(s.run.Results, rec.Result)
+		s.kept = append(s.kept, rec)
 	}
 	if rec.Deployment != nil {
 		s.described[rec.Result.Variant] = true
@@ -111,6 +113,10 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 		return err
 	}
 	defer done()
+	place := turnlog.Study{Level: l.value, Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place); err != nil {
+		return err
+	}
 	v := s.Plan.Variants[c.Variant]
 	if !s.described[v.Name] {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
@@ -125,7 +131,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 		delete(s.ready, c.Variant)
 		s.Logger.Warn("A level ended before its time; the next waits until the target takes a turn", "level", rec.Cell, "why", r.Why)
 	}
-	return nil
+	return l.sink.records.close()
 }
 
 // level puts together what a cell needs; done frees it.

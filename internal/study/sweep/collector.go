@@ -8,6 +8,7 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
 )
 
 // earlyTurns are the first turns of a measurement, by which later ones are
@@ -42,6 +43,7 @@ type collector struct {
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
 	stats               Stats
 	latencies           live
+	records             *recorder // of every turn; nil for none
 }
 
 // Stats are what a level's measurement has seen so far.
@@ -52,9 +54,11 @@ type Stats struct {
 	Early         time.Duration
 	// InFlight turns now.
 	InFlight int
-	// TTFT and TPOT have the p50 and the p95 so far, of first and later turns
-	// together; 0 when there is none.
-	TTFT, TPOT [2]time.Duration
+	// OutputTokens of them.
+	OutputTokens uint64
+	// TTFT and TPOT have the p50, the p95 and the p99 so far, of first and later
+	// turns together; 0 when there is none.
+	TTFT, TPOT [3]time.Duration
 }
 
 // live is what a level's latencies are while it is measured.
@@ -69,9 +73,9 @@ func (l *live) add(r probe.Result) {
 	}
 }
 
-func middleAndTail(s *sketch.Sketch) (q [2]time.Duration) {
+func middleAndTail(s *sketch.Sketch) (q [3]time.Duration) {
 	if s.Count() > 0 {
-		q = [2]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95))}
+		q = [3]time.Duration{inSeconds(s.Quantile(0.5)), inSeconds(s.Quantile(0.95)), inSeconds(s.Quantile(0.99))}
 	}
 	return q
 }
@@ -183,7 +187,8 @@ func (c *collector) turnEnded(r probe.Result) {
 	c.advance(time.Now())
 	c.live--
 	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
-		return // warm-up
+		c.records.add(r, turnlog.WarmUp)
+		return
 	}
 	c.streak.add(r)
 	for _, s := range c.spans {
@@ -193,15 +198,18 @@ func (c *collector) turnEnded(r probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// Our own end cut it: it ended after the measurement, be it at the same
 		// moment.
+		c.records.add(r, turnlog.Tail)
 		c.tail.Observe(r, c.objectives)
 		return
 	}
+	c.records.add(r, turnlog.Measured)
 	c.blockAt(s, r.End).Observe(r, c.objectives)
 	if r.Outcome.OwnFault() {
 		return // quick or late, it says nothing of the deployment
 	}
 	c.latencies.add(r)
 	c.stats.Turns++
+	c.stats.OutputTokens += uint64(r.OutputTokens.V)
 	if r.Outcome.Failed() {
 		c.stats.Failed++
 	}

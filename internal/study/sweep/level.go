@@ -140,7 +140,8 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 				return &ending{state: runfile.Complete}
 			}
 		case now := <-looks.C:
-			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats)
+			l.sink.records.flush()
+			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats, now.Sub(l.watcher.began))
 			if end := l.watcher.look(now, l.sink); end != nil {
 				return end
 			}

@@ -72,6 +72,9 @@ type Variant struct {
 	Metrics []string
 	// Switch brings the variant about; the zero value does nothing.
 	Switch Switch
+	// GPUs of the deployment, and the price of one in an hour; 0 where unknown.
+	GPUs     int
+	GPUPrice float64
 	// Deployment completes what this variant says of itself.
 	Deployment []runfile.Parameter
 }

@@ -26,6 +26,11 @@ type Progress struct {
 	Cell          string
 	Number, Total int
 	Phase         Phase
+	// Coming are the names of the cells after it, as far as they are known.
+	Coming []string
+	// Measured is the time since the measurement of the cell began, 0 before; Planned
+	// what it takes, 0 where it ends by a number of conversations.
+	Measured, Planned time.Duration
 	// Left is an estimate of the time to the end of the sweep.
 	Left time.Duration
 	Stats

@@ -2,8 +2,10 @@ package sweep
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"synthetic/internal/study/runfile"
 )
@@ -67,6 +69,30 @@ func (b *bracket) take(level int, v *runfile.Verdict) {
 	default:
 		b.high, b.lost = min(b.high, level), min(b.lost, level)
 	}
+}
+
+// refined puts levels between those that are listed, so that a level is above the
+// one before it by a share of that at most. What is in flight is a whole number.
+func refined(listed []float64, share float64, kind runfile.LevelKind) []float64 {
+	out := listed[:1:1]
+	for i, high := range listed[1:] {
+		low := listed[i]
+		steps := math.Ceil(math.Log(high/low)/math.Log1p(share) - 1e-9)
+		for n := 1.0; n <= steps; n++ {
+			level := low * math.Pow(high/low, n/steps)
+			if n == steps {
+				level = high
+			} else if kind == runfile.Concurrency {
+				level = math.Round(level)
+			} else {
+				level, _ = strconv.ParseFloat(strconv.FormatFloat(level, 'g', 3, 64), 64)
+			}
+			if level > out[len(out)-1] && level <= high {
+				out = append(out, level)
+			}
+		}
+	}
+	return out
 }
 
 // search closes in the capacity of each variant. Variants take turns, or come

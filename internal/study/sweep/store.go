@@ -23,7 +23,10 @@ const storeFormat = 2
 //	plan.yml         the plan, free of secrets
 //	sweep.json       which sweep of which plan this is
 //	levels/CELL.json one finished level each, written once and never again
+//	levels/CELL.jsonl.zst
+//	                 its turns, written as they end
 //	run.json         everything, at the end
+//	turns.jsonl.zst  every turn, likewise
 //
 // Every file is written by atomicfile, so that a file that is there is complete,
 // whenever the process or the machine dies.
@@ -58,7 +61,10 @@ type record struct {
 }
 
 func (o Options) mode() string {
-	if o.FindCapacity {
+	switch {
+	case o.FindCapacity && o.Resolution > 0:
+		return fmt.Sprintf("search to %g%%", 100*o.Resolution)
+	case o.FindCapacity:
 		return "search"
 	}
 	return "grid"
@@ -101,7 +107,7 @@ func (s *store) open(o Options) error {
 	case !o.Resume:
 		return fmt.Errorf("%s holds a sweep of this plan from %s; write --resume to go on with it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
 	case s.header.Mode != o.mode():
-		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
+		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity, --resolution); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
 	}
 	return s.load()
 }

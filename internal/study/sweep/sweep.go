@@ -26,8 +26,10 @@ type Options struct {
 	// Resume goes on with what Dir holds.
 	Resume bool
 	// FindCapacity searches for the highest level that meets the objectives
-	// instead of measuring all of them.
+	// instead of measuring all of them: among the plan's levels, and between them
+	// down to steps of Resolution, a share of the level; 0 for none between.
 	FindCapacity bool
+	Resolution   float64
 	// ID tells this sweep from every other; empty draws a new one. Equal IDs
 	// bust no cache of each other.
 	ID string
@@ -67,6 +69,8 @@ type sweep struct {
 	// described has the variants whose parameters are in the run.
 	described map[string]bool
 	progress  Progress
+	listed    int // how many levels the plan has
+	kept      []*record
 	coming    []int // levels still to be measured, the one under way first
 }
 
@@ -84,8 +88,12 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 		return nil, err
 	}
 	defer st.close()
+	listed := len(o.Plan.Levels)
+	if o.FindCapacity && o.Resolution > 0 {
+		o.Plan.Levels = refined(o.Plan.Levels, o.Resolution, o.Plan.Kind)
+	}
 	s := &sweep{
-		Options: o, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
+		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
 		current: -1, ready: map[int]string{}, described: map[string]bool{},
 	}
 	if o.Resume { // the level that was under way has been heard already
@@ -106,10 +114,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s.unvisited()
 	s.complete()
-	if w := runfile.Write(st.path("run.json"), s.run); w != nil {
-		return s.run, errors.Join(err, w)
-	}
-	return s.run, err
+	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
 }
 
 // watchLag begins to watch how late this process is; the function that it
@@ -138,7 +143,10 @@ func (s *sweep) grid(ctx context.Context) error {
 		s.coming = append(s.coming, c.Level)
 	}
 	for i, c := range cells {
-		s.progress.Number = i + 1
+		s.progress.Number, s.progress.Coming = i+1, nil
+		for _, next := range cells[i+1:] {
+			s.progress.Coming = append(s.progress.Coming, s.Plan.name(next))
+		}
 		if _, err := s.visit(ctx, c, wanted); err != nil {
 			return err
 		}
@@ -148,15 +156,15 @@ func (s *sweep) grid(ctx context.Context) error {
 }
 
 func (s *sweep) phase(p Phase) {
-	s.progress.Phase = p
-	s.tell(Stats{})
+	s.progress.Phase, s.progress.Planned = p, s.Plan.Measure.Duration()
+	s.tell(Stats{}, 0)
 }
 
-func (s *sweep) tell(stats Stats) {
+func (s *sweep) tell(stats Stats, measured time.Duration) {
 	if s.Progress == nil {
 		return
 	}
-	s.progress.Stats = stats
+	s.progress.Stats, s.progress.Measured = stats, measured
 	s.progress.Left = s.clock.left(s.coming, time.Now())
 	s.Progress(s.progress)
 }
@@ -164,6 +172,6 @@ func (s *sweep) tell(stats Stats) {
 func (s *sweep) complete() {
 	s.run.Generated = time.Now().UTC()
 	s.run.Deployment = deployment(s.Plan, s.run.Deployment)
-	s.run.Capacities = s.Plan.capacities(s.run)
+	s.run.Capacities = s.Plan.capacities(s.run, s.listed)
 	slices.SortStableFunc(s.run.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 }

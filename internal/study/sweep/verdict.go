@@ -111,8 +111,9 @@ func (p Plan) judge() judge.Judge {
 	return judge.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
 }
 
-// capacities says how far each variant scales; nil without objectives.
-func (p Plan) capacities(run *runfile.Run) []runfile.Capacity {
+// capacities says how far each variant scales, beside the time that so many
+// levels as were listed would have taken; nil without objectives.
+func (p Plan) capacities(run *runfile.Run, listed int) []runfile.Capacity {
 	if len(p.SLOs) == 0 {
 		return nil
 	}
@@ -120,7 +121,7 @@ func (p Plan) capacities(run *runfile.Run) []runfile.Capacity {
 	for _, v := range p.Variants {
 		c := p.judge().Capacity(v.Name, run)
 		if d := p.Measure.Duration(); d > 0 { // known before
-			seconds := d.Seconds() * float64(len(p.Levels))
+			seconds := d.Seconds() * float64(listed)
 			c.GridSeconds = &seconds
 		}
 		out = append(out, c)

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/study/export"
+	"synthetic/internal/study/sweep"
+	"synthetic/internal/turnlog"
+)
+
+// exportFlags are the flags of "synthetic report export".
+type exportFlags struct {
+	turns, format, file string
+}
+
+func exportCommand(parent *kingpin.CmdClause) command {
+	f := &exportFlags{}
+	c := parent.Command("export", "Write every turn of a sweep in the form of other tools.")
+	c.Arg("turns", `Directory of a sweep, or a log of turns: what "run --turns.file" wrote, too.`).Required().StringVar(&f.turns)
+	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(export.CSV)).EnumVar(&f.format, export.Formats()...)
+	c.Flag("output.file", "File to write; standard output without it.").PlaceHolder("FILE").StringVar(&f.file)
+	return command{c, f.run}
+}
+
+func (f *exportFlags) run(_ context.Context, e env) error {
+	path := f.turns
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, sweep.TurnsFile)
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return usagef("%w; a sweep writes it at its end", err)
+	}
+	defer from.Close()
+	r, err := turnlog.NewReader(path, from)
+	if err != nil {
+		return usageError{err}
+	}
+	defer r.Close()
+	if f.file == "" {
+		return export.Write(e.stdout, export.Format(f.format), r.Next)
+	}
+	to, err := os.Create(f.file)
+	if err != nil {
+		return usagef("--output.file: %w", err)
+	}
+	if err := errors.Join(export.Write(to, export.Format(f.format), r.Next), to.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", f.file, err)
+	}
+	return nil
+}

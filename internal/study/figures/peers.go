@@ -1,0 +1,262 @@
+package figures
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// AIPerfFile is what AIPerf calls the results of a run, which is one level.
+const AIPerfFile = "profile_export_aiperf.json"
+
+// block is the statistics that AIPerf tells of a metric; GuideLLM's are put into
+// the same.
+type block struct {
+	Avg, Std, Min, Max           *float64
+	P50, P75, P90, P95, P99, Top *float64
+	Count                        uint64
+}
+
+// add puts the statistics of a latency, in ms times scale, among the figures.
+func (b *block) add(l Level, t Timing, scale float64) {
+	if b == nil {
+		return
+	}
+	values := []*float64{b.Avg, b.Std, b.Min, b.P50, b.P75, b.P90, b.P95, b.P99, b.Top, b.Max}
+	for i, m := range t.Every() {
+		if v := values[i]; v != nil {
+			f := Plain(*v * scale)
+			f.N = b.Count
+			l.Figures[m] = f
+		}
+	}
+}
+
+// mean puts the mean of a block among the figures.
+func (b *block) mean(l Level, m Metric) {
+	if b != nil && b.Avg != nil {
+		l.Figures[m] = Plain(*b.Avg)
+	}
+}
+
+// aiperf is the part of AIPerf's results that is read.
+type aiperf struct {
+	Version    string  `json:"aiperf_version"`
+	Latency    *block  `json:"request_latency"`
+	TTFT       *block  `json:"time_to_first_token"`
+	Answer     *block  `json:"time_to_first_output_token"`
+	TPOT       *block  `json:"inter_token_latency"`
+	Turns      *block  `json:"request_throughput"`
+	Tokens     *block  `json:"output_token_throughput"`
+	Goodput    *block  `json:"goodput"`
+	PerTurn    *block  `json:"output_sequence_length"`
+	Count      *block  `json:"request_count"`
+	ErrorCount *block  `json:"error_request_count"`
+	EndTime    string  `json:"end_time"`
+	Config     loadgen `json:"input_config"`
+}
+
+// loadgen is how AIPerf made its load.
+type loadgen struct {
+	Loadgen struct {
+		Concurrency *float64 `json:"concurrency"`
+		RequestRate *float64 `json:"request_rate"`
+	} `json:"loadgen"`
+}
+
+func parseAIPerf(data []byte) (*Study, error) {
+	var r aiperf
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading AIPerf's results: %w; the file is cut short or was edited", err)
+	}
+	s := &Study{Title: "AIPerf " + r.Version, Kind: runfile.Concurrency}
+	s.Generated, _ = time.Parse("2006-01-02T15:04:05.999999", r.EndTime)
+	l := Level{Figures: map[Metric]Figure{}}
+	switch load := r.Config.Loadgen; {
+	case load.RequestRate != nil:
+		s.Kind, l.At = runfile.Rate, *load.RequestRate
+	case load.Concurrency != nil:
+		l.At = *load.Concurrency
+	default:
+		return nil, errors.New(`"input_config" names neither concurrency nor request_rate in "loadgen": which level it is cannot be told`)
+	}
+	r.TTFT.add(l, TTFT, 1)
+	r.Answer.add(l, AnswerTTFT, 1)
+	r.TPOT.add(l, TPOT, 1) // (latency − TTFT) / (tokens − 1) of each request
+	r.Latency.add(l, Latency, 1)
+	r.Turns.mean(l, TurnsPerSecond)
+	r.Tokens.mean(l, OutputTokensPerSecond)
+	r.Goodput.mean(l, GoodputPerSecond)
+	r.PerTurn.mean(l, OutputTokensPerTurn)
+	l.addCounts(count(r.Count), count(r.ErrorCount))
+	s.Series = []Series{{Name: "aiperf", Levels: []Level{l}}}
+	return s, s.check()
+}
+
+func count(b *block) float64 {
+	if b == nil || b.Avg == nil {
+		return 0
+	}
+	return *b.Avg
+}
+
+// addCounts adds what was counted of turns.
+func (l Level) addCounts(completed, failed float64) {
+	l.addEconomy(runfile.Hardware{})
+	if completed+failed <= 0 {
+		return
+	}
+	l.Figures[Completed], l.Figures[Failed] = Plain(completed), Plain(failed)
+	l.Figures[ErrorPct] = Plain(100 * failed / (completed + failed))
+}
+
+// guidellm is the part of GuideLLM's results that is read.
+type guidellm struct {
+	Benchmarks []struct {
+		Config struct {
+			Strategy struct {
+				Type    string   `json:"type_"`
+				Streams *float64 `json:"streams"`
+				Rate    *float64 `json:"rate"`
+			} `json:"strategy"`
+		} `json:"config"`
+		EndTime float64 `json:"end_time"`
+		Metrics struct {
+			Totals struct {
+				Successful float64 `json:"successful"`
+				Errored    float64 `json:"errored"`
+			} `json:"request_totals"`
+			Turns   summaries `json:"requests_per_second"`
+			Latency summaries `json:"request_latency"`
+			TTFT    summaries `json:"time_to_first_token_ms"`
+			Answer  summaries `json:"time_to_first_output_token_ms"`
+			TPOT    summaries `json:"inter_token_latency_ms"`
+			NTPOT   summaries `json:"time_per_output_token_ms"`
+			Tokens  summaries `json:"output_tokens_per_second"`
+			PerTurn summaries `json:"output_token_count"`
+		} `json:"metrics"`
+	} `json:"benchmarks"`
+}
+
+// summaries of a metric by what became of the request; the successful are read.
+type summaries struct {
+	Successful *summary `json:"successful"`
+}
+
+type summary struct {
+	Mean        *float64            `json:"mean"`
+	SD          *float64            `json:"std_dev"`
+	Min         *float64            `json:"min"`
+	Max         *float64            `json:"max"`
+	Count       uint64              `json:"count"`
+	Percentiles map[string]*float64 `json:"percentiles"`
+}
+
+// block is the summary in the other form; nil without values.
+func (s summaries) block() *block {
+	x := s.Successful
+	if x == nil || x.Count == 0 {
+		return nil
+	}
+	p := x.Percentiles
+	return &block{
+		Avg: x.Mean, Std: x.SD, Min: x.Min, Max: x.Max, Count: x.Count,
+		P50: p["p50"], P75: p["p75"], P90: p["p90"], P95: p["p95"], P99: p["p99"], Top: p["p999"],
+	}
+}
+
+func parseGuideLLM(data []byte) (*Study, error) {
+	var r guidellm
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading GuideLLM's results: %w; the file is cut short or was edited", err)
+	}
+	s := &Study{Title: "GuideLLM", Kind: runfile.Concurrency}
+	for i, b := range r.Benchmarks {
+		l, kind := Level{Figures: map[Metric]Figure{}}, runfile.Concurrency
+		switch strategy := b.Config.Strategy; {
+		case strategy.Type == "synchronous":
+			l.At = 1
+		case strategy.Rate != nil:
+			kind, l.At = runfile.Rate, *strategy.Rate
+		case strategy.Streams != nil:
+			l.At = *strategy.Streams
+		default: // throughput: as much as there may be
+			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] of strategy %q is of no level, and left out.", i, strategy.Type))
+			continue
+		}
+		if len(s.Series) > 0 && kind != s.Kind {
+			s.Notes = append(s.Notes, fmt.Sprintf("benchmarks[%d] is a %s of %g among levels of %s, and left out.", i, kind, l.At, s.Kind))
+			continue
+		}
+		s.Kind = kind
+		m := b.Metrics
+		m.TTFT.block().add(l, TTFT, 1)
+		m.Answer.block().add(l, AnswerTTFT, 1)
+		m.TPOT.block().add(l, TPOT, 1)
+		m.NTPOT.block().add(l, NTPOT, 1)
+		m.Latency.block().add(l, Latency, 1000)
+		m.Turns.block().mean(l, TurnsPerSecond)
+		m.Tokens.block().mean(l, OutputTokensPerSecond)
+		m.PerTurn.block().mean(l, OutputTokensPerTurn)
+		l.addCounts(m.Totals.Successful, m.Totals.Errored)
+		s.put("guidellm", l)
+		s.Generated = time.Unix(int64(b.EndTime), 0).UTC()
+	}
+	return s, s.check()
+}
+
+// readAIPerfRuns reads the runs of AIPerf that lie in a directory, or in those
+// right below it, as the levels of one study.
+func readAIPerfRuns(dir string) (*Study, error) {
+	var files []string
+	for _, pattern := range []string{AIPerfFile, "*/" + AIPerfFile} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("looking for results in %s: %w", dir, err)
+		}
+		files = append(files, found...)
+	}
+	var all *Study
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading results: %w", err)
+		}
+		s, err := parseAIPerf(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if all = cmp.Or(all, s); all == s {
+			continue
+		}
+		level := s.Series[0].Levels[0]
+		if _, twice := all.Series[0].Level(level.At); twice || s.Kind != all.Kind {
+			return nil, fmt.Errorf("%s: %s %g is there already, or its levels are no %s; name the runs one by one", file, s.Kind, level.At, all.Kind)
+		}
+		all.put("aiperf", level)
+	}
+	return all, nil
+}
+
+// other reads what other tools wrote, told by its keys; nil for a run.
+func other(text []byte) func([]byte) (*Study, error) {
+	var keys fields
+	if json.Unmarshal(text, &keys) != nil || keys["format"] != nil {
+		return nil
+	}
+	switch {
+	case keys["levels"] != nil: // a report's data
+		return parseReference
+	case keys["benchmarks"] != nil:
+		return parseGuideLLM
+	case keys["input_config"] != nil && keys["request_latency"] != nil:
+		return parseAIPerf
+	}
+	return nil
+}

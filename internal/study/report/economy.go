@@ -1,0 +1,58 @@
+package report
+
+import (
+	"math"
+	"strings"
+
+	"synthetic/internal/draw"
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+)
+
+// economy sets what a user gets against what a GPU gives, and what it costs.
+func (b *builder) economy() {
+	columns := b.known(figures.TokensPerUser, figures.TokensPerGPU, figures.GoodputPerGPU, figures.CostPerMillionTokens, figures.JoulesPerToken)
+	if !b.s.Has(figures.TokensPerGPU) && !b.s.Has(figures.JoulesPerToken) {
+		return
+	}
+	s := b.section("Speed for Users and Yield of GPUs")
+	s.paragraph("Tokens/s per user is the pace of the typical stream (1 / TPOT p50). More load moves a point to the left and up, until it only moves left: beyond the knee users lose speed and no GPU gives more.")
+	s.table(b.byLevel(columns...))
+	if p := b.pareto(); p != nil && b.doc.Picture.File != p.File {
+		s.picture(p)
+	}
+}
+
+// pareto is the picture of what one user gets against what a GPU gives, or all of
+// them where their number is not known: a point per level; nil without such figures.
+func (b *builder) pareto() *Picture {
+	yield, of := figures.TokensPerGPU, "tokens/s per GPU"
+	if !b.s.Has(yield) {
+		yield, of = figures.OutputTokensPerSecond, "output tokens/s"
+	}
+	c := draw.Chart{
+		Title: strings.ToUpper(of[:1]) + of[1:] + " by tokens/s per user",
+		X:     draw.Axis{Label: "Tokens/s per user"}, Y: draw.Axis{Label: of, Unit: of},
+	}
+	for i, series := range b.s.Series {
+		line := draw.Series{Name: series.Name, Color: i}
+		at := knee(series)
+		for _, l := range analysis.Sound(series).Levels {
+			x, y := 1000/l.Value(figures.TPOTP50), l.Value(yield)
+			if math.IsNaN(x) || math.IsNaN(y) {
+				continue
+			}
+			line.Points = append(line.Points, draw.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
+			if l.At == at {
+				c.Marks = append(c.Marks, draw.Mark{Text: "knee", X: x, Y: math.NaN(), Color: i})
+			}
+		}
+		if len(line.Points) > 1 {
+			c.Series = append(c.Series, line)
+		}
+	}
+	if len(c.Series) == 0 {
+		return nil
+	}
+	return &Picture{File: "pareto.svg", Chart: c}
+}

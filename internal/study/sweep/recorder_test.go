@@ -1,0 +1,127 @@
+package sweep
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/simulate"
+	"synthetic/internal/turnlog"
+)
+
+// turnsOf reads a log of turns as far as it goes.
+func turnsOf(t *testing.T, path string) (turns []turnlog.Turn, err error) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, err := turnlog.NewReader(path, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for {
+		turn, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return turns, nil
+		} else if err != nil {
+			return turns, err
+		}
+		turns = append(turns, *turn)
+	}
+}
+
+// TestEveryTurnIsKept holds the log of turns against the run: every measured turn
+// is in it, at its place, and the warm-up is told apart.
+func TestEveryTurnIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network network
+		defer network.serve(t, "a", simulate.New(quick()))()
+		plan := small()
+		plan.Levels, plan.Repetitions = []float64{2, 3}, 2
+		dir := t.TempDir()
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: network.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns, err := turnsOf(t, filepath.Join(dir, TurnsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		type place struct {
+			level      float64
+			repetition int
+		}
+		measured, ttft, warm := map[place]uint64{}, map[place]float64{}, 0
+		for _, turn := range turns {
+			switch p := (place{turn.Study.Level, turn.Study.Repetition}); turn.Study.Phase {
+			case turnlog.Measured:
+				measured[p]++
+				ttft[p] += turn.TTFT.V.Seconds()
+			case turnlog.WarmUp:
+				warm++
+			}
+		}
+		for _, r := range run.Results {
+			var n uint64
+			var sum float64
+			for _, b := range r.Blocks() {
+				ended, _ := b.Ended()
+				n += ended
+				if v := b.First.TTFT.Values; v != nil {
+					sum += v.Sum()
+				}
+				if v := b.Followup.TTFT.Values; v != nil {
+					sum += v.Sum()
+				}
+			}
+			p := place{r.Level, r.Repetition}
+			if n == 0 || measured[p] != n || sum-ttft[p] > 1e-5 || ttft[p]-sum > 1e-5 {
+				t.Errorf("%v: %d turns are in the log, %d in the run; TTFT sums up to %g and %g", p, measured[p], n, ttft[p], sum)
+			}
+		}
+		if warm == 0 {
+			t.Error("no turn of the warm-up is in the log")
+		}
+	})
+}
+
+// TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.
+func TestTurnsOfAKilledLevel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a"+packed)
+	r, err := newRecorder(path, turnlog.Study{Level: 2, Repetition: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	sent := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	for i := range 3 {
+		r.add(probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured)
+		if i == 1 {
+			r.flush()
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpack, err := zstd.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpack.Close()
+	lines, err := io.ReadAll(unpack)
+	if n := bytes.Count(lines, []byte("}\n")); n != 2 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%d turns, error %v", n, err)
+	}
+}
