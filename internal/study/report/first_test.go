@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // TestFirstScreen: a report begins with its answer and the picture of it.
 func TestFirstScreen(t *testing.T) {
 	single := func(change func(*figures.Level)) *figures.Study {
-		s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 80}})})
+		s := figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{Seed: 2, Levels: []float64{40, 60}})})
 		for i := range s.Series[0].Levels {
 			change(&s.Series[0].Levels[i])
 		}
@@ -26,8 +27,8 @@ func TestFirstScreen(t *testing.T) {
 		s                   *figures.Study
 		word, text, picture string
 	}{
-		"better":     {routings(), "better", "kv_aware is better than round_robin: TTFT p95 -30", "ttft.svg"},
-		"meets":      {single(func(*figures.Level) {}), "meets its SLOs", "up to concurrency 80.", "ttft.svg"},
+		"better":     {quicker(), "better", "kv_aware is better than round_robin: TTFT p95 -29.5% (-30.7% to -28.1%), the mean of 2 levels.", "ttft.svg"},
+		"meets":      {single(func(*figures.Level) {}), "meets its SLOs", "up to concurrency 60.", "ttft.svg"},
 		"misses":     {single(func(l *figures.Level) { l.Verdict = missed }), "misses its SLOs", "at no concurrency", "ttft.svg"},
 		"not judged": {read(t, "000"), "not judged", "scales to concurrency 60", "ttft.svg"},
 		"the prober was late": {single(func(l *figures.Level) {
@@ -70,35 +71,46 @@ func throughput() *figures.Study {
 // TestTheQuantileOfTheSLOIsDrawn: where the line of an SLO is, so are the values
 // that it is of.
 func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
-	d, err := report.Build(routings())
-	if err != nil {
-		t.Fatal(err)
+	s := quicker()
+	s.Objectives = s.Objectives[:1]
+	for _, share := range []float64{99, 75} { // 75 is no quantile of the tables
+		s.Objectives[0].Share = share
+		c := picture(t, s)
+		want := []string{"round_robin p50", fmt.Sprintf("round_robin p%g", share), "kv_aware p50", fmt.Sprintf("kv_aware p%g", share)}
+		if names := names(c); !slices.Equal(names, want) || !c.Marks[0].Limit || c.Marks[0].Text != fmt.Sprintf("SLO TTFT p%g < 1000ms", share) {
+			t.Errorf("marks %+v beside %q, want %q", c.Marks, names, want)
+		}
 	}
-	var names []string
-	for _, s := range d.Picture.Chart.Series {
-		names = append(names, s.Name)
-	}
-	if marks := d.Picture.Chart.Marks; marks[0].Text != "SLO TTFT p99 < 1000ms" || !marks[0].Limit || !slices.Contains(names, "kv_aware p99") || len(names) != 4 {
-		t.Errorf("marks %+v beside %q", marks, names)
-	}
-	odd := routings()
-	odd.Objectives[0].Share = 75
-	if d, err = report.Build(odd); err != nil || !slices.ContainsFunc(d.Picture.Chart.Series, func(s draw.Series) bool { return s.Name == "kv_aware p75" }) {
-		t.Errorf("%v: the p75 of its SLO is not drawn", err)
-	}
-	s := routings() // no figure is known that the SLO is of
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			delete(l.Figures, figures.TTFTP99)
+			delete(l.Figures, s.Objectives[0].Metric())
 		}
 	}
-	d, err = report.Build(s)
+	if c := picture(t, s); slices.ContainsFunc(c.Marks, func(m draw.Mark) bool { return m.Limit }) {
+		t.Errorf("the line of an SLO stands in a picture of other values: %+v", c.Marks)
+	}
+}
+
+// picture is the first one of a report.
+func picture(t *testing.T, s *figures.Study) draw.Chart {
+	t.Helper()
+	d, err := report.Build(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range d.Picture.Chart.Marks {
-		if strings.HasPrefix(m.Text, "SLO TTFT") {
-			t.Errorf("the line of an SLO stands in a picture of other values: %+v", d.Picture.Chart.Marks)
-		}
+	return d.Picture.Chart
+}
+
+func names(c draw.Chart) (all []string) {
+	for _, s := range c.Series {
+		all = append(all, s.Name)
 	}
+	return all
+}
+
+// quicker is a short run of two variants of which the second is quicker.
+func quicker() *figures.Study {
+	return figures.FromRuns([]*runfile.Run{reporttest.Run(reporttest.Options{
+		Seed: 1, Levels: []float64{40, 60}, Variants: []reporttest.Variant{{Name: "round_robin", Slowdown: 1}, {Name: "kv_aware", Slowdown: 0.7}},
+	})})
 }
