@@ -37,6 +37,9 @@ type Study struct {
 	Series []Series
 	// Notes say what a reader has to know of how the figures came about.
 	Notes []string
+	// Interrupted says why a sweep did not come to its end, so that levels may be
+	// missing; "" when it did, or the file does not tell.
+	Interrupted string
 	// Warnings concern the measurement as a whole.
 	Warnings []string
 	// Capacities are what the sweep proved of each variant.

@@ -145,6 +145,9 @@ func (o *Outcome) levels(s *figures.Study, series figures.Series) {
 		}
 	}
 	o.conclude(shown, unseen, why)
+	if o.Result == Pass && o.At == 0 && s.Interrupted != "" {
+		o.open("%s; the sweep did not come to its end, so levels may be missing: %s", o.Detail, s.Interrupted)
+	}
 }
 
 // figures are those that are compared, or why they may not be.

@@ -185,11 +185,23 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 					t.Errorf("%s: %d, %q; want %d", text, o.Result, o.Detail, want)
 				}
 			}
+			s.Interrupted = "by a signal"
+			if o := only(t, s, "ttft_p50@80>10s"); o.Result != Pass {
+				t.Errorf("of a level that was measured: %+v", o)
+			}
 			s = changed(whole, 0, tt.change) // and the baseline's
 			if o := only(t, s, "ttft_p50>baseline*9"); o.Result != Inconclusive || !strings.Contains(o.Detail, "baseline") {
 				t.Errorf("of the baseline: %+v", o)
 			}
 		})
+	}
+}
+
+func TestInterruptedSweepPassesNothing(t *testing.T) {
+	s := slower()
+	s.Interrupted = "by a signal"
+	if o := only(t, s, "ttft_p50>10s"); o.Result != Inconclusive || !strings.Contains(o.Detail, "did not come to its end, so levels may be missing: by a signal") {
+		t.Errorf("%+v", o)
 	}
 }
 
