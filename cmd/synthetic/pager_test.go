@@ -65,7 +65,7 @@ func TestRunPages(t *testing.T) {
 		t.Fatalf("nothing was paged; log:\n%s", p.err)
 	}
 	p.err.find(t, `(msg="An alert fires" alert=Synthetic\w+ severity=page)`)
-	if code, page := p.get("/alerts"); code != http.StatusOK || !strings.Contains(page, "firing for") {
+	if code, page := p.get("/alerts"); code != http.StatusOK || !strings.Contains(page, ">paging<") {
 		t.Errorf("/alerts answers %d and does not show the alert:\n%s", code, page)
 	}
 	var shown struct {

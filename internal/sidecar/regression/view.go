@@ -36,8 +36,9 @@ type View struct {
 	History    time.Duration
 	// Moved is when a lasting level was last taken for the usual; zero for never.
 	Moved time.Time
-	// TailSeconds: a turn beyond so many seconds is in the tail; NaN if unknown.
-	TailSeconds float64
+	// TailSeconds: a turn beyond so many seconds is in the tail; UsualTail is where
+	// that begins as long as the level is the usual one. NaN if unknown.
+	TailSeconds, UsualTail float64
 }
 
 // promise is what the limits in force see, and what they cost.
@@ -88,7 +89,7 @@ const wellAbove = 0.26
 func (s *series) view(at time.Time) View {
 	v := View{
 		Moments: s.moments, Young: s.young(), Page: s.page.value(), Ticket: s.ticket.value(),
-		Baseline: math.NaN(), TailSeconds: math.NaN(), Noise: math.NaN(), Expected: math.NaN(),
+		Baseline: math.NaN(), TailSeconds: math.NaN(), UsualTail: math.NaN(), Noise: math.NaN(), Expected: math.NaN(),
 		Detectable: [2]float64{math.NaN(), math.NaN()},
 		Ratio:      math.Exp(s.scan.mean(5)), History: s.history.length(),
 	}
@@ -98,7 +99,8 @@ func (s *series) view(at time.Time) View {
 	ln, ok := s.reference(at)
 	if ok {
 		v.Baseline = math.Exp(ln)
-		v.TailSeconds = math.Exp(ln + max(0, s.level()) + s.tailLimit(at))
+		v.UsualTail = math.Exp(ln + s.tailLimit(at))
+		v.TailSeconds = v.UsualTail * math.Exp(max(0, s.level()))
 	}
 	if ok && s.past.known && s.limited != 0 {
 		v.Detectable, v.Delay, v.Expected = s.promise.detectable, s.promise.delay, s.promise.expected

@@ -135,13 +135,15 @@ func (i incident) Headline() string {
 	switch {
 	case i.has(func(a firedAlert) bool { return a.Name == rules.AlertTargetDown }):
 		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, reason(i.Reason))
-	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.Latency }):
+	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
+		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, reason(i.Reason))
+	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
 		return i.Peak.of(i.About.Target) + since + i.Peak.likely()
 	}
-	if s := i.First().Summary; s != "" {
+	if s := i.Main().Summary; s != "" {
 		return s + since
 	}
-	return i.First().Name + " of " + i.About.String() + since
+	return i.Main().Name + " of " + i.About.String() + since
 }
 
 func reason(o probe.Outcome) string {

@@ -74,8 +74,8 @@ type incident struct {
 type firedAlert struct {
 	Name, Severity, Summary, Description string
 	Dashboard                            string
-	// Latency says that it is about latencies.
-	Latency    bool
+	// sli is what it is about, latency or availability; "" for neither.
+	sli        string
 	From, Over time.Time
 	GoesOnAs   string
 }
@@ -100,10 +100,17 @@ func (i incident) paged() bool {
 // has reports whether an alert did that is such.
 func (i incident) has(such func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, such) }
 
-// First is its first page, or the first of its alerts.
-func (i incident) First() firedAlert {
-	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool { return a.Severity == "page" })
-	return i.Alerts[max(at, 0)]
+// Main is the alert that explains the others: a page about a cause, else its first
+// page, else the first of its alerts.
+func (i incident) Main() firedAlert {
+	causes := []string{rules.AlertFleetRegression, rules.AlertTargetDown, rules.AlertRegression}
+	main := i.Alerts[0]
+	for _, a := range i.Alerts {
+		if a.Severity == "page" && (main.Severity != "page" || slices.Contains(causes, a.Name) && !slices.Contains(causes, main.Name)) {
+			main = a
+		}
+	}
+	return main
 }
 
 // incidents are those that this process has seen, oldest first.
@@ -134,12 +141,12 @@ func (s *incidents) take(c AlertChange, before func() past) (began bool) {
 		if !c.Firing {
 			return false
 		}
-		i = &incident{About: about, Started: c.At, ID: s.newID(about, c.At)}
-		i.begin(before())
+		i, began = &incident{About: about, Started: c.At, ID: s.newID(about, c.At)}, true
 		s.all = keep(s.all, i, incidentsKept)
-		began = true
 	}
-	i.note(c)
+	if i.note(c) {
+		i.reach(c.At, i.Alerts[len(i.Alerts)-1].sli, before())
+	}
 	return began
 }
 
@@ -158,35 +165,45 @@ func (s *incidents) newID(about subject, at time.Time) string {
 	return id
 }
 
-// begin takes in what went before the first alert.
-func (i *incident) begin(p past) {
-	i.Peak, i.Since = p.effect, i.Started
-	for _, at := range []time.Time{p.effect.Since, p.failing} {
-		if !at.IsZero() && at.Before(i.Since) {
-			i.Since = at
+// reach takes in what went before an alert about such an SLI: the incident is as old
+// as the fault that the alert is about.
+func (i *incident) reach(at time.Time, sli string, p past) {
+	if p.effect.Ratio > i.Peak.Ratio {
+		i.Peak = p.effect
+	}
+	known, since := i.Since, at
+	if sli == rules.SLILatency && !p.effect.Since.IsZero() {
+		since = p.effect.Since
+	} else if sli == rules.SLIAvailability && !p.failing.IsZero() {
+		since = p.failing
+	}
+	if !known.IsZero() && !since.Before(known) {
+		return
+	}
+	i.Since = since
+	isNew := func(end time.Time) bool { return !end.Before(since) && (known.IsZero() || end.Before(known)) }
+	for _, s := range p.samples {
+		if isNew(s.end) {
+			i.count(s.outcome)
 		}
 	}
 	for _, t := range p.turns {
-		if !t.End.Before(i.Since) {
+		if isNew(t.End) {
 			i.add(t)
 		}
 	}
 }
 
-func (i *incident) note(c AlertChange) {
+// note takes over a change of an alert, and says whether it began to fire.
+func (i *incident) note(c AlertChange) (began bool) {
 	name, severity := strings.TrimSpace(c.Labels["alertname"]+" "+c.Labels["slo"]), c.Labels["severity"]
 	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && a.Over.IsZero()
 	})
 	switch {
 	case c.Firing && at < 0:
-		a := firedAlert{Name: name, Severity: severity, Summary: c.Annotations["summary"], Description: c.Annotations["description"], From: c.At}
-		a.Latency = c.Labels["alertname"] == rules.AlertRegression || c.Labels["sli"] == rules.SLILatency
-		if link := c.Annotations["dashboard_url"]; webAddress(link) {
-			a.Dashboard = link
-		}
-		i.Alerts = keep(i.Alerts, a, alertsKept)
-		i.Ended = time.Time{}
+		i.Alerts, i.Ended = keep(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
+		return true
 	case c.Firing:
 		i.Alerts[at].Summary, i.Alerts[at].Description = c.Annotations["summary"], c.Annotations["description"]
 	case at >= 0:
@@ -195,15 +212,37 @@ func (i *incident) note(c AlertChange) {
 			i.Ended = i.Alerts[at].Over
 		}
 	}
+	return false
 }
 
-// add takes in a turn.
-func (i *incident) add(t scored) {
-	i.Turns++
-	if t.Outcome.Failed() {
-		i.Failed++
-		i.Reason = t.Outcome
+func newAlert(name string, c AlertChange) firedAlert {
+	a := firedAlert{
+		Name: name, Severity: c.Labels["severity"], Summary: c.Annotations["summary"], Description: c.Annotations["description"],
+		From: c.At, sli: c.Labels["sli"],
 	}
+	switch c.Labels["alertname"] {
+	case rules.AlertRegression:
+		a.sli = rules.SLILatency
+	case rules.AlertTargetDown:
+		a.sli = rules.SLIAvailability
+	}
+	if link := c.Annotations["dashboard_url"]; webAddress(link) {
+		a.Dashboard = link
+	}
+	return a
+}
+
+// count takes in how a turn ended.
+func (i *incident) count(o probe.Outcome) {
+	i.Turns++
+	if o.Failed() {
+		i.Failed++
+		i.Reason = o
+	}
+}
+
+// add keeps a turn if it is one of the worst.
+func (i *incident) add(t scored) {
 	at, _ := slices.BinarySearchFunc(i.Worst, t.score, func(a scored, score float64) int { return cmp.Compare(score, a.score) })
 	if at < worstKept {
 		i.Worst = slices.Insert(i.Worst, at, t)[:min(len(i.Worst)+1, worstKept)]
@@ -211,7 +250,12 @@ func (i *incident) add(t scored) {
 }
 
 // observe gives a turn to the incident of its job, if there is one that goes on.
-func (s *incidents) observe(t scored) { s.update(t.Key(), func(i *incident) { i.add(t) }) }
+func (s *incidents) observe(t scored) {
+	s.update(t.Key(), func(i *incident) {
+		i.count(t.Outcome)
+		i.add(t)
+	})
+}
 
 // saw takes note of an effect.
 func (s *incidents) saw(job probe.Key, e effect) {

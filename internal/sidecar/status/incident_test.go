@@ -53,6 +53,13 @@ func TestHeadlines(t *testing.T) {
 		"outage": {func(p *Page) {
 			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
 		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (stall)"},
+		"errors, told after what is slow": {func(p *Page) {
+			slow(p)
+			feed(p, turn(5*time.Minute, failing(probe.HTTP5xx, "another fault")), turn(2*time.Minute, failing(probe.Stall, "x")), turn(90*time.Second), turn(time.Minute, failing(probe.Stall, "x")))
+		}, []AlertChange{
+			told("SyntheticSLOFastBurn", "page", 30*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "latency", "ttft" }),
+			told("SyntheticSLOFastBurn", "page", 20*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "availability", "up" }),
+		}, "3 of 4 turns of t failed since 11:40 UTC (stall)"},
 		"another": {func(*Page) {}, []AlertChange{told("Own", "ticket", 10*time.Minute, 0)}, "t/w: Own since 11:50 UTC"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +131,13 @@ func TestOneIncident(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("its page does not say %q: %s", want, body)
 		}
+	}
+	if main := i.Main().Name; main != "Burn" {
+		t.Errorf("the main alert is %s, want the first page", main)
+	}
+	i.Alerts = append(i.Alerts, firedAlert{Name: "SyntheticRegression", Severity: "ticket"}, firedAlert{Name: "SyntheticRegression", Severity: "page"}, firedAlert{Name: "Last", Severity: "page"})
+	if main := i.Main(); main.Name != "SyntheticRegression" || main.Severity != "page" {
+		t.Errorf("the main alert is %+v, want the page about a cause", main)
 	}
 	if strings.Contains(body, "of another") {
 		t.Error("its page has a mark of another target")

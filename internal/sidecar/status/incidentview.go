@@ -113,7 +113,7 @@ func (p *Page) viewOf(i incident) (v incidentView, err error) {
 	v.Changes = slices.DeleteFunc(p.marks.about(i.About.Target, s), func(m Mark) bool { return m.Kind == MarkIncident })
 	v.Timeline = i.timeline(v.Changes)
 	v.worst()
-	name, _, _ := strings.Cut(i.First().Name, " ")
+	name, _, _ := strings.Cut(i.Main().Name, " ")
 	if v.Todo, err = runbook(name, v.Root, "Mitigate"); err == nil {
 		v.Runbook, err = runbook(name, v.Root)
 	}
@@ -160,7 +160,7 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 // Alertmanager.
 func (p *Page) silences(i incident) (out []Link) {
 	alerts, _ := p.alerts()
-	matchers := "{alertname=" + strconv.Quote(i.First().Name) + "}"
+	matchers := "{alertname=" + strconv.Quote(i.Main().Name) + "}"
 	if i.About.Target != "" {
 		matchers = "{target=" + strconv.Quote(i.About.Target) + ", workload=" + strconv.Quote(i.About.Workload) + "}"
 	}
@@ -179,7 +179,7 @@ func (v incidentView) markdown() string {
 	if len(v.Worst) > 0 {
 		lines = append(lines, "- worst turn: trace `"+v.Worst[0].TraceID+"`")
 	}
-	if d := v.First().Dashboard; d != "" {
+	if d := v.Main().Dashboard; d != "" {
 		lines = append(lines, "- <"+d+">")
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -35,9 +35,6 @@ type job struct {
 	samples             []sample
 	successes, failures []probe.Result
 	last                *probe.Result // the last turn that our own shutdown did not cancel
-	// failing is when the first of the failures in a row began; zero while the last
-	// turn was well.
-	failing time.Time
 
 	// day has the minutes that are over, sealing is the one that is not. compare
 	// says how the job compares with the usual, once a minute: views is what it said
@@ -115,11 +112,6 @@ func (j *job) turnEnded(r probe.Result) {
 	j.last = &r
 	j.seal(minuteOf(r.End))
 	j.samples = keep(j.samples, s, samplesKept)
-	if !r.Outcome.Failed() {
-		j.failing = time.Time{}
-	} else if j.failing.IsZero() {
-		j.failing = r.Sent
-	}
 	if r.Outcome.Failed() {
 		c.Failed++
 		j.failures = keep(j.failures, r, failuresKept)
@@ -169,17 +161,28 @@ func (j *job) score(r probe.Result) float64 {
 	return most
 }
 
-// past is what a job did before an incident of it was told.
+// past is what a job did before an alert of it was told.
 type past struct {
-	effect  effect
+	effect effect
+	// failing is since when turns fail, again and again; zero if none did lately.
 	failing time.Time
+	samples []sample
 	turns   []scored
 }
 
-func (j *job) past() past {
+// oneFault is how far apart failures may be that are of one fault.
+const oneFault = 2 * time.Minute
+
+func (j *job) past(now time.Time) past {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	p := past{failing: j.failing}
+	p, last := past{samples: slices.Clone(j.samples)}, now
+	for _, r := range slices.Backward(j.failures) {
+		if last.Sub(r.End) > oneFault {
+			break
+		}
+		p.failing, last = r.Sent, r.End
+	}
 	for _, r := range slices.Concat(j.successes, j.failures) {
 		if !r.Outcome.Own() {
 			p.turns = append(p.turns, scored{r, j.score(r)})

@@ -80,7 +80,7 @@ func summedUp(at int32, samples []sample, usual [2][2]regression.View) minute {
 		}
 		for i := range of.signals {
 			q, v := quantiles(values[i]), usual[k][i]
-			of.signals[i] = level{seconds(q.P50), seconds(q.P95), known(v.Baseline), known(v.TailSeconds)}
+			of.signals[i] = level{seconds(q.P50), seconds(q.P95), known(v.Baseline), known(v.UsualTail)}
 		}
 	}
 	return m

@@ -15,7 +15,7 @@ import (
 // what was usual then.
 func TestMinutes(t *testing.T) {
 	p := New(Options{Now: func() time.Time { return noon }, Signals: func(probe.Key) (v [2][2]regression.View, ok bool) {
-		v[1][0] = regression.View{Baseline: 0.1, TailSeconds: 0.3}
+		v[1][0] = regression.View{Baseline: 0.1, UsualTail: 0.3}
 		return v, true
 	}})
 	feed(p,

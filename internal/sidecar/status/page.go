@@ -145,7 +145,7 @@ func (p *Page) Alert(c AlertChange) {
 		if j == nil {
 			return past{}
 		}
-		out := j.past()
+		out := j.past(p.options.Now())
 		out.effect = p.effect(key)
 		return out
 	})
