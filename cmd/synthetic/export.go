@@ -44,13 +44,13 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 	}
 	defer r.Close()
 	if f.file == "" {
-		return export.Write(e.stdout, export.Format(f.format), r.Next)
+		return export.Write(e.stdout, export.Format(f.format), r.NextLine)
 	}
 	to, err := os.Create(f.file)
 	if err != nil {
 		return usagef("--output.file: %w", err)
 	}
-	if err := errors.Join(export.Write(to, export.Format(f.format), r.Next), to.Close()); err != nil {
+	if err := errors.Join(export.Write(to, export.Format(f.format), r.NextLine), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}
 	return nil

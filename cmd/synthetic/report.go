@@ -43,7 +43,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
 	c.Flag("fail-on", `Conditions that must not be true, such as "ttft_p99>1s,capacity<baseline*0.9": exit code 0 if none is, 1 if one is, 3 if the measurement shows neither; and a summary for a pull request on standard output.`).StringVar(&f.failOn)
-	c.Flag("slo", `An objective such as "ttft_p99<1s", instead of those of the run; repeatable.`).StringsVar(&f.slos)
+	c.Flag("slo", `An objective such as "ttft_p99<1s", instead of those of the run; repeatable. Every turn is judged anew where the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
 	c.Flag("force", "Put runs side by side although their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
 }
@@ -60,9 +60,6 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	}
 	s, err := read(f)
 	if err != nil {
-		return err
-	}
-	if err := f.objectives(s); err != nil {
 		return err
 	}
 	files, err := reports.Files(s)
@@ -93,21 +90,17 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	return map[gate.Result]error{gate.Fail: errQuiet, gate.Inconclusive: errInconclusive}[gate.Gate(outcomes)]
 }
 
-// objectives replaces those of the run by those of the flags.
-func (f *reportFlags) objectives(s *figures.Study) error {
-	if len(f.slos) == 0 {
-		return nil
-	}
+// objectives are those of the flags.
+func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	var wanted []figures.Objective
 	for _, text := range f.slos {
 		o, err := gate.Objective(text)
 		if err != nil {
-			return usagef("--slo: %w", err)
+			return nil, usagef("--slo: %w", err)
 		}
 		wanted = append(wanted, o)
 	}
-	s.JudgeBy(wanted)
-	return nil
+	return wanted, nil
 }
 
 // one reads the only run.
@@ -115,7 +108,28 @@ func one(f *reportFlags) (*figures.Study, error) {
 	if len(f.runs) != 1 {
 		return nil, usagef("render takes one run, not %d: use compare to set them side by side, or average to pool them", len(f.runs))
 	}
-	return readStudy(f.runs[0])
+	return f.study(f.runs[0])
+}
+
+// study reads FILE or NAME=FILE, and judges it by the objectives of the flags: turn
+// by turn where it has its turns, else by quantiles.
+func (f *reportFlags) study(arg string) (*figures.Study, error) {
+	wanted, err := f.objectives()
+	if err != nil {
+		return nil, err
+	}
+	s, err := readStudy(arg)
+	if err != nil || wanted == nil {
+		return s, err
+	}
+	counted, err := s.Recount(wanted)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if !counted {
+		s.JudgeBy(wanted)
+	}
+	return s, nil
 }
 
 // readStudy reads FILE or NAME=FILE.
@@ -139,12 +153,9 @@ func readStudy(arg string) (*figures.Study, error) {
 func joined(f *reportFlags) (*figures.Study, error) {
 	var all []*figures.Study
 	for _, arg := range f.runs {
-		s, err := readStudy(arg)
+		s, err := f.study(arg)
 		if err != nil {
 			return nil, err
-		}
-		if len(f.slos) > 0 {
-			s.Objectives = nil // replaced for all of them
 		}
 		all = append(all, s)
 	}
@@ -164,15 +175,16 @@ func joined(f *reportFlags) (*figures.Study, error) {
 func averaged(f *reportFlags) (*figures.Study, error) {
 	var runs []*runfile.Run
 	var first *figures.Study
+	counted := true
 	for _, arg := range f.runs {
-		s, err := readStudy(arg)
+		s, err := f.study(arg)
 		if err != nil {
 			return nil, err
 		}
 		if s.Run == nil {
 			return nil, usagef("%s: a report has quantiles only, and an average of quantiles is no quantile: average takes the run.json of sweeps", s.File)
 		}
-		first = cmp.Or(first, s)
+		first, counted = cmp.Or(first, s), counted && s.Counted
 		if d := figures.RunDifference(first, s); d != "" {
 			return nil, usagef("these runs cannot be pooled: %s; average repetitions of one plan, and compare others", d)
 		}
@@ -184,6 +196,11 @@ func averaged(f *reportFlags) (*figures.Study, error) {
 		runs = append(runs, s.Run)
 	}
 	s := figures.FromRuns(runs)
+	if len(f.slos) > 0 {
+		if s.Objectives = first.Objectives; !counted {
+			s.JudgeBy(first.Objectives)
+		}
+	}
 	s.Title = fmt.Sprintf("%s (%d runs)", s.Title, len(runs))
 	return s, nil
 }

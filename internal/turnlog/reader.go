@@ -92,6 +92,10 @@ func (r *Reader) Next() (*Turn, error) {
 	return &r.held[r.next-1], nil
 }
 
+// NextLine returns the turn of the next line, whatever its order, and holds none:
+// for who counts. It is good until the one after; io.EOF after the last.
+func (r *Reader) NextLine() (*Turn, error) { return r.read() }
+
 // hold puts a turn among those that are held, after others of the same time.
 func (r *Reader) hold(t *Turn) {
 	if t.At.After(r.newest) {

@@ -92,6 +92,9 @@ func (t *Turn) Result() probe.Result {
 		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens,
 		Events: t.OutputTokens.V, Extra: t.Extra,
 	}
+	if t.Study != nil {
+		r.Conversation, r.Turn, r.AnswerTTFT = t.Study.Conversation, t.Study.Index, t.Study.AnswerTTFT
+	}
 	return r
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Read reads a run of this program, the JSON of a report, a report in Markdown
 // with its tables and its JSON block, the results of GuideLLM, or those of a run
-// of AIPerf, or of several in one directory. Errors name the file, the place
+// of AIPerf, or of several in one directory, or a log of the turns of a study. Errors name the file, the place
 // and the remedy.
 func Read(path string) (*Study, error) {
 	file := path
@@ -35,6 +35,8 @@ func Read(path string) (*Study, error) {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(text) == 0:
 		err = errors.New("the file is empty: the sweep or report that wrote it did not get as far; make it again")
+	case isTurns(text):
+		s, err = parseTurns(file, data)
 	case text[0] != '{':
 		s, err = parseMarkdown(string(data))
 	default:
@@ -46,6 +48,9 @@ func Read(path string) (*Study, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if s.Run != nil && s.Turns == "" {
+		s.Turns = turnsOf(file)
 	}
 	s.File = path
 	s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

@@ -20,8 +20,11 @@ type Study struct {
 	// Name labels the study beside others; File is where it was read.
 	Name, File string
 	Title      string
-	// Run is what was read, nil for a report.
-	Run *runfile.Run
+	// Run is what was read, nil for a report; Turns is the log of its turns that lies
+	// beside it, "" for none; Counted says that Recount judged them.
+	Run     *runfile.Run
+	Turns   string
+	Counted bool
 	// Generated as the file says; zero when it does not.
 	Generated time.Time
 	Kind      runfile.LevelKind

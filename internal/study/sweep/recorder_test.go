@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/simulate"
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
 
@@ -93,7 +96,72 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if warm == 0 {
 			t.Error("no turn of the warm-up is in the log")
 		}
+		recounted(t, dir, run)
 	})
+}
+
+// recounted judges the turns by the run's own objectives, and finds what was
+// counted while it was measured; and by one that none meets.
+func recounted(t *testing.T, dir string, run *runfile.Run) {
+	t.Helper()
+	study, err := figures.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := study.Run
+	if err := again.Recount(logOf(t, study.Turns), run.SLOs); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range run.Results {
+		for _, o := range run.SLOs {
+			was, lost := r.Judged(o.Name)
+			is, lostNow := again.Results[i].Judged(o.Name)
+			if !slices.Equal(was, is) || lost != lostNow {
+				t.Errorf("level %g, %s: counted %v and %d lost, %v and %d when it was measured", r.Level, o.Name, is, lostNow, was, lost)
+			}
+		}
+	}
+	ok, err := study.Recount([]figures.Objective{{Name: "none", Label: "TTFT", Timing: figures.TTFT, Threshold: 1, Share: 99}})
+	if err != nil || !ok {
+		t.Fatalf("recounted: %t, %v", ok, err)
+	}
+	for _, l := range study.Series[0].Levels {
+		if l.Value(figures.GoodputPerSecond) != 0 || l.Verdict == nil || l.Verdict.Standing != runfile.Missed {
+			t.Errorf("level %g has a goodput of %g turns/s, judged %+v", l.At, l.Value(figures.GoodputPerSecond), l.Verdict)
+		}
+	}
+	alone, err := figures.Read(study.Turns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range alone.Series[0].Levels {
+		whole := study.Series[0].Levels[i]
+		for _, m := range []figures.Metric{figures.TTFTP50, figures.TPOTP95, "latency_p99.9_ms", "ttft_sd_ms", figures.Completed} {
+			if a, b := l.Figure(m).Value, whole.Figure(m).Value; a != b {
+				t.Errorf("level %g: %s is %g by its turns alone, %g by the run", l.At, m, a, b)
+			}
+		}
+		if a, b := l.Value(figures.TurnsPerSecond), whole.Value(figures.TurnsPerSecond); a < 0.95*b || a > 1.05*b {
+			t.Errorf("level %g: %g turns/s by its turns alone, %g by the run", l.At, a, b)
+		}
+	}
+}
+
+// logOf reads a log of turns.
+func logOf(t *testing.T, path string) runfile.Next {
+	t.Helper()
+	turns, err := turnsOf(t, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (*turnlog.Turn, error) {
+		if len(turns) == 0 {
+			return nil, io.EOF
+		}
+		turn := turns[0]
+		turns = turns[1:]
+		return &turn, nil
+	}
 }
 
 // TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.

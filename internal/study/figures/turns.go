@@ -1,0 +1,103 @@
+package figures
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
+)
+
+// turnsFile is what the turns of a sweep are called beside its run.json.
+const turnsFile = "turns.jsonl.zst"
+
+// turnsOf is the log of turns that lies beside a run, "" for none.
+func turnsOf(run string) string {
+	path := filepath.Join(filepath.Dir(run), turnsFile)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// isTurns tells a log of turns, plain or packed, by its first bytes.
+func isTurns(data []byte) bool {
+	for _, head := range []string{"{\"at\":", "\x28\xb5\x2f\xfd", "\x1f\x8b"} {
+		if bytes.HasPrefix(data, []byte(head)) {
+			return true
+		}
+	}
+	return false
+}
+
+func parseTurns(path string, data []byte) (*Study, error) {
+	r, err := turnlog.NewReader(path, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	run, err := runfile.FromTurns(r.NextLine)
+	if err != nil {
+		return nil, err
+	}
+	s := FromRuns([]*runfile.Run{run})
+	s.Run, s.Turns = run, path
+	s.Method = slices.DeleteFunc(s.Method, func(p runfile.Parameter) bool {
+		return !slices.Contains([]string{"Variants", "Concurrency levels", "Rates", "Metric source"}, p.Name)
+	})
+	s.Notes = append(s.Notes, "These figures are of a log of turns alone: gaps between tokens, the server's own metrics and the prober's lateness are not in it.")
+	return s, nil
+}
+
+// Recount judges the turns of the run by other objectives, counted one by one, and
+// reports whether it could: the turns have to be there, and tell what is wanted.
+func (s *Study) Recount(wanted []Objective) (bool, error) {
+	var objectives []runfile.Objective
+	for _, o := range wanted {
+		sli, ok := map[Timing]slo.SLI{TTFT: slo.TTFT, AnswerTTFT: slo.AnswerTTFT, TPOT: slo.TPOT, Latency: slo.TurnDuration}[o.Timing]
+		counted := runfile.Objective{Name: o.Name, SLI: sli, ThresholdSeconds: o.Threshold / 1000, Objective: o.Share / 100}
+		switch o.Turns {
+		case AllTurns:
+		case FirstTurns, FollowupTurns:
+			counted.Turns = []probe.TurnKind{probe.TurnKind(o.Turns)}
+		default:
+			ok = false
+		}
+		if !ok {
+			return false, nil
+		}
+		objectives = append(objectives, counted)
+	}
+	if s.Run == nil || s.Turns == "" {
+		return false, nil
+	}
+	file, err := os.Open(s.Turns)
+	if err != nil {
+		return false, fmt.Errorf("counting turns: %w", err)
+	}
+	defer file.Close()
+	r, err := turnlog.NewReader(s.Turns, file)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	if err := s.Run.Recount(r.NextLine, objectives); err != nil {
+		return false, fmt.Errorf("%s: %w", s.Turns, err)
+	}
+	by := judgeOf(s.Run)
+	for i := range s.Run.Results {
+		if x := &s.Run.Results[i]; x.Spoiled() || s.Run.NotReached(*x) != "" {
+			x.Verdict = by.Open(by.TurnsOf(*x))
+		} else {
+			x.Verdict = by.Measured(by.TurnsOf(*x))
+		}
+	}
+	counted := FromRuns([]*runfile.Run{s.Run})
+	s.Series, s.Capacities, s.Objectives, s.Counted = counted.Series, counted.Capacities, wanted, true
+	return true, nil
+}

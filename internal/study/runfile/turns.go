@@ -1,0 +1,192 @@
+package runfile
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/slo"
+	"synthetic/internal/turnlog"
+)
+
+// turnBlock is the length of a block of a run that is made of its turns alone.
+const turnBlock = 10 * time.Second
+
+// Next gives one turn of a study after the other, each good until the next;
+// io.EOF after the last.
+type Next func() (*turnlog.Turn, error)
+
+// cell is what a turn of a study belongs to.
+type cell struct {
+	variant    string
+	level      float64
+	repetition int
+}
+
+// each calls do for each turn of a study with its result. A log of which no turn
+// is of a study is refused.
+func each(next Next, do func(t *turnlog.Turn, c cell, r probe.Result)) error {
+	any := false
+	for {
+		t, err := next()
+		switch {
+		case errors.Is(err, io.EOF) && !any:
+			return errors.New(`no turn says its level: this is no log of a study; take the "turns.jsonl.zst" that a sweep wrote`)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if s := t.Study; s != nil {
+			any = true
+			do(t, cell{t.Target, s.Level, s.Repetition}, t.Result())
+		}
+	}
+}
+
+// Recount judges the turns of a run by other objectives: they must be those that
+// it measured. What was decided by the former ones goes with them. A log does not
+// say of which turns the prober itself was late: those are judged, too.
+func (r *Run) Recount(next Next, objectives []Objective) error {
+	results := map[cell]*Result{}
+	for i := range r.Results {
+		x := &r.Results[i]
+		results[cell{x.Variant, x.Level, x.Repetition}] = x
+		x.Verdict = nil
+		x.eachBlock(func(b *Block) { b.SLOs, b.Good, b.NotJudged = nil, 0, 0 })
+	}
+	r.SLOs, r.Capacities = objectives, nil
+	for _, v := range r.Variants {
+		r.Capacities = append(r.Capacities, Capacity{Variant: v})
+	}
+	judged := make([]slo.Objective, len(objectives))
+	for i, o := range objectives {
+		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: exactly(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
+	}
+	return each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
+		x := results[c]
+		if x == nil || t.Study.Phase == turnlog.WarmUp || turn.Outcome.Own() {
+			return
+		}
+		if t.Study.Phase == turnlog.Tail && x.Tail != nil {
+			x.Tail.judge(turn, judged)
+		} else if b := x.at(turn.End); b != nil {
+			b.judge(turn, judged)
+		}
+	})
+}
+
+func (r *Result) eachBlock(do func(b *Block)) {
+	for i := range r.Snapshots {
+		for j := range r.Snapshots[i].Blocks {
+			do(&r.Snapshots[i].Blocks[j])
+		}
+	}
+	if r.Tail != nil {
+		do(r.Tail)
+	}
+}
+
+// at is the block of a time. One that is a rounding beyond the measurement is of
+// its first or last.
+func (r *Result) at(end time.Time) (found *Block) {
+	for i := range r.Snapshots {
+		s := &r.Snapshots[i]
+		from := s.Started
+		for j := range s.Blocks {
+			if found == nil || !end.Before(from) {
+				found = &s.Blocks[j]
+			}
+			from = from.Add(exactly(s.Blocks[j].Seconds))
+		}
+	}
+	return found
+}
+
+func exactly(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// FromTurns makes a run of a log of its turns alone, without objectives: what was
+// not of a turn (scrapes, gaps between tokens, the prober's lateness) is unknown.
+func FromTurns(next Next) (*Run, error) {
+	run := &Run{Format: Format, Title: "A study by its turns", LevelKind: Concurrency, Repetitions: 1}
+	results, last := map[cell]*Result{}, map[cell]time.Time{}
+	var order []cell
+	err := each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
+		if t.Study.Rate {
+			run.LevelKind = Rate
+		}
+		if t.Study.Phase == turnlog.WarmUp {
+			return
+		}
+		x := results[c]
+		if x == nil {
+			x = &Result{Variant: c.variant, Level: c.level, Repetition: max(c.repetition, 1), State: Complete, Snapshots: []Snapshot{{Started: turn.End}}}
+			results[c], order = x, append(order, c)
+		}
+		if t.Study.Phase == turnlog.Tail {
+			if x.Tail == nil {
+				x.Tail = &Block{}
+			}
+			x.Tail.Observe(turn, nil)
+			return
+		}
+		if turn.End.After(last[c]) {
+			last[c] = turn.End
+		}
+		x.Snapshots[0].take(turn)
+	})
+	for _, c := range order {
+		x := results[c]
+		x.Started = x.Snapshots[0].Started
+		x.Snapshots[0].end(last[c])
+		if !slices.Contains(run.Variants, c.variant) {
+			run.Variants = append(run.Variants, c.variant)
+		}
+		run.Repetitions = max(run.Repetitions, x.Repetition)
+		run.Results = append(run.Results, *x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(run.Results) == 0 {
+		return nil, errors.New("every turn is of a warm-up: nothing was measured")
+	}
+	return run, run.Validate()
+}
+
+// take counts a turn in its block.
+func (s *Snapshot) take(turn probe.Result) {
+	i := max(int(turn.End.Sub(s.Started)/turnBlock), 0)
+	for len(s.Blocks) <= i {
+		s.Blocks = append(s.Blocks, Block{Seconds: turnBlock.Seconds()})
+	}
+	s.Blocks[i].Observe(turn, nil)
+	if turn.Turn == 1 {
+		s.ConversationStarts++
+	}
+}
+
+// end completes a snapshot that a log of turns has ended.
+func (s *Snapshot) end(last time.Time) {
+	var turns uint64
+	for _, b := range s.Blocks {
+		n, _ := b.Ended()
+		turns += n
+	}
+	s.Seconds = max(last.Sub(s.Started), time.Millisecond).Seconds()
+	if turns > 1 { // between so many ends there is one gap less
+		s.Seconds *= float64(turns) / float64(turns-1)
+	}
+	inFlight := 0.0
+	for i := range s.Blocks {
+		b := &s.Blocks[i]
+		inFlight += b.TurnSeconds / s.Seconds
+		b.ScheduleLag, b.ReadLag, b.AddedTTFT, b.AddedGap = nil, nil, nil, nil // which turns do not say
+	}
+	if n := len(s.Blocks); n > 0 {
+		s.Blocks[n-1].Seconds = max(s.Seconds-float64(n-1)*turnBlock.Seconds(), 1e-3)
+	}
+	s.InFlightMean = &inFlight
+}
