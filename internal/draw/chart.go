@@ -203,28 +203,55 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // series draws a line, its points, and below them the intervals where two
 // neighbours have one.
 func (p *plot) series(s Series) {
-	var line, band string
+	var line strings.Builder
 	last := Point{Y: math.NaN()}
 	for _, pt := range s.Points {
 		switch {
 		case pt.known() && last.known():
-			line += "L" + p.at(pt.X, pt.Y)
+			line.WriteString("L" + p.at(pt.X, pt.Y))
 		case pt.known():
-			line += "M" + p.at(pt.X, pt.Y)
-		}
-		if pt.interval() && last.interval() {
-			band += "M" + p.at(last.X, last.Low) + "L" + p.at(last.X, last.High) + "L" + p.at(pt.X, pt.High) + "L" + p.at(pt.X, pt.Low) + "Z"
+			line.WriteString("M" + p.at(pt.X, pt.Y))
 		}
 		last = pt
 	}
 	class := ShadeOf(s.Color)
-	p.under(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, band)
-	p.over(`<path class="%s" d="%s" %s/>`, class, line, s.stroke())
+	p.under(`<path class="%s" d="%s" fill="currentColor" opacity=".18"/>`, class, p.band(s.Points))
+	p.over(`<path class="%s" d="%s" %s/>`, class, line.String(), s.stroke())
 	for _, pt := range s.known() {
 		if s.Dots() {
 			p.over(`<circle class="%s" cx="%s" cy="%s" r="2.2" fill="currentColor"/>`, class, num(p.px(pt.X)), num(p.py(pt.Y)))
 		}
 	}
+}
+
+// band is around the intervals of points, where neighbours have one.
+func (p *plot) band(points []Point) string {
+	var all strings.Builder
+	for len(points) > 0 {
+		n := slices.IndexFunc(points, func(pt Point) bool { return !pt.interval() })
+		if n < 0 {
+			n = len(points)
+		}
+		p.around(&all, points[:n])
+		points = points[min(n+1, len(points)):]
+	}
+	return all.String()
+}
+
+// around goes along the upper ends of intervals, and back along the lower ones.
+func (p *plot) around(path *strings.Builder, points []Point) {
+	if len(points) < 2 {
+		return
+	}
+	step := "M"
+	for _, pt := range points {
+		path.WriteString(step + p.at(pt.X, pt.High))
+		step = "L"
+	}
+	for _, pt := range slices.Backward(points) {
+		path.WriteString(step + p.at(pt.X, pt.Low))
+	}
+	path.WriteString("Z")
 }
 
 // stroke are the attributes of a series' line.

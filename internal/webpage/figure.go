@@ -13,12 +13,17 @@ import (
 
 // Figure is a chart of a page: a picture, and beside it the data from which
 // Charts draws it anew.
-func Figure(c draw.Chart) (template.HTML, error) {
+func Figure(c draw.Chart) (template.HTML, error) { return figure(c, c.Inline()) }
+
+// Data is a Figure without the picture, for a page on which Charts runs.
+func Data(c draw.Chart) (template.HTML, error) { return figure(c, nil) }
+
+func figure(c draw.Chart, picture []byte) (template.HTML, error) {
 	data, err := json.Marshal(payloadOf(c)) // which escapes what could end the element
 	if err != nil {
 		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
 	}
-	return template.HTML(fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, c.Inline(), data)), nil
+	return template.HTML(fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)), nil
 }
 
 // payload is a chart as charts.js reads it.

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"fmt"
 	"html/template"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,9 +22,20 @@ const pause = 10 * time.Minute
 // span is the time that charts show.
 type span struct{ from, to time.Time }
 
+type figureFunc func(draw.Chart) (template.HTML, error)
+
+// figureFor is how a request has its charts: the page's script needs no pictures.
+func figureFor(r *http.Request) figureFunc {
+	if r.Header.Get(partHeader) != "" {
+		return webpage.Data
+	}
+	return webpage.Figure
+}
+
 // charts draws the minutes of a job: its latencies against what is usual, and its
-// failures where there are any. Marks are pointed out in each.
-func charts(minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
+// failures where there are any. Marks are pointed out in each. figure is
+// webpage.Figure, or webpage.Data.
+func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
 	var all []draw.Chart
 	for i, signal := range regression.Signals() {
 		for k, kind := range probe.TurnKinds() {
@@ -44,11 +57,11 @@ func charts(minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, 
 		for _, m := range marks {
 			c.Marks = append(c.Marks, draw.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
 		}
-		figure, err := webpage.Figure(c)
+		one, err := figure(c)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, figure)
+		out = append(out, one)
 	}
 	return out, nil
 }
@@ -141,11 +154,11 @@ func sparkline(minutes []minute, now time.Time) string {
 	for _, m := range minutes {
 		if v := m.kinds[kind].signals[0].p50; v > 0 {
 			x := 100 * int(m.at-minutes[0].at) / max(int(minuteOf(now)-minutes[0].at), 1)
-			path.WriteString(step(path.Len() > 0) + itoa(x) + "," + itoa(19-int(17*v/high)))
+			fmt.Fprintf(&path, "L%d,%d", x, 19-int(17*v/high))
 		}
 	}
 	if most < 2 {
 		return ""
 	}
-	return path.String()
+	return "M" + path.String()[1:]
 }

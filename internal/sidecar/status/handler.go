@@ -75,7 +75,7 @@ func (p *Page) routes() http.Handler {
 }
 
 func (p *Page) serveOverview(w http.ResponseWriter, r *http.Request) {
-	o, err := p.overview(r.URL.Query())
+	o, err := p.overview(r.URL.Query(), figureFor(r))
 	if err != nil {
 		http.Error(w, "drawing the page: "+err.Error(), http.StatusInternalServerError)
 		return

@@ -60,6 +60,14 @@ func TestHeadlines(t *testing.T) {
 			told("SyntheticSLOFastBurn", "page", 30*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "latency", "ttft" }),
 			told("SyntheticSLOFastBurn", "page", 20*time.Second, 0, func(c *AlertChange) { c.Labels["sli"], c.Labels["slo"] = "availability", "up" }),
 		}, "3 of 4 turns of t failed since 11:40 UTC (stall)"},
+		"of the prober": {slow, []AlertChange{told("SyntheticProberStarved", "page", 10*time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "SyntheticProberStarved", "severity": "page", "instance": "a"}
+			c.Annotations = nil
+		})}, "SyntheticProberStarved of the prober a since 11:50 UTC"},
+		"of many": {slow, []AlertChange{told("SyntheticFleetRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "SyntheticFleetRegression", "severity": "page", "scope": "fleet"}
+			c.Annotations = map[string]string{"summary": "3 of 5 targets have a fault that they share"}
+		})}, "3 of 5 targets have a fault that they share since 11:50 UTC"},
 		"another": {func(*Page) {}, []AlertChange{told("Own", "ticket", 10*time.Minute, 0)}, "t/w: Own since 11:50 UTC"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,6 +192,17 @@ func TestPartsAlone(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(whole, []byte("<main ")) || bytes.Contains(whole, []byte("<style")) {
 		t.Errorf("not the part alone (%v): %.300s", err, whole)
 	}
+	r = r.Clone(t.Context())
+	r.URL.RawQuery = "target=target-7"
+	w = httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if z, err = gzip.NewReader(w.Body); err == nil {
+		whole, err = io.ReadAll(z)
+	}
+	if err != nil || !bytes.Contains(whole, []byte(`<figure class="chart"><script type="application/json">`)) {
+		t.Errorf("no chart as data alone (%v): %.300s", err, whole)
+	}
+	r.URL.RawQuery = ""
 	// The first paint of 100 targets, all of the page.
 	r.Header.Del(partHeader)
 	w = httptest.NewRecorder()

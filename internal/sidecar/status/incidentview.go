@@ -72,7 +72,7 @@ func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("there is no incident %.100q: this process has forgotten it, or never knew it; /alerts lists those it knows", id), http.StatusNotFound)
 		return
 	}
-	v, err := p.viewOf(all[at])
+	v, err := p.viewOf(all[at], figureFor(r))
 	if err != nil {
 		http.Error(w, "drawing the page: "+err.Error(), http.StatusInternalServerError)
 		return
@@ -80,7 +80,7 @@ func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 	render(w, r, incidentPage, v)
 }
 
-func (p *Page) viewOf(i incident) (v incidentView, err error) {
+func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error) {
 	v = incidentView{head: p.head("incident", "../"), incident: i, Silences: p.silences(i)}
 	v.head.Charts = webpage.Charts()
 	if i.Ended.IsZero() {
@@ -105,7 +105,7 @@ func (p *Page) viewOf(i incident) (v incidentView, err error) {
 		j.mu.Lock()
 		objectives := judge(i.About.Key, nil, j.info.Objectives)
 		j.mu.Unlock()
-		if v.Figures, err = charts(j.minutes(s), objectives, p.marks.about(i.About.Target, s)); err != nil {
+		if v.Figures, err = charts(figure, j.minutes(s), objectives, p.marks.about(i.About.Target, s)); err != nil {
 			return v, err
 		}
 	}

@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -77,14 +76,4 @@ func (p *Page) Mark(m Mark) {
 		m.At = p.options.Now()
 	}
 	p.marks.add(m)
-}
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// step is the command of a path that goes on, or begins.
-func step(goesOn bool) string {
-	if goesOn {
-		return "L"
-	}
-	return "M"
 }

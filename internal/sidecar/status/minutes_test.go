@@ -9,6 +9,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/webpage"
 )
 
 // TestMinutes: each minute has the figures of its turns, of both kinds apart, and
@@ -80,7 +81,7 @@ func fleet(targets, aMinute int) *Page {
 func BenchmarkFleet(b *testing.B) {
 	p := fleet(100, 8)
 	for b.Loop() {
-		if _, err := p.overview(url.Values{}); err != nil {
+		if _, err := p.overview(url.Values{}, webpage.Figure); err != nil {
 			b.Fatal(err)
 		}
 	}

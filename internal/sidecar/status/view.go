@@ -110,7 +110,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 
 // overview shows all jobs as a list, and those that the query names in full: a job
 // alone needs no naming.
-func (p *Page) overview(query url.Values) (overview, error) {
+func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
 	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode()}
 	if alerts, on := p.alerts(); on {
@@ -137,7 +137,7 @@ func (p *Page) overview(query url.Values) (overview, error) {
 		}
 		if named && matches(query, j.Target, j.Workload) && len(o.Cards) < cardsShown {
 			c.Ranges = links
-			if err := p.complete(&c, of, span{o.Now.Add(-wanted), o.Now}); err != nil {
+			if err := p.complete(&c, of, span{o.Now.Add(-wanted), o.Now}, figure); err != nil {
 				return o, err
 			}
 			o.Cards = append(o.Cards, c)
@@ -169,12 +169,12 @@ func (p *Page) cardOf(j Job, open []incident) card {
 }
 
 // complete adds what a card has and a row of the fleet has not.
-func (p *Page) complete(c *card, of *job, s span) (err error) {
+func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error) {
 	c.Rows = rows(c.Recent, c.Expected)
 	if r, ok := p.options.Canary(c.Target); ok {
 		c.Canary = &canaryView{r}
 	}
-	c.Charts, err = charts(of.minutes(s), c.SLOs, p.marks.about(c.Target, s))
+	c.Charts, err = charts(figure, of.minutes(s), c.SLOs, p.marks.about(c.Target, s))
 	return err
 }
 
