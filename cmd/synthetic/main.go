@@ -26,10 +26,11 @@ import (
 
 // Exit codes.
 const (
-	exitOK      = 0
-	exitFailure = 1   // it was tried and failed
-	exitUsage   = 2   // it could not be tried: wrong flags, wrong configuration
-	exitStopped = 130 // Ctrl-C or SIGTERM came before the end
+	exitOK           = 0
+	exitFailure      = 1   // it was tried and failed
+	exitUsage        = 2   // it could not be tried: wrong flags, wrong configuration
+	exitInconclusive = 3   // it was tried, and shows neither
+	exitStopped      = 130 // Ctrl-C or SIGTERM came before the end
 )
 
 const about = `Talks to an LLM deployment as a user does, and exports what the client sees.
@@ -108,6 +109,9 @@ func usagef(format string, args ...any) error {
 // errQuiet ends a command with exitFailure when it has said why itself.
 var errQuiet = errors.New("failed")
 
+// errInconclusive ends a command with exitInconclusive when it has said why itself.
+var errInconclusive = errors.New("inconclusive")
+
 // errInterrupted ends a command with exitStopped when it has said why itself.
 var errInterrupted = errors.New("interrupted")
 
@@ -121,6 +125,8 @@ func report(stderr io.Writer, err error) int {
 		return exitOK
 	case errors.Is(err, errQuiet):
 		return exitFailure
+	case errors.Is(err, errInconclusive):
+		return exitInconclusive
 	case errors.Is(err, errInterrupted):
 		return exitStopped
 	case errors.As(err, &mistakes):

@@ -42,7 +42,7 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 	c := parent.Command(name, help)
 	c.Arg("run", runsHelp).Required().StringsVar(&f.runs)
 	c.Flag("output.dir", "Directory to write to; it is made if need be. Without it, Markdown goes to standard output.").StringVar(&f.outputDir)
-	c.Flag("fail-on", `Conditions that must not be true, such as "ttft_p99>1s,capacity<baseline*0.9": exit code 1 if one is, and a summary for a pull request on standard output.`).StringVar(&f.failOn)
+	c.Flag("fail-on", `Conditions that must not be true, such as "ttft_p99>1s,capacity<baseline*0.9": exit code 0 if none is, 1 if one is, 3 if the measurement shows neither; and a summary for a pull request on standard output.`).StringVar(&f.failOn)
 	c.Flag("slo", `An objective such as "ttft_p99<1s", instead of those of the run; repeatable. Every turn is judged anew where the run has its turns.jsonl.zst.`).StringsVar(&f.slos)
 	c.Flag("force", "Put runs side by side although their SLOs or workloads differ.").BoolVar(&f.force)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, read) }}
@@ -84,10 +84,10 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if f.outputDir == "" || conditions != nil {
 		fmt.Fprintf(e.stdout, "%s", shown)
 	}
-	if gate.Failed(outcomes) {
-		return errQuiet
+	if conditions == nil {
+		return nil
 	}
-	return nil
+	return map[gate.Result]error{gate.Fail: errQuiet, gate.Inconclusive: errInconclusive}[gate.Gate(outcomes)]
 }
 
 // objectives are those of the flags.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/sketch"
 	"synthetic/internal/study/runfile"
 	"synthetic/tools/testkit/reporttest"
 )
@@ -83,6 +84,35 @@ func TestReportGate(t *testing.T) {
 	code, stdout, _ = reportOn(t, "render", path, "--fail-on=ttft_p99@40>1s,capacity<80")
 	if code != exitOK || !strings.Contains(stdout, "### Performance gate passed") {
 		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
+// TestReportGateOfALateProber: figures that the prober itself distorts pass no gate
+// and decide nothing, whatever they are.
+func TestReportGateOfALateProber(t *testing.T) {
+	late := func(name string) string {
+		return sweepFile(t, name, func(r *runfile.Run) {
+			for _, result := range r.Results {
+				for _, s := range result.Snapshots {
+					for i := range s.Blocks {
+						var lag sketch.Sketch
+						for range 100 {
+							lag.Add(9.3)
+						}
+						s.Blocks[i].AddedTTFT = &lag
+						s.Blocks[i].NotJudged = s.Blocks[i].TurnsStarted
+					}
+				}
+			}
+		})
+	}
+	code, stdout, _ := reportOn(t, "compare", late("a.json"), late("b.json"), "--fail-on=ttft_p99>10s,capacity<baseline*0.9")
+	if code != exitInconclusive || !strings.Contains(stdout, "### Performance gate **inconclusive**") || strings.Contains(stdout, "✅") ||
+		!strings.Contains(stdout, "ms of the TTFT of 1 turn in 100") || !strings.Contains(stdout, "| ❔ | `capacity<baseline*0.9` |") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+	if _, stdout, _ = reportOn(t, "compare", late("a.json"), late("b.json")); !strings.Contains(stdout, "\n**Inconclusive: b against a.** No level of both can be compared; b at 40: the prober itself was late: up to 9") {
+		t.Errorf("the report says\n%.900s", stdout)
 	}
 }
 

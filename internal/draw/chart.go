@@ -44,6 +44,8 @@ type Mark struct {
 	Text  string
 	X, Y  float64
 	Color int
+	// Limit shades what lies above Y.
+	Limit bool
 }
 
 // The sizes of a picture. A phone shows it at about its own width, so the text

@@ -35,6 +35,9 @@ func (p *plot) marks() {
 		if m.Y > p.y.High {
 			continue
 		}
+		if m.Limit {
+			p.under(`<path class="mark" d="M%s,%sh%sV%sh-%sZ" fill="currentColor" opacity=".07"/>`, num(p.left), num(p.top), num(p.wide), num(p.py(m.Y)), num(p.wide))
+		}
 		p.over(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`, num(p.left), num(p.py(m.Y)), num(p.wide))
 		left, right, wide := p.left+3, p.left+p.wide-3, textWidth(m.Text)
 		if p.room(m.Y, left, left+wide) >= p.room(m.Y, right-wide, right) {

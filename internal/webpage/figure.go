@@ -59,6 +59,7 @@ type mark struct {
 	X     value  `json:"x"`
 	Y     value  `json:"y"`
 	Color string `json:"color"`
+	Limit bool   `json:"limit,omitempty"`
 }
 
 // value is null where it is not finite. Four digits are what a chart can show of
@@ -82,7 +83,7 @@ func payloadOf(c draw.Chart) payload {
 		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.LogY()},
 	}
 	for _, m := range c.Marks {
-		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), draw.ShadeOf(m.Color)})
+		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), draw.ShadeOf(m.Color), m.Limit})
 	}
 	for _, s := range c.Series {
 		if len(s.Points) == 0 {

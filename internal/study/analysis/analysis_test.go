@@ -98,7 +98,7 @@ func TestComplyEndsAtTheFirstFailure(t *testing.T) {
 	if want := "20 [40] true, 0 [20] true, 0 [] false"; strings.Join(got, ", ") != want {
 		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
 	}
-	all := strings.Join(Warnings(s), "\n")
+	all := texts(Warnings(s))
 	if !strings.Contains(all, "passes its SLOs again at concurrency 40") {
 		t.Errorf("no warning of levels out of order: %s", all)
 	}
@@ -285,6 +285,15 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+// texts are warnings line by line.
+func texts(all []Warning) string {
+	var lines []string
+	for _, w := range all {
+		lines = append(lines, w.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
 func TestWarnings(t *testing.T) {
 	fine := map[figures.Metric]float64{figures.TPOTP50: 50, figures.TTFTP50: 200, figures.TurnsPerSecond: 2, figures.LatencyMean: 5000, figures.ErrorPct: 0}
 	with := func(m figures.Metric, v float64) figures.Level {
@@ -292,8 +301,8 @@ func TestWarnings(t *testing.T) {
 		l.Figures[m] = figures.Plain(v)
 		return l
 	}
-	drifting, spec, left := level(10, fine), level(10, fine), level(10, fine)
-	drifting.Drift = 0.4
+	drifting, falling, spec, left := level(10, fine), level(10, fine), level(10, fine), level(10, fine)
+	drifting.Drift, falling.Drift = math.Log(1.4), -math.Log(100)
 	spec.Server = []figures.ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
 	left.Runs, left.Valid = 3, 1
 	for _, tt := range []struct {
@@ -304,13 +313,14 @@ func TestWarnings(t *testing.T) {
 		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(figures.ErrorPct, 3)},
 		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with(figures.TurnsPerSecond, 4)},
 		{"drift", "no steady state: TTFT changed by +40%", drifting},
+		{"fallen to a hundredth", "no steady state: TTFT changed by ÷100", falling},
 		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
 		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &figures.Study{Kind: runfile.Concurrency, Series: []figures.Series{{Name: "a", Levels: []figures.Level{tt.level}}}}
-			all := Warnings(s)
-			if (tt.want == "") != (len(all) == 0) || !strings.Contains(strings.Join(all, "\n"), tt.want) {
+			all := texts(Warnings(s))
+			if (tt.want == "") != (all == "") || !strings.Contains(all, tt.want) {
 				t.Errorf("warnings %q, want %q", all, tt.want)
 			}
 		})
@@ -332,8 +342,11 @@ func TestWarningsOfWhatDistorts(t *testing.T) {
 		"sent late":                  {map[figures.Metric]float64{figures.ScheduleLagP99: 50, figures.LatencyMean: 100}, "sent 50 ms or more after it was due"},
 		"sent a moment late":         {map[figures.Metric]float64{figures.ScheduleLagP99: 15, figures.LatencyMean: 4000}, ""},
 	} {
+		if why := Unsound(level(4, tt.figures)); (why == "") != (tt.want == "") {
+			t.Errorf("%s: unsound for %q", name, why)
+		}
 		s := &figures.Study{Series: []figures.Series{{Name: "a", Levels: []figures.Level{level(4, tt.figures)}}}}
-		got := strings.Join(Warnings(s), "\n")
+		got := texts(Warnings(s))
 		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: warnings %q, want %q", name, got, tt.want)
 		}

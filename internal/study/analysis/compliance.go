@@ -5,6 +5,8 @@
 package analysis
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"synthetic/internal/study/figures"
@@ -54,7 +56,7 @@ func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 	switch {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
-	case len(objectives) == 0, l.Verdict == nil && l.Spoiled, l.Verdict != nil && l.Verdict.Open():
+	case len(objectives) == 0, l.Verdict == nil && Unsound(l) != "", l.Verdict != nil && l.Verdict.Open():
 		return SLOResult{}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)
@@ -129,6 +131,10 @@ type Compliance struct {
 	// Proven has the levels that pass and fail beyond noise, by the rule of a
 	// sweep. Where none that was measured fails, the series may scale further.
 	Proven runfile.Capacity
+	// Least and Most are what the capacity is proven to be at least and at most, of
+	// the levels that were measured: 0 when none is proven to pass, +∞ when none is
+	// proven to fail.
+	Least, Most float64
 	// Top says that Highest is the highest level that was reached.
 	Top bool
 	// Beyond are levels above the first proven failure that pass again: noise, or
@@ -171,6 +177,9 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 	c, failed := Compliance{Series: series.Name}, false
 	for _, l := range series.Levels {
 		v := Judge(objectives, l)
+		if c.Proven.Missed == nil && v.Standing != runfile.Missed {
+			c.Most = l.At
+		}
 		if v.NotReached {
 			continue
 		}
@@ -186,7 +195,21 @@ func comply(objectives []figures.Objective, series figures.Series) Compliance {
 		}
 	}
 	c.Top = c.Highest > 0 && !failed
+	if c.Proven.Level != nil {
+		c.Least = *c.Proven.Level
+	}
+	if c.Proven.Missed == nil {
+		c.Most = math.Inf(1)
+	}
 	return c
+}
+
+// Between is the capacity and where it ends: "80 (100 misses)", "80 or more".
+func (c Compliance) Between() string {
+	if c.Proven.Missed != nil {
+		return fmt.Sprintf("%g (%g misses)", c.Highest, *c.Proven.Missed)
+	}
+	return fmt.Sprintf("%g or more", c.Highest)
 }
 
 // below reports whether o is known to scale further: c fails, beyond noise, at a

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 
 	"synthetic/internal/study/figures"
@@ -11,8 +10,9 @@ import (
 type Delta struct {
 	Metric figures.Metric
 	Known  bool
-	// Ratio is value / baseline.
-	Ratio float64
+	// Ratio is value / baseline; Low and High are the ends of its 95 % interval, NaN
+	// without one.
+	Ratio, Low, High float64
 	// Effect is "better", "worse", or "" when neither.
 	Effect string
 	// Noise says that the intervals of the two do not tell them apart.
@@ -21,9 +21,6 @@ type Delta struct {
 	// were left had more of the deployment to themselves.
 	Survivors bool
 }
-
-// large is the ratio from which a factor reads better than a percentage.
-const large = 5
 
 // Between compares a figure of a level with that of the baseline's level. When
 // one is only known as printed, both are taken as printed.
@@ -34,6 +31,7 @@ func Between(m figures.Metric, base, other figures.Level) Delta {
 	}
 	step := max(a.Step, b.Step)
 	d := Delta{Metric: m, Known: true, Ratio: asPrinted(b.Value, step) / asPrinted(a.Value, step), Noise: withinNoise(a, b)}
+	d.Low, d.High = RatioInterval(a, b)
 	switch {
 	case m.Better() == figures.Neither || d.Ratio == 1:
 	case (d.Ratio < 1) == (m.Better() == figures.LowerIsBetter):
@@ -53,21 +51,31 @@ func asPrinted(v, step float64) float64 {
 	return math.RoundToEven(v/step) * step
 }
 
-// withinNoise tells whether a difference of 0 lies in the 95 % interval of the
-// difference of logarithms, recovered from the intervals of the two figures
-// (Zou and Donner, "Construction of confidence limits about effect measures",
-// Statistics in Medicine 2008). Without intervals nothing is called noise.
+// withinNoise tells whether a ratio of 1 lies in the interval of the ratio.
+// Without intervals nothing is called noise.
 func withinNoise(a, b figures.Figure) bool {
 	if a.Uncertain() || b.Uncertain() {
 		return true
 	}
-	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
+	low, high := RatioInterval(a, b)
+	if math.IsNaN(low) {
 		return a.Ranged() && b.Ranged() && a.Low <= b.High && b.Low <= a.High
+	}
+	return low <= 1 && 1 <= high
+}
+
+// RatioInterval is the 95 % interval of b / a, by that of the difference of their
+// logarithms, recovered from the intervals of the two figures (Zou and Donner,
+// "Construction of confidence limits about effect measures", Statistics in
+// Medicine 2008); NaN where one has none, or reaches down to 0.
+func RatioInterval(a, b figures.Figure) (low, high float64) {
+	if !a.Ranged() || !b.Ranged() || a.Low <= 0 || b.Low <= 0 {
+		return math.NaN(), math.NaN()
 	}
 	d := math.Log(b.Value / a.Value)
 	down := math.Hypot(math.Log(b.Value/b.Low), math.Log(a.High/a.Value))
 	up := math.Hypot(math.Log(b.High/b.Value), math.Log(a.Value/a.Low))
-	return d-down <= 0 && 0 <= d+up
+	return math.Exp(d - down), math.Exp(d + up)
 }
 
 // Percent is the change in percent, with its sign.
@@ -81,16 +89,7 @@ func (d Delta) String() string {
 	if !d.Known {
 		return "n/a"
 	}
-	text := "0%"
-	if p := math.RoundToEven(d.Percent()); p != 0 {
-		text = fmt.Sprintf("%+.0f%%", p)
-	}
-	switch {
-	case d.Ratio >= large:
-		text = fmt.Sprintf("×%.0f", d.Ratio)
-	case d.Ratio <= 1.0/large:
-		text = fmt.Sprintf("÷%.0f", 1/d.Ratio)
-	}
+	text := Change(d.Ratio, 0)
 	if d.Effect != "" {
 		text += " " + d.Effect
 	}

@@ -52,9 +52,9 @@ const (
 	plateauLevels = 3
 )
 
-// Saturate finds the saturation point of a series, of the levels that were reached.
+// Saturate finds the saturation point of a series, of its sound levels.
 func Saturate(series figures.Series) Saturation {
-	series = series.Reached()
+	series = Sound(series)
 	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Any(func(l figures.Level) bool { return l.Has(figures.ErrorPct) })}
 	for i, l := range series.Levels {
 		s.Known = s.Known && !math.IsNaN(l.Value(figures.TTFTP50))
@@ -141,8 +141,10 @@ const (
 	Clean     Band = "clean"
 	Degrading Band = "degrading"
 	Saturated Band = "saturated"
-	// NotReached: the level did not carry its load.
+	// NotReached: the level did not carry its load. Distorted: the prober itself was
+	// the limit.
 	NotReached Band = "not reached"
+	Distorted  Band = "distorted"
 )
 
 // steepest is the rise in percent from which the largest step separates clean
@@ -156,12 +158,12 @@ func Bands(series figures.Series) []Band {
 	s := Saturate(series)
 	var bands []Band
 	for _, l := range series.Levels {
-		if l.NotReached != "" {
-			bands = append(bands, NotReached)
-			continue
-		}
 		reached := func(p Point) bool { return p.Found && l.At >= p.At }
 		switch {
+		case l.NotReached != "":
+			bands = append(bands, NotReached)
+		case Unsound(l) != "":
+			bands = append(bands, Distorted)
 		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
 			bands = append(bands, Saturated)
 		case s.Step.Value >= steepest && reached(s.Step):
@@ -179,7 +181,7 @@ func (s Saturation) Sentence(level string) string {
 	case !s.Known:
 		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
 	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
-		return fmt.Sprintf("Where %s saturates is not known: no %s was reached.", s.Series, level)
+		return fmt.Sprintf("Where %s saturates is not known: no %s was reached without being distorted by the prober itself.", s.Series, level)
 	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
 		return fmt.Sprintf("%s does not saturate up to %s %g.", s.Series, level, s.Last)
 	case s.Last == 0:

@@ -35,7 +35,10 @@ func OfRatio(all [][]Pair) Ratio {
 func OfShare(all [][]Pair) Ratio {
 	total := Total(all)
 	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
-	if !(total.Whole > 0) {
+	if r.Value > 1 { // as of counts that ran over
+		r.Value = math.NaN()
+	}
+	if !(total.Whole > 0) || math.IsNaN(r.Value) {
 		return r
 	}
 	effect, df := designEffect(all, r.Value)

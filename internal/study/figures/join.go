@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,7 @@ func Join(studies []*Study) *Study {
 			series.Name = s.nameBeside(studies, series.Name)
 			joined.Series = append(joined.Series, series)
 		}
+		joined.Interrupted = cmp.Or(joined.Interrupted, s.Interrupted)
 		if len(joined.Objectives) == 0 {
 			joined.Objectives = s.Objectives
 		}

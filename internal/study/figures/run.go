@@ -50,6 +50,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 	}
 	for _, r := range runs {
 		if r.Interrupted != "" {
+			s.Interrupted = r.Interrupted
 			s.Warnings = append(s.Warnings, "The sweep did not come to its end: "+r.Interrupted)
 		}
 	}

@@ -40,6 +40,9 @@ type Study struct {
 	Series []Series
 	// Notes say what a reader has to know of how the figures came about.
 	Notes []string
+	// Interrupted says why a sweep did not come to its end, so that levels may be
+	// missing; "" when it did, or the file does not tell.
+	Interrupted string
 	// Warnings concern the measurement as a whole.
 	Warnings []string
 	// Capacities are what the sweep proved of each variant.
@@ -80,8 +83,8 @@ type Level struct {
 	Server  []ServerFigure
 	// Families of metrics that were found, by their source.
 	Families map[string][]string
-	// Drift is the change of TTFT from the first to the last block, as a share
-	// of its mean, where it is beyond chance; 0 otherwise.
+	// Drift is ln(TTFT at the end / TTFT at the begin) of the measurement, where it is
+	// beyond chance; 0 otherwise.
 	Drift    float64
 	Warnings []string
 }
@@ -150,13 +153,6 @@ func (s Series) Level(at float64) (Level, bool) {
 		return Level{}, false
 	}
 	return s.Levels[i], true
-}
-
-// Reached is the series without the levels that were not reached: what
-// conclusions are drawn from.
-func (s Series) Reached() Series {
-	s.Levels = slices.DeleteFunc(slices.Clone(s.Levels), func(l Level) bool { return l.NotReached != "" })
-	return s
 }
 
 // Any reports whether something holds of any level.

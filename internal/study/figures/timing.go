@@ -122,17 +122,17 @@ func (l *Level) addLags(results []runfile.Result) {
 	}
 }
 
-// drift is the change of the blocks' mean TTFT over a measurement, as a share
-// of the mean, when a straight line through them rises or falls by more than
-// chance (|t| > 4, which 30 blocks of one distribution reach in 1 of 2,000
-// runs); the largest of the repetitions, else 0.
+// drift is ln of what the blocks' mean TTFT at the end of a measurement is to that
+// at its begin, when a straight line through their logarithms rises or falls by
+// more than chance (|t| > 4, which 30 blocks of one distribution reach in 1 of
+// 2,000 runs); the largest of the repetitions, else 0.
 func drift(results []runfile.Result) float64 {
 	largest := 0.0
 	for _, series := range timingSeries(results, TTFT, AllTurns) {
 		var means []float64
 		for _, b := range series {
-			if n := b.Values.Count(); n > 0 {
-				means = append(means, b.Values.Sum()/float64(n))
+			if sum := b.Values.Sum(); sum > 0 {
+				means = append(means, math.Log(sum/float64(b.Values.Count())))
 			}
 		}
 		if d, t := slope(means); math.Abs(t) > 4 && math.Abs(d) > math.Abs(largest) {
@@ -165,8 +165,8 @@ func disagreement(results []runfile.Result) string {
 		1000*a.Value, results[low].Repetition, 1000*b.Value, results[high].Repetition)
 }
 
-// slope fits a line through y at 0, 1, 2, …: its change from end to end over
-// the mean of y, and Student's t of it.
+// slope fits a line through y at 0, 1, 2, …: its change from end to end, and
+// Student's t of it.
 func slope(y []float64) (change, t float64) {
 	n := float64(len(y))
 	if n < 6 {
@@ -178,11 +178,11 @@ func slope(y []float64) (change, t float64) {
 		dx, dy := float64(i)-middle, v-mean
 		sxx, sxy, syy = sxx+dx*dx, sxy+dx*dy, syy+dy*dy
 	}
-	if mean == 0 || syy == 0 {
+	if syy == 0 {
 		return 0, 0
 	}
 	r := sxy / math.Sqrt(sxx*syy)
-	return sxy / sxx * (n - 1) / mean, r * math.Sqrt((n-2)/(1-r*r))
+	return sxy / sxx * (n - 1), r * math.Sqrt((n-2)/(1-r*r))
 }
 
 // addRates adds what is counted per second of measured time, and per turn.

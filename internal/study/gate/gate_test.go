@@ -2,6 +2,9 @@ package gate
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,63 +93,133 @@ func slower() *figures.Study {
 func TestCheck(t *testing.T) {
 	s := slower()
 	for _, tt := range []struct {
-		text            string
-		failed, unknown bool
-		detail          string
+		text   string
+		want   Result
+		detail string
 	}{
-		{"capacity<baseline*0.9", true, false, "capacity 40, limit 90"},
-		{"capacity<baseline*0.3", false, false, "capacity 40, limit 30"},
-		{"ttft_p50>800ms", true, false, "at concurrency 100, limit 800ms"},
-		{"ttft_p50@40>800ms", false, false, "at concurrency 40, limit 800ms"},
-		{"ttft_p50>baseline*1.7", true, false, ", limit "},
-		{"ttft_p50>baseline*2", false, false, ", limit "},
-		{"tops<baseline*0.4", false, false, ", limit "},
-		{"ttft_p50@70>1s", true, true, "no level has the figure"},
+		{"capacity<baseline*0.9", Fail, "capacity 40, limit 72 to 90"},
+		{"capacity<baseline*0.3", Pass, "capacity 40, limit 24 to 30"},
+		{"ttft_p50>800ms", Fail, "at concurrency 100, limit 800ms"},
+		{"ttft_p50@40>800ms", Pass, "at concurrency 40, limit 800ms"},
+		{"ttft_p50>baseline*1.7", Fail, ", limit "},
+		{"ttft_p50>baseline*2", Pass, ", limit "},
+		{"ttft_p50>baseline*1.8", Inconclusive, "within noise: measure longer"},
+		{"tops<baseline*0.4", Pass, ", limit "},
+		{"ttft_p50@70>1s", Inconclusive, "no such level was measured"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			conditions, err := Parse(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all := Check(s, conditions)
-			if len(all) != 1 || all[0].Series != "branch" {
-				t.Fatalf("%d outcomes: %+v", len(all), all)
-			}
-			if o := all[0]; o.Failed != tt.failed || o.Unknown != tt.unknown || !strings.Contains(o.Detail, tt.detail) {
-				t.Errorf("failed %v, unknown %v, %q; want %v, %v, %q", o.Failed, o.Unknown, o.Detail, tt.failed, tt.unknown, tt.detail)
+			if o := only(t, s, tt.text); o.Series != "branch" || o.Result != tt.want || !strings.Contains(o.Detail, tt.detail) {
+				t.Errorf("%s: %d, %q; want %d, %q", o.Series, o.Result, o.Detail, tt.want, tt.detail)
 			}
 		})
+	}
+}
+
+// only is the outcome of one condition.
+func only(t *testing.T, s *figures.Study, text string) Outcome {
+	t.Helper()
+	conditions, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := Check(s, conditions)
+	if len(all) != 1 {
+		t.Fatalf("%d outcomes: %+v", len(all), all)
+	}
+	return all[0]
+}
+
+// TestBetween: a condition holds, does not, or neither is shown, by where the value
+// and the limit can be.
+func TestBetween(t *testing.T) {
+	for _, tt := range []struct {
+		op                     string
+		low, high, least, most float64
+		want                   Result
+	}{
+		{">", 9, 11, 8, 8, Fail}, {">", 9, 11, 10, 10, Inconclusive}, {">", 9, 11, 11, 11, Pass}, {">=", 9, 11, 11, 11, Inconclusive},
+		{"<", 9, 11, 12, 12, Fail}, {"<", 9, 11, 10, 10, Inconclusive}, {"<", 9, 11, 9, 9, Pass}, {"<=", 9, 11, 9, 9, Inconclusive},
+		{"<", 40, math.Inf(1), 40, 40, Pass}, {"<", 40, math.Inf(1), 50, 50, Inconclusive},
+		{">", 9, 11, 8, 10, Inconclusive}, {"<", 9, 11, 10, 12, Inconclusive}, {"<", 9, 11, 12, 14, Fail},
+	} {
+		o := Outcome{Condition: Condition{Op: tt.op}}
+		if got := o.between(tt.low, tt.high, tt.least, tt.most); got != tt.want {
+			t.Errorf("%g to %g %s %g to %g: %d, want %d", tt.low, tt.high, tt.op, tt.least, tt.most, got, tt.want)
+		}
 	}
 }
 
 // TestStoppedBaseline: a baseline that was stopped below the level at which the
 // other fails says nothing of its capacity; above it, it does.
 func TestStoppedBaseline(t *testing.T) {
-	for levels, unknown := range map[int]bool{1: true, 2: false} {
+	for levels, want := range map[int]Result{1: Inconclusive, 2: Pass} {
 		s := slower()
 		s.Series[0].Levels = s.Series[0].Levels[:levels]
-		conditions, err := Parse("capacity<baseline*0.3")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o := Check(s, conditions)[0]; o.Unknown != unknown || o.Failed != unknown {
+		if o := only(t, s, "capacity<baseline*0.3"); o.Result != want {
 			t.Errorf("baseline of %d levels: %+v", levels, o)
 		}
 	}
 }
 
-// TestUnknownLevelsAreNamed: a gate that opens says which levels it did not see.
-func TestUnknownLevelsAreNamed(t *testing.T) {
-	s := slower()
-	delete(s.Series[1].Levels[2].Figures, figures.TTFTP50)
-	conditions, err := Parse("ttft_p50>10s,ttft_p50>baseline*9")
-	if err != nil {
-		t.Fatal(err)
+// TestWhatIsNotSeenPassesNothing: a level without the figure, one that was not
+// reached and one that the prober itself distorts let no condition pass, unless it is
+// about other levels; what fails elsewhere fails.
+func TestWhatIsNotSeenPassesNothing(t *testing.T) {
+	whole := slower()
+	for name, tt := range map[string]struct {
+		change func(l *figures.Level)
+		why    string
+	}{
+		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is not known"},
+		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
+		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms of the TTFT"},
+		"starved":     {func(l *figures.Level) { l.Spoiled = true }, "the prober itself was late or could not send"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := changed(whole, 1, tt.change)
+			for text, want := range map[string]Result{
+				"ttft_p50>10s": Inconclusive, "ttft_p50>baseline*9": Inconclusive, "ttft_p50@80>10s": Pass, "ttft_p50>1ms": Fail,
+			} {
+				o := only(t, s, text)
+				if o.Result != want || want == Inconclusive && !(strings.Contains(o.Detail, "; nothing is concluded at 100: ") && strings.Contains(o.Detail, tt.why)) {
+					t.Errorf("%s: %d, %q; want %d", text, o.Result, o.Detail, want)
+				}
+			}
+			s.Interrupted = "by a signal"
+			if o := only(t, s, "ttft_p50@80>10s"); o.Result != Pass {
+				t.Errorf("of a level that was measured: %+v", o)
+			}
+			s = changed(whole, 0, tt.change) // and the baseline's
+			if o := only(t, s, "ttft_p50>baseline*9"); o.Result != Inconclusive || !strings.Contains(o.Detail, "baseline") {
+				t.Errorf("of the baseline: %+v", o)
+			}
+		})
 	}
-	for _, o := range Check(s, conditions) {
-		if o.Failed || !strings.HasSuffix(o.Detail, "; not known at 100") {
-			t.Errorf("%s: failed %v, %q", o.Text, o.Failed, o.Detail)
-		}
+}
+
+func TestInterruptedSweepPassesNothing(t *testing.T) {
+	s := slower()
+	s.Interrupted = "by a signal"
+	if o := only(t, s, "ttft_p50>10s"); o.Result != Inconclusive || !strings.Contains(o.Detail, "did not come to its end, so levels may be missing: by a signal") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// changed is a study of which the third level of a series is another.
+func changed(s *figures.Study, series int, change func(*figures.Level)) *figures.Study {
+	copied := *s
+	copied.Series = slices.Clone(s.Series)
+	copied.Series[series].Levels = slices.Clone(s.Series[series].Levels)
+	l := &copied.Series[series].Levels[2]
+	l.Figures = maps.Clone(l.Figures)
+	change(l)
+	return &copied
+}
+
+// TestNoErrorsAreNoMoreThanNone: a ratio to 0 has no interval.
+func TestNoErrorsAreNoMoreThanNone(t *testing.T) {
+	if o := only(t, slower(), "error_pct>baseline*1.5"); o.Result != Pass {
+		t.Errorf("%+v", o)
 	}
 }
 
@@ -157,19 +230,19 @@ func TestAloneThereIsNoBaseline(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := Check(s, conditions)
-	if !all[0].Unknown || all[1].Failed || !all[2].Unknown || !Failed(all) {
+	if all[0].Result != Inconclusive || all[1].Result != Pass || all[2].Result != Inconclusive || Gate(all) != Inconclusive || Gate(all[1:2]) != Pass {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestMarkdown(t *testing.T) {
 	s := slower()
-	conditions, err := Parse("capacity<baseline*0.9,error_pct>5%")
+	conditions, err := Parse("capacity<baseline*0.9,error_pct>5%,ttft_p50@7>1s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := Markdown(s, Check(s, conditions))
-	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40, limit 90 |", "| ✅ | `error_pct>5%` | branch |"} {
+	for _, want := range []string{"### Performance gate **failed**", "| ❌ | `capacity<baseline*0.9` | branch | capacity 40, limit 72 to 90 |", "| ✅ | `error_pct>5%` | branch |", "| ❔ | `ttft_p50@7>1s` | branch |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, text)
 		}

@@ -14,7 +14,7 @@ import (
 type builder struct {
 	s        *figures.Study
 	capacity []analysis.Compliance
-	warnings []string
+	warnings [][]analysis.Warning
 	// level heads the first column: "Concurrency" or "Rate".
 	level string
 	// compares says that there are several series; the first is the baseline.
@@ -31,18 +31,18 @@ func Build(s *figures.Study) (Document, error) {
 	}
 	level := s.LevelName()
 	b := &builder{
-		s: s, capacity: analysis.Comply(s), warnings: analysis.Warnings(s), level: strings.ToUpper(level[:1]) + level[1:],
+		s: s, capacity: analysis.Comply(s), warnings: analysis.Group(analysis.Warnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
 		compares: len(s.Series) > 1, baseline: s.Series[0], doc: Document{Title: s.Title},
+	}
+	b.first()
+	if n := len(b.warnings); n > 0 {
+		b.doc.Lead = append(b.doc.Lead, fmt.Sprintf("**Warnings:** %d, below; read them before relying on a figure.", n))
 	}
 	if !s.Generated.IsZero() {
 		b.doc.Lead = append(b.doc.Lead, "**Generated:** "+s.Generated.UTC().Format("2006-01-02 15:04:05")+" UTC")
 	}
 	b.findings()
-	if len(b.warnings) > 0 {
-		w := b.section("Warnings")
-		w.paragraph("What keeps these figures from being taken at face value:")
-		w.list(b.warnings)
-	}
+	b.warn()
 	b.table("Test Methodology", parameters(s.Method))
 	b.table("Deployment Details", parameters(s.Deployment))
 	b.compliance()
@@ -57,6 +57,40 @@ func Build(s *figures.Study) (Document, error) {
 	b.notes()
 	b.section("Reference Data (JSON)").add(Block{Code: brief(s), Language: "json"})
 	return b.doc, nil
+}
+
+// warn lists the warnings, one for each cause: the worst, and where else.
+func (b *builder) warn() {
+	if len(b.warnings) == 0 {
+		return
+	}
+	s := b.section("Warnings")
+	s.paragraph("What keeps these figures from being taken at face value:")
+	var lines []string
+	for _, group := range b.warnings {
+		lines = append(lines, group[0].String())
+		if others := places(group[1:]); others != "" {
+			lines[len(lines)-1] += fmt.Sprintf(" That is the worst of %d; the others: %s.", len(group), others)
+		}
+	}
+	s.list(lines)
+}
+
+// places are where warnings are: "kv, concurrency 40, 50; rr, concurrency 40".
+func places(all []analysis.Warning) string {
+	var where []string
+	levels := map[string][]float64{}
+	for _, w := range all {
+		if levels[w.Where] == nil {
+			where = append(where, w.Where)
+		}
+		levels[w.Where] = append(levels[w.Where], w.At)
+	}
+	for i, name := range where {
+		slices.Sort(levels[name])
+		where[i] = name + " " + runfile.FormatLevels(levels[name], ", ")
+	}
+	return strings.Join(where, "; ")
 }
 
 // section starts a section and returns it to be filled.
@@ -92,7 +126,12 @@ func at(v float64) string { return fmt.Sprintf("%g", v) }
 type column struct {
 	title string
 	cell  func(figures.Level) Cell
+	// of leaves out the series of which it does not hold; nil leaves out none.
+	of func(figures.Series) bool
 }
+
+// shows reports whether a series has the column.
+func (c column) shows(s figures.Series) bool { return c.of == nil || c.of(s) }
 
 // byLevel is a table with a row per level, and each column once per series; it
 // has no rows without columns.
@@ -100,6 +139,9 @@ func (b *builder) byLevel(columns ...column) Table {
 	t := Table{Header: []string{b.level}}
 	for _, c := range columns {
 		for _, s := range b.s.Series {
+			if !c.shows(s) {
+				continue
+			}
 			title := c.title
 			if b.compares {
 				title = s.Name + " " + title
@@ -114,6 +156,9 @@ func (b *builder) byLevel(columns ...column) Table {
 		row := cells(at(v))
 		for _, c := range columns {
 			for _, s := range b.s.Series {
+				if !c.shows(s) {
+					continue
+				}
 				cell := Cell{"–", Unknown}
 				if l, ok := s.Level(v); ok {
 					cell = mark(c.cell(l), l)
@@ -126,9 +171,9 @@ func (b *builder) byLevel(columns ...column) Table {
 	return t
 }
 
-// mark tells the figure of a level that was not reached from others.
+// mark tells the figure of a level of which nothing is concluded from others.
 func mark(c Cell, l figures.Level) Cell {
-	if l.NotReached != "" {
+	if analysis.Unsound(l) != "" {
 		c.Text += " †"
 	}
 	return c
@@ -139,7 +184,7 @@ func (b *builder) known(metrics ...figures.Metric) []column {
 	var all []column
 	for _, m := range metrics {
 		if b.s.Has(m) {
-			all = append(all, column{m.Title(), func(l figures.Level) Cell { return figure(m, l) }})
+			all = append(all, column{title: m.Title(), cell: func(l figures.Level) Cell { return figure(m, l) }})
 		}
 	}
 	return all
@@ -159,7 +204,7 @@ func (b *builder) where(holds func(figures.Level) bool, title string, cell func(
 	if !b.s.Any(holds) {
 		return nil
 	}
-	return []column{{title, cell}}
+	return []column{{title: title, cell: cell}}
 }
 
 // parameters is a table of names and values. What holds for some variants only
@@ -192,8 +237,8 @@ func parameters(list []runfile.Parameter) Table {
 func (b *builder) notes() {
 	s := b.section("How to Read This")
 	var marks []string
-	if b.s.Any(func(l figures.Level) bool { return l.NotReached != "" }) {
-		marks = []string{"† marks the figures of a level that was not reached: it did not carry 95 % of the load that it is named by, so nothing is concluded from them."}
+	if b.s.Any(func(l figures.Level) bool { return analysis.Unsound(l) != "" }) {
+		marks = []string{"† marks the figures of a level of which nothing is concluded: it did not carry 95 % of the load that it is named by, or the prober itself distorted them."}
 	}
 	s.list(append([]string{
 		"A range in parentheses is the 95 % confidence interval. It holds for turns that resemble their neighbours in time. A quantile without enough turns for one is marked, and judges nothing: “236ms (212 of 368 turns)” says how many there are and how many it takes at least. “?” is an end of the interval that turns so alike do not support: the level drifts, or was measured for too short a time.",

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"synthetic/internal/study/analysis"
@@ -37,11 +36,11 @@ type pair struct{ base, other figures.Level }
 
 func (p pair) delta(m figures.Metric) analysis.Delta { return analysis.Between(m, p.base, p.other) }
 
-// shared are the levels that a series and the baseline reached.
+// shared are the sound levels that a series has in common with the baseline.
 func (b *builder) shared(series figures.Series) []pair {
 	var both []pair
-	for _, l := range series.Reached().Levels {
-		if x, ok := b.baseline.Reached().Level(l.At); ok {
+	for _, l := range analysis.Sound(series).Levels {
+		if x, ok := analysis.Sound(b.baseline).Level(l.At); ok {
 			both = append(both, pair{x, l})
 		}
 	}
@@ -76,7 +75,7 @@ func improvement(d analysis.Delta) Cell {
 	if !d.Known || d.Large() {
 		return change(d) // a percentage of thousands tells nobody anything
 	}
-	return Cell{Text: fmt.Sprintf("%.1f%%", math.Round(d.Improvement()*10)/10+0) + d.Caveat()} // adding 0 makes −0 a 0
+	return Cell{Text: analysis.Gain(d.Metric, d.Improvement()) + d.Caveat()}
 }
 
 // change is judged unless something keeps it from being taken for one.
@@ -135,27 +134,28 @@ func (b *builder) summaries() {
 }
 
 func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	x := analysis.Summarize(series.Reached().Levels, func(l figures.Level) float64 {
-		base, _ := b.baseline.Reached().Level(l.At)
+	x := analysis.Summarize(analysis.Sound(series).Levels, func(l figures.Level) float64 {
+		base, _ := analysis.Sound(b.baseline).Level(l.At)
 		return analysis.Between(m, base, l).Improvement()
 	})
 	if !x.Known {
 		return nil
 	}
 	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
+	first, last := analysis.Gain(m, x.First.Value), analysis.Gain(m, x.Last.Value)
 	if x.Levels == 1 {
-		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value)}
+		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first)}
 	}
 	detours := "."
 	if x.Against > 0 {
 		detours = fmt.Sprintf(", though %d of %d steps go the other way.", x.Against, x.Levels-1)
 	}
 	return []string{
-		fmt.Sprintf("**%s at lowest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.First.At), x.First.Value),
-		fmt.Sprintf("**%s at highest %s (%s):** %.1f%%", name, b.s.LevelName(), at(x.Last.At), x.Last.Value),
-		fmt.Sprintf("**%s, peak and range:** %.1f%% at %s, from %.1f%% (at %s), average %.1f%%", name, x.Most.Value, at(x.Most.At), x.Least.Value, at(x.Least.At), x.Mean),
-		fmt.Sprintf("**%s, trend:** %s from %.1f%% at %s to %.1f%% at %s%s", name, x.Trend(),
-			x.First.Value, at(x.First.At), x.Last.Value, at(x.Last.At), detours),
+		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first),
+		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), at(x.Last.At), last),
+		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, analysis.Gain(m, x.Most.Value), at(x.Most.At),
+			analysis.Gain(m, x.Least.Value), at(x.Least.At), analysis.Gain(m, x.Mean)),
+		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.Trend(), first, at(x.First.At), last, at(x.Last.At), detours),
 	}
 }
 
@@ -163,7 +163,7 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 func rangeLines(series figures.Series) []string {
 	var lines []string
 	summary := func(m figures.Metric) analysis.Summary {
-		return analysis.Summarize(series.Reached().Levels, func(l figures.Level) float64 { return l.Value(m) })
+		return analysis.Summarize(analysis.Sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
 	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
 		if x := summary(m); x.Known {

@@ -10,28 +10,24 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// findings come first: what a reader wants to know.
+// findings follow the verdict: what holds of each series by itself.
 func (b *builder) findings() {
 	s := b.section("Findings")
 	var lines []string
-	if b.compares {
-		lines = append(lines, b.decisions()...)
-	}
-	if len(b.s.Objectives) > 0 {
+	if b.compares && len(b.s.Objectives) > 0 {
 		for _, c := range b.capacity {
 			lines = append(lines, b.finding(c))
 		}
 	}
 	lines = append(lines, b.notReached()...)
-	for _, series := range b.s.Series {
-		lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
-	}
-	if n := len(b.warnings); n > 0 {
-		lines = append(lines, fmt.Sprintf("Warnings: %d. They follow below; read them before relying on a figure.", n))
+	if b.compares {
+		for _, series := range b.s.Series {
+			lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
+		}
 	}
 	s.list(lines)
 	if !b.compares {
-		b.sub("Over All Levels").list(rangeLines(b.baseline))
+		s.list(rangeLines(b.baseline))
 	}
 }
 
@@ -61,7 +57,7 @@ func (b *builder) finding(c analysis.Compliance) string {
 	slos, level := b.wanted(" and "), b.s.LevelName()
 	switch {
 	case !c.Judged:
-		return fmt.Sprintf("%s could not be judged by %s: no %s has the figures.", c.Series, slos, level)
+		return fmt.Sprintf("%s could not be judged by %s: %s.", c.Series, slos, b.spoiled(c.Series))
 	case c.Highest == 0:
 		return fmt.Sprintf("%s meets %s at no %s that was measured.", c.Series, slos, level)
 	}
@@ -70,22 +66,6 @@ func (b *builder) finding(c analysis.Compliance) string {
 		higher = " That is the highest that was reached: measure higher to find its capacity."
 	}
 	return fmt.Sprintf("%s meets %s up to %s %s%s.%s", c.Series, slos, level, at(c.Highest), b.unproven(c), higher)
-}
-
-// decisions say of every other series how it stands against the baseline, and by
-// what that was decided.
-func (b *builder) decisions() (lines []string) {
-	base := b.capacity[0]
-	for i, series := range b.s.Series[1:] {
-		own := b.capacity[i+1]
-		d := analysis.Decide(b.s, series, base, own)
-		line := "**" + d.Sentence() + "**"
-		if d.By != analysis.ByCapacity {
-			line += " " + b.noCapacity(base, own)
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // noCapacity says why the capacity does not decide.
@@ -134,7 +114,7 @@ func (b *builder) compliance() {
 	s := b.section("SLO Compliance Matrix")
 	s.paragraph("PASS = " + b.wanted(" AND "))
 	undecided := false
-	s.table(b.byLevel(column{"SLO", func(l figures.Level) Cell {
+	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) Cell {
 		v := analysis.Judge(b.s.Objectives, l)
 		undecided = undecided || v.Standing == runfile.Undecided
 		return judged(v)
@@ -194,8 +174,6 @@ func against(i int, c, base analysis.Compliance) string {
 		return "not known"
 	case base.Highest == 0:
 		return "the baseline has none"
-	case c.Highest == base.Highest:
-		return "0%"
 	}
-	return fmt.Sprintf("%+.0f%%", c.ChangePct)
+	return analysis.Change(1+c.ChangePct/100, 0)
 }

@@ -11,17 +11,24 @@ import (
 	"synthetic/internal/study/figures"
 )
 
-// curves adds the picture of a latency: its quantiles over the levels, the SLO
-// and the knee.
-func (b *builder) curves(s *Section, t figures.Timing) {
+// curves is the picture of a latency: quantiles over the levels, the SLO and the
+// knee; nil when there are too few points. Of several series it has two, the median
+// and that of the SLO: more lines than that cannot be told apart.
+func (b *builder) curves(t figures.Timing) *Picture {
 	var keys []figures.Metric
 	for i := range figures.Quantiles() {
-		if k := t.Quantile(figures.AllTurns, i); b.drawable(k) {
-			keys = append(keys, k)
-		}
+		keys = append(keys, t.Quantile(figures.AllTurns, i))
 	}
-	if b.compares && len(keys) > 2 {
-		keys = keys[:2] // more lines than that cannot be told apart
+	keys = slices.DeleteFunc(keys, func(k figures.Metric) bool { return !b.drawable(k) })
+	most := len(figures.Quantiles())
+	if b.compares {
+		most = 2
+	}
+	keys = keys[:min(most, len(keys))]
+	for _, o := range b.s.Objectives {
+		if k := o.Metric(); o.Timing == t && o.Turns == figures.AllTurns && !slices.Contains(keys, k) && b.drawable(k) {
+			keys = append(keys[:min(most-1, len(keys))], k)
+		}
 	}
 	title := strings.ToUpper(strings.ReplaceAll(string(t), "_", " "))
 	if t == figures.Latency {
@@ -30,7 +37,7 @@ func (b *builder) curves(s *Section, t figures.Timing) {
 	if len(keys) == 1 {
 		title = keys[0].Title()
 	}
-	b.draw(s, string(t), title, "ms", keys)
+	return b.draw(string(t), title, "ms", keys)
 }
 
 // drawable reports whether a figure is known at two levels of a series or more.
@@ -49,15 +56,15 @@ func known(series figures.Series, key figures.Metric) int {
 	return n
 }
 
-// picture adds the picture of a single metric.
-func (b *builder) picture(s *Section, key figures.Metric) {
+// picture is that of a single metric.
+func (b *builder) picture(key figures.Metric) *Picture {
 	unit := map[figures.Metric]string{figures.OutputTokensPerSecond: "output tokens/s", figures.GoodputPerSecond: "turns/s"}[key]
 	title, _, _ := strings.Cut(key.Title(), " (")
-	b.draw(s, string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
+	return b.draw(string(key), title, cmp.Or(unit, key.Unit()), []figures.Metric{key})
 }
 
-// draw adds a picture unless there are too few points for a curve.
-func (b *builder) draw(s *Section, name, title, unit string, keys []figures.Metric) {
+// draw is a picture, nil when there are too few points for a curve.
+func (b *builder) draw(name, title, unit string, keys []figures.Metric) *Picture {
 	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.level}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
@@ -73,10 +80,10 @@ func (b *builder) draw(s *Section, name, title, unit string, keys []figures.Metr
 		}
 	}
 	if len(c.Series) == 0 {
-		return
+		return nil
 	}
 	c.Marks = b.marks(keys)
-	s.add(Block{Picture: &Picture{File: name + ".svg", Alt: c.Title, SVG: c.SVG()}})
+	return &Picture{File: name + ".svg", Chart: c}
 }
 
 func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) string {
@@ -102,12 +109,12 @@ func points(series figures.Series, key figures.Metric) []draw.Point {
 	return all
 }
 
-// marks are the SLO of a figure and the knee of every series.
+// marks are the SLOs of the figures and the knee of every series.
 func (b *builder) marks(keys []figures.Metric) []draw.Mark {
 	var marks []draw.Mark
 	for _, o := range b.s.Objectives {
-		if timing, turns, _ := keys[0].Latency(); timing != figures.NoTiming && o.Timing == timing && o.Turns == turns {
-			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN()})
+		if slices.Contains(keys, o.Metric()) {
+			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Limit: true})
 		}
 	}
 	for i, series := range b.s.Series {

@@ -13,12 +13,16 @@ import (
 
 	"synthetic/internal/draw"
 	"synthetic/internal/markdown"
+	"synthetic/internal/webpage"
 )
 
 // Document is a report without a format.
 type Document struct {
 	Title string
-	// Lead are lines below the title: when, and what came out.
+	// Verdicts and the picture are the first screen.
+	Verdicts []Verdict
+	Picture  *Picture
+	// Lead are lines below it: when, and what to beware of.
 	Lead     []string
 	Sections []Section
 }
@@ -83,11 +87,26 @@ func cell(known bool, text string) Cell {
 	return Cell{Text: text}
 }
 
-// Picture is an SVG file that lies beside the report.
+// Picture is a chart, and the name of the SVG file that lies beside the report.
 type Picture struct {
-	// File is its name, Alt says what it shows.
-	File, Alt string
-	SVG       []byte
+	File  string
+	Chart draw.Chart
+}
+
+// pictures are all of the document.
+func (d Document) pictures() []*Picture {
+	var all []*Picture
+	if d.Picture != nil {
+		all = append(all, d.Picture)
+	}
+	for _, section := range d.Sections {
+		for _, b := range section.Blocks {
+			if b.Picture != nil {
+				all = append(all, b.Picture)
+			}
+		}
+	}
+	return all
 }
 
 func (s *Section) add(b Block)           { s.Blocks = append(s.Blocks, b) }
@@ -97,6 +116,13 @@ func (s *Section) paragraph(text string) { s.add(Block{Paragraph: text}) }
 func (s *Section) list(items []string) {
 	if len(items) > 0 {
 		s.add(Block{List: items})
+	}
+}
+
+// picture adds a picture unless there is none.
+func (s *Section) picture(p *Picture) {
+	if p != nil {
+		s.add(Block{Picture: p})
 	}
 }
 
@@ -130,13 +156,13 @@ func (d Document) Markdown() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// HTML is the document as one page that needs nothing beside it: pictures are
-// within, and there are no scripts.
+// HTML is the document as one page that needs nothing beside it. Without scripts
+// its pictures are still there.
 func (d Document) HTML() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
 		"text": inline, "anchor": anchor,
-		"svg":    func(p *Picture) htmltemplate.HTML { return htmltemplate.HTML(p.SVG) }, // drawn by us, its texts escaped
-		"colors": func() htmltemplate.CSS { return htmltemplate.CSS(draw.StyleSheet()) },
+		"figure": func(p *Picture) (htmltemplate.HTML, error) { return webpage.Figure(p.Chart) },
+		"style":  webpage.Style, "charts": webpage.Charts,
 	}).Parse(pageSource))
 	var b bytes.Buffer
 	if err := page.Execute(&b, d); err != nil {

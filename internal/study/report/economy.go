@@ -2,8 +2,10 @@ package report
 
 import (
 	"math"
+	"strings"
 
 	"synthetic/internal/draw"
+	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
@@ -16,15 +18,27 @@ func (b *builder) economy() {
 	s := b.section("Speed for Users and Yield of GPUs")
 	s.paragraph("Tokens/s per user is the pace of the typical stream (1 / TPOT p50). More load moves a point to the left and up, until it only moves left: beyond the knee users lose speed and no GPU gives more.")
 	s.table(b.byLevel(columns...))
+	if p := b.pareto(); p != nil && b.doc.Picture.File != p.File {
+		s.picture(p)
+	}
+}
+
+// pareto is the picture of what one user gets against what a GPU gives, or all of
+// them where their number is not known: a point per level; nil without such figures.
+func (b *builder) pareto() *Picture {
+	yield, of := figures.TokensPerGPU, "tokens/s per GPU"
+	if !b.s.Has(yield) {
+		yield, of = figures.OutputTokensPerSecond, "output tokens/s"
+	}
 	c := draw.Chart{
-		Title: "Output tokens/s per GPU by tokens/s per user", X: draw.Axis{Label: "Tokens/s per user"},
-		Y: draw.Axis{Label: "tokens/s per GPU", Unit: "tokens/s per GPU"},
+		Title: strings.ToUpper(of[:1]) + of[1:] + " by tokens/s per user",
+		X:     draw.Axis{Label: "Tokens/s per user"}, Y: draw.Axis{Label: of, Unit: of},
 	}
 	for i, series := range b.s.Series {
 		line := draw.Series{Name: series.Name, Color: i}
 		at := knee(series)
-		for _, l := range series.Reached().Levels {
-			x, y := l.Value(figures.TokensPerUser), l.Value(figures.TokensPerGPU)
+		for _, l := range analysis.Sound(series).Levels {
+			x, y := 1000/l.Value(figures.TPOTP50), l.Value(yield)
 			if math.IsNaN(x) || math.IsNaN(y) {
 				continue
 			}
@@ -37,7 +51,8 @@ func (b *builder) economy() {
 			c.Series = append(c.Series, line)
 		}
 	}
-	if len(c.Series) > 0 {
-		s.add(Block{Picture: &Picture{File: "pareto.svg", Alt: c.Title, SVG: c.SVG()}})
+	if len(c.Series) == 0 {
+		return nil
 	}
+	return &Picture{File: "pareto.svg", Chart: c}
 }

@@ -41,12 +41,8 @@ func Files(s *figures.Study) ([]File, error) {
 		}
 		files = append(files, File{format.name, data})
 	}
-	for _, section := range d.Sections {
-		for _, b := range section.Blocks {
-			if b.Picture != nil {
-				files = append(files, File{b.Picture.File, b.Picture.SVG})
-			}
-		}
+	for _, p := range d.pictures() {
+		files = append(files, File{p.File, p.Chart.SVG()})
 	}
 	return files, nil
 }

@@ -87,8 +87,12 @@ func JSON(s *figures.Study) ([]byte, error) {
 		}
 		compliant.add(c.Series, level)
 	}
+	warnings := []string{}
+	for _, w := range analysis.Warnings(s) {
+		warnings = append(warnings, w.String())
+	}
 	data, err := json.MarshalIndent(append(head(s), object{
-		{"slos", objectives}, {"levels", levelsJSON(s, levelJSON)}, {"highest_compliant", compliant}, {"warnings", analysis.Warnings(s)},
+		{"slos", objectives}, {"levels", levelsJSON(s, levelJSON)}, {"highest_compliant", compliant}, {"warnings", warnings},
 	}...), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding a report's data: %w", err)

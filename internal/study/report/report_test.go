@@ -16,6 +16,7 @@ import (
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/webpage"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -155,8 +156,8 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// TestPage: one page, no address beside its own, nothing that runs, and text
-// of others escaped.
+// TestPage: one page, no address beside its own, nothing that runs but the charts'
+// own script, and text of others escaped.
 func TestPage(t *testing.T) {
 	s := routings()
 	s.Title = `<script>alert("x")</script>`
@@ -170,6 +171,11 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
+	own := "<script>" + string(webpage.Charts()) + "</script>"
+	if n := strings.Count(text, own); n != 1 {
+		t.Errorf("the script of the charts is there %d times", n)
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, own, ""), `<script type="application/json">`, "")
 	for _, bad := range []string{"<script", "<b>text", "src=", "url(", "@import", "<link"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page has %q", bad)
@@ -193,7 +199,7 @@ func TestCellsAreColoredByTheirClass(t *testing.T) {
 	page, err := report.Document{Sections: []report.Section{{Blocks: []report.Block{{Table: &report.Table{
 		Header: []string{"a", "b"}, Rows: [][]report.Cell{{{Text: "PASS"}, {Text: "n/a", Class: report.Good}}},
 	}}}}}}.HTML()
-	if err != nil || !strings.Contains(string(page), `<td>PASS</td><td class="good">n/a</td>`) {
+	if err != nil || !strings.Contains(string(page), `<th scope="row">PASS</th><td class="good">n/a</td>`) {
 		t.Errorf("%v:\n%s", err, page)
 	}
 }
@@ -251,15 +257,15 @@ func TestWinnerAndTies(t *testing.T) {
 		name, want string
 		s          *figures.Study
 	}{
-		{"better", "**b is better than a, by capacity: concurrency 100 against 0.**", variants(2.2, 1)},
-		{"worse", "**b is worse than a, by capacity: concurrency 0 against 100.**", variants(1, 2.2)},
-		{"equal", "**b and a do not differ at equal load beyond noise.** Capacity does not decide: both meet the SLOs up to concurrency 100.", variants(1, 1)},
-		{"two equal", "**c and a do not differ at equal load beyond noise.** Capacity does not decide: both", variants(1, 1, 1)},
+		{"better", "**b is better than a: concurrency 100 (120 misses) against 0 (40 misses).** Decided by capacity.", variants(2.2, 1)},
+		{"worse", "**b is worse than a: concurrency 0 (40 misses) against 100 (120 misses).** Decided by capacity.", variants(1, 2.2)},
+		{"equal", "At equal load no latency and no throughput differs by more than 5%. Capacity does not decide: both meet the SLOs up to concurrency 100.", variants(1, 1)},
+		{"two equal", "**No difference: c against a, TTFT p95 ", variants(1, 1, 1)},
 		{"stopped before the baseline's turn", "Capacity does not decide: b meets the SLOs up to concurrency 100 and a up to 80, which is not proven", stopped(variants(1, 1))},
-		{"capacity does not decide, latency does", "**b is better than a, by latency at equal load: TTFT p50 by ", topped},
+		{"capacity does not decide, latency does", "**b is better than a: TTFT p95 -", topped},
 		{"the highest level is met", "Capacity does not decide: both meet the SLOs up to concurrency 80, the highest that was reached; measure higher.", topped},
 		{"the SLOs are named", "b meets TTFT p99 < 1000ms and TPOT p99 < 60ms up to concurrency 80. That is the highest that was reached: measure higher", topped},
-		{"two better", "**c is better than a, by capacity: concurrency 100 against 0.**", variants(2.2, 1, 1)},
+		{"two better", "**c is better than a: concurrency 100 (120 misses) against 0 (40 misses).**", variants(2.2, 1, 1)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if text := rendered(t, tt.s); !strings.Contains(text, tt.want) {

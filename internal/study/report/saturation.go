@@ -46,7 +46,7 @@ func (b *builder) saturationCells(x analysis.Saturation) []Cell {
 		found(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
 		found(x.ErrorsKnown, x.Sustained.Found, sustained),
 		found(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %+.0f%%)", at(x.From), at(x.Step.At), x.Metric.Title(), x.Step.Value)),
+		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", at(x.From), at(x.Step.At), x.Metric.Title(), analysis.Change(1+x.Step.Value/100, 0))),
 		b.plateau(x.Plateau),
 		found(x.Known, x.Last > 0, at(x.Last)),
 	}
@@ -78,8 +78,8 @@ func (b *builder) shifts() []string {
 	base := analysis.Saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
 		if x := analysis.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
-			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %+.0f%%.",
-				series.Name, at(base.Last), at(x.Last), 100*(x.Last/base.Last-1)))
+			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
+				series.Name, at(base.Last), at(x.Last), analysis.Change(x.Last/base.Last, 0)))
 		}
 	}
 	return out
@@ -123,7 +123,7 @@ func curve(series figures.Series, m figures.Metric) string {
 
 // knee is the last clean level before others; NaN when all are clean or none.
 func knee(series figures.Series) float64 {
-	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b != analysis.Clean && b != analysis.NotReached })
+	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b == analysis.Degrading || b == analysis.Saturated })
 	if i < 1 {
 		return math.NaN()
 	}

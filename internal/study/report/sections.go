@@ -50,7 +50,9 @@ func (b *builder) timing(t figures.Timing, title string) {
 	}
 	s := b.section(title)
 	s.table(b.byLevel(columns...))
-	b.curves(s, t)
+	if t != b.leading() {
+		s.picture(b.curves(t))
+	}
 	b.parts(t)
 }
 
@@ -104,7 +106,7 @@ func (b *builder) errors() {
 	}
 	var outcomes []column
 	for _, outcome := range slices.Sorted(maps.Keys(seen)) {
-		outcomes = append(outcomes, column{outcome, func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
+		outcomes = append(outcomes, column{title: outcome, cell: func(l figures.Level) Cell { return Cell{Text: fmt.Sprint(l.Errors[outcome])} }})
 	}
 	b.subtable("Errors by Outcome", b.byLevel(outcomes...))
 }
@@ -134,7 +136,7 @@ func (b *builder) rates() {
 		if columns := b.known(x.metrics...); len(columns) > 0 {
 			s := b.section(x.title)
 			s.table(b.byLevel(columns...))
-			b.picture(s, x.metrics[0])
+			s.picture(b.picture(x.metrics[0]))
 		}
 	}
 	b.table("The Prober's Own Lateness", b.byLevel(b.known(figures.ScheduleLagP99, figures.ReadLagP99, figures.AddedTTFTP99, figures.AddedGapP99)...))

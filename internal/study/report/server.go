@@ -11,52 +11,130 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// server prints what the deployment said of itself, per source.
-func (b *builder) server() {
-	families, names := map[string][]string{}, map[string][]string{}
-	for _, s := range b.s.Series {
-		for _, l := range s.Levels {
-			for _, f := range l.Server {
-				if !slices.Contains(names[f.Source], f.Name) {
-					names[f.Source] = append(names[f.Source], f.Name)
-				}
+// page is a page of metrics, as each series has it: variants have addresses of
+// their own.
+type page struct {
+	// sources are the addresses, by series; "" where a series has no such page.
+	sources         []string
+	names, families []string
+}
+
+// pages pairs the pages of the series: those of one address, and otherwise those
+// that have the most figures in common.
+func (b *builder) pages() (all []*page) {
+	for i, series := range b.s.Series {
+		own := map[string]*page{}
+		for _, l := range series.Levels {
+			for source, families := range l.Families {
+				own[source] = cmp.Or(own[source], &page{})
+				own[source].add(nil, families)
 			}
-			maps.Copy(families, l.Families)
+			for _, f := range l.Server {
+				own[f.Source] = cmp.Or(own[f.Source], &page{})
+				own[f.Source].add([]string{f.Name}, nil)
+			}
+		}
+		for _, source := range slices.Sorted(maps.Keys(own)) {
+			p := paired(all, i, source, own)
+			if p == nil {
+				p = &page{sources: make([]string, len(b.s.Series))}
+				all = append(all, p)
+			}
+			p.sources[i] = source
+			p.add(own[source].names, own[source].families)
 		}
 	}
-	if len(families) == 0 {
+	return all
+}
+
+// add takes in what is not there yet.
+func (p *page) add(names, families []string) {
+	union := func(a, b []string) []string {
+		a = append(slices.Clone(a), b...)
+		slices.Sort(a)
+		return slices.Compact(a)
+	}
+	p.names, p.families = union(p.names, names), union(p.families, families)
+}
+
+// paired is the page of other series that a source of the i-th one belongs to; nil
+// when there is none. A page of an address that the series has, too, waits for that.
+func paired(all []*page, i int, source string, own map[string]*page) *page {
+	var best *page
+	most := 0
+	for _, p := range all {
+		if slices.Contains(p.sources, source) {
+			return p
+		}
+		taken := p.sources[i] != "" || slices.ContainsFunc(p.sources, func(s string) bool { return s != "" && own[s] != nil })
+		common := 0
+		for _, name := range own[source].names {
+			if slices.Contains(p.names, name) {
+				common++
+			}
+		}
+		if !taken && common > most {
+			best, most = p, common
+		}
+	}
+	return best
+}
+
+// server prints what the deployment said of itself, page by page.
+func (b *builder) server() {
+	all := b.pages()
+	if len(all) == 0 {
 		return
 	}
 	s := b.section("Server Metrics")
-	for _, source := range slices.Sorted(maps.Keys(families)) {
-		slices.SortFunc(names[source], func(x, y string) int {
+	for _, p := range all {
+		slices.SortFunc(p.names, func(x, y string) int {
 			return cmp.Or(cmp.Compare(serverOrder(x), serverOrder(y)), cmp.Compare(x, y))
 		})
 		var columns []column
-		for _, name := range names[source] {
-			columns = append(columns, serverColumn(source, name))
+		for _, name := range p.names {
+			columns = append(columns, b.serverColumn(p, name))
 		}
 		found := "no known family of metrics was found"
-		if len(families[source]) > 0 {
-			found = "found " + strings.Join(families[source], ", ")
+		if len(p.families) > 0 {
+			found = "found " + strings.Join(p.families, ", ")
 		}
-		s.paragraph(fmt.Sprintf("From `%s`: %s. What is not listed was not there.", source, found))
+		s.paragraph(fmt.Sprintf("From %s: %s. What is not listed was not there.", b.addresses(p), found))
 		s.table(b.byLevel(columns...))
 	}
 }
 
-func serverColumn(source, name string) column {
+// addresses names the page, for each series where they differ.
+func (b *builder) addresses(p *page) string {
+	var each, all []string
+	for i, source := range p.sources {
+		if source != "" {
+			each = append(each, fmt.Sprintf("`%s` (%s)", source, b.s.Series[i].Name))
+			all = append(all, source)
+		}
+	}
+	if slices.Sort(all); len(slices.Compact(all)) == 1 {
+		return "`" + all[0] + "`"
+	}
+	return strings.Join(each, ", ")
+}
+
+// serverColumn is a column of the series that have the page.
+func (b *builder) serverColumn(p *page, name string) column {
 	shown := serverFigure{name: name, title: name, scale: 1, decimals: 3}
 	if i := serverOrder(name); i < len(serverFigures()) {
 		shown = serverFigures()[i]
 	}
-	return column{shown.title, func(l figures.Level) Cell {
+	cellOf := func(l figures.Level) Cell {
 		for _, f := range l.Server {
-			if f.Source == source && f.Name == name {
+			if f.Name == name && slices.Contains(p.sources, f.Source) {
 				return Cell{Text: fmt.Sprintf("%.*f%s", shown.decimals, f.Value*shown.scale, shown.unit)}
 			}
 		}
 		return cell(false, "")
+	}
+	return column{shown.title, cellOf, func(s figures.Series) bool {
+		return s.Any(func(l figures.Level) bool { return cellOf(l).Class != Unknown })
 	}}
 }
 

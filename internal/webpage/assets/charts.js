@@ -42,6 +42,9 @@ const charts = (() => {
         const y = u.valToPos(m.y, "y", true);
         ctx.moveTo(bbox.left, y);
         ctx.lineTo(bbox.left + bbox.width, y);
+        ctx.globalAlpha = 0.07;
+        if (m.limit) ctx.fillRect(bbox.left, bbox.top, bbox.width, Math.max(0, y - bbox.top));
+        ctx.globalAlpha = 1;
         ctx.textAlign = "left";
         ctx.fillText(m.text, bbox.left + 4 * devicePixelRatio, y - 3 * devicePixelRatio);
       }
@@ -49,6 +52,8 @@ const charts = (() => {
     }
     ctx.restore();
   };
+  // reach is the end of an axis that shows the limits, too, unless one is far off.
+  const reach = (data, high) => Math.max(high, ...data.marks.map((m) => (m.y <= 3 * high ? 1.05 * m.y : 0)));
   const options = (data, wide) => {
     const axis = (of, size) => ({
       stroke: colour("muted"), size, grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 },
@@ -69,10 +74,13 @@ const charts = (() => {
     }
     return {
       title: data.title, width: wide, height: 230, series, bands, hooks: { draw: [marks(data)] },
+      legend: { markers: { dash: (u, i) => (u.series[i].dash?.length ? "dashed" : "solid") } },
       cursor: { sync: { key: data.x.unit === "time" ? "time" : null }, focus: { prox: 30 } },
       scales: {
         x: { time: data.x.unit === "time" },
-        y: data.y.log ? { distr: 3 } : { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) * 1.08 || 1] },
+        y: data.y.log
+          ? { distr: 3, range: (_, low, high) => (low == null ? [null, null] : uPlot.rangeLog(low, reach(data, high), 10, false)) }
+          : { range: (_, low, high) => [Math.min(0, low ?? 0), reach(data, high ?? 0) * 1.08 || 1] },
       },
       axes: [axis(data.x, data.x.label && data.x.unit !== "time" ? 46 : 28), axis(data.y, data.y.label ? 76 : 60)],
     };

@@ -1,0 +1,45 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestReportInBrowser opens a report of a comparison as a person does: the verdict
+// and its picture are on the first screen of a desk and of a phone, and it has no
+// fault of accessibility.
+func TestReportInBrowser(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(cached(t, "axe", "package", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, seeds := t.TempDir(), "../internal/study/figures/testdata/"
+	out, err := command(t, binary(t), "report", "compare", "base="+seeds+"001.txt", "eagle="+seeds+"000.txt", "--slo=ttft_p95<1s", "--output.dir="+dir)
+	if err != nil {
+		t.Fatalf("synthetic report: %v\n%s", err, out)
+	}
+	b := startBrowser(t)
+	for _, width := range []int{1440, 390} {
+		b.open(t, "file://"+filepath.Join(dir, "report.html"), width)
+		b.fits(t, "report.html", width)
+		var seen struct {
+			Verdict string
+			Bottom  float64
+			Drawn   int
+		}
+		b.eval(t, `({
+			verdict: document.querySelector(".headline").textContent,
+			bottom: document.querySelector(".answer .uplot").getBoundingClientRect().bottom,
+			drawn: document.querySelectorAll(".uplot").length,
+		})`, &seen)
+		if seen.Verdict != "eagle is worse than base: concurrency 60 (70 misses) against 80 (90 misses)." || seen.Bottom > 900 || seen.Drawn < 3 {
+			t.Errorf("at %d pixels: %+v", width, seen)
+		}
+	}
+	b.eval(t, string(axe)+";0", nil)
+	b.accessible(t, "report.html")
+}

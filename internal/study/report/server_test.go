@@ -1,0 +1,48 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/runfile"
+	"synthetic/tools/testkit/reporttest"
+)
+
+// TestServerMetricsOfVariantsShareColumns: variants have addresses of their own, and
+// their figures stand side by side all the same; a figure that one lacks has no
+// column of n/a.
+func TestServerMetricsOfVariantsShareColumns(t *testing.T) {
+	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{40, 80}, Variants: []reporttest.Variant{{Name: "a", Slowdown: 1}, {Name: "b", Slowdown: 1}}})
+	for _, r := range run.Results {
+		for i := range r.Snapshots {
+			front, worker := "http://"+r.Variant+":8000/metrics", "http://"+r.Variant+":9000/metrics"
+			if r.Variant == "b" { // whose addresses sort the other way round
+				front, worker = worker, front
+			}
+			r.Snapshots[i].Server = []runfile.Server{
+				{Source: front, Families: []string{"dynamo_frontend_queued_requests"}, Figures: map[string]float64{runfile.ServerQueueMean: 3, runfile.ServerTTFTP50: 0.2}},
+				{Source: worker, Families: []string{"vllm:kv_cache_usage_perc"}, Figures: map[string]float64{runfile.ServerKVUsageMean: 0.5, runfile.ServerRunningMean: 7}},
+			}
+			if r.Variant == "a" {
+				delete(r.Snapshots[i].Server[0].Figures, runfile.ServerTTFTP50)
+			}
+		}
+	}
+	_, text, _ := strings.Cut(rendered(t, figures.FromRuns([]*runfile.Run{run})), "## Server Metrics\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, want := range []string{
+		"From `http://a:8000/metrics` (a), `http://b:9000/metrics` (b): found dynamo_frontend_queued_requests.",
+		"| Concurrency | a Waiting mean | b Waiting mean | b TTFT p50 |",
+		"| 40 | 3.0 | 3.0 | 200ms |",
+		"From `http://a:9000/metrics` (a), `http://b:8000/metrics` (b): found vllm:kv_cache_usage_perc.",
+		"| 80 | 50.0% | 50.0% | 7.0 | 7.0 |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the section lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "n/a") || strings.Count(text, "From ") != 2 {
+		t.Errorf("columns without figures, or more than two pages:\n%s", text)
+	}
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"synthetic/internal/study/analysis"
+	"synthetic/internal/study/figures"
+)
+
+// Verdict is an answer: what a reader came for.
+type Verdict struct {
+	// Word is "better", "inconclusive" and the like, Class how it is to be taken.
+	Word  string
+	Class Class
+	// Headline says it with the figure that shows it, Ground what it rests on.
+	Headline, Ground string
+}
+
+// first fills the first screen: the verdicts and one picture.
+func (b *builder) first() {
+	pareto := false
+	for i, series := range b.s.Series[1:] {
+		d := analysis.Decide(b.s, series, b.capacity[0], b.capacity[i+1])
+		b.doc.Verdicts = append(b.doc.Verdicts, b.compared(d, b.capacity[i+1]))
+		pareto = pareto || d.By == analysis.ByThroughput
+	}
+	if !b.compares {
+		b.doc.Verdicts = []Verdict{b.alone(b.capacity[0])}
+	}
+	b.doc.Picture = b.curves(b.leading())
+	if pareto || b.doc.Picture == nil {
+		b.doc.Picture = cmp.Or(b.pareto(), b.doc.Picture)
+	}
+}
+
+// compared is the verdict on a series against the baseline.
+func (b *builder) compared(d analysis.Decision, own analysis.Compliance) Verdict {
+	v := Verdict{Word: string(d.Verdict), Headline: d.Headline(), Ground: d.Ground()}
+	v.Class = map[analysis.Verdict]Class{analysis.Better: Good, analysis.Worse: Bad}[d.Verdict]
+	if d.By != analysis.ByCapacity {
+		v.Ground += " " + b.noCapacity(b.capacity[0], own)
+	}
+	return v
+}
+
+// alone is the verdict on a single series, by its SLOs.
+func (b *builder) alone(c analysis.Compliance) Verdict {
+	v := Verdict{Word: string(analysis.Inconclusive), Headline: b.finding(c)}
+	switch saturates := analysis.Saturate(b.baseline).Sentence(b.s.LevelName()); {
+	case len(b.s.Objectives) == 0:
+		return Verdict{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
+	case !c.Judged:
+		return v
+	case c.Least > 0:
+		v.Word, v.Class = "meets its SLOs", Good
+	case c.Most == 0:
+		v.Word, v.Class = "misses its SLOs", Bad
+	default:
+		v.Ground = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
+	}
+	v.Ground += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), analysis.Saturate(b.baseline).Sentence(b.s.LevelName()))
+	return v
+}
+
+// spoiled says why no level of a series could be judged.
+func (b *builder) spoiled(series string) string {
+	for _, l := range b.s.Of(series).Levels {
+		if why := analysis.Unsound(l); why != "" {
+			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), at(l.At), why)
+		}
+	}
+	return fmt.Sprintf("no %s has the figures", b.s.LevelName())
+}
+
+// leading is the latency that the first picture shows: the one that the SLOs are
+// of, the TTFT if it is among them.
+func (b *builder) leading() figures.Timing {
+	leading := figures.NoTiming
+	for _, o := range b.s.Objectives {
+		if o.Turns == figures.AllTurns && b.drawable(o.Metric()) && (leading == figures.NoTiming || o.Timing == figures.TTFT) {
+			leading = o.Timing
+		}
+	}
+	return cmp.Or(leading, figures.TTFT)
+}
