@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"synthetic/internal/bound"
 )
 
 // Connections are those that are open, of all listeners together. When there are
@@ -31,7 +33,11 @@ type stay struct {
 // NewConnections returns the bound on connections that suits the process: a
 // quarter of its descriptors at most, since probes need the others.
 func NewConnections() *Connections {
-	return newConnections(min(maxConnections, max(descriptors()/4, 1)))
+	limit := int64(maxConnections)
+	if descriptors := bound.Descriptors(); descriptors > 0 {
+		limit = min(limit, max(descriptors/4, 1))
+	}
+	return newConnections(int(limit))
 }
 
 func newConnections(limit int) *Connections {
