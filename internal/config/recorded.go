@@ -76,7 +76,8 @@ func (b *builder) recorded(path string, w fileWorkload, c *conversation) {
 	}
 	n := float64(sum.Records)
 	c.ownRate = sum.Rate()
-	c.cost = workload.Tokens{Prompt: sum.Prompt / n, Output: sum.Output / n}
+	open := float64(sum.Open * c.MaxOutputTokens)
+	c.cost = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + open) / n}
 	c.shot = workload.Tokens{Prompt: c.cost.Prompt}
 }
 

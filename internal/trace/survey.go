@@ -15,10 +15,16 @@ type Summary struct {
 	// interval after the last one.
 	Timed bool
 	Lap   time.Duration
-	// Prompt are all prompts' tokens, those of the history with them, as far as
-	// lengths are known, and Output those of the answers.
-	Prompt, Output float64
+	// Prompt are all prompts' tokens, those of the history with them, about as many
+	// as their texts have where lengths are not known; Cached are the most of them
+	// that a prefix cache can serve. Output are those of the answers, but for those of
+	// Open turns, whose length is not known.
+	Prompt, Cached, Output float64
+	Open                   int
 }
+
+// charsPerToken is about that of English.
+const charsPerToken = 4.5
 
 // Rate is the mean of conversations per second; 0 without times.
 func (s Summary) Rate() float64 {
@@ -62,13 +68,26 @@ func Survey(path string, o Options) (Summary, error) {
 
 func (s *Summary) add(r *Record) {
 	s.Records++
-	history := 0
+	history := 0.0
 	for i := range r.Turns {
 		t := &r.Turns[i]
 		s.Turns++
-		history += t.Prompt
-		s.Prompt += float64(history)
+		s.Cached += history
+		own := float64(t.Prompt)
+		if own == 0 {
+			for _, m := range t.Messages {
+				own += float64(len(m.Content)) / charsPerToken
+			}
+		}
+		if len(t.Blocks) > 0 {
+			s.Cached += own
+		}
+		if t.Output == 0 {
+			s.Open++
+		}
+		history += own
+		s.Prompt += history
 		s.Output += float64(t.Output)
-		history += t.Output
+		history += float64(t.Output)
 	}
 }

@@ -176,6 +176,10 @@ func TestStreak(t *testing.T) {
 		}
 	}
 	s := feed(lostTurns, probe.ConnectError)
+	s.add(ended(start, 0, 0, probe.UserCanceled))
+	if s.targetLost(later) == "" {
+		t.Error("a user who left took a dead target for alive")
+	}
 	if s.targetLost(start.Add(lostAfter-1)) != "" {
 		t.Error("lost too soon")
 	}

@@ -1,0 +1,33 @@
+package trace
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSurvey adds up what is in a trace.
+func TestSurvey(t *testing.T) {
+	for name, want := range map[string]Summary{
+		"mooncake.jsonl": {Records: 3, Turns: 3, Timed: true, Lap: 1350 * ms, Prompt: 3000, Cached: 3000, Output: 55},
+		// 300 tokens; then these, the answer of 40 and 50 more; 15 characters; 43 in three messages.
+		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Timed: true, Lap: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
+		"azure.csv":             {Records: 3, Turns: 3, Timed: true, Lap: 90 * time.Second, Prompt: 20760, Output: 5153},
+		"lmsys.jsonl":           {Records: 2, Turns: 2, Prompt: 25 / 4.5, Open: 2},
+	} {
+		got, err := Survey("testdata/"+name, Options{})
+		if near := got.Prompt-want.Prompt < 1e-6 && want.Prompt-got.Prompt < 1e-6; err != nil || !near {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if got.Prompt = want.Prompt; got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if r := (Summary{Records: 9, Lap: 3 * time.Second}).Rate(); r != 3 {
+		t.Errorf("a rate of %g", r)
+	}
+	for _, o := range []Options{{From: time.Hour}, {To: 1}} {
+		if _, err := Survey("testdata/azure.csv", o); o.From > 0 && (err == nil || err.Error() != "testdata/azure.csv: no session begins in the window; widen it") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
