@@ -232,6 +232,8 @@ func TestConcurrentUse(t *testing.T) {
 				p.Snapshot()
 				get(t, p, "/")
 				get(t, p, "/turns")
+				p.Alert(told("Slow", "page", time.Hour, 0))
+				get(t, p, "/incidents/"+p.incidentsNow()[0].ID)
 				p.Add(jobOf("t", "w", objectives()...))
 			}
 		})
