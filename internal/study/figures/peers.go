@@ -62,12 +62,35 @@ type aiperf struct {
 	Config     loadgen `json:"input_config"`
 }
 
-// loadgen is how AIPerf made its load.
+// loadgen is how AIPerf made its load: in the phase that it measured or, in earlier
+// versions, in all.
 type loadgen struct {
 	Loadgen struct {
 		Concurrency *float64 `json:"concurrency"`
-		RequestRate *float64 `json:"request_rate"`
+		Rate        *float64 `json:"request_rate"`
 	} `json:"loadgen"`
+	Phases []struct {
+		Kind        string   `json:"kind"`
+		Concurrency *float64 `json:"concurrency"`
+		Rate        *float64 `json:"rate"`
+	} `json:"phases"`
+}
+
+// level that was measured.
+func (l loadgen) level() (at float64, kind runfile.LevelKind, err error) {
+	concurrency, rate := l.Loadgen.Concurrency, l.Loadgen.Rate
+	for _, p := range l.Phases {
+		if p.Kind == "profiling" {
+			concurrency, rate = p.Concurrency, p.Rate
+		}
+	}
+	switch {
+	case rate != nil:
+		return *rate, runfile.Rate, nil
+	case concurrency != nil:
+		return *concurrency, runfile.Concurrency, nil
+	}
+	return 0, "", errors.New(`"input_config" names neither a concurrency nor a rate: which level it is cannot be told`)
 }
 
 func parseAIPerf(data []byte) (*Study, error) {
@@ -75,17 +98,13 @@ func parseAIPerf(data []byte) (*Study, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading AIPerf's results: %w; the file is cut short or was edited", err)
 	}
-	s := &Study{Title: "AIPerf " + r.Version, Kind: runfile.Concurrency}
-	s.Generated, _ = time.Parse("2006-01-02T15:04:05.999999", r.EndTime)
-	l := Level{Figures: map[Metric]Figure{}}
-	switch load := r.Config.Loadgen; {
-	case load.RequestRate != nil:
-		s.Kind, l.At = runfile.Rate, *load.RequestRate
-	case load.Concurrency != nil:
-		l.At = *load.Concurrency
-	default:
-		return nil, errors.New(`"input_config" names neither concurrency nor request_rate in "loadgen": which level it is cannot be told`)
+	at, kind, err := r.Config.level()
+	if err != nil {
+		return nil, err
 	}
+	s := &Study{Title: "AIPerf " + r.Version, Kind: kind}
+	s.Generated, _ = time.Parse("2006-01-02T15:04:05.999999", r.EndTime)
+	l := Level{At: at, Figures: map[Metric]Figure{}}
 	r.TTFT.add(l, TTFT, 1)
 	r.Answer.add(l, AnswerTTFT, 1)
 	r.TPOT.add(l, TPOT, 1) // (latency − TTFT) / (tokens − 1) of each request

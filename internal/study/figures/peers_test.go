@@ -68,10 +68,11 @@ func TestGuideLLM(t *testing.T) {
 // TestBadPeers says what is wrong with the results of other tools.
 func TestBadPeers(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"input_config":{},"request_latency":{"avg":1}}`:                                 "which level it is cannot be told",
-		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":"fast"}}`: "reading AIPerf's results",
-		`{"input_config":{"loadgen":{"concurrency":-4}},"request_latency":{"avg":1}}`:     "a level of -4",
-		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":1e300}}`:  "which no measurement gives",
+		`{"input_config":{},"request_latency":{"avg":1}}`:                                         "which level it is cannot be told",
+		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":"fast"}}`:         "reading AIPerf's results",
+		`{"input_config":{"loadgen":{"concurrency":-4}},"request_latency":{"avg":1}}`:             "a level of -4",
+		`{"input_config":{"loadgen":{"concurrency":4}},"request_latency":{"avg":1e300}}`:          "which no measurement gives",
+		`{"input_config":{"phases":[{"kind":"profiling","rate":0}]},"request_latency":{"avg":1}}`: "a level of 0",
 		`{"benchmarks":{}}`: "reading GuideLLM's results",
 		`{"benchmarks":[]}`: "no level has a known figure",
 		`{"benchmarks":[{"config":{"strategy":{"streams":0}}}]}`: "a level of 0",
