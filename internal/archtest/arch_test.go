@@ -119,6 +119,7 @@ func allowed() map[string][]string {
 		"tools/prompts":          {"internal/probe/workload"},
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
 		"tools/wirebench":        {"internal/probe", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
+		"tools/peers":            {"internal/study/figures"},
 		"tools/siege":            nil,
 		"tools/soak":             {"internal/draw", "internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},

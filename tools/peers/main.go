@@ -51,6 +51,9 @@ func (s scenario) String() string {
 	if s.rate {
 		return fmt.Sprintf("Poisson, %d/s", s.level)
 	}
+	if s.level == 1 {
+		return "1 stream"
+	}
 	return fmt.Sprintf("%d streams", s.level)
 }
 
