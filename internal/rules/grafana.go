@@ -106,8 +106,13 @@ func toGrafana(r rulefmt.Rule, repeated bool, datasource string) grafanaRule {
 		title += " (" + distinction(r.Labels) + ")"
 	}
 	out := grafanaRule{
-		UID: grafanaUID(title), Title: title, Condition: "fires", NoData: "OK", Error: "Error",
+		UID: grafanaUID(title), Title: title, Condition: "fires", NoData: "OK", Error: "KeepLast",
 		For: r.For, KeepFiringFor: r.KeepFiringFor, Missing: 1, Labels: r.Labels, Annotations: map[string]string{},
+	}
+	if r.Alert == AlertProberSilent {
+		// A query that fails ends no incident. That nobody can ask is said once, by
+		// the alert that is about who is silent, and not by each.
+		out.Error = "Error"
 	}
 	for name, text := range r.Annotations {
 		out.Annotations[name] = grafanaTemplate(text)
@@ -136,9 +141,9 @@ func grafanaUID(title string) string {
 }
 
 // grafanaTemplate is a text of Prometheus in Grafana's terms: the value is named by
-// its query, and a dollar is doubled, as a single one is of the environment. What a
-// text asks Prometheus by "query" is left out by Grafana.
+// its query. Of all that Grafana reads from files, texts alone are not searched for
+// variables of the environment, so that a dollar stays one. What a text asks
+// Prometheus by "query" is left out by Grafana.
 func grafanaTemplate(text string) string {
-	text = regexp.MustCompile(`\$value\b`).ReplaceAllLiteralString(text, "$values.query.Value")
-	return strings.ReplaceAll(text, "$", "$$")
+	return regexp.MustCompile(`\$value\b`).ReplaceAllLiteralString(text, "$values.query.Value")
 }
