@@ -69,6 +69,59 @@ func TestSeverityOfPages(t *testing.T) {
 	}
 }
 
+// TestFewBadTurnsBurnNothing: the state says that an SLO burns from as many bad turns
+// on as its alerts want, and not by the first ones of a prober just started.
+func TestFewBadTurnsBurnNothing(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	want := map[string]float64{"few": 0, "many": 4}
+	for target, bad := range map[string]float64{"few": 0.2, "many": 1} {
+		for i := range 11 {
+			put := func(name string, value float64) {
+				if err := store.Put(start.Add(time.Duration(i)*time.Minute), value, "__name__", name, "target", target, "workload", "w", "slo", "available"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("synthetic_scheduler_heartbeat_timestamp_seconds", 1)
+			put("synthetic_slo_objective_ratio", 0.995)
+			put("synthetic_slo_turns_total", 2*float64(i))
+			put("synthetic_slo_violations_total", bad*float64(i))
+		}
+	}
+	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
+	got, err := dashboardtest.Instant(t.Context(), store, expr, start.Add(10*time.Minute), time.Hour)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
+	}
+	for _, s := range got {
+		if target := s.Metric.Get("target"); s.F != want[target] {
+			t.Errorf("the state of %s is %v, want %v", target, s.F, want[target])
+		}
+	}
+}
+
+// TestProbersThatDifferInATarget: of a target in trouble that two probers reach in
+// different ways, the fleet has one row.
+func TestProbersThatDifferInATarget(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, instance := range []string{"east", "west"} {
+		for name, value := range map[string]float64{"synthetic_consecutive_failed_turns": 3, "synthetic_scheduler_heartbeat_timestamp_seconds": 1} {
+			if err := store.Put(at, value, "__name__", name, "target", "chat", "workload", "w", "instance", instance); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Put(at, 1, "__name__", "synthetic_target_info", "target", "chat", "url", "http://"+instance, "model", "m", "instance", instance); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expr := find(t, generate(t, example()), "Targets in trouble", "A")
+	got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)
+	if err != nil || len(got) != 1 || got[0].F != 5 || got[0].Metric.Get("url") == "" {
+		t.Errorf("%v (%v), want one row of chat, failing", got, err)
+	}
+}
+
 // TestStates: what a target's state is, by what its prober exports.
 func TestStates(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
