@@ -74,13 +74,16 @@ func TestGrafana(t *testing.T) {
 		for _, r := range g.Rules {
 			expr := r.Data[0].Model["expr"].(string)
 			want[expr]--
-			if r.Data[0].DatasourceUID != "here" || r.Condition != r.Data[2].RefID || r.NoDataState != "OK" || r.Missing != 1 {
+			if r.Data[0].DatasourceUID != "here" || r.Condition != r.Data[2].RefID || r.NoDataState != "OK" {
 				t.Errorf("%s: %+v", r.Title, r)
 			}
 			if uids[r.UID] || titles[r.Title] || !regexp.MustCompile(`^[a-z0-9-]{1,40}$`).MatchString(r.UID) {
 				t.Errorf("the UID %q or the title %q is there twice, or is none", r.UID, r.Title)
 			}
 			uids[r.UID], titles[r.Title] = true, true
+			if over := time.Duration(r.Missing) * time.Duration(g.Interval); r.KeepFiringFor == 0 && r.Missing != 1 || r.KeepFiringFor > 0 && (over < time.Duration(r.KeepFiringFor) || over >= time.Duration(r.KeepFiringFor+g.Interval)) {
+				t.Errorf("%s: it is over %s after its series, not after %s", r.Title, over, r.KeepFiringFor)
+			}
 			if says := r.ExecErrState == "Error"; says != strings.HasPrefix(r.Title, rules.AlertProberSilent) || !says && r.ExecErrState != "KeepLast" {
 				t.Errorf("%s: a query that fails makes it %s", r.Title, r.ExecErrState)
 			}
