@@ -88,8 +88,31 @@ func TestFewBadTurnsBurnNothing(t *testing.T) {
 			put("synthetic_slo_violations_total", bad*float64(i))
 		}
 	}
+	states(t, store, start.Add(10*time.Minute), want)
+}
+
+// TestReplicasAddNoFalsePages: what two probers expect of one target is not added up.
+func TestReplicasAddNoFalsePages(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, instance := range []string{"a", "b"} {
+		for _, signal := range []string{"ttft", "tpot"} {
+			if err := store.Put(at, 0.2, "__name__", "synthetic_regression_expected_false_pages", "target", "chat", "workload", "w", "turn", "first", "signal", signal, "instance", instance); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Pages for nothing in 30 days", "A"), at, time.Hour)
+	if err != nil || len(got) != 1 || got[0].F != 0.4 {
+		t.Errorf("%v (%v), want 0.4", got, err)
+	}
+}
+
+// states compares the state of each target with the wanted one.
+func states(t *testing.T, store *dashboardtest.Store, at time.Time, want map[string]float64) {
+	t.Helper()
 	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
-	got, err := dashboardtest.Instant(t.Context(), store, expr, start.Add(10*time.Minute), time.Hour)
+	got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
 	}
@@ -146,14 +169,5 @@ func TestStates(t *testing.T) {
 		put("synthetic_regression_page_score", is(state >= 3 || state == 1))
 		put("synthetic_consecutive_failed_turns", 3*is(state == 5 || state == 1))
 	}
-	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
-	got, err := dashboardtest.Instant(t.Context(), store, expr, start, time.Hour)
-	if err != nil || len(got) != len(want) {
-		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
-	}
-	for _, s := range got {
-		if target := s.Metric.Get("target"); s.F != want[target] {
-			t.Errorf("the state of %s is %v, want %v", target, s.F, want[target])
-		}
-	}
+	states(t, store, start, want)
 }
