@@ -15,7 +15,7 @@ import (
 // fault of accessibility, and what refreshes keeps focus and scroll.
 func TestPagesInBrowser(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(cached(t, "axe", "package", "axe.min.js"))
+	axe, err := os.ReadFile(cached(t, "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

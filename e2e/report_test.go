@@ -13,7 +13,7 @@ import (
 // fault of accessibility.
 func TestReportInBrowser(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(cached(t, "axe", "package", "axe.min.js"))
+	axe, err := os.ReadFile(cached(t, "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func (b *board) scope() {
 	for _, r := range b.Rows {
 		for _, p := range r.Panels {
 			for i := range p.Queries {
-				p.Queries[i].Expr = scoped(p.Queries[i].Expr, variables)
+				p.Queries[i].Expr = scoped(p.Queries[i].Expr, b.OneJob, variables)
 			}
 		}
 	}
@@ -101,14 +101,19 @@ func (b *board) scope() {
 var selector = regexp.MustCompile(`\bsynthetic_\w+(\{(?:[^}"]|"(?:[^"\\]|\\.)*")*\})?`)
 
 // scoped selects each series of a query by those variables whose label it has:
-// variables are named as the labels.
-func scoped(expr string, variables []string) string {
+// variables are named as the labels. Of a variable that picks one value Grafana
+// escapes nothing of a regexp, as the name of a model may be.
+func scoped(expr string, one bool, variables []string) string {
+	equals := "=~"
+	if one {
+		equals = "="
+	}
 	return selector.ReplaceAllStringFunc(expr, func(series string) string {
 		name, own, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
 		var matchers []string
 		for _, v := range variables {
 			if v == varInstance || slices.Contains(labelsOf(name), v) {
-				matchers = append(matchers, fmt.Sprintf("%s=~%q", v, "$"+v))
+				matchers = append(matchers, fmt.Sprintf("%s%s%q", v, equals, "$"+v))
 			}
 		}
 		if own != "" {

@@ -227,3 +227,22 @@ func TestVariablesAndLinks(t *testing.T) {
 		}
 	}
 }
+
+// TestOneValueIsNoRegexp: where a variable picks one value, it is compared as text;
+// Grafana escapes those of several alone.
+func TestOneValueIsNoRegexp(t *testing.T) {
+	for _, d := range generate(t, example()) {
+		for _, v := range decode(t, d).Templating.List {
+			if !slices.Contains([]string{"target", "workload", "instance"}, v.Name) {
+				continue
+			}
+			for _, p := range decode(t, d).Panels {
+				for _, q := range p.Targets {
+					if wrong := map[bool]string{true: "=", false: "=~"}[v.Multi]; strings.Contains(q.Expr, v.Name+wrong+`"$`+v.Name+`"`) {
+						t.Errorf("%s: %s", d.File, q.Expr)
+					}
+				}
+			}
+		}
+	}
+}

@@ -110,15 +110,17 @@ func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome)
 	})
 }
 
-// fill plays the script into a store, one scrape every 15 seconds, and returns
-// the time of the last.
-func fill(t *testing.T, store *dashboardtest.Store, start time.Time) time.Time {
+// fill plays the script into a store, one scrape of each instance every 15 seconds,
+// and returns the time of the last.
+func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances ...string) time.Time {
 	t.Helper()
 	s := newScript(start)
 	h := s.handler()
 	for range scrapes {
-		if err := store.Scrape(h, "prober-0:9900", s.now); err != nil {
-			t.Fatal(err)
+		for _, instance := range instances {
+			if err := store.Scrape(h, instance, s.now); err != nil {
+				t.Fatal(err)
+			}
 		}
 		s.now = s.now.Add(scrapeEvery)
 		s.conversation("vllm")
@@ -176,7 +178,8 @@ func TestPanelsHaveData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 			store := dashboardtest.Open(t, format)
-			end := fill(t, store, start)
+			// What joins series must bear that two probers have them.
+			end := fill(t, store, start, "prober-0:9900", "prober-1:9900")
 			remember(t, store, end)
 			empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
 			if err != nil {

@@ -24,7 +24,8 @@ func functions(in Input) template.FuncMap {
 		"promise":   promise,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
-		"signals": func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
+		"leastBad": func() int { return slo.LeastBadLong },
+		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
 		"severity": in.Severity, "pages": in.Pages,
 	}
 }

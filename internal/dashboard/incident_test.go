@@ -69,6 +69,82 @@ func TestSeverityOfPages(t *testing.T) {
 	}
 }
 
+// TestFewBadTurnsBurnNothing: the state says that an SLO burns from as many bad turns
+// on as its alerts want, and not by the first ones of a prober just started.
+func TestFewBadTurnsBurnNothing(t *testing.T) {
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	want := map[string]float64{"few": 0, "many": 4}
+	for target, bad := range map[string]float64{"few": 0.2, "many": 1} {
+		for i := range 11 {
+			put := func(name string, value float64) {
+				if err := store.Put(start.Add(time.Duration(i)*time.Minute), value, "__name__", name, "target", target, "workload", "w", "slo", "available"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put("synthetic_scheduler_heartbeat_timestamp_seconds", 1)
+			put("synthetic_slo_objective_ratio", 0.995)
+			put("synthetic_slo_turns_total", 2*float64(i))
+			put("synthetic_slo_violations_total", bad*float64(i))
+		}
+	}
+	states(t, store, start.Add(10*time.Minute), want)
+}
+
+// TestReplicasAddNoFalsePages: what two probers expect of one target is not added up.
+func TestReplicasAddNoFalsePages(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, instance := range []string{"a", "b"} {
+		for _, signal := range []string{"ttft", "tpot"} {
+			if err := store.Put(at, 0.2, "__name__", "synthetic_regression_expected_false_pages", "target", "chat", "workload", "w", "turn", "first", "signal", signal, "instance", instance); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, err := dashboardtest.Instant(t.Context(), store, find(t, generate(t, example()), "Pages for nothing in 30 days", "A"), at, time.Hour)
+	if err != nil || len(got) != 1 || got[0].F != 0.4 {
+		t.Errorf("%v (%v), want 0.4", got, err)
+	}
+}
+
+// states compares the state of each target with the wanted one.
+func states(t *testing.T, store *dashboardtest.Store, at time.Time, want map[string]float64) {
+	t.Helper()
+	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
+	got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
+	}
+	for _, s := range got {
+		if target := s.Metric.Get("target"); s.F != want[target] {
+			t.Errorf("the state of %s is %v, want %v", target, s.F, want[target])
+		}
+	}
+}
+
+// TestProbersThatDifferInATarget: of a target in trouble that two probers reach in
+// different ways, the fleet has one row.
+func TestProbersThatDifferInATarget(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	store := dashboardtest.Open(t, dashboardtest.Text)
+	for _, instance := range []string{"east", "west"} {
+		for name, value := range map[string]float64{"synthetic_consecutive_failed_turns": 3, "synthetic_scheduler_heartbeat_timestamp_seconds": 1} {
+			if err := store.Put(at, value, "__name__", name, "target", "chat", "workload", "w", "instance", instance); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := store.Put(at, 1, "__name__", "synthetic_target_info", "target", "chat", "url", "http://"+instance, "model", "m", "instance", instance); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expr := find(t, generate(t, example()), "Targets in trouble", "A")
+	got, err := dashboardtest.Instant(t.Context(), store, expr, at, time.Hour)
+	if err != nil || len(got) != 1 || got[0].F != 5 || got[0].Metric.Get("url") == "" {
+		t.Errorf("%v (%v), want one row of chat, failing", got, err)
+	}
+}
+
 // TestStates: what a target's state is, by what its prober exports.
 func TestStates(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -93,14 +169,5 @@ func TestStates(t *testing.T) {
 		put("synthetic_regression_page_score", is(state >= 3 || state == 1))
 		put("synthetic_consecutive_failed_turns", 3*is(state == 5 || state == 1))
 	}
-	expr := find(t, generate(t, example()), "Targets, the worst first", "A")
-	got, err := dashboardtest.Instant(t.Context(), store, expr, start, time.Hour)
-	if err != nil || len(got) != len(want) {
-		t.Fatalf("%d targets, want %d (%v)", len(got), len(want), err)
-	}
-	for _, s := range got {
-		if target := s.Metric.Get("target"); s.F != want[target] {
-			t.Errorf("the state of %s is %v, want %v", target, s.F, want[target])
-		}
-	}
+	states(t, store, start, want)
 }

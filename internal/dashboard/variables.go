@@ -17,7 +17,7 @@ func variables(resolution string, perProber, one bool) []dashboard.VariableModel
 	out := []dashboard.VariableModel{
 		source,
 		labelVariable(varTarget, "Target", "Deployments that are probed.", metrics.SchedulerHeartbeat),
-		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, []string{varTarget})),
+		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, one, []string{varTarget})),
 	}
 	if one {
 		out[1], out[2] = single(out[1]), single(out[2])

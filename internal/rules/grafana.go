@@ -33,7 +33,8 @@ type grafanaRule struct {
 	Error         string         `yaml:"execErrState"`
 	For           model.Duration `yaml:"for"`
 	KeepFiringFor model.Duration `yaml:"keepFiringFor,omitempty"`
-	// Missing is after how many evaluations without a series its alert is over.
+	// Missing is after how many evaluations without a series its alert is over, while
+	// there are others: then Grafana asks for it in place of KeepFiringFor.
 	Missing     int               `yaml:"missing_series_evals_to_resolve"`
 	Annotations map[string]string `yaml:"annotations"`
 	Labels      map[string]string `yaml:"labels"`
@@ -69,7 +70,7 @@ func (r Rules) GrafanaYAML(datasource string) ([]byte, error) {
 			out.Interval = grafanaInterval
 		}
 		for _, rule := range g.Rules {
-			out.Rules = append(out.Rules, toGrafana(rule, times[rule.Alert] > 1, datasource))
+			out.Rules = append(out.Rules, toGrafana(rule, out.Interval, times[rule.Alert] > 1, datasource))
 		}
 		file.Groups = append(file.Groups, out)
 	}
@@ -100,14 +101,19 @@ func (r Rules) only(wanted func(rulefmt.Rule) bool) Rules {
 
 // toGrafana makes Grafana's rule of an alert. A title is there once in a folder,
 // so that alerts of one name are told apart by what else differs.
-func toGrafana(r rulefmt.Rule, repeated bool, datasource string) grafanaRule {
+func toGrafana(r rulefmt.Rule, interval model.Duration, repeated bool, datasource string) grafanaRule {
 	title := r.Alert
 	if repeated {
 		title += " (" + distinction(r.Labels) + ")"
 	}
 	out := grafanaRule{
-		UID: grafanaUID(title), Title: title, Condition: "fires", NoData: "OK", Error: "Error",
-		For: r.For, KeepFiringFor: r.KeepFiringFor, Missing: 1, Labels: r.Labels, Annotations: map[string]string{},
+		UID: grafanaUID(title), Title: title, Condition: "fires", NoData: "OK", Error: "KeepLast",
+		For: r.For, KeepFiringFor: r.KeepFiringFor, Missing: max(1, int((r.KeepFiringFor+interval-1)/interval)), Labels: r.Labels, Annotations: map[string]string{},
+	}
+	if r.Alert == AlertProberSilent {
+		// A query that fails ends no incident. That nobody can ask is said once, by
+		// the alert that is about who is silent, and not by each.
+		out.Error = "Error"
 	}
 	for name, text := range r.Annotations {
 		out.Annotations[name] = grafanaTemplate(text)
@@ -136,9 +142,9 @@ func grafanaUID(title string) string {
 }
 
 // grafanaTemplate is a text of Prometheus in Grafana's terms: the value is named by
-// its query, and a dollar is doubled, as a single one is of the environment. What a
-// text asks Prometheus by "query" is left out by Grafana.
+// its query. Of all that Grafana reads from files, texts alone are not searched for
+// variables of the environment, so that a dollar stays one. What a text asks
+// Prometheus by "query" is left out by Grafana.
 func grafanaTemplate(text string) string {
-	text = regexp.MustCompile(`\$value\b`).ReplaceAllLiteralString(text, "$values.query.Value")
-	return strings.ReplaceAll(text, "$", "$$")
+	return regexp.MustCompile(`\$value\b`).ReplaceAllLiteralString(text, "$values.query.Value")
 }

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,8 +42,7 @@ type provisioned struct {
 }
 
 // TestGrafana compares the alerts that Grafana is given with those of Prometheus,
-// and fills in their texts as Grafana does: without an answer to any query, and
-// with a single dollar left of two.
+// and fills in their texts as Grafana does: without an answer to any query.
 func TestGrafana(t *testing.T) {
 	generated, err := rules.Generate(usual())
 	if err != nil {
@@ -74,13 +74,22 @@ func TestGrafana(t *testing.T) {
 		for _, r := range g.Rules {
 			expr := r.Data[0].Model["expr"].(string)
 			want[expr]--
-			if r.Data[0].DatasourceUID != "here" || r.Condition != r.Data[2].RefID || r.NoDataState != "OK" || r.Missing != 1 {
+			if r.Data[0].DatasourceUID != "here" || r.Condition != r.Data[2].RefID || r.NoDataState != "OK" {
 				t.Errorf("%s: %+v", r.Title, r)
 			}
 			if uids[r.UID] || titles[r.Title] || !regexp.MustCompile(`^[a-z0-9-]{1,40}$`).MatchString(r.UID) {
 				t.Errorf("the UID %q or the title %q is there twice, or is none", r.UID, r.Title)
 			}
 			uids[r.UID], titles[r.Title] = true, true
+			if over := time.Duration(r.Missing) * time.Duration(g.Interval); r.KeepFiringFor == 0 && r.Missing != 1 || r.KeepFiringFor > 0 && (over < time.Duration(r.KeepFiringFor) || over >= time.Duration(r.KeepFiringFor+g.Interval)) {
+				t.Errorf("%s: it is over %s after its series, not after %s", r.Title, over, r.KeepFiringFor)
+			}
+			if says := r.ExecErrState == "Error"; says != strings.HasPrefix(r.Title, rules.AlertProberSilent) || !says && r.ExecErrState != "KeepLast" {
+				t.Errorf("%s: a query that fails makes it %s", r.Title, r.ExecErrState)
+			}
+			if all := fmt.Sprint(r.Labels); strings.Contains(all, "$") {
+				t.Errorf("%s: a dollar in a label is of the environment: %s", r.Title, all)
+			}
 			for name, text := range r.Annotations {
 				expand(t, r.Title+" "+name, text)
 			}
@@ -96,15 +105,15 @@ func TestGrafana(t *testing.T) {
 // expand fills in a text; what is left of it must be of this one alert.
 func expand(t *testing.T, what, text string) {
 	t.Helper()
-	if strings.Contains(strings.ReplaceAll(text, "$$", ""), "$") {
-		t.Errorf("%s: a single dollar is of the environment: %s", what, text)
+	if strings.Contains(text, "${") {
+		t.Errorf("%s: that is of the environment: %s", what, text)
 	}
 	type value struct{ Value float64 }
 	data := struct {
 		Labels map[string]string
 		Values map[string]value
 	}{map[string]string{"target": "chat", "workload": "w", "slo": "s", "turn": "first", "instance": "i", "reason": "late"}, map[string]value{"query": {0.25}}}
-	text = "{{- $labels := .Labels -}}{{- $values := .Values -}}" + strings.ReplaceAll(text, "$$", "$")
+	text = "{{- $labels := .Labels -}}{{- $values := .Values -}}" + text
 	none := func(context.Context, string, time.Time) (promql.Vector, error) { return nil, nil }
 	got, err := template.NewTemplateExpander(t.Context(), text, what, data, 0, none, nil, []string{"missingkey=invalid"}).Expand()
 	// A description may be all answers to queries.

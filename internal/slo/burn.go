@@ -57,13 +57,14 @@ func (p Plan) Pages() bool {
 	return slices.ContainsFunc(p.Tiers, func(t Tier) bool { return t.Severity == Page })
 }
 
-// The fewest bad turns that fire. Two in the short window, because one is no
-// evidence that a fault lasts. Five in the long one, because where turns are few
-// a deployment that just meets its objective reaches two or three by chance
-// several times a month (TestPagesByChance).
+// LeastBadLong and leastBadShort are the fewest bad turns in a long and in a short
+// window that fire. Two in the short one, because one is no evidence that a fault
+// lasts. Five in the long one, because where turns are few a deployment that just
+// meets its objective reaches two or three by chance several times a month
+// (TestPagesByChance).
 const (
-	minBadLong  = 5
-	minBadShort = 2
+	LeastBadLong  = 5
+	leastBadShort = 2
 )
 
 // reachable is the largest share of bad turns that a tier may ask for. A
@@ -112,7 +113,7 @@ func (p Plan) has(t Tier) bool {
 
 // fit returns the tier as it suits the objective, or why it cannot.
 func (o Objective) fit(t Tier, turnsPerMinute float64) (_ Tier, why string) {
-	t.MinBadLong, t.MinBadShort = minBadLong, minBadShort
+	t.MinBadLong, t.MinBadShort = LeastBadLong, leastBadShort
 	if atLeast := time.Duration(float64(t.Long) / t.Share); t.Severity == Page && o.Window < atLeast {
 		return t, fmt.Sprintf("%s %% of a budget of %s within %s is no faster than allowed; use a window of at least %s",
 			number(t.Share*100), Short(o.Window), Short(t.Long), Short(atLeast))

@@ -161,18 +161,23 @@ func literal(text string) any {
 func (d Document) Reference() []byte {
 	out := strings.Builder{}
 	out.WriteString(d.Intro)
-	d.list(&out, "", d.File)
+	d.list(&out, "", d.File, map[reflect.Type]string{})
 	return []byte(out.String())
 }
 
 // list documents the keys of the mapping at path, of type t, and those of the
-// mappings inside it.
-func (d Document) list(out *strings.Builder, path string, t reflect.Type) {
+// mappings inside it. What a type has is said where it is first, which listed knows.
+func (d Document) list(out *strings.Builder, path string, t reflect.Type, listed map[reflect.Type]string) {
 	title := "Top level"
 	if path != "" {
 		title = code(path)
 	}
 	fmt.Fprintf(out, "\n## %s\n\n", title)
+	if first, ok := listed[t]; ok {
+		fmt.Fprintf(out, "The keys of %s.\n", code(first))
+		return
+	}
+	listed[t] = path
 	fields := Fields(t)
 	for _, k := range fields {
 		kind, _ := d.describe(k.Type, k.Enum)
@@ -191,7 +196,7 @@ func (d Document) list(out *strings.Builder, path string, t reflect.Type) {
 	}
 	for _, k := range fields {
 		if at, inner := k.Inner(path); inner != nil && !slices.Contains(d.Elsewhere, at) {
-			d.list(out, at, inner)
+			d.list(out, at, inner, listed)
 		}
 	}
 }

@@ -135,6 +135,18 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestKeysAreSaidOnce: of two mappings of one kind the second points to the first.
+func TestKeysAreSaidOnce(t *testing.T) {
+	type meals struct {
+		Lunch  dish `yaml:"lunch"`
+		Supper dish `yaml:"supper"`
+	}
+	got := string(NewDocument[meals]("", "", "").Reference())
+	if !strings.HasSuffix(got, "\n## `supper`\n\nThe keys of `lunch`.\n") || strings.Count(got, "`price`") != 1 {
+		t.Error(got)
+	}
+}
+
 // FuzzDecode holds that no text makes Decode panic, and that each mistake has a
 // place and a reason in one line.
 func FuzzDecode(f *testing.F) {

@@ -64,6 +64,7 @@ func Substitute(expr string, span time.Duration) string {
 	return strings.NewReplacer(
 		"$__rate_interval", "4m", "$__interval", "1m",
 		"$__range", model.Duration(span.Truncate(time.Second)).String(),
+		`="$target"`, `=~".*"`, `="$workload"`, `=~".*"`,
 		"$target", ".*", "$workload", ".*", "$instance", ".*",
 	).Replace(expr)
 }
