@@ -118,7 +118,8 @@ const (
 	ReadLagP99                  Metric = "read_lag_p99_ms"
 	AddedTTFTP99                Metric = "added_ttft_p99_ms"
 	AddedGapP99                 Metric = "added_gap_p99_ms"
-	// TurnTimeMean is over failed turns, too; it is not reported.
+	// TurnTimeMean is the time of all turns, whoever ended them, by those that the
+	// deployment did; it is not reported.
 	TurnTimeMean Metric = "turn_time_mean_ms"
 )
 

@@ -249,6 +249,16 @@ func TestUsersLeave(t *testing.T) {
 		if why := run.NotReached(r); why != "" {
 			t.Errorf("level %g was not reached: %s", r.Level, why)
 		}
+		flown, held := 0.0, 0.0 // turns in flight were those that ended, but for the edges
+		for _, s := range r.Snapshots {
+			held += *s.InFlightMean * s.Seconds
+		}
+		for _, b := range r.Blocks() {
+			flown += b.TurnSeconds
+		}
+		if math.Abs(flown-held) > 0.05*held {
+			t.Errorf("level %g: turns took %g s, and %g s in flight", r.Level, flown, held)
+		}
 	}
 	if gone.Load() < 100 {
 		t.Errorf("the server saw %d users go", gone.Load())
