@@ -176,7 +176,7 @@ func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
 	if s.Phase == turnlog.WarmUp {
 		r.Metadata.Phase = "warmup"
 	}
-	if t.Outcome == probe.Canceled {
+	if t.Outcome.Canceled() {
 		r.Metadata.Canceled, r.Metadata.CanceledAt = true, &end
 	}
 	if t.Outcome != probe.Success {
