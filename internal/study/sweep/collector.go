@@ -199,7 +199,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// Our own end cut it: it ended after the measurement, be it at the same
 		// moment.
-		c.records.add(r, turnlog.Tail, len(c.spans)-1)
+		c.records.add(r, turnlog.Tail, min(c.at, len(c.spans)-1))
 		c.tail.Observe(r, c.objectives)
 		return
 	}

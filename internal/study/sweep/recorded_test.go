@@ -195,6 +195,9 @@ func TestRamp(t *testing.T) {
 			t.Errorf("level %g has the tail of the last", r.Level)
 		}
 	}
+	if run.MeasurementSeconds != 20 || run.Snapshots != 1 || run.WarmUp != "10s at the rate of the first" {
+		t.Errorf("a level is measured for %g s in %d snapshots, after %q", run.MeasurementSeconds, run.Snapshots, run.WarmUp)
+	}
 	if c := run.Capacities; len(c) != 1 || c[0].Level == nil || *c[0].Level != 10 {
 		t.Errorf("capacities %+v", c)
 	}
