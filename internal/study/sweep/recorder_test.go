@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -118,6 +119,34 @@ func TestStepsHaveTheirTurns(t *testing.T) {
 			t.Fatalf("%d results, %v", len(run.Results), err)
 		}
 		recounted(t, dir, run)
+	})
+}
+
+// TestWarmUpIsWritten: turns do not wait in memory for a long warm-up to end.
+func TestWarmUpIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network network
+		defer network.serve(t, "a", simulate.New(quick()))()
+		plan := small()
+		plan.Levels, plan.WarmUp.Duration = []float64{2}, time.Hour
+		plan.Cache.Policy = Bust // no warm-up of the variant
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		dir := t.TempDir()
+		go func() {
+			time.Sleep(50 * time.Second)
+			files, _ := filepath.Glob(filepath.Join(dir, "levels", "*"+packed))
+			if len(files) != 1 {
+				t.Errorf("files %q", files)
+				return
+			}
+			if info, err := os.Stat(files[0]); err != nil || info.Size() < 1000 {
+				t.Errorf("%v, %v", info, err)
+			}
+		}()
+		if _, err := Run(ctx, Options{Plan: plan, Dir: dir, Dial: network.Dial}); !errors.Is(err, ErrInterrupted) {
+			t.Error(err)
+		}
 	})
 }
 
