@@ -62,9 +62,6 @@ const (
 	Max  Statistic = "max"
 )
 
-// Statistics lists them.
-func Statistics() []Statistic { return []Statistic{Mean, SD, Min, Max} }
-
 // Statistic is the metric of a statistic, called "ttft_mean_ms".
 func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
 
