@@ -104,6 +104,21 @@ func TestAIPerf(t *testing.T) {
 	}
 }
 
+// TestSessions: turns that no conversation is known of are one each.
+func TestSessions(t *testing.T) {
+	var b bytes.Buffer
+	n := 0
+	err := export.Write(&b, export.AIPerf, func() (*turnlog.Turn, error) {
+		if n++; n > 3 {
+			return nil, io.EOF
+		}
+		return &turnlog.Turn{Target: "a", Outcome: probe.Success}, nil
+	})
+	if err != nil || !strings.Contains(b.String(), `"session_num":2,`) {
+		t.Errorf("%v:\n%s", err, &b)
+	}
+}
+
 // TestGuideLLMReadsBack: what is written for GuideLLM's tools is what its reader
 // reads.
 func TestGuideLLMReadsBack(t *testing.T) {
