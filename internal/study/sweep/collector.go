@@ -205,7 +205,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	}
 	c.records.add(r, turnlog.Measured, slices.Index(c.spans, s))
 	c.blockAt(s, r.End).Observe(r, c.objectives)
-	if r.Outcome.OwnFault() {
+	if r.Outcome.Own() {
 		return // quick or late, it says nothing of the deployment
 	}
 	c.latencies.add(r)
