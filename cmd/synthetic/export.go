@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -43,14 +44,21 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 		return usageError{err}
 	}
 	defer r.Close()
+	next := func() (*turnlog.Turn, error) {
+		t, err := r.NextLine()
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = usageError{err}
+		}
+		return t, err
+	}
 	if f.file == "" {
-		return export.Write(e.stdout, export.Format(f.format), r.NextLine)
+		return export.Write(e.stdout, export.Format(f.format), next)
 	}
 	to, err := os.Create(f.file)
 	if err != nil {
 		return usagef("--output.file: %w", err)
 	}
-	if err := errors.Join(export.Write(to, export.Format(f.format), r.NextLine), to.Close()); err != nil {
+	if err := errors.Join(export.Write(to, export.Format(f.format), next), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}
 	return nil

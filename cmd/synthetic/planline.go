@@ -19,6 +19,7 @@ type planLine struct {
 	baseURL, api, model, keyFile, keyEnv string
 	concurrency, rate                    string
 	duration, warmUp                     time.Duration
+	warmUpGiven                          bool // 0 is none
 	promptTokens, outputTokens, turns    int
 }
 
@@ -27,7 +28,7 @@ func (l *planLine) add(c *kingpin.CmdClause) {
 	c.Flag("concurrency", "Levels of conversations in flight: a closed loop. Likewise.").PlaceHolder("10,50,100").StringVar(&l.concurrency)
 	c.Flag("rate", "Levels of conversations started per second: an open loop. Likewise.").PlaceHolder("0.5,1,2").StringVar(&l.rate)
 	c.Flag("duration", "Measured time of each level (60s). Likewise.").PlaceHolder("60s").DurationVar(&l.duration)
-	c.Flag("warm-up", "Time before it under the same load (a third of the duration). Likewise.").PlaceHolder("20s").DurationVar(&l.warmUp)
+	c.Flag("warm-up", "Time before it under the same load (a third of the duration). Likewise.").PlaceHolder("20s").IsSetByUser(&l.warmUpGiven).DurationVar(&l.warmUp)
 	c.Flag("api", "API of the endpoint: "+strings.Join(apiNames(), ", ")+". Likewise.").PlaceHolder(string(target.Chat)).StringVar(&l.api)
 	c.Flag("model", "Model to ask for; by default the first that /models lists. Likewise.").PlaceHolder("NAME").StringVar(&l.model)
 	c.Flag("api-key-file", "File that holds the API key. Likewise.").PlaceHolder("FILE").StringVar(&l.keyFile)
@@ -44,7 +45,7 @@ func (l *planLine) given() string {
 		given bool
 	}{
 		{"base-url", l.baseURL != ""}, {"concurrency", l.concurrency != ""}, {"rate", l.rate != ""},
-		{"duration", l.duration != 0}, {"warm-up", l.warmUp != 0}, {"api", l.api != ""}, {"model", l.model != ""},
+		{"duration", l.duration != 0}, {"warm-up", l.warmUpGiven}, {"api", l.api != ""}, {"model", l.model != ""},
 		{"api-key-file", l.keyFile != ""}, {"api-key-env", l.keyEnv != ""},
 		{"prompt-tokens", l.promptTokens != 0}, {"max-output-tokens", l.outputTokens != 0}, {"turns", l.turns != 0},
 	} {
@@ -82,7 +83,7 @@ func (l *planLine) text() (string, error) {
 		}
 		l.keyFile = path
 	}
-	if l.warmUp == 0 {
+	if !l.warmUpGiven {
 		l.warmUp = (l.duration / warmUpShare).Round(time.Second)
 	}
 	var b strings.Builder

@@ -92,6 +92,9 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 // plan reads the plan file, or prints the one that the flags stand for. The
 // default directory is new with every second.
 func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
+	if f.resume && f.dir == "" {
+		return sweep.Plan{}, usagef("--resume goes on with a sweep: name its directory, --output.dir=DIR")
+	}
 	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
 	if f.planFile != "" {
 		if name := f.line.given(); name != "" {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kingpin/v2"
+
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -124,9 +126,28 @@ func TestSweepInOneLine(t *testing.T) {
 	if <-export.done; export.code != exitOK {
 		t.Fatalf("report export: exit code %d: %s", export.code, export.err)
 	}
+	noLog := start(t, "report", "export", kept)
+	if <-noLog.done; noLog.code != exitUsage || !strings.Contains(noLog.err.String(), "plan.yml, line 1: it is not one JSON object") {
+		t.Errorf("report export of a plan: exit code %d: %s", noLog.code, noLog.err)
+	}
 	compare := start(t, "report", "compare", dir, "theirs="+exported)
 	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "theirs TTFT p50") {
 		t.Errorf("report compare with what was exported: exit code %d: %s\n%s", compare.code, compare.err, compare.out)
+	}
+}
+
+// TestPlanLineWithoutWarmUp: 0 is a warm-up that was given.
+func TestPlanLineWithoutWarmUp(t *testing.T) {
+	for args, want := range map[string]string{"--warm-up=0s": "warm_up: {duration: 0s}", "--duration=60s": "warm_up: {duration: 20s}"} {
+		var l planLine
+		app := kingpin.New("synthetic", "")
+		l.add(app.Command("sweep", ""))
+		if _, err := app.Parse([]string{"sweep", "--base-url=http://a", "--rate=1", args}); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := l.text(); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %v\n%s", args, err, text)
+		}
 	}
 }
 
@@ -160,6 +181,10 @@ func TestSweepRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Error("the output directory was made for nothing")
+	}
+	nowhere := start(t, "sweep", "--plan.file="+noSLOs, "--resume")
+	if <-nowhere.done; nowhere.code != exitUsage || !strings.Contains(nowhere.err.String(), "name its directory, --output.dir=DIR") {
+		t.Errorf("--resume of nothing: exit code %d:\n%s", nowhere.code, nowhere.err)
 	}
 }
 

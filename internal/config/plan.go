@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the head of the reference
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -227,12 +228,29 @@ func (b *planner) steps(p sweep.Plan) {
 	const at = "levels.ramp.steps"
 	n := p.Ramp.Steps
 	switch {
-	case n == 0 || !b.Fine("levels", "measure"):
+	case p.Ramp.Over == 0 || !b.Fine("levels", "measure"):
+	case n == 0:
+		b.rise(p)
 	case len(p.Levels) > 1:
 		b.Mistake(at, strconv.Itoa(n), "make levels of one rate, and there are more", "write the highest rate alone")
 	case p.Measure.Snapshots != n || p.Measure.Duration() != p.Ramp.Over:
 		step := model.Duration(p.Ramp.Over / time.Duration(n))
 		b.Mistake(at, strconv.Itoa(n), "are to be a snapshot each", fmt.Sprintf("write measure: {snapshots: %d, snapshot: %s}", n, step))
+	}
+}
+
+// rise checks that a ramp without steps leaves a level about the load that it is
+// named by. One that counts conversations takes longer than they would without it.
+func (b *planner) rise(p sweep.Plan) {
+	for _, level := range p.Levels {
+		lacks := (1 - p.Ramp.From) / 2 * p.Ramp.Over.Seconds() // of the time
+		whole := cmp.Or(p.Measure.Duration().Seconds(), float64(p.Measure.Conversations)/level+lacks)
+		if least := lacks / (1 - runfile.ReachedShare); whole < least*(1-1e-9) {
+			b.Mistake("levels.ramp.over", model.Duration(p.Ramp.Over).String(),
+				fmt.Sprintf("leaves rate %g %.0f%% of it on average", level, 100*max(1-lacks/whole, 0)),
+				fmt.Sprintf("write steps, which are levels of their own, or measure for %s", model.Duration(math.Ceil(least)*1e9)))
+			return
+		}
 	}
 }
 

@@ -33,12 +33,12 @@ func TestTracePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 1m}}\nworkload: {trace: {file: "+file+", window: {to: 30s}}}")
+	p := planOf(t, "levels: {speed: [1, 4], max_concurrency: 50, ramp: {from: 20%, over: 30s}}\nworkload: {trace: {file: "+file+", window: {to: 30s}}}")
 	// Two records within 4.31 s, and as much after them.
 	if own := 2 / (2 * 4.314579); p.Kind != runfile.Rate || math.Abs(p.OwnRate-own) > 1e-9 || !cmp.Equal(p.Levels, []float64{0.2318, 0.9271}) || p.MaxConcurrency != 50 {
 		t.Errorf("kind %s, own rate %g, levels %g, at most %d", p.Kind, p.OwnRate, p.Levels, p.MaxConcurrency)
 	}
-	if want := (sweep.Ramp{From: 0.2, Over: time.Minute}); p.Ramp != want {
+	if want := (sweep.Ramp{From: 0.2, Over: 30 * time.Second}); p.Ramp != want {
 		t.Errorf("ramp %+v, want %+v", p.Ramp, want)
 	}
 	if w := p.Workload; w.Trace.File != file || w.Trace.To != 30*time.Second || w.PromptTokens != 0 || w.Starters != 0 || w.TurnsMax != 0 || w.MaxOutputTokens != 128 {

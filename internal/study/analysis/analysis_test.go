@@ -228,7 +228,9 @@ func TestNoise(t *testing.T) {
 		// The intervals overlap, and yet the difference is beyond chance.
 		{"overlapping ends", of(200, 190, 210), of(216, 206, 226), false},
 		{"no upper end", of(200, 190, math.Inf(1)), of(300, 290, 310), true},
-		{"no interval", of(200, math.NaN(), math.NaN()), of(201, 190, 210), false},
+		{"within the only interval", of(200, math.NaN(), math.NaN()), of(201, 190, 210), true},
+		{"beyond the only interval", of(201, 190, 210), of(211, math.NaN(), math.NaN()), false},
+		{"no interval", of(200, math.NaN(), math.NaN()), of(201, math.NaN(), math.NaN()), false},
 	} {
 		if got := Between(m, tt.a, tt.b).Noise; got != tt.want {
 			t.Errorf("%s: noise %v, want %v", tt.name, got, tt.want)

@@ -51,11 +51,17 @@ func asPrinted(v, step float64) float64 {
 	return math.RoundToEven(v/step) * step
 }
 
-// withinNoise tells whether a ratio of 1 lies in the interval of the ratio.
-// Without intervals nothing is called noise.
+// withinNoise tells whether a ratio of 1 lies in the interval of the ratio or, where
+// one of the two has no interval, whether it lies in that of the other. Without any
+// nothing is called noise.
 func withinNoise(a, b figures.Figure) bool {
-	if a.Uncertain() || b.Uncertain() {
+	switch {
+	case a.Uncertain() || b.Uncertain():
 		return true
+	case a.Ranged() && !b.Ranged():
+		return a.Low <= b.Value && b.Value <= a.High
+	case b.Ranged() && !a.Ranged():
+		return b.Low <= a.Value && a.Value <= b.High
 	}
 	low, high := RatioInterval(a, b)
 	if math.IsNaN(low) {

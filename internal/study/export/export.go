@@ -150,13 +150,13 @@ type failure struct {
 
 func writeAIPerf(to io.Writer, next Next) error {
 	enc := json.NewEncoder(to)
-	sessions := map[string]int{}
+	sessions, begun := map[string]int{}, 0
 	return each(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		// The same conversations are held at every level.
 		key := fmt.Sprint(t.Target, s.Level, s.Repetition, s.Conversation)
 		session, known := sessions[key]
 		if !known || s.Conversation == "" {
-			session = len(sessions)
+			session, begun = begun, begun+1
 			sessions[key] = session
 		}
 		return enc.Encode(recordOf(t, s, session))
@@ -176,7 +176,7 @@ func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
 	if s.Phase == turnlog.WarmUp {
 		r.Metadata.Phase = "warmup"
 	}
-	if t.Outcome == probe.Canceled {
+	if t.Outcome.Canceled() {
 		r.Metadata.Canceled, r.Metadata.CanceledAt = true, &end
 	}
 	if t.Outcome != probe.Success {

@@ -25,7 +25,7 @@ func turns() export.Next {
 	var all []turnlog.Turn
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for level := range 2 {
-		for i := range 201 {
+		for i := range 202 {
 			ttft := time.Duration(100+i) * time.Millisecond
 			length := time.Second
 			t := turnlog.Turn{
@@ -36,6 +36,8 @@ func turns() export.Next {
 			}
 			if i == 0 {
 				t.Study.Phase = turnlog.WarmUp
+			} else if i == 201 { // its user left
+				t.Outcome = probe.UserCanceled
 			} else if i%50 == 0 {
 				t.Outcome, t.TTFT, t.TPOT = probe.HTTP5xx, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
 			}
@@ -64,7 +66,7 @@ func written(t *testing.T, format export.Format) []byte {
 
 func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(bytes.NewReader(written(t, export.CSV))).ReadAll()
-	if err != nil || len(rows) != 403 {
+	if err != nil || len(rows) != 405 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	const want = "2026-01-05T07:59:59.1Z a w 1 1 measured c 2 first success 0.101  0.02 1 50  40 0af7"
@@ -75,7 +77,7 @@ func TestCSV(t *testing.T) {
 
 func TestAIPerf(t *testing.T) {
 	lines := bytes.Split(bytes.TrimSpace(written(t, export.AIPerf)), []byte("\n"))
-	if len(lines) != 402 {
+	if len(lines) != 404 {
 		t.Fatalf("%d lines", len(lines))
 	}
 	const warm = `{"metadata":{"session_num":0,"x_request_id":"0af7","x_correlation_id":"c","conversation_id":"c","turn_index":0,` +
@@ -87,14 +89,33 @@ func TestAIPerf(t *testing.T) {
 	if string(lines[0]) != warm {
 		t.Errorf("got  %s\nwant %s", lines[0], warm)
 	}
-	var failed struct {
+	var failed, left struct {
 		Metadata struct {
-			Session int `json:"session_num"`
+			Session  int  `json:"session_num"`
+			Canceled bool `json:"was_cancelled"`
 		}
 		Error struct{ Type string }
 	}
-	if err := json.Unmarshal(lines[201+50], &failed); err != nil || failed.Error.Type != "http_5xx" || failed.Metadata.Session != 1 {
+	if err := json.Unmarshal(lines[202+50], &failed); err != nil || failed.Error.Type != "http_5xx" || failed.Metadata.Session != 1 || failed.Metadata.Canceled {
 		t.Errorf("%v: %+v", err, failed)
+	}
+	if err := json.Unmarshal(lines[201], &left); err != nil || !left.Metadata.Canceled {
+		t.Errorf("%v: a user left: %+v", err, left)
+	}
+}
+
+// TestSessions: turns that no conversation is known of are one each.
+func TestSessions(t *testing.T) {
+	var b bytes.Buffer
+	n := 0
+	err := export.Write(&b, export.AIPerf, func() (*turnlog.Turn, error) {
+		if n++; n > 3 {
+			return nil, io.EOF
+		}
+		return &turnlog.Turn{Target: "a", Outcome: probe.Success}, nil
+	})
+	if err != nil || !strings.Contains(b.String(), `"session_num":2,`) {
+		t.Errorf("%v:\n%s", err, &b)
 	}
 }
 

@@ -30,7 +30,7 @@ func levelOf(at float64, measured []measured, judge judge.Judge) Level {
 	}
 	for _, r := range results {
 		if r.State != runfile.Complete && !decided(r) {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s", r.Repetition, r.Why))
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s.", r.Repetition, r.Why))
 		}
 		if turns, of := r.LeftOut(); turns > 0 {
 			l.Spoiled = l.Spoiled || r.Spoiled()

@@ -62,9 +62,6 @@ const (
 	Max  Statistic = "max"
 )
 
-// Statistics lists them.
-func Statistics() []Statistic { return []Statistic{Mean, SD, Min, Max} }
-
 // Statistic is the metric of a statistic, called "ttft_mean_ms".
 func (t Timing) Statistic(s Statistic) Metric { return Metric(string(t) + "_" + string(s) + "_ms") }
 
@@ -118,7 +115,8 @@ const (
 	ReadLagP99                  Metric = "read_lag_p99_ms"
 	AddedTTFTP99                Metric = "added_ttft_p99_ms"
 	AddedGapP99                 Metric = "added_gap_p99_ms"
-	// TurnTimeMean is over failed turns, too; it is not reported.
+	// TurnTimeMean is the time of all turns, whoever ended them, by those that the
+	// deployment did; it is not reported.
 	TurnTimeMean Metric = "turn_time_mean_ms"
 )
 

@@ -91,9 +91,11 @@ func (s *Study) Recount(wanted []Objective) (bool, error) {
 	}
 	by := judgeOf(s.Run)
 	for i := range s.Run.Results {
-		if x := &s.Run.Results[i]; x.Spoiled() || s.Run.NotReached(*x) != "" {
+		switch x := &s.Run.Results[i]; {
+		case x.GaveUp():
+		case x.Spoiled() || s.Run.NotReached(*x) != "":
 			x.Verdict = by.Open(by.TurnsOf(*x))
-		} else {
+		default:
 			x.Verdict = by.Measured(by.TurnsOf(*x))
 		}
 	}

@@ -9,12 +9,14 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// reachedShare is the part of its load that a level has to have carried to be
-// called by it; refusedShare is the share of failed turns, 1 in so many, from
+// ReachedShare is the part of its load that a level has to have carried to be
+// called by it.
+const ReachedShare = 0.95
+
+// refusedShare is the share of failed turns, 1 in so many, from
 // which on their errors judge a closed loop, whose places a deployment that
 // refuses at once leaves empty.
 const (
-	reachedShare = 0.95
 	refusedShare = 20
 	// lateStarts is the p99 of the schedule lag from which the prober is named.
 	lateStarts = 10 * time.Millisecond
@@ -25,7 +27,7 @@ const (
 // with none. "" when it did, or when the file does not tell.
 func (r *Run) NotReached(x Result) string {
 	carried, asked, ok := r.load(x)
-	if !ok || carried >= reachedShare*asked {
+	if !ok || carried >= ReachedShare*asked {
 		return ""
 	}
 	if r.LevelKind == Rate {

@@ -47,8 +47,8 @@ type Block struct {
 	// ended within it.
 	TurnsStarted uint64                   `json:"turns_started"`
 	Outcomes     map[probe.Outcome]uint64 `json:"outcomes"`
-	// TurnSeconds are the durations of all turns that ended, failed ones too,
-	// which were in flight as well.
+	// TurnSeconds are the durations of all turns that ended, which were in flight:
+	// failed ones and those that the prober or a user ended, too.
 	TurnSeconds float64 `json:"turn_seconds,omitempty"`
 	// Good counts turns that met every objective that judged them, and that
 	// were judged at all: the numerator of goodput.
@@ -144,17 +144,17 @@ const (
 )
 
 // Observe counts one finished turn in the block. It is not safe for concurrent
-// use. Turns that the prober itself ended are counted among the outcomes and
-// nowhere else.
+// use. Turns that the prober itself ended are counted among the outcomes, were in
+// flight, and are nothing else.
 func (b *Block) Observe(r probe.Result, objectives []slo.Objective) {
 	if b.Outcomes == nil {
 		b.Outcomes = map[probe.Outcome]uint64{}
 	}
 	b.Outcomes[r.Outcome]++
+	b.TurnSeconds += r.Duration().Seconds()
 	if r.Outcome.Own() {
 		return
 	}
-	b.TurnSeconds += r.Duration().Seconds()
 	b.judge(r, objectives)
 	b.Tokens.observe(r)
 	kind := &b.First

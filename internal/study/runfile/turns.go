@@ -2,6 +2,7 @@ package runfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -48,14 +49,18 @@ func each(next Next, do func(t *turnlog.Turn, c cell, r probe.Result)) error {
 
 // Recount judges the turns of a run by other objectives: they must be those that
 // it measured. What was decided by the former ones goes with them. A log does not
-// say of which turns the prober itself was late: those are judged, too.
+// say of which turns the prober itself was late: those are judged, too, but a level
+// that had too many of them stays Spoiled.
 func (r *Run) Recount(next Next, objectives []Objective) error {
 	results := map[cell]*Result{}
 	for i := range r.Results {
 		x := &r.Results[i]
 		results[cell{x.Variant, x.Level, x.Repetition}] = x
-		x.Verdict = nil
-		x.eachBlock(func(b *Block) { b.SLOs, b.Good, b.NotJudged = nil, 0, 0 })
+		gaveUp := x.GaveUp()
+		if x.Verdict = nil; gaveUp {
+			x.Verdict = &Verdict{Standing: Missed, Decided: DecidedMeasured}
+		}
+		x.eachBlock(func(b *Block) { b.SLOs, b.Good = nil, 0 })
 	}
 	r.SLOs, r.Capacities = objectives, nil
 	for _, v := range r.Variants {
@@ -65,17 +70,39 @@ func (r *Run) Recount(next Next, objectives []Objective) error {
 	for i, o := range objectives {
 		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: exactly(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
 	}
-	return each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
+	counted := map[*Result]uint64{}
+	err := each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
 		x := results[c]
 		if x == nil || t.Study.Phase == turnlog.WarmUp || turn.Outcome.Own() {
 			return
 		}
+		counted[x]++
 		if t.Study.Phase == turnlog.Tail && x.Tail != nil {
 			x.Tail.judge(turn, judged)
 		} else if b := x.at(turn.End); b != nil {
 			b.judge(turn, judged)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	return r.holds(counted)
+}
+
+// holds checks that so many turns of each result are all that it has.
+func (r *Run) holds(counted map[*Result]uint64) error {
+	for i := range r.Results {
+		x, all := &r.Results[i], uint64(0)
+		x.eachBlock(func(b *Block) {
+			n, _ := b.Ended()
+			all += n
+		})
+		if n := counted[x]; n != all {
+			return fmt.Errorf("of the %d turns of %s, level %g, repetition %d, it has %d: it is not the log of this run.json; write both anew with synthetic sweep --resume, or move it away, so that quantiles judge",
+				all, x.Variant, x.Level, x.Repetition, n)
+		}
+	}
+	return nil
 }
 
 func (r *Result) eachBlock(do func(b *Block)) {

@@ -74,6 +74,12 @@ const (
 	DecidedProvisional = "provisional"
 )
 
+// GaveUp reports a level that the sweep gave up for another reason than its judged
+// turns: a queue that grew, a target that was gone.
+func (r Result) GaveUp() bool {
+	return r.State == EndedEarly && r.Verdict != nil && r.Verdict.Standing == Missed && r.Verdict.Decided == DecidedMeasured
+}
+
 // Judged counts the turns that an objective called good or bad.
 type Judged struct {
 	Good uint64 `json:"good"`

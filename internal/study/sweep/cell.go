@@ -115,8 +115,8 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 		return err
 	}
 	defer done()
-	place := turnlog.Study{Level: l.value, Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
-	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place); err != nil {
+	place := turnlog.Study{Rate: s.Plan.Kind == runfile.Rate, Repetition: c.Repetition}
+	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place, s.Plan.Ramp.levels(l.value)); err != nil {
 		return err
 	}
 	v := s.Plan.Variants[c.Variant]

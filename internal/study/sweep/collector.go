@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -187,7 +188,7 @@ func (c *collector) turnEnded(r probe.Result) {
 	c.advance(time.Now())
 	c.live--
 	if len(c.spans) == 0 || r.End.Before(c.spans[0].Started) {
-		c.records.add(r, turnlog.WarmUp)
+		c.records.add(r, turnlog.WarmUp, 0)
 		return
 	}
 	c.streak.add(r)
@@ -198,13 +199,13 @@ func (c *collector) turnEnded(r probe.Result) {
 	if s == nil || r.Outcome == probe.Canceled {
 		// Our own end cut it: it ended after the measurement, be it at the same
 		// moment.
-		c.records.add(r, turnlog.Tail)
+		c.records.add(r, turnlog.Tail, min(c.at, len(c.spans)-1))
 		c.tail.Observe(r, c.objectives)
 		return
 	}
-	c.records.add(r, turnlog.Measured)
+	c.records.add(r, turnlog.Measured, slices.Index(c.spans, s))
 	c.blockAt(s, r.End).Observe(r, c.objectives)
-	if r.Outcome.OwnFault() {
+	if r.Outcome.Own() {
 		return // quick or late, it says nothing of the deployment
 	}
 	c.latencies.add(r)

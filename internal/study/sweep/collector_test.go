@@ -189,3 +189,18 @@ func TestStreak(t *testing.T) {
 		t.Error("a success in between does not count")
 	}
 }
+
+// TestLookLeavesOutWhoLeft counts, while it measures, the turns that a report counts.
+func TestLookLeavesOutWhoLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCollector(nil, time.Second)
+		start := time.Now()
+		c.beginTimed(start, 1, time.Minute)
+		time.Sleep(10 * time.Second)
+		c.Observe(ended(start, time.Second, 2*time.Second, probe.Success))
+		c.Observe(ended(start, time.Second, 9*time.Second, probe.UserCanceled))
+		if s := c.look(time.Now(), &runfile.Run{}, 1); s.Turns != 1 || s.Early != time.Second {
+			t.Errorf("%d turns, the first of them %s", s.Turns, s.Early)
+		}
+	})
+}

@@ -44,7 +44,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	over, halt := l.start(hard, l.loop(l.plan.Measure.Conversations))
 	if warmUp > 0 {
-		load.Pause(hard, warmUp)
+		l.warm(hard, warmUp)
 		l.begin()
 	}
 	end := l.measure(ctx, over)
@@ -58,6 +58,14 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	<-over
 	l.fill(r, end)
 	return end
+}
+
+// warm waits for so long, and writes what comes meanwhile.
+func (l *level) warm(ctx context.Context, length time.Duration) {
+	end := time.Now().Add(length)
+	for left := length; left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
+		l.sink.records.flush()
+	}
 }
 
 // precede holds what the plan wants before the level's own load, and nobody

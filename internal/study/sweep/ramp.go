@@ -40,21 +40,34 @@ func (r Ramp) share(step int) float64 {
 	return r.From + (1-r.From)*float64(step)/float64(r.Steps-1)
 }
 
+// levels are the rates of its steps, of which the last is the whole; that alone
+// without steps.
+func (r Ramp) levels(whole float64) (out []float64) {
+	for i := range r.Steps {
+		out = append(out, FourDigits(whole*r.share(i)))
+	}
+	if out == nil {
+		return []float64{whole}
+	}
+	return out
+}
+
 // stepped are the steps of a ramp, each of which is a snapshot and a level of its
 // own: so one pass has a whole curve. A level without steps stays what it is.
 func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
 	if s.Plan.Ramp.Steps == 0 {
 		return []runfile.Result{r}
 	}
+	levels := s.Plan.Ramp.levels(r.Level)
 	for i, snapshot := range r.Snapshots {
 		step := r
-		step.Level = FourDigits(r.Level * s.Plan.Ramp.share(i))
+		step.Level = levels[i]
 		step.Started, step.Snapshots = snapshot.Started, r.Snapshots[i:i+1]
 		step.Ended = snapshot.Started.Add(time.Duration(snapshot.Seconds * float64(time.Second)))
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if judged := s.Plan.judge(); r.Verdict != nil {
+		if judged := s.Plan.judge(); r.Verdict != nil && !step.GaveUp() {
 			if step.Verdict = judged.Measured(judged.TurnsOf(step)); step.Spoiled() || s.run.NotReached(step) != "" {
 				step.Verdict = judged.Open(judged.TurnsOf(step))
 			}

@@ -195,6 +195,9 @@ func TestRamp(t *testing.T) {
 			t.Errorf("level %g has the tail of the last", r.Level)
 		}
 	}
+	if run.MeasurementSeconds != 20 || run.Snapshots != 1 || run.WarmUp != "10s at the rate of the first" {
+		t.Errorf("a level is measured for %g s in %d snapshots, after %q", run.MeasurementSeconds, run.Snapshots, run.WarmUp)
+	}
 	if c := run.Capacities; len(c) != 1 || c[0].Level == nil || *c[0].Level != 10 {
 		t.Errorf("capacities %+v", c)
 	}
@@ -248,6 +251,16 @@ func TestUsersLeave(t *testing.T) {
 		}
 		if why := run.NotReached(r); why != "" {
 			t.Errorf("level %g was not reached: %s", r.Level, why)
+		}
+		flown, held := 0.0, 0.0 // turns in flight were those that ended, but for the edges
+		for _, s := range r.Snapshots {
+			held += *s.InFlightMean * s.Seconds
+		}
+		for _, b := range r.Blocks() {
+			flown += b.TurnSeconds
+		}
+		if math.Abs(flown-held) > 0.05*held {
+			t.Errorf("level %g: turns took %g s, and %g s in flight", r.Level, flown, held)
 		}
 	}
 	if gone.Load() < 100 {

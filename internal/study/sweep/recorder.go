@@ -25,16 +25,17 @@ const packed = ".jsonl.zst"
 // are taken in memory, for probing must not wait for a disk, and written at each
 // look: a process that is killed loses a second of them. A nil one takes nothing.
 type recorder struct {
-	place turnlog.Study // the same of all turns
-	file  *os.File
-	pack  *zstd.Encoder
+	place  turnlog.Study // the same of all turns, but for their level
+	levels []float64     // of the snapshots; those beyond have the last one's
+	file   *os.File
+	pack   *zstd.Encoder
 
 	mu    sync.Mutex
 	lines []byte
 	err   error // the first of writing, after which nothing is taken
 }
 
-func newRecorder(path string, place turnlog.Study) (*recorder, error) {
+func newRecorder(path string, place turnlog.Study, levels []float64) (*recorder, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("keeping turns: %w", err)
@@ -43,15 +44,17 @@ func newRecorder(path string, place turnlog.Study) (*recorder, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &recorder{place: place, file: file, pack: pack}, nil
+	return &recorder{place: place, levels: levels, file: file, pack: pack}, nil
 }
 
-func (r *recorder) add(x probe.Result, phase turnlog.Phase) {
+// add takes a turn of a snapshot, counted from 0.
+func (r *recorder) add(x probe.Result, phase turnlog.Phase, snapshot int) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
 	t := turnlog.Of(x)
 	s := r.place
+	s.Level = r.levels[min(snapshot, len(r.levels)-1)]
 	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT
 	t.Study = &s
 	r.mu.Lock()

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -100,6 +102,54 @@ func TestEveryTurnIsKept(t *testing.T) {
 	})
 }
 
+// TestStepsHaveTheirTurns: each step of a ramp is a level in the log, too, also where
+// users leave.
+func TestStepsHaveTheirTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network network
+		defer network.serve(t, "a", simulate.New(quick()))()
+		plan := small()
+		plan.Kind, plan.Levels, plan.Arrival = runfile.Rate, []float64{10}, workload.Arrival{Process: workload.Constant}
+		plan.Workload.TurnsMin, plan.Workload.TurnsMax = 1, 1
+		plan.Workload.Cancel = workload.Cancel{Share: 0.2, Min: 50 * time.Millisecond, Max: 150 * time.Millisecond}
+		plan.Ramp = Ramp{From: 0.2, Over: 60 * time.Second, Steps: 3}
+		dir := t.TempDir()
+		run, err := Run(t.Context(), Options{Plan: plan, Dir: dir, Dial: network.Dial})
+		if err != nil || len(run.Results) != 3 {
+			t.Fatalf("%d results, %v", len(run.Results), err)
+		}
+		recounted(t, dir, run)
+	})
+}
+
+// TestWarmUpIsWritten: turns do not wait in memory for a long warm-up to end.
+func TestWarmUpIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network network
+		defer network.serve(t, "a", simulate.New(quick()))()
+		plan := small()
+		plan.Levels, plan.WarmUp.Duration = []float64{2}, time.Hour
+		plan.Cache.Policy = Bust // no warm-up of the variant
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		dir := t.TempDir()
+		go func() {
+			time.Sleep(50 * time.Second)
+			files, _ := filepath.Glob(filepath.Join(dir, "levels", "*"+packed))
+			if len(files) != 1 {
+				t.Errorf("files %q", files)
+				return
+			}
+			if info, err := os.Stat(files[0]); err != nil || info.Size() < 1000 {
+				t.Errorf("%v, %v", info, err)
+			}
+		}()
+		if _, err := Run(ctx, Options{Plan: plan, Dir: dir, Dial: network.Dial}); !errors.Is(err, ErrInterrupted) {
+			t.Error(err)
+		}
+	})
+}
+
 // recounted judges the turns by the run's own objectives, and finds what was
 // counted while it was measured; and by one that none meets.
 func recounted(t *testing.T, dir string, run *runfile.Run) {
@@ -167,14 +217,14 @@ func logOf(t *testing.T, path string) runfile.Next {
 // TestTurnsOfAKilledLevel: what was flushed is read, though the file has no end.
 func TestTurnsOfAKilledLevel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a"+packed)
-	r, err := newRecorder(path, turnlog.Study{Level: 2, Repetition: 1})
+	r, err := newRecorder(path, turnlog.Study{Repetition: 1}, []float64{2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
 	sent := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for i := range 3 {
-		r.add(probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured)
+		r.add(probe.Result{Target: "a", Workload: "w", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(time.Second), Outcome: probe.Success}, turnlog.Measured, 0)
 		if i == 1 {
 			r.flush()
 		}

@@ -121,14 +121,15 @@ const (
 	growth, deviations = 2, 4
 )
 
-// growing says why the queue of an open loop grows, or "". While the
-// deployment keeps up, what is in flight settles within the time of a few
+// growing says why the queue of an open loop of an even rate grows, or "": on a
+// ramp, and in a trace, the load itself may. While the deployment keeps up, what is in flight settles within the time of a few
 // conversations, told by the first turns; it is compared between the half and
 // the whole of the time.
 func (w *watcher) growing(s Stats) string {
 	half := len(w.history) / 2
 	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
-	if w.plan.Kind != runfile.Rate || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
+	uneven := w.plan.Ramp.Over > 0 || w.plan.OwnRate > 0 && w.plan.Workload.Trace.File != ""
+	if w.plan.Kind != runfile.Rate || uneven || s.Turns < earlyTurns || time.Duration(half)*lookEvery < full {
 		return ""
 	}
 	then, now := w.around(half), w.around(len(w.history))

@@ -3,7 +3,9 @@ package sweep
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
@@ -60,6 +62,32 @@ func TestVain(t *testing.T) {
 	} {
 		if got := j.futile(judge.Turns{"ttft": c.blocks}, c.times); (got != nil) != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestGrowing: twice as many in flight as in the middle are a queue, unless the load
+// itself may have grown.
+func TestGrowing(t *testing.T) {
+	var history []sighting
+	for i := range 60 {
+		history = append(history, sighting{Stats: Stats{Turns: uint64(2 * i), InFlight: 2 * i}})
+	}
+	recorded := workload.Spec{Trace: workload.Trace{File: "trace.jsonl"}}
+	for _, c := range []struct {
+		name string
+		plan Plan
+		want bool
+	}{
+		{"an even rate", Plan{Kind: runfile.Rate}, true},
+		{"a closed loop", Plan{Kind: runfile.Concurrency}, false},
+		{"a ramp", Plan{Kind: runfile.Rate, Ramp: Ramp{From: 0.1, Over: time.Minute}}, false},
+		{"a trace's own times", Plan{Kind: runfile.Rate, OwnRate: 1, Workload: recorded}, false},
+		{"a trace at a rate", Plan{Kind: runfile.Rate, Workload: recorded}, true},
+	} {
+		w := &watcher{plan: c.plan, history: history}
+		if why := w.growing(Stats{Turns: 120, Early: time.Second}); (why != "") != c.want {
+			t.Errorf("%s: %q", c.name, why)
 		}
 	}
 }
