@@ -134,6 +134,9 @@ func (i incident) Headline() string {
 	since := " since " + i.Since.UTC().Format("15:04 MST")
 	switch {
 	case i.has(func(a firedAlert) bool { return a.Name == rules.AlertTargetDown }):
+		if i.Turns == 0 {
+			return i.About.String() + " is down" + since
+		}
 		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, reason(i.Reason))
 	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
 		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, reason(i.Reason))

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// incidentsKept bounds the incidents, alertsKept the alerts of one.
+	// incidentsKept bounds the incidents that are over, alertsKept the alerts of one.
 	incidentsKept, alertsKept = 100, 50
 	// worstKept are the turns that an incident shows.
 	worstKept = 10
@@ -147,7 +147,12 @@ func (i *incident) note(c AlertChange) (began bool) {
 	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && a.Over.IsZero()
 	})
+	// Asked what fires, the pager may have answered before an alert was over.
+	late := i.has(func(a firedAlert) bool {
+		return a.Name == name && a.Severity == severity && !a.Over.IsZero() && a.From.Equal(c.At)
+	})
 	switch {
+	case c.Firing && late:
 	case c.Firing && at < 0:
 		i.Alerts, i.Ended = keep(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
 		return true

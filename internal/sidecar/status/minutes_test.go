@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,19 @@ func TestMinutes(t *testing.T) {
 	}
 	if failed := got[1].kinds[1]; failed.failed != 1 || failed.signals[0].p50 != 0 {
 		t.Errorf("the second is %+v", got[1])
+	}
+}
+
+// TestClockSetBack: what comes after is shown at once, and what was ahead is not.
+func TestClockSetBack(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(2*time.Hour), turn(-24*time.Hour), turn(-25*time.Hour), turn(5*time.Minute), turn(3*time.Minute), turn(0))
+	var got []int32
+	for _, m := range p.jobs[key("t", "w")].minutes(span{noon.Add(-24 * time.Hour), noon.Add(48 * time.Hour)}) {
+		got = append(got, m.at-minuteOf(noon))
+	}
+	if want := []int32{-120, -5, -3, 0}; !slices.Equal(got, want) {
+		t.Errorf("the minutes are %v, want %v", got, want)
 	}
 }
 
