@@ -64,9 +64,9 @@ type incident struct {
 	// bad.
 	Peak  effect
 	Since time.Time
-	// Turns and Failed count from then on; Reason is how the last one failed.
+	// Turns and Failed count from then on, Reasons how many failed in which way.
 	Turns, Failed int
-	Reason        probe.Outcome
+	Reasons       []Reason
 }
 
 // firedAlert is one alert of an incident. Over is zero while it fires.
@@ -189,7 +189,11 @@ func (i *incident) count(o probe.Outcome) {
 	i.Turns++
 	if o.Failed() {
 		i.Failed++
-		i.Reason = o
+		at := slices.IndexFunc(i.Reasons, func(r Reason) bool { return r.Outcome == o })
+		if at < 0 {
+			at, i.Reasons = len(i.Reasons), append(i.Reasons, Reason{Outcome: o})
+		}
+		i.Reasons[at].Turns++
 	}
 }
 

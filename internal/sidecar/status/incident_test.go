@@ -52,7 +52,7 @@ func TestHeadlines(t *testing.T) {
 			"TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
 		"outage": {func(p *Page) {
 			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
-		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (stall)"},
+		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (http_5xx)"},
 		"errors, told after what is slow": {func(p *Page) {
 			slow(p)
 			feed(p, turn(5*time.Minute, failing(probe.HTTP5xx, "another fault")), turn(2*time.Minute, failing(probe.Stall, "x")), turn(90*time.Second), turn(time.Minute, failing(probe.Stall, "x")))

@@ -119,7 +119,7 @@ func (s *incidents) list() []incident {
 	var out []incident
 	for _, i := range slices.Backward(s.all) {
 		one := *i
-		one.Alerts, one.Worst = slices.Clone(i.Alerts), slices.Clone(i.Worst)
+		one.Alerts, one.Worst, one.Reasons = slices.Clone(i.Alerts), slices.Clone(i.Worst), slices.Clone(i.Reasons)
 		out = append(out, one)
 	}
 	rank := func(i incident) int {

@@ -69,6 +69,22 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestSilence: the page of an Alertmanager reads what leads to it: it takes no + for a
+// space.
+func TestSilence(t *testing.T) {
+	p := pageAt(noon)
+	p.options.Alerts = func() (Alerts, bool) { return Alerts{Receivers: []AlertReceiver{{URL: "http://am:9093/"}}}, true }
+	p.Alert(told("Slow", "page", time.Minute, 0))
+	p.Alert(told("Own", "page", 2*time.Minute, 0, func(c *AlertChange) {
+		c.Labels = map[string]string{"alertname": "Own", "severity": "page", "scope": "fleet", "slo": "ttft"}
+	}))
+	for n, want := range []string{"%7Balertname%3D%22Own%22%7D", "%7Btarget%3D%22t%22%2Cworkload%3D%22w%22%7D"} {
+		if got := p.silences(p.incidents.list()[n]); len(got) != 1 || got[0].Path != "http://am:9093/#/silences/new?filter="+want {
+			t.Errorf("it leads to %+v", got)
+		}
+	}
+}
+
 // TestDownSince: a slow drift of days is not the beginning of an outage.
 func TestDownSince(t *testing.T) {
 	p := pageAt(noon)
@@ -81,8 +97,8 @@ func TestDownSince(t *testing.T) {
 	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC"; got != want {
 		t.Errorf("before any turn it says %q, want %q", got, want)
 	}
-	feed(p, turn(50*time.Second, failing(probe.Stall, "x")), turn(-50*time.Second, failing(probe.Stall, "x")))
-	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 2 of 2 turns failed (stall)"; got != want {
+	feed(p, turn(50*time.Second, failing(probe.Stall, "x")), turn(0, failing(probe.Stall, "x")), turn(-50*time.Second, failing(probe.HTTP5xx, "x")))
+	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 3 of 3 turns failed (stall)"; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

@@ -164,12 +164,14 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 // Alertmanager.
 func (p *Page) silences(i incident) (out []Link) {
 	alerts, _ := p.alerts()
-	matchers := "{alertname=" + strconv.Quote(i.Main().Name) + "}"
+	name, _, _ := strings.Cut(i.Main().Name, " ")
+	matchers := "{alertname=" + strconv.Quote(name) + "}"
 	if i.About.Target != "" {
-		matchers = "{target=" + strconv.Quote(i.About.Target) + ", workload=" + strconv.Quote(i.About.Workload) + "}"
+		matchers = "{target=" + strconv.Quote(i.About.Target) + ",workload=" + strconv.Quote(i.About.Workload) + "}"
 	}
-	for _, r := range alerts.Receivers {
-		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + url.QueryEscape(matchers), r.URL})
+	for _, r := range alerts.Receivers { // whose page takes a + for itself
+		filter := strings.ReplaceAll(url.QueryEscape(matchers), "+", "%20")
+		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
 	}
 	return out
 }
