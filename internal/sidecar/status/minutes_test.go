@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"runtime"
 	"slices"
@@ -34,6 +35,20 @@ func TestMinutes(t *testing.T) {
 	}
 	if failed := got[1].kinds[1]; failed.failed != 1 || failed.signals[0].p50 != 0 {
 		t.Errorf("the second is %+v", got[1])
+	}
+}
+
+// TestInterrupted: no line crosses a time in which no turn ended, that of failures
+// no more than that of latencies.
+func TestInterrupted(t *testing.T) {
+	minutes := []minute{{at: 100}, {at: 101}, {at: 200}}
+	for i := range minutes {
+		minutes[i].kinds[0] = minuteKind{turns: 2, failed: 1, signals: [2]level{{p50: 1, p95: 1}}}
+	}
+	for _, s := range append(latencies(minutes, 0, 0), failures(minutes)) {
+		if n := len(s.Points); n != 4 || !math.IsNaN(s.Points[2].Y) || s.Points[2].X != 102*60 {
+			t.Errorf("%s: %+v", s.Name, s.Points)
+		}
 	}
 }
 
