@@ -43,13 +43,13 @@ func subjectOf(labels map[string]string) subject {
 	case s.Target != "":
 	case labels["scope"] == "fleet":
 		s.other = "many targets"
-	default:
-		s.other = "the prober " + labels["instance"]
+	default: // itself, whatever external labels call it: the pager's list has none of those
+		s.other = "the prober"
 	}
 	return s
 }
 
-func (s subject) String() string { return cmp.Or(s.Target, strings.TrimSpace(s.other)) }
+func (s subject) String() string { return cmp.Or(s.Target, s.other) }
 
 // incident is what alerts about one subject say from the first to the last.
 type incident struct {

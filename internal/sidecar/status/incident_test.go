@@ -63,7 +63,7 @@ func TestHeadlines(t *testing.T) {
 		"of the prober": {slow, []AlertChange{told("SyntheticProberStarved", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticProberStarved", "severity": "page", "instance": "a"}
 			c.Annotations = nil
-		})}, "SyntheticProberStarved of the prober a since 11:50 UTC"},
+		})}, "SyntheticProberStarved of the prober since 11:50 UTC"},
 		"of many": {slow, []AlertChange{told("SyntheticFleetRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticFleetRegression", "severity": "page", "scope": "fleet"}
 			c.Annotations = map[string]string{"summary": "3 of 5 targets have a fault that they share"}

@@ -69,6 +69,24 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestOfTheProber: what is told of has external labels, what is listed has not; both
+// are of one incident, or the second would never end.
+func TestOfTheProber(t *testing.T) {
+	with := func(external string) AlertChange {
+		return told("Stuck", "page", time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "Stuck", "severity": "page"}
+			if external != "" {
+				c.Labels["instance"] = external
+			}
+		})
+	}
+	p := pagerSays(with(""))
+	p.Alert(with("eu-1"))
+	if all := p.incidentsNow(); len(all) != 1 {
+		t.Errorf("%d incidents, want one", len(all))
+	}
+}
+
 // TestSilence: the page of an Alertmanager reads what leads to it: it takes no + for a
 // space.
 func TestSilence(t *testing.T) {
