@@ -55,6 +55,15 @@ func TestPagesInBrowser(t *testing.T) {
 		t.Errorf("the title is %q, and %d charts are drawn", head.Title, head.Drawn)
 	}
 	b.refreshes(t)
+
+	b.open(t, "http://"+s.address+"/?target=none", 1440)
+	b.eval(t, `history.replaceState(null, "", "?target=dynamo"); void refresh()`, nil)
+	await(t, patience, "charts on a page that had none", func() error {
+		if b.eval(t, `document.querySelectorAll(".uplot").length`, &head.Drawn); head.Drawn == 0 {
+			return fmt.Errorf("none is drawn")
+		}
+		return nil
+	}, s.process)
 }
 
 // fits wants one heading, and nothing that makes the page scroll sideways.

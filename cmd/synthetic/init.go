@@ -40,8 +40,9 @@ func addInit(app *kingpin.Application) command {
 	c := app.Command("init", `Write a commented configuration for an endpoint.
 
 Asks the endpoint what it is: its models, the APIs that answer, reasoning, usage,
-its version and its metrics. That takes a request of at most 64 tokens for each
-API. What it could not find out is a comment. A file that is there is left alone.
+its version and its metrics. That takes a turn for each API, of about 50 tokens and
+at most 64 of answer. What it could not find out is a comment. A file that is there
+is left alone.
 Example:
   synthetic init --base-url http://127.0.0.1:8000/v1`)
 	f.endpoint(c, "", "API to write; without it, the first that answers of "+apiList(candidates(""))+". There are")
@@ -65,7 +66,14 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	f.target.Key = key
 	found := findings{Target: f.target, File: f.file, Date: time.Now().Format(time.DateOnly), Asked: f.ask}
 	if f.ask {
-		found.ask(ctx, f.spec, candidates(wanted), bare)
+		apis := candidates(wanted)
+		fmt.Fprintf(e.stderr, "synthetic: asking %s: its models, and for a turn of at most %d tokens of answer over %s\n",
+			f.target.BaseURL, f.spec.MaxOutputTokens, apiList(apis))
+		found.ask(ctx, f.spec, apis, bare)
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintf(e.stderr, "synthetic: interrupted: %s was not written\n", f.file)
+		return errInterrupted
 	}
 	return f.write(e, found)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -80,6 +81,22 @@ func TestInit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestInitInterrupted: Ctrl-C writes nothing, and says so.
+func TestInitInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done()
+	}))
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "synthetic.yml")
+	var out bytes.Buffer
+	code := run(ctx, []string{"init", "--base-url=" + s.URL, "--output.file=" + file}, &out, &out)
+	if _, err := os.Stat(file); err == nil || code != exitStopped || !strings.Contains(out.String(), "was not written") || !strings.Contains(out.String(), "64 tokens") {
+		t.Errorf("exit code %d (%v): %s", code, err, &out)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -152,7 +153,7 @@ func (s *alertStates) transition(r *alertState) Transition {
 }
 
 // successor names the alert that goes on with what r was about, of its target and
-// workload or of all: a page, or for a ticket any. The caller holds mu.
+// workload or of all, and its objective: a page, or for a ticket any. The caller holds mu.
 func (s *alertStates) successor(r *alertState) (name string) {
 	for _, o := range s.byID {
 		same := o.Labels.Get("target") == r.Labels.Get("target") && o.Labels.Get("workload") == r.Labels.Get("workload")
@@ -160,7 +161,7 @@ func (s *alertStates) successor(r *alertState) (name string) {
 		if r.Labels.Get("target") == "" || !o.firing() || !urgent || !same && o.Labels.Get("scope") != "fleet" {
 			continue
 		}
-		if other := o.Labels.Get(labels.AlertName); name == "" || other < name { // the same one each time
+		if other := strings.TrimSpace(o.Labels.Get(labels.AlertName) + " " + o.Labels.Get("slo")); name == "" || other < name { // the same one each time
 			name = other
 		}
 	}

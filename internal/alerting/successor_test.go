@@ -24,6 +24,7 @@ func TestTakenOver(t *testing.T) {
 		"a page by a page":         {of(down, "page", job...), of(slow, "page", job...), slow},
 		"a page by a ticket":       {of(down, "page", job...), of(late, "ticket", job...), ""},
 		"a ticket by a ticket":     {of(slow, "ticket", job...), of(late, "ticket", job...), late},
+		"an objective by another":  {of(slow, "page", append(job, "slo", "ttft")...), of(slow, "page", append(job, "slo", "up")...), "Slow up"},
 		"of another workload":      {of(down, "page", job...), of(slow, "page", "target", "t", "workload", "v"), ""},
 		"by one that many share":   {of(down, "page", job...), of("Fleet", "page", "scope", "fleet"), "Fleet"},
 		"of the prober by another": {of(down, "page", "instance", "a"), of(slow, "page", "instance", "a"), ""},

@@ -80,10 +80,8 @@ func latencies(minutes []minute, kind, signal int) []draw.Series {
 	for i, m := range minutes {
 		l := m.kinds[kind].signals[signal]
 		some = some || l.p50 > 0
-		if i > 0 && m.start().Sub(minutes[i-1].start()) > pause {
-			for _, s := range []*draw.Series{&usual, &p50, &p95} {
-				s.Points = append(s.Points, pointAt(minutes[i-1].start().Add(time.Minute), 0))
-			}
+		for _, s := range []*draw.Series{&usual, &p50, &p95} {
+			s.Points = append(s.Points, interruption(minutes, i)...)
 		}
 		at := pointAt(m.start(), l.usual)
 		if l.tail > l.usual {
@@ -101,6 +99,14 @@ func latencies(minutes []minute, kind, signal int) []draw.Series {
 	return []draw.Series{p50, p95}
 }
 
+// interruption is what interrupts a line before a minute, if no turn ended for long.
+func interruption(minutes []minute, i int) []draw.Point {
+	if i == 0 || minutes[i].start().Sub(minutes[i-1].start()) <= pause {
+		return nil
+	}
+	return []draw.Point{pointAt(minutes[i-1].start().Add(time.Minute), 0)}
+}
+
 // pointAt is a value at a time; 0 is unknown.
 func pointAt(t time.Time, v float32) draw.Point {
 	p := draw.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
@@ -112,7 +118,8 @@ func pointAt(t time.Time, v float32) draw.Point {
 
 // failures are the shares of turns that failed, in percent; none where none did.
 func failures(minutes []minute) (s draw.Series) {
-	for _, m := range minutes {
+	for i, m := range minutes {
+		s.Points = append(s.Points, interruption(minutes, i)...)
 		turns, failed := m.kinds[0].turns+m.kinds[1].turns, m.kinds[0].failed+m.kinds[1].failed
 		if failed > 0 {
 			s.Name, s.Color = "failed", 1

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,9 +135,12 @@ func (i incident) Headline() string {
 	since := " since " + i.Since.UTC().Format("15:04 MST")
 	switch {
 	case i.has(func(a firedAlert) bool { return a.Name == rules.AlertTargetDown }):
-		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, reason(i.Reason))
+		if i.Turns == 0 {
+			return i.About.String() + " is down" + since
+		}
+		return fmt.Sprintf("%s is down%s: %d of %d turns failed%s", i.About, since, i.Failed, i.Turns, i.reason())
 	case i.Failed > 0 && i.has(func(a firedAlert) bool { return a.sli == rules.SLIAvailability }):
-		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, reason(i.Reason))
+		return fmt.Sprintf("%d of %d turns of %s failed%s%s", i.Failed, i.Turns, i.About.Target, since, i.reason())
 	case i.Peak.Ratio >= leastEffect && i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency }):
 		return i.Peak.of(i.About.Target) + since + i.Peak.likely()
 	}
@@ -146,11 +150,13 @@ func (i incident) Headline() string {
 	return i.Main().Name + " of " + i.About.String() + since
 }
 
-func reason(o probe.Outcome) string {
-	if o == "" {
+// reason is how most turns failed, "" if none did.
+func (i incident) reason() string {
+	if len(i.Reasons) == 0 {
 		return ""
 	}
-	return " (" + string(o) + ")"
+	most := slices.MaxFunc(i.Reasons, func(a, b Reason) int { return a.Turns - b.Turns })
+	return " (" + string(most.Outcome) + ")"
 }
 
 // State is how the incident stands.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// incidentsKept bounds the incidents, alertsKept the alerts of one.
+	// incidentsKept bounds the incidents that are over, alertsKept the alerts of one.
 	incidentsKept, alertsKept = 100, 50
 	// worstKept are the turns that an incident shows.
 	worstKept = 10
@@ -43,13 +43,13 @@ func subjectOf(labels map[string]string) subject {
 	case s.Target != "":
 	case labels["scope"] == "fleet":
 		s.other = "many targets"
-	default:
-		s.other = "the prober " + labels["instance"]
+	default: // itself, whatever external labels call it: the pager's list has none of those
+		s.other = "the prober"
 	}
 	return s
 }
 
-func (s subject) String() string { return cmp.Or(s.Target, strings.TrimSpace(s.other)) }
+func (s subject) String() string { return cmp.Or(s.Target, s.other) }
 
 // incident is what alerts about one subject say from the first to the last.
 type incident struct {
@@ -64,9 +64,9 @@ type incident struct {
 	// bad.
 	Peak  effect
 	Since time.Time
-	// Turns and Failed count from then on; Reason is how the last one failed.
+	// Turns and Failed count from then on, Reasons how many failed in which way.
 	Turns, Failed int
-	Reason        probe.Outcome
+	Reasons       []Reason
 }
 
 // firedAlert is one alert of an incident. Over is zero while it fires.
@@ -147,7 +147,12 @@ func (i *incident) note(c AlertChange) (began bool) {
 	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && a.Over.IsZero()
 	})
+	// Asked what fires, the pager may have answered before an alert was over.
+	late := i.has(func(a firedAlert) bool {
+		return a.Name == name && a.Severity == severity && !a.Over.IsZero() && a.From.Equal(c.At)
+	})
 	switch {
+	case c.Firing && late:
 	case c.Firing && at < 0:
 		i.Alerts, i.Ended = keep(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
 		return true
@@ -184,7 +189,11 @@ func (i *incident) count(o probe.Outcome) {
 	i.Turns++
 	if o.Failed() {
 		i.Failed++
-		i.Reason = o
+		at := slices.IndexFunc(i.Reasons, func(r Reason) bool { return r.Outcome == o })
+		if at < 0 {
+			at, i.Reasons = len(i.Reasons), append(i.Reasons, Reason{Outcome: o})
+		}
+		i.Reasons[at].Turns++
 	}
 }
 

@@ -52,7 +52,7 @@ func TestHeadlines(t *testing.T) {
 			"TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
 		"outage": {func(p *Page) {
 			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
-		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (stall)"},
+		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (http_5xx)"},
 		"errors, told after what is slow": {func(p *Page) {
 			slow(p)
 			feed(p, turn(5*time.Minute, failing(probe.HTTP5xx, "another fault")), turn(2*time.Minute, failing(probe.Stall, "x")), turn(90*time.Second), turn(time.Minute, failing(probe.Stall, "x")))
@@ -63,7 +63,7 @@ func TestHeadlines(t *testing.T) {
 		"of the prober": {slow, []AlertChange{told("SyntheticProberStarved", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticProberStarved", "severity": "page", "instance": "a"}
 			c.Annotations = nil
-		})}, "SyntheticProberStarved of the prober a since 11:50 UTC"},
+		})}, "SyntheticProberStarved of the prober since 11:50 UTC"},
 		"of many": {slow, []AlertChange{told("SyntheticFleetRegression", "page", 10*time.Minute, 0, func(c *AlertChange) {
 			c.Labels = map[string]string{"alertname": "SyntheticFleetRegression", "severity": "page", "scope": "fleet"}
 			c.Annotations = map[string]string{"summary": "3 of 5 targets have a fault that they share"}

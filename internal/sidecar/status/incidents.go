@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/rules"
 )
 
 // incidents are those that this process has seen, oldest first.
@@ -27,24 +28,44 @@ func (s *incidents) open(about subject, at time.Time) *incident {
 	return nil
 }
 
-// take notes a change of an alert, and says whether an incident began with it.
-// before is what its job did until then.
-func (s *incidents) take(c AlertChange, before func() past) (began bool) {
+// take notes a change of an alert. before is what its job did until then.
+func (s *incidents) take(c AlertChange, before func() past) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	about := subjectOf(c.Labels)
 	i := s.open(about, c.At)
 	if i == nil {
 		if !c.Firing {
-			return false
+			return
 		}
-		i, began = &incident{About: about, Started: c.At, ID: s.newID(about, c.At)}, true
-		s.all = keep(s.all, i, incidentsKept)
+		i = &incident{About: about, Started: c.At, ID: s.newID(about, c.At)}
+		s.makeRoom()
+		s.all = append(s.all, i)
 	}
 	if i.note(c) {
 		i.reach(c.At, i.Alerts[len(i.Alerts)-1].sli, before())
 	}
-	return began
+}
+
+// makeRoom forgets the oldest one that is over. Those that go on stay, and are no
+// more than there are subjects. The caller holds mu.
+func (s *incidents) makeRoom() {
+	over := func(i *incident) bool { return !i.Ended.IsZero() }
+	if at := slices.IndexFunc(s.all, over); at >= 0 && len(s.all) >= incidentsKept {
+		s.all = slices.Delete(s.all, at, at+1)
+	}
+}
+
+// marks are where the incidents of a target began, oldest first.
+func (s *incidents) marks(target string, within span) (out []Mark) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, i := range s.all {
+		if i.About.Target == target && !i.Started.Before(within.from) && !i.Started.After(within.to) {
+			out = append(out, Mark{At: i.Started, Kind: MarkIncident, Target: target, Text: i.Alerts[0].Name})
+		}
+	}
+	return out
 }
 
 // newID names an incident in an address. The caller holds mu.
@@ -76,7 +97,8 @@ func (s *incidents) saw(job probe.Key, e effect) {
 		if e.Ratio > i.Peak.Ratio {
 			i.Peak = e
 		}
-		if !e.Since.IsZero() && e.Since.Before(i.Since) {
+		slow := i.has(func(a firedAlert) bool { return a.sli == rules.SLILatency })
+		if slow && !e.Since.IsZero() && e.Since.Before(i.Since) {
 			i.Since = e.Since
 		}
 	})
@@ -97,7 +119,7 @@ func (s *incidents) list() []incident {
 	var out []incident
 	for _, i := range slices.Backward(s.all) {
 		one := *i
-		one.Alerts, one.Worst = slices.Clone(i.Alerts), slices.Clone(i.Worst)
+		one.Alerts, one.Worst, one.Reasons = slices.Clone(i.Alerts), slices.Clone(i.Worst), slices.Clone(i.Reasons)
 		out = append(out, one)
 	}
 	rank := func(i incident) int {

@@ -51,16 +51,20 @@ type happening struct {
 }
 
 // incidentsNow lists the incidents. Alerts that an earlier process began are taken
-// in here: nobody told of them.
+// in here, the oldest first, which names the incident: nobody told of them.
 func (p *Page) incidentsNow() []incident {
-	if alerts, on := p.alerts(); on {
-		for _, r := range alerts.Rules {
-			for _, a := range r.Alerts {
-				if a.State == "firing" {
-					p.Alert(AlertChange{Firing: true, Labels: a.Labels, Annotations: a.Annotations, At: a.FiredAt})
-				}
+	alerts, _ := p.alerts()
+	var firing []AlertChange
+	for _, r := range alerts.Rules {
+		for _, a := range r.Alerts {
+			if a.State == "firing" {
+				firing = append(firing, AlertChange{Firing: true, Labels: a.Labels, Annotations: a.Annotations, At: a.FiredAt})
 			}
 		}
+	}
+	slices.SortStableFunc(firing, func(a, b AlertChange) int { return a.At.Compare(b.At) })
+	for _, c := range firing {
+		p.Alert(c)
 	}
 	return p.incidents.list()
 }
@@ -105,12 +109,12 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 		j.mu.Lock()
 		objectives := judge(i.About.Key, nil, j.info.Objectives)
 		j.mu.Unlock()
-		if v.Figures, err = charts(figure, j.minutes(s), objectives, p.marks.about(i.About.Target, s)); err != nil {
+		if v.Figures, err = charts(figure, j.minutes(s), objectives, p.marked(i.About.Target, s)); err != nil {
 			return v, err
 		}
 	}
 	s.from = i.Since.Add(-mayExplain)
-	v.Changes = slices.DeleteFunc(p.marks.about(i.About.Target, s), func(m Mark) bool { return m.Kind == MarkIncident })
+	v.Changes = p.marks.about(i.About.Target, s)
 	v.Timeline = i.timeline(v.Changes)
 	v.worst()
 	name, _, _ := strings.Cut(i.Main().Name, " ")
@@ -160,12 +164,14 @@ func (i incident) timeline(changes []Mark) (out []happening) {
 // Alertmanager.
 func (p *Page) silences(i incident) (out []Link) {
 	alerts, _ := p.alerts()
-	matchers := "{alertname=" + strconv.Quote(i.Main().Name) + "}"
+	name, _, _ := strings.Cut(i.Main().Name, " ")
+	matchers := "{alertname=" + strconv.Quote(name) + "}"
 	if i.About.Target != "" {
-		matchers = "{target=" + strconv.Quote(i.About.Target) + ", workload=" + strconv.Quote(i.About.Workload) + "}"
+		matchers = "{target=" + strconv.Quote(i.About.Target) + ",workload=" + strconv.Quote(i.About.Workload) + "}"
 	}
-	for _, r := range alerts.Receivers {
-		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + url.QueryEscape(matchers), r.URL})
+	for _, r := range alerts.Receivers { // whose page takes a + for itself
+		filter := strings.ReplaceAll(url.QueryEscape(matchers), "+", "%20")
+		out = append(out, Link{strings.TrimSuffix(r.URL, "/") + "/#/silences/new?filter=" + filter, r.URL})
 	}
 	return out
 }

@@ -122,10 +122,13 @@ func (j *job) turnEnded(r probe.Result) {
 
 // seal sums up the minute that is over with the first turn of a later one.
 func (j *job) seal(now int32) {
-	if now <= j.sealing {
+	back := now < j.sealing-1 // a turn may be a little late to be told of
+	if now <= j.sealing && !back {
 		return
 	}
-	if j.sealing > 0 {
+	if back { // the clock was set, and what is ahead of it never was
+		j.day = day{minutes: j.day.between(time.Unix(0, 0), time.Unix(int64(now-1)*60, 0))}
+	} else if j.sealing > 0 {
 		j.views, _ = j.compare()
 		j.day.add(summedUp(j.sealing, j.samples, j.views))
 	}

@@ -61,6 +61,11 @@ func (m *marks) add(one Mark) {
 	m.all = keep(m.all, one, marksKept)
 }
 
+// marked lists the marks about a target in a time, and where its incidents began.
+func (p *Page) marked(target string, s span) []Mark {
+	return append(p.marks.about(target, s), p.incidents.marks(target, s)...)
+}
+
 // about lists those of a target in a time, oldest first.
 func (m *marks) about(target string, s span) []Mark {
 	m.mu.Lock()

@@ -2,8 +2,10 @@ package status
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +35,33 @@ func TestMinutes(t *testing.T) {
 	}
 	if failed := got[1].kinds[1]; failed.failed != 1 || failed.signals[0].p50 != 0 {
 		t.Errorf("the second is %+v", got[1])
+	}
+}
+
+// TestInterrupted: no line crosses a time in which no turn ended, that of failures
+// no more than that of latencies.
+func TestInterrupted(t *testing.T) {
+	minutes := []minute{{at: 100}, {at: 101}, {at: 200}}
+	for i := range minutes {
+		minutes[i].kinds[0] = minuteKind{turns: 2, failed: 1, signals: [2]level{{p50: 1, p95: 1}}}
+	}
+	for _, s := range append(latencies(minutes, 0, 0), failures(minutes)) {
+		if n := len(s.Points); n != 4 || !math.IsNaN(s.Points[2].Y) || s.Points[2].X != 102*60 {
+			t.Errorf("%s: %+v", s.Name, s.Points)
+		}
+	}
+}
+
+// TestClockSetBack: what comes after is shown at once, and what was ahead is not.
+func TestClockSetBack(t *testing.T) {
+	p := pageAt(noon)
+	feed(p, turn(2*time.Hour), turn(-24*time.Hour), turn(-25*time.Hour), turn(5*time.Minute), turn(3*time.Minute), turn(0))
+	var got []int32
+	for _, m := range p.jobs[key("t", "w")].minutes(span{noon.Add(-24 * time.Hour), noon.Add(48 * time.Hour)}) {
+		got = append(got, m.at-minuteOf(noon))
+	}
+	if want := []int32{-120, -5, -3, 0}; !slices.Equal(got, want) {
+		t.Errorf("the minutes are %v, want %v", got, want)
 	}
 }
 

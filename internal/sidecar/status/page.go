@@ -138,7 +138,7 @@ func (p *Page) Observe(e probe.Event) {
 // Alert tells of an alert of this process that began to fire or is over.
 func (p *Page) Alert(c AlertChange) {
 	key := subjectOf(c.Labels).Key
-	began := p.incidents.take(c, func() past {
+	p.incidents.take(c, func() past {
 		p.mu.Lock()
 		j := p.jobs[key]
 		p.mu.Unlock()
@@ -149,9 +149,6 @@ func (p *Page) Alert(c AlertChange) {
 		out.effect = p.effect(key)
 		return out
 	})
-	if began {
-		p.Mark(Mark{At: c.At, Kind: MarkIncident, Target: key.Target, Text: c.Labels["alertname"]})
-	}
 }
 
 // effect is the largest one on a job now.

@@ -137,6 +137,9 @@ func (n Number) String() string {
 	if !n.OK {
 		return "n/a"
 	}
+	if n.V > 0 && n.V < 0.001 { // 7.7e-275 says no more
+		return "< 0.001"
+	}
 	return fmt.Sprintf("%.2g", n.V)
 }
 

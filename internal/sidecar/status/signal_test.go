@@ -31,6 +31,15 @@ func someSignals(job probe.Key) (v [2][2]regression.View, ok bool) {
 	return v, true
 }
 
+// TestNumbers: what is as good as never is not shown with an exponent.
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 7.7e-275: "< 0.001", 0.0312: "0.031", 2: "2"} {
+		if got := (Number{v, true}).String(); got != want {
+			t.Errorf("%v is shown as %s, want %s", v, got, want)
+		}
+	}
+}
+
 // TestSignals shows what can be seen of a job, in words and as JSON, and nothing
 // where nobody knows.
 func TestSignals(t *testing.T) {

@@ -174,7 +174,7 @@ func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error)
 	if r, ok := p.options.Canary(c.Target); ok {
 		c.Canary = &canaryView{r}
 	}
-	c.Charts, err = charts(figure, of.minutes(s), c.SLOs, p.marks.about(c.Target, s))
+	c.Charts, err = charts(figure, of.minutes(s), c.SLOs, p.marked(c.Target, s))
 	return err
 }
 

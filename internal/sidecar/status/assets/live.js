@@ -22,6 +22,8 @@ const refresh = async () => {
       const response = await fetch(location.href, { cache: "no-store", headers: { "Synthetic-Part": "main" } });
       if (response.ok) fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("main");
     } catch { /* said below */ }
+    // A page that had no charts has not their script either.
+    if (typeof charts === "undefined" && fresh?.querySelector("figure.chart")) return location.reload();
     if (fresh) {
       const { title, icon } = fresh.dataset, link = document.querySelector("link[rel=icon]");
       if (document.title !== title) document.title = title;

@@ -1,0 +1,122 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+)
+
+// pagerSays makes a page whose pager tells of such alerts when it is asked.
+func pagerSays(firing ...AlertChange) *Page {
+	var all Alerts
+	for _, c := range firing {
+		all.Rules = append(all.Rules, AlertRule{Alerts: []Alert{{State: "firing", Labels: c.Labels, Annotations: c.Annotations, FiredAt: c.At}}})
+	}
+	return New(Options{Now: func() time.Time { return noon }, Alerts: func() (Alerts, bool) { return all, true }})
+}
+
+// TestAskedTooEarly: what the pager said of an alert before it was over does not begin
+// it anew, or nothing would ever end it.
+func TestAskedTooEarly(t *testing.T) {
+	fires := told("Slow", "page", 10*time.Minute, 0)
+	p := pagerSays(fires)
+	p.Alert(fires)
+	p.Alert(told("Slow", "page", 10*time.Minute, 5*time.Minute))
+	if i := p.incidentsNow()[0]; i.Ended.IsZero() || len(i.Alerts) != 1 {
+		t.Errorf("the incident goes on: %+v", i)
+	}
+}
+
+// TestNamedByTheOldest: after a restart an incident has the name that it had, in
+// whatever order the rules are.
+func TestNamedByTheOldest(t *testing.T) {
+	i := pagerSays(told("Slow", "page", 5*time.Minute, 0), told("Burn", "page", 20*time.Minute, 0)).incidentsNow()[0]
+	if want := noon.Add(-20 * time.Minute); !i.Started.Equal(want) || !strings.Contains(i.ID, want.UTC().Format("1504")) {
+		t.Errorf("it is %s, begun at %v", i.ID, i.Started)
+	}
+}
+
+// TestManyAtOnce: all incidents that go on are known, however many; of those that are
+// over the latest. Their marks take no room from releases.
+func TestManyAtOnce(t *testing.T) {
+	const jobs = 3 * incidentsKept
+	var firing []AlertChange
+	for n := range jobs {
+		firing = append(firing, told("Down", "page", 10*time.Minute, 0, func(c *AlertChange) { c.Labels["target"] = fmt.Sprint("t", n) }))
+	}
+	p := pagerSays(firing...)
+	p.Mark(Mark{At: noon.Add(-time.Hour), Kind: MarkDeploy, Text: "release 7"})
+	first := p.incidentsNow()
+	if again := p.incidentsNow(); len(first) != jobs || again[0].ID != first[0].ID || len(again) != jobs {
+		t.Fatalf("%d incidents and then %d, want all %d", len(first), len(again), jobs)
+	}
+	if got := p.marked("t7", span{noon.Add(-2 * time.Hour), noon}); len(got) != 2 || got[0].Kind != MarkDeploy || got[1].Kind != MarkIncident {
+		t.Errorf("the marks are %+v, want the release and its incident", got)
+	}
+	for _, c := range firing {
+		c.Firing, c.Lasted = false, time.Minute
+		p.Alert(c)
+	}
+	for n := range jobs {
+		p.Alert(told("Down", "page", 0, 0, func(c *AlertChange) { c.Labels["target"] = fmt.Sprint("u", n) }))
+	}
+	if got := len(p.incidents.list()); got != jobs {
+		t.Errorf("%d incidents are kept, want those that go on", got)
+	}
+}
+
+// TestOfTheProber: what is told of has external labels, what is listed has not; both
+// are of one incident, or the second would never end.
+func TestOfTheProber(t *testing.T) {
+	with := func(external string) AlertChange {
+		return told("Stuck", "page", time.Minute, 0, func(c *AlertChange) {
+			c.Labels = map[string]string{"alertname": "Stuck", "severity": "page"}
+			if external != "" {
+				c.Labels["instance"] = external
+			}
+		})
+	}
+	p := pagerSays(with(""))
+	p.Alert(with("eu-1"))
+	if all := p.incidentsNow(); len(all) != 1 {
+		t.Errorf("%d incidents, want one", len(all))
+	}
+}
+
+// TestSilence: the page of an Alertmanager reads what leads to it: it takes no + for a
+// space.
+func TestSilence(t *testing.T) {
+	p := pageAt(noon)
+	p.options.Alerts = func() (Alerts, bool) { return Alerts{Receivers: []AlertReceiver{{URL: "http://am:9093/"}}}, true }
+	p.Alert(told("Slow", "page", time.Minute, 0))
+	p.Alert(told("Own", "page", 2*time.Minute, 0, func(c *AlertChange) {
+		c.Labels = map[string]string{"alertname": "Own", "severity": "page", "scope": "fleet", "slo": "ttft"}
+	}))
+	for n, want := range []string{"%7Balertname%3D%22Own%22%7D", "%7Btarget%3D%22t%22%2Cworkload%3D%22w%22%7D"} {
+		if got := p.silences(p.incidents.list()[n]); len(got) != 1 || got[0].Path != "http://am:9093/#/silences/new?filter="+want {
+			t.Errorf("it leads to %+v", got)
+		}
+	}
+}
+
+// TestDownSince: a slow drift of days is not the beginning of an outage.
+func TestDownSince(t *testing.T) {
+	p := pageAt(noon)
+	p.Add(jobOf("t", "w"))
+	p.options.Signals = func(probe.Key) (v [2][2]regression.View, ok bool) {
+		v[1][0] = regression.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
+		return v, true
+	}
+	p.Alert(told("SyntheticTargetDown", "page", time.Minute, 0))
+	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC"; got != want {
+		t.Errorf("before any turn it says %q, want %q", got, want)
+	}
+	feed(p, turn(50*time.Second, failing(probe.Stall, "x")), turn(0, failing(probe.Stall, "x")), turn(-50*time.Second, failing(probe.HTTP5xx, "x")))
+	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC: 3 of 3 turns failed (stall)"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
