@@ -74,10 +74,13 @@ func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
 	render(w, r, alertsPage, page)
 }
 
+// noPager answers those who ask for alerts or incidents where there are none.
+const noPager = "this process does not evaluate alert rules, and knows no incidents: there is no section alerting in its configuration"
+
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
 	alerts, on := p.alerts()
 	if !on {
-		http.Error(w, "this process does not evaluate alert rules: there is no section alerting in its configuration", http.StatusNotFound)
+		http.Error(w, noPager, http.StatusNotFound)
 		return
 	}
 	answerJSON(w, "alerts", alerts)

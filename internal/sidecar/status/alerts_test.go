@@ -61,7 +61,7 @@ func TestAlertsJSON(t *testing.T) {
 // TestNoAlerts says why there are none, rather than that all is well.
 func TestNoAlerts(t *testing.T) {
 	p := pageAt(noon)
-	for path, want := range map[string]int{"/alerts": http.StatusOK, "/api/alerts": http.StatusNotFound} {
+	for path, want := range map[string]int{"/alerts": http.StatusOK, "/api/alerts": http.StatusNotFound, "/incidents/any": http.StatusNotFound} {
 		w := get(t, p, path)
 		if w.Code != want || !strings.Contains(w.Body.String(), "does not evaluate alert rules") {
 			t.Errorf("%s answers %d: %s", path, w.Code, w.Body)

@@ -72,6 +72,10 @@ func (p *Page) incidentsNow() []incident {
 func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 	all, id := p.incidentsNow(), r.PathValue("id")
 	at := slices.IndexFunc(all, func(i incident) bool { return i.ID == id })
+	if _, on := p.alerts(); at < 0 && !on {
+		http.Error(w, noPager, http.StatusNotFound)
+		return
+	}
 	if at < 0 {
 		http.Error(w, fmt.Sprintf("there is no incident %.100q: this process has forgotten it, or never knew it; /alerts lists those it knows", id), http.StatusNotFound)
 		return
