@@ -102,11 +102,10 @@ func likelyPart(views [2]regression.View, excess [4]float64, e effect) (part reg
 	return part
 }
 
-// String says what is how many times the usual.
+// of says what of a target was how many times the usual at most.
 func (e effect) of(target string) string {
-	text := fmt.Sprintf("%s of %s %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
+	return fmt.Sprintf("%s of %s up to %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
 		draw.Label(rounded(e.Ratio*e.Usual), "s"), draw.Label(rounded(e.Usual), "s"))
-	return text
 }
 
 // rounded keeps three digits.

@@ -47,9 +47,9 @@ func TestHeadlines(t *testing.T) {
 		told []AlertChange
 		want string
 	}{
-		"regression": {slow, []AlertChange{told("SyntheticRegression", "page", 10*time.Minute, 0)}, "TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
+		"regression": {slow, []AlertChange{told("SyntheticRegression", "page", 10*time.Minute, 0)}, "TTFT of t up to 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
 		"its objective first": {slow, []AlertChange{told("SyntheticSLOFastBurn", "page", 10*time.Minute, 0, func(c *AlertChange) { c.Labels["sli"] = "latency" })},
-			"TTFT of t 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
+			"TTFT of t up to 4.7 × usual (1.55 s against 330 ms) since 11:40 UTC, likely queue or prefill"},
 		"outage": {func(p *Page) {
 			feed(p, turn(5*time.Minute), turn(3*time.Minute, failing(probe.HTTP5xx, "x")), turn(time.Minute, failing(probe.Stall, "x")))
 		}, []AlertChange{told("SyntheticTargetDown", "page", 30*time.Second, 0)}, "t is down since 11:56 UTC: 2 of 2 turns failed (http_5xx)"},
