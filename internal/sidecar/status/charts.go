@@ -120,7 +120,7 @@ func pointAt(t time.Time, v float32) draw.Point {
 func failures(minutes []minute) (s draw.Series) {
 	for i, m := range minutes {
 		s.Points = append(s.Points, interruption(minutes, i)...)
-		turns, failed := m.kinds[0].turns+m.kinds[1].turns, m.kinds[0].failed+m.kinds[1].failed
+		turns, failed := int(m.kinds[0].turns)+int(m.kinds[1].turns), int(m.kinds[0].failed)+int(m.kinds[1].failed)
 		if failed > 0 {
 			s.Name, s.Color = "failed", 1
 		}

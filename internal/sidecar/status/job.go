@@ -36,11 +36,13 @@ type job struct {
 	successes, failures []probe.Result
 	last                *probe.Result // the last turn that our own shutdown did not cancel
 
-	// day has the minutes that are over, sealing is the one that is not. compare
+	// day has the minutes that are over, sealing is the one that is not, in which
+	// ended were told of. compare
 	// says how the job compares with the usual, once a minute: views is what it said
 	// last.
 	day     day
 	sealing int32
+	ended   tally
 	compare func() ([2][2]regression.View, bool)
 	views   [2][2]regression.View
 }
@@ -111,6 +113,7 @@ func (j *job) turnEnded(r probe.Result) {
 	}
 	j.last = &r
 	j.seal(minuteOf(r.End))
+	j.ended.add(s)
 	j.samples = keep(j.samples, s, samplesKept)
 	if r.Outcome.Failed() {
 		c.Failed++
@@ -130,9 +133,9 @@ func (j *job) seal(now int32) {
 		j.day = day{minutes: j.day.between(time.Unix(0, 0), time.Unix(int64(now-1)*60, 0))}
 	} else if j.sealing > 0 {
 		j.views, _ = j.compare()
-		j.day.add(summedUp(j.sealing, j.samples, j.views))
+		j.day.add(summedUp(j.sealing, j.ended, j.samples, j.views))
 	}
-	j.sealing = now
+	j.sealing, j.ended = now, tally{}
 }
 
 // minutes lists those of a time, the one that is not over included.
@@ -140,7 +143,7 @@ func (j *job) minutes(s span) []minute {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := j.day.between(s.from, s.to)
-	if now := summedUp(j.sealing, j.samples, j.views); j.sealing > 0 && !now.start().After(s.to) {
+	if now := summedUp(j.sealing, j.ended, j.samples, j.views); j.sealing > 0 && !now.start().After(s.to) {
 		out = append(out, now)
 	}
 	return out

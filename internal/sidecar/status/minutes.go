@@ -59,18 +59,30 @@ func (d *day) between(from, to time.Time) (out []minute) {
 	return out
 }
 
-// summedUp makes a minute of the samples that ended in it.
-func summedUp(at int32, samples []sample, usual [2][2]regression.View) minute {
+// tally counts the turns that ended in a minute, and those that failed: samples
+// are only the last of them.
+type tally [2]struct{ turns, failed uint16 }
+
+func (t *tally) add(s sample) {
+	of := &t[s.kind.Index()]
+	if of.turns == math.MaxUint16 {
+		return
+	}
+	of.turns++
+	if s.outcome.Failed() {
+		of.failed++
+	}
+}
+
+// summedUp makes a minute of what was counted, and of the samples that ended in it.
+func summedUp(at int32, counted tally, samples []sample, usual [2][2]regression.View) minute {
 	m := minute{at: at}
 	for k, kind := range probe.TurnKinds() {
 		of, values := &m.kinds[k], [2][]time.Duration{}
+		of.turns, of.failed = counted[k].turns, counted[k].failed
 		for _, s := range samples {
 			if s.kind != kind || minuteOf(s.end) != at {
 				continue
-			}
-			of.turns++
-			if s.outcome.Failed() {
-				of.failed++
 			}
 			for i, v := range []probe.Opt[time.Duration]{s.ttft, s.tpot} {
 				if v.OK {

@@ -38,6 +38,24 @@ func TestMinutes(t *testing.T) {
 	}
 }
 
+// TestCrowdedMinute: of a minute with more turns than samples are kept, every turn
+// and every failure counts.
+func TestCrowdedMinute(t *testing.T) {
+	p := pageAt(noon)
+	for i := range 2 * samplesKept {
+		if i < 100 {
+			feed(p, turn(90*time.Second, failing(probe.HTTP5xx, "x")))
+			continue
+		}
+		feed(p, turn(70*time.Second))
+	}
+	feed(p, turn(0))
+	got := p.jobs[key("t", "w")].minutes(span{noon.Add(-time.Hour), noon})[0].kinds[1]
+	if got.turns != 2*samplesKept || got.failed != 100 {
+		t.Errorf("%d turns of which %d failed, want %d and 100", got.turns, got.failed, 2*samplesKept)
+	}
+}
+
 // TestInterrupted: no line crosses a time in which no turn ended, that of failures
 // no more than that of latencies.
 func TestInterrupted(t *testing.T) {
@@ -78,7 +96,7 @@ func TestADayIsKept(t *testing.T) {
 	began := heap()
 	for i := range days {
 		for at := range int32(minutesKept + 60) {
-			days[i].add(summedUp(at, nil, [2][2]regression.View{}))
+			days[i].add(summedUp(at, tally{}, nil, [2][2]regression.View{}))
 		}
 	}
 	if took := heap() - began; took > most {
