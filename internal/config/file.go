@@ -41,6 +41,8 @@ type fileTarget struct {
 	Price          workload.Price     `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
 	ProbeHeader    bool               `yaml:"probe_header" default:"true"`
 	CacheSalt      target.Salt        `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
+	Service        string             `yaml:"service" examples:"chat"`
+	Labels         map[string]string  `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 }
 
 // fileAPI is which API a deployment speaks.

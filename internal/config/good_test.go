@@ -79,6 +79,7 @@ func TestEveryKey(t *testing.T) {
 		Key:        target.Key{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, Untagged: true, CacheSalt: target.SaltConversation,
+		Service: "chat", Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,

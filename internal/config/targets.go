@@ -2,11 +2,13 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net/textproto"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
@@ -27,6 +29,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
+		out[i].Service, out[i].Labels = t.Service, b.ownLabels(path, t)
 		if _, own := t.ExtraBody["cache_salt"]; own && t.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
 			b.Mistake(path+".cache_salt", string(t.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
 		}
@@ -36,6 +39,33 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
+}
+
+// ownLabels checks the labels that a target brings.
+func (b *builder) ownLabels(path string, t fileTarget) map[string]string {
+	if t.Service != "" {
+		b.labelValue(path+".service", t.Service)
+	}
+	at := path + ".labels"
+	b.labels(at, t.Labels)
+	if len(t.Labels) > target.MaxLabels {
+		b.Mistake(at, "", fmt.Sprintf("has %d labels", len(t.Labels)), fmt.Sprintf("keep %d at most: each is on hundreds of series", target.MaxLabels))
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Labels)) {
+		here := yamlform.Join(at, name)
+		if target.Reserved(name) {
+			b.Mistake(here, "", "is a label that series have of themselves", "choose another name")
+		}
+		b.labelValue(here, t.Labels[name])
+	}
+	return t.Labels
+}
+
+// labelValue checks the value of a label.
+func (b *builder) labelValue(path, value string) {
+	if len(value) > 128 || strings.ContainsFunc(value, unicode.IsControl) {
+		b.Mistake(path, value, "is not the value of a label", "write up to 128 bytes of text, in one line")
+	}
 }
 
 // spoken resolves how to reach an API, and which it is.

@@ -73,7 +73,15 @@ type Target struct {
 	Untagged bool
 	// CacheSalt says with whom the prefix cache is shared; "" is SaltNone.
 	CacheSalt Salt
+	// Service is what the target is a replica of, or the front door to: the value of
+	// the "service" label; "" for none.
+	Service string
+	// Labels are on all of the target's series; at most MaxLabels.
+	Labels map[string]string
 }
+
+// MaxLabels is how many labels of its own a target may have.
+const MaxLabels = 4
 
 // Equal reports whether nothing about the deployment differs.
 func (t Target) Equal(o Target) bool { return reflect.DeepEqual(t, o) }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/regression"
 )
 
@@ -52,6 +53,17 @@ func TestCatalogIsTheExposition(t *testing.T) {
 	slices.SortFunc(want, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
 	if diff := cmp.Diff(want, exported); diff != "" {
 		t.Errorf("catalog and exposition differ (-catalog +exported):\n%s", diff)
+	}
+}
+
+// TestLabelsAreReserved: no label of a target's own can be one of ours.
+func TestLabelsAreReserved(t *testing.T) {
+	for _, m := range Catalog() {
+		for _, l := range m.Labels {
+			if !target.Reserved(l) {
+				t.Errorf("a target may have a label %q of its own, which %s has", l, m.Name)
+			}
+		}
 	}
 }
 

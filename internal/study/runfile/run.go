@@ -79,6 +79,20 @@ type Run struct {
 	Interrupted string `json:"interrupted,omitempty"`
 	// Capacities of the variants, in their order; absent without objectives.
 	Capacities []Capacity `json:"capacities,omitempty"`
+	// Shard says which part of the load this process carried; nil for all of it.
+	Shard *Shard `json:"shard,omitempty"`
+}
+
+// Shard is one of several processes that carry one load together. Everything
+// planned is of the whole load, everything measured of this shard alone.
+type Shard struct {
+	// Index is this one, from 0, of Count.
+	Index int `json:"index"`
+	Count int `json:"count"`
+	// OffsetSeconds, added to this shard's clock, gives that of shard 0, to within
+	// ErrorSeconds either way.
+	OffsetSeconds float64 `json:"offset_seconds"`
+	ErrorSeconds  float64 `json:"error_seconds"`
 }
 
 // Shared names a result that both runs have, "" when there is none.
