@@ -26,7 +26,7 @@ func unread() []string {
 		TTFTWindow, TPOTWindow, TurnDurationWindow, ConversationDuration,
 		Conversations, ConversationFailures, ConversationsCanceled, ConversationsShort,
 		UserEndpointErrors, ReasoningTokens, TurnsWithoutAnswer, ProbeRate, Bursts, Throttled,
-		RegressionDelay, SignalBaselineLog2, SignalLog2Squared, TailLimit, StreamComparisons,
+		RegressionDelay, SignalLog2Squared, TailLimit, StreamComparisons,
 		BoundLimit, BoundUsed,
 	}
 }
@@ -36,7 +36,7 @@ func unread() []string {
 func silent() []string {
 	return []string{
 		TurnFailures, ConversationsSkipped, OddAnswers, TurnsBuffered, TurnsNotJudged, UsageMissing,
-		Excess, Detectable, RegressionSince, BaselineMoved, ExpectedFalsePages, CachedBaseline,
+		Excess, Detectable, RegressionSince, BaselineMoved, ExpectedFalsePages, CachedBaseline, BaselineYoung,
 	}
 }
 
