@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
+	"synthetic/internal/config"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
 )
@@ -33,6 +34,7 @@ const memoryShare = 0.9
 type runFlags struct {
 	configFile string
 	lifecycle  bool
+	shard      string
 	shutdown   time.Duration
 	stateFile  string
 	turnsFile  string
@@ -52,6 +54,7 @@ reaches the port can read names of targets and models, error texts and trace
 IDs, and no key. --web.config.file asks for a password or a certificate;
 --web.listen-address=127.0.0.1:9877 is for this machine alone. See SECURITY.md.`)
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
+	c.Flag("shard", "Probe this share of the targets, INDEX/COUNT: 0/3 is the first of three processes with one configuration. For the index the name of a StatefulSet's pod will do: $(POD_NAME)/3. Siblings, targets of one service, stay together.").PlaceHolder("INDEX/COUNT").StringVar(&f.shard)
 	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload, accepting a level as the usual one with POST /-/accept, and marking a change with POST /-/mark.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts, and their history in the file of that name and .history; its directory must exist and be writable. Without it a restart reads them back from state.prometheus of the configuration or, without that, learns them anew, which takes a day.").StringVar(&f.stateFile)
@@ -69,12 +72,19 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	if *f.turnsSize < 1 || f.turnsKeep < 1 {
 		return usagef("--turns.max-size=%v and --turns.keep=%d must be positive", *f.turnsSize, f.turnsKeep)
 	}
+	var shard config.Shard
+	if f.shard != "" {
+		var err error
+		if shard, err = config.ParseShard(f.shard); err != nil {
+			return usagef("--shard: %v", err)
+		}
+	}
 	// GOMEMLIMIT, if it is set, or nothing where no container sets a limit: both
 	// are no failure.
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
-		ConfigFile: f.configFile, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
+		ConfigFile: f.configFile, Shard: shard, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: f.turnsKeep,
 	})
 	if err != nil {

@@ -68,6 +68,8 @@ type Options struct {
 	// Replica spreads the schedules of processes that probe the same; "" means
 	// the host's name.
 	Replica string
+	// Shard is this process' share of the targets; the zero value has all.
+	Shard config.Shard
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag watches how late this process is, while Run runs; nil means never.
@@ -224,7 +226,7 @@ func (s *Sidecar) applied() status.Mark {
 }
 
 func (s *Sidecar) apply(base *config.Config) error {
-	cfg := base.Expand(s.models.Listed())
+	cfg := base.Expand(s.models.Listed()).Of(s.options.Shard)
 	commitPager, err := s.preparePager(cfg)
 	if err != nil {
 		return err
@@ -259,7 +261,7 @@ func (s *Sidecar) apply(base *config.Config) error {
 	commitServers()
 	s.canaries.apply(cfg)
 	s.base = base
-	s.models.Follow(base.Models)
+	s.models.Follow(base.Of(s.options.Shard).Models)
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}

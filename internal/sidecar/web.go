@@ -33,6 +33,7 @@ func (s *Sidecar) Load() error {
 	for _, caution := range Cautions(cfg) {
 		s.logger.Warn("A benchmark does not say everything", "file", file, "about", caution)
 	}
+	cfg = cfg.Of(s.options.Shard)
 	day, _, _, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"synthetic/internal/probe/target"
+)
+
+func TestParseShard(t *testing.T) {
+	for text, want := range map[string]any{
+		"0/1": Shard{0, 1}, "2/3": Shard{2, 3}, "prober-eu-2/3": Shard{2, 3},
+		"3/3": `"3/3" is none of 3 shards: the first is 0, the last 2`, "prober-3/3": "is none of 3 shards",
+		"-1/3": "write for example 0/3", "": "write for example 0/3", "1": "write for example", "a/3": "write for example", "0/0": "write for example", "1/x": "write for example",
+	} {
+		got, err := ParseShard(text)
+		if s, ok := want.(Shard); ok {
+			if err != nil || got != s {
+				t.Errorf("%q: %v, %v; want %v", text, got, err, s)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), want.(string)) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
+		}
+	}
+}
+
+// owner is the shard of n that has a target.
+func owner(t *testing.T, n int, to target.Target) int {
+	t.Helper()
+	found := -1
+	for i := range n {
+		if !(Shard{i, n}).owns(to) {
+			continue
+		}
+		if found >= 0 {
+			t.Fatalf("of %d shards both %d and %d have %q", n, found, i, to.Name)
+		}
+		found = i
+	}
+	if found < 0 {
+		t.Fatalf("none of %d shards has %q", n, to.Name)
+	}
+	return found
+}
+
+// TestShardsAreAPartition: every target has one owner, loads are near each other, and
+// the last shard that goes moves its own targets alone.
+func TestShardsAreAPartition(t *testing.T) {
+	const targets = 1000
+	for n := 2; n <= 8; n++ {
+		held := make([]int, n)
+		for i := range targets {
+			to := target.Target{Name: fmt.Sprint("t", i)}
+			at := owner(t, n, to)
+			held[at]++
+			if before := owner(t, n-1, to); at != n-1 && before != at {
+				t.Fatalf("%q moved from %d to %d though shard %d went", to.Name, at, before, n-1)
+			}
+		}
+		for i, h := range held {
+			if h < targets/n*7/10 || h > targets/n*13/10 {
+				t.Errorf("shard %d of %d has %d of %d targets", i, n, h, targets)
+			}
+		}
+	}
+	sibling := func(name string) int { return owner(t, 5, target.Target{Name: name, Service: "chat"}) }
+	if sibling("a") != sibling("b") {
+		t.Error("siblings are apart")
+	}
+	if owner(t, 5, target.Target{Name: "x/llama"}) != owner(t, 5, target.Target{Name: "x"}) {
+		t.Error("a model is apart from its target")
+	}
+}
+
+func TestOfAShardIsAllThatIsItsOwn(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("targets:\n")
+	for i := range 20 {
+		fmt.Fprintf(&text, "  - {name: t%d, base_url: \"http://a:%d\", server_metrics: {}}\n", i, 8000+i)
+	}
+	cfg, err := Parse("x.yml", []byte(text.String()), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, targets, pages := 0, 0, 0
+	for i := range 3 {
+		part := cfg.Of(Shard{i, 3})
+		jobs, targets, pages = jobs+len(part.Jobs), targets+len(part.Targets), pages+len(part.ServerMetrics)
+		if len(part.Jobs) != len(part.Targets) || len(part.ServerMetrics) != len(part.Targets) || len(part.Jobs) == 20 {
+			t.Errorf("shard %d has %d jobs, %d targets and %d pages", i, len(part.Jobs), len(part.Targets), len(part.ServerMetrics))
+		}
+	}
+	if jobs != 20 || targets != 20 || pages != 20 || len(cfg.Jobs) != 20 {
+		t.Errorf("together %d jobs, %d targets, %d pages; the whole has %d", jobs, targets, pages, len(cfg.Jobs))
+	}
+	if cfg.Of(Shard{}) != cfg {
+		t.Error("without shards it is another configuration")
+	}
+}
