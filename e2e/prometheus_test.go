@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// prometheus is Debian's Prometheus scraping one sidecar.
+// prometheus is Debian's Prometheus scraping sidecars.
 type prometheus struct {
 	*process
 	root string
 }
 
-// startPrometheus starts it with the rule file, at a pace for tests.
-func startPrometheus(t *testing.T, target, rules string) *prometheus {
+// startPrometheus starts it with the rule file, at a pace for tests. Targets are
+// addresses with commas between them.
+func startPrometheus(t *testing.T, targets, rules string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
@@ -30,8 +31,8 @@ global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs:
   - job_name: synthetic
-    static_configs: [{targets: [%q]}]
-`, rules, target)
+    static_configs: [{targets: [%s]}]
+`, rules, targets)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +69,25 @@ func (p *prometheus) awaitSample(t *testing.T, query string) {
 		}
 		return nil
 	}, p.process)
+}
+
+// series has the last value of each series that a query gives, by the label by.
+func (p *prometheus) series(t *testing.T, query, by string) map[string]string {
+	t.Helper()
+	var data struct {
+		Result []struct {
+			Metric map[string]string
+			Value  [2]any
+		}
+	}
+	if err := p.api(t, "query?query="+url.QueryEscape(query), &data); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, r := range data.Result {
+		out[r.Metric[by]] = fmt.Sprint(r.Value[1])
+	}
+	return out
 }
 
 // firing returns the labels of the alerts that fire.

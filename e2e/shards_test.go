@@ -1,0 +1,94 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shardTargets are few, so that each of three shards has some by luck alone.
+const shardTargets = 12
+
+// TestShardsHandOver has three processes share the targets of one configuration, and
+// then two. Within two minutes each target is probed by exactly one again, and what
+// was measured of it is read back from Prometheus.
+func TestShardsHandOver(t *testing.T) {
+	t.Parallel()
+	d := startDeployment(t)
+	addresses := make([]string, 5)
+	for i := range addresses {
+		addresses[i], _ = freeAddress(t)
+	}
+	p := startPrometheus(t, strings.Join(addresses, ", "), "/nonexistent/*.yml")
+	config := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := os.WriteFile(config, []byte(shardedConfiguration(d, p)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	three := make([]*process, 3)
+	for i := range three {
+		three[i] = startShard(t, config, addresses[i], fmt.Sprintf("prober-%d/3", i))
+	}
+	awaitOneProberEach(t, p)
+	// Histories are of minutes, and the first is not whole.
+	p.awaitSample(t, "synthetic_signal_turns_total offset 150s")
+
+	for _, s := range three {
+		s.kill()
+	}
+	began := time.Now()
+	two := []*process{startShard(t, config, addresses[3], "0/2"), startShard(t, config, addresses[4], "1/2")}
+	awaitOneProberEach(t, p)
+	if took := time.Since(began); took > 2*time.Minute {
+		t.Errorf("each target had one prober again after %v", took)
+	}
+	for _, s := range two {
+		await(t, patience, "the history to be read back", func() error {
+			if out := s.output(t); !strings.Contains(out, "Read the history back") || strings.Contains(out, "minutes=0 ") {
+				return fmt.Errorf("%s", s.tail(3))
+			}
+			return nil
+		}, s)
+	}
+}
+
+func shardedConfiguration(d *deployment, p *prometheus) string {
+	var b strings.Builder
+	b.WriteString("targets:\n")
+	for i := range shardTargets {
+		fmt.Fprintf(&b, "  - {name: t%d, base_url: %q}\n", i, d.api())
+	}
+	b.WriteString(`workloads: [{name: chat, turns: {min: 2, max: 2}, prompt_tokens: 50, max_output_tokens: 8, think_time: {min: 0s, max: 1s}}]
+traffic: [{workload: chat, arrival: {process: constant, rate: 0.3}}]
+`)
+	fmt.Fprintf(&b, "state: {prometheus: {url: %q}}\n", p.root)
+	return b.String()
+}
+
+func startShard(t *testing.T, config, address, shard string) *process {
+	t.Helper()
+	s := start(t, "synthetic-"+strings.ReplaceAll(shard, "/", "-of-"), nil, binary(t), "run", "--config.file="+config, "--web.listen-address="+address, "--shard="+shard)
+	await(t, patience, "a shard to be ready", func() error {
+		_, err := get(t.Context(), "http://"+address+"/-/ready")
+		return err
+	}, s)
+	return s
+}
+
+// awaitOneProberEach waits until every target is probed, and none by two.
+func awaitOneProberEach(t *testing.T, p *prometheus) {
+	t.Helper()
+	await(t, patience, "one prober for each target", func() error {
+		probers := p.series(t, `count by (target) (rate(synthetic_turns_total{turn="first"}[20s]) > 0)`, "target")
+		for i := range shardTargets {
+			if name := fmt.Sprint("t", i); probers[name] != "1" {
+				return fmt.Errorf("probers by target: %v", probers)
+			}
+		}
+		return nil
+	}, p.process)
+}
