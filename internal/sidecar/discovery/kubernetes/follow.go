@@ -56,8 +56,8 @@ func (f *follower) run(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
+		version = "" // what the watch missed a list brings
 		if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
-			version = ""
 			continue
 		}
 		f.fails(err)
