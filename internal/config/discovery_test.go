@@ -61,6 +61,28 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// TestDiscoveryHowTo: the examples of the how-to are complete, and it shows the presets
+// as they are.
+func TestDiscoveryHowTo(t *testing.T) {
+	page, err := os.ReadFile("../../docs/how-to/discovery.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "```\n"+string(presets)+"```") {
+		t.Error("the presets of the how-to are not those of presets.yml: copy them there")
+	}
+	examples := strings.Split(string(page), "```yaml\n")[1:]
+	if len(examples) < 5 {
+		t.Errorf("%d examples, want at least 5", len(examples))
+	}
+	for _, e := range examples {
+		text, _, _ := strings.Cut(e, "```")
+		if _, err := Parse("example", []byte(text), "."); err != nil {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}
+
 func objectsOf(in []map[string]any) (out []*unstructured.Unstructured) {
 	for _, o := range in {
 		out = append(out, &unstructured.Unstructured{Object: o})
