@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,8 +21,9 @@ type prometheus struct {
 	root string
 }
 
-// startPrometheus starts it with the rule file, at a pace for tests.
-func startPrometheus(t *testing.T, target, rules string) *prometheus {
+// startPrometheus starts it with the rule file and more scrape_configs, at a pace for
+// tests.
+func startPrometheus(t *testing.T, target, rules string, more ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
@@ -31,7 +33,7 @@ rule_files: [%q]
 scrape_configs:
   - job_name: synthetic
     static_configs: [{targets: [%q]}]
-`, rules, target)
+%s`, rules, target, strings.Join(more, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -42,20 +42,34 @@ func newSources(g Group, changed func()) []*source {
 	return out
 }
 
+// again is the time until a discovery that could not begin is tried again.
+const again = 30 * time.Second
+
 // run asks until ctx is done or the source is stopped, and waits for the discoverer.
 func (s *source) run(ctx context.Context, logger *slog.Logger) {
 	defer context.AfterFunc(ctx, s.cancel)()
+	for s.ctx.Err() == nil {
+		if err := s.begin(logger); err != nil && s.fails(err.Error()) {
+			logger.Error("A discovery does not begin", "err", err)
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-s.ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// begin runs the discoverer until the source is stopped.
+func (s *source) begin(logger *slog.Logger) error {
 	registry := prometheus.NewRegistry() // of this source alone, and shown nowhere
 	refresh := prom.NewRefreshMetrics(registry)
 	metrics := s.config.NewDiscovererMetrics(registry, refresh)
-	err := errors.Join(refresh.Register(), metrics.Register())
-	if err == nil {
-		err = s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
+	if err := errors.Join(refresh.Register(), metrics.Register()); err != nil {
+		return err
 	}
-	if err != nil {
-		s.fails(err.Error())
-		logger.Error("A discovery does not begin", "err", err)
-	}
+	return s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
 }
 
 // discover takes in what the discoverer sends.
