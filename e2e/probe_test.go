@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -44,8 +43,7 @@ traffic: [{workload: chat, arrival: {process: constant, rate: 1}}]
 		}
 	}
 	name(many)
-	sidecar := strings.TrimPrefix(s.root, "http://")
-	p := startPrometheus(t, sidecar, s.generateRules(t), fmt.Sprintf(`
+	p := startPrometheus(t, s.address, s.generateRules(t), fmt.Sprintf(`
   - job_name: targets
     metrics_path: /probe
     params: {module: [chat]}
@@ -54,7 +52,7 @@ traffic: [{workload: chat, arrival: {process: constant, rate: 1}}]
       - {source_labels: [__address__], target_label: __param_target}
       - {source_labels: [__address__], target_label: instance}
       - {target_label: __address__, replacement: %q}
-`, file, sidecar))
+`, file, s.address))
 	is := func(query string, want int) {
 		t.Helper()
 		p.awaitSample(t, fmt.Sprintf("(%s) == %d", query, want))
