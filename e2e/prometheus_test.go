@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,9 +21,10 @@ type prometheus struct {
 	root string
 }
 
-// startPrometheus starts it with the rule file, at a pace for tests. Targets are
-// addresses with commas between them.
-func startPrometheus(t *testing.T, targets, rules string) *prometheus {
+// startPrometheus starts it with the rule file, addresses of targets with commas between
+// them, and more scrape_configs, at a pace for
+// tests.
+func startPrometheus(t *testing.T, targets, rules string, more ...string) *prometheus {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
@@ -32,7 +34,7 @@ rule_files: [%q]
 scrape_configs:
   - job_name: synthetic
     static_configs: [{targets: [%s]}]
-`, rules, targets)
+%s`, rules, targets, strings.Join(more, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

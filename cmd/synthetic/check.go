@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/simulate/cluster"
 )
 
@@ -25,6 +28,7 @@ func addCheck(app *kingpin.Application) []command {
 	c := check.Command("config", "Check a configuration file: every mistake with its place and what to write instead, or what its traffic spends in a day. Exit code 2 if there is any mistake.")
 	file := c.Arg("file", "The configuration file.").Required().String()
 	keys := c.Flag("keys", "Fail where an environment variable that api_key_env names is not set, as \"run\" does; --no-keys is for a machine that lacks them.").Default("true").Bool()
+	discover := c.Flag("discover", "Look for so long what the configuration discovers, and show it; nothing is sent to what is found.").PlaceHolder("10s").Duration()
 	p := check.Command("plan", "Check the plan of a sweep likewise. Nothing is sent.")
 	planFile := p.Arg("file", "The plan file.").Required().String()
 	return []command{{p, func(_ context.Context, e env) error {
@@ -36,7 +40,7 @@ func addCheck(app *kingpin.Application) []command {
 		fmt.Fprintf(e.stdout, "%s: ok (%s, %s, %s, %s to measure)\n", *planFile, count(len(plan.Variants), "variant"),
 			count(len(plan.Levels), "level"), count(len(plan.SLOs), "SLO"), count(cells, "cell"))
 		return nil
-	}}, {c, func(_ context.Context, e env) error {
+	}}, {c, func(ctx context.Context, e env) error {
 		if *file == "" {
 			return usagef("name the configuration file; /dev/stdin reads standard input")
 		}
@@ -55,8 +59,42 @@ func addCheck(app *kingpin.Application) []command {
 		for _, caution := range sidecar.Cautions(cfg) {
 			fmt.Fprintf(e.stdout, "%s: note: %s\n", *file, caution)
 		}
+		if *discover > 0 {
+			return showDiscovered(ctx, e, cfg, *discover)
+		}
 		return nil
 	}}}
+}
+
+// showDiscovered looks for some time, and writes what is found; the log says what is
+// left out, and why a discovery fails. It is an error if one does.
+func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
+	f := discovery.New(discovery.Options{Logger: e.logger, Changed: func() {}})
+	f.Follow(cfg.Discovery)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := f.Run(ctx); err != nil {
+		return err
+	}
+	found, failing := f.Found(cfg.Discovery), 0
+	for _, s := range f.Standings() {
+		for _, t := range found[s.Name] {
+			fmt.Fprintf(e.stdout, "%s/%s\t%s\n", s.Name, t.Name, t.BaseURL)
+		}
+		switch {
+		case s.Leased:
+			continue
+		case s.Failing != "" || s.At.IsZero():
+			failing++
+			fmt.Fprintf(e.stdout, "%s: %s\n", s.Name, cmp.Or(s.Failing, "did not answer in "+patience.String()))
+		default:
+			fmt.Fprintf(e.stdout, "%s: %s\n", s.Name, count(s.Found, "target"))
+		}
+	}
+	if failing > 0 {
+		return fmt.Errorf("%s could not be discovered", count(failing, "group"))
+	}
+	return nil
 }
 
 // contents counts what a configuration holds; what few have is named only where

@@ -15,7 +15,7 @@ func spending(cfg *config.Config) []string {
 	for _, j := range cfg.Jobs {
 		line := fmt.Sprintf("%s to %s: %s", j.Workload.Name, j.Target.Name, spent(j))
 		if n := cfg.UpTo(j.Target.Name); n > 1 {
-			line += fmt.Sprintf("; for each of up to %d models", n)
+			line += fmt.Sprintf("; for each of up to %d targets", n)
 		}
 		out = append(out, line)
 	}

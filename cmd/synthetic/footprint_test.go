@@ -107,7 +107,7 @@ func TestFootprintOfTheDocs(t *testing.T) {
 // TestSpendingOfSeveralModels: what is expected is that of all models that may come,
 // listed or not.
 func TestSpendingOfSeveralModels(t *testing.T) {
-	for models, want := range map[string]string{`["llama*", qwen]`: "up to 8 models", "[a, b]": "up to 2 models", "[a]": "in all: 9.1 M"} {
+	for models, want := range map[string]string{`["llama*", qwen]`: "up to 8 targets", "[a, b]": "up to 2 targets", "[a]": "in all: 9.1 M"} {
 		cfg, err := config.Parse("x.yml", []byte(`targets: [{base_url: "http://a", models: `+models+`}]`), ".")
 		if err != nil {
 			t.Fatal(err)
