@@ -59,8 +59,14 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 // arguments goes before the one here.
 func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return helmBy(t, "HELM", dir, args...)
+}
+
+// helmBy runs the Helm that the environment names.
+func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, "HELM"), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err

@@ -42,6 +42,13 @@ func TestShardsFindTheBarrier(t *testing.T) {
 	}
 }
 
+func TestAStudyNeedsJobsByIndex(t *testing.T) {
+	_, errs, err := helm(t, "--values="+chartDir+"/ci/study-values.yaml", "--kube-version=1.28.3")
+	if want := "takes Kubernetes 1.29, and this is v1.28.3"; err == nil || !strings.Contains(errs, want) {
+		t.Errorf("%v\n%s\nwant %q", err, errs, want)
+	}
+}
+
 // TestAStudyAloneNeedsNoBarrier: one pod has nobody to meet.
 func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/alone-values.yaml")

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,4 +109,25 @@ func validNames(t *testing.T, objects []object) {
 			}
 		}
 	}
+}
+
+// TestBothHelmsRenderTheSame: what is tested with Helm 3 holds for Helm 4.
+func TestBothHelmsRenderTheSame(t *testing.T) {
+	eachValues(t, func(t *testing.T, values string, _ []object) {
+		three, _, err := helm(t, "--values="+values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		four, errs, err := helmBy(t, "HELM4", chartDir, "--values="+values)
+		if err != nil || sorted(four) != sorted(three) {
+			t.Errorf("Helm 4 renders something else: %v\n%s", err, errs)
+		}
+	})
+}
+
+// sorted leaves aside the order of the resources, which is Helm's.
+func sorted(text string) string {
+	docs := strings.Split(text, "---\n")
+	slices.Sort(docs)
+	return strings.Join(docs, "---\n")
 }

@@ -25,7 +25,7 @@
 {{- if hasKey $config "Error" -}}
 {{- fail (printf "\n\nconfigFile is not YAML: %s\n" $config.Error) -}}
 {{- end -}}
-{{- if not (or $config.targets $config.discovery) -}}
+{{- if not (or $config.targets $config.discovery $config.modules) -}}
 {{- fail "\n\nconfigFile has no targets: name at least one deployment. \"synthetic check config\" tells more.\n" -}}
 {{- end -}}
 {{- if and (contains "/etc/synthetic/keys/" (include "synthetic.configText" .)) (not .Values.keys.existingSecret) -}}
@@ -81,6 +81,9 @@
 {{- define "synthetic.validateStudy" -}}
 {{- $root := index . 0 -}}
 {{- $study := $root.Values.study -}}
+{{- if semverCompare "<1.29.0-0" $root.Capabilities.KubeVersion.Version -}}
+{{- fail (printf "\n\nA study is an Indexed Job that replaces lost pods by index, which takes Kubernetes 1.29, and this is %s.\n" $root.Capabilities.KubeVersion.Version) -}}
+{{- end -}}
 {{- if gt (index . 1) 0 -}}
 {{- fail "\n\nstudy.plan is a sweep, and config, configFile, existingConfigMap and existingSecret are a prober: install them as two releases.\n" -}}
 {{- end -}}
