@@ -87,6 +87,9 @@
 {{- if gt (index . 1) 0 -}}
 {{- fail "\n\nstudy.plan is a sweep, and config, configFile, existingConfigMap and existingSecret are a prober: install them as two releases.\n" -}}
 {{- end -}}
+{{- if $root.Values.extraContainers -}}
+{{- fail "\n\nA Job ends when all its containers have, and those of extraContainers may go on for ever: put them into extraInitContainers with restartPolicy: Always.\n" -}}
+{{- end -}}
 {{- if hasKey (default dict $root.Values.files) "plan.yml" -}}
 {{- fail "\n\nfiles cannot hold plan.yml: that is study.plan.\n" -}}
 {{- end -}}
