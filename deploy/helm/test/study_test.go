@@ -49,6 +49,15 @@ func TestAStudyNeedsJobsByIndex(t *testing.T) {
 	}
 }
 
+func TestTheBarrierOverTLS(t *testing.T) {
+	args := podsOf(t, render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.barrier.tls=true")).Spec.Containers[0].Args
+	for _, want := range []string{"--barrier=https://rel-synthetic-0.rel-synthetic:8471", "--barrier.tls-cert=/etc/synthetic-barrier/tls.crt"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("arguments %q, want %q", args, want)
+		}
+	}
+}
+
 // TestAStudyAloneNeedsNoBarrier: one pod has nobody to meet.
 func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
 	objects := render(t, "--values="+chartDir+"/ci/alone-values.yaml")

@@ -40,9 +40,14 @@ ttlSecondsAfterFinished: {{ . }}
 {{- $name := include "synthetic.fullname" . }}
 - --shards={{ .Values.study.shards }}
 - --shard=$(JOB_COMPLETION_INDEX)
-- --barrier=http://{{ $name }}-0.{{ $name }}:{{ .Values.study.barrier.port }}
+- --barrier={{ ternary "https" "http" .Values.study.barrier.tls }}://{{ $name }}-0.{{ $name }}:{{ .Values.study.barrier.port }}
 - --barrier.listen=:{{ .Values.study.barrier.port }}
 - --barrier.token-file=/etc/synthetic-barrier/token
+{{- if .Values.study.barrier.tls }}
+- --barrier.tls-cert=/etc/synthetic-barrier/tls.crt
+- --barrier.tls-key=/etc/synthetic-barrier/tls.key
+- --barrier.tls-ca=/etc/synthetic-barrier/ca.crt
+{{- end }}
 {{- end }}
 {{- end -}}
 
