@@ -10,7 +10,7 @@ import (
 // TestDiscoveryMayReadAndNoMore: in the named namespaces or in all, bound to the
 // account that the pods run as.
 func TestDiscoveryMayReadAndNoMore(t *testing.T) {
-	objects := render(t, "--values="+chartDir+"/ci/secret-values.yaml")
+	objects := render(t, "--values="+chartDir+"/ci/secret-values.yaml", "--set=rbac.namespaces={models,canaries}")
 	var in []string
 	for _, o := range objects {
 		switch o.Kind {
