@@ -125,9 +125,13 @@ func TestBothHelmsRenderTheSame(t *testing.T) {
 	})
 }
 
-// sorted leaves aside the order of the resources, which is Helm's.
+// sorted leaves aside the order of the resources and the lines between them, which
+// are Helm's.
 func sorted(text string) string {
-	docs := strings.Split(text, "---\n")
+	docs := strings.Split("\n"+text, "\n---\n")
+	for i, doc := range docs {
+		docs[i] = strings.TrimSpace(doc)
+	}
 	slices.Sort(docs)
-	return strings.Join(docs, "---\n")
+	return strings.Join(docs, "\n---\n")
 }
