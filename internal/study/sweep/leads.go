@@ -15,7 +15,7 @@ const (
 	// some beats of the shards.
 	headStart = time.Second
 	haltAhead = 2 * time.Second
-	// farewell is how long the others may take to hear that the sweep is over.
+	// farewell is how long the others may take to hear of an end.
 	farewell = 5 * time.Second
 )
 
@@ -84,6 +84,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	t.whole = seen.result
 	t.whole.State, t.whole.Why, t.whole.Verdict, t.whole.Lost = r.State, r.Why, r.Verdict, r.Lost
 	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
+	t.Await(ctx, farewell) // so that nobody misses it
 }
 
 // over tells the others how the sweep ended, and returns that: one that lost a shard
