@@ -68,7 +68,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	}
 	limit := l.plan.drain()
 	if l.plan.Measure.Conversations > 0 { // which end when they end
-		limit += r.Ended.Sub(r.Started)
+		limit += time.Since(l.made)
 	}
 	t.Await(ctx, limit)
 	seen := sighting{result: counts(*r)}
