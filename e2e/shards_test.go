@@ -4,7 +4,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -172,12 +174,12 @@ func heldIn(t *testing.T, dirs ...string) (all []string) {
 	defer merged.Close()
 	for {
 		turn, err := merged.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if turn == nil {
+		if errors.Is(err, io.EOF) {
 			slices.Sort(all)
 			return all
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		all = append(all, turn.Study.Conversation)
 	}

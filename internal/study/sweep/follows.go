@@ -46,6 +46,7 @@ func (t *follows) join(ctx context.Context) (end func(), err error) {
 
 // follow measures the parts of levels that shard 0 announces, until the sweep is over.
 func (s *sweep) follow(ctx context.Context, t *follows) error {
+	s.progress.Cell = fmt.Sprintf("shard %d of %d", s.Part.Index, s.Part.Count) // until there is a level
 	for {
 		came := t.at.Number
 		switch {

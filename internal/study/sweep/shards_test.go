@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -123,8 +124,11 @@ func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	defer merged.Close()
 	for {
 		turn, err := merged.Next()
-		if turn == nil || err != nil {
+		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		if turn.Study.Index == 1 {
 			id, err := strconv.Atoi(turn.Study.Conversation[strings.LastIndex(turn.Study.Conversation, "/")+1:])
