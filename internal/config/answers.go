@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"synthetic/internal/canary"
@@ -60,6 +61,8 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 // do; "" if they have.
 func (b *builder) incomparable(i int, t target.Target) (why, remedy string) {
 	switch {
+	case !strings.HasPrefix(b.targetPaths[i], "targets"):
+		return "is discovered, and a reference is of one target", "write a target for it"
 	case b.Has(yamlform.Index("targets", i) + ".models"):
 		return "has models, and a reference is of one model", "write a target for each model"
 	case !t.API.Chats():

@@ -20,6 +20,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -33,6 +34,9 @@ type Config struct {
 	Targets []target.Target
 	// Models are the targets of which several models are probed; see Expand.
 	Models []models.Set
+	// Discovery are the groups of targets that are discovered or leased; the template
+	// of each is among Targets.
+	Discovery []discovery.Group
 	// ServerMetrics are the targets whose own metrics are to be read.
 	ServerMetrics []serverside.Watched
 	// Jobs are the traffic entries resolved: targets × workload, each with what
@@ -89,7 +93,7 @@ func parse(name string, data []byte, dir string, getenv func(string) string) (*C
 	}
 	b := &builder{
 		Form: form, dir: dir, getenv: getenv, benchmarks: map[probe.Key]*sink.Benchmark{},
-		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{},
+		footprints: map[probe.Key]workload.Footprint{}, prices: map[string]*workload.Price{}, taken: map[string]string{},
 	}
 	cfg := b.build(f)
 	if err := b.Err(); err != nil {
@@ -106,7 +110,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth", "tracing.tls", "tracing.basic_auth")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target", "modules[].target", "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth", "tracing.tls", "tracing.basic_auth")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -127,23 +131,30 @@ type builder struct {
 	// a target cost.
 	footprints map[probe.Key]workload.Footprint
 	prices     map[string]*workload.Price
-	// targetNames and workloadNames are those that a selection may name.
-	targetNames, workloadNames []string
+	// targetNames and workloadNames are those that a selection may name; targetPaths
+	// are the places of the targets, and taken the places of their names.
+	targetNames, targetPaths, workloadNames []string
+	taken                                   map[string]string
 }
 
 func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
+	groups := append(b.groups(f.Discovery), b.modules(f.Modules)...)
+	for _, g := range groups {
+		targets = append(targets, g.Template)
+	}
+	b.something()
 	if !b.Has("traffic") {
 		f.Traffic = defaultTraffic(workloads)
 	}
 	jobs := b.traffic(f.Traffic, targets, workloads)
-	b.known = b.namesFine("targets", len(targets)) && b.namesFine("workloads", len(workloads)) &&
+	b.known = b.namesFine("targets", len(targets)) && b.namesFine("discovery", len(groups)) && b.namesFine("modules", len(groups)) && b.namesFine("workloads", len(workloads)) &&
 		b.itemsFine("traffic", len(f.Traffic), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
 	if b.known {
 		b.idle(targets, workloads, jobs)
 	}
 	c := &Config{
-		Targets: targets, Models: b.sets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
+		Targets: targets, Models: b.sets, Discovery: groups, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
 		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
 	c.Answers, c.Canary = b.answers(f.Answers, targets)

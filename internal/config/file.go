@@ -15,7 +15,9 @@ import (
 // what their tags mean; keys.txt says what their keys mean.
 
 type file struct {
-	Targets    []fileTarget   `yaml:"targets" required:"true" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Targets    []fileTarget   `yaml:"targets" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
+	Discovery  []fileGroup    `yaml:"discovery" min:"1" examples:"[{name: chat, preset: kserve}]"`
+	Modules    []fileModule   `yaml:"modules" min:"1" examples:"[{name: chat, allowed_hosts: [\"*.example.com\"]}]"`
 	Workloads  []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
@@ -31,18 +33,77 @@ type fileTarget struct {
 	Name string `yaml:"name" examples:"chat"`
 	fileEndpoint
 	fileAPI
-	ServedAs       []string           `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
-	Connection     target.Connection  `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
-	ExtraBody      freeBody           `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	fileSent
 	ServerMetrics  fileServer         `yaml:"server_metrics" examples:"{urls: [\"http://127.0.0.1:8000/metrics\"]}"`
 	Models         yamlform.Selection `yaml:"models" examples:"\"*\" | [\"llama*\", qwen]"`
 	MaxModels      int                `yaml:"max_models" default:"8" min:"1" max:"1000"`
 	ModelsInterval time.Duration      `yaml:"models_interval" default:"1m" min:"1s" max:"1d"`
-	Price          workload.Price     `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
-	ProbeHeader    bool               `yaml:"probe_header" default:"true"`
-	CacheSalt      target.Salt        `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
-	Service        string             `yaml:"service" examples:"chat"`
-	Labels         map[string]string  `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
+}
+
+// fileSent is what a target is sent, and how it is known.
+type fileSent struct {
+	ServedAs    []string          `yaml:"served_as" min:"1" examples:"[azure/gpt-4o]"`
+	Connection  target.Connection `yaml:"connection" default:"per_conversation" enum:"reuse,per_conversation"`
+	ExtraBody   freeBody          `yaml:"extra_body" secret:"true" examples:"{ignore_eos: true}"`
+	Price       workload.Price    `yaml:"price" examples:"{prompt: 0.15, cached: 0.075, output: 0.6}"`
+	ProbeHeader bool              `yaml:"probe_header" default:"true"`
+	CacheSalt   target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
+	Service     string            `yaml:"service" examples:"chat"`
+	Labels      map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
+}
+
+// fileTemplate is a target without its address, which is discovered.
+type fileTemplate struct {
+	fileReach
+	fileAPI
+	fileSent
+}
+
+// fileGroup is where targets are discovered.
+type fileGroup struct {
+	Name       string           `yaml:"name" required:"true" examples:"chat"`
+	Preset     string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
+	Kubernetes fileKubernetes   `yaml:"kubernetes" group:"source" examples:"{resource: inferenceservices.v1beta1.serving.kserve.io, url: status.url}"`
+	Static     []map[string]any `yaml:"static_configs" group:"source" min:"1" examples:"[{targets: [\"10.0.0.1:8000\"]}]"`
+	File       []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" examples:"[{files: [\"targets/*.json\"]}]"`
+	HTTP       []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" examples:"[{url: \"http://inventory/llm\"}]"`
+	DNS        []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
+	MinTargets int              `yaml:"min_targets" default:"0" min:"0" max:"100000"`
+	fileFound
+}
+
+// fileFound is what discovered and leased targets have in common.
+type fileFound struct {
+	Relabel      []map[string]any `yaml:"relabel_configs" min:"1" examples:"[{source_labels: [__meta_kubernetes_label_app], target_label: name}]"`
+	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc.cluster.local\", 10.0.0.0/8]"`
+	MaxTargets   int              `yaml:"max_targets" default:"100" min:"1" max:"100000"`
+	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
+}
+
+// fileModule is what leased targets are.
+type fileModule struct {
+	Name  string        `yaml:"name" required:"true" examples:"chat"`
+	Lease time.Duration `yaml:"lease" default:"10m" min:"10s" max:"1d"`
+	fileFound
+}
+
+type fileKubernetes struct {
+	Resource   string             `yaml:"resource" examples:"inferenceservices.v1beta1.serving.kserve.io"`
+	Namespaces yamlform.Selection `yaml:"namespaces" examples:"\"*\" | [llm]"`
+	Selector   string             `yaml:"selector" examples:"app=vllm"`
+	URL        string             `yaml:"url" examples:"status.url | \"http://{.status.podIP}:8000\""`
+	When       string             `yaml:"when" examples:"'{.status.conditions[?(@.type==\"Ready\")].status}'"`
+	Labels     map[string]string  `yaml:"labels" examples:"{model: \"{.spec.model.name}\"}"`
+	With       fileJoin           `yaml:"with" examples:"{resource: pods.v1, selector: spec.selector.matchLabels}"`
+	Kubeconfig string             `yaml:"kubeconfig" examples:"kubeconfig.yml"`
+	Context    string             `yaml:"context" examples:"prod"`
+}
+
+type fileJoin struct {
+	Resource  string `yaml:"resource" required:"true" examples:"pods.v1"`
+	Selector  string `yaml:"selector" group:"by" examples:"spec.selector.matchLabels"`
+	Name      string `yaml:"name" group:"by" examples:"\"{.spec.parentRefs[0].name}\""`
+	Namespace string `yaml:"namespace" examples:"\"{.spec.parentRefs[0].namespace}\""`
 }
 
 // fileAPI is which API a deployment speaks.
@@ -53,9 +114,14 @@ type fileAPI struct {
 	LimitField target.LimitField `yaml:"limit_field" enum:"auto,max_tokens,max_completion_tokens" examples:"max_completion_tokens"`
 }
 
-// fileEndpoint is how to reach an API.
+// fileEndpoint is an API.
 type fileEndpoint struct {
-	BaseURL       address           `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
+	BaseURL address `yaml:"base_url" required:"true" examples:"http://127.0.0.1:8000/v1 | https://llm.example.com/v1"`
+	fileReach
+}
+
+// fileReach is how to reach an API at an address.
+type fileReach struct {
 	Model         string            `yaml:"model" examples:"llama"`
 	ModelsTimeout time.Duration     `yaml:"models_timeout" default:"10s" min:"1ms"`
 	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/slo"
 	"synthetic/internal/yamlform"
@@ -32,32 +33,50 @@ func (b *builder) models(path string, in fileTarget, t target.Target) {
 }
 
 // Expand returns the configuration with a target of its own for each model that
-// is probed, TARGET/MODEL, from what targets have listed. One that has listed
-// nothing yet, or nothing that matches, stays as it is: that it cannot be used is
-// to be measured.
-func (c *Config) Expand(listed map[string][]string) *Config {
-	return c.expand(func(s models.Set) []target.Target {
+// is probed, TARGET/MODEL, from what targets have listed, and for each target that was
+// found, GROUP/NAME. A target that has listed nothing yet, or nothing that matches,
+// stays as it is: that it cannot be used is to be measured.
+func (c *Config) Expand(listed map[string][]string, found map[string][]discovery.Target) *Config {
+	by := map[string][]target.Target{}
+	for _, s := range c.Models {
 		known, answered := listed[s.Target.Name]
 		out := derived(s, known)
 		if answered && len(s.Patterns) > 0 && out[0].Name == s.Target.Name {
 			out[0].Model = s.Patterns[0] // which it does not serve, and says so
 		}
-		return out
-	})
+		by[s.Target.Name] = out
+	}
+	for _, g := range c.Discovery {
+		by[g.Name()] = []target.Target{}
+		for _, t := range found[g.Name()] {
+			by[g.Name()] = append(by[g.Name()], t.Of(g.Template))
+		}
+	}
+	return c.expand(by)
 }
 
 // ForRules returns the configuration as rules are written for that outlive what
-// is listed now: TARGET/* stands for every model.
+// is listed now: TARGET/* stands for every model, and GROUP/* for every target.
 func (c *Config) ForRules() *Config {
-	return c.expand(func(s models.Set) []target.Target {
-		out := derived(s, nil)
+	by := map[string][]target.Target{}
+	for _, s := range c.Models {
+		name, out := s.Target.Name, derived(s, nil)
 		if s.Open() {
-			s.Target.Name += "/*"
+			s.Target.Name += anyOne
 			out = append(out, s.Target)
 		}
-		return out
-	})
+		by[name] = out
+	}
+	for _, g := range c.Discovery {
+		t := g.Template
+		t.Name += anyOne
+		by[g.Name()] = []target.Target{t}
+	}
+	return c.expand(by)
 }
+
+// anyOne ends the name of a target that stands for many.
+const anyOne = "/*"
 
 // derived are the targets that stand for one. Models whose names differ in
 // characters alone that no label of ours has are one target, the first.
@@ -76,39 +95,32 @@ func derived(s models.Set, listed []string) (out []target.Target) {
 	return []target.Target{s.Target}
 }
 
-func (c *Config) expand(targets func(models.Set) []target.Target) *Config {
-	if len(c.Models) == 0 {
+// expand puts the targets that by has for the name of one in its place.
+func (c *Config) expand(by map[string][]target.Target) *Config {
+	if len(by) == 0 {
 		return c
 	}
-	by := map[string][]target.Target{}
-	for _, s := range c.Models {
-		by[s.Target.Name] = targets(s)
-	}
 	each := func(t target.Target) []target.Target {
-		if d := by[t.Name]; d != nil {
+		if d, stands := by[t.Name]; stands {
 			return d
 		}
 		return []target.Target{t}
 	}
-	objectives := func(in []slo.Objective) []slo.Objective {
-		out := slices.Clone(in)
-		for i, o := range out {
-			out[i].Targets = nil
-			for _, name := range o.Targets {
-				for _, t := range each(target.Target{Name: name}) {
-					out[i].Targets = append(out[i].Targets, t.Name)
-				}
-			}
-		}
-		return out
-	}
 	e := *c
-	e.Targets, e.Jobs, e.SLOs = nil, nil, objectives(c.SLOs)
+	e.Targets, e.Jobs, e.SLOs = nil, nil, slices.Clone(c.SLOs)
+	wide := map[string]slo.Objective{}
+	for i, o := range e.SLOs {
+		e.SLOs[i].Targets = selected(o.Targets, each)
+		wide[o.Name] = e.SLOs[i]
+	}
 	for _, t := range c.Targets {
 		e.Targets = append(e.Targets, each(t)...)
 	}
 	for _, j := range c.Jobs {
-		j.Objectives = objectives(j.Objectives)
+		j.Objectives = slices.Clone(j.Objectives)
+		for i, o := range j.Objectives {
+			j.Objectives[i] = wide[o.Name]
+		}
 		for _, t := range each(j.Target) {
 			j.Target = t
 			e.Jobs = append(e.Jobs, j)
@@ -120,8 +132,27 @@ func (c *Config) expand(targets func(models.Set) []target.Target) *Config {
 	return &e
 }
 
+// selected are the names of the targets that stand for those of a selection, of
+// which there is at least one: none would mean every target.
+func selected(names []string, each func(target.Target) []target.Target) (out []string) {
+	for _, name := range names {
+		for _, t := range each(target.Target{Name: name}) {
+			out = append(out, t.Name)
+		}
+	}
+	if out == nil && names != nil {
+		return names
+	}
+	return out
+}
+
 // UpTo is how many targets one of the file may stand for.
 func (c *Config) UpTo(name string) int {
+	for _, g := range c.Discovery {
+		if g.Name() == name {
+			return g.Most
+		}
+	}
 	for _, s := range c.Models {
 		switch {
 		case s.Target.Name != name:

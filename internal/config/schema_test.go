@@ -84,7 +84,7 @@ func TestSchemaAccepts(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	s := compileSchema(t)
 	for _, name := range []string{
-		"not-a-mapping", "null-value", "unknown-key", "unknown-key-far", "no-targets",
+		"not-a-mapping", "null-value", "unknown-key", "unknown-key-far",
 		"targets-empty", "targets-not-a-list", "target-not-a-mapping", "base-url-missing",
 		"base-url-no-scheme", "base-url-scheme", "base-url-user", "base-url-query",
 		"name-number", "key-inline", "key-two-places", "header-syntax", "tls-bool", "connection",

@@ -14,35 +14,46 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/yamlform"
 )
 
 // targets resolves the targets, and names those that have no name.
 func (b *builder) targets(in []fileTarget) []target.Target {
-	taken := map[string]string{}
 	out := make([]target.Target, len(in))
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
-		out[i] = b.spoken(path, t.fileEndpoint, t.fileAPI)
-		out[i].Connection, out[i].ServedAs = t.Connection, t.ServedAs
-		out[i].Extra = b.extraBody(path+".extra_body", t.ExtraBody)
+		out[i] = b.sent(path, b.spoken(path, t.fileEndpoint, t.fileAPI), t.fileSent)
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
-		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
-		out[i].Service, out[i].Labels = t.Service, b.ownLabels(path, t)
-		if _, own := t.ExtraBody["cache_salt"]; own && t.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
-			b.Mistake(path+".cache_salt", string(t.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
-		}
-		b.price(path, out[i].Name, t.Price)
-		b.Name(path, out[i].Name, "target", taken)
+		b.named(path, path, &out[i], t.Price)
 		b.models(path, t, out[i])
-		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
 }
 
+// named takes in the name of a target of those at path, whose settings are those of
+// the mapping at settings.
+func (b *builder) named(path, settings string, t *target.Target, p workload.Price) {
+	b.price(settings, t.Name, p)
+	b.Name(path, t.Name, "target", b.taken)
+	b.targetNames, b.targetPaths = append(b.targetNames, t.Name), append(b.targetPaths, path)
+}
+
+// sent adds to a target what it is sent.
+func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
+	t.Connection, t.ServedAs = f.Connection, f.ServedAs
+	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
+	t.Untagged, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
+	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
+	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
+		b.Mistake(path+".cache_salt", string(f.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
+	}
+	return t
+}
+
 // ownLabels checks the labels that a target brings.
-func (b *builder) ownLabels(path string, t fileTarget) map[string]string {
+func (b *builder) ownLabels(path string, t fileSent) map[string]string {
 	if t.Service != "" {
 		b.labelValue(path+".service", t.Service)
 	}

@@ -183,7 +183,7 @@ func (b *builder) idle(targets []target.Target, workloads []conversation, jobs [
 	for i, t := range targets {
 		busy := func(j probe.Job) bool { return j.Target.Name == t.Name }
 		if t.Name != "" && !slices.ContainsFunc(jobs, busy) {
-			b.Mistake(yamlform.Index("targets", i), t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
+			b.Mistake(b.targetPaths[i], t.Name, "gets no traffic", "name it in the targets of a traffic entry, or remove it")
 		}
 	}
 	for _, w := range workloads {

@@ -58,6 +58,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 	add(background, s.servers.Run, atOnce)
 	add(background, s.canaries.run, atOnce)
 	add(background, s.models.Run, atOnce)
+	add(background, s.discovery.Run, atOnce)
 	if s.options.Lag != nil {
 		add(background, s.options.Lag.Run, func() { <-drained }) // it explains the last turns
 	}

@@ -33,6 +33,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
@@ -110,10 +111,12 @@ type Sidecar struct {
 	spans *tracing.Tracer
 	// models follows what targets serve; base is the configuration in force,
 	// before their models stand in for them.
-	models  *models.Follower
-	base    *config.Config
-	tracing *config.Tracing
-	guards  guards
+	models *models.Follower
+	// discovery follows where targets are, and leases them.
+	discovery *discovery.Follower
+	base      *config.Config
+	tracing   *config.Tracing
+	guards    guards
 	// inexact says that a target is reached in a way that has no kernel
 	// timestamps.
 	inexact atomic.Bool
@@ -158,12 +161,14 @@ func New(o Options) (*Sidecar, error) {
 		HistoryRefused: func(job probe.Key, err error) {
 			s.logger.Error("The history of a job cannot be used: it begins anew", "target", job.Target, "workload", job.Workload, "err", err)
 		},
-		Bounds:  s.bounds(),
-		Lag:     o.Lag.Lag,
-		TurnLog: s.turnLog(),
-		Spans:   s.spanCounts,
-		Awaited: func(target string) bool { return s.models.Awaits(target) },
-		Models:  func() map[string]models.Listing { return s.models.Listings() },
+		Bounds:    s.bounds(),
+		Lag:       o.Lag.Lag,
+		TurnLog:   s.turnLog(),
+		Spans:     s.spanCounts,
+		Awaited:   func(target string) bool { return s.models.Awaits(target) || s.discovery.Awaits(target) },
+		Models:    func() map[string]models.Listing { return s.models.Listings() },
+		Discovery: func() []discovery.Standing { return s.discovery.Standings() },
+		Leased:    func() func(string) bool { return s.discovery.Leased() },
 	})
 	s.canaries = newCanaries(s)
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
@@ -186,11 +191,12 @@ func New(o Options) (*Sidecar, error) {
 		OnRemoved: s.removed,
 	})
 	s.models = models.New(models.Options{
-		Logger: o.Logger, Changed: s.modelsChanged,
+		Logger: o.Logger, Changed: s.targetsChanged,
 		List: func(ctx context.Context, t target.Target) ([]string, error) {
 			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})
 		},
 	})
+	s.discovery = discovery.New(discovery.Options{Logger: o.Logger, Changed: s.targetsChanged})
 	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := s.restore(); err != nil {
@@ -227,7 +233,7 @@ func (s *Sidecar) applied() status.Mark {
 }
 
 func (s *Sidecar) apply(base *config.Config) error {
-	cfg := base.Expand(s.models.Listed())
+	cfg := base.Expand(s.models.Listed(), s.discovery.Found(base.Discovery))
 	commitPager, err := s.preparePager(cfg)
 	if err != nil {
 		return err
@@ -262,6 +268,7 @@ func (s *Sidecar) apply(base *config.Config) error {
 	s.canaries.apply(cfg)
 	s.base = base
 	s.models.Follow(base.Models)
+	s.discovery.Follow(base.Discovery)
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}
@@ -269,12 +276,12 @@ func (s *Sidecar) apply(base *config.Config) error {
 	return commitPager()
 }
 
-// modelsChanged puts the targets of models in place of those that serve them.
-func (s *Sidecar) modelsChanged() {
+// targetsChanged puts what was listed and discovered in place of what stands for it.
+func (s *Sidecar) targetsChanged() {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	if err := s.apply(s.base); err != nil {
-		s.logger.Error("A change of models was not taken over", "err", err)
+		s.logger.Error("A change of models or targets was not taken over", "err", err)
 	}
 }
 

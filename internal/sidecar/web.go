@@ -70,6 +70,7 @@ func (s *Sidecar) Handler() http.Handler {
 		Registry:            s.registry,
 		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
 	}, s.registry))))
+	mux.Handle("GET /probe", s.port.scrapes.Handler(door.Pages(http.HandlerFunc(s.lease))))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "synthetic is up")
 	})

@@ -2,6 +2,7 @@ package yamlform
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,22 +99,26 @@ func (f *Form) unknownKey(key string, v reflect.Value, known []string) *Mistake 
 	if slices.Contains(known, key+"s") {
 		// A plural here is meant sooner than a namesake elsewhere.
 		remedy = Suggest(key, []string{key + "s"}, "keys here")
-	} else if homes := homesOf(key, "", f.shape); len(homes) == 1 {
+	} else if homes, owners := homesOf(key, "", f.shape); len(owners) == 1 {
 		remedy = "write it under " + homes[0]
 	}
 	return Bad("", "unknown key", remedy)
 }
 
-// homesOf lists the mappings under path, of type t, that know a key.
-func homesOf(key, path string, t reflect.Type) []string {
-	var homes []string
+// homesOf lists the mappings under path, of type t, that know a key, and the structs
+// that it is of: one key of several mappings is of one.
+func homesOf(key, path string, t reflect.Type) (homes []string, owners map[string]bool) {
+	owners = map[string]bool{}
 	for _, f := range Fields(t) {
 		if f.Name == key {
 			homes = append(homes, path)
+			owners[f.owner] = true
 		}
 		if at, inner := f.Inner(path); inner != nil {
-			homes = append(homes, homesOf(key, at, inner)...)
+			more, of := homesOf(key, at, inner)
+			homes = append(homes, more...)
+			maps.Copy(owners, of)
 		}
 	}
-	return homes
+	return homes, owners
 }

@@ -36,6 +36,7 @@ const (
 	LabelStatistic = "statistic"
 	LabelTraceID   = "trace_id"
 	LabelBound     = "bound"
+	LabelGroup     = "group"
 	// LabelVerdict says how a streamed answer compares with a whole one.
 	LabelVerdict = "verdict"
 )
@@ -147,6 +148,11 @@ const (
 
 	Throttled      = "synthetic_target_throttled_seconds_total"
 	TurnLogDropped = "synthetic_turn_log_dropped_total"
+
+	DiscoveredTargets  = "synthetic_discovered_targets"
+	DiscoveryLeftOut   = "synthetic_discovery_left_out"
+	DiscoverySucceeded = "synthetic_discovery_last_success_timestamp_seconds"
+	DiscoveryFailing   = "synthetic_discovery_failing"
 
 	ModelsProbed  = "synthetic_models_probed"
 	ModelsLeftOut = "synthetic_models_left_out"
@@ -292,6 +298,10 @@ func Catalog() []Metric {
 		{ModelsProbed, Gauge, "", "Models of a target that are probed, each as a target TARGET/MODEL of its own; absent where models are not followed.", []string{LabelTarget}},
 		{ModelsLeftOut, Gauge, "", "Models of a target that would be probed, but for max_models.", []string{LabelTarget}},
 		{ModelsListed, Gauge, "seconds", "Unix time at which a target last said which models it serves; 0 for never. Those that are probed are as of then.", []string{LabelTarget}},
+		{DiscoveredTargets, Gauge, "", "Targets of a group that were discovered, or leased of a module, and are probed; absent where nothing is.", []string{LabelGroup}},
+		{DiscoveryLeftOut, Gauge, "", "Discovered objects of a group that are no targets, by reason: an address that is none (address), a host outside allowed_hosts (host), labels or their values (labels), beyond max_targets (max_targets), or the name of another (name).", []string{LabelGroup, LabelReason}},
+		{DiscoverySucceeded, Gauge, "seconds", "Unix time at which it was last known which targets a group has; 0 for never. Those that are probed are as of then.", []string{LabelGroup}},
+		{DiscoveryFailing, Gauge, "", "Whether the discovery of a group fails now (1), or finds fewer targets than min_targets (1); what it found before stays.", []string{LabelGroup}},
 		{SpansExported, Counter, "", "Spans that the receiver of tracing.url took; absent where none are exported.", nil},
 		{SpansLost, Counter, "", "Spans that it did not get, by reason: the queue had no room (queue_full), or it could not be reached or refused them (not_taken); absent where none are exported.", []string{LabelReason}},
 		{BoundLimit, Gauge, "", "Limit of a bound of this process, in the unit that its name ends in (see docs/reference/limits.md); absent where there is none, and for a bound of single turns before the first.", []string{LabelBound}},

@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -42,6 +43,9 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		TurnLog:         func() uint64 { return 0 },
 		Models: func() map[string]models.Listing {
 			return map[string]models.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
+		},
+		Discovery: func() []discovery.Standing {
+			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
 		},
 		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{

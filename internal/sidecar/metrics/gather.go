@@ -14,34 +14,64 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/slo"
 )
 
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
 // lock, so its series agree with each other.
-func (r *Recorder) Gather() ([]*dto.MetricFamily, error) { return r.gather(Catalog()), nil }
+func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
+	return r.gather(Catalog(), view{every, true}), nil
+}
+
+// Of gathers what is of one target, and nothing of the process.
+func (r *Recorder) Of(target string) prometheus.Gatherer {
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false}), nil
+	})
+}
+
+// rest gathers what Of does not, for any leased target.
+func (r *Recorder) rest() ([]*dto.MetricFamily, error) {
+	leased := r.options.Leased()
+	return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true}), nil
+}
+
+// view is what of all series is gathered: those of some targets, and of the process.
+type view struct {
+	shows   func(target string) bool
+	process bool
+}
+
+func every(string) bool { return true }
 
 // Only gathers some families; the others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog), nil })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true}), nil })
 }
 
-func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
+func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	e := newExposition(r.options.Now(), catalog)
 	r.mu.RLock()
 	jobs := r.sortedJobs()
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
+		if !v.shows(name) {
+			continue
+		}
 		r.targets[name].gather(e, name)
 		if r.options.Throttled != nil {
 			e.add(Throttled, labels{}.with(LabelTarget, name), r.options.Throttled(name).Seconds())
 		}
 	}
-	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
+	reload := r.reload
 	r.mu.RUnlock()
-	r.gatherProcess(e)
 	judged := &latest{}
 	for _, j := range jobs {
+		if !v.shows(j.key.Target) {
+			j.judge(judged)
+			continue
+		}
 		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload)
 		if r.options.Heartbeat != nil {
 			// A job that was taken out and still drains has none.
@@ -52,7 +82,11 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 		j.gather(e, l, judged)
 		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
 	}
-	judged.gather(e)
+	if v.process {
+		e.addAll(nil, value{ConfigLastReloadSuccessful, reload.successful}, value{ConfigLastReloadSuccess, reload.lastSuccess})
+		r.gatherProcess(e)
+		judged.gather(e)
+	}
 	return e.sorted()
 }
 
@@ -80,6 +114,7 @@ func (r *Recorder) gatherProcess(e *exposition) {
 				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
 		}
 	}
+	r.gatherDiscovery(e)
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
 			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})
@@ -90,6 +125,29 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 	if s := r.options.TimestampSource(); s != "" {
 		e.add(TimestampSourceInfo, labels{}.with("source", s), 1)
+	}
+}
+
+// gatherDiscovery adds how the groups of discovered targets stand.
+func (r *Recorder) gatherDiscovery(e *exposition) {
+	if r.options.Discovery == nil {
+		return
+	}
+	for _, s := range r.options.Discovery() {
+		l := labels{}.with(LabelGroup, s.Name)
+		e.addAll(l, value{DiscoveredTargets, float64(s.Found)}, value{DiscoverySucceeded, unixSeconds(s.At)}, value{DiscoveryFailing, truth(s.Failing != "")})
+		for _, reason := range discovery.Reasons() {
+			e.add(DiscoveryLeftOut, l.with(LabelReason, reason), float64(s.LeftOut[reason]))
+		}
+	}
+}
+
+// judge adds a job's objectives to those judged by.
+func (j *job) judge(judged *latest) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range j.slos {
+		judged.take(s.objective, j.added)
 	}
 }
 
@@ -213,7 +271,7 @@ func (all *latest) gather(e *exposition) {
 // text, as the scraper asks.
 func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
 	opts.EnableOpenMetrics = true
-	return promhttp.HandlerFor(beside(append([]prometheus.Gatherer{r}, others...)), opts)
+	return promhttp.HandlerFor(beside(append([]prometheus.Gatherer{prometheus.GathererFunc(r.rest)}, others...)), opts)
 }
 
 // beside gathers from several that do not define the same names. Unlike

@@ -8,6 +8,7 @@ import (
 
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
@@ -39,6 +40,11 @@ type Options struct {
 	// Models says of the targets of which several models are probed how they
 	// stand; nil where there are none.
 	Models func() map[string]models.Listing
+	// Discovery says how the groups of discovered targets stand; nil where there are
+	// none.
+	Discovery func() []discovery.Standing
+	// Leased says of a target that its series are those of Of alone; nil of none.
+	Leased func() func(target string) bool
 	// Awaited says of a target without jobs that it may still get some: what an
 	// earlier process knew of it is kept; nil means of none.
 	Awaited func(target string) bool
@@ -93,6 +99,9 @@ func NewRecorder(o Options) *Recorder {
 	}
 	if o.Awaited == nil {
 		o.Awaited = func(string) bool { return false }
+	}
+	if o.Leased == nil {
+		o.Leased = func() func(string) bool { return func(string) bool { return false } }
 	}
 	if o.HistoryRefused == nil {
 		o.HistoryRefused = func(probe.Key, error) {}

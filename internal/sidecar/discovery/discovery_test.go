@@ -1,0 +1,345 @@
+package discovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	prom "github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/relabel"
+	"go.uber.org/goleak"
+
+	"synthetic/internal/probe/target"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// plainAddress takes what has a scheme.
+type plainAddress struct{}
+
+func (plainAddress) Base(text string) (string, error) {
+	if !strings.HasPrefix(text, "http://") {
+		return "", errors.New("its address has no scheme")
+	}
+	return strings.TrimRight(text, "/"), nil
+}
+
+// stage is a source whose answers a test gives.
+type stage struct {
+	updates chan []*targetgroup.Group
+	errs    chan error
+}
+
+func newStage() *stage {
+	return &stage{make(chan []*targetgroup.Group), make(chan error)}
+}
+
+func (*stage) Name() string { return "stage" }
+func (*stage) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
+	return &prom.NoopDiscovererMetrics{}
+}
+
+func (s *stage) NewDiscoverer(o prom.DiscovererOptions) (prom.Discoverer, error) {
+	return staged{s, o.Logger}, nil
+}
+
+type staged struct {
+	*stage
+	logger *slog.Logger
+}
+
+func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case err := <-s.errs:
+			s.logger.Error("Cannot ask", "err", err)
+		case groups := <-s.updates:
+			select {
+			case <-ctx.Done():
+			case up <- groups:
+			}
+		}
+	}
+}
+
+// says answers with so many targets.
+func (s *stage) says(n int) {
+	g := &targetgroup.Group{Source: "all"}
+	for i := range n {
+		g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("10.0.0.%d:8000", i))})
+	}
+	s.updates <- []*targetgroup.Group{g}
+}
+
+func group(name string, sources ...prom.Config) Group {
+	return Group{Template: target.Target{Name: name}, Sources: sources, Most: 50, Address: plainAddress{}}
+}
+
+func TestResolve(t *testing.T) {
+	rename := []*relabel.Config{{
+		SourceLabels: model.LabelNames{"__meta_app"}, TargetLabel: "name", Regex: relabel.MustNewRegexp("(.+)"),
+		Replacement: "$1", Action: relabel.Replace, NameValidationScheme: model.LegacyValidation,
+	}, {
+		SourceLabels: model.LabelNames{"__meta_skip"}, Regex: relabel.MustNewRegexp("yes"), Action: relabel.Drop, NameValidationScheme: model.LegacyValidation,
+	}}
+	set := func(pairs ...string) labels.Labels { return labels.FromStrings(pairs...) }
+	tests := map[string]struct {
+		change func(*Group)
+		found  []labels.Labels
+		want   []Target
+		left   []string // reasons
+	}{
+		"host and port":        {nil, []labels.Labels{set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"a whole address":      {nil, []labels.Labels{set("__address__", "http://a:1/llm/v1")}, []Target{{Name: "a-1-llm", BaseURL: "http://a:1/llm/v1"}}, nil},
+		"its own labels":       {nil, []labels.Labels{set("__address__", "a:1", "model", "m", "service", "s", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Model: "m", Service: "s", Labels: map[string]string{"role": "decode"}}}, nil},
+		"labels of the group":  {func(g *Group) { g.Template.Labels = map[string]string{"team": "x", "role": "any"} }, []labels.Labels{set("__address__", "a:1", "role", "decode")}, []Target{{Name: "a-1", BaseURL: "http://a:1", Labels: map[string]string{"team": "x", "role": "decode"}}}, nil},
+		"base_url":             {nil, []labels.Labels{set("base_url", "http://b/v1", "__address__", "a:1")}, []Target{{Name: "b", BaseURL: "http://b/v1"}}, nil},
+		"no address":           {nil, []labels.Labels{set("name", "a")}, nil, []string{BadAddress}},
+		"another scheme":       {nil, []labels.Labels{set("__address__", "a:1", "__scheme__", "https")}, nil, []string{BadAddress}},
+		"relabelled":           {nil, []labels.Labels{set("__address__", "a:1", "__meta_app", "qwen 3"), set("__address__", "b:1", "__meta_skip", "yes")}, []Target{{Name: "qwen-3", BaseURL: "http://a:1"}}, nil},
+		"a reserved label":     {nil, []labels.Labels{set("__address__", "a:1", "turn", "x")}, nil, []string{BadLabels}},
+		"a label of UTF-8":     {nil, []labels.Labels{set("__address__", "a:1", "app.kubernetes.io/name", "x")}, nil, []string{BadLabels}},
+		"two lines":            {nil, []labels.Labels{set("__address__", "a:1", "team", "x\ny")}, nil, []string{BadLabels}},
+		"a long model":         {nil, []labels.Labels{set("__address__", "a:1", "model", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
+		"a long name":          {nil, []labels.Labels{set("__address__", "a:1", "name", strings.Repeat("m", 129))}, nil, []string{BadLabels}},
+		"five labels":          {nil, []labels.Labels{set("__address__", "a:1", "l1", "x", "l2", "x", "l3", "x", "l4", "x", "l5", "x")}, nil, []string{BadLabels}},
+		"one name for two":     {nil, []labels.Labels{set("__address__", "b:1", "name", "x"), set("__address__", "a:1", "name", "x")}, []Target{{Name: "x", BaseURL: "http://a:1"}}, []string{SameName}},
+		"one target, twice":    {nil, []labels.Labels{set("__address__", "a:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, nil},
+		"too many":             {func(g *Group) { g.Most = 1 }, []labels.Labels{set("__address__", "b:1"), set("__address__", "a:1")}, []Target{{Name: "a-1", BaseURL: "http://a:1"}}, []string{TooMany}},
+		"a host not allowed":   {func(g *Group) { g.AllowedHosts = []string{"b"} }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"a module allows none": {func(g *Group) { g.Lease = time.Minute }, []labels.Labels{set("__address__", "a:1")}, nil, []string{BadHost}},
+		"another one is fine":  {nil, []labels.Labels{set("name", "a"), set("__address__", "b:1")}, []Target{{Name: "b-1", BaseURL: "http://b:1"}}, []string{BadAddress}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := group("g")
+			g.Relabel = rename
+			if tc.change != nil {
+				tc.change(&g)
+			}
+			got, left := g.resolve(tc.found)
+			var reasons []string
+			for _, l := range left {
+				reasons = append(reasons, l.Reason)
+			}
+			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.left, reasons); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAllowedHosts(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, base string
+		want          bool
+	}{
+		{"a", "http://a:1/v1", true}, {"a", "http://ab/v1", false}, {"A", "http://a/v1", true},
+		{"*.b", "http://a.b/v1", true}, {"*.b", "http://b/v1", false}, {"*.b", "http://ab/v1", false}, {"*.b", "http://a.b.evil/v1", false},
+		{"10.0.0.0/8", "http://10.1.2.3:80/v1", true}, {"10.0.0.0/8", "http://11.1.2.3/v1", false}, {"10.0.0.0/8", "http://10.example/v1", false},
+		{"10.0.0.0/8", "http://[::ffff:10.1.2.3]/v1", true}, {"fd00::/8", "http://[fd00::1]:1/v1", true}, {"[::1]", "http://[::1]:1/v1", true},
+		{"a:1", "http://a:1/v1", true}, {"a:1", "http://a:2/v1", false}, {"a:1", "http://a/v1", false}, {"*", "http://x/v1", true},
+	} {
+		g := Group{AllowedHosts: []string{tc.pattern}}
+		if err := CheckHost(tc.pattern); err != nil {
+			t.Errorf("%q %v", tc.pattern, err)
+		}
+		if got := g.allows(tc.base); got != tc.want {
+			t.Errorf("%s allows %s: %v", tc.pattern, tc.base, got)
+		}
+	}
+	for _, bad := range []string{"", "a b", "http://a", "a/b", "*a", "a.*", "x@y"} {
+		if CheckHost(bad) == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// scene runs a follower in virtual time.
+type scene struct {
+	*Follower
+	t       *testing.T
+	log     *strings.Builder
+	mu      sync.Mutex
+	changes int
+}
+
+func play(t *testing.T, f func(*scene)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, log: &strings.Builder{}}
+		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.changes++
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = s.Run(ctx) })
+		f(s)
+		cancel()
+		running.Wait()
+	})
+}
+
+// after waits, and holds how many targets there are and how often they changed.
+func (s *scene) after(d time.Duration, what string, groups []Group, found, changes int) Standing {
+	s.t.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := groups[0].Name()
+	if got := len(s.Found(groups)[name]); got != found || s.changes != changes {
+		s.t.Errorf("%s: %d targets after %d changes, want %d after %d", what, got, s.changes, found, changes)
+	}
+	return s.Standings()[0]
+}
+
+// TestFollower follows a source through its first answer, a burst of changes, a
+// failure, too few targets, another source and the end.
+func TestFollower(t *testing.T) {
+	play(t, func(s *scene) {
+		source := newStage()
+		g := group("pods", source)
+		g.Least = 2
+		groups := []Group{g}
+		s.Follow(groups)
+		s.after(time.Minute, "nothing was said yet", groups, 0, 0)
+		if !s.Awaits("pods/a") || s.Awaits("other/a") {
+			t.Error("awaits the wrong targets")
+		}
+		source.says(4)
+		s.after(quiet/2, "it may change again", groups, 0, 0)
+		s.after(quiet, "it is calm", groups, 4, 1)
+		if s.Awaits("pods/a") {
+			t.Error("awaits what has come")
+		}
+		for n := 5; n < 45; n++ {
+			source.says(n)
+			time.Sleep(quiet / 2)
+		}
+		s.after(quiet, "forty changes in twenty seconds are few for us", groups, 44, 5)
+		source.errs <- errors.New("no route")
+		source.errs <- errors.New("no route")
+		at := time.Now()
+		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing == "" || !st.Since.Equal(at) {
+			t.Errorf("%+v", st)
+		}
+		source.says(1)
+		if st := s.after(time.Minute, "too few remove nothing", groups, 44, 5); !strings.Contains(st.Failing, "min_targets") {
+			t.Errorf("%+v", st)
+		}
+		source.says(4)
+		if st := s.after(time.Minute, "enough", groups, 4, 6); st.Failing != "" {
+			t.Errorf("%+v", st)
+		}
+		other := newStage()
+		groups[0].Sources = []prom.Config{other}
+		s.Follow(groups)
+		s.after(time.Minute, "what was found elsewhere stays until the other says", groups, 4, 6)
+		other.says(3)
+		s.after(time.Minute, "the other said", groups, 3, 7)
+		groups[0].Most = 2
+		s.Follow(groups)
+		if st := s.after(time.Minute, "the group allows fewer", groups, 2, 7); st.LeftOut[TooMany] != 1 {
+			t.Errorf("%+v", st)
+		}
+		s.Follow(nil)
+		if found := s.Found(groups)["pods"]; found != nil {
+			t.Errorf("still there: %v", found)
+		}
+		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 {
+			t.Errorf("a failure was told %d times:\n%s", n, s.log)
+		}
+		if n := strings.Count(s.log.String(), "is no target"); n != 1 {
+			t.Errorf("what is left out was named %d times:\n%s", n, s.log)
+		}
+	})
+}
+
+// TestLease leases targets, renews one of them and lets the other end.
+func TestLease(t *testing.T) {
+	play(t, func(s *scene) {
+		m := group("m")
+		m.Lease, m.Most, m.AllowedHosts = 10*time.Minute, 2, []string{"*.ok"}
+		groups := []Group{m}
+		s.Follow(groups)
+		s.after(time.Minute, "nobody asked", groups, 0, 0)
+		for _, bad := range []struct {
+			module, address string
+			status          int
+			says            string
+		}{
+			{"x", "http://a.ok", 400, "of which there are [m]"}, {"m", "a.ok", 400, "no scheme"}, {"m", "http://a.evil", 403, "modules[].allowed_hosts"},
+		} {
+			_, err := s.Lease(bad.module, bad.address)
+			if r, ok := errors.AsType[RefusedError](err); !ok || r.Status != bad.status || !strings.Contains(r.Reason, bad.says) {
+				t.Errorf("%s at %s: %v", bad.module, bad.address, err)
+			}
+		}
+		ask := func(host, want string) {
+			t.Helper()
+			if name, err := s.Lease("m", "http://"+host+"/v1"); err != nil || name != want {
+				t.Errorf("%q, %v", name, err)
+			}
+		}
+		ask("a.ok", "m/a.ok")
+		ask("b.ok", "m/b.ok")
+		s.after(2*time.Second, "both are there", groups, 2, 1)
+		if leased := s.Leased(); !leased("m/a.ok") || leased("a.ok") {
+			t.Error("what is leased is told here, and nothing else")
+		}
+		if _, err := s.Lease("m", "http://c.ok/v1"); err == nil || err.(RefusedError).Status != 503 {
+			t.Errorf("a third one: %v", err)
+		}
+		for range 30 {
+			time.Sleep(time.Minute)
+			ask("a.ok", "m/a.ok")
+		}
+		s.after(time.Second, "one was asked for", groups, 1, 2)
+		s.Follow(groups)
+		s.after(time.Second, "a reload keeps leases", groups, 1, 2)
+		s.after(11*time.Minute, "and nobody any more", groups, 0, 3)
+	})
+}
+
+// TestPrometheusSources: what comes with Prometheus runs, and ends.
+func TestPrometheusSources(t *testing.T) {
+	play(t, func(s *scene) {
+		g := group("static", prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "a:1"}}, Labels: model.LabelSet{"team": "x"}}})
+		groups := []Group{g}
+		s.Follow(groups)
+		s.after(2*time.Second, "static", groups, 1, 1)
+		if got := s.Found(groups)["static"][0].Of(g.Template); got.Name != "static/a-1" || got.BaseURL != "http://a:1" || got.Labels["team"] != "x" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// BenchmarkResolve is what a change among a thousand objects costs.
+func BenchmarkResolve(b *testing.B) {
+	var found []labels.Labels
+	for i := range 1000 {
+		found = append(found, labels.FromStrings("__address__", fmt.Sprintf("10.0.%d.%d:8000", i/256, i%256), "__meta_app", "x", "role", "decode"))
+	}
+	g := group("g")
+	g.Most = 1000
+	for b.Loop() {
+		if targets, _ := g.resolve(found); len(targets) != 1000 {
+			b.Fatal(len(targets))
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package discovery
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+)
+
+const (
+	// quiet is how long nothing may change before a change is taken over, and
+	// patience how long it is waited for that.
+	quiet    = time.Second
+	patience = 5 * time.Second
+)
+
+// Options are what a Follower needs.
+type Options struct {
+	// Changed is told, from the goroutine of Run, that Found differs.
+	Changed func()
+	Logger  *slog.Logger
+}
+
+// Follower follows groups. What a source found stays until it says otherwise: one
+// that fails changes nothing. Use New.
+type Follower struct {
+	options Options
+	wake    chan struct{} // the groups are others
+	dirty   chan struct{} // what was found is another
+
+	mu     sync.Mutex
+	groups map[string]*followed
+}
+
+// followed is one group.
+type followed struct {
+	group   Group
+	sources []*source
+	leases  map[string]*lease
+	// kept is what counts, found and left what it makes.
+	kept     []labels.Labels
+	found    []Target
+	left     []LeftOut
+	answered bool      // all sources have, once
+	replaced bool      // kept is of other sources than those that are asked now
+	born     time.Time // when the group was first there
+	at       time.Time // of the last answer that counts; zero before it
+	few      string    // says that an answer had too few targets
+	named    map[LeftOut]bool
+}
+
+// Standing is how a group is doing.
+type Standing struct {
+	Name string
+	// Found counts its targets, LeftOut objects that are none, by reason.
+	Found   int
+	LeftOut map[string]int
+	// At is when it was last known what there is; zero for never.
+	At time.Time
+	// Failing is what is wrong now, Since when; "" for nothing.
+	Failing string
+	Since   time.Time
+	// Leased says that its targets are those that are asked for.
+	Leased bool
+}
+
+// New returns a Follower of nothing.
+func New(o Options) *Follower {
+	return &Follower{options: o, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*followed{}}
+}
+
+// Follow says which groups there are from now on. What was found of one stays known
+// until its sources, if they are others now, have answered.
+func (f *Follower) Follow(groups []Group) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	next := map[string]*followed{}
+	for _, g := range groups {
+		one := f.groups[g.Name()]
+		if one == nil {
+			one = &followed{leases: map[string]*lease{}, named: map[LeftOut]bool{}, born: time.Now()}
+		}
+		if one.sources == nil || !one.group.sameSource(g) {
+			one.stop()
+			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept) > 0
+		}
+		one.group = g
+		one.found, one.left = g.resolve(one.kept)
+		next[g.Name()] = one
+	}
+	for name, old := range f.groups {
+		if next[name] == nil {
+			old.stop()
+		}
+	}
+	f.groups = next
+	poke(f.wake)
+	poke(f.dirty)
+}
+
+// stop ends the sources of a group; they are waited for by Run.
+func (one *followed) stop() {
+	for _, s := range one.sources {
+		s.cancel()
+	}
+}
+
+func (f *Follower) changed() { poke(f.dirty) }
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default: // it looks anyway
+	}
+}
+
+// Found has the targets of each of the groups, as they are written now.
+func (f *Follower) Found(groups []Group) map[string][]Target {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := map[string][]Target{}
+	for _, g := range groups {
+		if one := f.groups[g.Name()]; one != nil {
+			out[g.Name()], _ = g.resolve(one.kept)
+		}
+	}
+	return out
+}
+
+// Awaits reports whether a target GROUP/NAME may come with the first answer of GROUP.
+func (f *Follower) Awaits(derived string) bool {
+	name, _, _ := strings.Cut(derived, "/")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one := f.groups[name]
+	return one != nil && (!one.answered || time.Since(one.born) < one.group.Lease)
+}
+
+// Standings says how each group is doing, by name.
+func (f *Follower) Standings() []Standing {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []Standing
+	for name, one := range f.groups {
+		s := Standing{Name: name, Found: len(one.found), LeftOut: map[string]int{}, At: one.at, Failing: one.few, Since: one.at, Leased: one.group.Lease > 0}
+		for _, l := range one.left {
+			s.LeftOut[l.Reason]++
+		}
+		for _, src := range one.sources {
+			if why, since := src.failing(); why != "" {
+				s.Failing, s.Since = why, since
+			}
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Run follows until ctx is done, and waits for what it started.
+func (f *Follower) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer f.stopAll()
+	for {
+		f.start(ctx, &running)
+		expiry, stop := f.nextExpiry(time.Now())
+		select {
+		case <-ctx.Done():
+			stop()
+			return nil
+		case <-f.wake:
+		case <-expiry:
+			f.expire(time.Now())
+		case <-f.dirty:
+			f.calm(ctx)
+			if f.settle(time.Now()) && ctx.Err() == nil {
+				f.options.Changed()
+			}
+		}
+		stop()
+	}
+}
+
+// start runs the sources that do not run yet.
+func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, one := range f.groups {
+		for _, s := range one.sources {
+			if s.started {
+				continue
+			}
+			s.started = true
+			logger := f.options.Logger.With("group", name)
+			running.Go(func() { s.run(ctx, logger) })
+		}
+	}
+}
+
+func (f *Follower) stopAll() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.groups {
+		one.stop()
+	}
+}
+
+// calm waits until nothing changes any more, but not for ever.
+func (f *Follower) calm(ctx context.Context) {
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	for {
+		still := time.NewTimer(quiet)
+		select {
+		case <-f.dirty:
+			still.Stop()
+			continue
+		case <-ctx.Done():
+		case <-enough.C:
+		case <-still.C:
+		}
+		still.Stop()
+		return
+	}
+}
+
+// settle takes over what the sources say now, and reports whether the targets are
+// others than before.
+func (f *Follower) settle(now time.Time) (changed bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for name, one := range f.groups {
+		before := one.found
+		one.settle(now)
+		one.tell(name, f.options.Logger)
+		if !reflect.DeepEqual(before, one.found) {
+			changed = true
+			f.options.Logger.Info("The targets of a group are", "group", name, "found", len(one.found), "before", len(before), "left_out", len(one.left))
+		}
+	}
+	return changed
+}
+
+// settle takes over what the sources of a group say.
+func (one *followed) settle(now time.Time) {
+	all, complete, latest := one.leased(), true, one.at
+	if one.group.Lease > 0 {
+		latest = now
+	}
+	for _, s := range one.sources {
+		labels, at := s.found()
+		if at.IsZero() {
+			complete = false
+		}
+		all = append(all, labels...)
+		if at.After(latest) {
+			latest = at
+		}
+	}
+	if one.replaced && !complete {
+		return
+	}
+	one.answered, one.replaced, one.at = complete, false, latest
+	found, left := one.group.resolve(all)
+	if one.few = ""; len(found) < one.group.Least {
+		one.few = fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), one.group.Least)
+		if len(found) < len(one.found) {
+			return
+		}
+	}
+	one.kept, one.found, one.left = all, found, left
+}
+
+// mostNamed bounds what of a group is named in the log.
+const mostNamed = 1000
+
+// tell names what is left out, once.
+func (one *followed) tell(group string, logger *slog.Logger) {
+	for _, l := range one.left {
+		if one.named[l] || len(one.named) >= mostNamed {
+			continue
+		}
+		one.named[l] = true
+		logger.Warn("What was discovered is no target", "group", group, "object", l.Object, "why", l.Detail)
+	}
+}

@@ -1,0 +1,205 @@
+package kubernetes
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+const (
+	// together is for how long changes are gathered before they are looked at.
+	together = 200 * time.Millisecond
+	// sign is the time between two signs of life where nothing changes.
+	sign = time.Minute
+)
+
+// discoverer makes targets of the objects that its followers keep.
+type discoverer struct {
+	expressions
+	objects, joined []*follower
+	logger          *slog.Logger
+	changed         chan struct{}
+}
+
+func (d *discoverer) poke() {
+	select {
+	case d.changed <- struct{}{}:
+	default: // it looks anyway
+	}
+}
+
+// Run implements discovery.Discoverer. It says nothing while a resource or a
+// namespace does not answer: what is known of the group is whole, or as it was.
+func (d *discoverer) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
+	var following sync.WaitGroup
+	defer following.Wait()
+	for _, f := range slices.Concat(d.objects, d.joined) {
+		following.Go(func() { f.run(ctx) })
+	}
+	alive := time.NewTicker(sign)
+	defer alive.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-alive.C:
+		case <-d.changed:
+			if !sleep(ctx, together) {
+				return
+			}
+		}
+		if targets, ok := d.targets(); ok {
+			select {
+			case <-ctx.Done():
+				return
+			case up <- []*targetgroup.Group{{Source: "kubernetes", Targets: targets}}:
+			}
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// targets are those of all objects; false while not all are known.
+func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
+	objects, ok := stateOf(d.objects)
+	joined, fine := stateOf(d.joined)
+	if !ok || !fine {
+		return nil, false
+	}
+	byNamespace := map[string][]*unstructured.Unstructured{}
+	for _, o := range joined {
+		byNamespace[o.GetNamespace()] = append(byNamespace[o.GetNamespace()], o)
+	}
+	for _, o := range objects {
+		for _, with := range d.partners(o, byNamespace) {
+			out = append(out, d.of(o, with)...)
+		}
+	}
+	return out, true
+}
+
+func stateOf(followers []*follower) (all []*unstructured.Unstructured, ok bool) {
+	for _, f := range followers {
+		objects, healthy := f.state()
+		if !healthy {
+			return nil, false
+		}
+		all = append(all, objects...)
+	}
+	slices.SortFunc(all, func(a, b *unstructured.Unstructured) int { return strings.Compare(keyOf(a), keyOf(b)) })
+	return all, true
+}
+
+// partners are what an object is joined with: one nil where nothing is joined.
+func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*unstructured.Unstructured) (out []*unstructured.Unstructured) {
+	if !d.join {
+		return []*unstructured.Unstructured{nil}
+	}
+	namespace, _ := d.joinNamespace.text(o.Object)
+	if namespace == "" {
+		namespace = o.GetNamespace()
+	}
+	name, _ := d.joinName.text(o.Object)
+	mapping, _ := d.joinSelector.labels(o.Object)
+	selector := labels.SelectorFromSet(mapping)
+	for _, other := range known[namespace] {
+		named := name != "" && other.GetName() == name
+		selected := len(mapping) > 0 && selector.Matches(labels.Set(other.GetLabels()))
+		if named || selected {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// of are the targets of an object and its partner, one for each address.
+func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSet) {
+	if o.GetDeletionTimestamp() != nil || with != nil && with.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	data := maps.Clone(o.Object)
+	if with != nil {
+		data["with"] = with.Object
+	}
+	if when, err := d.when.text(data); d.when != nil && (err != nil || slices.Contains([]string{"", "False", "false", "Unknown"}, when)) {
+		return nil
+	}
+	urls, err := d.url.text(data)
+	if err != nil {
+		d.logger.Warn("The addresses of an object cannot be read", "object", keyOf(o), "err", err)
+		return nil
+	}
+	common := d.common(o, with, data)
+	all := strings.Fields(urls)
+	for i, u := range all {
+		t := maps.Clone(common)
+		if t["base_url"] = model.LabelValue(u); i > 0 { // the others need names, too
+			host := u[strings.Index(u, "//")+1:]
+			t["name"] += model.LabelValue("." + strings.Trim(host, "/"))
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// common are the labels that all targets of an object have.
+func (d *discoverer) common(o, with *unstructured.Unstructured, data map[string]any) model.LabelSet {
+	l := model.LabelSet{"name": model.LabelValue(o.GetNamespace() + "." + o.GetName())}
+	meta(l, "", o)
+	if with != nil {
+		l["name"] += model.LabelValue("." + with.GetName())
+		meta(l, "with_", with)
+	}
+	for name, e := range d.labels {
+		if text, err := e.text(data); err == nil && text != "" {
+			l[model.LabelName(name)] = model.LabelValue(text)
+		}
+	}
+	return l
+}
+
+// meta adds the labels that relabelling may look at, named as Prometheus names them.
+func meta(l model.LabelSet, prefix string, o *unstructured.Unstructured) {
+	const kubernetes = model.MetaLabelPrefix + "kubernetes_"
+	add := func(name, value string) {
+		l[model.LabelName(kubernetes+prefix+name)] = model.LabelValue(value)
+	}
+	add("kind", o.GetKind())
+	add("namespace", o.GetNamespace())
+	add("name", o.GetName())
+	for k, v := range o.GetLabels() {
+		add("label_"+sanitized(k), v)
+	}
+	for k, v := range o.GetAnnotations() {
+		add("annotation_"+sanitized(k), v)
+	}
+}
+
+// sanitized is a text as the name of a label has it.
+func sanitized(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, text)
+}

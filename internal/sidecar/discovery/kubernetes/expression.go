@@ -1,0 +1,130 @@
+package kubernetes
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// mostText bounds what an expression gives: an address or a label is short.
+const mostText = 64 << 10
+
+// expression is a JSONPath template. It is not safe for concurrent use; a nil one
+// gives nothing.
+type expression struct{ path *jsonpath.JSONPath }
+
+// CheckExpression says what is wrong with an expression.
+func CheckExpression(text string) error {
+	_, err := compile(text)
+	return err
+}
+
+// compile reads a template; a path alone, such as status.url, may lack its braces.
+func compile(text string) (*expression, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if !strings.ContainsAny(text, "{}:/ ") {
+		text = "{." + strings.TrimPrefix(text, ".") + "}"
+	}
+	p := jsonpath.New("").AllowMissingKeys(true)
+	if err := p.Parse(text); err != nil {
+		return nil, err
+	}
+	return &expression{p}, nil
+}
+
+// text is what the template says of an object.
+func (e *expression) text(object any) (text string, err error) {
+	if e == nil {
+		return "", nil
+	}
+	defer caught(&err)
+	var out bounded
+	if err := e.path.Execute(&out, object); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()), nil
+}
+
+// labels are the mapping of texts that the expression finds; nil for nothing.
+func (e *expression) labels(object any) (labels map[string]string, err error) {
+	if e == nil {
+		return nil, nil
+	}
+	defer caught(&err)
+	results, err := e.path.FindResults(object)
+	if err != nil || len(results) == 0 || len(results[0]) == 0 {
+		return nil, err
+	}
+	mapping, ok := results[0][0].Interface().(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("is no mapping of labels")
+	}
+	labels = map[string]string{}
+	for k, v := range mapping {
+		text, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("is no mapping of labels: %.50q is no text", k)
+		}
+		labels[k] = text
+	}
+	return labels, nil
+}
+
+// caught makes an error of a panic: the library reflects upon whatever others put
+// into an object.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("cannot be evaluated: %v", p)
+	}
+}
+
+// bounded is a buffer that takes no more than mostText.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > mostText {
+		return 0, fmt.Errorf("is longer than %d bytes", mostText)
+	}
+	return b.Buffer.Write(p)
+}
+
+// expressions are those of a Config.
+type expressions struct {
+	url, when                             *expression
+	labels                                map[string]*expression
+	join                                  bool
+	joinSelector, joinName, joinNamespace *expression
+}
+
+func (c Config) compile() (expressions, error) {
+	e := expressions{labels: map[string]*expression{}, join: c.With != nil}
+	with := Join{}
+	if c.With != nil {
+		with = *c.With
+	}
+	for _, one := range []struct {
+		to        **expression
+		key, text string
+	}{
+		{&e.url, "url", c.URL}, {&e.when, "when", c.When},
+		{&e.joinSelector, "with.selector", with.Selector}, {&e.joinName, "with.name", with.Name}, {&e.joinNamespace, "with.namespace", with.Namespace},
+	} {
+		compiled, err := compile(one.text)
+		if err != nil {
+			return e, fmt.Errorf("%s: %q: %w", one.key, one.text, err)
+		}
+		*one.to = compiled
+	}
+	for name, text := range c.Labels {
+		compiled, err := compile(text)
+		if err != nil {
+			return e, fmt.Errorf("labels.%s: %q: %w", name, text, err)
+		}
+		e.labels[name] = compiled
+	}
+	return e, nil
+}

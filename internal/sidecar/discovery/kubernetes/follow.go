@@ -1,0 +1,213 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+)
+
+const (
+	// page is how many objects one answer to a list has.
+	page = 500
+	// listTimeout bounds one page of a list.
+	listTimeout = 30 * time.Second
+	// watchTimeout is for how long the API keeps a watch open: up to twice that, so
+	// that the watches of many processes do not end together.
+	watchTimeout = 5 * time.Minute
+	// leastPause and mostPause bound the pause after a failure.
+	leastPause = time.Second
+	mostPause  = time.Minute
+)
+
+// follower keeps the objects of a resource in a namespace: a list, and the changes
+// since then.
+type follower struct {
+	api             dynamic.ResourceInterface
+	what, namespace string
+	selector        string
+	logger          *slog.Logger
+	changed         func()
+
+	mu      sync.Mutex
+	objects map[string]*unstructured.Unstructured // by namespace/name; nil before the first list
+	healthy bool
+}
+
+// run follows until ctx is done. After a failure it pauses, twice as long each time.
+func (f *follower) run(ctx context.Context) {
+	pause := leastPause
+	version := "" // from which to watch; "" lists first
+	for ctx.Err() == nil {
+		next, err := f.step(ctx, version)
+		if next != version && next != "" {
+			pause = leastPause // something was answered
+		}
+		version = next
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		version = "" // what the watch missed a list brings
+		if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
+			continue
+		}
+		f.fails(err)
+		timer := time.NewTimer(pause/2 + rand.N(pause/2))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = min(2*pause, mostPause)
+	}
+}
+
+// step lists or watches, and returns from which version to go on.
+func (f *follower) step(ctx context.Context, version string) (string, error) {
+	if version == "" {
+		return f.list(ctx)
+	}
+	return f.watch(ctx, version)
+}
+
+// list takes in all objects, page by page.
+func (f *follower) list(ctx context.Context) (version string, err error) {
+	objects := map[string]*unstructured.Unstructured{}
+	options := metav1.ListOptions{LabelSelector: f.selector, Limit: page}
+	for {
+		answer, err := f.onePage(ctx, options)
+		if err != nil {
+			return "", fmt.Errorf("listing %s: %w", f.where(), err)
+		}
+		for i := range answer.Items {
+			o := &answer.Items[i]
+			objects[keyOf(o)] = slim(o)
+		}
+		if options.Continue = answer.GetContinue(); options.Continue == "" {
+			f.take(func() { f.objects = objects })
+			return answer.GetResourceVersion(), nil
+		}
+	}
+}
+
+func (f *follower) onePage(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	return f.api.List(ctx, o)
+}
+
+// watch takes in changes until the API ends the watch, which it does in peace after
+// watchTimeout.
+func (f *follower) watch(ctx context.Context, version string) (string, error) {
+	seconds := int64(watchTimeout.Seconds()) + rand.Int64N(int64(watchTimeout.Seconds()))
+	began := time.Now()
+	w, err := f.api.Watch(ctx, metav1.ListOptions{
+		LabelSelector: f.selector, ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
+	})
+	if err != nil {
+		return version, fmt.Errorf("watching %s: %w", f.where(), err)
+	}
+	defer w.Stop()
+	f.recovered()
+	before := version
+	for {
+		select {
+		case <-ctx.Done():
+			return version, nil
+		case event, open := <-w.ResultChan():
+			if !open {
+				if version == before && time.Since(began) < leastPause {
+					return version, fmt.Errorf("watching %s: %w", f.where(), errClosed)
+				}
+				return version, nil
+			}
+			if version, err = f.event(event, version); err != nil {
+				return version, fmt.Errorf("watching %s: %w", f.where(), err)
+			}
+		}
+	}
+}
+
+var errClosed = errors.New("the connection was closed at once")
+
+// event takes in one, and returns the version that it brings.
+func (f *follower) event(e watch.Event, version string) (string, error) {
+	if e.Type == watch.Error {
+		return version, apierrors.FromObject(e.Object)
+	}
+	o, ok := e.Object.(*unstructured.Unstructured)
+	if !ok {
+		return version, fmt.Errorf("an event of type %q has no object", e.Type)
+	}
+	switch e.Type {
+	case watch.Added, watch.Modified:
+		f.take(func() { f.objects[keyOf(o)] = slim(o) })
+	case watch.Deleted:
+		f.take(func() { delete(f.objects, keyOf(o)) })
+	}
+	return o.GetResourceVersion(), nil
+}
+
+// take changes the objects, which shows that all is well.
+func (f *follower) take(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+	f.healthy = true
+	f.changed()
+}
+
+// recovered says that the API answers again.
+func (f *follower) recovered() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.healthy {
+		f.healthy = true
+		f.changed()
+	}
+}
+
+func (f *follower) fails(err error) {
+	f.mu.Lock()
+	f.healthy = false
+	f.mu.Unlock()
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%w: allow the service account get, list and watch of it", err)
+	}
+	f.logger.Error("Kubernetes does not tell", "err", err)
+}
+
+// state has the objects, and whether they are as of now. They are not to be changed.
+func (f *follower) state() (objects []*unstructured.Unstructured, healthy bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, o := range f.objects {
+		objects = append(objects, o)
+	}
+	return objects, f.healthy && f.objects != nil
+}
+
+func (f *follower) where() string {
+	if f.namespace == "" {
+		return f.what + " of all namespaces"
+	}
+	return f.what + " of namespace " + f.namespace
+}
+
+func keyOf(o *unstructured.Unstructured) string { return o.GetNamespace() + "/" + o.GetName() }
+
+// slim drops what no expression asks for and much memory holds.
+func slim(o *unstructured.Unstructured) *unstructured.Unstructured {
+	o.SetManagedFields(nil)
+	unstructured.RemoveNestedField(o.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+	return o
+}

@@ -1,0 +1,241 @@
+package kubernetes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const ready = `{.status.conditions[?(@.type=="Ready")].status}`
+
+// pods are the ready pods of a namespace.
+func pods(namespaces ...string) Config {
+	return Config{
+		Resource: "pods.v1", Namespaces: namespaces, Selector: "app=vllm", When: ready,
+		URL: "http://{.status.podIP}:{.spec.containers[0].ports[0].containerPort}", Labels: map[string]string{"service": "{.metadata.labels.app}"},
+	}
+}
+
+// scene runs a discoverer against a fake API in virtual time.
+type scene struct {
+	t    *testing.T
+	api  *fakeAPI
+	log  *strings.Builder
+	mu   sync.Mutex
+	says []model.LabelSet
+	n    int // of answers
+}
+
+func play(t *testing.T, c Config, f func(*scene)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, api: newAPI(), log: &strings.Builder{}}
+		d, err := newDiscoverer(c, s.api.client(t), "own", slog.New(slog.NewTextHandler(s.log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		up := make(chan []*targetgroup.Group)
+		var running sync.WaitGroup
+		running.Go(func() { d.Run(ctx, up) })
+		running.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case groups := <-up:
+					s.mu.Lock()
+					s.says, s.n = groups[0].Targets, s.n+1
+					s.mu.Unlock()
+				}
+			}
+		})
+		f(s)
+		cancel()
+		running.Wait()
+	})
+}
+
+// after waits and holds the addresses that there are.
+func (s *scene) after(d time.Duration, what string, want ...string) {
+	s.t.Helper()
+	time.Sleep(d)
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var got []string
+	for _, l := range s.says {
+		got = append(got, string(l["base_url"]))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.t.Errorf("%s (-want +got):\n%s\n%s", what, diff, s.log)
+	}
+}
+
+// TestWatch goes through what a watch meets: pages, changes, bookmarks, ends, a
+// forgotten version in both of its forms, and refusals.
+func TestWatch(t *testing.T) {
+	play(t, pods(""), func(s *scene) {
+		s.after(time.Second, "nothing there yet")
+		s.mu.Lock()
+		if s.n != 1 {
+			t.Errorf("%d answers: an empty list is one", s.n)
+		}
+		s.mu.Unlock()
+		for i := range 5 {
+			s.api.put("pods", pod("own", fmt.Sprint("p", i), "vllm", fmt.Sprint("10.0.0.", i), true))
+		}
+		s.api.put("pods", pod("own", "other", "nginx", "10.0.1.1", true))
+		s.api.put("pods", pod("elsewhere", "p9", "vllm", "10.0.1.2", true))
+		s.api.put("pods", pod("own", "p4", "vllm", "10.0.0.4", false))
+		s.after(time.Second, "ready ones alone", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.2:8000", "http://10.0.0.3:8000")
+		dying := pod("own", "p3", "vllm", "10.0.0.3", true)
+		dying["metadata"].(object)["deletionTimestamp"] = "2026-12-01T10:00:00Z"
+		s.api.put("pods", dying)
+		s.api.gone("pods", pod("own", "p2", "vllm", "10.0.0.2", true))
+		s.after(time.Second, "one is going, one gone", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		lists := s.api.lists
+		s.api.bookmark()
+		s.after(time.Second, "a bookmark changes nothing", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.api.cut()
+		s.after(5*time.Second, "an end is no loss", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.api.put("pods", pod("own", "p6", "vllm", "10.0.0.6", true))
+		s.after(time.Second, "and the watch goes on", "http://10.0.0.0:8000", "http://10.0.0.1:8000", "http://10.0.0.6:8000")
+		if s.api.lists != lists {
+			t.Errorf("%d lists more, want none", s.api.lists-lists)
+		}
+		s.api.set(func() { delete(s.api.objects["pods"], "own/p6") }) // which nobody is told
+		s.api.gone410()
+		s.after(5*time.Second, "what was missed comes with the next list", "http://10.0.0.0:8000", "http://10.0.0.1:8000")
+		s.api.set(func() { delete(s.api.objects["pods"], "own/p1"); s.api.expired = true })
+		s.api.cut()
+		s.after(5*time.Second, "likewise where the watch is refused so", "http://10.0.0.0:8000")
+		if s.api.lists != lists+4 { // of two pages each
+			t.Errorf("%d lists more, want 4", s.api.lists-lists)
+		}
+		before := s.n
+		s.after(3*sign, "no change", "http://10.0.0.0:8000")
+		if s.n < before+2 {
+			t.Error("no sign of life")
+		}
+	})
+}
+
+// TestRefused: a failure keeps what is known, is told, and asked about less and less.
+func TestRefused(t *testing.T) {
+	play(t, pods("*"), func(s *scene) {
+		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
+		s.after(time.Second, "found", "http://10.0.0.1:8000")
+		s.api.set(func() { s.api.refuse = 403 })
+		s.api.cut()
+		n := s.n
+		s.after(time.Hour, "kept", "http://10.0.0.1:8000")
+		if s.n != n {
+			t.Errorf("%d answers although the API gives none", s.n-n)
+		}
+		if text := s.log.String(); !strings.Contains(text, "allow the service account get, list and watch") || !strings.Contains(text, "pods.v1 of all namespaces") {
+			t.Errorf("the log does not help:\n%.300s", text)
+		}
+		if told := strings.Count(s.log.String(), "does not tell"); told < 60 || told > 130 {
+			t.Errorf("asked %d times in an hour, want one to two a minute", told)
+		}
+		s.api.set(func() { s.api.refuse = 0 })
+		s.api.put("pods", pod("b", "p", "vllm", "10.0.0.2", true))
+		s.api.set(func() { s.api.expired = true })
+		s.after(2*time.Minute, "back", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
+	})
+}
+
+// TestNamespaces: a group is whole or as it was; one namespace that does not answer
+// takes nothing away.
+func TestNamespaces(t *testing.T) {
+	play(t, pods("a", "b"), func(s *scene) {
+		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
+		s.api.put("pods", pod("b", "p", "vllm", "10.0.0.2", true))
+		s.api.put("pods", pod("c", "p", "vllm", "10.0.0.3", true))
+		s.after(time.Second, "of two namespaces", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
+	})
+}
+
+// TestJoin: an InferencePool's pods, and those of none where its selector is empty.
+func TestJoin(t *testing.T) {
+	pool := func(name string, labels object) object {
+		return object{"kind": "InferencePool", "apiVersion": "inference.networking.k8s.io/v1", "metadata": object{"namespace": "own", "name": name}, "spec": object{"selector": object{"matchLabels": labels}, "targetPorts": []any{object{"number": 8200}}}}
+	}
+	c := Config{
+		Resource: "inferencepools.v1.inference.networking.k8s.io", Namespaces: []string{""},
+		URL: "http://{.with.status.podIP}:{.spec.targetPorts[0].number}", When: strings.Replace(ready, "{.", "{.with.", 1),
+		Labels: map[string]string{"service": "{.metadata.name}"}, With: &Join{Resource: "pods.v1", Selector: "{.spec.selector.matchLabels}"},
+	}
+	play(t, c, func(s *scene) {
+		s.api.put("inferencepools", pool("chat", object{"app": "vllm"}))
+		s.api.put("inferencepools", pool("none", object{}))
+		s.api.put("pods", pod("own", "p1", "vllm", "10.0.0.1", true))
+		s.api.put("pods", pod("own", "p2", "vllm", "10.0.0.2", false))
+		s.api.put("pods", pod("own", "p3", "nginx", "10.0.0.3", true))
+		s.after(time.Second, "the ready one of the pool", "http://10.0.0.1:8200")
+		want := model.LabelSet{
+			"name": "own.chat.p1", "base_url": "http://10.0.0.1:8200", "service": "chat",
+			"__meta_kubernetes_kind": "InferencePool", "__meta_kubernetes_name": "chat", "__meta_kubernetes_namespace": "own",
+			"__meta_kubernetes_with_kind": "Pod", "__meta_kubernetes_with_name": "p1", "__meta_kubernetes_with_namespace": "own", "__meta_kubernetes_with_label_app": "vllm",
+		}
+		if diff := cmp.Diff(want, s.says[0]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		s.api.put("pods", pod("own", "p2", "vllm", "10.0.0.2", true))
+		s.after(time.Second, "both", "http://10.0.0.1:8200", "http://10.0.0.2:8200")
+		s.api.gone("inferencepools", pool("chat", object{}))
+		s.after(time.Second, "without its pool")
+	})
+}
+
+func TestParseResource(t *testing.T) {
+	for text, want := range map[string]string{
+		"pods.v1": "/v1/pods", "inferenceservices.v1beta1.serving.kserve.io": "serving.kserve.io/v1beta1/inferenceservices",
+		"pods": "", "Pods.v1": "", ".v1": "", "": "", "inferenceservices.serving.kserve.io": "",
+	} {
+		r, err := ParseResource(text)
+		if got := strings.Join([]string{r.Group, r.Version, r.Resource}, "/"); want == "" != (err != nil) || want != "" && got != want {
+			t.Errorf("%q: %s, %v", text, got, err)
+		}
+	}
+}
+
+// FuzzExpression: no template over no object panics or gives more than it may.
+func FuzzExpression(f *testing.F) {
+	sample, _ := json.Marshal(pod("a", "b", "c", "10.0.0.1", true))
+	for _, text := range []string{
+		"status.url", "{.status.podIP}", ready, "{range .spec.containers[*]}{.ports[0].containerPort} {end}", "{..containerPort}", "{.spec.containers[-1:].ports}",
+		"{.metadata.labels.app}:{end}", "{range .a}", "{.spec[0]}", `{.metadata.labels['app']}`, "{.x[?(@.y>1)]}",
+	} {
+		f.Add(text, string(sample))
+	}
+	f.Fuzz(func(t *testing.T, text, document string) {
+		e, err := compile(text)
+		var data any
+		if err != nil || json.Unmarshal([]byte(document), &data) != nil {
+			return
+		}
+		got, err := e.text(data)
+		if err == nil && len(got) > mostText {
+			t.Errorf("%d bytes", len(got))
+		}
+		if l, err := e.labels(data); err == nil && e == nil && len(l) > 0 {
+			t.Error("labels of nothing")
+		}
+	})
+}

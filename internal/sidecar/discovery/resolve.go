@@ -1,0 +1,166 @@
+package discovery
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/relabel"
+
+	"synthetic/internal/probe/target"
+)
+
+// The reasons for which a discovered object is no target.
+const (
+	BadAddress = "address"
+	BadHost    = "host"
+	BadLabels  = "labels"
+	SameName   = "name"
+	TooMany    = "max_targets"
+)
+
+// Reasons lists them all.
+func Reasons() []string { return []string{BadAddress, BadHost, BadLabels, TooMany, SameName} }
+
+// The labels that make a target; every other one without __ before it is one of the
+// target's own.
+const (
+	nameLabel    = "name"
+	baseLabel    = "base_url"
+	modelLabel   = "model"
+	serviceLabel = "service"
+)
+
+const (
+	// mostName bounds the name of a discovered target: Kubernetes has longer ones
+	// than people write.
+	mostName  = 128
+	mostValue = 128
+)
+
+// LeftOut is an object that is no target.
+type LeftOut struct{ Object, Reason, Detail string }
+
+// resolve makes targets of what a source found, in the order of their names. What
+// relabelling drops is no target and not left out.
+func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut) {
+	for _, l := range found {
+		t, kept, out := g.target(l)
+		switch {
+		case out != nil:
+			left = append(left, *out)
+		case kept:
+			targets = append(targets, t)
+		}
+	}
+	slices.SortFunc(targets, func(a, b Target) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.BaseURL, b.BaseURL))
+	})
+	var unique []Target
+	for _, t := range targets {
+		switch n := len(unique); {
+		case n > 0 && unique[n-1].Name == t.Name:
+			if unique[n-1].BaseURL != t.BaseURL {
+				left = append(left, LeftOut{t.BaseURL, SameName, fmt.Sprintf("has the name %q, as %s does: relabel it to another name", t.Name, unique[n-1].BaseURL)})
+			}
+		case n == g.Most:
+			left = append(left, LeftOut{t.Name, TooMany, fmt.Sprintf("comes after max_targets, %d: raise it", g.Most)})
+		default:
+			unique = append(unique, t)
+		}
+	}
+	return unique, left
+}
+
+// target makes one of the labels of an object.
+func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
+	b := labels.NewBuilder(found)
+	if !relabel.ProcessBuilder(b, g.Relabel...) {
+		return t, false, nil
+	}
+	l := b.Labels()
+	written := cmp.Or(l.Get(baseLabel), addressOf(l))
+	bad := func(reason, format string, args ...any) (Target, bool, *LeftOut) {
+		object := cmp.Or(l.Get(nameLabel), found.Get(model.AddressLabel), found.Get(nameLabel), "?")
+		return t, false, &LeftOut{fmt.Sprintf("%.128q", object), reason, fmt.Sprintf(format, args...)}
+	}
+	base, err := g.Address.Base(written)
+	if err != nil {
+		return bad(BadAddress, "%v", err)
+	}
+	if !g.allows(base) {
+		return bad(BadHost, "is not in allowed_hosts: add its host, if it may be asked")
+	}
+	t = Target{Name: safeName(cmp.Or(l.Get(nameLabel), nameOf(base))), BaseURL: base, Model: l.Get(modelLabel), Service: l.Get(serviceLabel)}
+	if t.Labels, err = ownLabels(l, g.Template.Labels); err != nil {
+		return bad(BadLabels, "%v", err)
+	}
+	if t.Name == "" || badValue(t.Model) || badValue(t.Service) {
+		return bad(BadLabels, "its name, model or service is no value of a label: relabel it to one line of up to %d bytes", mostValue)
+	}
+	return t, true, nil
+}
+
+// addressOf is where Prometheus would look.
+func addressOf(l labels.Labels) string {
+	address := l.Get(model.AddressLabel)
+	if address == "" || strings.Contains(address, "://") {
+		return address
+	}
+	return cmp.Or(l.Get(model.SchemeLabel), "http") + "://" + address
+}
+
+// ownLabels are the labels of a target beside those of its template.
+func ownLabels(l labels.Labels, template map[string]string) (map[string]string, error) {
+	own := map[string]string{}
+	for name, value := range template {
+		own[name] = value
+	}
+	var err error
+	l.Range(func(one labels.Label) {
+		switch {
+		case strings.HasPrefix(one.Name, "__") || slices.Contains([]string{nameLabel, baseLabel, modelLabel, serviceLabel}, one.Name):
+		case target.Reserved(one.Name):
+			err = fmt.Errorf("the label %.50q is one that series have of themselves: relabel it", one.Name)
+		case !model.LegacyValidation.IsValidLabelName(one.Name):
+			err = fmt.Errorf("the label %.50q has characters that a label has not: relabel it", one.Name)
+		case badValue(one.Value):
+			err = fmt.Errorf("the label %.50q has a value that is not one line of up to %d bytes: relabel it", one.Name, mostValue)
+		default:
+			own[one.Name] = one.Value
+		}
+	})
+	if len(own) > target.MaxLabels {
+		err = fmt.Errorf("it has %d labels, more than %d: drop some with relabel_configs (action: labeldrop)", len(own), target.MaxLabels)
+	}
+	if len(own) == 0 {
+		own = nil
+	}
+	return own, err
+}
+
+func badValue(v string) bool { return len(v) > mostValue || strings.ContainsFunc(v, unicode.IsControl) }
+
+// notInName matches what the name of a target has not.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
+
+// safeName makes a name of a text; "" where it is longer than one.
+func safeName(text string) string {
+	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-.")
+	if len(name) > mostName {
+		return ""
+	}
+	return name
+}
+
+// nameOf is what an address is called: its host and port, and its path unless that
+// is the usual one.
+func nameOf(base string) string {
+	_, rest, _ := strings.Cut(base, "://")
+	return strings.TrimSuffix(rest, "/v1")
+}

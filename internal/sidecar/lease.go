@@ -1,0 +1,33 @@
+package sidecar
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/sidecar/discovery"
+)
+
+// lease answers /probe: it keeps a target alive that Prometheus names, and tells its
+// series, as they stand. Nothing is sent for it: probing goes on behind it.
+func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	if !query.Has("target") || !query.Has("module") {
+		http.Error(w, "write /probe?target=ADDRESS&module=NAME, with a module of the configuration", http.StatusBadRequest)
+		return
+	}
+	name, err := s.discovery.Lease(query.Get("module"), query.Get("target"))
+	if err != nil {
+		status := http.StatusInternalServerError
+		if refused, ok := errors.AsType[discovery.RefusedError](err); ok {
+			status = refused.Status
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	promhttp.HandlerFor(s.recorder.Of(name), promhttp.HandlerOpts{
+		ErrorLog: errorLog{s.logger}, EnableOpenMetrics: true,
+		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
+	}).ServeHTTP(w, r)
+}
