@@ -2,7 +2,6 @@ package chart
 
 import (
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,15 +10,8 @@ import (
 // TestTheProgramKnowsItsArguments starts it with a file that does not exist: it
 // complains about that, not about its arguments.
 func TestTheProgramKnowsItsArguments(t *testing.T) {
-	help, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), "sweep", "--help").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, help)
-	}
 	eachValues(t, func(t *testing.T, _ string, objects []object) {
 		args := podsOf(t, objects).Spec.Containers[0].Args
-		if slices.Contains(args, "--shard=$(JOB_COMPLETION_INDEX)") && !strings.Contains(string(help), "--shards") {
-			t.Skip("this program has no shards")
-		}
 		dir := t.TempDir()
 		for i, arg := range args {
 			args[i] = strings.NewReplacer("/etc/synthetic", dir, "/var/lib/synthetic", dir, "/results", dir, "$(JOB_COMPLETION_INDEX)", "0").Replace(arg)

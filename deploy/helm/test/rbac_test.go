@@ -1,11 +1,54 @@
 package chart
 
 import (
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	rbac "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
 )
+
+// TestDiscoveryMayReadWhatItsPresetsWatch reads the presets where they are kept.
+func TestDiscoveryMayReadWhatItsPresetsWatch(t *testing.T) {
+	type watched struct{ Resource string }
+	var file struct {
+		Presets []struct {
+			Name       string
+			Kubernetes struct {
+				watched
+				With watched
+			}
+		}
+	}
+	text, err := os.ReadFile("../../../internal/config/presets.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil || len(file.Presets) == 0 {
+		t.Fatalf("%d presets: %v", len(file.Presets), err)
+	}
+	wide := render(t, "--values="+chartDir+"/ci/existing-values.yaml")
+	rules := into[rbac.ClusterRole](t, one(t, wide, "ClusterRole")).Rules
+	for _, preset := range file.Presets {
+		for _, name := range []string{preset.Kubernetes.Resource, preset.Kubernetes.With.Resource} {
+			if name != "" && !allowed(rules, name) {
+				t.Errorf("preset %s watches %s, which no rule allows", preset.Name, name)
+			}
+		}
+	}
+}
+
+// allowed says whether RESOURCE.VERSION.GROUP, or RESOURCE.VERSION of the core
+// group, may be listed.
+func allowed(rules []rbac.PolicyRule, name string) bool {
+	resource, rest, _ := strings.Cut(name, ".")
+	_, group, _ := strings.Cut(rest, ".")
+	return slices.ContainsFunc(rules, func(r rbac.PolicyRule) bool {
+		return slices.Contains(r.APIGroups, group) && slices.Contains(r.Resources, resource)
+	})
+}
 
 // TestDiscoveryMayReadAndNoMore: in the named namespaces or in all, bound to the
 // account that the pods run as.

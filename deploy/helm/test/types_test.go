@@ -45,6 +45,7 @@ var decoders = map[string]func(*testing.T, object){
 	"Pod":                   func(t *testing.T, o object) { into[core.Pod](t, o) },
 	"PodDisruptionBudget":   func(t *testing.T, o object) { into[policy.PodDisruptionBudget](t, o) },
 	"PodMonitor":            func(t *testing.T, o object) { into[monitoring.PodMonitor](t, o) },
+	"Probe":                 func(t *testing.T, o object) { into[monitoring.Probe](t, o) },
 	"PrometheusRule":        func(t *testing.T, o object) { into[monitoring.PrometheusRule](t, o) },
 	"Role":                  func(t *testing.T, o object) { into[rbac.Role](t, o) },
 	"RoleBinding":           func(t *testing.T, o object) { into[rbac.RoleBinding](t, o) },

@@ -17,7 +17,7 @@ metadata:
     {{- end }}
 spec:
   serviceAccountName: {{ include "synthetic.serviceAccountName" . }}
-  automountServiceAccountToken: {{ .Values.rbac.create }}
+  automountServiceAccountToken: {{ or .Values.rbac.create .Values.serviceAccount.automount }}
   enableServiceLinks: false
   {{- if $job }}
   restartPolicy: Never

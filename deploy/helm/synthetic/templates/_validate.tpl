@@ -26,10 +26,17 @@
 {{- fail (printf "\n\nconfigFile is not YAML: %s\n" $config.Error) -}}
 {{- end -}}
 {{- if not (or $config.targets $config.discovery $config.modules) -}}
-{{- fail "\n\nconfigFile has no targets: name at least one deployment. \"synthetic check config\" tells more.\n" -}}
+{{- fail "\n\nThe configuration has no targets: name at least one deployment, or discovery. \"synthetic check config\" tells more.\n" -}}
 {{- end -}}
 {{- if and (contains "/etc/synthetic/keys/" (include "synthetic.configText" .)) (not .Values.keys.existingSecret) -}}
 {{- fail "\n\nThe configuration reads a key under /etc/synthetic/keys, where nothing is mounted: set keys.existingSecret to the name of a Secret with that key.\n" -}}
+{{- end -}}
+{{- if not (or .Values.rbac.create .Values.serviceAccount.automount) -}}
+{{- range $config.discovery -}}
+{{- if and (or .preset .kubernetes) (not (dig "kubernetes" "kubeconfig" "" .)) -}}
+{{- fail (printf "\n\nThe group %q watches objects of the cluster, and the pods have no token for that: set rbac.create, or serviceAccount.automount where the account has a role already.\n" .name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if hasKey (default dict .Values.files) "synthetic.yml" -}}
 {{- fail "\n\nfiles cannot hold synthetic.yml: that is config or configFile.\n" -}}
