@@ -150,6 +150,9 @@ func (b *builder) sources(path string, f fileGroup) []prom.Config {
 		}
 		return nil
 	}
+	if !b.Fine(path + ".preset") {
+		return nil
+	}
 	k := f.Kubernetes
 	if f.Preset != "" {
 		yamlform.Inherit(b.Form, path+".kubernetes", &k, preset(f.Preset))
@@ -231,8 +234,8 @@ func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 	if !b.Has(path + ".namespaces") {
 		c.Namespaces = []string{""} // that of the process
 	}
-	for key, value := range map[string]string{"resource": f.Resource, "url": f.URL} {
-		if at := path + "." + key; value == "" && b.Fine(at) {
+	for _, must := range []struct{ key, value string }{{"resource", f.Resource}, {"url", f.URL}} {
+		if at := path + "." + must.key; must.value == "" && b.Fine(at) {
 			b.Mistake(at, "", "is missing", "write it, or a preset beside kubernetes")
 		}
 	}

@@ -85,6 +85,20 @@ func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
 	if !ok || !fine {
 		return nil, false
 	}
+	return d.all(objects, joined), true
+}
+
+// Find makes the targets of objects, joined with others of With.Resource.
+func (c Config) Find(objects, joined []*unstructured.Unstructured) ([]model.LabelSet, error) {
+	e, err := c.compile()
+	if err != nil {
+		return nil, err
+	}
+	d := &discoverer{expressions: e, logger: slog.New(slog.DiscardHandler)}
+	return d.all(objects, joined), nil
+}
+
+func (d *discoverer) all(objects, joined []*unstructured.Unstructured) (out []model.LabelSet) {
 	byNamespace := map[string][]*unstructured.Unstructured{}
 	for _, o := range joined {
 		byNamespace[o.GetNamespace()] = append(byNamespace[o.GetNamespace()], o)
@@ -94,7 +108,7 @@ func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
 			out = append(out, d.of(o, with)...)
 		}
 	}
-	return out, true
+	return out
 }
 
 func stateOf(followers []*follower) (all []*unstructured.Unstructured, ok bool) {

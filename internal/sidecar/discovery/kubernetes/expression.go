@@ -21,12 +21,13 @@ func CheckExpression(text string) error {
 	return err
 }
 
-// compile reads a template; a path alone, such as status.url, may lack its braces.
+// compile reads a template; a path alone may lack its braces if it has a dot, as
+// status.url has.
 func compile(text string) (*expression, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if !strings.ContainsAny(text, "{}:/ ") {
+	if strings.Contains(text, ".") && !strings.ContainsAny(text, "{}:/ ") {
 		text = "{." + strings.TrimPrefix(text, ".") + "}"
 	}
 	p := jsonpath.New("").AllowMissingKeys(true)
