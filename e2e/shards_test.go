@@ -339,7 +339,9 @@ func TestTenThousandStreams(t *testing.T) {
 			turns, failed = turns+ended, failed+bad
 			ttft.Merge(b.First.TTFT)
 			tpot.Merge(b.First.TPOT)
-			added.Merge(b.AddedTTFT)
+			if b.AddedTTFT != nil {
+				added.Merge(b.AddedTTFT)
+			}
 		}
 		cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, at most %.0f ms of our own in 99 of 100 TTFT, not reached %q, verdict %+v",
