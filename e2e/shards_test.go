@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/sketch"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 	"synthetic/internal/turnlog"
@@ -26,7 +27,7 @@ const shardPlan = `
 title: Shards
 variants: [{name: sim, base_url: "%s"}]
 levels: {%s}
-warm_up: {duration: 3s}
+warm_up: {duration: %s}
 measure: {snapshots: 1, snapshot: %s}
 workload:
   name: chat
@@ -63,6 +64,11 @@ type fleet struct {
 // and over TLS.
 func startFleet(t *testing.T, count int, levels, snapshot, url string, flags ...string) *fleet {
 	t.Helper()
+	return startWarmed(t, count, levels, "3s", snapshot, url, flags...)
+}
+
+func startWarmed(t *testing.T, count int, levels, warmUp, snapshot, url string, flags ...string) *fleet {
+	t.Helper()
 	dir := t.TempDir()
 	address, _ := freeAddress(t)
 	g := tlstest.NewGeneration(t, "a secret of the shards")
@@ -76,7 +82,7 @@ func startFleet(t *testing.T, count int, levels, snapshot, url string, flags ...
 	}
 	// The pods of a Job have one command line, and their index from the environment.
 	f.argv = append([]string{
-		binary(t), "sweep", "--plan.file=" + file("plan.yml", fmt.Appendf(nil, shardPlan, url, levels, snapshot)), "--output.dir=" + f.dir,
+		binary(t), "sweep", "--plan.file=" + file("plan.yml", fmt.Appendf(nil, shardPlan, url, levels, warmUp, snapshot)), "--output.dir=" + f.dir,
 		fmt.Sprintf("--shards=%d", count), "--barrier.listen=" + address, "--barrier=https://" + address, "--resume",
 		"--barrier.token-file=" + file("token", []byte(g.Token+"\n")),
 		"--barrier.tls-cert=" + file("cert", g.Cert), "--barrier.tls-key=" + file("key", g.Key), "--barrier.tls-ca=" + file("ca", g.CA),
@@ -317,18 +323,33 @@ func TestTenThousandStreams(t *testing.T) {
 		t.Skip("set E2E_TEN_THOUSAND=1: it wants the machine for itself")
 	}
 	url := simulated(t, "--first-token=1s", "--inter-token=1s")
-	f := startFleet(t, 4, "concurrency: [10000], start_rate: 400", "30s", url, "--barrier.wait=2m")
+	f := startWarmed(t, 4, "concurrency: [10000], start_rate: 400", "45s", "60s", url, "--barrier.wait=2m")
 	f.wait(t, 2*patience)
 	var all sizes
-	for i := range f.shards {
+	var ttft, tpot runfile.Distribution
+	var turns, failed uint64
+	for i, p := range f.shards {
 		run := runOf(t, f.directory(i))
 		r := run.Results[0]
 		n := sizesOf(r)
 		all.starts, all.mean = all.starts+n.starts, all.mean+n.mean
-		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s, not reached %q, verdict %+v", i, n.mean, n.starts, r.State, run.NotReached(r), r.Verdict)
+		var added sketch.Sketch
+		for _, b := range r.Blocks() {
+			ended, bad := b.Ended()
+			turns, failed = turns+ended, failed+bad
+			ttft.Merge(b.First.TTFT)
+			tpot.Merge(b.First.TPOT)
+			if b.AddedTTFT != nil {
+				added.Merge(b.AddedTTFT)
+			}
+		}
+		cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, at most %.0f ms of our own in 99 of 100 TTFT, not reached %q, verdict %+v",
+			i, n.mean, n.starts, cpu.Round(time.Second/10), 1e3*added.Quantile(0.99), run.NotReached(r), r.Verdict)
 		if n.mean < 0.95*2500 && r.Verdict.Standing == runfile.Met {
 			t.Errorf("shard %d: %.0f of 2500 were in flight, and the level is met", i, n.mean)
 		}
 	}
-	t.Logf("all: %.0f of 10000 in flight on average, %d starts in 30 s", all.mean, all.starts)
+	t.Logf("all: %.0f of 10000 in flight, %d turns in 60 s, %d failed, TTFT p50 %.3f s p99 %.3f s, TPOT p50 %.3f s p99 %.3f s", all.mean, turns, failed,
+		ttft.Values.Quantile(0.5), ttft.Values.Quantile(0.99), tpot.Values.Quantile(0.5), tpot.Values.Quantile(0.99))
 }

@@ -94,7 +94,10 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {
-	case run == nil && (errors.Is(err, shard.ErrAway) || ctx.Err() != nil):
+	case run == nil && errors.Is(err, sweep.ErrInterrupted):
+		fmt.Fprintf(e.stderr, "synthetic: %v, before it began\n", err)
+		return errInterrupted
+	case run == nil && errors.Is(err, shard.ErrAway):
 		return err // it was tried
 	case run == nil:
 		return usageError{err}

@@ -30,7 +30,10 @@ type leads struct {
 
 func (t *leads) prepare(ctx context.Context, l *level) error {
 	l.sweep.phase(PhaseShards)
-	if err := t.Gather(ctx, t.patience); err != nil {
+	switch err := t.Gather(ctx, t.patience); {
+	case ctx.Err() != nil:
+		return ErrInterrupted
+	case err != nil:
 		return err
 	}
 	t.Announce(shard.Step{Kind: shard.Prepare, Level: l.named})
