@@ -63,6 +63,10 @@ kill: ## Kill the program KILLS times at random moments: four minutes for 200
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
+.PHONY: e2e-kube
+e2e-kube: image-roots $(HELM_BIN) ## Install the chart in Kubernetes' own servers (compiles them; needs root; see docs/background/e2e.md)
+	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
+
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
