@@ -31,10 +31,10 @@ func (c *cluster) install(t *testing.T, namespace, release, values string, flags
 	c.helm(t, namespace, append(args, flags...)...)
 }
 
-// render returns what the chart would install.
+// render returns what the chart would install in this cluster.
 func (c *cluster) render(t *testing.T, namespace, release string, flags ...string) string {
 	t.Helper()
-	return c.helm(t, namespace, append([]string{"template", release, chart}, flags...)...)
+	return c.helm(t, namespace, append([]string{"template", release, chart, "--validate"}, flags...)...)
 }
 
 func writeTemp(t *testing.T, text string) string {

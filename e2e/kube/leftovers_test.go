@@ -13,7 +13,7 @@ import (
 func (c *cluster) checkNoPodIsLeft(t *testing.T) {
 	t.Helper()
 	await(t, patience, "the end of all pods", func() error {
-		if left := processes(t, c.program); len(left) > 0 {
+		if left := processes(t, filepath.Dir(c.program)); len(left) > 0 {
 			return fmt.Errorf("processes: %v", left)
 		}
 		networks, err := filepath.Glob("/run/netns/*")
@@ -46,8 +46,9 @@ func checkNothingRuns(t *testing.T) {
 	}
 }
 
-// processes returns the commands of all that runs beside the test and beside a program.
-func processes(t *testing.T, except string) []string {
+// processes returns the commands of all that runs beside the test and the programs of a
+// directory. What a pod runs is in none: its root is another one.
+func processes(t *testing.T, servers string) []string {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -60,7 +61,7 @@ func processes(t *testing.T, except string) []string {
 	var commands []string
 	for _, link := range links {
 		program, err := os.Readlink(link)
-		if err != nil || program == self || program == except {
+		if err != nil || program == self || filepath.Dir(program) == servers {
 			continue // the process, which is a zombie or gone, has none
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline")) // it may just end

@@ -41,12 +41,7 @@ func start(t *testing.T, logs, name string, argv ...string) *process {
 		defer close(p.done)
 		_ = p.cmd.Wait() // how it ended is of no interest: it is killed
 	}()
-	t.Cleanup(func() {
-		p.end()
-		if t.Failed() {
-			t.Logf("the end of %s:\n%s", p.log, p.tail(15))
-		}
-	})
+	t.Cleanup(p.end)
 	return p
 }
 

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net"
 	"os"
@@ -68,16 +69,14 @@ func startServers(t *testing.T) servers {
 		return err
 	}, etcd, api)
 	s.start(t, "kube-controller-manager", "--kubeconfig="+s.kubeconfig(t, "system:kube-controller-manager"),
-		"--use-service-account-credentials", "--leader-elect=false", "--root-ca-file="+s.file("api.crt"),
+		"--use-service-account-credentials", "--leader-elect=false", "--root-ca-file="+s.file("ca.crt"),
 		"--service-account-private-key-file="+s.file("accounts.key"), "--secure-port=0")
 	s.start(t, "kube-scheduler", "--kubeconfig="+s.kubeconfig(t, "system:kube-scheduler"), "--leader-elect=false", "--secure-port=0")
 	s.start(t, "kube-proxy", "--kubeconfig="+s.kubeconfig(t, "system:kube-proxy"), "--hostname-override="+nodeName,
 		"--proxy-mode=nftables", "--cluster-cidr="+podRange, "--conntrack-max-per-core=0",
 		"--conntrack-tcp-timeout-established=0", "--conntrack-tcp-timeout-close-wait=0")
 	s.start(t, "kubelet", s.node(t))
-	if os.Getenv("KUBE_NODNS") == "" {
 	start(t, s.logs, "dns", mustEnv(t, "KUBE_DNS"), "-conf="+s.write(t, "Corefile", fmt.Appendf(nil, corefile, nodeAddress, domain, s.kubeconfig(t, "dns"))))
-}
 	return s
 }
 
@@ -109,6 +108,11 @@ func (s servers) credentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	chain, err := cert.ParseCertsPEM(crt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: chain[len(chain)-1].Raw})
 	accounts, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +121,7 @@ func (s servers) credentials(t *testing.T) {
 	for user, groups := range users {
 		tokens += fmt.Sprintf("%s,%s,%s,%q\n", user, user, user, groups)
 	}
-	for name, text := range map[string][]byte{"api.crt": crt, "api.key": key, "accounts.key": accounts, "tokens.csv": []byte(tokens)} {
+	for name, text := range map[string][]byte{"api.crt": crt, "ca.crt": ca, "api.key": key, "accounts.key": accounts, "tokens.csv": []byte(tokens)} {
 		s.write(t, name, text)
 	}
 }
@@ -134,7 +138,7 @@ func (s servers) write(t *testing.T, name string, text []byte) string {
 func (s servers) kubeconfig(t *testing.T, user string) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()
-	c.Clusters["e2e"] = &clientcmdapi.Cluster{Server: apiAddress, CertificateAuthority: s.file("api.crt")}
+	c.Clusters["e2e"] = &clientcmdapi.Cluster{Server: apiAddress, CertificateAuthority: s.file("ca.crt")}
 	c.AuthInfos["e2e"] = &clientcmdapi.AuthInfo{Token: user}
 	c.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: "e2e"}
 	c.CurrentContext = "e2e"

@@ -6,11 +6,15 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 
 	cadvisorapi "github.com/google/cadvisor/lib/model"
 	clientset "k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/cmd/kubelet/app/options"
+	"k8s.io/kubernetes/pkg/kubelet"
+	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	"k8s.io/kubernetes/pkg/kubelet/cadvisor"
 	cadvisortest "k8s.io/kubernetes/pkg/kubelet/cadvisor/testing"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
@@ -62,28 +66,42 @@ func Run(file string) error {
 		return err
 	}
 	runtime := newRuntime(c)
-	hollow := kubemark.NewHollowKubelet(nil, nil, client, client, machine{&cadvisortest.Fake{NodeName: c.Name}}, runtime.images, runtime, cm.NewStubContainerManager())
-	hollow.KubeletFlags, hollow.KubeletConfiguration = kubemark.GetHollowKubeletConfig(&kubemark.HollowKubeletOptions{
-		NodeName: c.Name, KubeletPort: 10250, MaxPods: 200,
-	})
-	fill(hollow, c)
+	k, err := configuration(c)
+	if err != nil {
+		return err
+	}
+	hollow := kubemark.NewHollowKubelet(flags(c), k, client, client, machine{&cadvisortest.Fake{NodeName: c.Name}}, runtime.images, runtime, cm.NewStubContainerManager())
+	fill(hollow.KubeletDeps)
 	hollow.Run(context.Background())
 	return nil
 }
 
+func flags(c Config) *options.KubeletFlags {
+	f := options.NewKubeletFlags()
+	f.RootDirectory, f.HostnameOverride, f.NodeIP = c.Dir, c.Name, Address
+	return f
+}
+
+// configuration is the kubelet's defaults without what needs cgroups and iptables.
+func configuration(c Config) (*kubeletconfig.KubeletConfiguration, error) {
+	k, err := options.NewKubeletConfiguration()
+	if err != nil {
+		return nil, err
+	}
+	k.EnableServer, k.RegisterNode, k.EnableControllerAttachDetach = false, true, false
+	k.CgroupsPerQOS, k.EnforceNodeAllocatable, k.MakeIPTablesUtilChains = false, nil, false
+	k.EvictionHard = nil
+	k.PodLogsDir, k.VolumePluginDir = c.Logs, filepath.Join(c.Dir, "plugins")
+	k.ClusterDNS, k.ClusterDomain, k.ResolverConfig = []string{c.DNS}, c.Domain, ""
+	k.SerializeImagePulls = false
+	k.MaxPods = 200
+	return k, nil
+}
+
 // fill puts in what Kubernetes leaves out of the kubelets that it measures its own
 // control plane with: real mounts, volumes and probes.
-func fill(hollow *kubemark.HollowKubelet, c Config) {
-	hollow.KubeletFlags.RootDirectory = c.Dir
-	hollow.KubeletFlags.NodeIP = Address
-	k := hollow.KubeletConfiguration
-	k.PodLogsDir = c.Logs
-	k.Address = "127.0.0.1"
-	k.ClusterDNS, k.ClusterDomain = []string{c.DNS}, c.Domain
-	k.SerializeImagePulls = false
-	k.VolumePluginDir = c.Dir + "/plugins"
+func fill(d *kubelet.Dependencies) {
 	mounter := mount.New("")
-	d := hollow.KubeletDeps
 	d.ProbeManager = nil // the kubelet makes its own
 	d.OSInterface = kubecontainer.RealOS{}
 	d.Mounter, d.Subpather, d.HostUtil = mounter, subpath.New(mounter), hostutil.NewHostUtil()

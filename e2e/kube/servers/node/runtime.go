@@ -87,14 +87,13 @@ func (r *runtime) CreateContainer(ctx context.Context, podID string, config *run
 	if err != nil {
 		return "", err
 	}
+	log := filepath.Join(sandbox.LogDirectory, config.LogPath)
+	r.Lock()
+	r.Containers[id].LogPath = log // the kubelet removes the files whose names begin with this
+	r.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.pods[podID]
-	if p == nil {
-		return "", fmt.Errorf("the pod %q is gone", podID)
-	}
-	r.containers[id] = &container{id: id, pod: podID, config: config,
-		log:  filepath.Join(p.config.LogDirectory, config.LogPath),
+	r.containers[id] = &container{id: id, pod: podID, config: config, log: log,
 		dir:  filepath.Join(r.config.Dir, "containers", strings.ReplaceAll(id, "/", "_")),
 		done: make(chan struct{})}
 	return id, nil
