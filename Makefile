@@ -63,10 +63,6 @@ kill: ## Kill the program KILLS times at random moments: four minutes for 200
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
-.PHONY: e2e-kube
-e2e-kube: image-roots $(HELM_BIN) ## Install the chart in Kubernetes' own servers (compiles them; needs root; see docs/background/e2e.md)
-	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
-
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
@@ -125,6 +121,10 @@ helm-lint: build $(HELM_BIN) ## Lint and render the chart, and read the result w
 	@test -z "$$(gofmt -l deploy)" || { gofmt -l deploy; echo 'Run gofmt -w on these files.'; exit 1; }
 	cd deploy/helm/test && $(GO) vet ./... && \
 		HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
+
+.PHONY: e2e-kube
+e2e-kube: image-roots $(HELM_BIN) ## Install the chart in Kubernetes' own servers (compiles them; needs root; see docs/background/e2e.md)
+	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
 
 .PHONY: helm-schema
 helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json
