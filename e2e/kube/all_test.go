@@ -16,6 +16,7 @@ func TestCluster(t *testing.T) {
 		{"drift", testSecondApplyChangesNothing},
 		{"chart", testChart},
 		{"job", testIndexedJob},
+		{"study", testStudy},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
 	} {

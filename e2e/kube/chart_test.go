@@ -16,7 +16,7 @@ func proberOf(release string) string {
 
 // probing are values with which a release talks to Services of its namespace.
 func probing(namespace string, targets ...string) string {
-	text := "config:\n  targets:\n"
+	text := "image: {repository: synthetic}\nconfig:\n  targets:\n"
 	for _, target := range targets {
 		text += fmt.Sprintf("    - {name: %s, base_url: 'http://%s.%s.svc:8000/v1'}\n", target, target, namespace)
 	}
