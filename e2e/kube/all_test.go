@@ -16,6 +16,7 @@ func TestCluster(t *testing.T) {
 		{"drift", testSecondApplyChangesNothing},
 		{"chart", testChart},
 		{"job", testIndexedJob},
+		{"discovery", testDiscovery},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
 	} {
