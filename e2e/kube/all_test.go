@@ -16,6 +16,7 @@ func TestCluster(t *testing.T) {
 		{"drift", testSecondApplyChangesNothing},
 		{"chart", testChart},
 		{"job", testIndexedJob},
+		{"shards", testShards},
 		{"discovery", testDiscovery},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
