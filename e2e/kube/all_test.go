@@ -17,6 +17,8 @@ func TestCluster(t *testing.T) {
 		{"chart", testChart},
 		{"job", testIndexedJob},
 		{"study", testStudy},
+		{"shards", testShards},
+		{"discovery", testDiscovery},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
 	} {
