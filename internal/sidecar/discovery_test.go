@@ -1,0 +1,183 @@
+package sidecar_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	client "github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	prom "github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/discovery/targetgroup"
+
+	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/stage"
+)
+
+// scaling is a source of as many targets as it is told.
+type scaling struct{ to chan int }
+
+func (*scaling) Name() string { return "scaling" }
+func (*scaling) NewDiscovererMetrics(client.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
+	return &prom.NoopDiscovererMetrics{}
+}
+func (s *scaling) NewDiscoverer(prom.DiscovererOptions) (prom.Discoverer, error) { return s, nil }
+
+func (s *scaling) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case n := <-s.to:
+			g := &targetgroup.Group{Source: "all"}
+			for i := range n {
+				g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("replica-%02d:8000", i))})
+			}
+			up <- []*targetgroup.Group{g}
+		}
+	}
+}
+
+// discovering runs a sidecar on a network in memory where every host answers.
+func discovering(t *testing.T, text string, source *scaling, play func(*sidecar.Sidecar)) {
+	cfg, err := config.Parse("synthetic.yml", []byte(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source != nil {
+		cfg.Discovery[0].Sources = []prom.Config{source}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if source != nil {
+			source.to = make(chan int) // of this bubble
+		}
+		wire := simulate.NewPipes()
+		defer simulate.Serve(wire, simulate.New(simulate.Options{Seed: 1, Model: "m"}))()
+		s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Apply(cfg); err != nil {
+			t.Fatal(err)
+		}
+		stop := stage.Run(t, s)
+		play(s)
+		stop()
+	})
+}
+
+// get asks the sidecar for a page.
+func get(s *sidecar.Sidecar, path string) (status int, body string) {
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w.Code, w.Body.String()
+}
+
+// targetsOf lists the targets that a page of metrics has series of.
+func targetsOf(page string) (out []string) {
+	for line := range strings.Lines(page) {
+		if _, rest, ok := strings.Cut(line, `target="`); ok {
+			name, _, _ := strings.Cut(rest, `"`)
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// TestScale goes from 4 replicas to 40 and back: no series, no goroutine stays.
+func TestScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half an hour of forty replicas takes seconds")
+	}
+	source := &scaling{}
+	discovering(t, "discovery: [{name: pods, static_configs: [{targets: [x]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
+		if _, page := get(s, "/metrics"); targetsOf(page) != nil {
+			t.Errorf("before anything was found there are series of %v", targetsOf(page))
+		}
+		if status, body := get(s, "/-/ready"); status != 200 {
+			t.Errorf("not ready without targets: %s", body)
+		}
+		scale := func(n int) (lines, goroutines int) {
+			source.to <- n
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			samples := stage.Samples(t, s)
+			targets := map[string]bool{}
+			for _, x := range samples {
+				if name := x.Labels.Get("target"); name != "" {
+					targets[name] = true
+				}
+			}
+			if len(targets) != n {
+				t.Errorf("%d targets have series, want %d", len(targets), n)
+			}
+			return len(samples), runtime.NumGoroutine()
+		}
+		lines, goroutines := scale(4)
+		most, _ := scale(40)
+		if most < 5*lines {
+			t.Errorf("%d series of 40 targets, %d of 4", most, lines)
+		}
+		back, left := scale(4)
+		// A replica may be in the middle of a conversation, and have had reasons of its own.
+		if back > lines+lines/10 || left > goroutines+10 {
+			t.Errorf("%d series and %d goroutines, before the forty %d and %d", back, left, lines, goroutines)
+		}
+	})
+}
+
+// TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,
+// and what nobody asks for ends.
+func TestProbe(t *testing.T) {
+	const text = "modules: [{name: chat, allowed_hosts: ['*.ok'], lease: 2m, target: {model: m}}, {name: closed}]"
+	discovering(t, text, nil, func(s *sidecar.Sidecar) {
+		ask := func(module, target string) (int, string) {
+			return get(s, "/probe?"+url.Values{"module": {module}, "target": {target}}.Encode())
+		}
+		for _, bad := range []struct {
+			module, target string
+			status         int
+		}{
+			{"chat", "http://evil", 403}, {"closed", "http://a.ok", 403}, {"none", "http://a.ok", 400}, {"chat", "a.ok", 400}, {"chat", "http://me:hunter2@a.ok", 400},
+		} {
+			if status, body := ask(bad.module, bad.target); status != bad.status || strings.Contains(body, "hunter2") {
+				t.Errorf("%s at %s: %d %s", bad.module, bad.target, status, body)
+			}
+		}
+		if status, _ := get(s, "/probe?target=http://a.ok"); status != 400 {
+			t.Errorf("without a module: %d", status)
+		}
+		for range 10 {
+			for _, host := range []string{"a.ok", "b.ok"} {
+				if status, body := ask("chat", "http://"+host); status != 200 {
+					t.Fatal(body)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		_, page := ask("chat", "http://a.ok/v1")
+		if got := targetsOf(page); !slices.Equal(got, []string{"chat/a.ok"}) || !strings.Contains(page, "synthetic_turns_total{") || strings.Contains(page, "synthetic_build_info") {
+			t.Errorf("a page of %v", got)
+		}
+		_, rest := get(s, "/metrics")
+		if got := targetsOf(rest); got != nil || !strings.Contains(rest, `synthetic_discovered_targets{group="chat"} 2`) || !strings.Contains(rest, "synthetic_slo_objective") {
+			t.Errorf("/metrics has series of %v", got)
+		}
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		if samples := stage.SamplesOf(t, s, func(name string) bool { return name == "synthetic_turns_total" }); len(samples) != 0 {
+			t.Errorf("%d series of targets that nobody asks for", len(samples))
+		}
+	})
+}
