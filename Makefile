@@ -7,6 +7,7 @@ CONFIG        ?= examples/synthetic.yml
 REFERENCE     := docs/reference
 STATICCHECK   := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HELM          := helm.sh/helm/v3/cmd/helm@v3.22.0
+HELM4         := helm.sh/helm/v4/cmd/helm@v4.3.1
 
 # One set of flags for all that is compiled, so that nothing is compiled twice;
 # only the race detector needs its own. "make lint" runs go vet once for all.
@@ -63,6 +64,10 @@ kill: ## Kill the program KILLS times at random moments: four minutes for 200
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
+.PHONY: e2e-shards
+e2e-shards: build ## Sweep with four processes, of which one is killed and one stands still: five minutes
+	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepShard|TestTenThousandStreams' ./e2e
+
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts
@@ -109,18 +114,25 @@ starvation: ## Leave a prober of 50 targets 2 % of a core for 150 s; prints what
 	$(GO) test -count=1 -v ./cmd/synthetic -run '^TestStarvedProber$$' -starve.targets=50 -starve.for=150s -starve.cgroup=$(STARVE_CGROUP)
 
 # Tests of the chart run uncached: the cache of Go does not see what helm reads.
-HELM_BIN := bin/helm-$(lastword $(subst @, ,$(HELM)))
-$(HELM_BIN):
-	GOBIN=$(CURDIR)/bin $(GO) install $(HELM) && mv bin/helm $@
+HELM_BIN  := bin/helm-$(lastword $(subst @, ,$(HELM)))
+HELM4_BIN := bin/helm-$(lastword $(subst @, ,$(HELM4)))
+$(HELM_BIN) $(HELM4_BIN): bin/helm-%:
+	GOBIN=$(CURDIR)/bin $(GO) install $(filter %@$*,$(HELM) $(HELM4)) && mv bin/helm $@
 
 .PHONY: helm-lint
-helm-lint: build $(HELM_BIN) ## Lint and render the chart, and read the result with the types of Kubernetes
-	for values in deploy/helm/synthetic/ci/*-values.yaml; do \
-		./$(HELM_BIN) lint --quiet --strict --kube-version=1.30.0 -f $$values deploy/helm/synthetic || exit 1; \
+helm-lint: build $(HELM_BIN) $(HELM4_BIN) ## Lint and render the chart with Helm 3 and 4, and read the result with the types of Kubernetes
+	for helm in $(HELM_BIN) $(HELM4_BIN); do \
+		for values in deploy/helm/synthetic/ci/*-values.yaml examples/kubernetes/*-values.yaml; do \
+			./$$helm lint --quiet --strict --kube-version=1.30.0 -f $$values deploy/helm/synthetic || exit 1; \
+		done; \
 	done
 	@test -z "$$(gofmt -l deploy)" || { gofmt -l deploy; echo 'Run gofmt -w on these files.'; exit 1; }
 	cd deploy/helm/test && $(GO) vet ./... && \
-		HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
+		HELM=$(CURDIR)/$(HELM_BIN) HELM4=$(CURDIR)/$(HELM4_BIN) SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -vet=off -count=1 ./...
+
+.PHONY: e2e-kube
+e2e-kube: image-roots $(HELM_BIN) ## Install the chart in Kubernetes' own servers (compiles them; needs root; see docs/background/e2e.md)
+	HELM=$(CURDIR)/$(HELM_BIN) SYNTHETIC_IMAGE=$(CURDIR)/bin/image/$(IMAGE_PLATFORMS) e2e/kube/run $(ARGS)
 
 .PHONY: helm-schema
 helm-schema: ## Copy the schema of the configuration into the chart's values.schema.json

@@ -33,6 +33,7 @@ const memoryShare = 0.9
 // runFlags are the flags of "synthetic run".
 type runFlags struct {
 	configFile string
+	autoReload time.Duration
 	lifecycle  bool
 	shard      string
 	shutdown   time.Duration
@@ -47,7 +48,8 @@ func addRun(app *kingpin.Application) command {
 	f := &runFlags{}
 	c := app.Command("run", `Probe the configured targets until SIGTERM, and serve what was seen.
 
-SIGHUP reloads the configuration file; a file with mistakes changes nothing.
+SIGHUP reloads the configuration file, and so does a change of it with
+--config.auto-reload-interval; a file with mistakes changes nothing.
 /metrics is for Prometheus, / for people, /-/healthy and /-/ready for Kubernetes.
 Unless told otherwise it listens on all addresses, without a password: whoever
 reaches the port can read names of targets and models, error texts and trace
@@ -55,6 +57,7 @@ IDs, and no key. --web.config.file asks for a password or a certificate;
 --web.listen-address=127.0.0.1:9877 is for this machine alone. See SECURITY.md.`)
 	c.Flag("config.file", "The configuration file (see docs/reference/configuration.md).").Default("synthetic.yml").StringVar(&f.configFile)
 	c.Flag("shard", "Probe this share of the targets, INDEX/COUNT: 0/3 is the first of three processes with one configuration. For the index the name of a StatefulSet's pod will do: $(POD_NAME)/3. Siblings, targets of one service, stay together.").PlaceHolder("INDEX/COUNT").StringVar(&f.shard)
+	c.Flag("config.auto-reload-interval", "Look so often whether the configuration file has changed, and reload it; 0 looks never. Files that it names count only where a directory is replaced as a whole, as Kubernetes does.").Default("0s").DurationVar(&f.autoReload)
 	c.Flag("web.enable-lifecycle", "Allow reloading with POST /-/reload, accepting a level as the usual one with POST /-/accept, and marking a change with POST /-/mark.").BoolVar(&f.lifecycle)
 	c.Flag("shutdown.timeout", "How long turns in flight may take to end after SIGTERM.").Default("25s").DurationVar(&f.shutdown)
 	c.Flag("state.file", "Keep the baselines of the regression alerts there across restarts, and their history in the file of that name and .history; its directory must exist and be writable. Without it a restart reads them back from state.prometheus of the configuration or, without that, learns them anew, which takes a day.").StringVar(&f.stateFile)
@@ -66,6 +69,9 @@ IDs, and no key. --web.config.file asks for a password or a certificate;
 }
 
 func (f *runFlags) run(ctx context.Context, e env) error {
+	if f.autoReload != 0 && f.autoReload < time.Second {
+		return usagef("--config.auto-reload-interval=%v: it is at least 1s, or 0 for never", f.autoReload)
+	}
 	if f.shutdown < 0 {
 		return usagef("--shutdown.timeout=%v: it cannot be negative", f.shutdown)
 	}
@@ -84,7 +90,7 @@ func (f *runFlags) run(ctx context.Context, e env) error {
 	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.FromCgroup))
 	s, err := sidecar.New(sidecar.Options{
 		Logger: e.logger, Events: e.logger, DrainTimeout: f.shutdown,
-		ConfigFile: f.configFile, Shard: shard, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
+		ConfigFile: f.configFile, Shard: shard, AutoReload: f.autoReload, StateFile: f.stateFile, Lifecycle: f.lifecycle, Lag: lag.New(),
 		TurnsFile: f.turnsFile, TurnsMaxSize: int64(*f.turnsSize), TurnsKeep: f.turnsKeep,
 	})
 	if err != nil {

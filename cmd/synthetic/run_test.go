@@ -198,6 +198,7 @@ func TestRunRefuses(t *testing.T) {
 		"check":             {[]string{"check", "config", broken}, 2, "targets[0].base_url"},
 		"generate":          {[]string{"generate", "rules", "--config.file=" + broken, "--output.dir=/nonexistent/x"}, 2, "targets[0].base_url"},
 		"negative drain":    {[]string{"run", "--shutdown.timeout=-1s"}, 2, "negative"},
+		"frantic reload":    {[]string{"run", "--config.auto-reload-interval=1ms"}, 2, "at least 1s"},
 		"simulate share":    {[]string{"simulate", "--fault.hang=2"}, 2, "between 0 and 1"},
 		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
 		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "no http(s) URL"},

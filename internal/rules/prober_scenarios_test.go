@@ -74,6 +74,13 @@ func proberScenarios() []scenario {
 				rules.AlertProberStarved + " prober-0", rules.AlertTargetDown + " a chat",
 			}},
 		}},
+		{name: "one prober of two is lost, and the other sees the outage", replicas: 2, steps: []step{
+			healthy,
+			{do: func(h *house) { h.probers[1].down = true }, after: 2 * time.Hour},
+			{do: behaving(failing(probe.ConnectError)), after: 10 * time.Minute, want: []string{rules.AlertTargetDown + " a chat"}},
+			{do: behaving(ok), after: 20 * time.Minute},
+			{do: func(h *house) { h.probers[1].down = false }, after: 2 * time.Hour},
+		}},
 		{name: "nothing can be sent", steps: []step{
 			healthy,
 			{do: behaving(failing(probe.NotSent)), after: 40 * time.Minute, want: []string{rules.AlertProberStarved + " prober-0"}},

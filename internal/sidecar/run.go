@@ -16,7 +16,7 @@ import (
 // Run probes and serves until ctx is done or a part fails. The server goes
 // last, so that the final counts can still be scraped while the turns in flight
 // drain. listen serves with a server of Server until it is shut down. SIGHUP
-// reloads where there is a configuration file.
+// and a changed file reload where there is a configuration file.
 func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() error) error {
 	var g oklog.Group
 	drained := make(chan struct{})
@@ -66,7 +66,7 @@ func (s *Sidecar) Run(ctx context.Context, server *http.Server, listen func() er
 		hangups := make(chan os.Signal, 1)
 		signal.Notify(hangups, syscall.SIGHUP)
 		defer signal.Stop(hangups)
-		add(background, func(ctx context.Context) error { return s.followSignals(ctx, hangups) }, atOnce)
+		add(background, func(ctx context.Context) error { return s.followFile(ctx, hangups) }, atOnce)
 	}
 	g.Add(func() error {
 		if err := listen(); !errors.Is(err, http.ErrServerClosed) {

@@ -52,8 +52,10 @@ type Options struct {
 	Events *slog.Logger
 	// OnAlert is told of each alert that begins or ends; nil logs it.
 	OnAlert func(alerting.Transition)
-	// ConfigFile is what Load and Reload read.
+	// ConfigFile is what Load and Reload read. Run looks every AutoReload whether it
+	// has changed, and then loads it; 0 looks never.
 	ConfigFile string
+	AutoReload time.Duration
 	// StateFile keeps the baselines across restarts, and beside it the history;
 	// "" keeps none.
 	StateFile string
@@ -124,6 +126,7 @@ type Sidecar struct {
 	marked atomic.Bool
 
 	loading   sync.Mutex       // one load at a time
+	loaded    string           // version of the configuration file at the last one
 	stateLock *atomicfile.Lock // nil without a state file
 	saving    sync.Mutex       // of its files
 }

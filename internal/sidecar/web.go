@@ -1,11 +1,9 @@
 package sidecar
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -22,6 +20,7 @@ func (s *Sidecar) Load() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	file := s.options.ConfigFile
+	s.loaded = fileVersion(file)
 	cfg, err := config.LoadToRun(file)
 	if err != nil {
 		s.recorder.SetReload(false, time.Now())
@@ -37,20 +36,6 @@ func (s *Sidecar) Load() error {
 	day, _, _, _ := cfg.Footprint()
 	s.logger.Info("Loaded the configuration", "file", file, "targets", len(cfg.Targets), "jobs", len(cfg.Jobs), "slos", len(cfg.SLOs), "expected_a_day", day)
 	return nil
-}
-
-// followSignals reloads on every signal until ctx is done.
-func (s *Sidecar) followSignals(ctx context.Context, signals <-chan os.Signal) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-signals:
-			if err := s.Load(); err != nil {
-				s.logger.Error("The configuration was not loaded; the old one stays in force", "file", s.options.ConfigFile, "err", err)
-			}
-		}
-	}
 }
 
 // Cautions say of the benchmarks what they cannot be compared with.

@@ -31,28 +31,34 @@ func mountedConfig(t *testing.T, objects []object) string {
 	return dir
 }
 
-// configMap returns the ConfigMap that holds synthetic.yml.
+// configMap returns the ConfigMap that holds synthetic.yml or plan.yml.
 func configMap(t *testing.T, objects []object) object {
 	t.Helper()
 	for _, o := range objects {
-		if o.Kind == "ConfigMap" && into[core.ConfigMap](t, o).Data["synthetic.yml"] != "" {
+		if o.Kind != "ConfigMap" {
+			continue
+		}
+		if data := into[core.ConfigMap](t, o).Data; data["synthetic.yml"]+data["plan.yml"] != "" {
 			return o
 		}
 	}
-	t.Fatal("no ConfigMap holds synthetic.yml")
+	t.Fatal("no ConfigMap holds synthetic.yml or plan.yml")
 	return object{}
 }
 
 func TestRenderedConfigurationIsAccepted(t *testing.T) {
 	t.Setenv("CANARY_KEY", "secret")
 	eachValues(t, func(t *testing.T, values string, objects []object) {
-		if strings.Contains(values, "existing") {
-			t.Skip("its ConfigMap is somebody else's")
+		if strings.Contains(values, "existing") || strings.Contains(values, "secret") {
+			t.Skip("its configuration is somebody else's")
 		}
-		file := filepath.Join(mountedConfig(t, objects), "synthetic.yml")
-		out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), "check", "config", "--no-keys", file).CombinedOutput()
+		args := []string{"check", "config", "--no-keys", filepath.Join(mountedConfig(t, objects), "synthetic.yml")}
+		if has(objects, "Job") {
+			args = []string{"check", "plan", filepath.Join(mountedConfig(t, objects), "plan.yml")}
+		}
+		out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), args...).CombinedOutput()
 		if err != nil {
-			t.Errorf("synthetic check config: %v\n%s", err, out)
+			t.Errorf("synthetic %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	})
 }

@@ -1,14 +1,30 @@
 package chart
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	core "k8s.io/api/core/v1"
 )
 
+// TestDashboardsComeThroughUnchanged as ConfigMaps and as the Grafana operator's
+// resources.
 func TestDashboardsComeThroughUnchanged(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/full-values.yaml", "--set=dashboards.operator.enabled=true")
+	inMaps, resources := map[string]string{}, map[string]string{}
+	for _, o := range objects {
+		switch {
+		case o.Kind == "ConfigMap" && o.Metadata.Labels["grafana_dashboard"] == "1":
+			maps.Copy(inMaps, into[core.ConfigMap](t, o).Data)
+		case o.Kind == "GrafanaDashboard":
+			name := strings.TrimPrefix(o.Metadata.Name, "rel-synthetic-") + ".json"
+			resources[name] = into[grafanaDashboard](t, o).Spec.JSON
+		}
+	}
 	want := map[string]string{}
 	files, err := filepath.Glob(chartDir + "/dashboards/*.json")
 	if err != nil || len(files) == 0 {
@@ -21,18 +37,10 @@ func TestDashboardsComeThroughUnchanged(t *testing.T) {
 		}
 		want[filepath.Base(file)] = string(text)
 	}
-	for _, o := range render(t, "--values="+chartDir+"/ci/full-values.yaml") {
-		if o.Kind != "ConfigMap" || o.Metadata.Labels["grafana_dashboard"] != "1" {
-			continue
-		}
-		for name, text := range into[core.ConfigMap](t, o).Data {
-			if text != want[name] {
-				t.Errorf("%s is not the file of the chart", name)
-			}
-			delete(want, name)
-		}
+	if !maps.Equal(inMaps, want) {
+		t.Errorf("the ConfigMaps hold %q, not the files of the chart", slices.Sorted(maps.Keys(inMaps)))
 	}
-	for name := range want {
-		t.Errorf("no ConfigMap holds %s", name)
+	if !maps.Equal(resources, want) {
+		t.Errorf("the GrafanaDashboards hold %q, not the files of the chart", slices.Sorted(maps.Keys(resources)))
 	}
 }

@@ -30,7 +30,9 @@ func TestNotes(t *testing.T) {
 		{"minimal", []string{"from 1 pod(s)", "port-forward service/rel-synthetic 9877:9877", "--namespace probing test rel", "Nothing tells Prometheus", "No alerts are installed"}, []string{"whole configured rate", "does not see"}},
 		{"full", []string{"from 2 pod(s)", "https://127.0.0.1:9877/", "Each of the 2 pods"}, []string{"Nothing tells Prometheus", "No alerts"}},
 		{"file", []string{"logs deployment/rel-synthetic"}, []string{"port-forward", " test rel"}},
-		{"existing", []string{"does not see when ConfigMap synthetic-config changes"}, nil},
+		{"existing", []string{"load a changed configuration within 15s"}, nil},
+		{"study", []string{"by 4 shards", "logs job/rel-synthetic --all-pods", "persistent volume claim rel-synthetic-results"}, []string{"Nothing tells Prometheus", "port-forward", "No alerts"}},
+		{"alone", []string{"by 1 shard", "/results/rel of its pod"}, nil},
 	}
 	for _, test := range tests {
 		t.Run(test.values, func(t *testing.T) {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -35,7 +33,7 @@ func keys(prefix string, v any) []string {
 }
 
 // whole are mappings that the README describes as one value.
-var whole = []string{"livenessProbe", "readinessProbe", "resources", "podSecurityContext", "securityContext", "strategy", "test.resources"}
+var whole = []string{"livenessProbe", "readinessProbe", "resources", "podSecurityContext", "securityContext", "strategy", "rbac.rules", "dashboards.operator.instanceSelector", "test.resources"}
 
 func TestReadmeListsTheValues(t *testing.T) {
 	text, err := os.ReadFile(chartDir + "/values.yaml")
@@ -71,29 +69,6 @@ func TestReadmeListsTheValues(t *testing.T) {
 	for _, key := range got {
 		if !slices.Contains(want, key) {
 			t.Errorf("the README lists %s, which is no value", key)
-		}
-	}
-}
-
-// TestSidecarSnippetsAreRestricted reads the snippets for other people's pods:
-// those that begin with "containers:" or "initContainers:".
-func TestSidecarSnippetsAreRestricted(t *testing.T) {
-	snippets := regexp.MustCompile("(?s)```yaml\n((?:initC|c)ontainers:\n.*?)```").FindAllStringSubmatch(readme(t), -1)
-	if len(snippets) != 2 {
-		t.Fatalf("%d snippets, want an ordinary container and a native sidecar", len(snippets))
-	}
-	for _, snippet := range snippets {
-		var spec core.PodSpec
-		if err := decodeStrict([]byte(snippet[1]), &spec); err != nil {
-			t.Fatalf("%v\n%s", err, snippet[1])
-		}
-		no := false
-		spec.AutomountServiceAccountToken = &no
-		restricted(t, &meta.ObjectMeta{}, &spec)
-		for _, c := range append(spec.Containers, spec.InitContainers...) {
-			if c.ReadinessProbe != nil {
-				t.Errorf("container %s could take the engine's pod out of its Service", c.Name)
-			}
 		}
 	}
 }

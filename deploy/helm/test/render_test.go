@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	apps "k8s.io/api/apps/v1"
+	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
 const (
-	chartDir = "../synthetic"
+	chartDir    = "../synthetic"
+	examplesDir = "../../../examples/kubernetes"
 	// kubeVersion is what the chart is rendered for: a helm built without its
 	// release flags takes a far older one.
 	kubeVersion = "--kube-version=1.30.0"
@@ -53,11 +55,18 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return helmOn(t, chartDir, args...)
 }
 
-// helmOn runs "helm template" on a chart, as a release named rel.
+// helmOn runs "helm template" on a chart, as a release named rel. An image of the
+// arguments goes before the one here.
 func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return helmBy(t, "HELM", dir, args...)
+}
+
+// helmBy runs the Helm that the environment names.
+func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, "HELM"), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err
@@ -70,8 +79,14 @@ func render(t *testing.T, args ...string) []object {
 	if err != nil {
 		t.Fatalf("helm template %s: %v\n%s", strings.Join(args, " "), err, errs)
 	}
+	return split(t, out)
+}
+
+// split reads a file of several resources.
+func split(t *testing.T, text string) []object {
+	t.Helper()
 	var objects []object
-	for doc := range strings.SplitSeq("\n"+out, "\n---\n") {
+	for doc := range strings.SplitSeq("\n"+text, "\n---\n") {
 		o := object{text: []byte(doc + "\n")}
 		if err := yaml.Unmarshal(o.text, &o); err != nil {
 			t.Fatalf("not YAML: %v\n%s", err, doc)
@@ -101,10 +116,17 @@ func one(t *testing.T, objects []object, kind string) object {
 // podsOf returns what the pods are made of, whatever keeps them.
 func podsOf(t *testing.T, objects []object) core.PodTemplateSpec {
 	t.Helper()
-	if slices.ContainsFunc(objects, func(o object) bool { return o.Kind == "StatefulSet" }) {
+	switch {
+	case has(objects, "StatefulSet"):
 		return into[apps.StatefulSet](t, one(t, objects, "StatefulSet")).Spec.Template
+	case has(objects, "Job"):
+		return into[batch.Job](t, one(t, objects, "Job")).Spec.Template
 	}
 	return into[apps.Deployment](t, one(t, objects, "Deployment")).Spec.Template
+}
+
+func has(objects []object, kind string) bool {
+	return slices.ContainsFunc(objects, func(o object) bool { return o.Kind == kind })
 }
 
 // into decodes a resource as strictly as the API server does.
@@ -128,14 +150,19 @@ func decodeStrict(text []byte, v any) error {
 	return errors.Join(append(strict, err)...)
 }
 
-// eachValues runs f for the resources of each file of values under ci/.
+// eachValues runs f for the resources of each file of values: those under ci/, and
+// those of the documentation.
 func eachValues(t *testing.T, f func(t *testing.T, values string, objects []object)) {
 	t.Helper()
 	files, err := filepath.Glob(chartDir + "/ci/*-values.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no values under ci/: %v", cmp.Or(err, os.ErrNotExist))
 	}
-	for _, file := range files {
+	examples, err := filepath.Glob(examplesDir + "/*-values.yaml")
+	if err != nil || len(examples) == 0 {
+		t.Fatalf("no values under %s: %v", examplesDir, cmp.Or(err, os.ErrNotExist))
+	}
+	for _, file := range append(files, examples...) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), "-values.yaml"), func(t *testing.T) {
 			f(t, file, render(t, "--values="+file))
 		})

@@ -11,8 +11,8 @@ import (
 )
 
 // restricted fails the test unless the pod meets the restricted Pod Security
-// Standard and holds no token of the cluster.
-func restricted(t *testing.T, m *meta.ObjectMeta, spec *core.PodSpec) {
+// Standard and holds the token of the cluster just where it needs it.
+func restricted(t *testing.T, m *meta.ObjectMeta, spec *core.PodSpec, token bool) {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -32,8 +32,8 @@ func restricted(t *testing.T, m *meta.ObjectMeta, spec *core.PodSpec) {
 			t.Errorf("container %s has no memory limit", c.Name)
 		}
 	}
-	if auto := spec.AutomountServiceAccountToken; auto == nil || *auto {
-		t.Error("the pod mounts a service account token")
+	if auto := spec.AutomountServiceAccountToken; auto == nil || *auto != token {
+		t.Errorf("the pod mounts a service account token: want %v", token)
 	}
 }
 
@@ -42,13 +42,13 @@ func TestPodsAreRestricted(t *testing.T) {
 		pods := 0
 		for _, o := range objects {
 			switch o.Kind {
-			case "Deployment", "StatefulSet":
+			case "Deployment", "StatefulSet", "Job":
 				pod := podsOf(t, objects)
-				restricted(t, &pod.ObjectMeta, &pod.Spec)
+				restricted(t, &pod.ObjectMeta, &pod.Spec, has(objects, "Role") || has(objects, "ClusterRole"))
 				pods++
 			case "Pod":
 				p := into[core.Pod](t, o)
-				restricted(t, &p.ObjectMeta, &p.Spec)
+				restricted(t, &p.ObjectMeta, &p.Spec, false)
 				pods++
 			case "ServiceAccount":
 				if auto := into[core.ServiceAccount](t, o).AutomountServiceAccountToken; auto == nil || *auto {
@@ -73,5 +73,16 @@ func TestTheStandardIsReallyAsked(t *testing.T) {
 	result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec))
 	if result.Allowed {
 		t.Error("a pod that may run as root passes for restricted")
+	}
+}
+
+// TestOpenShiftChoosesTheUser: its default constraints refuse any other.
+func TestOpenShiftChoosesTheUser(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/minimal-values.yaml", "--set=openshift=true")
+	for _, spec := range []core.PodSpec{podsOf(t, objects).Spec, into[core.Pod](t, one(t, objects, "Pod")).Spec} {
+		c := spec.SecurityContext
+		if c.RunAsUser != nil || c.RunAsGroup != nil || c.FSGroup != nil || c.RunAsNonRoot == nil || !*c.RunAsNonRoot {
+			t.Errorf("got %+v", c)
+		}
 	}
 }

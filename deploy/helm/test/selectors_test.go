@@ -57,7 +57,7 @@ func TestSelectorsFindTheProberAndNothingElse(t *testing.T) {
 			}
 			found := prober
 			if !pods {
-				found = one(t, objects, "Service").Metadata.Labels
+				found = one(t, objects, "Service").Metadata.Labels // a ServiceMonitor
 			}
 			if !matches(t, s, found) {
 				t.Errorf("%s %s does not find %v", o.Kind, o.Metadata.Name, found)

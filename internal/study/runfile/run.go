@@ -83,18 +83,6 @@ type Run struct {
 	Shard *Shard `json:"shard,omitempty"`
 }
 
-// Shard is one of several processes that carry one load together. Everything
-// planned is of the whole load, everything measured of this shard alone.
-type Shard struct {
-	// Index is this one, from 0, of Count.
-	Index int `json:"index"`
-	Count int `json:"count"`
-	// OffsetSeconds, added to this shard's clock, gives that of shard 0, to within
-	// ErrorSeconds either way.
-	OffsetSeconds float64 `json:"offset_seconds"`
-	ErrorSeconds  float64 `json:"error_seconds"`
-}
-
 // Shared names a result that both runs have, "" when there is none.
 func (r *Run) Shared(o *Run) string {
 	for _, a := range r.Results {
@@ -207,4 +195,7 @@ type Result struct {
 	Tail *Block `json:"tail,omitempty"`
 	// Verdict is null for files that were not written by a sweep.
 	Verdict *Verdict `json:"verdict,omitempty"`
+	// Lost are the shards that did not carry their parts, so that the level was not
+	// reached: the same in the files of all others.
+	Lost []LostShard `json:"lost_shards,omitempty"`
 }

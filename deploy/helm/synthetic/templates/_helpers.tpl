@@ -1,16 +1,28 @@
+{{/* A text as a name that every resource takes: lower case, digits and dashes, a letter first. A long one ends in a digest, so that two of them stay two. */}}
+{{- define "synthetic.toName" -}}
+{{- $name := regexReplaceAll "[^a-z0-9]+" (lower .) "-" | trimAll "-" -}}
+{{- if not (regexMatch "^[a-z]" $name) -}}
+{{- $name = printf "synthetic-%s" $name | trimSuffix "-" -}}
+{{- end -}}
+{{- if gt (len $name) 40 -}}
+{{- $name = printf "%s-%s" (trunc 31 $name | trimSuffix "-") (sha256sum . | trunc 8) -}}
+{{- end -}}
+{{- $name -}}
+{{- end -}}
+
 {{- define "synthetic.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- include "synthetic.toName" (default .Chart.Name .Values.nameOverride) -}}
 {{- end -}}
 
 {{/* Names of resources: short enough that the longest suffix still fits into 63 characters. */}}
 {{- define "synthetic.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- include "synthetic.toName" .Values.fullnameOverride -}}
 {{- else if contains $name .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- include "synthetic.toName" .Release.Name -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- include "synthetic.toName" (printf "%s-%s" .Release.Name $name) -}}
 {{- end -}}
 {{- end -}}
 
@@ -28,7 +40,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "synthetic.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "synthetic.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
-app.kubernetes.io/component: prober
+app.kubernetes.io/component: {{ ternary "study" "prober" (eq (include "synthetic.kind" .) "Job") }}
 {{- end -}}
 
 {{- define "synthetic.labels" -}}
@@ -54,6 +66,9 @@ app.kubernetes.io/component: test
 {{/* image takes an image of the values and the tag that stands in for an absent one. */}}
 {{- define "synthetic.image" -}}
 {{- $image := index . 0 -}}
+{{- if not $image.repository -}}
+{{- fail "\n\nNo image is published: build one and push it where your cluster pulls from, then name it.\n  make image IMAGE=registry.example.com/team/synthetic VERSION=0.1.0\n  docker push registry.example.com/team/synthetic:0.1.0\n  --set image.repository=registry.example.com/team/synthetic\n" -}}
+{{- end -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $image.repository $image.digest -}}
 {{- else -}}
@@ -61,6 +76,7 @@ app.kubernetes.io/component: test
 {{- end -}}
 {{- end -}}
 
-{{- define "synthetic.configMapName" -}}
-{{- default (include "synthetic.fullname" .) .Values.existingConfigMap -}}
+{{/* Whether the configuration is somebody else's, whose changes the chart cannot see. */}}
+{{- define "synthetic.foreign" -}}
+{{- or .Values.existingConfigMap .Values.existingSecret | default "" -}}
 {{- end -}}

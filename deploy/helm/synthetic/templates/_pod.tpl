@@ -19,9 +19,11 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{/* What keeps the pods: each with a volume of its own, or none with one. */}}
+{{/* What keeps the pods: a study's Job, or for a prober each with a volume of its own, or none with one. */}}
 {{- define "synthetic.kind" -}}
-{{- if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}
+{{- if .Values.study.plan -}}
+Job
+{{- else if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}
 StatefulSet
 {{- else -}}
 Deployment
@@ -45,6 +47,17 @@ Deployment
 {{- end -}}
 
 {{- define "synthetic.args" -}}
+{{- if eq (include "synthetic.kind" .) "Job" -}}
+{{- include "synthetic.sweepArgs" . -}}
+{{- else -}}
+{{- include "synthetic.runArgs" . -}}
+{{- end -}}
+{{- with .Values.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "synthetic.runArgs" -}}
 - run
 - --config.file=/etc/synthetic/synthetic.yml
 - --web.listen-address=:{{ .Values.port }}
@@ -60,8 +73,8 @@ Deployment
 {{- if .Values.enableLifecycle }}
 - --web.enable-lifecycle
 {{- end }}
-{{- with .Values.extraArgs }}
-{{ toYaml . }}
+{{- if or (include "synthetic.foreign" .) (not .Values.rollOnConfigChange) }}
+- --config.auto-reload-interval={{ .Values.autoReloadInterval }}
 {{- end }}
 {{- end -}}
 
@@ -79,7 +92,15 @@ Deployment
   mountPath: /etc/synthetic-web
   readOnly: true
 {{- end }}
-{{- if .Values.state.enabled }}
+{{- if eq (include "synthetic.kind" .) "Job" }}
+- name: results
+  mountPath: /results
+{{- if include "synthetic.sharded" . }}
+- name: barrier
+  mountPath: /etc/synthetic-barrier
+  readOnly: true
+{{- end }}
+{{- else if .Values.state.enabled }}
 - name: state
   mountPath: /var/lib/synthetic
 {{- end }}
@@ -90,8 +111,14 @@ Deployment
 
 {{- define "synthetic.volumes" -}}
 - name: config
+  {{- if .Values.existingSecret }}
+  secret:
+    secretName: {{ .Values.existingSecret }}
+    defaultMode: 0440
+  {{- else }}
   configMap:
-    name: {{ include "synthetic.configMapName" . }}
+    name: {{ default (include "synthetic.fullname" .) .Values.existingConfigMap }}
+  {{- end }}
 {{- with .Values.keys.existingSecret }}
 - name: keys
   secret:
@@ -105,7 +132,15 @@ Deployment
     secretName: {{ . }}
     defaultMode: 0440
 {{- end }}
-{{- if and .Values.state.enabled (ne (include "synthetic.kind" .) "StatefulSet") }}
+{{- if eq (include "synthetic.kind" .) "Job" }}
+- {{ include "synthetic.resultsVolume" . | nindent 2 | trim }}
+{{- if include "synthetic.sharded" . }}
+- name: barrier
+  secret:
+    secretName: {{ .Values.study.barrier.existingSecret }}
+    defaultMode: 0440
+{{- end }}
+{{- else if and .Values.state.enabled (eq (include "synthetic.kind" .) "Deployment") }}
 - name: state
   {{- if .Values.state.existingClaim }}
   persistentVolumeClaim:
@@ -120,15 +155,44 @@ Deployment
 {{- end }}
 {{- end -}}
 
-{{/* Where the pods go; each value as Kubernetes has it. */}}
+{{/* The pod's security context: OpenShift chooses users itself, and refuses others. */}}
+{{- define "synthetic.podSecurityContext" -}}
+{{- if .Values.openshift -}}
+{{ omit .Values.podSecurityContext "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
+{{- else -}}
+{{ toYaml .Values.podSecurityContext }}
+{{- end -}}
+{{- end -}}
+
+{{/* Several pods are spread over the nodes, where nobody says otherwise. */}}
+{{- define "synthetic.spread" -}}
+{{- if .Values.topologySpreadConstraints -}}
+{{ toYaml .Values.topologySpreadConstraints }}
+{{- else if or (gt (int .Values.replicaCount) 1) (include "synthetic.sharded" .) -}}
+- maxSkew: 1
+  topologyKey: kubernetes.io/hostname
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "synthetic.selectorLabels" . | nindent 6 }}
+{{- end -}}
+{{- end -}}
+
+{{/* Where the pods go and what they see of the network; each value as Kubernetes has it. */}}
 {{- define "synthetic.scheduling" -}}
-{{- range $key := list "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
+{{- range $key := list "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" }}
 {{- with index $.Values $key }}
 {{ $key }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+{{- with include "synthetic.spread" . }}
+topologySpreadConstraints:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- range $key := list "dnsPolicy" "priorityClassName" }}
+{{- with index $.Values $key }}
+{{ $key }}: {{ . }}
+{{- end }}
 {{- end }}
 {{- end -}}

@@ -1,0 +1,65 @@
+{{/* A sweep as an Indexed Job: the index is the shard. Pods are called JOB-INDEX, and the Service of that name gives shard 0 an address. */}}
+{{- define "synthetic.jobSpec" -}}
+{{- with .Values.study -}}
+completionMode: Indexed
+completions: {{ .shards }}
+parallelism: {{ .shards }}
+backoffLimitPerIndex: {{ .backoffLimitPerIndex }}
+podFailurePolicy:
+  rules:
+    # A plan that cannot be used will not be better the next time.
+    - action: FailJob
+      onExitCodes:
+        containerName: synthetic
+        operator: In
+        values: [2]
+    # A drained node is no failure of the shard, which goes on elsewhere.
+    - action: Ignore
+      onPodConditions:
+        - type: DisruptionTarget
+          status: "True"
+{{- with .ttlSecondsAfterFinished }}
+ttlSecondsAfterFinished: {{ . }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{- define "synthetic.sharded" -}}
+{{- if and (eq (include "synthetic.kind" .) "Job") (gt (int .Values.study.shards) 1) -}}true{{- end -}}
+{{- end -}}
+
+{{/* --resume from the start: a pod that takes the place of a lost one has the same arguments. */}}
+{{- define "synthetic.sweepArgs" -}}
+- sweep
+- --plan.file=/etc/synthetic/plan.yml
+- --output.dir=/results/{{ .Release.Name }}
+- --resume
+- --log.level={{ .Values.log.level }}
+- --log.format={{ .Values.log.format }}
+{{- if include "synthetic.sharded" . }}
+{{- $name := include "synthetic.fullname" . }}
+- --shards={{ .Values.study.shards }}
+- --shard=$(JOB_COMPLETION_INDEX)
+- --barrier={{ ternary "https" "http" .Values.study.barrier.tls }}://{{ $name }}-0.{{ $name }}:{{ .Values.study.barrier.port }}
+- --barrier.listen=:{{ .Values.study.barrier.port }}
+- --barrier.token-file=/etc/synthetic-barrier/token
+{{- if .Values.study.barrier.tls }}
+- --barrier.tls-cert=/etc/synthetic-barrier/tls.crt
+- --barrier.tls-key=/etc/synthetic-barrier/tls.key
+- --barrier.tls-ca=/etc/synthetic-barrier/ca.crt
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Where a study's results lie, as a volume of the pod. */}}
+{{- define "synthetic.resultsVolume" -}}
+{{- with .Values.study.results -}}
+name: results
+{{- if .volume }}
+{{ toYaml .volume }}
+{{- else }}
+persistentVolumeClaim:
+  claimName: {{ default (printf "%s-results" (include "synthetic.fullname" $)) .existingClaim }}
+{{- end }}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,81 @@
+{{/* The pod, whatever keeps it. */}}
+{{- define "synthetic.podTemplate" -}}
+{{- $job := eq (include "synthetic.kind" .) "Job" -}}
+metadata:
+  labels:
+    {{- include "synthetic.selectorLabels" . | nindent 4 }}
+    {{- with .Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    kubectl.kubernetes.io/default-container: synthetic
+    {{- if not (or $job (not .Values.rollOnConfigChange) (include "synthetic.foreign" .)) }}
+    checksum/config: {{ include "synthetic.configData" . | sha256sum }}
+    {{- end }}
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "synthetic.serviceAccountName" . }}
+  automountServiceAccountToken: {{ or .Values.rbac.create .Values.serviceAccount.automount }}
+  enableServiceLinks: false
+  {{- if $job }}
+  restartPolicy: Never
+  {{- if include "synthetic.sharded" . }}
+  subdomain: {{ include "synthetic.fullname" . }}
+  {{- end }}
+  {{- end }}
+  # The turns in flight, then a last scrape, then the process ends.
+  terminationGracePeriodSeconds: {{ add .Values.shutdownTimeoutSeconds 5 }}
+  securityContext:
+    {{- include "synthetic.podSecurityContext" . | nindent 4 }}
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.extraInitContainers }}
+  initContainers:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: synthetic
+      image: {{ include "synthetic.image" (list .Values.image .Chart.AppVersion) }}
+      imagePullPolicy: {{ .Values.image.pullPolicy }}
+      args:
+        {{- include "synthetic.args" . | nindent 8 }}
+      {{- with .Values.env }}
+      env:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .Values.envFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- if not $job }}
+      ports:
+        - name: http
+          containerPort: {{ .Values.port }}
+          protocol: TCP
+      livenessProbe:
+        {{- include "synthetic.probe" (list . "/-/healthy" .Values.livenessProbe) | nindent 8 }}
+      readinessProbe:
+        {{- include "synthetic.probe" (list . "/-/ready" .Values.readinessProbe) | nindent 8 }}
+      {{- else if include "synthetic.sharded" . }}
+      ports:
+        - name: barrier
+          containerPort: {{ .Values.study.barrier.port }}
+          protocol: TCP
+      {{- end }}
+      resources:
+        {{- toYaml .Values.resources | nindent 8 }}
+      securityContext:
+        {{- toYaml .Values.securityContext | nindent 8 }}
+      volumeMounts:
+        {{- include "synthetic.volumeMounts" . | nindent 8 }}
+    {{- with .Values.extraContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+    {{- include "synthetic.volumes" . | nindent 4 }}
+  {{- include "synthetic.scheduling" . | trim | nindent 2 }}
+{{- end -}}

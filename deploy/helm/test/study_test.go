@@ -1,0 +1,92 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+)
+
+// TestShardsFindTheBarrier follows the address that the pods are given: its host is
+// that of pod 0 within the headless Service, its port is the pods' and the
+// policy's, and the policy lets in the shards and nobody else.
+func TestShardsFindTheBarrier(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml")
+	job := into[batch.Job](t, one(t, objects, "Job"))
+	service := into[core.Service](t, one(t, objects, "Service"))
+	pod := job.Spec.Template
+	container := pod.Spec.Containers[0]
+	port := container.Ports[0].ContainerPort
+
+	// Kubernetes calls the pods of an Indexed Job JOB-INDEX.
+	want := fmt.Sprintf("--barrier=http://%s-0.%s:%d", job.Name, service.Name, port)
+	if !slices.Contains(container.Args, want) {
+		t.Errorf("arguments %q, want %q", container.Args, want)
+	}
+	if pod.Spec.Subdomain != service.Name || service.Spec.ClusterIP != core.ClusterIPNone || !service.Spec.PublishNotReadyAddresses {
+		t.Errorf("subdomain %q of Service %q, %+v", pod.Spec.Subdomain, service.Name, service.Spec)
+	}
+	if *job.Spec.Completions != 4 || *job.Spec.Parallelism != 4 || *job.Spec.CompletionMode != batch.IndexedCompletion {
+		t.Errorf("not four shards at a time: %+v", job.Spec)
+	}
+	ingress := into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Ingress
+	if len(ingress) != 1 || len(ingress[0].From) != 1 || ingress[0].Ports[0].Port.StrVal != container.Ports[0].Name {
+		t.Fatalf("the policy lets in %+v", ingress)
+	}
+	if from := ingress[0].From[0]; from.NamespaceSelector != nil || !matches(t, from.PodSelector, pod.Labels) {
+		t.Errorf("the policy keeps the shards out: %+v", from)
+	}
+}
+
+func TestAStudyNeedsJobsByIndex(t *testing.T) {
+	_, errs, err := helm(t, "--values="+chartDir+"/ci/study-values.yaml", "--kube-version=1.28.3")
+	if want := "takes Kubernetes 1.29, and this is v1.28.3"; err == nil || !strings.Contains(errs, want) {
+		t.Errorf("%v\n%s\nwant %q", err, errs, want)
+	}
+}
+
+func TestTheBarrierOverTLS(t *testing.T) {
+	args := podsOf(t, render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.barrier.tls=true")).Spec.Containers[0].Args
+	for _, want := range []string{"--barrier=https://rel-synthetic-0.rel-synthetic:8471", "--barrier.tls-cert=/etc/synthetic-barrier/tls.crt"} {
+		if !slices.Contains(args, want) {
+			t.Errorf("arguments %q, want %q", args, want)
+		}
+	}
+}
+
+// TestAStudyAloneNeedsNoBarrier: one pod has nobody to meet.
+func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/alone-values.yaml")
+	if has(objects, "Service") || has(objects, "NetworkPolicy") || has(objects, "PersistentVolumeClaim") {
+		t.Errorf("got %d resources, want no Service, no policy and no claim", len(objects))
+	}
+	if args := strings.Join(podsOf(t, objects).Spec.Containers[0].Args, " "); strings.Contains(args, "barrier") || strings.Contains(args, "shard") {
+		t.Errorf("arguments %q", args)
+	}
+}
+
+// TestResultsOutliveTheRelease: the claim is kept, takes writers on several nodes
+// just where there are several, and is what the pods mount.
+func TestResultsOutliveTheRelease(t *testing.T) {
+	for shards, want := range map[int]core.PersistentVolumeAccessMode{1: core.ReadWriteOnce, 3: core.ReadWriteMany} {
+		objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", fmt.Sprintf("--set=study.shards=%d", shards))
+		claim := into[core.PersistentVolumeClaim](t, one(t, objects, "PersistentVolumeClaim"))
+		if claim.Annotations["helm.sh/resource-policy"] != "keep" || !slices.Equal(claim.Spec.AccessModes, []core.PersistentVolumeAccessMode{want}) {
+			t.Errorf("%d shards: %v, %v", shards, claim.Annotations, claim.Spec.AccessModes)
+		}
+		pod := podsOf(t, objects).Spec
+		if !slices.ContainsFunc(pod.Volumes, func(v core.Volume) bool {
+			return v.Name == "results" && v.PersistentVolumeClaim.ClaimName == claim.Name
+		}) {
+			t.Errorf("%d shards: no volume of claim %s", shards, claim.Name)
+		}
+	}
+	mine := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=study.results.existingClaim=mine")
+	if has(mine, "PersistentVolumeClaim") {
+		t.Error("a claim of the user's, and another beside it")
+	}
+}

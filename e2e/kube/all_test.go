@@ -1,0 +1,28 @@
+package kube
+
+import "testing"
+
+// TestCluster starts one cluster for all that follows. Each test has a namespace of its
+// own; a new one is a line here.
+func TestCluster(t *testing.T) {
+	t.Cleanup(func() { checkNothingRuns(t) })
+	c := startCluster(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *cluster, string)
+	}{
+		{"admission", testRestricted},
+		{"kinds", testEveryKindIsAccepted},
+		{"drift", testSecondApplyChangesNothing},
+		{"chart", testChart},
+		{"job", testIndexedJob},
+		{"study", testStudy},
+		{"shards", testShards},
+		{"discovery", testDiscovery},
+		{"rolling", testPodsRoll},
+		{"scaling", testScale},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c, c.namespace(t, test.name)) })
+	}
+	c.checkNoPodIsLeft(t)
+}

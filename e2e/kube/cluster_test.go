@@ -1,0 +1,256 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// cluster is a running cluster of one node.
+type cluster struct {
+	servers
+	*kubernetes.Clientset
+	dynamic dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
+	// warnings are what the API server said to who applies.
+	warnings *warnings
+}
+
+func (s servers) client(t *testing.T, user string) *kubernetes.Clientset {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig(t, user))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// startCluster returns a cluster whose node is ready, with the custom resources that the
+// chart and the discovery know.
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{servers: startServers(t), warnings: &warnings{}}
+	c.Clientset = c.client(t, "admin")
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig(t, "admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.WarningHandler = -1, c.warnings
+	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		t.Fatal(err)
+	}
+	c.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Discovery()))
+	c.applyResources(t)
+	c.provision(t)
+	await(t, patience, "the node", func() error {
+		node, err := c.CoreV1().Nodes().Get(t.Context(), nodeName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
+				return errors.New(condition.Message)
+			}
+		}
+		return nil
+	})
+	return c
+}
+
+// namespace makes a namespace in which nothing may run that is not restricted. It is
+// removed at the end of the test, and has to become empty.
+func (c *cluster) namespace(t *testing.T, name string) string {
+	t.Helper()
+	_, err := c.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.explain(t, name)
+		}
+		ctx := context.Background()
+		if err := c.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+		await(t, patience, "the end of namespace "+name, func() error {
+			_, err := c.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return fmt.Errorf("it is still there: %v", err)
+		})
+	})
+	return name
+}
+
+// manager is the name under which apply writes.
+const manager = "e2e"
+
+// apply applies YAML documents on the server's side, and returns what is then there.
+func (c *cluster) apply(t *testing.T, namespace, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var applied []*unstructured.Unstructured
+	for _, object := range objects(t, text) {
+		got, err := c.applyObject(t.Context(), namespace, object, metav1.ApplyOptions{FieldManager: manager, Force: true})
+		if err != nil {
+			t.Fatalf("applying %s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+		applied = append(applied, got)
+	}
+	return applied
+}
+
+func (c *cluster) applyObject(ctx context.Context, namespace string, object *unstructured.Unstructured, options metav1.ApplyOptions) (*unstructured.Unstructured, error) {
+	client, err := c.resource(namespace, object)
+	if err != nil {
+		return nil, err
+	}
+	return client.Apply(ctx, object.GetName(), object, options)
+}
+
+// resource finds the client of an object's kind; an object that names no namespace is
+// taken to be of the given one.
+func (c *cluster) resource(namespace string, object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+	kind := object.GroupVersionKind()
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) { // a custom resource that is new
+		c.mapper.Reset()
+		mapping, err = c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+		return c.dynamic.Resource(mapping.Resource), nil
+	}
+	if object.GetNamespace() != "" {
+		namespace = object.GetNamespace()
+	}
+	return c.dynamic.Resource(mapping.Resource).Namespace(namespace), nil
+}
+
+// objects reads YAML documents.
+func objects(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := documents.Decode(object); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("reading YAML: %v\n%s", err, text)
+		}
+		if len(object.Object) > 0 {
+			all = append(all, object)
+		}
+	}
+}
+
+// pods returns the pods of a selector that are not on their way out, by name.
+func (c *cluster) pods(ctx context.Context, namespace, selector string) ([]corev1.Pod, error) {
+	list, err := c.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return nil, err
+	}
+	var living []corev1.Pod
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			living = append(living, pod)
+		}
+	}
+	return living, nil
+}
+
+// awaitPods waits until exactly n pods are there, all of them ready, and returns them.
+func (c *cluster) awaitPods(t *testing.T, namespace, selector string, n int) []corev1.Pod {
+	t.Helper()
+	var pods []corev1.Pod
+	await(t, patience, fmt.Sprintf("%d pods with %s", n, selector), func() error {
+		list, err := c.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return err
+		}
+		pods = list.Items
+		var ready int
+		for _, pod := range pods {
+			if isReady(pod) {
+				ready++
+			}
+		}
+		if len(pods) != n || ready != n {
+			return fmt.Errorf("%d pods, %d of them ready", len(pods), ready)
+		}
+		return nil
+	})
+	return pods
+}
+
+func isReady(pod corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// log returns what a pod's containers have written, as the kubelet keeps it.
+func (c *cluster) log(t *testing.T, pod corev1.Pod) string {
+	t.Helper()
+	return readLogs(t, c.logs, pod)
+}
+
+// explain logs what a failed test's namespace has.
+func (c *cluster) explain(t *testing.T, namespace string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	list, err := c.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	for _, pod := range list.Items {
+		t.Logf("pod %s: %s %s", pod.Name, pod.Status.Phase, pod.Status.Message)
+		for _, s := range pod.Status.ContainerStatuses {
+			t.Logf("  container %s: %v, restarts %d, last %v", s.Name, s.State, s.RestartCount, s.LastTerminationState)
+		}
+		t.Log(c.log(t, pod))
+	}
+	events, err := c.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	var lines []string
+	for _, e := range events.Items {
+		lines = append(lines, fmt.Sprintf("%s %s: %s", e.InvolvedObject.Name, e.Reason, e.Message))
+	}
+	t.Logf("events:\n%s", strings.Join(lines, "\n"))
+}

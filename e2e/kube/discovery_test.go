@@ -1,0 +1,118 @@
+package kube
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// pool is an InferencePool of the pods of a simulated deployment. Nothing here routes to
+// it: there is no endpoint picker.
+func pool(name string) string {
+	return fmt.Sprintf(`
+apiVersion: inference.networking.k8s.io/v1
+kind: InferencePool
+metadata: {name: %[1]s}
+spec:
+  selector: {matchLabels: {app: %[1]s}}
+  targetPorts: [{number: 8000}]
+  endpointPickerRef: {name: %[1]s-picker, port: {number: 9002}}
+`, name)
+}
+
+// discovering is a prober that finds what it talks to in its namespace. Discovery is a
+// group of its configuration, in YAML's flow style.
+func discovering(namespace, discovery string) string {
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: prober}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: prober}
+rules:
+  - {apiGroups: [""], resources: [pods, services], verbs: [get, list, watch]}
+  - {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [get, list, watch]}
+  - {apiGroups: [inference.networking.k8s.io], resources: [inferencepools], verbs: [get, list, watch]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: prober}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: prober}
+subjects: [{kind: ServiceAccount, name: prober, namespace: %[1]s}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: prober}
+data:
+  synthetic.yml: |
+    discovery: [%[2]s]
+    workloads:
+      - {name: short, prompt_tokens: 50, max_output_tokens: 8, turns: {min: 1, max: 1}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
+    traffic:
+      - {targets: "*", workload: short, arrival: {process: constant, rate: 0.5}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: prober}
+spec:
+  selector: {matchLabels: {app: prober}}
+  template:
+    metadata: {labels: {app: prober}}
+    spec:
+      serviceAccountName: prober
+      terminationGracePeriodSeconds: 5
+      volumes: [{name: config, configMap: {name: prober}}]%[3]s
+          image: synthetic
+          args: [run, --config.file=/etc/synthetic/synthetic.yml, "--web.listen-address=:9877", --shutdown.timeout=3s]
+          volumeMounts: [{name: config, mountPath: /etc/synthetic}]
+          readinessProbe: {httpGet: {path: /-/ready, port: 9877}, periodSeconds: 1}
+`, namespace, discovery, restricted)
+}
+
+// testDiscovery lets a prober find the pods of an InferencePool, with the rights of its
+// own service account: they scale from four to forty and back and are all replaced, and
+// each time it talks to those that are there, and has no series of any other.
+func testDiscovery(t *testing.T, c *cluster, namespace string) {
+	c.apply(t, namespace, simulated("pool", 4)+"---"+pool("pool"))
+	c.apply(t, namespace, discovering(namespace, `{name: replicas, preset: inferencepool}`))
+	prober := c.awaitPods(t, namespace, "app=prober", 1)[0].Status.PodIP
+	for _, n := range []int{4, 40, 4} {
+		c.scale(t, namespace, "pool", n)
+		c.awaitTargets(t, prober, c.awaitPods(t, namespace, "app=pool", n))
+	}
+	c.patch(t, namespace, "pool", `{"spec":{"template":{"metadata":{"annotations":{"rolled":"once"}}}}}`)
+	c.awaitRollout(t, namespace, "pool")
+	c.awaitTargets(t, prober, c.awaitPods(t, namespace, "app=pool", 4))
+}
+
+// awaitTargets waits until a prober has held a good turn with each of the pods, and has
+// series of no other.
+func (c *cluster) awaitTargets(t *testing.T, prober string, pods []corev1.Pod) {
+	t.Helper()
+	await(t, patience, fmt.Sprintf("turns with %d pods", len(pods)), func() error {
+		got, err := turns(t.Context(), prober+":9877")
+		if err != nil {
+			return err
+		}
+		names := slices.Sorted(maps.Keys(got))
+		if len(names) != len(pods) {
+			return fmt.Errorf("it has %d targets: %v", len(names), names)
+		}
+		for _, pod := range pods {
+			i := slices.IndexFunc(names, func(name string) bool { return strings.Contains(name, pod.Name) })
+			if i < 0 {
+				return fmt.Errorf("pod %s is none of its targets: %v", pod.Name, names)
+			}
+			if n := got[names[i]]; n.ended-n.failed < 1 {
+				return fmt.Errorf("no turn with %s has succeeded yet", pod.Name)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,51 @@
+package kube
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// testSecondApplyChangesNothing applies what the chart renders twice on the server's
+// side: what defaults change must not look like drift to who applies it from a
+// repository every few minutes.
+func testSecondApplyChangesNothing(t *testing.T, c *cluster, namespace string) {
+	rendered := c.render(t, namespace, "drift", "--values="+chart+"/ci/full-values.yaml", "--no-hooks", "--set=replicaCount=0")
+	first := map[string]string{}
+	for _, object := range c.apply(t, namespace, rendered) {
+		first[key(object)] = written(t, object)
+	}
+	if len(first) < 8 {
+		t.Errorf("the chart with all its parts is %d objects", len(first))
+	}
+	for _, object := range c.apply(t, namespace, rendered) {
+		if got := written(t, object); got != first[key(object)] {
+			t.Errorf("a second apply changed %s:\n%s\nbefore:\n%s", key(object), got, first[key(object)])
+		}
+	}
+}
+
+func key(object *unstructured.Unstructured) string { return object.GetKind() + " " + object.GetName() }
+
+// written is what an apply would change: the generation of what is wanted, and which
+// fields the manager owns since when. What controllers report of it changes all the time.
+func written(t *testing.T, object *unstructured.Unstructured) string {
+	t.Helper()
+	var own []metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		if entry.Manager == manager {
+			own = append(own, entry)
+		}
+	}
+	if len(own) != 1 {
+		t.Errorf("%s has %d entries of the manager %q, want 1", key(object), len(own), manager)
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("generation %d, fields %s", object.GetGeneration(), text)
+}

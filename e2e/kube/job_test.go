@@ -1,0 +1,125 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// indexed is a Job of pods that know their number and, through a headless Service, each
+// other. Container is more fields of what each runs, with $JOB_COMPLETION_INDEX set.
+func indexed(name string, completions int, container string) string {
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec:
+  clusterIP: None
+  publishNotReadyAddresses: true
+  selector: {batch.kubernetes.io/job-name: %[1]s}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: %[1]s}
+spec:
+  completionMode: Indexed
+  completions: %[2]d
+  parallelism: %[2]d
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      subdomain: %[1]s
+      volumes: [{name: results, emptyDir: {}}]%[4]s
+          volumeMounts: [{name: results, mountPath: /results}]
+%[3]s
+`, name, completions, indent(container), restricted)
+}
+
+func indent(text string) string {
+	return "          " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n          ")
+}
+
+// awaitJob waits until a Job has succeeded.
+func (c *cluster) awaitJob(t *testing.T, namespace, name string) {
+	t.Helper()
+	await(t, patience, "the Job "+name, func() error {
+		job, err := c.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, condition := range job.Status.Conditions {
+			if condition.Type == batchv1.JobFailed && condition.Status == "True" {
+				t.Fatalf("the Job %s failed: %s", name, condition.Message)
+			}
+			if condition.Type == batchv1.JobComplete && condition.Status == "True" {
+				return nil
+			}
+		}
+		return fmt.Errorf("%d of its pods are active, %d have succeeded", job.Status.Active, job.Status.Succeeded)
+	})
+}
+
+// testIndexedJob runs three pods beside each other, each of which writes its number.
+func testIndexedJob(t *testing.T, c *cluster, namespace string) {
+	c.apply(t, namespace, indexed("shards", 3, `
+image: host
+command: [sh, -c, 'echo "shard $JOB_COMPLETION_INDEX of 3 on $(hostname)"']
+`))
+	c.awaitJob(t, namespace, "shards")
+	pods, err := c.pods(t.Context(), namespace, "batch.kubernetes.io/job-name=shards")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	for _, pod := range pods {
+		got[c.log(t, pod)] = true
+	}
+	for i := range 3 {
+		if want := fmt.Sprintf("main: shard %d of 3 on shards-%d\n", i, i); !got[want] {
+			t.Errorf("no pod wrote %q; they wrote %v", want, got)
+		}
+	}
+}
+
+// testShards sweeps a simulated deployment from the three pods of an Indexed Job, which
+// find shard 0 by its name in the Job's Service.
+func testShards(t *testing.T, c *cluster, namespace string) {
+	c.apply(t, namespace, simulated("chat", 2))
+	c.awaitPods(t, namespace, "app=chat", 2)
+	c.apply(t, namespace, indexed("sweep", 3, `
+image: synthetic
+args:
+  - sweep
+  - --base-url=http://chat.`+namespace+`.svc:8000/v1
+  - --concurrency=6
+  - --duration=10s
+  - --warm-up=2s
+  - --output.dir=/results/shard
+  - --barrier.listen=:9879
+  - --barrier=http://sweep-0.sweep.`+namespace+`.svc:9879
+env:
+  - {name: SYNTHETIC_SHARDS, value: "3"}
+  - {name: SYNTHETIC_BARRIER_TOKEN, value: a-token-that-nobody-else-has-and-is-long}
+`))
+	c.awaitJob(t, namespace, "sweep")
+	pods, err := c.pods(t.Context(), namespace, "batch.kubernetes.io/job-name=sweep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods {
+		index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
+		log := c.log(t, pod)
+		for _, want := range []string{", 0 failed, ", "this is the part of shard " + index + " of 3;"} {
+			if !strings.Contains(log, want) {
+				t.Errorf("shard %s did not write %q:\n%s", index, want, log)
+			}
+		}
+	}
+	if len(pods) != 3 {
+		t.Errorf("the Job has %d pods", len(pods))
+	}
+}

@@ -1,0 +1,123 @@
+package kube
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// restricted is what a pod needs that may run where pod security is enforced.
+const restricted = `
+      securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
+      containers:
+        - name: main
+          securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}`
+
+// simulated is a deployment of an LLM that is not there, with a headless Service and
+// one with an address, both of which have its name. Flags are of "synthetic simulate".
+func simulated(name string, replicas int, flags ...string) string {
+	args := ""
+	for _, flag := range flags {
+		args += fmt.Sprintf("\n            - %q", flag)
+	}
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s}
+spec:
+  selector: {app: %[1]s}
+  ports: [{name: http, port: 8000}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: %[1]s-pods}
+spec:
+  clusterIP: None
+  selector: {app: %[1]s}
+  ports: [{name: http, port: 8000}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %[1]s}
+spec:
+  replicas: %[2]d
+  selector: {matchLabels: {app: %[1]s}}
+  template:
+    metadata: {labels: {app: %[1]s}}
+    spec:
+      terminationGracePeriodSeconds: 5%[4]s
+          image: synthetic
+          args:
+            - simulate
+            - --web.listen-address=:8000
+            - --answer-tokens=8
+            - --inter-token=5ms
+            - --first-token=20ms%[3]s
+          ports: [{name: http, containerPort: 8000}]
+          readinessProbe: {httpGet: {path: /health, port: http}, periodSeconds: 1}
+`, name, replicas, args, restricted)
+}
+
+// testPodsRoll replaces sixteen pods: each new one has an address that none had before,
+// and the EndpointSlices follow.
+func testPodsRoll(t *testing.T, c *cluster, namespace string) {
+	c.apply(t, namespace, simulated("pool", 16))
+	before := addresses(c.awaitPods(t, namespace, "app=pool", 16))
+	c.awaitEndpoints(t, namespace, "pool-pods", before)
+	c.patch(t, namespace, "pool", `{"spec":{"template":{"metadata":{"annotations":{"rolled":"once"}}}}}`)
+	c.awaitRollout(t, namespace, "pool")
+	after := addresses(c.awaitPods(t, namespace, "app=pool", 16))
+	for _, address := range after {
+		if slices.Contains(before, address) {
+			t.Errorf("the address %s had another pod before", address)
+		}
+	}
+	c.awaitEndpoints(t, namespace, "pool-pods", after)
+}
+
+// testScale goes from four pods to forty and back, and leaves no endpoint of those that went.
+func testScale(t *testing.T, c *cluster, namespace string) {
+	c.apply(t, namespace, simulated("pool", 4))
+	for _, n := range []int{4, 40, 4} {
+		c.scale(t, namespace, "pool", n)
+		c.awaitEndpoints(t, namespace, "pool-pods", addresses(c.awaitPods(t, namespace, "app=pool", n)))
+	}
+}
+
+// addresses returns the pods' addresses in order.
+func addresses(pods []corev1.Pod) []string {
+	var all []string
+	for _, pod := range pods {
+		all = append(all, pod.Status.PodIP)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// awaitEndpoints waits until a Service's ready endpoints are exactly the addresses.
+func (c *cluster) awaitEndpoints(t *testing.T, namespace, service string, want []string) {
+	t.Helper()
+	await(t, patience, "the endpoints of "+service, func() error {
+		list, err := c.DiscoveryV1().EndpointSlices(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: discoveryv1.LabelServiceName + "=" + service})
+		if err != nil {
+			return err
+		}
+		var got []string
+		for _, slice := range list.Items {
+			for _, endpoint := range slice.Endpoints {
+				if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
+					got = append(got, endpoint.Addresses...)
+				}
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("they are %v, want %v", got, want)
+		}
+		return nil
+	})
+}

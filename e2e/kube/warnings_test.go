@@ -1,0 +1,29 @@
+package kube
+
+import "sync"
+
+// warnings collects what the API server warns of.
+type warnings struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// HandleWarningHeader takes a warning from the client.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, text)
+}
+
+func (w *warnings) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.all)
+}
+
+// since returns the warnings after the first n.
+func (w *warnings) since(n int) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all[n:]
+}

@@ -1,0 +1,35 @@
+# What the scripts of the end-to-end tests share. $cache is where things are kept, and
+# $started when the script began.
+# shellcheck shell=bash
+
+say() { printf 'e2e: %6.1fs  %s\n' "$(elapsed)" "$*" >&2; }
+elapsed() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
+die() {
+	say "FAILED: $*"
+	exit 1
+}
+
+# need COMMAND PACKAGE: makes sure that a tool is there.
+need() {
+	command -v "$1" >/dev/null && return
+	say "installing $2 for $1"
+	command -v apt-get >/dev/null || die "$1 is missing and there is no apt-get: install $2"
+	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$2"; } >&2 ||
+		die "$1 is missing and apt-get could not install $2: install it by hand"
+}
+
+# once NAME INPUT COMMAND...: runs the command unless it succeeded before with
+# the same input, a text that names everything the result depends on.
+once() {
+	local name=$1 stamp=$cache/$1.done input=$2
+	shift 2
+	[[ -f $stamp && $(<"$stamp") == "$input" ]] && return
+	say "$*"
+	"$@" >"$cache/$name.log" 2>&1 || {
+		tail -n 40 "$cache/$name.log" >&2
+		die "$* (the whole output is in $cache/$name.log)"
+	}
+	printf '%s' "$input" >"$stamp"
+}
+
+hash_of() { cat "$@" | sha256sum | cut -d' ' -f1; }

@@ -1,0 +1,97 @@
+package sidecar
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mount lays files out as Kubernetes does: each a link through ..data, which a
+// new version replaces.
+type mount struct {
+	dir     string
+	version int
+}
+
+func (m *mount) write(t *testing.T, files map[string]string) {
+	t.Helper()
+	m.version++
+	data := fmt.Sprintf("..v%d", m.version)
+	if err := os.Mkdir(filepath.Join(m.dir, data), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(m.dir, data, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(m.dir, name)); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+	}
+	next := filepath.Join(m.dir, "..next")
+	if err := os.Symlink(data, next); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, filepath.Join(m.dir, "..data")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func configOf(targets ...string) string {
+	text := "targets:\n"
+	for _, name := range targets {
+		text += fmt.Sprintf("  - {name: %s, base_url: 'http://%s.example/v1'}\n", name, name)
+	}
+	return text
+}
+
+// TestAChangedFileIsLoaded: once for each change, of the file or of one beside
+// it, and a file with mistakes changes nothing.
+func TestAChangedFileIsLoaded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mount{dir: t.TempDir()}
+		m.write(t, map[string]string{"synthetic.yml": configOf("a")})
+		s, err := New(Options{ConfigFile: filepath.Join(m.dir, "synthetic.yml"), AutoReload: 15 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Load(); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.followFile(ctx, nil) }()
+
+		for _, step := range []struct {
+			what    string
+			files   map[string]string
+			loads   bool
+			targets int
+		}{
+			{"nothing", nil, false, 1},
+			{"a second target", map[string]string{"synthetic.yml": configOf("a", "b")}, true, 2},
+			{"a mistake", map[string]string{"synthetic.yml": "targets: 1"}, false, 2},
+			{"the mistake is away", map[string]string{"synthetic.yml": configOf("a", "b")}, true, 2},
+			{"a file beside it", map[string]string{"synthetic.yml": configOf("a", "b"), "talk.jsonl": "{}"}, true, 2},
+		} {
+			if step.files != nil {
+				m.write(t, step.files)
+			}
+			before := s.base
+			time.Sleep(20 * time.Second)
+			synctest.Wait()
+			if loaded := s.base != before; loaded != step.loads || len(s.base.Targets) != step.targets {
+				t.Errorf("%s: loaded = %v with %d targets, want %v with %d", step.what, loaded, len(s.base.Targets), step.loads, step.targets)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
