@@ -81,7 +81,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
-	f.report(e, run)
+	writeReport(e, f.dir, run)
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)
 		return errInterrupted
@@ -128,13 +128,13 @@ func parseResolution(text string) (float64, error) {
 	return v, nil
 }
 
-// report writes the report beside the run. What cannot be reported is no
+// writeReport writes the report beside the run. What cannot be reported is no
 // failure of the sweep: the run is whole, and "synthetic report" can try again.
-func (f *sweepFlags) report(e env, run *runfile.Run) {
+func writeReport(e env, beside string, run *runfile.Run) {
 	if len(run.Results) == 0 {
 		return
 	}
-	dir := filepath.Join(f.dir, "report")
+	dir := filepath.Join(beside, "report")
 	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err == nil {
 		err = reports.Write(dir, files)
@@ -178,6 +178,9 @@ func finishedLine(r runfile.Result, notReached string) string {
 		line += ", not reached: " + notReached
 	} else if r.Verdict != nil {
 		line += ", " + r.Verdict.Words(r.Verdict.Lost)
+	}
+	if limit := r.Limit(); limit != "" {
+		line += ": " + limit
 	}
 	if r.Why != "" {
 		line += "; ended early, " + r.Why

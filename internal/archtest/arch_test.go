@@ -74,6 +74,7 @@ func allowed() map[string][]string {
 		"internal/study/estimate": {"internal/study/sample"},
 		"internal/study/runfile":  {"internal/atomicfile", "internal/probe", "internal/sketch", "internal/slo", "internal/study/sample", "internal/turnlog"},
 		"internal/study/judge":    {"internal/study/runfile"},
+		"internal/study/merge":    {"internal/study/judge", "internal/study/runfile", "internal/turnlog"},
 		"internal/study/figures":  {"internal/markdown", "internal/probe", "internal/sketch", "internal/slo", "internal/study/estimate", "internal/study/judge", "internal/study/runfile", "internal/study/sample", "internal/turnlog"},
 		"internal/study/analysis": {"internal/study/figures", "internal/study/runfile"},
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},

@@ -26,6 +26,9 @@ const (
 // and what helps: such a result proves nothing of its level, and is compared
 // with none. "" when it did, or when the file does not tell.
 func (r *Run) NotReached(x Result) string {
+	if x.Unreached != "" {
+		return x.Unreached
+	}
 	carried, asked, ok := r.load(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
@@ -62,7 +65,11 @@ func (r *Run) load(x Result) (carried, asked float64, ok bool) {
 		n, bad := b.Ended()
 		ended, failed = ended+n, failed+bad
 	}
-	return held / seconds, x.Level, known && seconds > 0 && failed*refusedShare <= ended
+	asked = x.Level
+	if s := r.Shard; s != nil {
+		asked = s.slots(x.Level)
+	}
+	return held / seconds, asked, known && seconds > 0 && failed*refusedShare <= ended
 }
 
 // thinkless reports a workload of which a conversation always has a turn in

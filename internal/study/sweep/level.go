@@ -177,11 +177,7 @@ func (l *level) fill(r *runfile.Result, end *ending) {
 	r.Snapshots, r.Tail = l.sink.snapshots()
 	l.scraper.attach(r.Snapshots)
 	r.Verdict = end.verdict
-	switch judged := l.sink.judgedTurns(l.watcher.Judge); {
-	case r.Verdict != nil || end.state != runfile.Complete || len(l.plan.SLOs) == 0:
-	case r.Spoiled() || l.sweep.run.NotReached(*r) != "":
-		r.Verdict = l.watcher.Open(judged)
-	default:
-		r.Verdict = l.watcher.Measured(judged)
+	if r.Verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
+		r.Verdict = l.watcher.Conclude(l.sweep.run, *r)
 	}
 }

@@ -67,10 +67,8 @@ func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if judged := s.Plan.judge(); r.Verdict != nil && !step.GaveUp() {
-			if step.Verdict = judged.Measured(judged.TurnsOf(step)); step.Spoiled() || s.run.NotReached(step) != "" {
-				step.Verdict = judged.Open(judged.TurnsOf(step))
-			}
+		if r.Verdict != nil && !step.GaveUp() {
+			step.Verdict = s.Plan.judge().Conclude(s.run, step)
 		}
 		out = append(out, step)
 	}
