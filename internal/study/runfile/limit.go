@@ -10,11 +10,13 @@ const (
 	throttledShare = 1 - ReachedShare
 )
 
+// remedy is what helps a prober that is the limit.
+const remedy = "give it more CPU, or share the load among more processes (--shards)"
+
 // Limit says that the prober or its machine was the limit, by how much, and what
 // helps: what was measured then says nothing of the deployment's capacity. "" when
 // they were not.
 func (r Result) Limit() string {
-	const remedy = "give it more CPU, or share the load among more processes (--shards)"
 	if r.Throttled != nil && *r.Throttled > throttledShare {
 		return fmt.Sprintf("the CPU limit of its cgroup kept the prober from running for %.0f%% of the time; %s", 100**r.Throttled, remedy)
 	}

@@ -88,7 +88,7 @@ func (r *Run) belowRate(x Result) string {
 			return "starts were skipped at max_concurrency, for the deployment does not keep up with them; raise it to see the queue, or measure lower rates"
 		}
 	}
-	return "the prober itself was late; give it more cores, or measure lower rates"
+	return "the prober itself was late; " + remedy
 }
 
 func (r *Run) belowConcurrency(x Result) string {
@@ -105,7 +105,7 @@ func (r *Run) belowConcurrency(x Result) string {
 		return fmt.Sprintf("at a start_rate of %g/s the level stands after %s, and the warm-up is %s; raise start_rate, or warm up longer",
 			*r.TargetRPS, inSeconds(ramp), inSeconds(r.WarmUpSeconds))
 	case lag > lateStarts.Seconds():
-		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; give it more cores, or fewer streams", inSeconds(lag))
+		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; %s", inSeconds(lag), remedy)
 	}
 	return "conversations did not follow each other at once; give the prober, or who writes the user's messages, more cores"
 }

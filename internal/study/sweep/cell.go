@@ -162,7 +162,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.run, level: s.Plan.Levels[c.Level]},
+		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p},
 	}
 	return l, func() {
 		client.Close()

@@ -287,15 +287,16 @@ type sighting struct {
 	share float64
 }
 
-// look sees the measurement of a level of a run.
-func (c *collector) look(now time.Time, run *runfile.Run, level float64) sighting {
+// look sees the measurement of a level of a run, of which soFar has what is not
+// counted here.
+func (c *collector) look(now time.Time, run *runfile.Run, soFar runfile.Result) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := sighting{
 		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0,
 	}
 	c.hold(0)
-	soFar := runfile.Result{Level: level, Tail: &c.tail}
+	soFar.Tail = &c.tail
 	for _, span := range c.spans {
 		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
 			soFar.Snapshots = append(soFar.Snapshots, span.carried(length))

@@ -199,7 +199,7 @@ func TestLookLeavesOutWhoLeft(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		c.Observe(ended(start, time.Second, 2*time.Second, probe.Success))
 		c.Observe(ended(start, time.Second, 9*time.Second, probe.UserCanceled))
-		if s := c.look(time.Now(), &runfile.Run{}, 1); s.Turns != 1 || s.Early != time.Second {
+		if s := c.look(time.Now(), &runfile.Run{}, runfile.Result{Level: 1}); s.Turns != 1 || s.Early != time.Second {
 			t.Errorf("%d turns, the first of them %s", s.Turns, s.Early)
 		}
 	})

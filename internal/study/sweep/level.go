@@ -28,6 +28,7 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
+	throttled     time.Duration // before the measurement, −1 where that is not known
 }
 
 // run measures the level and fills in the result. It returns when every turn
@@ -49,6 +50,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	end := l.measure(ctx, over)
 	l.sink.finish(time.Now())
+	r.Throttled = l.throttledShare(time.Now())
 	halt()
 	if end.state == runfile.Complete {
 		l.sweep.phase(PhaseDrain)
@@ -112,12 +114,33 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 func (l *level) begin() {
 	l.sweep.phase(PhaseMeasure)
 	l.watcher.began = time.Now()
+	l.throttled = l.sweep.throttled()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
 		l.sink.beginCounted(l.watcher.began, m.Snapshots, m.Conversations, l.scraper.edge)
 		return
 	}
 	l.sink.beginTimed(l.watcher.began, m.Snapshots, m.Snapshot)
+}
+
+// throttled is what Options say, −1 where they do not.
+func (s *sweep) throttled() time.Duration {
+	if s.Throttled != nil {
+		if d, ok := s.Throttled(); ok {
+			return d
+		}
+	}
+	return -1
+}
+
+// throttledShare is the share of the time since the measurement began.
+func (l *level) throttledShare(now time.Time) *float64 {
+	end := l.sweep.throttled()
+	if l.throttled < 0 || end < 0 {
+		return nil
+	}
+	share := (end - l.throttled).Seconds() / now.Sub(l.watcher.began).Seconds()
+	return &share
 }
 
 // measure waits until the measurement ends, and says why it did.
@@ -149,8 +172,9 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			}
 		case now := <-looks.C:
 			l.sink.records.flush()
-			l.sweep.tell(l.sink.look(now, l.sweep.run, l.value).Stats, now.Sub(l.watcher.began))
-			if end := l.watcher.look(now, l.sink); end != nil {
+			seen := l.sink.look(now, l.sweep.run, runfile.Result{Level: l.value, Throttled: l.throttledShare(now)})
+			l.sweep.tell(seen.Stats, now.Sub(l.watcher.began))
+			if end := l.watcher.look(now, l.sink, seen); end != nil {
 				return end
 			}
 		}

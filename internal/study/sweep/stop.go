@@ -19,8 +19,6 @@ type watcher struct {
 	judgement
 	plan    Plan
 	purpose purpose
-	run     *runfile.Run
-	level   float64
 	began   time.Time
 	history []sighting
 }
@@ -46,9 +44,8 @@ type ending struct {
 	targetLost bool
 }
 
-// look returns why to end now, or nil.
-func (w *watcher) look(now time.Time, c *collector) *ending {
-	seen := c.look(now, w.run, w.level)
+// look returns why to end now, or nil, by what the collector has seen.
+func (w *watcher) look(now time.Time, c *collector, seen sighting) *ending {
 	if seen.targetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
 		if seen.ours {

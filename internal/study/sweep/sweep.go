@@ -39,6 +39,9 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag watches how late this process is, while Run runs; nil means never.
 	Lag *lag.Monitor
+	// Throttled is how long the process' CPU limit has kept it from running so far;
+	// nil, or false, means that nobody knows.
+	Throttled func() (time.Duration, bool)
 	// Command runs the command of a switch; nil means RunCommand.
 	Command func(ctx context.Context, s Switch, env []string) error
 	// Progress is told where the sweep is, at every change and every second of
