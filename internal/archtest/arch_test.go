@@ -51,7 +51,7 @@ func allowed() map[string][]string {
 			"internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
 		},
 		"internal/sidecar/metrics": {
-			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/workload", "internal/serverside",
+			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {

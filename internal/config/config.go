@@ -40,6 +40,8 @@ type Config struct {
 	Jobs []sink.Job
 	// SLOs in the order of the file.
 	SLOs []slo.Objective
+	// Metrics says how much of the catalog /metrics has: native, classic or both.
+	Metrics string
 	// Changes are the declared change windows in the order of the file.
 	Changes []Change
 	// Answers is what alerts on answers are; Canary is nil where nothing is
@@ -146,6 +148,7 @@ func (b *builder) build(f file) *Config {
 		Targets: targets, Models: b.sets, ServerMetrics: b.serverMetrics(f.Targets, targets), SLOs: b.slos(f.SLOs, jobs),
 		Changes: b.changes(f.Changes), Alerting: b.alerting(f.Alerting), Tracing: b.tracing(f.Tracing), Prometheus: b.state(f.State),
 	}
+	c.Metrics = f.Metrics
 	c.Answers, c.Canary = b.answers(f.Answers, targets)
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {

@@ -23,6 +23,7 @@ type file struct {
 	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
+	Metrics    string         `yaml:"metrics" default:"both" enum:"native,classic,both"`
 	Tracing    Tracing        `yaml:"tracing" examples:"{url: \"http://collector:4318\"}"`
 	State      State          `yaml:"state" examples:"{prometheus: {url: \"http://prometheus:9090\"}}"`
 }

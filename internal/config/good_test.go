@@ -66,6 +66,7 @@ func TestMinimal(t *testing.T) {
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
+		Metrics: "both",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
 		SLOs:    objectives,
@@ -146,6 +147,7 @@ func TestEveryKey(t *testing.T) {
 	}
 	price := &workload.Price{Prompt: 0.5, Cached: 0.25, Output: 2}
 	want := &Config{
+		Metrics: "native",
 		Answers: slo.Page,
 		Canary: &Canary{
 			Directory: "testdata/good/canaries", Targets: []string{"gateway"}, Interval: 10 * time.Minute,
@@ -214,6 +216,7 @@ targets: [{name: chat, base_url: "http://a:8000/"}]
 workloads: [{turns: {max: 2}, think_time: {min: 5s}, timeouts: {total: 8s}}]
 slos: []
 `, &Config{
+		Metrics: "both",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},
@@ -225,6 +228,7 @@ targets: [{name: chat, base_url: "http://a:8000"}]
 workloads: [{turns: {min: 9}}]
 slos: []
 `, &Config{
+		Metrics: "both",
 		Targets: []target.Target{tg},
 		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
 		SLOs:    []slo.Objective{},

@@ -111,8 +111,11 @@ func labelsOf(name string) ([]string, bool) {
 	}
 	base, bucket := strings.CutSuffix(name, "_bucket")
 	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
-		if m.Name == base && bucket == (m.Kind == metrics.Histogram) {
+		switch {
+		case m.Name == base && bucket && m.Kind == metrics.Histogram:
 			return append(append(scraped, "le"), m.Labels...), true
+		case m.Name == name: // a histogram's is the native one
+			return append(scraped, m.Labels...), true
 		}
 	}
 	return nil, false

@@ -19,7 +19,7 @@ func functions(in Input) template.FuncMap {
 	objectives := in.SLOs
 	return template.FuncMap{
 		"turns": probe.TurnKinds, "turnName": turnName,
-		"quantiles": func() []float64 { return []float64{0.5, 0.95, 0.99} }, "statistic": metrics.Statistic,
+		"quantiles": func() []float64 { return []float64{0.5, 0.95, 0.99} }, "statistic": metrics.Statistic, "quantile": quantile,
 		"latencies": func(only ...slo.SLI) ([]latencyPanel, error) { return latencies(objectives, only) },
 		"promise":   promise,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
@@ -28,6 +28,12 @@ func functions(in Input) template.FuncMap {
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
 		"severity": in.Severity, "pages": in.Pages,
 	}
+}
+
+// quantile is one of a histogram by some labels, of whichever kind is stored: native
+// where there is one. selector is in braces, or "".
+func quantile(q float64, family, by, selector string) string {
+	return fmt.Sprintf("histogram_quantile(%[1]g, sum by (%[3]s) (rate(%[2]s%[4]s[$__rate_interval]))) or histogram_quantile(%[1]g, sum by (le, %[3]s) (rate(%[2]s_bucket%[4]s[$__rate_interval])))", q, family, by, selector)
 }
 
 // latency is one that is shown as quantiles.

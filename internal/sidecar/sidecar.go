@@ -248,6 +248,7 @@ func (s *Sidecar) apply(base *config.Config) error {
 	}
 	err = s.scheduler.Apply(jobs, func() {
 		s.inexact.Store(inexact)
+		s.recorder.SetMode(metrics.Mode(cfg.Metrics))
 		for _, j := range cfg.Jobs {
 			s.sinks.Add(j)
 		}

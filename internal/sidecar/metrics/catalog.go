@@ -23,6 +23,7 @@ const (
 // Names of labels.
 const (
 	LabelTarget   = "target"
+	LabelService  = "service"
 	LabelWorkload = "workload"
 	LabelTurn     = "turn"
 	LabelReason   = "reason"

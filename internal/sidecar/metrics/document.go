@@ -48,6 +48,7 @@ type documentValues struct {
 	SkipReasons     []string
 	Phases          []string
 	Buckets         []layout
+	Unread, Silent  []string
 	BadTurnInterval string
 	BadTurnKept     string
 	BadTurnsPerHour int
@@ -68,6 +69,7 @@ func documentData() documentValues {
 		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
 		Buckets:         layouts(),
+		Unread:          unread(), Silent: silent(),
 	}
 	v.Groups, v.Others = grouped(Catalog())
 	for _, m := range Catalog() {

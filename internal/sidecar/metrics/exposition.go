@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,18 +18,22 @@ import (
 // and sort each series anew, which of thousands of series that are known to be
 // right would be half the cost of a scrape.
 type exposition struct {
+	form
 	now      time.Time
 	families map[string]*dto.MetricFamily
 	window   sketch.Sketch
 }
 
-func newExposition(now time.Time, catalog []Metric) *exposition {
+func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
 	types := map[Kind]dto.MetricType{
 		Counter: dto.MetricType_COUNTER, Gauge: dto.MetricType_GAUGE,
 		Histogram: dto.MetricType_HISTOGRAM, Summary: dto.MetricType_SUMMARY,
 	}
-	e := &exposition{now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
+	e := &exposition{form: mode.form(), now: now, families: make(map[string]*dto.MetricFamily, len(catalog))}
 	for _, m := range catalog {
+		if slices.Contains(e.unread, m.Name) {
+			continue
+		}
 		e.families[m.Name] = &dto.MetricFamily{Name: &m.Name, Help: &m.Help, Type: types[m.Kind].Enum()}
 	}
 	return e
@@ -61,8 +66,15 @@ func (e *exposition) addAll(l labels, values ...value) {
 	}
 }
 
-// add adds a series to a counter or a gauge.
+// add adds a series to a counter or a gauge, unless the mode leaves it out.
 func (e *exposition) add(name string, l labels, v float64) {
+	if !e.leavesOut(name, v) {
+		e.keep(name, l, v)
+	}
+}
+
+// keep adds a series whatever it says.
+func (e *exposition) keep(name string, l labels, v float64) {
 	if f := e.families[name]; f != nil {
 		f.Metric = append(f.Metric, series(f.GetType(), l, v))
 	}
@@ -75,10 +87,10 @@ func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
 }
 
-// histogram adds a series of a histogram; none if nothing has made it yet.
-func (e *exposition) histogram(name string, l labels, h prometheus.Histogram) {
+// addHistogram adds a series of a histogram; none if nothing has made it yet.
+func (e *exposition) addHistogram(name string, l labels, h prometheus.Histogram) {
 	if f := e.families[name]; f != nil && h != nil {
-		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: written(h)})
+		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(written(h))})
 	}
 }
 
@@ -90,7 +102,7 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	if f == nil && beside == nil {
 		return
 	}
-	h := written(d.histogram)
+	h := e.histogram(written(d.histogram))
 	if f != nil {
 		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: h})
 	}
@@ -121,6 +133,14 @@ type labels []*dto.LabelPair
 func (l labels) with(name, value string) labels {
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
 	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
+}
+
+// of returns the labels and those of more.
+func (l labels) of(more map[string]string) labels {
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		l = l.with(name, more[name])
+	}
+	return l
 }
 
 // truth is 1 for true and 0 for false.

@@ -19,22 +19,23 @@ import (
 
 // Gather implements prometheus.Gatherer. Each job is read under one hold of its
 // lock, so its series agree with each other.
-func (r *Recorder) Gather() ([]*dto.MetricFamily, error) { return r.gather(Catalog()), nil }
+func (r *Recorder) Gather() ([]*dto.MetricFamily, error) { return r.gather(Catalog(), r.mode()), nil }
 
 // Only gathers some families; the others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
-	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog), nil })
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, Both), nil })
 }
 
-func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
-	e := newExposition(r.options.Now(), catalog)
+func (r *Recorder) gather(catalog []Metric, mode Mode) []*dto.MetricFamily {
+	e := newExposition(r.options.Now(), catalog, mode)
 	r.mu.RLock()
 	jobs := r.sortedJobs()
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
-		r.targets[name].gather(e, name)
+		l := labels{}.with(LabelTarget, name).of(r.targets[name].labels)
+		r.targets[name].gather(e, l)
 		if r.options.Throttled != nil {
-			e.add(Throttled, labels{}.with(LabelTarget, name), r.options.Throttled(name).Seconds())
+			e.add(Throttled, l, r.options.Throttled(name).Seconds())
 		}
 	}
 	e.addAll(nil, value{ConfigLastReloadSuccessful, r.reload.successful}, value{ConfigLastReloadSuccess, r.reload.lastSuccess})
@@ -42,7 +43,7 @@ func (r *Recorder) gather(catalog []Metric) []*dto.MetricFamily {
 	r.gatherProcess(e)
 	judged := &latest{}
 	for _, j := range jobs {
-		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload)
+		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload).of(own(j.info.Target))
 		if r.options.Heartbeat != nil {
 			// A job that was taken out and still drains has none.
 			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {
@@ -76,7 +77,7 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 	if r.options.Models != nil {
 		for target, m := range r.options.Models() {
-			e.addAll(labels{}.with(LabelTarget, target), value{ModelsProbed, float64(m.Probed)},
+			e.addAll(labels{}.with(LabelTarget, target).of(own(m.Target)), value{ModelsProbed, float64(m.Probed)},
 				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
 		}
 	}
@@ -125,7 +126,11 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
 		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
-		e.add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
+		add := e.add
+		if reason == probe.HTTP429 { // a rule waits for its first, and sums over reasons are never empty
+			add = e.keep
+		}
+		add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 	}
 	for _, reason := range probe.OwnFaults() {
 		e.add(TurnOwnFaults, l.with(LabelReason, string(reason)), t.outcomes[reason])
@@ -133,8 +138,8 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
 	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
 	e.distribution(TurnDuration, TurnDurationWindow, l, &t.duration)
-	e.histogram(AnswerTTFT, l, t.answer)
-	e.histogram(ITL, l, t.itl)
+	e.addHistogram(AnswerTTFT, l, t.answer)
+	e.addHistogram(ITL, l, t.itl)
 	if t.bad.current(e.now) {
 		e.add(BadTurn, l.with(LabelReason, t.bad.reason).with(LabelTraceID, t.bad.trace), t.bad.end)
 	}
@@ -157,11 +162,11 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 	for _, reason := range garble.Reasons() {
 		e.add(OddAnswers, l.with(LabelReason, string(reason)), j.odd[reason])
 	}
-	e.histogram(ConversationDuration, l, j.conversation)
-	e.histogram(ScheduleLag, l, j.lag)
-	e.histogram(ReadLag, l, j.readLag)
+	e.addHistogram(ConversationDuration, l, j.conversation)
+	e.addHistogram(ScheduleLag, l, j.lag)
+	e.addHistogram(ReadLag, l, j.readLag)
 	for i, phase := range Phases() {
-		e.histogram(PhaseDuration, l.with(LabelPhase, phase), j.phase[i])
+		e.addHistogram(PhaseDuration, l.with(LabelPhase, phase), j.phase[i])
 	}
 }
 

@@ -69,6 +69,7 @@ type Recorder struct {
 	jobs    map[probe.Key]*job
 	targets map[string]*targetSeries
 	reload  reload
+	scraped Mode
 	added   uint64 // configurations of jobs so far
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
@@ -170,6 +171,19 @@ func (r *Recorder) SetReload(ok bool, at time.Time) {
 	if ok {
 		r.reload = reload{successful: 1, lastSuccess: unixSeconds(at)}
 	}
+}
+
+// SetMode says what a scrape of Gather and Handler gets.
+func (r *Recorder) SetMode(m Mode) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.scraped = m
+}
+
+func (r *Recorder) mode() Mode {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.scraped
 }
 
 // sortedJobs are the jobs by target, then workload; the lock must be held.

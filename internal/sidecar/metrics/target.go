@@ -1,9 +1,11 @@
 package metrics
 
 import (
+	"maps"
 	"net/url"
 
 	"synthetic/internal/canary"
+	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
 )
@@ -11,6 +13,8 @@ import (
 // targetSeries is what is known of a target that has jobs.
 type targetSeries struct {
 	model, connection, url string
+	// labels are those of its own.
+	labels map[string]string
 	// server is what its own metrics say; nil unless they are read.
 	server *server
 	canary canarySeries
@@ -76,11 +80,25 @@ func (t *targetSeries) configure(info sink.Job) {
 	}
 	t.connection = string(info.Target.Connection)
 	t.url = address(info.Target.BaseURL)
+	t.labels = own(info.Target)
 	if !info.ServerMetrics {
 		t.server = nil
 	} else if t.server == nil {
 		t.server = &server{}
 	}
+}
+
+// own are the labels that a target's series have because its configuration says so.
+func own(t target.Target) map[string]string {
+	if t.Service == "" {
+		return t.Labels
+	}
+	all := maps.Clone(t.Labels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	all[LabelService] = t.Service
+	return all
 }
 
 // address is a URL without the parts that may hold a secret.
@@ -120,8 +138,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 }
 
 // gather shows the target. What is not known of its server has no series.
-func (t *targetSeries) gather(e *exposition, name string) {
-	l := labels{}.with(LabelTarget, name)
+func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	t.canary.gather(e, l)
 	s := t.server

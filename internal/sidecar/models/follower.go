@@ -48,6 +48,8 @@ type followed struct {
 
 // Listing is what is known of a target.
 type Listing struct {
+	// Target is the one that serves them.
+	Target target.Target
 	// Probed and LeftOut count models.
 	Probed, LeftOut int
 	// At is when the target last said what it serves; zero for never.
@@ -104,7 +106,7 @@ func (f *Follower) Listings() map[string]Listing {
 	out := map[string]Listing{}
 	for name, one := range f.sets {
 		models, left := one.set.Pick(one.listed)
-		out[name] = Listing{Probed: len(models), LeftOut: left, At: one.at}
+		out[name] = Listing{Target: one.set.Target, Probed: len(models), LeftOut: left, At: one.at}
 	}
 	return out
 }

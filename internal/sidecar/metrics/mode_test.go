@@ -1,0 +1,167 @@
+package metrics
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+)
+
+// TestNothingReadsTheUnread: what Native leaves out stands in no generated rule and on
+// no dashboard.
+func TestNothingReadsTheUnread(t *testing.T) {
+	files := slices.Concat(glob(t, "../../../alerts/*.yml"), glob(t, "../../../dashboards/*.json"))
+	if len(files) < 5 {
+		t.Fatalf("found only %q", files)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range unread() {
+			if regexp.MustCompile(family + `(_bucket|_sum|_count)?\b`).Match(text) {
+				t.Errorf("%s reads %s", file, family)
+			}
+		}
+	}
+	for _, family := range slices.Concat(unread(), silent()) {
+		if !slices.ContainsFunc(Catalog(), func(m Metric) bool { return m.Name == family }) {
+			t.Errorf("%s is not in the catalog", family)
+		}
+	}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestNativeIsCompact counts the series of a target with the default SLOs on which
+// everything happened but a failure and the phases of TLS and DNS.
+func TestNativeIsCompact(t *testing.T) {
+	r := NewRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
+	info := sink.Job{}
+	info.Target.Name, info.Workload.Name, info.Traffic.Rate = "east", "chat", 0.1
+	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
+		info.Objectives = append(info.Objectives, slo.Objective{Name: string(sli), SLI: sli, Threshold: time.Second, Objective: 0.99})
+	}
+	r.Add(info)
+	r.SetMode(Native)
+	for _, kind := range probe.TurnKinds() {
+		one := turn("east", kind, start, 420*time.Millisecond, 21*time.Millisecond, 12)
+		one.TraceID = "t"
+		one.Phases = probe.Phases{Connect: probe.Some(time.Millisecond), Headers: probe.Some(time.Millisecond), FirstEvent: probe.Some(time.Millisecond)}
+		run(r, one)
+	}
+	all := map[Mode]int{}
+	for _, mode := range []Mode{Native, Both} {
+		r.SetMode(mode)
+		families, err := r.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			for _, m := range f.Metric {
+				if hasLabel(m, LabelTarget) {
+					all[mode] += samples(m)
+				}
+				if mode == Native && m.Histogram != nil {
+					checkNative(t, f.GetName(), m.Histogram)
+					all[mode] -= samples(m) - 1 // one series
+				}
+			}
+		}
+	}
+	// A mature baseline has limits, which are NaN here: 4 × expected and 8 × detectable.
+	if all[Native]+12 > 120 || all[Native] < 60 || all[Both] < 380 {
+		t.Errorf("%d series in native and %d in both, want at most 108 of a young target, and 380 at least", all[Native], all[Both])
+	}
+	t.Logf("%d series in native, %d in both", all[Native], all[Both])
+}
+
+func hasLabel(m *dto.Metric, name string) bool {
+	return slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName() == name })
+}
+
+// checkNative holds that a histogram has native buckets alone, with the exemplars of
+// the classic ones.
+func checkNative(t *testing.T, family string, h *dto.Histogram) {
+	t.Helper()
+	if len(h.Bucket) > 0 || h.Schema == nil {
+		t.Errorf("%s has %d classic buckets in native, schema %v", family, len(h.Bucket), h.Schema)
+	}
+	if family == TTFT && len(h.Exemplars) != 1 {
+		t.Errorf("%s has %d exemplars, want that of its turn", family, len(h.Exemplars))
+	}
+}
+
+func TestClassicHasNoNativeBuckets(t *testing.T) {
+	r := scripted()
+	r.SetMode(Classic)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	histograms := 0
+	for _, f := range families {
+		for _, m := range f.Metric {
+			if h := m.Histogram; h != nil {
+				histograms++
+				if h.Schema != nil || h.PositiveSpan != nil || len(h.Bucket) == 0 {
+					t.Errorf("%s: schema %v, %d spans, %d buckets", f.GetName(), h.Schema, len(h.PositiveSpan), len(h.Bucket))
+				}
+			}
+		}
+	}
+	if histograms == 0 {
+		t.Error("no histogram was exported")
+	}
+}
+
+// TestOwnLabelsAreOnAllSeries of the target that has them, and on no other's.
+func TestOwnLabelsAreOnAllSeries(t *testing.T) {
+	r := scripted()
+	own := target.Target{Name: "east", Service: "chat", Labels: map[string]string{"team": "search"}}
+	var info sink.Job
+	info.Target, info.Workload.Name, info.ServerMetrics = own, "chat", true
+	r.Add(info)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			got := map[string]string{}
+			for _, l := range m.Label {
+				got[l.GetName()] = l.GetValue()
+			}
+			of := got[LabelTarget]
+			labeled := got[LabelService] == "chat" && got["team"] == "search"
+			if seen[of]++; labeled != (of == "east") {
+				t.Errorf("%s%v: has the labels of the target east: %t", f.GetName(), got, labeled)
+			}
+			if !slices.IsSortedFunc(m.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) }) {
+				t.Errorf("%s: labels out of order: %v", f.GetName(), m.Label)
+			}
+		}
+	}
+	if seen["east"] < 100 || seen["west"] < 100 {
+		t.Errorf("series: %v", seen)
+	}
+}
