@@ -21,6 +21,7 @@ import (
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 	"synthetic/internal/study/sweep"
 )
 
@@ -29,6 +30,7 @@ type sweepFlags struct {
 	line                 planLine
 	resume, findCapacity bool
 	resolution           string
+	shards               shardFlags
 }
 
 func addSweep(app *kingpin.Application) command {
@@ -40,14 +42,25 @@ flags that stand for one, which is printed. Example:
 Every finished level is on disk before it is reported; in the end run.json holds
 the whole sweep, for "synthetic report", and report/ a first report of it. Ctrl-C
 ends the sweep, and both hold what there is.
+
+Where one machine is not enough, several carry the load together. Each is given
+the same plan; the first serves a barrier that keeps them in step:
+  synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=0 \
+    --barrier.listen=:9878 --barrier.token-file=token
+  synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=1 \
+    --barrier=http://first:9878 --barrier.token-file=token
+and so on to --shard=3. Each has its part in DIR/shard-I, of which "synthetic
+report merge DIR/shard-*" makes the whole.
+
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
-deployment was not to be had, 2 when the plan or the directory cannot be used.`)
+deployment or a shard was not to be had, 2 when the plan or the directory cannot be used.`)
 	c.Flag("plan.file", "The plan file (see docs/reference/plan.md).").PlaceHolder("FILE").StringVar(&f.planFile)
 	f.line.add(c)
 	c.Flag("output.dir", "Directory for the results; new or empty, unless --resume. By default sweep-TIME, new, in the working directory.").PlaceHolder("DIR").StringVar(&f.dir)
 	c.Flag("resume", "Go on after the last finished level in the output directory.").BoolVar(&f.resume)
 	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
+	f.shards.add(c)
 	return command{c, f.run}
 }
 
@@ -69,19 +82,33 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	view := newSweepView(e)
-	run, err := sweep.Run(ctx, sweep.Options{
+	options := sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
 		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
-	})
+	}
+	leave, err := f.shards.join(&options, e.logger)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	run, err := sweep.Run(ctx, options)
 	view.clear()
-	if run == nil {
+	switch {
+	case run == nil && (errors.Is(err, shard.ErrAway) || ctx.Err() != nil):
+		return err // it was tried
+	case run == nil:
 		return usageError{err}
 	}
 	for _, c := range run.Capacities {
 		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
 	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
-	writeReport(e, f.dir, run)
+	if run.Shard == nil {
+		writeReport(e, f.dir, run)
+	} else {
+		fmt.Fprintf(e.stdout, "this is the part of shard %d of %d; synthetic report merge %s makes the whole of all parts\n",
+			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"))
+	}
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)
 		return errInterrupted
@@ -94,6 +121,10 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 func (f *sweepFlags) plan(e env) (sweep.Plan, error) {
 	if f.resume && f.dir == "" {
 		return sweep.Plan{}, usagef("--resume goes on with a sweep: name its directory, --output.dir=DIR")
+	}
+	var err error
+	if f.dir, err = f.shards.directory(f.dir); err != nil {
+		return sweep.Plan{}, err
 	}
 	f.dir = cmp.Or(f.dir, time.Now().UTC().Format("sweep-20060102T150405Z"))
 	if f.planFile != "" {

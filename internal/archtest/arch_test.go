@@ -80,8 +80,9 @@ func allowed() map[string][]string {
 		"internal/study/baseline": {"internal/sidecar/regression", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/sweep": {
 			"internal/atomicfile", "internal/load", "internal/probe", "internal/probe/lag", "internal/probe/target",
-			"internal/probe/workload", "internal/serverside", "internal/sketch", "internal/slo", "internal/study/judge", "internal/study/runfile", "internal/turnlog",
+			"internal/probe/workload", "internal/serverside", "internal/sketch", "internal/slo", "internal/study/judge", "internal/study/runfile", "internal/study/shard", "internal/turnlog",
 		},
+		"internal/study/shard":  {"internal/study/runfile"},
 		"internal/study/export": {"internal/probe", "internal/turnlog"},
 		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile", "internal/webpage"},

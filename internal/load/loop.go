@@ -46,6 +46,14 @@ type Loop struct {
 	// ramp of their slots and their growing pauses differ. 0 is a process
 	// alone, which starts at once and repeats the shortest pause.
 	Replica uint64
+	// Part is which part of the load this loop carries: all numbers above are of the
+	// whole load. Pass is called in place of Next for each conversation of another
+	// part, in their order, and for one of this part whose start is refused.
+	Part Part
+	Pass func()
+	// Begin is what the times of starts count from; the zero value is when Run is
+	// called.
+	Begin time.Time
 	// Times, if set, gives the starts of an open loop in place of its process, as
 	// offsets from the begin that never decrease.
 	Times func() time.Duration
@@ -66,7 +74,8 @@ type Loop struct {
 	// conversations are the goroutines of slots and of conversations.
 	conversations sync.WaitGroup
 
-	mu                sync.Mutex
+	mu sync.Mutex
+	// started counts the conversations of all parts.
 	started, inFlight int
 }
 
@@ -85,7 +94,7 @@ func (l *Loop) Run(ctx context.Context) {
 }
 
 func (l *Loop) open(ctx context.Context) {
-	begin, phase := time.Now(), time.Duration(0)
+	begin, phase := l.begin(), time.Duration(0)
 	if l.Replica != 0 {
 		phase = workload.Phase(begin, l.Rate, l.Replica)
 	}
@@ -99,6 +108,10 @@ func (l *Loop) open(ctx context.Context) {
 	}
 	for l.Limit == 0 || l.started < l.Limit { // nobody else starts anything
 		due := begin.Add(bend(next()))
+		if !l.mine(l.started) {
+			l.pass()
+			continue
+		}
 		if !await(ctx, time.After(time.Until(due)), l.Alive) {
 			return
 		}
@@ -113,19 +126,54 @@ func (l *Loop) open(ctx context.Context) {
 		if start.Extra {
 			most /= 2
 		}
-		hold, refusal := l.admit(due, most)
+		hold, refusal := l.admit(due, l.Part.Of(most))
 		switch {
 		case hold != nil:
 			l.conversations.Go(func() { l.converse(hold) })
 		case !start.Extra:
 			l.Skipped(due, refusal)
+			l.pass()
 		}
 	}
 }
 
+func (l *Loop) begin() time.Time {
+	if l.Begin.IsZero() {
+		return time.Now()
+	}
+	return l.Begin
+}
+
+// pass leaves the conversation whose turn it is to another part, or to nobody. A
+// loop that carries all of its load has no part to keep in step with.
+func (l *Loop) pass() {
+	if l.Part.Whole() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started++
+	l.Pass()
+}
+
+// passOthers leaves the conversations before the next of this part to the others.
+// The caller holds mu.
+func (l *Loop) passOthers() {
+	for !l.mine(l.started) && (l.Limit == 0 || l.started < l.Limit) {
+		l.started++
+		l.Pass()
+	}
+}
+
 func (l *Loop) closed(ctx context.Context) {
+	begin := l.begin()
 	for i := range l.Concurrency {
-		l.conversations.Go(func() { l.slot(ctx, i) })
+		if l.Part.Slot(i) {
+			l.conversations.Go(func() { l.slot(ctx, i, begin) })
+		}
+	}
+	if l.Part.Of(l.Concurrency) == 0 {
+		l.conversations.Go(func() { l.idle(ctx) })
 	}
 	over := make(chan struct{})
 	go func() {
@@ -149,9 +197,21 @@ func (l *Loop) opens(i int) time.Duration {
 	return time.Duration((float64(i) + fraction) / n * float64(ramp))
 }
 
-func (l *Loop) slot(ctx context.Context, i int) {
+// idle is a part without a slot: it has nothing to do until the end, or none at all
+// where the loop ends by a number.
+func (l *Loop) idle(ctx context.Context) {
+	if l.Limit == 0 {
+		<-ctx.Done()
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passOthers()
+}
+
+func (l *Loop) slot(ctx context.Context, i int, begin time.Time) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
-	for delay := l.opens(i); Pause(ctx, delay); {
+	for delay := time.Until(begin.Add(l.opens(i))); Pause(ctx, delay); {
 		due := time.Now()
 		hold, refusal := l.admit(due, l.MaxConcurrency)
 		switch {
@@ -178,6 +238,9 @@ func settled(o probe.Outcome) bool { return o == probe.Success || o == probe.Use
 func (l *Loop) admit(due time.Time, most int) (hold func() probe.Outcome, refusal string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.Process == workload.Closed {
+		l.passOthers()
+	}
 	switch {
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached

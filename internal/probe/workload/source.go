@@ -138,6 +138,21 @@ func (s *Source) Next() Conversation {
 	return c
 }
 
+// Pass leaves out the next conversation, and returns its At: the ones after it are
+// what they would be after Next.
+func (s *Source) Pass() (at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	switch {
+	case s.trace != nil:
+		return s.trace.next().At
+	case s.mix != nil && len(s.file) == 0:
+		_, at = s.mix.take()
+	}
+	return at
+}
+
 // charsOf counts the characters of messages.
 func charsOf(all []Message) (n int) {
 	for _, m := range all {

@@ -24,7 +24,7 @@ func cellOf(x runfile.Result) cell { return cell{x.Variant, x.Level, x.Repetitio
 func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Result {
 	var all []runfile.Result
 	var why []string
-	complete := false
+	lost, complete := "", false
 	for _, p := range parts {
 		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
 		if i < 0 {
@@ -32,7 +32,10 @@ func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Re
 			continue
 		}
 		x := p.Run.Results[i]
-		if text := p.Run.NotReached(x); text != "" {
+		switch text := p.Run.NotReached(x); {
+		case len(x.Lost) > 0: // as all say that were there
+			lost = text
+		case text != "":
 			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
 		complete = complete || x.State == runfile.Complete
@@ -47,6 +50,9 @@ func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Re
 	}
 	if text := apart(all); text != "" {
 		why = append(why, text)
+	}
+	if lost != "" {
+		why = []string{lost}
 	}
 	x := all[0]
 	early := x.Verdict

@@ -39,6 +39,8 @@ func difference(a, b Part) string {
 		return fmt.Sprintf("their seeds are %d and %d", x.Seed, y.Seed)
 	case x.Shard.Count != y.Shard.Count:
 		return fmt.Sprintf("they are %s and %s", x.Shard, y.Shard)
+	case x.Shard.Sweep != y.Shard.Sweep:
+		return fmt.Sprintf("they are of two sweeps of one plan (%s, %s)", x.Shard.Sweep, y.Shard.Sweep)
 	case x.Format != y.Format:
 		return fmt.Sprintf("their formats are %d and %d", x.Format, y.Format)
 	}

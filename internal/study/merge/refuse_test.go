@@ -27,6 +27,7 @@ func TestRefused(t *testing.T) {
 		"one of another plan":  {func(p []merge.Part) []merge.Part { p[1].Run.Plan.SHA256 = "bb"; return p }, "shard-0 and shard-1 are not of one sweep: their plans differ (sha256 aa…, bb…)"},
 		"one of another seed":  {func(p []merge.Part) []merge.Part { p[2].Run.Seed = 8; return p }, "their seeds are 7 and 8"},
 		"one of another count": {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Count = 4; return p }, "they are shard 0 of 3 and shard 2 of 4"},
+		"one of another sweep": {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Sweep = "b"; return p }, "they are of two sweeps of one plan (, b)"},
 		"one index twice":      {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Index = 1; return p }, "shard-1 and shard-2 are both shard 1 of 3"},
 		"an index beyond":      {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Index = 3; return p }, "says that it is shard 3 of 3"},
 		"no shard":             {func(p []merge.Part) []merge.Part { p[1].Run.Shard = nil; return p }, "shard-1 is no shard: it carried the whole load by itself; pool repetitions with report average"},
@@ -80,7 +81,10 @@ func TestNotReached(t *testing.T) {
 			}
 		}, "shard 1 of 3: 2.0 of 4 were in flight"},
 		"its barrier said so": {func(r *runfile.Run) { r.Results[1].Unreached = "shard 2 fell behind" }, "shard 1 of 3: shard 2 fell behind"},
-		"at another time":     {func(r *runfile.Run) { r.Results[1].Shift(-10 * time.Second) }, "the shards measured it together for 22s of 42s only"},
+		"lost by the others": {func(r *runfile.Run) {
+			r.Results[1].State, r.Results[1].Lost = runfile.EndedEarly, []runfile.LostShard{{Index: 2, Why: "no sign of life for 10s"}}
+		}, "shard 2 (no sign of life for 10s) did not carry its part to the end"},
+		"at another time": {func(r *runfile.Run) { r.Results[1].Shift(-10 * time.Second) }, "the shards measured it together for 22s of 42s only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parts, logs := three()

@@ -29,6 +29,9 @@ func (r *Run) NotReached(x Result) string {
 	if x.Unreached != "" {
 		return x.Unreached
 	}
+	if len(x.Lost) > 0 {
+		return fmt.Sprintf("%s did not carry its part to the end; sweep again with --resume, which repeats the level", LostShards(x.Lost))
+	}
 	carried, asked, ok := r.load(x)
 	if !ok || carried >= ReachedShare*asked {
 		return ""
@@ -65,11 +68,7 @@ func (r *Run) load(x Result) (carried, asked float64, ok bool) {
 		n, bad := b.Ended()
 		ended, failed = ended+n, failed+bad
 	}
-	asked = x.Level
-	if s := r.Shard; s != nil {
-		asked = s.slots(x.Level)
-	}
-	return held / seconds, asked, known && seconds > 0 && failed*refusedShare <= ended
+	return held / seconds, r.Shard.asked(x.Level), known && seconds > 0 && failed*refusedShare <= ended
 }
 
 // thinkless reports a workload of which a conversation always has a turn in

@@ -8,7 +8,6 @@ package runfile
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -85,27 +84,6 @@ type Run struct {
 	// Shards are those that were joined to this run, whose times are by the clock of
 	// the first; nil for the run of one process.
 	Shards []Shard `json:"shards,omitempty"`
-}
-
-// Shard is one of several processes that carry one load together. Everything
-// planned is of the whole load, everything measured of this shard alone.
-type Shard struct {
-	// Index is this one, from 0, of Count.
-	Index int `json:"index"`
-	Count int `json:"count"`
-	// OffsetSeconds, added to this shard's clock, gives that of shard 0, to within
-	// ErrorSeconds either way.
-	OffsetSeconds float64 `json:"offset_seconds"`
-	ErrorSeconds  float64 `json:"error_seconds"`
-}
-
-// String is "shard 1 of 4"; shards count from 0.
-func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }
-
-// slots are how many conversations in flight of a level are the shard's: the first
-// shards have one more where they do not divide evenly.
-func (s Shard) slots(level float64) float64 {
-	return math.Floor((level + float64(s.Count-1-s.Index)) / float64(s.Count))
 }
 
 // Shared names a result that both runs have, "" when there is none.
@@ -226,4 +204,7 @@ type Result struct {
 	Tail *Block `json:"tail,omitempty"`
 	// Verdict is null for files that were not written by a sweep.
 	Verdict *Verdict `json:"verdict,omitempty"`
+	// Lost are the shards that did not carry their parts, so that the level was not
+	// reached: the same in the files of all others.
+	Lost []LostShard `json:"lost_shards,omitempty"`
 }

@@ -23,6 +23,9 @@ func (s *sweep) blank() *runfile.Run {
 		Snapshots: p.Measure.Snapshots, Repetitions: p.Repetitions,
 		CachePolicy: string(p.Cache.Policy), Order: string(p.Order), SLOs: p.objectives(), Confidence: p.Confidence,
 	}
+	if !s.Part.Whole() {
+		r.Shard = &runfile.Shard{Index: s.Part.Index, Count: s.Part.Count, Sweep: s.store.header.ID}
+	}
 	if p.Ramp.Steps > 0 { // each of which is a level, and a snapshot
 		r.MeasurementSeconds, r.Snapshots = p.Measure.Snapshot.Seconds(), 1
 		r.WarmUp = fmt.Sprintf("%s at the rate of the first", p.WarmUp.Duration)

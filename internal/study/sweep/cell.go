@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 	"synthetic/internal/turnlog"
 )
 
@@ -38,17 +40,28 @@ func (s *sweep) visit(ctx context.Context, c Cell, p purpose) (*runfile.Result, 
 		s.keep(rec)
 		return nil, ErrInterrupted
 	}
+	return &rec.Result, s.finish(c, rec)
+}
+
+// finish puts a result on disk and into the run, and tells of it.
+func (s *sweep) finish(c Cell, rec *record) error {
 	if err := s.store.save(rec); err != nil {
-		return nil, err
+		return err
 	}
 	s.clock.end(c.Level, time.Now())
 	s.keep(rec)
-	if s.Finished != nil {
-		for _, r := range s.stepped(rec.Result) {
-			s.Finished(r, s.run.NotReached(r))
-		}
+	if s.Finished == nil {
+		return nil
 	}
-	return &rec.Result, nil
+	run, result := s.run, rec.Result
+	if t, ok := s.team.(*leads); ok { // which knows what all did
+		run = s.whole()
+		result.Snapshots, result.Tail = t.whole.Snapshots, t.whole.Tail
+	}
+	for _, r := range s.stepped(result) {
+		s.Finished(r, run.NotReached(r))
+	}
+	return nil
 }
 
 // keep adds a result to the run, unless it was interrupted before it saw a
@@ -119,8 +132,11 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 	if l.sink.records, err = newRecorder(s.store.path("levels", rec.Cell+packed), place, s.Plan.Ramp.levels(l.value)); err != nil {
 		return err
 	}
+	if err := s.team.prepare(ctx, l); err != nil {
+		return errors.Join(err, l.sink.records.close())
+	}
 	v := s.Plan.Variants[c.Variant]
-	if !s.described[v.Name] {
+	if !s.described[v.Name] && s.Follow == nil {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
 	r := &rec.Result
@@ -153,6 +169,10 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		client.Close()
 		return nil, nil, err
 	}
+	metrics := v.Metrics
+	if s.Follow != nil { // shard 0 reads them
+		metrics = nil
+	}
 	name, salt := s.Plan.name(c), ""
 	if s.Plan.Cache.Policy == Bust { // so that its texts are new to every cache
 		salt = "[run " + s.id + " " + name + "]\n\n"
@@ -161,8 +181,13 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		sweep: s, plan: s.Plan, value: s.Plan.Levels[c.Level], seed: seed,
 		conversations: &conversations{prober: prober, source: source, model: s.ready[c.Variant], label: name, salt: salt},
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
-		scraper:       newScraper(client, v.Metrics, s.Logger.With("variant", v.Name)),
-		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p},
+		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
+		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.whole(), level: s.Plan.Levels[c.Level]},
+		named: shard.Level{
+			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
+			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
+		},
+		made: time.Now(),
 	}
 	return l, func() {
 		client.Close()

@@ -280,33 +280,28 @@ type sighting struct {
 	// may well be alive: the prober itself cannot send.
 	targetLost string
 	ours       bool
-	// unfit says that what was measured says nothing of the level: the prober itself
-	// was too late, or the level does not carry its load.
-	unfit bool
-	// share of the conversations that has ended, if the measurement counts them.
-	share float64
+	// result has the counts so far, ended the conversations of a measurement that
+	// counts them.
+	result runfile.Result
+	ended  int
 }
 
-// look sees the measurement of a level of a run, of which soFar has what is not
-// counted here.
-func (c *collector) look(now time.Time, run *runfile.Run, soFar runfile.Result) sighting {
+// look sees the measurement of a level.
+func (c *collector) look(now time.Time, level float64) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := sighting{
-		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0,
+		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0, ended: c.ended,
 	}
 	c.hold(0)
-	soFar.Tail = &c.tail
+	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {
 		if length := min(now.Sub(span.Started), span.end.Sub(span.Started)); length > 0 {
 			soFar.Snapshots = append(soFar.Snapshots, span.carried(length))
 		}
 	}
-	s.unfit = soFar.Spoiled() || run.NotReached(soFar) != ""
+	s.result = counts(soFar)
 	s.InFlight, s.TTFT, s.TPOT = c.live, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)
-	if c.total > 0 {
-		s.share = float64(c.ended) / float64(c.total)
-	}
 	return s
 }
 

@@ -66,7 +66,7 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts against the level, its success for nothing.
-		good, bad, _ := judge.Count(c.judgedTurns(judge.Judge{Objectives: []runfile.Objective{{Name: "up"}}})["up"])
+		good, bad, _ := judge.Count(judge.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).result)["up"])
 		if good != 3 || bad != 2 {
 			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
 		}
@@ -199,7 +199,7 @@ func TestLookLeavesOutWhoLeft(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		c.Observe(ended(start, time.Second, 2*time.Second, probe.Success))
 		c.Observe(ended(start, time.Second, 9*time.Second, probe.UserCanceled))
-		if s := c.look(time.Now(), &runfile.Run{}, runfile.Result{Level: 1}); s.Turns != 1 || s.Early != time.Second {
+		if s := c.look(time.Now(), 1); s.Turns != 1 || s.Early != time.Second {
 			t.Errorf("%d turns, the first of them %s", s.Turns, s.Early)
 		}
 	})

@@ -40,9 +40,13 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // where nothing waits, and what is late is
 	next := l.conversations.source.Next
+	loop.Part, loop.Pass = l.sweep.Part, func() { l.conversations.source.Pass() }
 	if open && l.plan.OwnRate > 0 {
-		own := &ownTimes{source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != ""}
-		loop.Times, next = own.next, func() workload.Conversation { return own.planned }
+		own := &ownTimes{
+			source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != "",
+			mine: func(n int) bool { return loop.Part.Arrival(loop.Seed, n) },
+		}
+		loop.Times, loop.Pass, next = own.next, func() {}, func() workload.Conversation { return own.planned }
 	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
@@ -73,22 +77,30 @@ type ownTimes struct {
 	speed   float64
 	pauses  bool
 	planned workload.Conversation
+	mine    func(n int) bool // not another shard's
+	n       int              // how many came
 	first   time.Duration
-	begun   bool
 }
 
-// next plans the next conversation, and says when it starts.
+// next plans the next conversation, and says when it starts; one of another shard is
+// passed over.
 func (o *ownTimes) next() time.Duration {
-	o.planned = o.source.Next()
-	if !o.begun {
-		o.begun, o.first = true, o.planned.At
-	}
-	if o.pauses {
-		for i := range o.planned.Think {
-			o.planned.Think[i] = time.Duration(float64(o.planned.Think[i]) / o.speed)
+	at := time.Duration(0)
+	if o.mine(o.n) {
+		o.planned = o.source.Next()
+		at = o.planned.At
+		if o.pauses {
+			for i := range o.planned.Think {
+				o.planned.Think[i] = time.Duration(float64(o.planned.Think[i]) / o.speed)
+			}
 		}
+	} else {
+		at = o.source.Pass()
 	}
-	return time.Duration(float64(o.planned.At-o.first) / o.speed)
+	if o.n++; o.n == 1 {
+		o.first = at
+	}
+	return time.Duration(float64(at-o.first) / o.speed)
 }
 
 // loop is the level's own load; a limit of 0 conversations is none.

@@ -7,6 +7,7 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 )
 
 const (
@@ -29,6 +30,9 @@ type level struct {
 	scraper       *scraper
 	watcher       *watcher
 	throttled     time.Duration // before the measurement, −1 where that is not known
+	// named is the level in the words of the shards, made when it was put together.
+	named shard.Level
+	made  time.Time
 }
 
 // run measures the level and fills in the result. It returns when every turn
@@ -37,18 +41,26 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	hard, cut := context.WithCancel(ctx)
 	defer cut()
 	l.precede(hard)
+	begin, end := l.sweep.team.begin(hard, l)
+	if end != nil {
+		r.State, r.Why = end.state, end.why
+		return end
+	}
+	load.Pause(hard, time.Until(begin))
 	warmUp := l.plan.WarmUp.Duration
 	if warmUp > 0 {
 		l.sweep.phase(PhaseWarmUp)
 	} else {
-		l.begin()
+		l.begin(begin)
 	}
-	over, halt := l.start(hard, l.loop(l.plan.Measure.Conversations))
+	loop := l.loop(l.plan.Measure.Conversations)
+	loop.Begin = begin
+	over, halt := l.start(hard, loop)
 	if warmUp > 0 {
-		l.warm(hard, warmUp)
-		l.begin()
+		l.warm(hard, begin.Add(warmUp))
+		l.begin(begin.Add(warmUp))
 	}
-	end := l.measure(ctx, over)
+	end = l.measure(ctx, over)
 	l.sink.finish(time.Now())
 	r.Throttled = l.throttledShare(time.Now())
 	halt()
@@ -58,14 +70,16 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	cut()
 	<-over
-	l.fill(r, end)
+	r.State, r.Why, r.Verdict = end.state, end.why, end.verdict
+	r.Snapshots, r.Tail = l.sink.snapshots()
+	l.scraper.attach(r.Snapshots)
+	l.sweep.team.rule(ctx, l, end, r)
 	return end
 }
 
-// warm waits for so long, and writes what comes meanwhile.
-func (l *level) warm(ctx context.Context, length time.Duration) {
-	end := time.Now().Add(length)
-	for left := length; left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
+// warm waits until the end of the warm-up, and writes what comes meanwhile.
+func (l *level) warm(ctx context.Context, end time.Time) {
+	for left := time.Until(end); left > 0 && load.Pause(ctx, min(left, lookEvery)); left = time.Until(end) {
 		l.sink.records.flush()
 	}
 }
@@ -104,23 +118,35 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	}
 	defer done()
 	s.phase(PhaseWarmUp)
-	hard, cut := context.WithTimeout(ctx, w)
+	l.named.WarmUp = true
+	if err := s.team.prepare(ctx, l); err != nil {
+		return err
+	}
+	begin, end := s.team.begin(ctx, l)
+	if end != nil {
+		return nil // the other shards are elsewhere by now
+	}
+	hard, cut := context.WithDeadline(ctx, begin.Add(w))
 	defer cut()
-	over, _ := l.start(hard, l.loop(0))
+	loop := l.loop(0)
+	loop.Begin = begin
+	over, _ := l.start(hard, loop)
 	<-over
 	return nil
 }
 
-func (l *level) begin() {
+func (l *level) begin(at time.Time) {
 	l.sweep.phase(PhaseMeasure)
-	l.watcher.began = time.Now()
+	l.watcher.began = at
 	l.throttled = l.sweep.throttled()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
-		l.sink.beginCounted(l.watcher.began, m.Snapshots, m.Conversations, l.scraper.edge)
+		own := l.loop(0)
+		own.Part = l.sweep.Part
+		l.sink.beginCounted(at, m.Snapshots, own.Share(m.Conversations), l.scraper.edge)
 		return
 	}
-	l.sink.beginTimed(l.watcher.began, m.Snapshots, m.Snapshot)
+	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
 }
 
 // throttled is what Options say, −1 where they do not.
@@ -172,9 +198,11 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 			}
 		case now := <-looks.C:
 			l.sink.records.flush()
-			seen := l.sink.look(now, l.sweep.run, runfile.Result{Level: l.value, Throttled: l.throttledShare(now)})
+			seen := l.sink.look(now, l.value)
+			seen.result.Throttled = l.throttledShare(now)
+			end := l.sweep.team.look(ctx, l, now, &seen)
 			l.sweep.tell(seen.Stats, now.Sub(l.watcher.began))
-			if end := l.watcher.look(now, l.sink, seen); end != nil {
+			if end != nil {
 				return end
 			}
 		}
@@ -185,23 +213,17 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 // drain lets the turns in flight come to their own ends, hangs at their
 // deadlines.
 func (l *level) drain(hard context.Context, over <-chan struct{}) {
-	limit := drainDefault
-	if total := l.plan.Workload.Timeouts.Total; total > 0 {
-		limit = total + drainGrace
-	}
 	select {
 	case <-over:
-	case <-time.After(limit):
+	case <-time.After(l.plan.drain()):
 	case <-hard.Done():
 	}
 }
 
-func (l *level) fill(r *runfile.Result, end *ending) {
-	r.State, r.Why = end.state, end.why
-	r.Snapshots, r.Tail = l.sink.snapshots()
-	l.scraper.attach(r.Snapshots)
-	r.Verdict = end.verdict
-	if r.Verdict == nil && end.state == runfile.Complete && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.Conclude(l.sweep.run, *r)
+// drain is how long turns in flight may take to end.
+func (p Plan) drain() time.Duration {
+	if total := p.Workload.Timeouts.Total; total > 0 {
+		return total + drainGrace
 	}
+	return drainDefault
 }

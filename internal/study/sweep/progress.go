@@ -12,6 +12,7 @@ type Phase string
 const (
 	PhaseSwitch  Phase = "switching"
 	PhaseReady   Phase = "waiting until ready"
+	PhaseShards  Phase = "waiting for the other shards"
 	PhasePause   Phase = "pausing"
 	PhasePrime   Phase = "priming the cache"
 	PhaseWarmUp  Phase = "warming up"

@@ -67,7 +67,9 @@ func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}
-		if r.Verdict != nil && !step.GaveUp() {
+		if s.run.Shard != nil { // judged with those of the others alone
+			step.Verdict = nil
+		} else if r.Verdict != nil && !step.GaveUp() {
 			step.Verdict = s.Plan.judge().Conclude(s.run, step)
 		}
 		out = append(out, step)

@@ -19,8 +19,10 @@ type watcher struct {
 	judgement
 	plan    Plan
 	purpose purpose
+	run     *runfile.Run
+	level   float64
 	began   time.Time
-	history []sighting
+	history []Stats
 }
 
 type purpose uint8
@@ -44,30 +46,34 @@ type ending struct {
 	targetLost bool
 }
 
-// look returns why to end now, or nil, by what the collector has seen.
-func (w *watcher) look(now time.Time, c *collector, seen sighting) *ending {
+// unfit reports that what was measured says nothing of the level: the prober itself
+// was too late, or the level does not carry its load.
+func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.NotReached(r) != "" }
+
+// look returns why to end now, or nil.
+func (w *watcher) look(now time.Time, seen sighting) *ending {
+	b := w.TurnsOf(seen.result)
 	if seen.targetLost != "" {
-		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(c), targetLost: true}
+		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(b), targetLost: true}
 		if seen.ours {
-			end.verdict = w.Open(c.judgedTurns(w.Judge))
+			end.verdict = w.Open(b)
 		}
 		return end
 	}
-	w.history = append(w.history, seen)
-	share := seen.share // of its conversations, or of its time
+	w.history = append(w.history, seen.Stats)
+	share := float64(seen.ended) / float64(max(w.plan.Measure.Conversations, 1))
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || seen.unfit {
+	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.unfit(seen.result) {
 		return nil
 	}
-	b := c.judgedTurns(w.Judge)
 	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
 		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
 	if why := w.growing(seen.Stats); why != "" {
-		return early(w.failed(c), "doomed: %s", why)
+		return early(w.failed(b), "doomed: %s", why)
 	}
 	return w.decided(b, share, times)
 }
@@ -102,8 +108,8 @@ func (w *watcher) decided(b judge.Turns, share, times float64) *ending {
 
 // failed is the verdict of a level that failed for another reason than its
 // judged turns.
-func (w *watcher) failed(c *collector) *runfile.Verdict {
-	v := w.Measured(c.judgedTurns(w.Judge))
+func (w *watcher) failed(b judge.Turns) *runfile.Verdict {
+	v := w.Measured(b)
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
 }

@@ -106,6 +106,8 @@ func (s *store) open(o Options) error {
 		return fmt.Errorf("%s holds a sweep of another plan (sha256 %.12s…, this one is %.12s…); choose another --output.dir", o.Dir, s.header.Plan, o.Plan.Source.SHA256)
 	case !o.Resume:
 		return fmt.Errorf("%s holds a sweep of this plan from %s; write --resume to go on with it, or choose another --output.dir", o.Dir, s.header.Started.Format(time.DateTime))
+	case o.Follow != nil && s.header.ID != o.ID:
+		return fmt.Errorf("%s holds a shard of another sweep of this plan (%s, shard 0 has %s); choose another --output.dir", o.Dir, s.header.ID, o.ID)
 	case s.header.Mode != o.mode():
 		return fmt.Errorf("%s holds a %s, this is a %s (--find-capacity, --resolution); choose another --output.dir", o.Dir, s.header.Mode, o.mode())
 	}
@@ -156,7 +158,9 @@ func (s *store) load() error {
 		if r.Sweep != s.header.ID || r.Cell+".json" != filepath.Base(path) {
 			return fmt.Errorf("%s is of another sweep (%q, cell %q); remove it to measure its level again", path, r.Sweep, r.Cell)
 		}
-		s.records[r.Cell] = &r
+		if len(r.Result.Lost) == 0 { // else it is measured again
+			s.records[r.Cell] = &r
+		}
 	}
 	return nil
 }

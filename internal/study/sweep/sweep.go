@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"sync"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 )
 
 // ErrInterrupted is the error of a sweep that was stopped from outside. What
@@ -33,6 +36,13 @@ type Options struct {
 	// ID tells this sweep from every other; empty draws a new one. Equal IDs
 	// bust no cache of each other.
 	ID string
+	// Part is which part of the load this process carries; the zero value is all.
+	// Of several parts the first has Lead, which tells the others what to do, and
+	// these have Follow. They wait Patience for each other.
+	Part     load.Part
+	Lead     *shard.Lead
+	Follow   *shard.Client
+	Patience time.Duration
 	// Tool is put into the run.
 	Tool runfile.Tool
 	// Dial opens the connections to targets; nil means TCP.
@@ -60,6 +70,7 @@ type sweep struct {
 	store *store
 	clock clock
 	run   *runfile.Run
+	team  team
 	// calibration is by what the texts of the whole sweep are measured.
 	calibration calibration
 
@@ -86,9 +97,17 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if o.FindCapacity && o.Plan.Ramp.Over > 0 {
 		return nil, errors.New("--find-capacity: a search measures levels of one rate; take ramp out of the plan's levels")
 	}
+	if n := o.Plan.MaxConcurrency; n > 0 && n < o.Part.Count {
+		return nil, fmt.Errorf("max_concurrency is %d, and each of %d shards has to be allowed one conversation; raise it", n, o.Part.Count)
+	}
 	if o.Command == nil {
 		o.Command = RunCommand
 	}
+	mates, leave, err := o.join(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	st, err := openStore(o)
 	if err != nil {
 		return nil, err
@@ -100,14 +119,35 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	}
 	s := &sweep{
 		Options: o, listed: listed, id: st.header.ID, store: st, clock: clock{plan: o.Plan},
-		current: -1, ready: map[int]string{}, described: map[string]bool{},
+		current: -1, ready: map[int]string{}, described: map[string]bool{}, team: mates,
 	}
 	if o.Resume { // the level that was under way has been heard already
 		s.id = newID()
 	}
 	defer s.watchLag()()
 	s.run = s.blank()
-	if o.FindCapacity {
+	err = s.levels(ctx)
+	if err != nil {
+		s.run.Interrupted = err.Error()
+	}
+	s.unvisited()
+	s.complete()
+	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
+}
+
+// levels measures all of them.
+func (s *sweep) levels(ctx context.Context) (err error) {
+	if t, ok := s.team.(*follows); ok {
+		err = s.follow(ctx, t)
+		offset, within := t.Clock()
+		s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
+		return err
+	}
+	if t, ok := s.team.(*leads); ok {
+		t.Open(s.store.header.ID)
+		defer func() { err = t.over(ctx, err) }()
+	}
+	if s.FindCapacity {
 		err = s.search(ctx)
 	} else {
 		err = s.grid(ctx)
@@ -115,12 +155,7 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 	if err == nil {
 		err = s.lost
 	}
-	if err != nil {
-		s.run.Interrupted = err.Error()
-	}
-	s.unvisited()
-	s.complete()
-	return s.run, errors.Join(err, runfile.Write(st.path("run.json"), s.run), s.joinTurns())
+	return err
 }
 
 // watchLag begins to watch how late this process is; the function that it

@@ -97,16 +97,6 @@ func enough(blocks []judge.Tally) (good, bad float64, ok bool) {
 	return good / by, bad / by, true
 }
 
-func (c *collector) judgedTurns(j judge.Judge) judge.Turns {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	level := runfile.Result{Tail: &c.tail}
-	for _, s := range c.spans {
-		level.Snapshots = append(level.Snapshots, s.Snapshot)
-	}
-	return j.TurnsOf(level)
-}
-
 func (p Plan) judge() judge.Judge {
 	return judge.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
 }

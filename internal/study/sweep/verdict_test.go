@@ -69,9 +69,9 @@ func TestVain(t *testing.T) {
 // TestGrowing: twice as many in flight as in the middle are a queue, unless the load
 // itself may have grown.
 func TestGrowing(t *testing.T) {
-	var history []sighting
+	var history []Stats
 	for i := range 60 {
-		history = append(history, sighting{Stats: Stats{Turns: uint64(2 * i), InFlight: 2 * i}})
+		history = append(history, Stats{Turns: uint64(2 * i), InFlight: 2 * i})
 	}
 	recorded := workload.Spec{Trace: workload.Trace{File: "trace.jsonl"}}
 	for _, c := range []struct {

@@ -1,0 +1,207 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// begun is a conversation that a loop started.
+type begun struct {
+	at time.Duration
+	id uint64
+}
+
+// starts runs the parts of a load beside each other for a time, each with a source
+// of its own, and returns what each started.
+func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all [][]begun) {
+	t.Helper()
+	all = make([][]begun, parts)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		var running sync.WaitGroup
+		for i := range parts {
+			source, err := workload.NewSource(workload.Spec{TurnsMax: 1, PromptTokens: 5, FollowupTokens: 5}, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := of()
+			l.Part, l.Pass = Part{i, parts}, func() { source.Pass() }
+			l.Skipped = func(time.Time, string) { t.Error("a start was skipped") }
+			l.Next = func(time.Time) (func() probe.Outcome, string) {
+				c := source.Next()
+				all[i] = append(all[i], begun{time.Since(begin), c.ID})
+				return func() probe.Outcome { // some take longer than others
+					time.Sleep(time.Duration(500+c.ID*37%400) * time.Millisecond)
+					return probe.Success
+				}, ""
+			}
+			running.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), length)
+				defer cancel()
+				l.Run(ctx)
+			})
+		}
+		running.Wait()
+	})
+	return all
+}
+
+// union sorts what all parts started by conversation; each may be there once.
+func union(t *testing.T, parts [][]begun) []begun {
+	t.Helper()
+	all := slices.Concat(parts...)
+	slices.SortFunc(all, func(a, b begun) int { return int(a.id) - int(b.id) })
+	for i := range all[1:] {
+		if all[i].id == all[i+1].id {
+			t.Fatalf("conversation %d is in two parts", all[i].id)
+		}
+	}
+	return all
+}
+
+// TestPartsOfAnOpenLoad: together, up to eight parts start the same conversations at
+// the same times as one process.
+func TestPartsOfAnOpenLoad(t *testing.T) {
+	const almost = time.Minute - time.Millisecond // not at the edge, where a start may be in or out
+	for _, process := range []workload.Process{workload.Poisson, workload.Gamma, workload.Constant} {
+		for _, limit := range []int{0, 150} {
+			of := func() *Loop {
+				return &Loop{Arrival: workload.Arrival{Process: process, Rate: 5, Burstiness: 0.5}, Seed: 3, Limit: limit}
+			}
+			want := union(t, starts(t, 1, almost, of))
+			if len(want) < 150 {
+				t.Fatalf("%s: %d starts", process, len(want))
+			}
+			for n := 2; n <= 8; n++ {
+				if got := union(t, starts(t, n, almost, of)); !slices.Equal(got, want) {
+					t.Errorf("%s, %d parts: %d starts, other than the %d of one process", process, n, len(got), len(want))
+				}
+			}
+		}
+	}
+}
+
+// TestPartsOfAClosedLoad: slots open when they would in one process, the lower parts
+// have what does not divide, and a number of conversations is the same ones.
+func TestPartsOfAClosedLoad(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		of := func() *Loop {
+			return &Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 5}, StartRate: 50, Limit: 100}
+		}
+		parts := starts(t, n, time.Hour, of)
+		all := union(t, parts)
+		if len(all) != 100 || all[99].id != 99 {
+			t.Errorf("%d parts: %d conversations up to %d, want 0 … 99", n, len(all), all[len(all)-1].id)
+		}
+		slices.SortFunc(all, func(a, b begun) int { return int(a.at - b.at) })
+		for slot := range 5 {
+			if want := time.Duration(slot) * 20 * time.Millisecond; all[slot].at != want {
+				t.Errorf("%d parts: start %d at %s, want %s", n, slot, all[slot].at, want)
+			}
+		}
+		slots := 0
+		for i := range n {
+			share := (Part{i, n}).Of(5)
+			if slots += share; share < 5/n || share > 5/n+1 || i > 0 && share > (Part{i - 1, n}).Of(5) {
+				t.Errorf("part %d of %d has %d of 5 slots", i, n, share)
+			}
+			l := of()
+			l.Part = Part{i, n}
+			if got := l.Share(100); got != len(parts[i]) || math.Abs(float64(got)-20*float64(share)) > 1 {
+				t.Errorf("part %d of %d with %d slots: %d conversations, started %d", i, n, share, got, len(parts[i]))
+			}
+		}
+		if slots != 5 {
+			t.Errorf("%d parts have %d slots, want 5", n, slots)
+		}
+	}
+}
+
+// TestPartsStayPoisson: intervals of a part of a Poisson process are exponential, by
+// Kolmogorov and Smirnov's test, where every fourth start would be far from it; and
+// counts of one part say nothing of another's.
+func TestPartsStayPoisson(t *testing.T) {
+	const parts, n, rate = 4, 40_000, 8.0
+	next := workload.NewSchedule(workload.Arrival{Process: workload.Poisson, Rate: rate}, 11, 0).Next
+	var thinned, fourth []float64
+	var before, beforeFourth time.Duration
+	counts := [2][]float64{}
+	for k := range n {
+		at := next()
+		for i := range counts {
+			for len(counts[i]) <= int(at.Seconds())/10 {
+				counts[i] = append(counts[i], 0)
+			}
+			if (Part{i, parts}).Arrival(11, k) {
+				counts[i][int(at.Seconds())/10]++
+			}
+		}
+		if (Part{0, parts}).Arrival(11, k) {
+			thinned, before = append(thinned, (at-before).Seconds()), at
+		}
+		if k%parts == 0 {
+			fourth, beforeFourth = append(fourth, (at-beforeFourth).Seconds()), at
+		}
+	}
+	limit := func(x []float64) float64 { return 1.63 / math.Sqrt(float64(len(x))) } // at 1 %
+	if d := distance(thinned, rate/parts); d > limit(thinned) {
+		t.Errorf("a part: distance %.4f from the exponential, want below %.4f", d, limit(thinned))
+	}
+	if d := distance(fourth, rate/parts); d < 3*limit(fourth) {
+		t.Errorf("every fourth start: distance %.4f, which the test should tell", d)
+	}
+	if r := correlation(counts[0], counts[1]); math.Abs(r) > 3/math.Sqrt(float64(len(counts[0]))) {
+		t.Errorf("the counts of two parts correlate with %.3f over %d intervals", r, len(counts[0]))
+	}
+}
+
+// distance is the largest between the distribution of values and the exponential.
+func distance(x []float64, rate float64) (d float64) {
+	slices.Sort(x)
+	for i, v := range x {
+		f := 1 - math.Exp(-rate*v)
+		d = max(d, f-float64(i)/float64(len(x)), float64(i+1)/float64(len(x))-f)
+	}
+	return d
+}
+
+func correlation(a, b []float64) float64 {
+	var ma, mb, saa, sbb, sab float64
+	for i := range a {
+		ma, mb = ma+a[i]/float64(len(a)), mb+b[i]/float64(len(a))
+	}
+	for i := range a {
+		saa, sbb, sab = saa+(a[i]-ma)*(a[i]-ma), sbb+(b[i]-mb)*(b[i]-mb), sab+(a[i]-ma)*(b[i]-mb)
+	}
+	return sab / math.Sqrt(saa*sbb)
+}
+
+// TestPartsShareTheirCap: of a cap on what is in flight each part has its part, and a
+// conversation that one may not start is left out, not left to another.
+func TestPartsShareTheirCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken, skipped, passed := 0, 0, 0
+		l := &Loop{
+			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 4, Limit: 100, Part: Part{1, 3},
+			Pass:    func() { passed++ },
+			Skipped: func(time.Time, string) { skipped++ },
+			Next: func(time.Time) (func() probe.Outcome, string) {
+				taken++
+				return func() probe.Outcome { time.Sleep(time.Hour); return probe.Success }, ""
+			},
+		}
+		l.Run(t.Context())
+		if got, own := fmt.Sprint(taken, taken+passed), (&Loop{Arrival: l.Arrival, Part: l.Part}).Share(100); got != "1 100" || skipped != own-1 {
+			t.Errorf("taken, and all: %s, skipped %d of %d", got, skipped, own)
+		}
+	})
+}

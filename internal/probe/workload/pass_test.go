@@ -1,0 +1,38 @@
+package workload
+
+import (
+	"reflect"
+	"testing"
+	"time"
+)
+
+// TestPass: of every kind of source, three that share the conversations say together
+// what one says, at its times.
+func TestPass(t *testing.T) {
+	const parts, n = 3, 40
+	for name, spec := range map[string]Spec{
+		"generated": {TurnsMin: 1, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 10, ThinkMax: time.Second},
+		"starters":  {TurnsMax: 2, PromptTokens: 30, FollowupTokens: 10, Starters: 5, Cancel: Cancel{Share: 0.3, Max: time.Second}},
+		"a file":    {ConversationsFile: "testdata/footprint.jsonl"},
+		"a trace":   {Trace: Trace{File: "../../trace/testdata/mooncake.jsonl"}},
+		"clients": {PromptTokens: 20, Clients: []Client{
+			{Share: 0.7, Process: Poisson}, {Share: 0.3, Process: Gamma, Burstiness: 0.3},
+		}},
+	} {
+		spec.Seed = 4
+		whole := plans(newSource(t, spec, 9), n)
+		for part := range parts {
+			s := newSource(t, spec, 9)
+			for i, want := range whole {
+				if i%parts != part {
+					if at := s.Pass(); at != want.At {
+						t.Errorf("%s: conversation %d is passed at %s, want %s", name, i, at, want.At)
+					}
+				} else if got := s.Next(); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: conversation %d of part %d is another one", name, i, part)
+				}
+			}
+			s.Close()
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package shard
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"time"
+)
+
+// rounds is how often the clock is asked at a time; the quickest answer counts.
+const rounds = 8
+
+// bounds hold what is to be added to this clock to have shard 0's, in all that was
+// measured so far. The zero value knows nothing.
+type bounds struct {
+	low, high time.Duration
+	known     bool
+	last      time.Duration // by the last measurement
+}
+
+// Measure asks shard 0 for its time. That lies between the question and the answer,
+// so half of the quickest round is the bound of the error, whatever the two ways
+// took (the way of NTP, RFC 5905 section 8). Clocks drift, so it is asked before
+// each level.
+func (c *Client) Measure(ctx context.Context) error {
+	best, offset := time.Duration(math.MaxInt64), time.Duration(0)
+	for range rounds {
+		var there time.Time
+		sent := time.Now()
+		if err := c.call(ctx, http.MethodGet, pathClock, nil, &there); err != nil {
+			return err
+		}
+		if took := time.Since(sent); took < best {
+			best, offset = took, there.Sub(sent.Add(took/2))
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock.add(offset, best/2)
+	return nil
+}
+
+func (b *bounds) add(offset, within time.Duration) {
+	low, high := offset-within, offset+within
+	if b.known {
+		low, high = min(low, b.low), max(high, b.high)
+	}
+	*b = bounds{low: low, high: high, known: true, last: offset}
+}
+
+// Clock is what is to be added to this shard's clock to have shard 0's, and how far
+// that may be off, over all the time since the client began.
+func (c *Client) Clock() (offset, within time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return (c.clock.low + c.clock.high) / 2, (c.clock.high - c.clock.low) / 2
+}
+
+// Here is when it is that time of shard 0's, on this clock.
+func (c *Client) Here(there time.Time) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	return now.Add(there.Sub(now.Add(c.clock.last))) // with the monotonic clock of now
+}

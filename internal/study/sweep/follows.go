@@ -1,0 +1,189 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"synthetic/internal/load"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
+)
+
+// follows is a shard other than 0: it carries its part of the levels that it is told,
+// and judges nothing.
+type follows struct {
+	*shard.Client
+	patience time.Duration
+	at       shard.Step // where it is
+	missed   int        // levels that went on without it
+}
+
+// join gives signs of life until end is called, and waits until shard 0 has a sweep.
+func (t *follows) join(ctx context.Context) (end func(), err error) {
+	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var posts sync.WaitGroup
+	posts.Go(func() {
+		t.Run(posting, func() string {
+			if ctx.Err() != nil {
+				return "it was stopped"
+			}
+			return "it ended"
+		})
+	})
+	end = func() {
+		stop()
+		posts.Wait()
+	}
+	if t.at, err = t.Next(ctx, 0, t.patience); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+// follow measures the parts of levels that shard 0 announces, until the sweep is over.
+func (s *sweep) follow(ctx context.Context, t *follows) error {
+	for {
+		came := t.at.Number
+		switch {
+		case t.at.Sweep != s.store.header.ID:
+			return errors.New("shard 0 has begun another sweep; start this shard with another --output.dir, too")
+		case t.at.Kind == shard.Prepare:
+			if err := s.obey(ctx, t); err != nil {
+				return err
+			}
+		case t.at.Kind == shard.Over:
+			t.Tell(came, true, nil)
+			return t.farewell()
+		}
+		if t.at.Number > came && (t.at.Kind == shard.Prepare || t.at.Kind == shard.Over) {
+			continue // it came while the level was under way
+		}
+		s.phase(PhaseShards)
+		t.Tell(t.at.Number, true, nil)
+		next, err := t.Next(ctx, t.at.Number, t.patience)
+		switch {
+		case ctx.Err() != nil:
+			return ErrInterrupted
+		case err != nil:
+			return err
+		}
+		t.at = next
+	}
+}
+
+func (t *follows) farewell() error {
+	switch {
+	case t.at.Why != "":
+		return fmt.Errorf("shard 0: %s", t.at.Why)
+	case t.missed > 0:
+		return fmt.Errorf("%d levels went on without this shard; --resume measures them again", t.missed)
+	}
+	return nil
+}
+
+// obey measures this shard's part of the level that is announced. t.at is a later
+// step when it returns.
+func (s *sweep) obey(ctx context.Context, t *follows) error {
+	o := t.at.Level
+	c := Cell{o.Variant, o.Level, o.Repetition}
+	if o.Variant >= len(s.Plan.Variants) || o.Level >= len(s.Plan.Levels) {
+		return fmt.Errorf("shard 0 announces level %d of variant %d, which the plan does not have", o.Level, o.Variant)
+	}
+	// What decides the texts is shard 0's.
+	s.id, s.calibration = o.Mark, calibration{o.Chars, o.Tokens}
+	s.ready[o.Variant] = o.Model
+	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, s.Plan.name(c)
+	s.coming, s.clock.started = []int{o.Level}, time.Now()
+	if err := t.Measure(ctx); err != nil {
+		s.Logger.Warn("The clock of shard 0 cannot be read; the level begins by its last offset", "err", err)
+	}
+	if o.WarmUp {
+		return s.warmUpVariant(ctx, o.Variant)
+	}
+	delete(s.store.records, s.Plan.name(c)) // it is measured anew
+	rec := &record{Cell: s.Plan.name(c)}
+	if err := s.measure(ctx, c, fullCurve, rec); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		s.keep(rec)
+		return ErrInterrupted
+	case rec.Result.State == runfile.Interrupted:
+		t.missed++
+		t.Leave(rec.Result.Why)
+		s.Logger.Warn("This shard has lost its part of a level; it goes on with the next one", "level", rec.Cell, "why", rec.Result.Why)
+		return nil
+	}
+	return s.finish(c, rec)
+}
+
+// prepare is shard 0's to say.
+func (t *follows) prepare(context.Context, *level) error { return nil }
+
+func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
+	if end := t.advance(ctx, nil); end != nil {
+		return time.Time{}, end
+	}
+	if t.at.Kind != shard.Load {
+		return time.Time{}, elsewhere("it was not ready when the level began")
+	}
+	t.Tell(t.at.Number, false, nil)
+	return t.Here(t.at.At), nil
+}
+
+// advance tells that this shard is done with the step, and waits for the next one.
+func (t *follows) advance(ctx context.Context, r *shard.Report) *ending {
+	t.Tell(t.at.Number, true, r)
+	next, err := t.Next(ctx, t.at.Number, shard.Silence)
+	if err != nil {
+		return elsewhere(err.Error())
+	}
+	t.at = next
+	return nil
+}
+
+// elsewhere is the end of a level that goes on, or ended, without this shard.
+func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
+
+// look reports what was seen, and ends when shard 0 says so, or something else.
+func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *sighting) *ending {
+	t.Tell(t.at.Number, false, seen.report())
+	now, err := t.Now()
+	switch {
+	case err != nil:
+		return elsewhere(err.Error())
+	case now.Number == t.at.Number:
+		return nil
+	}
+	if t.at = now; now.Kind != shard.Halt {
+		return elsewhere("the other shards went on without it")
+	}
+	load.Pause(ctx, time.Until(t.Here(now.At)))
+	return &ending{state: runfile.EndedEarly}
+}
+
+// rule hands over what was counted, and keeps what shard 0 makes of it.
+func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
+	if end.state == runfile.Interrupted {
+		return
+	}
+	seen := l.sink.look(time.Now(), l.value)
+	seen.result = counts(*r)
+	for t.at.Kind == shard.Load || t.at.Kind == shard.Halt {
+		if e := t.advance(ctx, seen.report()); e != nil {
+			r.State, r.Why = e.state, e.why
+			return
+		}
+	}
+	if t.at.Kind != shard.Ruled {
+		r.State, r.Why = runfile.Interrupted, "the other shards went on without it"
+		return
+	}
+	was := t.at.Ruling
+	r.State, r.Why, r.Verdict, r.Lost = was.State, was.Why, was.Verdict, was.Lost
+}

@@ -1,0 +1,103 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"synthetic/internal/load"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
+)
+
+const (
+	// headStart is how long before a load begins, or is halted, that is announced:
+	// some beats of the shards.
+	headStart = time.Second
+	haltAhead = 2 * time.Second
+	// farewell is how long the others may take to hear of an end.
+	farewell = 5 * time.Second
+)
+
+// leads is shard 0: it decides for all, by the sum of what they count.
+type leads struct {
+	*shard.Lead
+	patience time.Duration
+	// levels is how many ended with a shard lost, whole what all counted of the last.
+	levels int
+	whole  runfile.Result
+}
+
+func (t *leads) prepare(ctx context.Context, l *level) error {
+	l.sweep.phase(PhaseShards)
+	if err := t.Gather(ctx, t.patience); err != nil {
+		return err
+	}
+	t.Announce(shard.Step{Kind: shard.Prepare, Level: l.named})
+	return nil
+}
+
+// begin waits for the others as long as it took itself, and as turns may take. Who is
+// not ready by then is lost, which the first look tells.
+func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
+	t.Await(ctx, time.Since(l.made)+l.plan.drain())
+	at := time.Now().Add(headStart)
+	t.Announce(shard.Step{Kind: shard.Load, At: at})
+	return at, nil
+}
+
+func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *sighting) *ending {
+	for i, r := range t.Reports() {
+		seen.add(i, r)
+	}
+	end := l.watcher.look(now, *seen)
+	if lost := t.Lost(); lost != nil {
+		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.result)), "lost: %s", runfile.LostShards(lost))
+	}
+	if end != nil {
+		at := now.Add(haltAhead)
+		t.Announce(shard.Step{Kind: shard.Halt, At: at})
+		load.Pause(ctx, time.Until(at))
+	}
+	return end
+}
+
+func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Result) {
+	if end.state == runfile.Interrupted {
+		return // as the others will be told
+	}
+	limit := l.plan.drain()
+	if l.plan.Measure.Conversations > 0 { // which end when they end
+		limit += r.Ended.Sub(r.Started)
+	}
+	t.Await(ctx, limit)
+	seen := sighting{result: counts(*r)}
+	for i, report := range t.Reports() {
+		seen.add(i, report)
+	}
+	if r.Lost = t.Lost(); r.Lost != nil {
+		t.levels++
+		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.result))
+	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
+		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.result)
+	}
+	t.whole = seen.result
+	t.whole.State, t.whole.Why, t.whole.Verdict, t.whole.Lost = r.State, r.Why, r.Verdict, r.Lost
+	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
+	t.Await(ctx, farewell) // so that nobody misses it
+}
+
+// over tells the others how the sweep ended, and returns that: one that lost a shard
+// has not measured everything.
+func (t *leads) over(ctx context.Context, err error) error {
+	if err == nil && t.levels > 0 {
+		err = fmt.Errorf("%d of the levels lost a shard and were not reached; --resume measures them again", t.levels)
+	}
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	t.Announce(shard.Step{Kind: shard.Over, Why: why})
+	t.Await(context.WithoutCancel(ctx), farewell)
+	return err
+}
