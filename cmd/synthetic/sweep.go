@@ -31,6 +31,7 @@ type sweepFlags struct {
 	resume, findCapacity bool
 	resolution           string
 	shards               shardFlags
+	web                  sweepWeb
 }
 
 func addSweep(app *kingpin.Application) command {
@@ -61,6 +62,7 @@ deployment or a shard was not to be had, 2 when the plan or the directory cannot
 	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
 	f.shards.add(c)
+	f.web.add(c)
 	return command{c, f.run}
 }
 
@@ -91,6 +93,11 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer leave()
+	stop, err := f.web.serve(&options, options.Part.Index, e.logger)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {

@@ -83,6 +83,7 @@ func allowed() map[string][]string {
 			"internal/probe/workload", "internal/serverside", "internal/sketch", "internal/slo", "internal/study/judge", "internal/study/runfile", "internal/study/shard", "internal/turnlog",
 		},
 		"internal/study/shard":  {"internal/study/runfile"},
+		"internal/study/live":   {"internal/probe", "internal/sidecar/metrics", "internal/study/runfile", "internal/study/sweep"},
 		"internal/study/export": {"internal/probe", "internal/turnlog"},
 		"internal/study/gate":   {"internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile"},
 		"internal/study/report": {"internal/atomicfile", "internal/draw", "internal/markdown", "internal/study/analysis", "internal/study/figures", "internal/study/runfile", "internal/webpage"},

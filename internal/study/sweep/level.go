@@ -29,6 +29,7 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
+	live          Live
 	throttled     time.Duration // before the measurement, −1 where that is not known
 	// named is the level in the words of the shards, made when it was put together.
 	named shard.Level

@@ -60,6 +60,9 @@ type Options struct {
 	// called from the goroutine of Run and may be nil.
 	Progress func(Progress)
 	Finished func(r runfile.Result, notReached string)
+	// Live begins a level: what it returns is told what happens in it as it happens, by
+	// many goroutines. asked is this process' part of the level. nil tells nobody.
+	Live func(variant string, level float64, kind runfile.LevelKind, asked float64) Live
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 }
