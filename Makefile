@@ -63,6 +63,10 @@ kill: ## Kill the program KILLS times at random moments: four minutes for 200
 e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 	e2e/run
 
+.PHONY: e2e-shards
+e2e-shards: build ## Sweep with four processes, of which one is killed and one stands still: five minutes
+	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'Shard|TenThousandStreams' ./e2e
+
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies
 	./$(BIN) generate rules --config.file=$(CONFIG) --output.dir=alerts

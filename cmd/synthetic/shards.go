@@ -165,7 +165,10 @@ func (f *shardFlags) serve(lead *shard.Lead, secret bool, logger *slog.Logger) (
 	if f.cert != "" {
 		l = tls.NewListener(l, config)
 	}
-	server := &http.Server{Handler: lead, ReadHeaderTimeout: shard.Silence, ReadTimeout: shard.Silence, IdleTimeout: time.Minute, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}
+	server := &http.Server{
+		Handler: lead, ReadTimeout: shard.Silence, WriteTimeout: shard.Silence, IdleTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

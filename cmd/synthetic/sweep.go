@@ -51,7 +51,7 @@ the same plan; the first serves a barrier that keeps them in step:
   synthetic sweep --plan.file=plan.yml --output.dir=results --shards=4 --shard=1 \
     --barrier=http://first:9878 --barrier.token-file=token
 and so on to --shard=3. Each has its part in DIR/shard-I, of which "synthetic
-report merge DIR/shard-*" makes the whole.
+report merge DIR/shard-* --output.dir=DIR/whole" makes the whole.
 
 Exit code 0 when everything was measured, 130 when it was stopped, 1 when the
 deployment or a shard was not to be had, 2 when the plan or the directory cannot be used.`)
@@ -101,7 +101,10 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {
-	case run == nil && (errors.Is(err, shard.ErrAway) || ctx.Err() != nil):
+	case run == nil && errors.Is(err, sweep.ErrInterrupted):
+		fmt.Fprintf(e.stderr, "synthetic: %v, before it began\n", err)
+		return errInterrupted
+	case run == nil && errors.Is(err, shard.ErrAway):
 		return err // it was tried
 	case run == nil:
 		return usageError{err}
@@ -113,8 +116,8 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	if run.Shard == nil {
 		writeReport(e, f.dir, run)
 	} else {
-		fmt.Fprintf(e.stdout, "this is the part of shard %d of %d; synthetic report merge %s makes the whole of all parts\n",
-			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"))
+		fmt.Fprintf(e.stdout, "this is the part of shard %d of %d; synthetic report merge %s --output.dir=%s makes the whole\n",
+			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"), filepath.Join(filepath.Dir(f.dir), "whole"))
 	}
 	if errors.Is(err, sweep.ErrInterrupted) {
 		fmt.Fprintf(e.stderr, "synthetic: %v; --resume goes on with it\n", err)

@@ -3,6 +3,8 @@
 // Scheduler is the sidecar's owner of loops: it reconciles the wanted jobs with
 // the running ones and hands every event to a sink.
 //
+// A Loop may be one Part of a load that several processes carry together.
+//
 // Data flows one way:
 //
 //	Apply(jobs) → runner → Loop → conversation → Prober → events → sink

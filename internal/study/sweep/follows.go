@@ -37,15 +37,19 @@ func (t *follows) join(ctx context.Context) (end func(), err error) {
 		stop()
 		posts.Wait()
 	}
-	if t.at, err = t.Next(ctx, 0, t.patience); err != nil {
-		end()
-		return nil, err
+	if t.at, err = t.Next(ctx, 0, t.patience); err == nil {
+		return end, nil
 	}
-	return end, nil
+	end()
+	if ctx.Err() != nil {
+		err = ErrInterrupted
+	}
+	return nil, err
 }
 
 // follow measures the parts of levels that shard 0 announces, until the sweep is over.
 func (s *sweep) follow(ctx context.Context, t *follows) error {
+	s.progress.Cell = fmt.Sprintf("shard %d of %d", s.Part.Index, s.Part.Count) // until there is a level
 	for {
 		came := t.at.Number
 		switch {

@@ -30,7 +30,10 @@ type leads struct {
 
 func (t *leads) prepare(ctx context.Context, l *level) error {
 	l.sweep.phase(PhaseShards)
-	if err := t.Gather(ctx, t.patience); err != nil {
+	switch err := t.Gather(ctx, t.patience); {
+	case ctx.Err() != nil:
+		return ErrInterrupted
+	case err != nil:
 		return err
 	}
 	t.Announce(shard.Step{Kind: shard.Prepare, Level: l.named})
@@ -68,7 +71,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	}
 	limit := l.plan.drain()
 	if l.plan.Measure.Conversations > 0 { // which end when they end
-		limit += r.Ended.Sub(r.Started)
+		limit += time.Since(l.made)
 	}
 	t.Await(ctx, limit)
 	seen := sighting{result: counts(*r)}

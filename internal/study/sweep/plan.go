@@ -2,6 +2,20 @@
 // other, and keeps what each level measured as a runfile.Run. The conversations
 // are held by the prober that also watches production, and judged by the same
 // objectives: there is no second clock and no second definition here.
+//
+// Data flows one way:
+//
+//	Plan → cells (grid, search) → level → load.Loop → conversations → probe
+//	                                │                                   │
+//	         runfile.Result ← team ←┴─ watcher ← sighting ← collector ←─┘
+//
+// Run owns every goroutine and all files; a level is one goroutine's, its collector
+// takes events from all conversations. Several processes may carry a load together
+// (package shard). All that a level knows of that is its team: shard 0 adds the
+// sightings of the others to its own before the watcher looks, so that the sum is
+// judged; the others send theirs, and take its word for how a level ends. What is
+// planned is of the whole load, load.Part says which of it a process carries, and
+// what is measured stays with who measured it.
 package sweep
 
 import (

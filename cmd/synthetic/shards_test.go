@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestShardFlags: what cannot work is refused with exit code 2 and what to do, before
+// anything is written or sent.
+func TestShardFlags(t *testing.T) {
+	dir := t.TempDir()
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep := []string{"sweep", "--base-url=http://127.0.0.1:9/v1", "--output.dir=" + filepath.Join(dir, "out"), "--concurrency=4"}
+	first := []string{"--shards=4", "--shard=0"}
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"none", []string{"--shards=0"}, "want 1 or more"},
+		{"which", []string{"--shards=4"}, "--shard=0 to 3, or JOB_COMPLETION_INDEX"},
+		{"too high", []string{"--shards=4", "--shard=4"}, "--shards=4 are 0 to 3"},
+		{"no address", first, "shard 0 needs --barrier.listen"},
+		{"no URL", []string{"--shards=4", "--shard=2"}, "shard 2 needs --barrier"},
+		{"no URL at all", []string{"--shards=4", "--shard=2", "--barrier=first:9878"}, "want the URL of shard 0"},
+		{"open to all", append(first, "--barrier.listen=:0"), "give all shards a token"},
+		{"no port", append(first, "--barrier.listen=127.0.0.1:99999"), "--barrier.listen"},
+		{"no file", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file=nowhere"), "--barrier.token-file: "},
+		{"empty token", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file="+empty), "the file is empty"},
+		{"half of TLS", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-cert="+empty), "go together"},
+		{"no certificate", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.tls-cert="+empty, "--barrier.tls-key="+empty), "--barrier.tls-cert"},
+		{"no authority", []string{"--shards=4", "--shard=2", "--barrier=https://first:1", "--barrier.tls-ca=" + empty}, "no certificate in PEM"},
+		{"presets", append(first, "--barrier.listen=127.0.0.1:0", "preset"), "of which every shard would have its own"},
+		{"no directory", append(first, "--barrier.listen=127.0.0.1:0", "nowhere"), "--output.dir=DIR"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out, err bytes.Buffer
+			args := append(slices.Clone(sweep), c.args...)
+			switch last := len(args) - 1; args[last] {
+			case "preset":
+				args[1], args = "--base-url=preset:phase0", args[:last]
+			case "nowhere":
+				args[2], args = "--concurrency=8", args[:last]
+				args[3] = "--duration=1s"
+			}
+			if code := run(t.Context(), args, &out, &err); code != exitUsage || !strings.Contains(err.String(), c.want) {
+				t.Errorf("exit code %d, %s; want %q", code, err.String(), c.want)
+			}
+		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
+		t.Error("a directory was made")
+	}
+}
+
+// TestShardAlone: a shard that finds no shard 0, or another sweep's, says so and ends.
+func TestShardAlone(t *testing.T) {
+	var out, err bytes.Buffer
+	began := time.Now()
+	code := run(t.Context(), []string{
+		"sweep", "--base-url=http://127.0.0.1:9/v1", "--concurrency=4", "--output.dir=" + t.TempDir(),
+		"--shards=2", "--shard=1", "--barrier=http://127.0.0.1:9", "--barrier.wait=1s",
+	}, &out, &err)
+	if code != exitFailure || !strings.Contains(err.String(), "shard 0 cannot be reached at http://127.0.0.1:9 for 1s") {
+		t.Errorf("exit code %d after %s: %s", code, time.Since(began), err.String())
+	}
+}

@@ -1,0 +1,444 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/load"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/simulate"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
+	"synthetic/internal/turnlog"
+)
+
+// inMemory takes requests to a handler; while it is cut, they fail.
+type inMemory struct {
+	to  http.Handler
+	cut atomic.Bool
+}
+
+func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if m.cut.Load() {
+		return nil, errors.New("connection refused")
+	}
+	answer := httptest.NewRecorder()
+	m.to.ServeHTTP(answer, r)
+	return answer.Result(), nil
+}
+
+// fleet is a sweep in several parts, each as a process would run it.
+type fleet struct {
+	dir   string
+	lead  *shard.Lead
+	wires []*inMemory // to shard 0; of it nil
+	stop  []context.CancelFunc
+	runs  []*runfile.Run
+	errs  []error
+	done  []chan struct{}
+	of    func() Options
+}
+
+// set lets a fleet begin in a directory, of several shards of what of returns.
+func set(t *testing.T, count int, dir string, of func() Options) *fleet {
+	t.Helper()
+	f := &fleet{
+		dir: dir, of: of, wires: make([]*inMemory, count), stop: make([]context.CancelFunc, count),
+		runs: make([]*runfile.Run, count), errs: make([]error, count), done: make([]chan struct{}, count),
+	}
+	for i := range count {
+		f.start(t, i)
+	}
+	return f
+}
+
+// start begins a shard, with what its directory holds.
+func (f *fleet) start(t *testing.T, i int) {
+	t.Helper()
+	o := f.of()
+	o.Resume, o.Patience = true, time.Minute
+	o.Part, o.Dir = load.Part{Index: i, Count: len(f.runs)}, filepath.Join(f.dir, fmt.Sprintf("shard-%d", i))
+	if i == 0 {
+		f.lead = shard.NewLead(o.Hello(), "")
+		o.Lead = f.lead
+	} else {
+		f.wires[i] = &inMemory{to: f.lead}
+		o.Follow = shard.NewClient(o.Hello(), "http://shard-0", "", f.wires[i])
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	f.stop[i], f.done[i] = stop, make(chan struct{})
+	go func() {
+		defer close(f.done[i])
+		defer stop()
+		f.runs[i], f.errs[i] = Run(ctx, o)
+	}()
+}
+
+func (f *fleet) wait() {
+	for _, done := range f.done {
+		<-done
+	}
+}
+
+// kill ends a shard without a word to shard 0.
+func (f *fleet) kill(i int) {
+	f.wires[i].cut.Store(true)
+	f.stop[i]()
+	<-f.done[i]
+}
+
+// heard is the first turn of a conversation, and when it was sent after that of
+// conversation 20, before which there are primings and warm-ups of their own times.
+type heard struct {
+	id     int
+	prompt int
+	at     time.Duration
+}
+
+// firstTurns are the conversations in the logs of some directories together.
+func firstTurns(t *testing.T, dirs ...string) (all []heard) {
+	t.Helper()
+	var paths []string
+	for _, dir := range dirs {
+		paths = append(paths, filepath.Join(dir, TurnsFile))
+	}
+	log, err := turnlog.Open(paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	merged := log.Read()
+	defer merged.Close()
+	for {
+		turn, err := merged.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn.Study.Index == 1 {
+			id, err := strconv.Atoi(turn.Study.Conversation[strings.LastIndex(turn.Study.Conversation, "/")+1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, heard{id, turn.PromptTokens.V, time.Duration(turn.At.UnixNano())})
+		}
+	}
+	slices.SortFunc(all, func(a, b heard) int { return a.id - b.id })
+	base := all[20].at
+	for i := range all {
+		if all[i].at -= base; all[i].id < 20 {
+			all[i].at = 0
+		}
+		all[i].at = all[i].at.Round(time.Millisecond)
+	}
+	return all
+}
+
+// steady is a deployment whose answers take the same time whoever asks when, so that
+// what was said can be compared turn by turn.
+func steady() simulate.Options {
+	o := quick()
+	return o
+}
+
+// TestShardsSayTheSame: with every kind of open load, shards hold together the
+// conversations that one process holds, each at its time; and each verdict is that of
+// all turns.
+func TestShardsSayTheSame(t *testing.T) {
+	for name, change := range map[string]func(*Plan){
+		"poisson": func(*Plan) {},
+		"gamma with a warm-up by number": func(p *Plan) {
+			p.Arrival = workload.Arrival{Process: workload.Gamma, Burstiness: 0.5}
+			p.WarmUp = WarmUp{Conversations: 7, Rate: 2, Cooldown: 5 * time.Second}
+			p.Cache = Cache{Policy: Prime, Conversations: 5}
+		},
+		"clients": func(p *Plan) {
+			p.OwnRate, p.Workload.Clients = 1, []workload.Client{{Share: 0.63, Process: workload.Poisson}, {Share: 0.37, Process: workload.Constant}}
+		},
+	} {
+		for _, count := range []int{2, 3, 8} {
+			if testing.Short() && (count != 3 || name != "poisson") {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s in %d", name, count), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { sayTheSame(t, count, change) })
+			})
+		}
+	}
+}
+
+func sayTheSame(t *testing.T, count int, change func(*Plan)) {
+	var net network
+	defer net.serve(t, "a", simulate.New(steady()))()
+	of := func() Options {
+		p := small()
+		p.Kind, p.Levels, p.StartRate = runfile.Rate, []float64{3}, 0
+		p.Arrival = workload.Arrival{Process: workload.Poisson}
+		change(&p)
+		return Options{Plan: p, Dial: net.Dial}
+	}
+	single := of()
+	single.Dir = t.TempDir()
+	whole, err := Run(t.Context(), single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := set(t, count, t.TempDir(), of)
+	f.wait()
+	var dirs []string
+	var starts uint64
+	for i, run := range f.runs {
+		if f.errs[i] != nil {
+			t.Fatalf("shard %d: %v", i, f.errs[i])
+		}
+		dirs = append(dirs, filepath.Join(f.dir, fmt.Sprintf("shard-%d", i)))
+		r := run.Results[0]
+		for _, s := range r.Snapshots {
+			starts += s.ConversationStarts
+		}
+		if run.Shard == nil || run.Shard.Index != i || run.Shard.Count != count || r.Level != 3 || r.State != runfile.Complete {
+			t.Errorf("shard %d: %+v, level %g, %s", i, run.Shard, r.Level, r.State)
+		}
+		// The whole is what proves: a part alone has too few turns for it.
+		if want := whole.Results[0].Verdict; !reflect.DeepEqual(r.Verdict, want) {
+			t.Errorf("shard %d: verdict %+v, of one process %+v", i, r.Verdict, want)
+		}
+	}
+	want, got := firstTurns(t, single.Dir), firstTurns(t, dirs...)
+	if len(want) < 100 || !slices.Equal(got, want) {
+		t.Errorf("%d conversations, of one process %d; they differ at %v", len(got), len(want), firstDifference(got, want))
+	}
+	var wholeStarts uint64
+	for _, s := range whole.Results[0].Snapshots {
+		wholeStarts += s.ConversationStarts
+	}
+	if starts != wholeStarts {
+		t.Errorf("%d conversations started in the measurement, of one process %d", starts, wholeStarts)
+	}
+}
+
+func firstDifference(a, b []heard) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%+v and %+v", a[i], b[i])
+		}
+	}
+	return "their ends"
+}
+
+// TestShardsOfAClosedLoop: conversations in flight add up to the level, also where
+// there are more shards than places, and a number of conversations is shared out.
+func TestShardsOfAClosedLoop(t *testing.T) {
+	for _, counted := range []int{0, 60} {
+		synctest.Test(t, func(t *testing.T) {
+			var net network
+			defer net.serve(t, "a", simulate.New(steady()))()
+			f := set(t, 3, t.TempDir(), func() Options {
+				p := small()
+				if counted > 0 {
+					p.Measure, p.WarmUp = Measure{Snapshots: 2, Conversations: counted}, WarmUp{}
+				}
+				return Options{Plan: p, Dial: net.Dial}
+			})
+			f.wait()
+			for level, places := range []float64{2, 4} {
+				var mean float64
+				var starts uint64
+				for i, run := range f.runs {
+					if f.errs[i] != nil {
+						t.Fatalf("shard %d: %v", i, f.errs[i])
+					}
+					r := run.Results[level]
+					if why := run.NotReached(r); why != "" && counted == 0 {
+						t.Errorf("shard %d: %s", i, why)
+					}
+					for _, s := range r.Snapshots {
+						starts += s.ConversationStarts
+						if counted == 0 {
+							mean += *s.ConversationsMean / 3
+						}
+					}
+				}
+				if counted == 0 && (mean < 0.99*places || mean > 1.01*places) {
+					t.Errorf("%g in flight in all, want %g", mean, places)
+				}
+				if counted > 0 && starts != uint64(counted) {
+					t.Errorf("%d conversations in all, want %d", starts, counted)
+				}
+			}
+		})
+	}
+}
+
+// TestLostShard: a shard that dies within a level is named by all others, the level
+// is not reached and proves nothing, the next one waits for it, and the sweep ends
+// with an error although that was measured. --resume repeats the level.
+func TestLostShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(steady()))()
+		of := func() Options { return Options{Plan: small(), Dial: net.Dial} }
+		dir := t.TempDir()
+		f := set(t, 3, dir, of)
+		time.Sleep(50 * time.Second) // the first level is being measured
+		f.kill(2)
+		time.Sleep(40 * time.Second)
+		f.start(t, 2)
+		f.wait()
+		for i, run := range f.runs[:2] {
+			first, second := run.Results[0], run.Results[1]
+			if len(first.Lost) != 1 || first.Lost[0] != (runfile.LostShard{Index: 2, Why: "no sign of life for 10s"}) {
+				t.Errorf("shard %d: lost %+v", i, first.Lost)
+			}
+			if why := run.NotReached(first); !strings.Contains(why, "shard 2 (no sign of life for 10s)") || first.Verdict.Standing != runfile.Undecided {
+				t.Errorf("shard %d: not reached %q, verdict %+v", i, why, first.Verdict)
+			}
+			if second.State != runfile.Complete || second.Lost != nil || second.Verdict.Standing != runfile.Met {
+				t.Errorf("shard %d: the next level %s, lost %v, verdict %+v", i, second.State, second.Lost, second.Verdict)
+			}
+			if c := run.Capacities[0]; !slices.Equal(c.NotReached, []float64{2}) {
+				t.Errorf("shard %d: %s", i, c.Sentence("concurrency"))
+			}
+			if err := f.errs[i]; err == nil || !strings.Contains(err.Error(), "--resume") {
+				t.Errorf("shard %d ends with %v", i, err)
+			}
+		}
+		if n := len(f.runs[2].Results); n != 1 || f.runs[2].Results[0].Level != 4 {
+			t.Errorf("the shard that came back has %d results", n)
+		}
+		again := set(t, 3, dir, of)
+		again.wait()
+		for i, run := range again.runs {
+			if again.errs[i] != nil || len(run.Results) != 2 {
+				t.Fatalf("shard %d: %d results, %v", i, len(run.Results), again.errs[i])
+			}
+			for _, r := range run.Results {
+				if why := run.NotReached(r); why != "" || r.Verdict.Standing != runfile.Met {
+					t.Errorf("shard %d, level %g: not reached %q, verdict %+v", i, r.Level, why, r.Verdict)
+				}
+			}
+		}
+		if !again.runs[0].Results[0].Started.Equal(f.runs[0].Results[1].Started) {
+			t.Error("the level that was whole was measured again, or is not the first by time")
+		}
+	})
+}
+
+// TestShardThatStaysAway: the sweep ends when patience does, everywhere, and names
+// who is missing.
+func TestShardThatStaysAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(steady()))()
+		f := set(t, 3, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
+		time.Sleep(50 * time.Second)
+		f.kill(1)
+		began := time.Now()
+		f.wait()
+		if took := time.Since(began); took > 2*time.Minute {
+			t.Errorf("the sweep ended %s later", took)
+		}
+		for _, i := range []int{0, 2} {
+			if err := f.errs[i]; err == nil || !strings.Contains(err.Error(), "shard 1 (last seen") || f.runs[i].Interrupted == "" {
+				t.Errorf("shard %d ends with %v", i, err)
+			}
+		}
+	})
+}
+
+// TestLeadDies: the others wait for it, and a new shard 0 goes on with them.
+func TestLeadDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(steady()))()
+		f := set(t, 2, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
+		time.Sleep(120 * time.Second) // in the second level
+		f.wires[1].cut.Store(true)
+		f.stop[0]()
+		<-f.done[0]
+		time.Sleep(20 * time.Second)
+		old := f.wires[1]
+		f.start(t, 0)
+		old.to = f.lead
+		old.cut.Store(false)
+		f.wait()
+		if f.errs[0] != nil || len(f.runs[0].Results) != 2 {
+			t.Errorf("shard 0: %d results, %v", len(f.runs[0].Results), f.errs[0])
+		}
+		if r := f.runs[1].Results; len(r) != 2 || r[1].Verdict == nil || r[1].Verdict.Standing != runfile.Met || !r[1].Started.After(r[0].Started) {
+			t.Errorf("shard 1: %d results", len(r))
+		}
+	})
+}
+
+// TestEarlyStopOfShards: what no shard could prove alone ends the level for all, at
+// the same time, and a search goes where all of them point.
+func TestEarlyStopOfShards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		o := steady()
+		o.Faults.HTTP500 = 0.1
+		defer net.serve(t, "a", simulate.New(o))()
+		f := set(t, 4, t.TempDir(), func() Options {
+			p := small()
+			p.Levels = []float64{4, 8, 16}
+			return Options{Plan: p, Dial: net.Dial, FindCapacity: true}
+		})
+		f.wait()
+		first := f.runs[0].Results
+		for i, run := range f.runs {
+			if f.errs[i] != nil || len(run.Results) != len(first) {
+				t.Fatalf("shard %d: %d results, %v", i, len(run.Results), f.errs[i])
+			}
+			for n, r := range run.Results {
+				want := first[n]
+				if r.Level != want.Level || r.State != runfile.EndedEarly || r.Why != want.Why || !strings.HasPrefix(r.Why, "doomed: ") || !strings.Contains(r.Why, "availability") {
+					t.Errorf("shard %d, level %g: %s (%s)", i, r.Level, r.State, r.Why)
+				}
+				end := func(r runfile.Result) time.Time {
+					last := r.Snapshots[len(r.Snapshots)-1]
+					return last.Started.Add(inSeconds(last.Seconds))
+				}
+				if off := end(r).Sub(end(want)).Abs(); off > 50*time.Millisecond {
+					t.Errorf("shard %d, level %g ended %s off shard 0's", i, r.Level, off)
+				}
+			}
+		}
+	})
+}
+
+// TestShardsThatCannot are refused before anything is sent.
+func TestShardsThatCannot(t *testing.T) {
+	p := small()
+	p.MaxConcurrency = 2
+	_, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir(), Part: load.Part{Count: 3}})
+	if err == nil || !strings.Contains(err.Error(), "max_concurrency is 2") {
+		t.Errorf("%v", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		lead := shard.NewLead(shard.Hello{Protocol: shard.Protocol, Count: 2, Plan: "other"}, "")
+		lead.Open("sweep")
+		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Part{Index: 1, Count: 2}, Patience: time.Minute}
+		o.Follow = shard.NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
+		run, err := Run(t.Context(), o)
+		var refused shard.RefusedError
+		if run != nil || !errors.As(err, &refused) {
+			t.Errorf("a shard of another plan: %v", err)
+		}
+	})
+}
