@@ -25,7 +25,7 @@ func (p Part) offset() time.Duration {
 	return time.Duration(math.Round(p.Run.Shard.OffsetSeconds * float64(time.Second)))
 }
 
-// Runs joins runs, which are used up by it: all shards of one sweep in any order.
+// Runs joins runs, which lose their results by it: all shards of one sweep in any order.
 // Verdicts and capacities are those of the whole. The largest numbers of turns in
 // flight are not known of it, but by the turns (see Turns).
 func Runs(parts []Part) (*runfile.Run, error) {
@@ -58,6 +58,9 @@ func Runs(parts []Part) (*runfile.Run, error) {
 	by := judge.Of(&whole)
 	for _, c := range order {
 		whole.Results = append(whole.Results, c.merge(parts, &whole, by))
+	}
+	for _, p := range parts {
+		p.Run.Results = nil // so that their values can go
 	}
 	slices.SortStableFunc(whole.Results, func(a, b runfile.Result) int { return a.Started.Compare(b.Started) })
 	for i, c := range whole.Capacities {
