@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/study/export"
-	"synthetic/internal/study/sweep"
+	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
 
@@ -32,7 +32,7 @@ func exportCommand(parent *kingpin.CmdClause) command {
 func (f *exportFlags) run(_ context.Context, e env) error {
 	path := f.turns
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, sweep.TurnsFile)
+		path = filepath.Join(path, runfile.TurnsFile)
 	}
 	from, err := os.Open(path)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestGenerateWrites(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "deep")
 	for what, files := range map[string][]string{
 		"rules":      {"synthetic-rules.yml", "prometheusrule.yaml"},
-		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json"},
+		"dashboards": {"slo-overview.json", "fleet.json", "target-detail.json", "prober-health.json", "study.json"},
 		"grafana":    {"grafana-alerts.yaml", "recording-rules.yml"},
 		"mixin":      {"mixin.libsonnet"},
 	} {

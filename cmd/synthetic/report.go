@@ -32,6 +32,7 @@ func addReport(app *kingpin.Application) []command {
 		reportCommand(r, "render", "Report each configuration of one run, and compare its variants.", one),
 		reportCommand(r, "compare", "Compare runs; the first is the baseline.", joined),
 		reportCommand(r, "average", "Pool repeated runs of one sweep into one report, by their distributions.", averaged),
+		mergeCommand(r),
 		exportCommand(r),
 	}
 }
@@ -142,6 +143,9 @@ func readStudy(arg string) (*figures.Study, error) {
 	s, err := figures.Read(path)
 	if err != nil {
 		return nil, usageError{err}
+	}
+	if s.Run != nil && s.Run.Shard != nil {
+		return nil, usagef("%s is %s: it carried a part of the load that its levels are named by; use report merge to join all of them, and report that", s.File, s.Run.Shard)
 	}
 	if labelled {
 		s.Name = name

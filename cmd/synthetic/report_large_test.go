@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -22,51 +26,104 @@ func TestReportOfAMillionTurns(t *testing.T) {
 		t.Skip("makes a million turns; make test-long runs it")
 	}
 	path := filepath.Join(t.TempDir(), "run.json")
-	if err := runfile.Write(path, million()); err != nil {
+	if err := runfile.Write(path, million(1, 0, nil)); err != nil {
 		t.Fatal(err)
 	}
-	cmd, stdout, stderr := newProcess("report", "render", path)
-	if err := cmd.Run(); err != nil || !strings.Contains(stdout.String(), "| 10 | ") {
-		t.Fatalf("%v: %s", err, stderr)
-	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	cpu, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), usage.Maxrss>>10
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s of CPU, %d MB, of a file of %d MB", cpu, memory, info.Size()>>20)
-	if cpu > 10*time.Second || memory > 300 {
-		t.Errorf("it took %s of CPU and %d MB", cpu, memory)
+	t.Logf("a file of %d MB", info.Size()>>20)
+	if stdout := frugal(t, "report", "render", path); !strings.Contains(stdout, "| 10 | ") {
+		t.Errorf("the report ends %.300q", stdout[max(len(stdout)-300, 0):])
 	}
 }
 
-// million is a run of ten levels of 30 blocks.
-func million() *runfile.Run {
+// TestMergeOfAMillionTurns joins them from four shards, with their turns, and renders
+// them, likewise.
+func TestMergeOfAMillionTurns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a million turns; make test-long runs it")
+	}
+	root := t.TempDir()
+	args := []string{"report", "merge", "--output.dir=" + filepath.Join(root, "whole")}
+	for i := range 4 {
+		dir := filepath.Join(root, fmt.Sprintf("shard-%d", i))
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Create(filepath.Join(dir, runfile.TurnsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pack, err := turnlog.Compress(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := million(4, i, pack)
+		run.Shard = &runfile.Shard{Index: i, Count: 4}
+		for j := range run.Results { // which tells one from the others
+			run.Results[j].Ended = run.Results[j].Ended.Add(time.Duration(i))
+		}
+		if err := errors.Join(pack.Close(), file.Close(), runfile.Write(filepath.Join(dir, "run.json"), run)); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, dir)
+	}
+	if stdout := frugal(t, args...); !strings.Contains(stdout, "10 levels of 4 shards") {
+		t.Errorf("it said %q", stdout)
+	}
+}
+
+// frugal runs a command, which may take 10 s of CPU and 300 MB.
+func frugal(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd, stdout, stderr := newProcess(args...)
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	cpu, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), usage.Maxrss>>10
+	t.Logf("%s of CPU, %d MB", cpu, memory)
+	if cpu > 10*time.Second || memory > 300 {
+		t.Errorf("it took %s of CPU and %d MB", cpu, memory)
+	}
+	return stdout.String()
+}
+
+// million is a run of ten levels of 30 blocks, of which one of several parts has so much less, and
+// writes its turns, unless there is nowhere to.
+func million(part, index int, turns io.Writer) *runfile.Run {
 	run := reporttest.Run(reporttest.Options{Levels: []float64{1}})
 	template := run.Results[0]
 	run.Results = nil
-	rng := rand.New(rand.NewPCG(1, 1))
+	rng := rand.New(rand.NewPCG(1, uint64(index)))
 	gaps := make([]time.Duration, 100)
 	for level := range 10 {
 		r := template
 		r.Level = float64(level + 1)
 		r.Snapshots = nil
 		for range 3 {
-			mean := r.Level
+			mean := r.Level / float64(part)
 			s := runfile.Snapshot{Started: reporttest.Noon(), Seconds: 100, InFlightMean: &mean}
 			for range 10 {
 				b := runfile.Block{Seconds: 10}
-				for i := range 3334 {
+				for i := range 3334 / part {
 					first := time.Duration(rng.IntN(1e9))
 					token := time.Duration(2e7 + rng.IntN(2e7))
 					for i := range gaps {
 						gaps[i] = token + time.Duration(rng.IntN(1e6))
 					}
-					b.Observe(probe.Result{
+					x := probe.Result{
 						Kind: probe.TurnKinds()[i%2], Outcome: probe.Success, Sent: reporttest.Noon(), End: reporttest.Noon().Add(first + 100*token),
 						TTFT: probe.Some(first), AnswerTTFT: probe.Some(first), TPOT: probe.Some(token), Gaps: gaps, OutputTokens: probe.Some(101), Events: 101,
-					}, reporttest.SLOs())
+					}
+					b.Observe(x, reporttest.SLOs())
+					if turns != nil {
+						line := turnlog.Of(x)
+						line.Target, line.Workload, line.Study = "default", "chat", &turnlog.Study{Level: r.Level, Repetition: 1, Phase: turnlog.Measured, Conversation: "c/" + strconv.Itoa(rng.Int()), Index: 1}
+						_, _ = turns.Write(line.Append(nil)) // of which Close tells
+					}
 				}
 				s.Blocks = append(s.Blocks, b)
 			}

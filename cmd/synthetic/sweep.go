@@ -31,6 +31,7 @@ type sweepFlags struct {
 	resume, findCapacity bool
 	resolution           string
 	shards               shardFlags
+	web                  sweepWeb
 }
 
 func addSweep(app *kingpin.Application) command {
@@ -61,6 +62,7 @@ deployment or a shard was not to be had, 2 when the plan or the directory cannot
 	c.Flag("find-capacity", "Search for the highest load that is proven to meet the SLOs, between the lowest and the highest level, instead of measuring all levels.").BoolVar(&f.findCapacity)
 	c.Flag("resolution", "How close the search comes to the capacity, as a share of it; 0 searches among the plan's own levels.").Default("5%").StringVar(&f.resolution)
 	f.shards.add(c)
+	f.web.add(c)
 	return command{c, f.run}
 }
 
@@ -84,13 +86,18 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	view := newSweepView(e)
 	options := sweep.Options{
 		Plan: plan, Dir: f.dir, Resume: f.resume, FindCapacity: f.findCapacity, Resolution: resolution,
-		Tool: tool(), Dial: dial, Lag: lag.New(), Progress: view.progress, Finished: view.finished, Logger: e.logger,
+		Tool: tool(), Dial: dial, Lag: lag.New(), Throttled: lag.Throttled, Progress: view.progress, Finished: view.finished, Logger: e.logger,
 	}
 	leave, err := f.shards.join(&options, e.logger)
 	if err != nil {
 		return err
 	}
 	defer leave()
+	stop, err := f.web.serve(&options, options.Part.Index, e.logger)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	run, err := sweep.Run(ctx, options)
 	view.clear()
 	switch {
@@ -107,7 +114,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	}
 	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
 	if run.Shard == nil {
-		f.report(e, run)
+		writeReport(e, f.dir, run)
 	} else {
 		fmt.Fprintf(e.stdout, "this is the part of shard %d of %d; synthetic report merge %s --output.dir=%s makes the whole\n",
 			run.Shard.Index, run.Shard.Count, filepath.Join(filepath.Dir(f.dir), "shard-*"), filepath.Join(filepath.Dir(f.dir), "whole"))
@@ -162,13 +169,13 @@ func parseResolution(text string) (float64, error) {
 	return v, nil
 }
 
-// report writes the report beside the run. What cannot be reported is no
+// writeReport writes the report beside the run. What cannot be reported is no
 // failure of the sweep: the run is whole, and "synthetic report" can try again.
-func (f *sweepFlags) report(e env, run *runfile.Run) {
+func writeReport(e env, beside string, run *runfile.Run) {
 	if len(run.Results) == 0 {
 		return
 	}
-	dir := filepath.Join(f.dir, "report")
+	dir := filepath.Join(beside, "report")
 	files, err := reports.Files(figures.FromRuns([]*runfile.Run{run}))
 	if err == nil {
 		err = reports.Write(dir, files)
@@ -212,6 +219,9 @@ func finishedLine(r runfile.Result, notReached string) string {
 		line += ", not reached: " + notReached
 	} else if r.Verdict != nil {
 		line += ", " + r.Verdict.Words(r.Verdict.Lost)
+	}
+	if limit := r.Limit(); limit != "" {
+		line += ": " + limit
 	}
 	if r.Why != "" {
 		line += "; ended early, " + r.Why

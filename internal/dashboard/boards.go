@@ -29,7 +29,9 @@ type board struct {
 	PerProber bool `yaml:"per_prober"`
 	// OneJob makes the variables pick one target and one workload.
 	OneJob bool `yaml:"one_job"`
-	Rows   []row
+	// Study is one of sweeps, which have variants where others have targets.
+	Study bool
+	Rows  []row
 	// Marks are put on the time axis of every panel.
 	Marks []mark `yaml:"-"`
 }
@@ -48,6 +50,7 @@ func boards(in Input) ([]board, error) {
 		{File: "fleet", UID: FleetUID},
 		{File: "target-detail", UID: TargetUID},
 		{File: "prober-health", UID: HealthUID},
+		{File: "study", UID: StudyUID},
 	}
 	read := func(file string, into any) error {
 		var text bytes.Buffer
@@ -68,7 +71,9 @@ func boards(in Input) ([]board, error) {
 		if err := read(b.File, b); err != nil {
 			return nil, err
 		}
-		b.Marks = marks
+		if !b.Study { // whose incidents are no sweep's
+			b.Marks = marks
+		}
 		b.scope()
 	}
 	return out, nil
@@ -84,6 +89,9 @@ func decode(text []byte, into any) error {
 // scope puts the dashboard's variables into all its queries.
 func (b *board) scope() {
 	variables := []string{varTarget, varWorkload}
+	if b.Study {
+		variables = []string{varVariant}
+	}
 	if b.PerProber {
 		variables = append(variables, varInstance)
 	}
@@ -130,7 +138,7 @@ func scoped(expr string, one bool, variables []string) string {
 // catalog lacks it.
 func labelsOf(series string) []string {
 	name := strings.TrimSuffix(series, "_bucket")
-	for _, m := range metrics.Catalog() {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.StudyCatalog()) {
 		if m.Name == name {
 			return m.Labels
 		}

@@ -110,7 +110,7 @@ func labelsOf(name string) ([]string, bool) {
 		return append(scraped, own...), true
 	}
 	base, bucket := strings.CutSuffix(name, "_bucket")
-	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog()) {
+	for _, m := range slices.Concat(metrics.Catalog(), metrics.PagerCatalog(), metrics.StudyCatalog()) {
 		switch {
 		case m.Name == base && bucket && m.Kind == metrics.Histogram:
 			return append(append(scraped, "le"), m.Labels...), true
@@ -194,7 +194,7 @@ func TestPopulationsStayApart(t *testing.T) {
 		if !strings.Contains(q.Expr, "histogram_quantile") || slices.ContainsFunc(own, func(m string) bool { return strings.Contains(q.Expr, m) }) {
 			continue
 		}
-		if !strings.Contains(q.Expr, "by (le, target, workload") {
+		if !strings.Contains(q.Expr, "by (le, target, workload") && !strings.Contains(q.Expr, "by (le, variant, level") {
 			t.Errorf("%s mixes targets or workloads", q)
 		}
 		phases := strings.Contains(q.Expr, metrics.PhaseDuration) // has no turn label
@@ -209,6 +209,7 @@ func TestVariablesAndLinks(t *testing.T) {
 		dashboard.OverviewUID: {"datasource", "target", "workload", "resolution"},
 		dashboard.FleetUID:    {"datasource", "target", "workload", "instance", "resolution"},
 		dashboard.TargetUID:   {"datasource", "target", "workload", "resolution"},
+		dashboard.StudyUID:    {"datasource", "variant", "resolution"},
 		dashboard.HealthUID:   {"datasource", "target", "workload", "instance", "resolution"},
 	}
 	for _, d := range generate(t, example()) {

@@ -50,7 +50,8 @@ type Dashboard struct {
 	JSON []byte
 }
 
-// Generate returns the overview, the fleet, the target detail and the prober health.
+// Generate returns the overview, the fleet, the target detail, the prober health and
+// the study.
 // The error names the dashboard that could not be built.
 func Generate(in Input) ([]Dashboard, error) {
 	var out []Dashboard
@@ -88,7 +89,7 @@ func (b board) encode(resolution string) ([]byte, error) {
 	d.Uid, d.Title, d.Description, d.Tags = &b.UID, &b.Title, &b.About, []string{tag}
 	d.GraphTooltip, d.Time, d.Refresh = new(dashboard.DashboardCursorSyncCrosshair), dashboard.NewDashboardDashboardTime(), new("1m")
 	d.Links, d.Annotations.List = []dashboard.DashboardLink{siblings()}, marks
-	d.Templating.List, d.Panels = variables(resolution, b.PerProber, b.OneJob), panels
+	d.Templating.List, d.Panels = b.variables(resolution), panels
 	if err := d.Validate(); err != nil {
 		return nil, err
 	}

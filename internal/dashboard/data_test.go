@@ -17,6 +17,9 @@ import (
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/study/live"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -133,6 +136,35 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 	return s.now.Add(-scrapeEvery)
 }
 
+// sweepTwo plays a closed and an open level of two shards into a store.
+func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
+	t.Helper()
+	shards := []*live.Exporter{live.New(0), live.New(1)}
+	for i := range scrapes {
+		for j, x := range shards {
+			at := start.Add(time.Duration(i) * scrapeEvery)
+			if err := store.Scrape(x, fmt.Sprintf("sweep-%d:9879", j), at); err != nil {
+				t.Fatal(err)
+			}
+			level, kind := 20.0, runfile.Concurrency
+			if i >= scrapes/2 {
+				level, kind = 3, runfile.Rate
+			}
+			l := x.Level("kv", level, kind, level/2)
+			x.Progress(sweep.Progress{Number: 1 + 2*i/scrapes, Total: 2, Phase: sweep.PhaseMeasure, Left: time.Minute})
+			l.Conversation(1)
+			for _, turn := range probe.TurnKinds() {
+				l.Observe(probe.Start{})
+				l.Observe(probe.Result{
+					Kind: turn, Outcome: probe.Success, Sent: at, End: at.Add(time.Second), Gaps: []time.Duration{20 * time.Millisecond},
+					TTFT: probe.Some(200 * time.Millisecond), TPOT: probe.Some(20 * time.Millisecond), OutputTokens: probe.Some(4),
+				})
+			}
+			l.Conversation(-1)
+		}
+	}
+}
+
 // remember stores what is known of a target only after hours or days, what few
 // have, and a page about it, as of another prober.
 func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
@@ -181,6 +213,7 @@ func TestPanelsHaveData(t *testing.T) {
 			// What joins series must bear that two probers have them.
 			end := fill(t, store, start, "prober-0:9900", "prober-1:9900")
 			remember(t, store, end)
+			sweepTwo(t, store, start)
 			empty, err := dashboardtest.Empty(t.Context(), store, generate(t, example()), start, end)
 			if err != nil {
 				t.Fatal(err)

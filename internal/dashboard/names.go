@@ -6,6 +6,7 @@ const (
 	TargetUID   = "synthetic-target-detail"
 	HealthUID   = "synthetic-prober-health"
 	FleetUID    = "synthetic-fleet"
+	StudyUID    = "synthetic-study"
 )
 
 // tag marks our dashboards; the links between them select by it.
@@ -17,5 +18,6 @@ const (
 	varTarget     = "target"
 	varWorkload   = "workload"
 	varInstance   = "instance"
+	varVariant    = "variant"
 	varResolution = "resolution"
 )

@@ -10,19 +10,23 @@ import (
 )
 
 // variables lists a dashboard's variables in the order of the bar.
-func variables(resolution string, perProber, one bool) []dashboard.VariableModel {
+func (b board) variables(resolution string) []dashboard.VariableModel {
 	source := variable(varDatasource, "Data source", "The Prometheus that scrapes synthetic.")
 	source.Type = dashboard.VariableTypeDatasource
 	source.Query = &dashboard.StringOrMap{String: new("prometheus")}
+	if b.Study {
+		variant := labelVariable(varVariant, "Variant", "Deployments that are compared.", metrics.StudyPhase)
+		return []dashboard.VariableModel{source, variant, resolutionVariable(resolution)}
+	}
 	out := []dashboard.VariableModel{
 		source,
 		labelVariable(varTarget, "Target", "Deployments that are probed.", metrics.SchedulerHeartbeat),
-		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, one, []string{varTarget})),
+		labelVariable(varWorkload, "Workload", "Kinds of conversation.", scoped(metrics.SchedulerHeartbeat, b.OneJob, []string{varTarget})),
 	}
-	if one {
+	if b.OneJob {
 		out[1], out[2] = single(out[1]), single(out[2])
 	}
-	if perProber {
+	if b.PerProber {
 		out = append(out, labelVariable(varInstance, "Prober", "Processes that probe.", metrics.BuildInfo))
 	}
 	return append(out, resolutionVariable(resolution))

@@ -86,7 +86,7 @@ func TestBoundedSets(t *testing.T) {
 
 // TestUnits: a name says its base unit.
 func TestUnits(t *testing.T) {
-	for _, m := range append(Catalog(), PagerCatalog()...) {
+	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
 		switch m.Unit {
 		case "seconds", "ratio":
 			if !strings.HasSuffix(m.Name, "_"+m.Unit) {

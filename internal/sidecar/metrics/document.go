@@ -42,6 +42,7 @@ func Document() ([]byte, error) {
 type documentValues struct {
 	Groups          []documentGroup
 	Others, Pager   []Metric
+	Study           []Metric
 	Lines           map[string]int
 	PerJob, PerSLO  int
 	Failures        []string
@@ -64,7 +65,7 @@ func documentData() documentValues {
 	count := lines()
 	perSLO := count[SLOTurns] + count[SLOViolations]
 	v := documentValues{
-		Pager: PagerCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
+		Pager: PagerCatalog(), Study: StudyCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
 		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestDocumentNamesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range append(Catalog(), PagerCatalog()...) {
+	for _, m := range slices.Concat(Catalog(), PagerCatalog(), StudyCatalog()) {
 		if !strings.Contains(string(doc), "- `"+m.Name+"` ("+string(m.Kind)) {
 			t.Errorf("%s is not documented", m.Name)
 		}

@@ -18,9 +18,9 @@ type layout struct {
 
 func layouts() []layout {
 	return []layout{
-		{[]string{TTFT, AnswerTTFT}, []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120}},
-		{[]string{TPOT, ITL}, []float64{0.001, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2}},
-		{[]string{TurnDuration}, []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 200, 600}},
+		{[]string{TTFT, AnswerTTFT, StudyTTFT}, []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120}},
+		{[]string{TPOT, ITL, StudyTPOT, StudyITL}, []float64{0.001, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.1, 0.25, 2}},
+		{[]string{TurnDuration, StudyTurnDuration}, []float64{0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 200, 600}},
 		// Think times are included.
 		{[]string{ConversationDuration}, []float64{1, 5, 15, 30, 60, 120, 300, 900, 3600}},
 		// These tell a local dial from a queue in front of the engine.
@@ -41,17 +41,22 @@ const (
 	zeroThreshold = 1.0 / (1 << 20)
 )
 
-// newHistogram makes a histogram of a family, native and classic at once: each
-// exposition format takes what it knows. Its labels are put on when it is
-// gathered. Native exemplars would be the classic ones once more.
+// newHistogram makes a histogram of a family. Its labels are put on when it is
+// gathered.
 func newHistogram(name string) prometheus.Histogram {
+	return prometheus.NewHistogram(HistogramOpts(name))
+}
+
+// HistogramOpts are those of a family, native and classic at once: each exposition
+// format takes what it knows. Native exemplars would be the classic ones once more.
+func HistogramOpts(name string) prometheus.HistogramOpts {
 	all := layouts()
 	i := slices.IndexFunc(all, func(l layout) bool { return slices.Contains(l.Names, name) })
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
+	return prometheus.HistogramOpts{
 		Name: name, Buckets: all[i].Bounds,
 		NativeHistogramBucketFactor: bucketFactor, NativeHistogramZeroThreshold: zeroThreshold,
 		NativeHistogramMaxExemplars: -1,
-	})
+	}
 }
 
 // observe counts a duration, with the trace of its turn unless that is nil. A

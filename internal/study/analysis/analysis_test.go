@@ -55,10 +55,10 @@ func TestJudge(t *testing.T) {
 		{"fewer errors", "PASS", level(1, map[figures.Metric]float64{figures.TTFTP99: 900, figures.TPOTP99: 50, figures.ErrorPct: 0.5})},
 		{"a run left out", "FAIL (ERRORS)", figures.Level{Runs: 3, Valid: 2, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled by the prober itself", "n/a", figures.Level{Spoiled: true, Figures: map[figures.Metric]figures.Figure{
+		{"spoiled by the prober itself", "UNDECIDED (the prober was the limit)", figures.Level{Limit: "late", Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(9000), figures.TPOTP99: figures.Plain(1)}}},
-		{"spoiled, and counted", "n/a", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
-		{"spoiled once, and proven by other runs", "PASS", figures.Level{Spoiled: true, Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
+		{"spoiled, and counted", "UNDECIDED (the prober was the limit)", figures.Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
+		{"spoiled once, and proven by other runs", "PASS", figures.Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
 		{"given up, no objective missed yet", "FAIL (GIVEN UP)", figures.Level{GivenUp: true, Figures: map[figures.Metric]figures.Figure{
 			figures.TTFTP99: figures.Plain(1), figures.TPOTP99: figures.Plain(1)}}},
 		{"given up for an objective", "FAIL (TTFT)", figures.Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
@@ -118,7 +118,7 @@ func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
 		want   string // highest, and whether it is the top; beyond
 	}{
 		{"seems to fail", []figures.Level{met, seemsMissed, met, missed}, "30 false []"},
-		{"spoiled", []figures.Level{met, {Spoiled: true}, met, missed}, "30 false []"},
+		{"spoiled", []figures.Level{met, {Limit: "late"}, met, missed}, "30 false []"},
 		{"not reached", []figures.Level{met, {NotReached: "too little"}, met, missed}, "30 false []"},
 		{"nothing fails", []figures.Level{met, seemsMissed, met, seemsMet}, "40 true []"},
 		{"only seems to pass again", []figures.Level{met, seemsMissed, seemsMet}, "10 false []"},

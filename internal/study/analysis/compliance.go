@@ -24,6 +24,8 @@ type SLOResult struct {
 	// NotReached says that the level did not carry its load, so that nothing is
 	// concluded.
 	NotReached bool
+	// Limited says that nothing is, because the prober or its machine was the limit.
+	Limited bool
 }
 
 // Judged reports whether the level could be judged.
@@ -38,6 +40,8 @@ func (v SLOResult) String() string {
 	switch {
 	case v.NotReached:
 		return "NOT REACHED"
+	case v.Limited:
+		return "UNDECIDED (the prober was the limit)"
 	case !v.Judged():
 		return "n/a"
 	}
@@ -57,7 +61,7 @@ func Judge(objectives []figures.Objective, l figures.Level) SLOResult {
 	case l.NotReached != "":
 		return SLOResult{NotReached: true}
 	case len(objectives) == 0, l.Verdict == nil && Unsound(l) != "", l.Verdict != nil && l.Verdict.Open():
-		return SLOResult{}
+		return SLOResult{Limited: len(objectives) > 0 && l.Limit != ""}
 	case l.Verdict != nil:
 		return byTurns(objectives, l)
 	}

@@ -125,8 +125,8 @@ func Unsound(l figures.Level) string {
 		return "not reached: " + l.NotReached
 	case len(all) > 0:
 		return strings.TrimSuffix(all[0].Text, ".")
-	case l.Spoiled:
-		return "the prober itself was late or could not send, for more turns than can be left out; give it more cores, or fewer streams"
+	case l.Limit != "":
+		return l.Limit
 	}
 	return ""
 }

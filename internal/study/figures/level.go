@@ -32,9 +32,9 @@ func levelOf(at float64, measured []measured, judge judge.Judge) Level {
 		if r.State != runfile.Complete && !decided(r) {
 			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d did not run to its end: %s.", r.Repetition, r.Why))
 		}
-		if turns, of := r.LeftOut(); turns > 0 {
-			l.Spoiled = l.Spoiled || r.Spoiled()
-			l.Warnings = append(l.Warnings, leftOut(r, turns, of))
+		if text := leftOut(r); text != "" {
+			l.Limit = cmp.Or(l.Limit, r.Limit())
+			l.Warnings = append(l.Warnings, fmt.Sprintf("repetition %d: %s.", r.Repetition, text))
 		}
 		if r.State == runfile.EndedEarly && r.Verdict != nil && !r.Verdict.Met && r.Verdict.Standing != runfile.Undecided {
 			l.GivenUp = true
@@ -73,13 +73,16 @@ func (l *Level) reached(all []measured) (results []runfile.Result) {
 	return results
 }
 
-// leftOut says that the prober itself kept turns from being judged.
-func leftOut(r runfile.Result, turns, of uint64) string {
-	text := fmt.Sprintf("repetition %d: the prober itself was late or could not send: %d of %d turns are left out", r.Repetition, turns, of)
-	if r.Spoiled() {
-		text += ", so it is not judged"
+// leftOut says that the prober itself kept turns, or the whole, from being judged.
+func leftOut(r runfile.Result) string {
+	turns, of := r.LeftOut()
+	switch limit := r.Limit(); {
+	case limit != "":
+		return "it is not judged, for " + limit
+	case turns > 0:
+		return fmt.Sprintf("the prober itself was late or could not send: %d of %d turns are left out; give the prober more cores, or fewer streams", turns, of)
 	}
-	return text + "; give the prober more cores, or fewer streams."
+	return ""
 }
 
 // valid are the results that stand for the level's latencies: those with few

@@ -31,7 +31,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
 	s.Method = method(first, runs)
-	pooled, by := pool(runs), judgeOf(first)
+	pooled, by := pool(runs), judge.Of(first)
 	for _, variant := range first.Variants {
 		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
@@ -98,8 +98,23 @@ func method(r *runfile.Run, runs []*runfile.Run) []runfile.Parameter {
 	row("Workload", "%s", r.Workload.Summary)
 	row("Metric source", "client side: bytes as they arrived at the prober")
 	row("Tool", "%s", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
+	if len(r.Shards) > 0 {
+		row("Shards", "%s", shards(r.Shards))
+	}
 	row("Plan", "sha256 %s, seed %d", r.Plan.SHA256, r.Seed)
 	return rows
+}
+
+// shards says how many were joined, and how well their clocks were known.
+func shards(all []runfile.Shard) string {
+	var clocks []string
+	for _, s := range all[1:] {
+		clocks = append(clocks, fmt.Sprintf("%+.3f ± %.3f ms", 1000*s.OffsetSeconds, 1000*s.ErrorSeconds))
+	}
+	if clocks == nil {
+		return "1"
+	}
+	return fmt.Sprintf("%d, by the clock of shard 0; added to those of the others: %s", len(all), strings.Join(clocks, ", "))
 }
 
 // seriesOf gathers the results of a variant by level.
@@ -139,15 +154,3 @@ func pool(runs []*runfile.Run) *runfile.Run {
 	}
 	return &pooled
 }
-
-// judgeOf is what the sweep judged by.
-func judgeOf(r *runfile.Run) judge.Judge {
-	j := judge.Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
-	if len(r.Capacities) > 0 && r.Confidence == 0 {
-		j.Confidence = r.Capacities[0].Wanted
-	}
-	return j
-}
-
-// defaultConfidence is that of files that do not say it.
-const defaultConfidence = 0.95

@@ -74,9 +74,9 @@ type Level struct {
 	// NotReached says that the level did not carry the load that it is named by,
 	// why, and what helps; "" when it did. Nothing is concluded from such a level.
 	NotReached string
-	// Spoiled says that the prober itself was so late, or could send so little, in
-	// one of the runs at least, that the figures say nothing of the SLOs.
-	Spoiled bool
+	// Limit says how the prober itself, or its machine, was the limit in one of the
+	// runs at least, so that the figures say nothing of the SLOs; "" when it was not.
+	Limit string
 	// Verdict is what counted turns prove of the study's objectives; nil where
 	// none were counted.
 	Verdict *runfile.Verdict

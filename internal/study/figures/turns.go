@@ -9,16 +9,14 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
+	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
 
-// turnsFile is what the turns of a sweep are called beside its run.json.
-const turnsFile = "turns.jsonl.zst"
-
 // turnsOf is the log of turns that lies beside a run, "" for none.
 func turnsOf(run string) string {
-	path := filepath.Join(filepath.Dir(run), turnsFile)
+	path := filepath.Join(filepath.Dir(run), runfile.TurnsFile)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
@@ -89,14 +87,10 @@ func (s *Study) Recount(wanted []Objective) (bool, error) {
 	if err := s.Run.Recount(r.NextLine, objectives); err != nil {
 		return false, fmt.Errorf("%s: %w", s.Turns, err)
 	}
-	by := judgeOf(s.Run)
+	by := judge.Of(s.Run)
 	for i := range s.Run.Results {
-		switch x := &s.Run.Results[i]; {
-		case x.GaveUp():
-		case x.Spoiled() || s.Run.NotReached(*x) != "":
-			x.Verdict = by.Open(by.TurnsOf(*x))
-		default:
-			x.Verdict = by.Measured(by.TurnsOf(*x))
+		if x := &s.Run.Results[i]; !x.GaveUp() {
+			x.Verdict = by.Conclude(s.Run, *x)
 		}
 	}
 	counted := FromRuns([]*runfile.Run{s.Run})

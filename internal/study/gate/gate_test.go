@@ -173,7 +173,7 @@ func TestWhatIsNotSeenPassesNothing(t *testing.T) {
 		"no figure":   {func(l *figures.Level) { delete(l.Figures, figures.TTFTP50) }, "the figure is not known"},
 		"not reached": {func(l *figures.Level) { l.NotReached = "11.4 of 100 were in flight" }, "not reached: 11.4 of 100"},
 		"late":        {func(l *figures.Level) { l.Figures[figures.AddedTTFTP99] = figures.Plain(9300) }, "up to 9300 ms of the TTFT"},
-		"starved":     {func(l *figures.Level) { l.Spoiled = true }, "the prober itself was late or could not send"},
+		"starved":     {func(l *figures.Level) { l.Limit = "the prober could not send" }, "the prober could not send"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := changed(whole, 1, tt.change)

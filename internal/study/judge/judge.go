@@ -4,6 +4,8 @@
 package judge
 
 import (
+	"cmp"
+
 	"synthetic/internal/study/runfile"
 )
 
@@ -14,6 +16,27 @@ type Turns map[string][]Tally
 type Judge struct {
 	Objectives []runfile.Objective
 	Confidence float64
+}
+
+// Of is what the sweep of a run judged by.
+func Of(r *runfile.Run) Judge {
+	j := Judge{Objectives: r.SLOs, Confidence: cmp.Or(r.Confidence, defaultConfidence)}
+	if len(r.Capacities) > 0 && r.Confidence == 0 {
+		j.Confidence = r.Capacities[0].Wanted
+	}
+	return j
+}
+
+// defaultConfidence is that of files that do not say it.
+const defaultConfidence = 0.95
+
+// Conclude is the verdict on a result of a run that was measured to its end: one
+// that did not carry its load, or of which the prober was the limit, is open.
+func (j Judge) Conclude(run *runfile.Run, x runfile.Result) *runfile.Verdict {
+	if x.Spoiled() || run.NotReached(x) != "" {
+		return j.Open(j.TurnsOf(x))
+	}
+	return j.Measured(j.TurnsOf(x))
 }
 
 // Measured is the verdict on all that was measured: an objective is met when

@@ -12,6 +12,9 @@ import (
 	"synthetic/internal/probe"
 )
 
+// TurnsFile has the turns of a whole sweep, beside its run.json.
+const TurnsFile = "turns.jsonl.zst"
+
 // Parse reads a run and refuses data that are empty, cut short, no run, or
 // contradict themselves. Errors name the place and the remedy.
 func Parse(data []byte) (*Run, error) {

@@ -26,6 +26,9 @@ const (
 // and what helps: such a result proves nothing of its level, and is compared
 // with none. "" when it did, or when the file does not tell.
 func (r *Run) NotReached(x Result) string {
+	if x.Unreached != "" {
+		return x.Unreached
+	}
 	if len(x.Lost) > 0 {
 		return fmt.Sprintf("%s did not carry its part to the end; sweep again with --resume, which repeats the level", LostShards(x.Lost))
 	}
@@ -84,7 +87,7 @@ func (r *Run) belowRate(x Result) string {
 			return "starts were skipped at max_concurrency, for the deployment does not keep up with them; raise it to see the queue, or measure lower rates"
 		}
 	}
-	return "the prober itself was late; give it more cores, or measure lower rates"
+	return "the prober itself was late; " + remedy
 }
 
 func (r *Run) belowConcurrency(x Result) string {
@@ -101,7 +104,7 @@ func (r *Run) belowConcurrency(x Result) string {
 		return fmt.Sprintf("at a start_rate of %g/s the level stands after %s, and the warm-up is %s; raise start_rate, or warm up longer",
 			*r.TargetRPS, inSeconds(ramp), inSeconds(r.WarmUpSeconds))
 	case lag > lateStarts.Seconds():
-		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; give it more cores, or fewer streams", inSeconds(lag))
+		return fmt.Sprintf("the prober itself was late, 1 start in 100 by %s or more; %s", inSeconds(lag), remedy)
 	}
 	return "conversations did not follow each other at once; give the prober, or who writes the user's messages, more cores"
 }

@@ -81,6 +81,9 @@ type Run struct {
 	Capacities []Capacity `json:"capacities,omitempty"`
 	// Shard says which part of the load this process carried; nil for all of it.
 	Shard *Shard `json:"shard,omitempty"`
+	// Shards are those that were joined to this run, whose times are by the clock of
+	// the first; nil for the run of one process.
+	Shards []Shard `json:"shards,omitempty"`
 }
 
 // Shared names a result that both runs have, "" when there is none.
@@ -187,8 +190,14 @@ type Result struct {
 	Ended      time.Time `json:"ended"`
 	State      State     `json:"state"`
 	// Why says why the state is not Complete.
-	Why       string     `json:"why,omitempty"`
+	Why string `json:"why,omitempty"`
+	// Unreached says what kept the whole load from being carried that no figure here
+	// shows: a shard that did not measure its part. "" when nothing did.
+	Unreached string     `json:"unreached,omitempty"`
 	Snapshots []Snapshot `json:"snapshots"`
+	// Throttled is the share of the measured time in which the CPU limit of the
+	// prober's cgroup kept it from running; null where the system does not say.
+	Throttled *float64 `json:"throttled,omitempty"`
 	// Tail has the turns that were in flight when the measurement ended. They
 	// were followed to their own end, under falling load, and belong to no
 	// rate and no quantile; but what failed among them was the level's doing.

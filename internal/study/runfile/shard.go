@@ -22,6 +22,9 @@ type Shard struct {
 	ErrorSeconds  float64 `json:"error_seconds"`
 }
 
+// String is "shard 1 of 4"; shards count from 0.
+func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }
+
 // LostShard is a shard that did not carry its part of a level to the end.
 type LostShard struct {
 	Index int    `json:"index"`

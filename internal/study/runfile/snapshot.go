@@ -210,7 +210,7 @@ func (t *Tokens) observe(r probe.Result) {
 	}
 }
 
-func plus(sum **uint64, n int) {
+func plus[N int | uint64](sum **uint64, n N) {
 	if *sum == nil {
 		*sum = new(uint64)
 	}

@@ -147,17 +147,6 @@ func (r Result) LeftOut() (turns, of uint64) {
 	return turns, of
 }
 
-// spoiledShare is the part, 1 in so many, of the turns from which on those that
-// are left out keep a level from being judged: its load was another one.
-const spoiledShare = 100
-
-// Spoiled reports whether the prober itself was so late, or could send so little,
-// that the measurement says nothing of a capacity.
-func (r Result) Spoiled() bool {
-	turns, of := r.LeftOut()
-	return turns*spoiledShare > of
-}
-
 // Capacity is how far a variant scales within the objectives, in the words of
 // a confidence that was asked for: what was proven, and what was not. A grid
 // and a search state it by the same rule.

@@ -136,6 +136,7 @@ func (s *sweep) measure(ctx context.Context, c Cell, p purpose, rec *record) err
 		return errors.Join(err, l.sink.records.close())
 	}
 	v := s.Plan.Variants[c.Variant]
+	l.live = s.live(v.Name, l.value)
 	if !s.described[v.Name] && s.Follow == nil {
 		rec.Deployment = append([]runfile.Parameter{}, l.scraper.client.Describe(ctx, v.Name, v.Metrics)...)
 	}
@@ -187,7 +188,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},
-		made: time.Now(),
+		made: time.Now(), live: unwatched{},
 	}
 	return l, func() {
 		client.Close()

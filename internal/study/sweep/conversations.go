@@ -55,7 +55,9 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		c := next()
 		return func() probe.Outcome {
 			l.sink.conversationStarted(time.Now())
-			sum := l.conversations.hold(hard, soft.Done(), c, due, l.sink)
+			l.live.Conversation(1)
+			sum := l.conversations.hold(hard, soft.Done(), c, due, l)
+			l.live.Conversation(-1)
 			l.sink.conversationEnded(sum)
 			return sum.Outcome
 		}, ""
@@ -68,6 +70,12 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 		loop.Run(soft)
 	}()
 	return done, halt
+}
+
+// Observe implements probe.Sink.
+func (l *level) Observe(e probe.Event) {
+	l.sink.Observe(e)
+	l.live.Observe(e)
 }
 
 // ownTimes starts conversations at the times that their source gives them, so much

@@ -53,6 +53,9 @@ func (s *sighting) add(index int, r *shard.Report) {
 	s.Turns, s.Failed, s.OutputTokens = s.Turns+r.Turns, s.Failed+r.Failed, s.OutputTokens+r.Output
 	s.InFlight, s.ended = s.InFlight+r.InFlight, s.ended+r.Ended
 	s.Early = max(s.Early, r.Early)
+	if t := r.Result.Throttled; t != nil && (s.result.Throttled == nil || *t > *s.result.Throttled) {
+		s.result.Throttled = t // the worst
+	}
 	if s.targetLost == "" && r.TargetLost != "" {
 		s.targetLost, s.ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
 	}

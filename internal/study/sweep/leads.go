@@ -82,7 +82,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		t.levels++
 		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.result))
 	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.measured(seen.result)
+		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.result)
 	}
 	t.whole = seen.result
 	t.whole.State, t.whole.Why, t.whole.Verdict, t.whole.Lost = r.State, r.Why, r.Verdict, r.Lost

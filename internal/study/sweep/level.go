@@ -29,6 +29,8 @@ type level struct {
 	sink          *collector
 	scraper       *scraper
 	watcher       *watcher
+	live          Live
+	throttled     time.Duration // before the measurement, −1 where that is not known
 	// named is the level in the words of the shards, made when it was put together.
 	named shard.Level
 	made  time.Time
@@ -61,6 +63,7 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	end = l.measure(ctx, over)
 	l.sink.finish(time.Now())
+	r.Throttled = l.throttledShare(time.Now())
 	halt()
 	if end.state == runfile.Complete {
 		l.sweep.phase(PhaseDrain)
@@ -136,6 +139,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 func (l *level) begin(at time.Time) {
 	l.sweep.phase(PhaseMeasure)
 	l.watcher.began = at
+	l.throttled = l.sweep.throttled()
 	m := l.plan.Measure
 	if m.Conversations > 0 {
 		own := l.loop(0)
@@ -144,6 +148,26 @@ func (l *level) begin(at time.Time) {
 		return
 	}
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)
+}
+
+// throttled is what Options say, −1 where they do not.
+func (s *sweep) throttled() time.Duration {
+	if s.Throttled != nil {
+		if d, ok := s.Throttled(); ok {
+			return d
+		}
+	}
+	return -1
+}
+
+// throttledShare is the share of the time since the measurement began.
+func (l *level) throttledShare(now time.Time) *float64 {
+	end := l.sweep.throttled()
+	if l.throttled < 0 || end < 0 {
+		return nil
+	}
+	share := (end - l.throttled).Seconds() / now.Sub(l.watcher.began).Seconds()
+	return &share
 }
 
 // measure waits until the measurement ends, and says why it did.
@@ -176,6 +200,7 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
+			seen.result.Throttled = l.throttledShare(now)
 			end := l.sweep.team.look(ctx, l, now, &seen)
 			l.sweep.tell(seen.Stats, now.Sub(l.watcher.began))
 			if end != nil {

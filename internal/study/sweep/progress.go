@@ -3,6 +3,7 @@ package sweep
 import (
 	"time"
 
+	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 )
 
@@ -35,6 +36,32 @@ type Progress struct {
 	// Left is an estimate of the time to the end of the sweep.
 	Left time.Duration
 	Stats
+}
+
+// Live is told of the turns of a level, and of conversations that start (1) or end
+// (−1).
+type Live interface {
+	probe.Sink
+	Conversation(by int)
+}
+
+// unwatched is told of a level that nobody watches.
+type unwatched struct{}
+
+func (unwatched) Observe(probe.Event) {}
+
+func (unwatched) Conversation(int) {}
+
+// live is who is told of a level of a variant.
+func (s *sweep) live(variant string, level float64) Live {
+	if s.Live == nil {
+		return unwatched{}
+	}
+	asked := level / float64(max(s.Part.Count, 1))
+	if s.Plan.Kind == runfile.Concurrency {
+		asked = float64(s.Part.Of(int(level)))
+	}
+	return s.Live(variant, level, s.Plan.Kind, asked)
 }
 
 // clock estimates the time left. What a cell takes beside its planned times

@@ -69,10 +69,8 @@ func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
 		}
 		if s.run.Shard != nil { // judged with those of the others alone
 			step.Verdict = nil
-		} else if judged := s.Plan.judge(); r.Verdict != nil && !step.GaveUp() {
-			if step.Verdict = judged.Measured(judged.TurnsOf(step)); step.Spoiled() || s.run.NotReached(step) != "" {
-				step.Verdict = judged.Open(judged.TurnsOf(step))
-			}
+		} else if r.Verdict != nil && !step.GaveUp() {
+			step.Verdict = s.Plan.judge().Conclude(s.run, step)
 		}
 		out = append(out, step)
 	}

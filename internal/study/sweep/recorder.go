@@ -12,11 +12,9 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
+	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
-
-// TurnsFile has the turns of a whole sweep, in its directory.
-const TurnsFile = "turns.jsonl.zst"
 
 // packed is what the turns of a cell are called behind its name.
 const packed = ".jsonl.zst"
@@ -94,7 +92,7 @@ func (r *recorder) close() error {
 // files one after the other are one.
 func (s *sweep) joinTurns() error {
 	slices.SortStableFunc(s.kept, func(a, b *record) int { return a.Result.Started.Compare(b.Result.Started) })
-	temp := s.store.path(atomicfile.TempPrefix + TurnsFile)
+	temp := s.store.path(atomicfile.TempPrefix + runfile.TurnsFile)
 	to, err := os.Create(temp)
 	if err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
@@ -106,7 +104,7 @@ func (s *sweep) joinTurns() error {
 	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
 		return fmt.Errorf("keeping turns: %w", err)
 	}
-	return os.Rename(temp, s.store.path(TurnsFile))
+	return os.Rename(temp, s.store.path(runfile.TurnsFile))
 }
 
 // appendFile copies a file, if it is there: earlier versions kept no turns.

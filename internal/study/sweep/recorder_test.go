@@ -59,7 +59,7 @@ func TestEveryTurnIsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		turns, err := turnsOf(t, filepath.Join(dir, TurnsFile))
+		turns, err := turnsOf(t, filepath.Join(dir, runfile.TurnsFile))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	t.Helper()
 	var paths []string
 	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, TurnsFile))
+		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
 	}
 	log, err := turnlog.Open(paths, nil)
 	if err != nil {

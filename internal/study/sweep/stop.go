@@ -50,15 +50,6 @@ type ending struct {
 // was too late, or the level does not carry its load.
 func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.NotReached(r) != "" }
 
-// measured is the verdict on a level that was measured to its end.
-func (w *watcher) measured(r runfile.Result) *runfile.Verdict {
-	if b := w.TurnsOf(r); w.unfit(r) {
-		return w.Open(b)
-	} else {
-		return w.Measured(b)
-	}
-}
-
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, seen sighting) *ending {
 	b := w.TurnsOf(seen.result)

@@ -49,6 +49,9 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Lag watches how late this process is, while Run runs; nil means never.
 	Lag *lag.Monitor
+	// Throttled is how long the process' CPU limit has kept it from running so far;
+	// nil, or false, means that nobody knows.
+	Throttled func() (time.Duration, bool)
 	// Command runs the command of a switch; nil means RunCommand.
 	Command func(ctx context.Context, s Switch, env []string) error
 	// Progress is told where the sweep is, at every change and every second of
@@ -57,6 +60,9 @@ type Options struct {
 	// called from the goroutine of Run and may be nil.
 	Progress func(Progress)
 	Finished func(r runfile.Result, notReached string)
+	// Live begins a level: what it returns is told what happens in it as it happens, by
+	// many goroutines. asked is this process' part of the level. nil tells nobody.
+	Live func(variant string, level float64, kind runfile.LevelKind, asked float64) Live
 	// Logger defaults to discarding.
 	Logger *slog.Logger
 }

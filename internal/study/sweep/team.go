@@ -66,7 +66,7 @@ func (alone) look(_ context.Context, l *level, now time.Time, seen *sighting) *e
 
 func (alone) rule(_ context.Context, l *level, end *ending, r *runfile.Result) {
 	if end.judgeable() && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.measured(*r)
+		r.Verdict = l.watcher.Conclude(l.watcher.run, *r)
 	}
 }
 

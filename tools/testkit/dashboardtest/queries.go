@@ -58,14 +58,14 @@ func Queries(ds []dashboard.Dashboard) ([]Query, error) {
 }
 
 // Substitute puts values in the place of variables as Grafana would: all
-// targets, workloads and probers, the rate window of the finest resolution,
+// targets, workloads, variants and probers, the rate window of the finest resolution,
 // and a time range of span.
 func Substitute(expr string, span time.Duration) string {
 	return strings.NewReplacer(
 		"$__rate_interval", "4m", "$__interval", "1m",
 		"$__range", model.Duration(span.Truncate(time.Second)).String(),
 		`="$target"`, `=~".*"`, `="$workload"`, `=~".*"`,
-		"$target", ".*", "$workload", ".*", "$instance", ".*",
+		"$target", ".*", "$workload", ".*", "$instance", ".*", "$variant", ".*",
 	).Replace(expr)
 }
 

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/alecthomas/kingpin/v2"
+
+	"synthetic/internal/study/merge"
+)
+
+// mergeFlags are the flags of "synthetic report merge".
+type mergeFlags struct {
+	dirs []string
+	dir  string
+}
+
+func mergeCommand(parent *kingpin.CmdClause) command {
+	f := &mergeFlags{}
+	c := parent.Command("merge", `Join the shards of one sweep to the run that one process would have written
+that had carried the whole load: run.json, turns.jsonl.zst and report/. Example:
+  synthetic report merge shard-0 shard-1 shard-2 --output.dir=whole
+
+Nothing is lost: counts add up, quantiles are those of all turns, and SLOs and
+capacities are judged anew. Times are put on the clock of shard 0; the report says
+by how much, and how well that is known. A level that a shard did not measure to its
+end is not reached, and the shard is named.
+Every shard has to be there, once. Repetitions of a sweep are no shards: see
+"synthetic report average".`)
+	c.Arg("dir", `Directory of a shard: what "synthetic sweep --shards=N --shard=i" wrote, in any order.`).Required().StringsVar(&f.dirs)
+	c.Flag("output.dir", "Directory for the whole; new or empty.").PlaceHolder("DIR").Required().StringVar(&f.dir)
+	return command{c, f.run}
+}
+
+func (f *mergeFlags) run(_ context.Context, e env) error {
+	run, err := merge.Directories(f.dirs, f.dir)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, c := range run.Capacities {
+		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
+	}
+	for _, r := range run.Results {
+		if why := run.NotReached(r); why != "" {
+			fmt.Fprintf(e.stdout, "%s, level %g, repetition %d: not reached: %s\n", r.Variant, r.Level, r.Repetition, why)
+		}
+	}
+	fmt.Fprintf(e.stdout, "%d levels of %d shards in %s\n", len(run.Results), len(run.Shards), filepath.Join(f.dir, "run.json"))
+	writeReport(e, f.dir, run)
+	return nil
+}

@@ -1,0 +1,109 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/study/judge"
+	"synthetic/internal/study/runfile"
+)
+
+// cell is what a result is of.
+type cell struct {
+	variant    string
+	level      float64
+	repetition int
+}
+
+func cellOf(x runfile.Result) cell { return cell{x.Variant, x.Level, x.Repetition} }
+
+// merge joins what the parts, one of which at least measured the cell, have of it,
+// and says what kept that from being the load of its level.
+func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Result {
+	var all []runfile.Result
+	var why []string
+	lost, complete := "", false
+	for _, p := range parts {
+		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
+		if i < 0 {
+			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume, and merge again", p.Run.Shard))
+			continue
+		}
+		x := p.Run.Results[i]
+		switch text := p.Run.NotReached(x); {
+		case len(x.Lost) > 0: // as all say that were there
+			lost = text
+		case text != "":
+			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
+		}
+		complete = complete || x.State == runfile.Complete
+		x.Shift(p.offset())
+		all = append(all, x)
+	}
+	for _, p := range parts { // who ended it before others did, or was stopped
+		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
+		if i >= 0 && short(p.Run.Results[i].State, complete) {
+			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, p.Run.Results[i].Why))
+		}
+	}
+	if text := apart(all); text != "" {
+		why = append(why, text)
+	}
+	if lost != "" {
+		why = []string{lost}
+	}
+	x := all[0]
+	early := x.Verdict
+	for _, o := range all[1:] {
+		x.Merge(o)
+	}
+	x.Unreached = strings.Join(why, "; ")
+	x.Verdict = conclude(whole, x, by, early)
+	return x
+}
+
+// short reports a shard that did not come to the end of a level that all, or others,
+// came to.
+func short(s runfile.State, complete bool) bool {
+	return s == runfile.Interrupted || s == runfile.EndedEarly && complete
+}
+
+// conclude judges a whole. What its shards decided together before its end stands.
+func conclude(whole *runfile.Run, x runfile.Result, by judge.Judge, early *runfile.Verdict) *runfile.Verdict {
+	if len(by.Objectives) == 0 {
+		return nil
+	}
+	v := by.Conclude(whole, x)
+	if v.Open() || x.State != runfile.EndedEarly || early == nil {
+		return v
+	}
+	if x.GaveUp() {
+		v.Confidence = 0
+	}
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = early.Met, early.Standing, early.Lost, early.Decided, early.Error
+	return v
+}
+
+// apart says that results were not measured at the same time, so that their loads
+// do not add up.
+func apart(all []runfile.Result) string {
+	var first, begin, end, last time.Time // of any of them, and of all together
+	for _, x := range all {
+		if len(x.Snapshots) == 0 {
+			continue
+		}
+		from, to := x.Snapshots[0].Started, x.Snapshots[len(x.Snapshots)-1].End()
+		if first.IsZero() {
+			first, begin, end, last = from, from, to, to
+		}
+		first, last = runfile.Earlier(first, from), runfile.Later(last, to)
+		begin, end = runfile.Later(begin, from), runfile.Earlier(end, to)
+	}
+	together, whole := max(end.Sub(begin), 0), last.Sub(first)
+	if together.Seconds() >= runfile.ReachedShare*whole.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("the shards measured it together for %s of %s only; let one barrier begin and end their levels", together.Round(time.Millisecond), whole.Round(time.Millisecond))
+}
