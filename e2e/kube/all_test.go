@@ -17,7 +17,6 @@ func TestCluster(t *testing.T) {
 		{"chart", testChart},
 		{"job", testIndexedJob},
 		{"study", testStudy},
-		{"shards", testShards},
 		{"discovery", testDiscovery},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
