@@ -83,7 +83,7 @@ func groups() []group {
 		bench  = "bench-phase0 bench-eagle3"
 	)
 	return []group{
-		{"trtllm", []string{"trtllm"}, []parameter{base(trt), token(trt), prefill(trt), eager(trt), requestDelay(trt)}},
+		{"trtllm", []string{"trtllm", "trtllm-near-full"}, []parameter{base(trt), token(trt), prefill(trt), eager(trt), requestDelay(trt)}},
 		{"vllm", []string{"phase0", "eagle3", "bench"}, []parameter{
 			base(dynamo + bench), token(dynamo), token(bench), draft("eagle3 bench-eagle3"),
 			kvToken("phase0"), kvScale("phase0"), requestDelay(dynamo), requestDelay(bench),
@@ -175,7 +175,7 @@ func (f *search) misfit(x []float64) float64 {
 				p.set(&config, math.Exp(x[j]))
 			}
 		}
-		model, err := simulate(f.series[i], config, f.seeds)
+		model, _, err := simulate(f.series[i], config, f.seeds)
 		if err != nil {
 			sums[i], counts[i] = math.Inf(1), 1 // the search went where no deployment is
 			return
