@@ -15,8 +15,8 @@ const (
 	pairOfTokens = 5e-9
 	// kvTokenFP8 is 163,840 bytes of an FP8 token at 81 % of the peak.
 	kvTokenFP8 = 42e-9
-	// eagerTRTLLM is some 1,000 kernels of 80 layers with about 8 µs of idle GPU
-	// before each. It was fitted to both reports of TensorRT-LLM.
+	// eagerTRTLLM was fitted to both reports of TensorRT-LLM. It would be 8 µs of
+	// idle GPU before each of some 1,000 kernels in 80 layers.
 	eagerTRTLLM = 8e-3
 )
 
