@@ -22,7 +22,7 @@ func sections() []section {
 	return []section{
 		{"parameters", false, func([]played) string { return parameters() }},
 		{"summary", true, summary},
-		{"extrapolation", true, extrapolation},
+		{"near full", true, nearFull},
 		{"drafting", true, drafting},
 		{"routing", true, routing},
 		{"SLO matrix", true, sloMatrix},

@@ -21,31 +21,18 @@ type parameter struct {
 }
 
 // cost is a parameter of Engine.Cost.
-func cost(name, where string, field func(*cluster.Cost) *float64) parameter {
+func cost(name, where string) parameter {
+	field := func(c *cluster.Cost) *float64 {
+		return map[string]*float64{
+			"base": &c.Base, "token": &c.Token, "KV token": &c.KVToken,
+			"prefill": &c.Prefill, "eager": &c.Eager, "draft": &c.Draft,
+		}[name]
+	}
 	return parameter{
 		name: name, where: where,
 		get: func(c cluster.Config) float64 { return *field(&c.Engine.Cost) },
 		set: func(c *cluster.Config, v float64) { *field(&c.Engine.Cost) = v },
 	}
-}
-
-func base(where string) parameter {
-	return cost("base", where, func(c *cluster.Cost) *float64 { return &c.Base })
-}
-func token(where string) parameter {
-	return cost("token", where, func(c *cluster.Cost) *float64 { return &c.Token })
-}
-func kvToken(where string) parameter {
-	return cost("KV token", where, func(c *cluster.Cost) *float64 { return &c.KVToken })
-}
-func prefill(where string) parameter {
-	return cost("prefill", where, func(c *cluster.Cost) *float64 { return &c.Prefill })
-}
-func eager(where string) parameter {
-	return cost("eager", where, func(c *cluster.Cost) *float64 { return &c.Eager })
-}
-func draft(where string) parameter {
-	return cost("draft", where, func(c *cluster.Cost) *float64 { return &c.Draft })
 }
 
 // requestDelay is the frontend's part of the time to the first token.
@@ -83,10 +70,12 @@ func groups() []group {
 		bench  = "bench-phase0 bench-eagle3"
 	)
 	return []group{
-		{"trtllm", []string{"trtllm"}, []parameter{base(trt), token(trt), prefill(trt), eager(trt), requestDelay(trt)}},
+		{"trtllm", []string{"trtllm", "trtllm-near-full"}, []parameter{
+			cost("base", trt), cost("token", trt), cost("prefill", trt), cost("eager", trt), requestDelay(trt),
+		}},
 		{"vllm", []string{"phase0", "eagle3", "bench"}, []parameter{
-			base(dynamo + bench), token(dynamo), token(bench), draft("eagle3 bench-eagle3"),
-			kvToken("phase0"), kvScale("phase0"), requestDelay(dynamo), requestDelay(bench),
+			cost("base", dynamo+bench), cost("token", dynamo), cost("token", bench), cost("draft", "eagle3 bench-eagle3"),
+			cost("KV token", "phase0"), kvScale("phase0"), requestDelay(dynamo), requestDelay(bench),
 		}},
 	}
 }
@@ -175,7 +164,7 @@ func (f *search) misfit(x []float64) float64 {
 				p.set(&config, math.Exp(x[j]))
 			}
 		}
-		model, err := simulate(f.series[i], config, f.seeds)
+		model, _, err := simulate(f.series[i], config, f.seeds)
 		if err != nil {
 			sums[i], counts[i] = math.Inf(1), 1 // the search went where no deployment is
 			return

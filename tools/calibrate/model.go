@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"synthetic/internal/simulate/cluster"
 	"synthetic/tools/calibrate/replay"
 )
@@ -29,23 +31,23 @@ func answers(preset string) replay.Length {
 	return replay.Length{Mean: 517, Spread: 120, Max: 1024}
 }
 
-// simulate plays a series on a configuration and returns the model's levels,
-// averaged over as many seeds.
-func simulate(s series, config cluster.Config, seeds int) ([]level, error) {
+// simulate plays a series on a configuration, once per seed, and returns the
+// mean of the model's levels and their standard deviations between seeds.
+func simulate(s series, config cluster.Config, seeds int) (mean, spread []level, err error) {
 	runs := make([][]level, seeds)
 	for i := range runs {
 		config.Seed = uint64(i + 1)
-		var err error
 		if strings.HasPrefix(s.Preset, "bench-") {
 			runs[i], err = open(s, config)
 		} else {
 			runs[i], err = closed(s, config)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("preset %q: %w", s.Preset, err)
+			return nil, nil, fmt.Errorf("preset %q: %w", s.Preset, err)
 		}
 	}
-	return average(runs), nil
+	mean, spread = average(runs)
+	return mean, spread, nil
 }
 
 // closed plays a sweep over concurrencies.
@@ -122,16 +124,18 @@ func inUnits(f replay.Figures, load float64) level {
 	}
 }
 
-// average returns the mean of runs, level by level.
-func average(runs [][]level) []level {
-	mean := make([]level, len(runs[0]))
-	for i := range mean {
-		mean[i] = level{}
+// average returns mean and standard deviation of runs, level by level.
+func average(runs [][]level) (mean, spread []level) {
+	for i := range runs[0] {
+		m, sd := level{}, level{}
 		for name := range runs[0][i] {
+			var values []float64
 			for _, r := range runs {
-				mean[i][name] += r[i][name] / float64(len(runs))
+				values = append(values, r[i][name])
 			}
+			m[name], sd[name] = stat.MeanStdDev(values, nil)
 		}
+		mean, spread = append(mean, m), append(spread, sd)
 	}
-	return mean
+	return mean, spread
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"synthetic/internal/simulate/cluster"
@@ -51,9 +52,9 @@ func parameters() string {
 	return t.String()
 }
 
-// orDash renders a number, zero as none.
+// orDash renders a number, zero and unknown as none.
 func orDash(v float64, digits int) string {
-	if v == 0 {
+	if v == 0 || math.IsNaN(v) {
 		return "–"
 	}
 	return number(v, digits)

@@ -8,13 +8,16 @@ import (
 
 // played is a series with what the model makes of it.
 type played struct {
-	report, title string
+	report string
 	series
-	model []level
+	model, spread []level
 }
 
-// play simulates all series of all reports, and one that no report has: the
-// near-full cluster with round-robin routing.
+// seedsNearFull is how many runs the spread near full batches is taken from.
+const seedsNearFull = 6
+
+// play simulates all series of all reports, and one that no report has whole:
+// three workers up to the last place in their batches, with both routers.
 func play(seeds int) ([]played, error) {
 	all, err := reports()
 	if err != nil {
@@ -23,20 +26,26 @@ func play(seeds int) ([]played, error) {
 	var runs []played
 	for _, r := range all {
 		for _, s := range r.Series {
-			runs = append(runs, played{report: r.Name, title: r.Title, series: s})
+			runs = append(runs, played{report: r.Name, series: s})
 		}
 	}
-	near := series{Preset: "trtllm-rr"}
-	for _, n := range []float64{160, 180, 200} {
-		near.Levels = append(near.Levels, level{"load": n})
+	var near []level
+	for n := 120.; n <= 200; n += 10 {
+		near = append(near, level{"load": n})
 	}
-	runs = append(runs, played{report: "none", series: near})
+	for _, preset := range []string{"trtllm-rr", "trtllm-kv"} {
+		runs = append(runs, played{report: "none", series: series{Preset: preset, Levels: near}})
+	}
 
 	errs := make([]error, len(runs))
 	both(len(runs), func(i int) {
 		config, err := cluster.Preset(runs[i].Preset)
 		if err == nil {
-			runs[i].model, err = simulate(runs[i].series, config, seeds)
+			n := seeds
+			if runs[i].report == "none" {
+				n = max(n, seedsNearFull)
+			}
+			runs[i].model, runs[i].spread, err = simulate(runs[i].series, config, n)
 		}
 		errs[i] = err
 	})

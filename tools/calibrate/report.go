@@ -10,8 +10,8 @@ import (
 
 // report is what a benchmark measured, as it was published.
 type report struct {
-	Name, Title string
-	Series      []series
+	Name   string
+	Series []series
 }
 
 // series is one deployment under rising load.

@@ -48,39 +48,6 @@ func has(levels []level, name string) bool {
 	return false
 }
 
-// compared is the table of the figures with one of the prefixes, report beside
-// model; "" if the report has none of them.
-func compared(reported, model []level, prefixes ...string) string {
-	var use []figure
-	for _, f := range figures() {
-		for _, p := range prefixes {
-			if strings.HasPrefix(f.name, p) && has(reported, f.name) {
-				use = append(use, f)
-			}
-		}
-	}
-	if len(use) == 0 {
-		return ""
-	}
-	t := table{{"load"}}
-	for _, f := range use {
-		t[0] = append(t[0], f.title, "model", "off")
-	}
-	for i, r := range reported {
-		row := []string{number(r["load"], digitsOf(r["load"]))}
-		known := false
-		for _, f := range use {
-			want, got := r.get(f.name), model[i].get(f.name)
-			known = known || !math.IsNaN(want)
-			row = append(row, number(want, f.digits), number(got, f.digits), apart(f.name, want, got))
-		}
-		if known {
-			t = append(t, row)
-		}
-	}
-	return t.String() + "\n"
-}
-
 // digitsOf is how many digits a load has after its point: rates have two.
 func digitsOf(load float64) int {
 	if load < 10 {

@@ -129,13 +129,44 @@ func verdict(l level) string {
 	return "FAIL (" + strings.Join(missed, "+") + ")"
 }
 
-// extrapolation lays the model, fitted below, beside the near-full cluster.
-func extrapolation(runs []played) string {
-	p := find(runs, "trtllm-near-full", "trtllm-kv")
-	rr := find(runs, "none", "trtllm-rr")
-	t := table{{"load", "TTFT p95 (ms), KV-aware", "model, KV-aware", "model, round-robin"}}
-	for i, l := range p.Levels {
-		t = append(t, []string{number(l["load"], 0), number(l["ttft_p95_ms"], 0), number(p.model[i]["ttft_p95_ms"], 0), number(rr.model[i]["ttft_p95_ms"], 0)})
+// nearFull lays the model with both routers beside what is measured from the last
+// level of one report to that of the other. Spreads are between seeds.
+func nearFull(runs []played) string {
+	rr, kv := find(runs, "none", "trtllm-rr"), find(runs, "none", "trtllm-kv")
+	t := table{{"load", "router", "tokens/s", "model", "TPOT p50 (ms)", "model", "TTFT p50 (ms)", "model", "TTFT p95 (ms)", "model"}}
+	for i, l := range kv.Levels {
+		for _, p := range []played{rr, kv} {
+			want := measured(runs, p.Preset, l["load"])
+			row := []string{number(l["load"], 0), strings.TrimPrefix(p.Preset, "trtllm-")}
+			for _, f := range []figure{{"tokens_per_s", "", 0}, {"tpot_p50_ms", "", 1}, {"ttft_p50_ms", "", 0}, {"ttft_p95_ms", "", 0}} {
+				row = append(row, orDash(want.get(f.name), f.digits), number(p.model[i][f.name], f.digits)+" ± "+number(p.spread[i][f.name], f.digits))
+			}
+			t = append(t, row)
+		}
 	}
-	return compared(p.Levels, p.model, "tpot", "tokens") + t.String()
+	return t.String() + "\n" + advantage(runs, rr, kv)
+}
+
+// advantage is by how much KV-aware routing gives more tokens than round-robin.
+func advantage(runs []played, rr, kv played) string {
+	t := table{{"load"}, {"measured"}, {"model"}}
+	for i, l := range kv.Levels {
+		t[0] = append(t[0], number(l["load"], 0))
+		more := func(kv, rr level) string { return percent(kv.get("tokens_per_s")/rr.get("tokens_per_s") - 1) }
+		t[1] = append(t[1], more(measured(runs, kv.Preset, l["load"]), measured(runs, rr.Preset, l["load"])))
+		t[2] = append(t[2], more(kv.model[i], rr.model[i]))
+	}
+	return t.String()
+}
+
+// measured is what a report has of a preset at a load; it is empty if none has.
+func measured(runs []played, preset string, load float64) level {
+	for _, p := range runs {
+		for _, l := range p.Levels {
+			if p.report != "none" && p.Preset == preset && l["load"] == load {
+				return l
+			}
+		}
+	}
+	return nil
 }

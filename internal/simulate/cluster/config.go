@@ -66,8 +66,9 @@ type Cost struct {
 	// Prefill is paid per prompt token computed, Pair per pair of such a token
 	// and a token before it.
 	Prefill, Pair float64
-	// Eager is paid by a step without a captured graph: see Engine.Graphs.
-	// Steps with prefill work never have one.
+	// Eager is what a step without a captured graph (see Engine.Graphs) takes
+	// on top: the GPU idles between kernels that are launched one by one. Steps
+	// with prefill work never have a graph.
 	Eager float64
 	// Draft is paid by a step that drafts.
 	Draft float64

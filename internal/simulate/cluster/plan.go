@@ -115,11 +115,10 @@ func (e *Engine) duration(l load, prefill, decode float64) time.Duration {
 	if e.Speculation.Draft > 0 && l.decodes > 0 {
 		t += c.Draft
 	}
-	t *= decode
-	t += (c.Prefill*float64(l.prefill) + c.Pair*l.pairs) * prefill
 	if !captured || l.prefill > 0 {
-		t = max(t, c.Eager*decode)
+		t += c.Eager
 	}
+	t = t*decode + (c.Prefill*float64(l.prefill)+c.Pair*l.pairs)*prefill
 	return max(1, time.Duration(math.Round(t*float64(time.Second))))
 }
 
