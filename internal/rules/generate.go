@@ -78,12 +78,16 @@ func (r *Rules) addObjectives(in Input) error {
 	return nil
 }
 
+// maxRules is how many rules a group may have: Mimir's limit. What a ruler records
+// in one group, it reads in the next at most one interval later.
+const maxRules = 20
+
 func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {
-	r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{
-		Name: name, Interval: model.Duration(interval), Rules: rules,
-	})
-	if len(comments) > 0 {
-		r.comments[name] = comments
+	r.comments[name] = comments
+	part := name
+	for chunk := range slices.Chunk(rules, maxRules) {
+		r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{Name: part, Interval: model.Duration(interval), Rules: chunk})
+		part += "-more"
 	}
 }
 

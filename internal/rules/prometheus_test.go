@@ -252,6 +252,7 @@ func sinkJobs(in rules.Input) []sink.Job {
 		j := sink.Job{Objectives: in.SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: r.Target, Model: "m", Connection: target.Reuse, BaseURL: "http://user:secret@gateway:8000/v1?key=secret"}
 		j.Workload.Name, j.Traffic.Rate = r.Workload, r.ConversationsPerMinute/60
+		j.Workload.Timeouts.Total = r.TurnTimeout
 		out = append(out, j)
 	}
 	return out

@@ -15,11 +15,12 @@ import (
 // perSLO are the labels of what is recorded of objectives.
 func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 
-// recordBudgets records what each SLO allows, so that one rule serves all.
+// recordBudgets records what each SLO allows, so that one rule serves all. It is
+// there where a prober has the SLO, or had it within a day.
 func recordBudgets(objectives []objective) []rule {
 	var rules []rule
 	for _, o := range objectives {
-		r := record(RecordBudget, fmt.Sprintf("vector(%s)", num(o.Budget())))
+		r := record(RecordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.on(metrics.SLOObjective)))
 		r.Labels = o.labels()
 		rules = append(rules, r)
 	}
@@ -37,8 +38,8 @@ func recordWindows(windows []time.Duration) []rule {
 	for _, w := range windows {
 		rules = append(rules,
 			record(RecordBurnRate(w), perBudget(ratio(
-				matchers{}.rate(perSLO(), metrics.SLOViolations, w), matchers{}.rate(perSLO(), metrics.SLOTurns, w)))),
-			record(RecordViolations(w), matchers{}.increase(perSLO(), metrics.SLOViolations, w)))
+				rate(perSLO(), metrics.SLOViolations, w), rate(perSLO(), metrics.SLOTurns, w)))),
+			record(RecordViolations(w), increase(perSLO(), metrics.SLOViolations, w)))
 	}
 	return rules
 }
@@ -63,7 +64,7 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 // comparison drops what is no number, of which one would spoil the sum for the
 // whole window.
 func (in Input) recordBudget() []rule {
-	rate := func(metric string) string { return matchers{}.rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
+	fast := func(metric string) string { return rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
 	left := in.byWindow(func(self matchers, window time.Duration) string {
 		sum := func(series string) string {
 			return fmt.Sprintf("sum_over_time(%s[%s])", self.on(series), slo.Short(window))
@@ -71,8 +72,8 @@ func (in Input) recordBudget() []rule {
 		return "1 -\n" + perBudget(ratio(sum(recordViolationsRate), sum(recordTurnsRate)))
 	})
 	return []rule{
-		record(recordViolationsRate, rate(metrics.SLOViolations)),
-		record(recordTurnsRate, rate(metrics.SLOTurns)),
+		record(recordViolationsRate, fast(metrics.SLOViolations)),
+		record(recordTurnsRate, fast(metrics.SLOTurns)),
 		record(RecordBudgetRemaining, left),
 	}
 }

@@ -13,9 +13,9 @@ import (
 // RulesOf is what the rules need to know of a configuration whose jobs so many
 // replicas probe. Closed-loop traffic has no rate that could be known beforehand.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers}
+	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
 	for _, j := range cfg.Jobs {
-		perMinute := j.Traffic.Rate * 60 * float64(replicas)
+		perMinute := j.Traffic.Rate * 60
 		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
 		in.Jobs = append(in.Jobs, rules.Job{
 			Target: j.Target.Name, Workload: j.Workload.Name,
