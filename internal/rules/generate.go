@@ -6,6 +6,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,7 +37,8 @@ const burnInterval = time.Minute
 // Generate makes the rules. It fails, naming the objective and the remedy,
 // when an objective cannot have an alert that pages.
 func Generate(in Input) (Rules, error) {
-	if err := in.check(); err != nil {
+	scope, err := in.Scope.check()
+	if err := errors.Join(err, in.check()); err != nil {
 		return Rules{}, err
 	}
 	r := Rules{comments: map[string][]string{}}
@@ -50,7 +52,7 @@ func Generate(in Input) (Rules, error) {
 	for _, g := range general {
 		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
 	}
-	if err := r.validate(); err != nil {
+	if err := errors.Join(r.restrict(scope), r.validate()); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
 	}
 	return r, nil

@@ -27,6 +27,8 @@ type scene struct {
 	values map[string]promtest.Sample // by instance and series
 	order  []string
 	own    bool // each instance has a deployment of its own
+	// scraped are labels that the scrape gives an instance, or that its targets have.
+	scraped map[string][]string
 }
 
 // every is how often a scene is scraped and evaluated.
@@ -64,6 +66,7 @@ func (s *scene) url(instance string) string {
 }
 
 func (s *scene) set(instance, name string, v float64, pairs ...string) {
+	pairs = append(slices.Clone(pairs), s.scraped[instance]...)
 	key := instance + "|" + named(name, pairs).String()
 	if _, ok := s.values[key]; !ok {
 		s.order = append(s.order, key)

@@ -47,6 +47,8 @@ type Input struct {
 	// DashboardURL is the address under which Grafana serves dashboards by UID,
 	// for example "https://grafana.example.org/d"; "" leaves the links out.
 	DashboardURL string
+	// Scope is whose series the rules are about; the zero value is everybody's.
+	Scope Scope
 	// Severities are what pages and tickets are called; the zero value calls them
 	// that.
 	Severities Severities

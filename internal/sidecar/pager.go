@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
@@ -14,7 +16,14 @@ import (
 // replicas probe. Closed-loop traffic has no rate that could be known beforehand.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
+	own := map[string]bool{} // labels of targets
 	for _, j := range cfg.Jobs {
+		if j.Target.Service != "" {
+			own["service"] = true
+		}
+		for l := range j.Target.Labels {
+			own[l] = true
+		}
 		perMinute := j.Traffic.Rate * 60
 		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
 		in.Jobs = append(in.Jobs, rules.Job{
@@ -23,6 +32,7 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 			TurnTimeout: j.Workload.Timeouts.Total, ServerMetrics: j.ServerMetrics,
 		})
 	}
+	in.Scope.Targets = slices.Sorted(maps.Keys(own))
 	return in
 }
 
