@@ -70,12 +70,14 @@ func (r *Rules) addObjectives(in Input) error {
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
 	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{recordPageBurn(objectives), fastBurn(objectives)})
-	tickets := append(recordWindows(slow), in.recordBudget()...)
+	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
 	}
 	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
+	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(pages), comments(objectives, slo.Page)...)
+	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))
 	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets), comments(objectives, slo.Ticket)...)
 	return nil
 }

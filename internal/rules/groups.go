@@ -59,7 +59,8 @@ func (in Input) functions() template.FuncMap {
 		},
 
 		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.Short(slowInterval) },
-		"equals": equals, "selector": func(m string) string { return matchers{m}.on("") },
+		"burnInterval": func() string { return slo.Short(burnInterval) },
+		"equals":       equals, "selector": func(m string) string { return matchers{m}.on("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
 		"short":  slo.Short, "num": num, "percent": percent,
 		// exact writes a number so that it reads back as the same one.

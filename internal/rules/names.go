@@ -48,6 +48,8 @@ const (
 
 	recordTurnsRate      = "target_workload_slo:synthetic_slo_turns:rate5m"
 	recordViolationsRate = "target_workload_slo:synthetic_slo_violations:rate5m"
+	recordTurnsSum       = "target_workload_slo:synthetic_slo_turns:sum10m"
+	recordViolationsSum  = "target_workload_slo:synthetic_slo_violations:sum10m"
 )
 
 // RecordBurnRate names how many times faster than allowed the error budget is
