@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/alecthomas/kingpin/v2"
 
@@ -29,6 +30,7 @@ type generateFlags struct {
 	runbookURL, dashboardURL string
 	replicas                 int
 	severities               rules.Severities
+	match, keepLabels        string
 	style                    string
 	datasource               string
 }
@@ -61,6 +63,8 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	if name == "grafana" {
 		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
 	}
+	c.Flag("match", "Matchers of PromQL that every selector of the rules gets, for a Prometheus that scrapes probers of others, too; the alerts keep their labels.").PlaceHolder("MATCHERS").StringVar(&f.match)
+	c.Flag("keep-labels", "Labels of the scrape by which alerts are told apart, with commas: cluster,namespace,pod.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
 	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
 }
@@ -129,6 +133,10 @@ func (f *generateFlags) run(e env, build func(*generateFlags, *config.Config) ([
 func (f *generateFlags) generated(cfg *config.Config) (rules.Rules, error) {
 	in := sidecar.RulesOf(cfg.ForRules(), f.replicas)
 	in.RunbookURL, in.DashboardURL, in.Severities = f.runbookURL, f.dashboardURL, f.called()
+	in.Scope.Match = f.match
+	if f.keepLabels != "" {
+		in.Scope.Keep = strings.Split(f.keepLabels, ",")
+	}
 	return rules.Generate(in)
 }
 

@@ -37,7 +37,7 @@ const effect = "{{ .Labels.signal }} of {{ .Labels.turn }} turns is {{ printf `%
 // mostly is the largest effect in a few words; there is none to see just after the
 // end.
 func mostly() string {
-	return jobOf + "{{ with " + asks(RecordEffect+"{%s}", "$j") + " }}{{ with first . }}" + effect + "{{ end }}{{ else }}turns were slower than usual{{ end }}"
+	return "{{ with " + asks(RecordEffect+"{target=%q,workload=%q}", "$labels.target $labels.workload") + " }}{{ with first . }}" + effect + "{{ end }}{{ else }}turns were slower than usual{{ end }}"
 }
 
 // effects says how much slower which turns are, the largest effect first, since
@@ -50,6 +50,9 @@ func effects() string {
 		told(since(), "$j", "Since {{ humanizeTimestamp .Value }}. ") +
 		told(RecordPart+"{%s}", "$j", "Likely part: {{ .Labels.part }} ({{ printf `+%.2g` .Value }} s a turn). ")
 }
+
+// seenFrom names probers that see the fault: all of them, or one alone.
+const seenFrom = "{{ with query (printf `topk(5, " + metrics.ConsecutiveFailed + "{%s} > 1)` $j) }}Seen from{{ range . }} {{ .Labels.instance }}{{ end }}. {{ end }}"
 
 func since() string { return fmt.Sprintf("min(%s{%%s} > 0)", metrics.RegressionSince) }
 

@@ -38,9 +38,9 @@ func TestBudgetExhausted(t *testing.T) {
 			server := promtest.New(t, []byte("groups: []\n"), time.Minute)
 			begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			now := begin
-			for after := time.Duration(0); after <= tt.history; after += slowInterval {
+			for after := time.Duration(0); after <= tt.history; after += sumInterval {
 				now = begin.Add(after)
-				samples := []promtest.Sample{recorded(recordTurnsRate, 0.2)}
+				samples := []promtest.Sample{recorded(recordTurnsSum, 1)}
 				if v := tt.remaining(after); !math.IsNaN(v) {
 					samples = append(samples, recorded(RecordBudgetRemaining, v))
 				}

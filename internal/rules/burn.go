@@ -106,7 +106,7 @@ func tier(self matchers, fit fit, t slo.Tier) string {
 	bad := func(window time.Duration, least int) string {
 		return fmt.Sprintf("\nand on (%s, %s) %s >= %d", onJob, metrics.LabelSLO, self.on(RecordViolations(window)), least)
 	}
-	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort)
+	return strings.Join(conditions, "\nand ") + bad(t.Long, t.MinBadLong) + bad(t.Short, t.MinBadShort) + fit.when
 }
 
 // explain says when an alert fires, and how that differs from the usual.

@@ -11,7 +11,7 @@ import (
 
 // fit is the plan of a group of jobs, for all objectives that share it.
 type fit struct {
-	group[string]
+	pace
 	plan slo.Plan
 	// slos are the names of the objectives; none when these are all there are.
 	slos []string
@@ -22,7 +22,7 @@ type fit struct {
 
 // key is equal for fits whose alerts fire on the same numbers and say the same.
 func (f fit) key() string {
-	key := fmt.Sprint(f.matchers, f.filled, f.notes(slo.Page), f.notes(slo.Ticket))
+	key := fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket))
 	for _, t := range f.plan.Tiers {
 		key += fmt.Sprintf("|%s %v %v %v %v", t.Severity, t.Burn, t.Share, t.Long, t.Short)
 	}
@@ -40,10 +40,14 @@ func planKey(p slo.Plan) string {
 
 // self matches the series of the fit.
 func (f fit) self() matchers {
-	if len(f.slos) == 0 {
-		return f.matchers
+	var m matchers
+	if f.workloads != nil {
+		m = m.with(oneOf(metrics.LabelWorkload, f.workloads))
 	}
-	return f.matchers.with(oneOf(metrics.LabelSLO, f.slos))
+	if f.slos != nil {
+		m = m.with(oneOf(metrics.LabelSLO, f.slos))
+	}
+	return m
 }
 
 func (f fit) tiers(s slo.Severity) []slo.Tier {
@@ -75,14 +79,6 @@ func (f fit) keep() time.Duration {
 		return keepFilled
 	}
 	return keepBurn
-}
-
-// who names the jobs of a fit, unless it holds for all.
-func (f fit) who() string {
-	if len(f.matchers) == 0 {
-		return ""
-	}
-	return "For " + strings.Join(f.matchers, ", ") + ": "
 }
 
 // notes are how the tiers of a severity differ from the usual ones.

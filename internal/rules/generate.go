@@ -6,6 +6,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,7 +37,8 @@ const burnInterval = time.Minute
 // Generate makes the rules. It fails, naming the objective and the remedy,
 // when an objective cannot have an alert that pages.
 func Generate(in Input) (Rules, error) {
-	if err := in.check(); err != nil {
+	scope, err := in.Scope.check()
+	if err := errors.Join(err, in.check()); err != nil {
 		return Rules{}, err
 	}
 	r := Rules{comments: map[string][]string{}}
@@ -50,7 +52,7 @@ func Generate(in Input) (Rules, error) {
 	for _, g := range general {
 		r.add(g.Name, time.Duration(g.Interval), in.complete(g.Rules))
 	}
-	if err := r.validate(); err != nil {
+	if err := errors.Join(r.restrict(scope), r.validate()); err != nil {
 		return Rules{}, fmt.Errorf("generated rules are invalid, which is a mistake of this program: %w", err)
 	}
 	return r, nil
@@ -68,22 +70,28 @@ func (r *Rules) addObjectives(in Input) error {
 	fast = slices.Compact(fast)
 	slow := slices.DeleteFunc(windows(objectives, slo.Ticket), func(w time.Duration) bool { return slices.Contains(fast, w) })
 	pages := slices.Concat(recordBudgets(objectives), recordWindows(fast), []rule{recordPageBurn(objectives), fastBurn(objectives)})
-	tickets := append(recordWindows(slow), in.recordBudget()...)
+	tickets := append(recordWindows(slow), in.recordBudget())
 	if len(fits(objectives, slo.Ticket)) > 0 {
 		tickets = append(tickets, slowBurn(objectives))
 	}
 	tickets = append(tickets, in.budgetExhausted(), in.noSamples())
+	r.add("synthetic-slo-rates", slowInterval, in.complete(recordRates()))
 	r.add("synthetic-slo", burnInterval, in.complete(pages), comments(objectives, slo.Page)...)
+	r.add("synthetic-slo-sums", sumInterval, in.complete(recordSums()))
 	r.add("synthetic-slo-slow", slowInterval, in.complete(tickets), comments(objectives, slo.Ticket)...)
 	return nil
 }
 
+// maxRules is how many rules a group may have: Mimir's limit. What a ruler records
+// in one group, it reads in the next at most one interval later.
+const maxRules = 20
+
 func (r *Rules) add(name string, interval time.Duration, rules []rulefmt.Rule, comments ...string) {
-	r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{
-		Name: name, Interval: model.Duration(interval), Rules: rules,
-	})
-	if len(comments) > 0 {
-		r.comments[name] = comments
+	r.comments[name] = comments
+	part := name
+	for chunk := range slices.Chunk(rules, maxRules) {
+		r.Groups.Groups = append(r.Groups.Groups, rulefmt.RuleGroup{Name: part, Interval: model.Duration(interval), Rules: chunk})
+		part += "-more"
 	}
 }
 

@@ -20,7 +20,7 @@ func TestGenerateRefuses(t *testing.T) {
 		in   rules.Input
 		want string
 	}{
-		{"no jobs", rules.Input{}, `no traffic: add an entry under "traffic", since an alert for missing data needs the list of what is probed`},
+		{"no jobs", rules.Input{}, `no traffic: add an entry under "traffic", since the windows of alerts follow from its rate`},
 		{
 			"a job twice", rules.Input{Jobs: append(good, good...)},
 			`traffic: target "a", workload "chat" is listed 2 times: their series would be one and the same`,

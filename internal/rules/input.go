@@ -17,12 +17,12 @@ import (
 type Job struct {
 	// Target and Workload are the values of those labels.
 	Target, Workload string
-	// TurnsPerMinute is the expected rate of turns of both kinds over all
-	// replicas; 0 is unknown, as for closed-loop traffic.
+	// TurnsPerMinute is the expected rate of turns of both kinds from one prober; 0
+	// is unknown, as for closed-loop traffic.
 	TurnsPerMinute float64
-	// ConversationsPerMinute is the expected rate of first turns over all
-	// replicas; 0 is unknown. It is also the rate of turns during an outage,
-	// when every conversation ends with its first turn.
+	// ConversationsPerMinute is the expected rate of first turns from one prober; 0
+	// is unknown. It is also the rate of turns during an outage, when every
+	// conversation ends with its first turn.
 	ConversationsPerMinute float64
 	// ServerMetrics says that the target's own metrics are read.
 	ServerMetrics bool
@@ -33,9 +33,11 @@ type Job struct {
 // Input is everything the rules are made from.
 type Input struct {
 	SLOs []slo.Objective
-	// Jobs is the complete list of what is probed. A job that is missing from
-	// it has no alert that notices its absence.
+	// Jobs are what is probed. Windows follow from their rates; rules name no target.
 	Jobs []Job
+	// Replicas are the probers that each take the traffic of Jobs to one deployment,
+	// so that their turns add up; 0 is one.
+	Replicas int
 	// Answers is what alerts on answers are that are rubbish, or another model's; ""
 	// is a ticket.
 	Answers slo.Severity
@@ -45,6 +47,8 @@ type Input struct {
 	// DashboardURL is the address under which Grafana serves dashboards by UID,
 	// for example "https://grafana.example.org/d"; "" leaves the links out.
 	DashboardURL string
+	// Scope is whose series the rules are about; the zero value is everybody's.
+	Scope Scope
 	// Severities are what pages and tickets are called; the zero value calls them
 	// that.
 	Severities Severities
@@ -88,7 +92,7 @@ func (s Severities) value(of slo.Severity) string {
 func (in Input) check() error {
 	var errs []error
 	if len(in.Jobs) == 0 {
-		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since an alert for missing data needs the list of what is probed"))
+		errs = append(errs, errors.New("no traffic: add an entry under \"traffic\", since the windows of alerts follow from its rate"))
 	}
 	errs = append(errs, in.repeatedJobs()...)
 	errs = append(errs, in.Severities.check())
@@ -111,10 +115,15 @@ func (in Input) check() error {
 // repeatedJobs refuses two entries for one pair of target and workload.
 func (in Input) repeatedJobs() []error {
 	var errs []error
-	pairs, by := collect(in.Jobs, func(j Job) string { return fmt.Sprintf("target %q, workload %q", j.Target, j.Workload) })
-	for _, p := range pairs {
-		if n := len(by[p]); n > 1 {
-			errs = append(errs, fmt.Errorf("traffic: %s is listed %d times: their series would be one and the same", p, n))
+	times := map[[2]string]int{}
+	for _, j := range in.Jobs {
+		times[[2]string{j.Target, j.Workload}]++
+	}
+	for _, j := range in.Jobs {
+		pair := [2]string{j.Target, j.Workload}
+		if n := times[pair]; n > 1 {
+			errs = append(errs, fmt.Errorf("traffic: target %q, workload %q is listed %d times: their series would be one and the same", j.Target, j.Workload, n))
+			delete(times, pair)
 		}
 	}
 	return errs

@@ -48,6 +48,8 @@ const (
 
 	recordTurnsRate      = "target_workload_slo:synthetic_slo_turns:rate5m"
 	recordViolationsRate = "target_workload_slo:synthetic_slo_violations:rate5m"
+	recordTurnsSum       = "target_workload_slo:synthetic_slo_turns:sum10m"
+	recordViolationsSum  = "target_workload_slo:synthetic_slo_violations:sum10m"
 )
 
 // RecordBurnRate names how many times faster than allowed the error budget is
@@ -64,9 +66,11 @@ func RecordViolations(window time.Duration) string {
 // Names of recorded series of targets and workloads.
 const (
 	// RecordConfigured is there for each job that a prober runs, and for those of
-	// probers that are no longer scraped; of these, recordLost for a day.
-	RecordConfigured = "target_workload:synthetic_configured:group"
-	recordLost       = "target_workload:synthetic_lost:group1d"
+	// probers that are no longer scraped; of these, recordLost for a day. Its value
+	// is the silence of the job in seconds, from which its windows follow.
+	RecordConfigured = "target_workload:synthetic_configured:max"
+	recordLost       = "target_workload:synthetic_lost:max1d"
+	recordLostBeat   = "instance:synthetic_lost_heartbeat:last1d"
 	// RecordStarved is 1 while every prober of a job is in no state to judge it, or
 	// was within the last two minutes.
 	RecordStarved = "target_workload:synthetic_prober_starved:min2m"

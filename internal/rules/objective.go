@@ -33,23 +33,23 @@ func (in Input) objectives() ([]objective, error) {
 
 func (in Input) objective(o slo.Objective) (objective, error) {
 	f := objective{Objective: o}
-	plan := func(j Job) slo.Plan { return o.BurnPlan(j.judgedPerMinute(o)) }
-	for _, g := range partition(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
-		p := plan(g.Jobs[0])
+	plan := func(j Job) slo.Plan { return o.BurnPlan(in.judgedPerMinute(j, o)) }
+	for _, g := range paces(in.covered(o), func(j Job) string { return planKey(plan(j)) }) {
+		p := plan(g.jobs[0])
 		if !p.Pages() {
 			return f, fmt.Errorf("slo %q, target %q, workload %q: no alert that pages is left: %s",
-				o.Name, g.Jobs[0].Target, g.Jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
+				o.Name, g.jobs[0].Target, g.jobs[0].Workload, strings.Join(dropped(p, slo.Page), "; "))
 		}
-		f.fits = append(f.fits, fit{group: g, plan: p, slos: []string{o.Name}, filled: filled(o, g.Jobs, p)})
+		f.fits = append(f.fits, fit{pace: g, plan: p, slos: []string{o.Name}, filled: in.filled(o, g.jobs, p)})
 	}
 	return f, nil
 }
 
 // filled is that of a fit.
-func filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
+func (in Input) filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	for _, t := range p.Tiers {
 		for _, j := range jobs {
-			if t.Severity == slo.Page && j.judgedPerMinute(o)*lasting.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
+			if t.Severity == slo.Page && in.judgedPerMinute(j, o)*lasting.Minutes()*t.Burn*o.Budget() < float64(t.MinBadLong) {
 				return false
 			}
 		}
@@ -57,8 +57,12 @@ func filled(o slo.Objective, jobs []Job, p slo.Plan) bool {
 	return true
 }
 
-// judgedPerMinute is the expected rate of the turns that an objective judges;
-// 0 when it is unknown.
+// judgedPerMinute is the expected rate of the turns of all replicas that an
+// objective judges; 0 when it is unknown.
+func (in Input) judgedPerMinute(j Job, o slo.Objective) float64 {
+	return float64(max(1, in.Replicas)) * j.judgedPerMinute(o)
+}
+
 func (j Job) judgedPerMinute(o slo.Objective) float64 {
 	switch {
 	case len(o.Turns) != 1:

@@ -151,7 +151,7 @@ func ruleScenarios() []scenario {
 			}), after: 20 * time.Minute, want: []string{outdated + " available"}},
 		}},
 		{name: "the prober has one more target", steps: []step{
-			{do: all(func(p *prober) { p.apply(sinkJobs(rules.Input{Jobs: []rules.Job{{Target: "new", Workload: "chat"}}})) }), after: 20 * time.Minute, want: []string{outdated + " new"}},
+			{do: all(func(p *prober) { p.apply(sinkJobs(rules.Input{Jobs: []rules.Job{{Target: "new", Workload: "chat"}}})) }), after: 20 * time.Minute, want: []string{rules.AlertTargetNoSamples + " new chat"}},
 		}},
 	}
 }

@@ -38,7 +38,7 @@ const (
 // prometheus is a Prometheus server without its clock: the real storage,
 // engine and rule manager, moved by hand.
 type prometheus struct {
-	t      *testing.T
+	t      testing.TB
 	now    time.Time
 	store  *teststorage.TestStorage
 	engine *promql.Engine
@@ -52,7 +52,7 @@ type prometheus struct {
 	refs map[uint64]storage.SeriesRef
 }
 
-func newPrometheus(t *testing.T, file []byte, start time.Time) *prometheus {
+func newPrometheus(t testing.TB, file []byte, start time.Time) *prometheus {
 	t.Helper()
 	p := &prometheus{
 		t: t, now: start, store: teststorage.New(t),
@@ -89,7 +89,7 @@ func newPrometheus(t *testing.T, file []byte, start time.Time) *prometheus {
 	return p
 }
 
-func newEngine(t *testing.T, p parser.Parser) *promql.Engine {
+func newEngine(t testing.TB, p parser.Parser) *promql.Engine {
 	e := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 50e6, Timeout: time.Minute, Parser: p,
 		LookbackDelta: 5 * time.Minute, EnableAtModifier: true,
@@ -150,10 +150,13 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 }
 
 // evaluate runs each group that is due.
-func (p *prometheus) evaluate() {
+func (p *prometheus) evaluate() { p.evaluateOnly("") }
+
+// evaluateOnly runs those of the groups of a name that are due; "" is of any.
+func (p *prometheus) evaluateOnly(name string) {
 	at := p.now.Add(evalDelay)
 	for _, g := range p.groups {
-		if p.now.UnixNano()%g.Interval().Nanoseconds() != 0 {
+		if name != "" && g.Name() != name || p.now.UnixNano()%g.Interval().Nanoseconds() != 0 {
 			continue
 		}
 		g.Eval(p.t.Context(), at)
@@ -252,6 +255,7 @@ func sinkJobs(in rules.Input) []sink.Job {
 		j := sink.Job{Objectives: in.SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: r.Target, Model: "m", Connection: target.Reuse, BaseURL: "http://user:secret@gateway:8000/v1?key=secret"}
 		j.Workload.Name, j.Traffic.Rate = r.Workload, r.ConversationsPerMinute/60
+		j.Workload.Timeouts.Total = r.TurnTimeout
 		out = append(out, j)
 	}
 	return out
@@ -260,19 +264,24 @@ func sinkJobs(in rules.Input) []sink.Job {
 // run lets time pass: each minute traffic, then a scrape, then the rules.
 func (h *house) run(d time.Duration) {
 	for range int(d / scrapeInterval) {
-		h.scrapes(scrapeInterval)
+		h.passes(scrapeInterval, false)
 		h.evaluate()
 	}
 }
 
-// scrapes lets time pass without rules.
-func (h *house) scrapes(d time.Duration) {
+// scrapes lets time pass without rules, but for the rates that long windows sum.
+func (h *house) scrapes(d time.Duration) { h.passes(d, true) }
+
+func (h *house) passes(d time.Duration, only bool) {
 	for range int(d / scrapeInterval) {
 		h.now = h.now.Add(scrapeInterval)
 		h.clock = h.now
 		for _, p := range h.probers {
 			p.minute()
 			h.scrape(p)
+		}
+		if only {
+			h.evaluateOnly("synthetic-slo-rates")
 		}
 	}
 }

@@ -33,16 +33,12 @@ func (m matchers) on(metric string) string {
 }
 
 // increase is how much a counter grew within a window, summed by labels.
-func (m matchers) increase(by []string, metric string, window time.Duration) string {
-	return m.over("increase", by, metric, window)
+func increase(by []string, metric string, window time.Duration) string {
+	return aggregate("sum", by, fmt.Sprintf("increase(%s[%s])", metric, slo.Short(window)))
 }
 
-func (m matchers) rate(by []string, metric string, window time.Duration) string {
-	return m.over("rate", by, metric, window)
-}
-
-func (m matchers) over(fn string, by []string, metric string, window time.Duration) string {
-	return aggregate("sum", by, fmt.Sprintf("%s(%s[%s])", fn, m.on(metric), slo.Short(window)))
+func rate(by []string, metric string, window time.Duration) string {
+	return aggregate("sum", by, fmt.Sprintf("rate(%s[%s])", metric, slo.Short(window)))
 }
 
 // aggregate applies an aggregation operator by labels.
@@ -58,7 +54,7 @@ func equals(label, value string) string { return label + "=" + strconv.Quote(val
 
 // oneOf matches several values of a label, each taken literally.
 func oneOf(label string, values []string) string {
-	if len(values) == 1 && !strings.HasSuffix(values[0], anyModel) {
+	if len(values) == 1 {
 		return equals(label, values[0])
 	}
 	return label + "=~" + strconv.Quote(alternatives(values))
@@ -72,17 +68,11 @@ func noneOf(label string, values []string) matchers {
 	return matchers{label + "!~" + strconv.Quote(alternatives(values))}
 }
 
-// anyModel ends the name of a target that stands for those of all its models.
-const anyModel = "/*"
-
 // alternatives is a regular expression, anchored by PromQL.
 func alternatives(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {
-		base, whole := strings.CutSuffix(v, anyModel)
-		if quoted[i] = regexp.QuoteMeta(base); whole {
-			quoted[i] += "/.+"
-		}
+		quoted[i] = regexp.QuoteMeta(v)
 	}
 	return strings.Join(quoted, "|")
 }

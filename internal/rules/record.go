@@ -15,11 +15,12 @@ import (
 // perSLO are the labels of what is recorded of objectives.
 func perSLO() []string { return append(perJob(), metrics.LabelSLO) }
 
-// recordBudgets records what each SLO allows, so that one rule serves all.
+// recordBudgets records what each SLO allows, so that one rule serves all. It is
+// there where a prober has the SLO, or had it within a day.
 func recordBudgets(objectives []objective) []rule {
 	var rules []rule
 	for _, o := range objectives {
-		r := record(RecordBudget, fmt.Sprintf("vector(%s)", num(o.Budget())))
+		r := record(RecordBudget, fmt.Sprintf("%s * group by (%s) (last_over_time(%s[1d]))", num(o.Budget()), metrics.LabelSLO, matchers{equals(metrics.LabelSLO, o.Name)}.on(metrics.SLOObjective)))
 		r.Labels = o.labels()
 		rules = append(rules, r)
 	}
@@ -31,14 +32,47 @@ func perBudget(share string) string {
 	return share + "\n/ on (" + metrics.LabelSLO + ") group_left (" + labelSLI + ", " + metrics.LabelTurn + ") " + RecordBudget
 }
 
+// longest is the longest window that is read from what was scraped. Samples of
+// hours and days are dear to read: longer windows sum recorded rates.
+const longest = time.Hour
+
+// recordRates records both counters of all objectives as rates, of which sums are
+// taken: each turn weighs the same, however many there were. The comparison drops
+// what is no number, of which one would spoil the sum for a whole window.
+func recordRates() []rule {
+	fast := func(metric string) string { return rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
+	return []rule{
+		record(recordViolationsRate, fast(metrics.SLOViolations)),
+		record(recordTurnsRate, fast(metrics.SLOTurns)),
+	}
+}
+
+// sumInterval is how often the rates since the last time are summed, for windows of
+// weeks.
+const sumInterval = 10 * time.Minute
+
+func recordSums() []rule {
+	return []rule{
+		record(recordViolationsSum, summed(recordViolationsRate, sumInterval)),
+		record(recordTurnsSum, summed(recordTurnsRate, sumInterval)),
+	}
+}
+
+func summed(series string, window time.Duration) string {
+	return fmt.Sprintf("sum_over_time(%s[%s])", series, slo.Short(window))
+}
+
 // recordWindows records, per window, the burn rate and the number of bad turns.
 func recordWindows(windows []time.Duration) []rule {
 	var rules []rule
 	for _, w := range windows {
-		rules = append(rules,
-			record(RecordBurnRate(w), perBudget(ratio(
-				matchers{}.rate(perSLO(), metrics.SLOViolations, w), matchers{}.rate(perSLO(), metrics.SLOTurns, w)))),
-			record(RecordViolations(w), matchers{}.increase(perSLO(), metrics.SLOViolations, w)))
+		count := increase(perSLO(), metrics.SLOViolations, w)
+		bad, all := RecordViolations(w), increase(perSLO(), metrics.SLOTurns, w)
+		if w > longest {
+			bad, all = summed(recordViolationsRate, w), summed(recordTurnsRate, w)
+			count = fmt.Sprintf("round(%g * %s)", slowInterval.Seconds(), bad)
+		}
+		rules = append(rules, record(RecordViolations(w), count), record(RecordBurnRate(w), perBudget(ratio(bad, all))))
 	}
 	return rules
 }
@@ -57,24 +91,12 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 	return slices.Compact(all)
 }
 
-// recordBudget records what is left of the error budgets. A window of weeks of
-// raw samples is dear to read, so both counters are recorded as rates first
-// and those are summed: each turn weighs the same, however many there were. The
-// comparison drops what is no number, of which one would spoil the sum for the
-// whole window.
-func (in Input) recordBudget() []rule {
-	rate := func(metric string) string { return matchers{}.rate(perSLO(), metric, 5*time.Minute) + " >= 0" }
+// recordBudget records what is left of the error budgets.
+func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
-		sum := func(series string) string {
-			return fmt.Sprintf("sum_over_time(%s[%s])", self.on(series), slo.Short(window))
-		}
-		return "1 -\n" + perBudget(ratio(sum(recordViolationsRate), sum(recordTurnsRate)))
+		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), summed(self.on(recordTurnsSum), window)))
 	})
-	return []rule{
-		record(recordViolationsRate, rate(metrics.SLOViolations)),
-		record(recordTurnsRate, rate(metrics.SLOTurns)),
-		record(RecordBudgetRemaining, left),
-	}
+	return record(RecordBudgetRemaining, left)
 }
 
 // byWindow joins an expression for each window of the objectives.
@@ -112,7 +134,7 @@ func (in Input) budgetExhausted() rule {
 		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
-				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsRate), slo.Short(window), num(float64(window/slowInterval)))
+				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsSum), slo.Short(window), num(float64(window/sumInterval)))
 		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		Description: "The bad turns are more than the whole error budget of the objective; {{ $value | humanizePercentage }} of it is left.",

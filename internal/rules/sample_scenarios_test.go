@@ -47,7 +47,7 @@ func sampleScenarios() []scenario {
 					p.restart()
 				}
 			}, after: 2 * time.Hour},
-			{do: func(h *house) { h.probers[1].down = true }, after: 23 * time.Minute, want: []string{rules.AlertRulesOutdated, rules.AlertTargetNoSamples + " b chat"}},
+			{do: func(h *house) { h.probers[1].down = true }, after: 23 * time.Minute, want: []string{rules.AlertTargetNoSamples + " b chat"}},
 			{do: func(h *house) { h.probers[1].down = false }, after: 13 * time.Minute},
 		}},
 		{name: "the prober answers and ends no turns", steps: []step{
@@ -67,7 +67,7 @@ func sampleScenarios() []scenario {
 			{do: all(func(p *prober) {
 				p.jobs = nil
 				p.forget()
-			}), after: 25 * time.Minute, want: []string{rules.AlertRulesOutdated}},
+			}), after: 25 * time.Minute},
 		}},
 		{name: "nothing is judged", in: withSLOs(pace), steps: []step{
 			{do: behaving(oneToken), after: 30 * time.Minute, want: []string{rules.AlertSLONoSamples + " a chat tpot", noSample}},

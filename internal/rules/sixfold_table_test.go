@@ -162,8 +162,8 @@ func sixfoldProbers() []sixfold {
 		{
 			alert: rules.AlertRulesOutdated, fault: one(gauge(metrics.SLOObjective, 0.98, "slo", "ttft")),
 			lead: 5 * time.Minute, fires: 17 * time.Minute, resolves: 2 * time.Minute,
-			onMissing: metrics.SchedulerHeartbeat, // then the job is not probed
-			onNaN:     true,                       // no number is another number than the rules'
+			onMissing: metrics.Silence, // then the prober is older than the rules
+			onNaN:     true,            // no number is another number than the rules'
 		},
 	}
 }

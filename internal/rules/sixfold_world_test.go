@@ -50,6 +50,8 @@ func healthyWorld() []series {
 		gauge(metrics.ConfigLastReloadSuccessful, 1),
 		gauge(metrics.PagerStalled, 0),
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
+		gauge(metrics.Silence, 300, job()...),
+		gauge(metrics.OutageTurns, 5, append(job(), "url", "http://a")...),
 		aged(metrics.LastTurn, 5*time.Second, job()...),
 		gauge(metrics.ConsecutiveFailed, 0, job()...),
 		gauge(metrics.ProberStarved, 0, job()...),

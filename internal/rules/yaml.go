@@ -74,6 +74,7 @@ func encode(v any) ([]byte, error) {
 	}
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
+	e.CompactSeqIndent()
 	if err := errors.Join(e.Encode(v), e.Close()); err != nil {
 		return nil, fmt.Errorf("writing the rules as YAML: %w", err)
 	}

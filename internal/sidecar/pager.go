@@ -2,7 +2,9 @@ package sidecar
 
 import (
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
 
 	"synthetic/internal/alerting"
 	"synthetic/internal/config"
@@ -13,9 +15,16 @@ import (
 // RulesOf is what the rules need to know of a configuration whose jobs so many
 // replicas probe. Closed-loop traffic has no rate that could be known beforehand.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
-	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers}
+	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
+	own := map[string]bool{} // labels of targets
 	for _, j := range cfg.Jobs {
-		perMinute := j.Traffic.Rate * 60 * float64(replicas)
+		if j.Target.Service != "" {
+			own["service"] = true
+		}
+		for l := range j.Target.Labels {
+			own[l] = true
+		}
+		perMinute := j.Traffic.Rate * 60
 		turns := float64(j.Workload.TurnsMin+j.Workload.TurnsMax) / 2
 		in.Jobs = append(in.Jobs, rules.Job{
 			Target: j.Target.Name, Workload: j.Workload.Name,
@@ -23,6 +32,7 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 			TurnTimeout: j.Workload.Timeouts.Total, ServerMetrics: j.ServerMetrics,
 		})
 	}
+	in.Scope.Targets = slices.Sorted(maps.Keys(own))
 	return in
 }
 

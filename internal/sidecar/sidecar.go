@@ -152,6 +152,7 @@ func New(o Options) (*Sidecar, error) {
 	source := wire.TimestampSource() // asks the kernel, once
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
+		Host:  o.Replica,
 		TimestampSource: func() string {
 			if s.inexact.Load() {
 				return "read"

@@ -40,6 +40,7 @@ const (
 	LabelGroup     = "group"
 	// LabelVerdict says how a streamed answer compares with a whole one.
 	LabelVerdict = "verdict"
+	LabelURL     = "url"
 )
 
 // Names of metrics.
@@ -154,6 +155,8 @@ const (
 	DiscoveryLeftOut   = "synthetic_discovery_left_out"
 	DiscoverySucceeded = "synthetic_discovery_last_success_timestamp_seconds"
 	DiscoveryFailing   = "synthetic_discovery_failing"
+	Silence            = "synthetic_silence_seconds"
+	OutageTurns        = "synthetic_outage_turns"
 
 	ModelsProbed  = "synthetic_models_probed"
 	ModelsLeftOut = "synthetic_models_left_out"
@@ -283,7 +286,7 @@ func Catalog() []Metric {
 		{CanaryFailures, Counter, "rounds", "Rounds in which a prompt was not answered: nothing was compared.", []string{LabelTarget}},
 		{CanaryTokens, Counter, "tokens", "Tokens that the canary's prompts and answers took, by the server's usage.", []string{LabelTarget}},
 
-		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", "url"}},
+		{TargetInfo, Gauge, "", "A target's model, connection mode and address, without user information and query; always 1.", []string{LabelTarget, "model", "connection", LabelURL}},
 		{TrafficRate, Gauge, "conversations per second", "Configured rate of conversation starts while there is no sign of a fault; absent for closed-loop traffic.", job},
 		{ProbeRate, Gauge, "conversations per second", "Rate of conversation starts now: that of bursts in one; absent for closed-loop traffic.", job},
 		{Bursts, Counter, "", "Bursts that began at the first sign of a fault, by reason: a turn failed (failed), or a signal was on its way to a page (slower).", with(job, LabelReason)},
@@ -293,6 +296,9 @@ func Catalog() []Metric {
 		{ConfigLastReloadSuccessful, Gauge, "", "Whether the last load of the configuration succeeded (1) or failed (0).", nil},
 		{ConfigLastReloadSuccess, Gauge, "seconds", "Unix time of the last successful load of the configuration.", nil},
 		{SchedulerHeartbeat, Gauge, "seconds", "Unix time of a traffic loop's last sign of life.", job},
+
+		{Silence, Gauge, "seconds", "Age of the last turn from which on the job counts as silent: 12 mean intervals between conversations and the longest turn, 5 minutes at least. It is there for each job that is configured, and rules judge what it has.", job},
+		{OutageTurns, Gauge, "turns", "Failures in a row from which on the target counts as down. The url is what is probed, with the host's name in place of a loopback address: probers that share it see one deployment.", with(job, LabelURL)},
 
 		{Throttled, Counter, "", "Seconds for which reads of a target were delayed, all its connections together, because what it sends takes more than its share of the prober's CPU.", []string{LabelTarget}},
 		{TurnLogDropped, Counter, "turns", "Turns that are missing in the log of turns, because it could not be written or could not keep up; absent where none is written.", nil},

@@ -80,6 +80,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 			// A job that was taken out and still drains has none.
 			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {
 				e.add(SchedulerHeartbeat, l, unixSeconds(beat))
+				j.gatherWanted(e, l, r.options.Host)
 			}
 		}
 		j.gather(e, l, judged)

@@ -21,6 +21,9 @@ type Options struct {
 	Now func() time.Time
 	// Build describes this binary; the zero value exports no build info.
 	Build Build
+	// Host is the name of this host, which tells its loopback addresses from those
+	// of others; "" means that they are the same.
+	Host string
 	// TimestampSource says where event times come from: "kernel" or "read".
 	// It is asked at each scrape; "" means not known yet.
 	TimestampSource func() string

@@ -27,7 +27,7 @@ func TestNewJobStartsAtZero(t *testing.T) {
 	}
 	for _, name := range g.of("target=a") {
 		known := []string{
-			TargetInfo, TrafficRate, ProbeRate, SchedulerHeartbeat, TailLimit, RegressionDelay, Baseline, BaselineYoung,
+			TargetInfo, TrafficRate, ProbeRate, SchedulerHeartbeat, Silence, OutageTurns, TailLimit, RegressionDelay, Baseline, BaselineYoung,
 			BaselineNoise, Excess, CachedBaseline, RegressionRatio, Detectable, ExpectedFalsePages,
 		}
 		if got := g.value(t, name); got != 0 && !slices.Contains(known, name[:strings.Index(name, "{")]) {

@@ -1,0 +1,174 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
+)
+
+// Jobs at different rates need different windows. Rules do not list them: they have
+// a part for each window, and what the prober exports of a job says which part it
+// belongs to. So their number does not grow with the jobs.
+
+// class is the part of a rule for the jobs that share a window.
+type class struct {
+	Window time.Duration
+	// Cond selects them by the value of RecordConfigured; "" where all are one.
+	Cond string
+}
+
+// When ends an expression with Cond.
+func (c class) When() string {
+	if c.Cond == "" {
+		return ""
+	}
+	return " " + andConfigured + c.Cond
+}
+
+// classes are the windows that follow from the silence of the jobs. A window is the
+// longer, the longer that is.
+func (in Input) classes(window func(silence time.Duration) time.Duration) []class {
+	var all []time.Duration
+	for _, j := range in.Jobs {
+		all = append(all, metrics.SilenceOf(j.ConversationsPerMinute, j.TurnTimeout))
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var out []class
+	above := ""
+	for i, s := range all {
+		last := i == len(all)-1
+		switch {
+		case last:
+			out = append(out, class{window(s), above})
+		case window(s) != window(all[i+1]):
+			out = append(out, class{window(s), fmt.Sprintf("%s <= %g", above, s.Seconds())})
+			above = fmt.Sprintf(" > %g", s.Seconds())
+		}
+	}
+	return out
+}
+
+// shareWindow is the window, of at least base, that holds twice the turns that a
+// share needs: half of those that a silence lacks.
+func shareWindow(base time.Duration) func(time.Duration) time.Duration {
+	return func(silence time.Duration) time.Duration { return slo.WindowAtLeast(max(base, silence/2)) }
+}
+
+// turnWindow is one, of at least base, in which some turn must come.
+func turnWindow(base time.Duration, silences int) func(time.Duration) time.Duration {
+	return func(silence time.Duration) time.Duration {
+		return slo.WindowAtLeast(max(base, time.Duration(silences)*silence))
+	}
+}
+
+// pace is a set of jobs that an objective judges at rates which need the same
+// windows.
+type pace struct {
+	key  string
+	jobs []Job
+	// workloads are theirs; when ends an expression that is about those of these
+	// workloads with their rates, and is "" for all.
+	workloads []string
+	when      string
+}
+
+// paces divides jobs by what key says of them: within a workload, whose
+// conversations are alike, by the rate of these.
+func paces(jobs []Job, key func(Job) string) []pace {
+	var out []pace
+	workloads := map[string]bool{}
+	for _, j := range jobs {
+		if workloads[j.Workload] {
+			continue
+		}
+		workloads[j.Workload] = true
+		for _, p := range stretches(jobs, j.Workload, key) {
+			i := slices.IndexFunc(out, func(q pace) bool { return q.key == p.key && q.when == p.when })
+			if i < 0 {
+				out = append(out, p)
+				continue
+			}
+			out[i].jobs = append(out[i].jobs, p.jobs...)
+			out[i].workloads = append(out[i].workloads, p.workloads...)
+		}
+	}
+	if len(out) == 1 {
+		out[0].workloads = nil
+	}
+	return out
+}
+
+// stretches are the paces of one workload, the fastest first. An unknown rate is
+// the fastest: it stretches no window.
+func stretches(all []Job, workload string, key func(Job) string) []pace {
+	jobs := slices.DeleteFunc(slices.Clone(all), func(j Job) bool { return j.Workload != workload })
+	rate := func(j Job) float64 {
+		if j.ConversationsPerMinute == 0 {
+			return math.Inf(1)
+		}
+		return j.ConversationsPerMinute
+	}
+	slices.SortStableFunc(jobs, func(a, b Job) int { return cmp.Compare(rate(b), rate(a)) })
+	var out []pace
+	for i, j := range jobs {
+		if n := len(out) - 1; n >= 0 && (out[n].key == key(j) || rate(j) == rate(jobs[i-1])) {
+			out[n].jobs = append(out[n].jobs, j)
+			continue
+		}
+		out = append(out, pace{key: key(j), jobs: []Job{j}, workloads: []string{workload}})
+	}
+	below := ""
+	for i := range out[:len(out)-1] {
+		slowest, next := out[i].jobs[len(out[i].jobs)-1].ConversationsPerMinute, out[i+1].jobs[0].ConversationsPerMinute
+		limit := num(math.Sqrt(cmp.Or(slowest, 2*next)*next) / 60)
+		out[i].when, below = whenRate(below, limit), limit
+	}
+	out[len(out)-1].when = whenRate(below, "")
+	return out
+}
+
+// whenRate ends an expression about jobs with a rate below one limit, and not below
+// another; "" is none. What a prober said an hour ago still holds, so that a page
+// goes on while it restarts.
+func whenRate(below, notBelow string) string {
+	rate := aggregate("max", perJob(), "last_over_time("+metrics.TrafficRate+"[1h])")
+	switch {
+	case below == "" && notBelow == "":
+		return ""
+	case below == "":
+		return "\nunless on (" + onJob + ") " + rate + " < " + notBelow
+	case notBelow == "":
+		return "\nand on (" + onJob + ") " + rate + " < " + below
+	}
+	return "\nand on (" + onJob + ") " + rate + " < " + below + " >= " + notBelow
+}
+
+// who names the jobs of a pace, unless it holds for all.
+func (p pace) who() string {
+	var of []string
+	if p.workloads != nil {
+		of = append(of, "workload "+strings.Join(p.workloads, ", "))
+	}
+	if p.when != "" {
+		fastest, slowest := p.jobs[0].ConversationsPerMinute, p.jobs[len(p.jobs)-1].ConversationsPerMinute
+		rate := "conversations at no configured rate"
+		if slowest > 0 {
+			rate = fmt.Sprintf("%s conversations per minute", num(max(fastest, slowest)))
+		}
+		if slowest > 0 && slowest != fastest {
+			rate = num(slowest) + " to " + rate
+		}
+		of = append(of, rate)
+	}
+	if of == nil {
+		return ""
+	}
+	return "For " + strings.Join(of, ", ") + ": "
+}

@@ -1,0 +1,146 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/slo"
+)
+
+// TestSizeIsConstant whatever the number of targets, and no group is more than a
+// ruler takes: Mimir's limit is 20 rules.
+func TestSizeIsConstant(t *testing.T) {
+	pace := slo.Objective{Name: "tpot", SLI: slo.TPOT, Threshold: 60 * time.Millisecond, Objective: 0.99, Window: 30 * day}
+	rates := []float64{4, 0.5, 0.05}
+	for _, kinds := range []int{1, len(rates)} {
+		size := 0
+		for _, n := range []int{1, 100, 1000, 10_000} {
+			in := withSLOs(ttft, available, pace)()
+			in.Jobs = nil
+			for i := range max(n, kinds) {
+				rate := rates[i%kinds]
+				in.Jobs = append(in.Jobs, rules.Job{
+					Target: fmt.Sprint("target-", i), Workload: "chat", TurnTimeout: 2 * time.Minute, ServerMetrics: true,
+					ConversationsPerMinute: rate, TurnsPerMinute: 3 * rate,
+				})
+			}
+			r := generate(t, in)
+			text, err := r.PrometheusYAML()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size == 0 {
+				size = len(text)
+			}
+			if len(text) != size {
+				t.Errorf("%d targets at %d rates: %d bytes, and %d for one", n, kinds, len(text), size)
+			}
+			for _, g := range r.Groups.Groups {
+				if len(g.Rules) > 20 {
+					t.Errorf("group %s has %d rules", g.Name, len(g.Rules))
+				}
+			}
+		}
+	}
+}
+
+// probers are many that probe one target: a deployment that they share, or one
+// each.
+func probers(t *testing.T, n int, own bool) (s *scene, names []string) {
+	s = newScene(t, of("a"))
+	s.drop("|")
+	s.own = own
+	for i := range n {
+		name := fmt.Sprint("prober-", i)
+		names = append(names, name)
+		s.set(name, metrics.BuildInfo, 1)
+		s.job(name, "a")
+	}
+	return s, names
+}
+
+// TestDeadInstanceOfMany: with a prober beside each, the one dead deployment of N
+// that have one name pages as soon as a target of its own would.
+func TestDeadInstanceOfMany(t *testing.T) {
+	for _, n := range []int{4, 10} {
+		s, names := probers(t, n, true)
+		wantAlerts(t, "all are well", s.pass(3*time.Minute))
+		s.set(names[1], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
+		wantAlerts(t, fmt.Sprint("one of ", n), s.pass(time.Minute), rules.AlertTargetDown+" a page")
+		if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen from prober-1. "; !strings.Contains(got, want) {
+			t.Errorf("the page says %q, without %q", got, want)
+		}
+		s.set(names[1], metrics.ConsecutiveFailed, 0, "target", "a", "workload", "chat")
+		s.pass(6 * time.Minute)
+		wantAlerts(t, "it is back", s.firing())
+		s.set(names[1], metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
+		s.set(names[1], metrics.ProberStarved, 1, "target", "a", "workload", "chat")
+		wantAlerts(t, "its prober is starved", s.pass(15*time.Minute), rules.AlertProberStarved+" page")
+	}
+}
+
+// TestOneProberOfAPair: what one of two sees alone, of one deployment, is its own
+// network; but not for ever.
+func TestOneProberOfAPair(t *testing.T) {
+	s, names := probers(t, 2, false)
+	s.pass(12 * time.Minute)
+	fail := func(name string, n float64) {
+		s.set(name, metrics.ConsecutiveFailed, n, "target", "a", "workload", "chat")
+	}
+	fail(names[0], 20)
+	wantAlerts(t, "one alone", s.pass(9*time.Minute))
+	wantAlerts(t, "one alone for long", s.pass(2*time.Minute), rules.AlertTargetDown+" a page")
+	if got, want := s.said(rules.AlertTargetDown).Get("description"), "Seen from prober-0. "; !strings.Contains(got, want) {
+		t.Errorf("the page says %q, without %q", got, want)
+	}
+	fail(names[0], 0)
+	s.pass(20 * time.Minute)
+	fail(names[0], 5)
+	fail(names[1], 5)
+	wantAlerts(t, "both", s.pass(time.Minute), rules.AlertTargetDown+" a page")
+}
+
+// TestReplacedProber: what a prober had that is gone is missed, but for what its
+// successor was not given.
+func TestReplacedProber(t *testing.T) {
+	for name, tt := range map[string]struct {
+		loaded time.Duration // when the other took its configuration, after the end
+		want   []string
+	}{
+		"another that was there before": {-time.Hour, []string{rules.AlertTargetNoSamples + " a page"}},
+		"its successor":                 {time.Minute, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, of("a", "b"))
+			s.set("y", metrics.BuildInfo, 1)
+			s.job("y", "b")
+			beat := func(of ...string) {
+				for _, l := range of {
+					s.set(l[:1], metrics.SchedulerHeartbeat, float64(s.now.Unix()), "target", l[2:], "workload", "chat")
+					s.set(l[:1], metrics.Turns, float64(s.now.Unix()), "target", l[2:], "workload", "chat")
+				}
+			}
+			for range 20 {
+				s.pass(time.Minute)
+				beat("x/a", "x/b", "y/b")
+			}
+			s.drop("x|")
+			s.set("y", metrics.ConfigLastReloadSuccess, float64(s.now.Add(tt.loaded).Unix()))
+			for range 40 {
+				s.pass(time.Minute)
+				beat("y/b")
+			}
+			var got []string
+			for _, a := range s.Firing("target", "severity") {
+				if strings.Contains(a, "NoSamples") {
+					got = append(got, a)
+				}
+			}
+			wantAlerts(t, "long after", got, tt.want...)
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"synthetic/internal/sidecar/metrics"
+)
+
+// Scope is for a Prometheus that several installations share: whose series the
+// rules read, and which labels their alerts keep.
+type Scope struct {
+	// Match are matchers of PromQL that every selector gets, such as
+	// `namespace="x"`; "" for none. Their labels are kept.
+	Match string
+	// Keep are labels that the scrape gives a prober, such as cluster or pod: what
+	// differs in one of them is judged apart.
+	Keep []string
+	// Targets are labels that the configuration gives targets: alerts have them.
+	Targets []string
+}
+
+// scope is a Scope that was checked.
+type scope struct {
+	matchers      []*labels.Matcher
+	keep, targets []string
+}
+
+// check reads the scope and refuses labels that mean something else in the rules.
+func (s Scope) check() (scope, error) {
+	out := scope{keep: slices.Clone(s.Keep), targets: s.Targets}
+	if s.Match != "" {
+		m, err := parser.NewParser(parser.Options{}).ParseMetricSelector("{" + s.Match + "}")
+		if err != nil || strings.Contains(s.Match, "`") {
+			return out, fmt.Errorf("matchers %q: write some of PromQL, for example namespace=\"x\": %w", s.Match, cmp.Or(err, errors.New("a back quote")))
+		}
+		out.matchers = m
+		for _, one := range m {
+			out.keep = append(out.keep, one.Name)
+		}
+	}
+	taken := []string{
+		labels.MetricName, metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, metrics.LabelSignal,
+		metrics.LabelPart, metrics.LabelURL, metrics.LabelTraceID, labelSLI, labelCause, "scope", labels.AlertName, "severity", "le",
+	}
+	for _, l := range slices.Concat(out.keep, s.Targets) {
+		if !model.LegacyValidation.IsValidLabelName(l) || slices.Contains(taken, l) {
+			return out, fmt.Errorf("label %q: matchers and labels to keep are those that the scrape gives a prober, for example namespace, cluster or job", l)
+		}
+	}
+	slices.Sort(out.keep)
+	out.keep = slices.Compact(out.keep)
+	return out, nil
+}
+
+// restrict puts every rule into the scope.
+func (r *Rules) restrict(s scope) error {
+	var errs []error
+	for _, g := range r.Groups.Groups {
+		for i := range g.Rules {
+			var err error
+			g.Rules[i].Expr, err = s.expr(g.Rules[i].Expr)
+			errs = append(errs, err)
+			for name, text := range g.Rules[i].Annotations {
+				g.Rules[i].Annotations[name], err = s.text(text)
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// none says that nothing is to be changed.
+func (s scope) none() bool { return len(s.keep)+len(s.targets) == 0 }
+
+// expr is an expression with the matchers in every selector, whose labels are kept
+// wherever others are.
+func (s scope) expr(text string) (string, error) {
+	e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	if err != nil || s.none() {
+		return text, err
+	}
+	parser.Inspect(e, func(n parser.Node, _ []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			n.LabelMatchers = append(n.LabelMatchers, s.matchers...)
+		case *parser.AggregateExpr:
+			if !n.Without {
+				n.Grouping = s.kept(n.Grouping)
+			}
+		case *parser.BinaryExpr:
+			if m := n.VectorMatching; m != nil && m.On {
+				m.MatchingLabels = s.kept(m.MatchingLabels)
+			}
+		}
+		return nil
+	})
+	return strings.TrimSpace(parser.Prettify(e)), nil // YAML has no block that begins with a space
+}
+
+// kept are labels and those to be kept beside them: of a target, where it is one of
+// them.
+func (s scope) kept(of []string) []string {
+	out := slices.Clone(of)
+	add := s.keep
+	if slices.Contains(of, metrics.LabelTarget) {
+		add = slices.Concat(add, s.targets)
+	}
+	for _, l := range add {
+		if !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// text is an annotation whose queries ask for what the alert is about, and no
+// target of the same name elsewhere.
+func (s scope) text(t string) (string, error) {
+	if s.none() {
+		return t, nil
+	}
+	verbs, args := "target=%q", "` $labels.target"
+	for _, l := range s.keep {
+		verbs += "," + l + "=%q"
+		args += " $labels." + l
+	}
+	t = strings.NewReplacer("target=%q", verbs, "` $labels.target", args).Replace(t)
+	var failed error
+	whole := regexp.MustCompile(`query "[^"]*"`)
+	return whole.ReplaceAllStringFunc(t, func(q string) string {
+		e, err := s.expr(q[len(`query "`) : len(q)-1])
+		failed = errors.Join(failed, err)
+		return "query `" + e + "`"
+	}), failed
+}

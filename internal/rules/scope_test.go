@@ -1,0 +1,98 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+)
+
+// shared is a Prometheus that two installations share: x and y, in a namespace of
+// that name each, with a target of one name. The rules are those of x.
+func shared(t *testing.T, scope rules.Scope) *scene {
+	in := usual()
+	in.Scope = scope
+	s := newScene(t, in)
+	s.drop("|")
+	s.scraped = map[string][]string{
+		"x": {"cluster", "c1", "namespace", "x", "pod", "p1", "team", "blue"},
+		"y": {"cluster", "c1", "namespace", "y", "pod", "p2", "team", "red"},
+	}
+	for _, instance := range []string{"x", "y"} {
+		s.set(instance, metrics.BuildInfo, 1)
+		s.set(instance, metrics.SLOObjective, ttft.Objective, "slo", "ttft")
+		s.set(instance, metrics.SLOThreshold, ttft.Threshold.Seconds(), "slo", "ttft")
+		s.set(instance, metrics.SLOWindow, ttft.Window.Seconds(), "slo", "ttft")
+		s.job(instance, "a")
+	}
+	return s
+}
+
+func failing9(s *scene, instance string, n float64) {
+	s.set(instance, metrics.ConsecutiveFailed, n, "target", "a", "workload", "chat")
+}
+
+// TestMatchIsOneInstallation: what another installation suffers pages nobody here,
+// and its probers are none of ours.
+func TestMatchIsOneInstallation(t *testing.T) {
+	s := shared(t, rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{"team"}})
+	s.set("y", metrics.SLOObjective, 0.5, "slo", "theirs")
+	failing9(s, "y", 9)
+	s.score("y", metrics.PageScore, "a", "first", "ttft", 2)
+	wantAlerts(t, "faults of the other", s.pass(20*time.Minute))
+
+	failing9(s, "x", 6)
+	wantAlerts(t, "a fault of ours", s.pass(time.Minute), rules.AlertTargetDown+" a page")
+	var down labels.Labels
+	for _, a := range s.Alerts() {
+		if a.Labels.Get(labels.AlertName) == rules.AlertTargetDown {
+			down = a.Labels
+		}
+	}
+	for name, want := range map[string]string{"cluster": "c1", "namespace": "x", "team": "blue", "pod": ""} {
+		if got := down.Get(name); got != want {
+			t.Errorf("the alert's label %s is %q, want %q", name, got, want)
+		}
+	}
+	if got := s.said(rules.AlertTargetDown).Get("description"); !strings.Contains(got, "The last 6 turns failed") {
+		t.Errorf("the page speaks of another's turns: %q", got)
+	}
+	failing9(s, "x", 0)
+	s.pass(20 * time.Minute)
+	s.drop("x|")
+	if got := strings.Join(s.pass(6*time.Minute), " "); !strings.Contains(got, rules.AlertProberSilent+" page") {
+		t.Errorf("our probers are gone, and of the other there is one: %q began", got)
+	}
+}
+
+// TestKeptLabelsAreJudgedApart: one that is down is so, whatever another of its name
+// is, and a fleet is one of a cluster.
+func TestKeptLabelsAreJudgedApart(t *testing.T) {
+	s := shared(t, rules.Scope{Keep: []string{"namespace", "pod"}})
+	failing9(s, "y", 9)
+	wantAlerts(t, "one of two", s.pass(time.Minute), rules.AlertTargetDown+" a page")
+	for _, a := range s.Alerts() {
+		if a.Labels.Get(labels.AlertName) == rules.AlertTargetDown && a.Labels.Get("namespace")+a.Labels.Get("pod") != "yp2" {
+			t.Errorf("the alert has the labels %s", a.Labels)
+		}
+	}
+}
+
+func TestScopeRefuses(t *testing.T) {
+	for want, scope := range map[string]rules.Scope{
+		`matchers "namespace": write some of PromQL, for example namespace="x"`: {Match: "namespace"},
+		`matchers "a=\"` + "`" + `\"": write some of PromQL`:                    {Match: "a=\"`\""},
+		`label "target": matchers and labels to keep are those`:                 {Match: `target="a"`},
+		`label "a-b": matchers and labels to keep are those`:                    {Keep: []string{"a-b"}},
+	} {
+		in := usual()
+		in.Scope = scope
+		if _, err := rules.Generate(in); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: error is %v, want %s …", scope, err, want)
+		}
+	}
+}
