@@ -65,7 +65,7 @@ e2e: build ## Probe real servers (installs them; see docs/background/e2e.md)
 
 .PHONY: e2e-shards
 e2e-shards: build ## Sweep with four processes, of which one is killed and one stands still: five minutes
-	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'Shard|TenThousandStreams' ./e2e
+	E2E_SYNTHETIC=$(CURDIR)/$(BIN) $(GO) test -tags e2e -count=1 -timeout 15m -v -run 'TestSweepShard|TestTenThousandStreams' ./e2e
 
 .PHONY: generate
 generate: build ## Write alerts/, dashboards/, the reference docs and the chart's copies

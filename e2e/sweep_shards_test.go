@@ -190,9 +190,9 @@ func heldIn(t *testing.T, dirs ...string) (all []string) {
 	}
 }
 
-// TestShards: four processes carry together what one process carries: as many
+// TestSweepShards: four processes carry together what one process carries: as many
 // conversations are due in each level, and they are the same ones.
-func TestShards(t *testing.T) {
+func TestSweepShards(t *testing.T) {
 	t.Parallel()
 	url := simulated(t)
 	const levels, snapshot = "rate: [6, 12]", "10s"
@@ -234,8 +234,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// TestShardsMerged: "report merge" makes of the shards the run of the whole.
-func TestShardsMerged(t *testing.T) {
+// TestSweepShardsMerged: "report merge" makes of the shards the run of the whole.
+func TestSweepShardsMerged(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 3, "concurrency: [7], start_rate: 20", "10s", simulated(t))
 	f.wait(t, patience)
@@ -259,10 +259,10 @@ func TestShardsMerged(t *testing.T) {
 	}
 }
 
-// TestShardKilled: one of four is killed in mid-level. It is named by all others, its
+// TestSweepShardKilled: one of four is killed in mid-level. It is named by all others, its
 // level is not reached, and they end when it does not come back. Once it is started
 // again, --resume measures all.
-func TestShardKilled(t *testing.T) {
+func TestSweepShardKilled(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 4, "concurrency: [8, 12], start_rate: 20", "20s", simulated(t), "--barrier.wait=15s")
 	f.measuring(t, 2)
@@ -289,9 +289,9 @@ func TestShardKilled(t *testing.T) {
 	}
 }
 
-// TestShardPaused: one of four stands still for 20 s. Its level is not reached, by
+// TestSweepShardPaused: one of four stands still for 20 s. Its level is not reached, by
 // its name; it comes back, and the next level is measured by all.
-func TestShardPaused(t *testing.T) {
+func TestSweepShardPaused(t *testing.T) {
 	t.Parallel()
 	f := startFleet(t, 4, "concurrency: [8, 12], start_rate: 20", "30s", simulated(t), "--barrier.wait=2m")
 	f.measuring(t, 1)
