@@ -30,6 +30,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		out[i].Untagged, out[i].CacheSalt = !t.ProbeHeader, t.CacheSalt
 		out[i].Service, out[i].Labels = t.Service, b.ownLabels(path, t)
+		out[i].Worker = b.worker(path, t)
 		if _, own := t.ExtraBody["cache_salt"]; own && t.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
 			b.Mistake(path+".cache_salt", string(t.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
 		}
@@ -39,6 +40,21 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 		b.targetNames = append(b.targetNames, out[i].Name)
 	}
 	return out
+}
+
+// worker resolves how a front door's answers tell who gave them.
+func (b *builder) worker(path string, t fileTarget) *target.Worker {
+	at := path + ".worker"
+	if !b.Has(at) {
+		return nil
+	}
+	if t.Worker.Header != "" && !httpguts.ValidHeaderFieldName(t.Worker.Header) {
+		b.Mistake(at+".header", t.Worker.Header, "is not a header name", "use letters, digits and -")
+	}
+	if t.Service == "" && b.Fine(path+".service") {
+		b.Mistake(at, "", "has no effect on a target without a service", "write service, too")
+	}
+	return &target.Worker{Header: t.Worker.Header, Fingerprint: t.Worker.Fingerprint}
 }
 
 // ownLabels checks the labels that a target brings.
