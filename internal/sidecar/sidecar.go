@@ -36,6 +36,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/tracing"
@@ -142,6 +143,7 @@ func New(o Options) (*Sidecar, error) {
 		return nil, err
 	}
 	source := wire.TimestampSource() // asks the kernel, once
+	replicas := siblings.New(nil)
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
 		TimestampSource: func() string {
@@ -155,16 +157,17 @@ func New(o Options) (*Sidecar, error) {
 		HistoryRefused: func(job probe.Key, err error) {
 			s.logger.Error("The history of a job cannot be used: it begins anew", "target", job.Target, "workload", job.Workload, "err", err)
 		},
-		Bounds:  s.bounds(),
-		Lag:     o.Lag.Lag,
-		TurnLog: s.turnLog(),
-		Spans:   s.spanCounts,
-		Awaited: func(target string) bool { return s.models.Awaits(target) },
-		Models:  func() map[string]models.Listing { return s.models.Listings() },
+		Bounds:   s.bounds(),
+		Lag:      o.Lag.Lag,
+		Siblings: replicas.Views,
+		TurnLog:  s.turnLog(),
+		Spans:    s.spanCounts,
+		Awaited:  func(target string) bool { return s.models.Awaits(target) },
+		Models:   func() map[string]models.Listing { return s.models.Listings() },
 	})
 	s.canaries = newCanaries(s)
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
-	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
+	s.sinks = sink.Fanout{s.recorder, replicas, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

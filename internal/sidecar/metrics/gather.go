@@ -80,6 +80,11 @@ func (r *Recorder) gatherProcess(e *exposition) {
 				value{ModelsLeftOut, float64(m.LeftOut)}, value{ModelsListed, unixSeconds(m.At)})
 		}
 	}
+	if r.options.Siblings != nil {
+		for _, v := range r.options.Siblings() {
+			gatherSibling(e, v)
+		}
+	}
 	for _, b := range r.options.Bounds {
 		if used, limit := b.Level(); limit > 0 {
 			e.addAll(labels{}.with(LabelBound, b.Name), value{BoundLimit, limit}, value{BoundUsed, used})

@@ -34,22 +34,21 @@ func TestFalsePages(t *testing.T) {
 		t.Skip("plays days of seven services")
 	}
 	const run = 10
-	young, later, all := 0, 0, 0.0
 	for at, name := range slices.Sorted(maps.Keys(judged())) {
-		y, l, left := 0, 0, float64(*days)
-		for seed := uint64(at) << 32; left > 0; seed++ {
-			s := judged()[name].begin(seed + 1<<50)
-			y += s.pages(0.25)
-			l += s.pages(min(left, run) - 0.25)
-			left -= run
-		}
-		t.Logf("%-25s %4d days: %d pages in the first six hours of each %d days, %d later", name, *days, y, run, l)
-		young, later, all = young+y, later+l, all+float64(*days)
-	}
-	t.Logf("all: %g service-days, %d and %d pages", all, young, later)
-	promised := all / 30 * DefaultPolicy().FalsePages
-	if most := promised + 3*math.Sqrt(promised) + 1; float64(later) > most {
-		t.Errorf("%d pages for nothing in %g service-days: promised are %.1f", later, all, promised)
+		t.Run(name, func(t *testing.T) {
+			young, later, left := 0, 0, float64(*days)
+			for seed := uint64(at) << 32; left > 0; seed++ {
+				s := judged()[name].begin(seed + 1<<50)
+				young += s.pages(0.25)
+				later += s.pages(min(left, run) - 0.25)
+				left -= run
+			}
+			t.Logf("%d service-days: %d pages for nothing, and %d in the first six hours of each %d days", *days, later, young, run)
+			promised := float64(*days) / 30 * DefaultPolicy().FalsePages
+			if most := promised + 3*math.Sqrt(promised) + 1; float64(later) > most {
+				t.Errorf("%d pages for nothing: promised are %.1f", later, promised)
+			}
+		})
 	}
 }
 
