@@ -22,7 +22,7 @@ const (
 	// least and at most that of its siblings.
 	sick, usuallyLeast, usuallyMost = 0.6, 0.01, 0.4
 	// forgetTurns is how many turns the shares stand on.
-	forgetTurns = 100
+	forgetTurns = 20
 	// lasting is for how many steps it must have failed.
 	lasting = 12
 	// unheard is after how many steps without a turn nothing is known.
