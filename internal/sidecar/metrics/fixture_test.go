@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -42,6 +43,9 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		TurnLog:         func() uint64 { return 0 },
 		Models: func() map[string]models.Listing {
 			return map[string]models.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
+		},
+		Siblings: func() []siblings.View {
+			return []siblings.View{{Service: "all", Target: "door", Workload: "chat", Worker: "pod-1", Score: 0.5}}
 		},
 		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{
