@@ -46,23 +46,24 @@ func allowed() map[string][]string {
 
 		"internal/sidecar/discovery/kubernetes": nil,
 
-		"internal/sidecar/tracing": {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
-		"internal/sidecar/sink":    {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
-		"internal/webpage":         {"internal/draw"},
-		"docs/runbooks":            nil,
+		"internal/sidecar/tracing":  {"internal/bound", "internal/probe", "internal/probe/target", "internal/sidecar/sink"},
+		"internal/sidecar/sink":     {"internal/probe", "internal/probe/workload", "internal/sidecar/regression", "internal/slo"},
+		"internal/sidecar/siblings": {"internal/probe", "internal/sidecar/regression", "internal/sidecar/sink"},
+		"internal/webpage":          {"internal/draw"},
+		"docs/runbooks":             nil,
 		"internal/sidecar/status": {
 			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/rules", "internal/sidecar/regression",
 			"internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
 		},
 		"internal/sidecar/metrics": {
 			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/target", "internal/probe/workload", "internal/serverside",
-			"internal/sidecar/discovery", "internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/sketch", "internal/slo",
+			"internal/sidecar/discovery", "internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/siblings", "internal/sidecar/sink", "internal/sketch", "internal/slo",
 		},
 		"internal/sidecar": {
 			"internal/alerting", "internal/atomicfile", "internal/bound", "internal/canary", "internal/config", "internal/load", "internal/probe",
 			"internal/probe/lag", "internal/probe/target", "internal/probe/wire", "internal/rules", "internal/serverside",
 			"internal/sidecar/backfill", "internal/sidecar/discovery", "internal/sidecar/door", "internal/sidecar/history", "internal/sidecar/metrics", "internal/sidecar/models",
-			"internal/sidecar/regression", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/tracing", "internal/sidecar/turns",
+			"internal/sidecar/regression", "internal/sidecar/siblings", "internal/sidecar/sink", "internal/sidecar/status", "internal/sidecar/tracing", "internal/sidecar/turns",
 		},
 
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},

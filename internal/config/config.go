@@ -163,7 +163,9 @@ func (b *builder) build(f file) *Config {
 	c.Answers, c.Canary = b.answers(f.Answers, targets)
 	policy := b.policy(f.Regression, len(jobs))
 	for _, j := range jobs {
-		c.Jobs = append(c.Jobs, b.judged(c, j, policy))
+		judged := b.judged(c, j, policy)
+		judged.Siblings = sink.Siblings{FalsePages: float64(f.Siblings.FalsePages), Ratio: f.Siblings.Ratio, WarmUp: f.Siblings.WarmUp}
+		c.Jobs = append(c.Jobs, judged)
 	}
 	return c
 }

@@ -23,6 +23,7 @@ type file struct {
 	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
 	Changes    []fileChange   `yaml:"changes" min:"1" examples:"[{start: \"2026-12-01T10:00:00Z\", end: \"2026-12-01T11:30:00Z\", relearn: true}]"`
 	Regression fileRegression `yaml:"regression" examples:"{page: {ratio: 1.5, for: 5m}}"`
+	Siblings   fileSiblings   `yaml:"siblings" examples:"{false_pages: 0.5/30d, warm_up: 5m}"`
 	Answers    fileAnswers    `yaml:"answers" examples:"{severity: page, canary: {directory: canaries}}"`
 	Alerting   Alerting       `yaml:"alerting" examples:"{alertmanagers: [{url: \"http://alertmanager:9093\"}]}"`
 	Metrics    string         `yaml:"metrics" default:"both" enum:"native,classic,both"`
@@ -50,6 +51,7 @@ type fileSent struct {
 	ProbeHeader bool              `yaml:"probe_header" default:"true"`
 	CacheSalt   target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 	Service     string            `yaml:"service" examples:"chat"`
+	Worker      fileWorker        `yaml:"worker" examples:"{header: x-inference-pod}"`
 	Labels      map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 }
 
@@ -105,6 +107,12 @@ type fileJoin struct {
 	Selector  string `yaml:"selector" group:"by" examples:"spec.selector.matchLabels"`
 	Name      string `yaml:"name" group:"by" examples:"\"{.spec.parentRefs[0].name}\""`
 	Namespace string `yaml:"namespace" examples:"\"{.spec.parentRefs[0].namespace}\""`
+}
+
+// fileWorker is how a front door's answers tell who gave them.
+type fileWorker struct {
+	Header      string `yaml:"header" group:"who" examples:"x-inference-pod"`
+	Fingerprint bool   `yaml:"system_fingerprint" group:"who" default:"false"`
 }
 
 // fileAPI is which API a deployment speaks.
@@ -240,6 +248,13 @@ type fileRegression struct {
 	LeastDifference fileDifference `yaml:"least_difference" examples:"{ttft: 50ms, tpot: 5ms}"`
 	FalsePages      rate           `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
 	AcceptAfter     time.Duration  `yaml:"accept_after" default:"3d" min:"1d" max:"28d"`
+}
+
+// fileSiblings is when a replica pages.
+type fileSiblings struct {
+	FalsePages rate          `yaml:"false_pages" default:"0.5/30d" examples:"0.5/30d"`
+	Ratio      float64       `yaml:"ratio" default:"1.5" above:"1" max:"100"`
+	WarmUp     time.Duration `yaml:"warm_up" default:"5m" min:"10s" max:"1h"`
 }
 
 type filePage struct {

@@ -39,6 +39,11 @@ func minimalSpec() workload.Spec {
 	}
 }
 
+// minimalSiblings are those of a file that describes none.
+func minimalSiblings() sink.Siblings {
+	return sink.Siblings{FalsePages: 0.5, Ratio: 1.5, WarmUp: 5 * time.Minute}
+}
+
 // minimalPolicy is that of each of so many jobs of a file that describes none.
 func minimalPolicy(jobs int) regression.Policy {
 	p := regression.DefaultPolicy()
@@ -68,7 +73,7 @@ func TestMinimal(t *testing.T) {
 	compare(t, "targets: [{base_url: http://a:8000}]", &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: minimalSpec(), Traffic: minimalTraffic()}, Objectives: objectives, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
 		SLOs:    objectives,
 	})
 }
@@ -80,7 +85,7 @@ func TestEveryKey(t *testing.T) {
 		Key:        target.Key{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
 		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, Untagged: true, CacheSalt: target.SaltConversation,
-		Service: "chat", Labels: map[string]string{"team": "search"},
+		Service: "chat", Worker: &target.Worker{Header: "x-worker"}, Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
 			ServerName: "inner", InsecureSkipVerify: true,
@@ -141,6 +146,7 @@ func TestEveryKey(t *testing.T) {
 		{Name: "itl", SLI: slo.ITL, Threshold: 200 * time.Millisecond, Objective: 0.95, Window: 30 * day},
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
+	siblings := sink.Siblings{FalsePages: 0.2, Ratio: 2, WarmUp: 10 * time.Minute}
 	policy := regression.Policy{
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
 		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
@@ -164,10 +170,10 @@ func TestEveryKey(t *testing.T) {
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
 		Jobs: []sink.Job{
-			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
-			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy},
-			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Price: price},
+			{Job: probe.Job{Target: gateway, Workload: full, Traffic: limited}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Siblings: siblings, Price: price},
+			{Job: probe.Job{Target: direct, Workload: full, Traffic: limited}, Objectives: objectives, Policy: policy, Siblings: siblings},
+			{Job: probe.Job{Target: direct, Workload: replay, Traffic: closed}, Objectives: objectives, Policy: policy, Siblings: siblings},
+			{Job: probe.Job{Target: gateway, Workload: played, Traffic: constant, User: &user}, Objectives: objectives[1:], ServerMetrics: true, Policy: policy, Siblings: siblings, Price: price},
 		},
 		SLOs: objectives,
 	}
@@ -218,7 +224,7 @@ slos: []
 `, &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
 		SLOs:    []slo.Objective{},
 	})
 	spec = minimalSpec()
@@ -230,7 +236,7 @@ slos: []
 `, &Config{
 		Metrics: "both",
 		Targets: []target.Target{tg},
-		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1)}},
+		Jobs:    []sink.Job{{Job: probe.Job{Target: tg, Workload: spec, Traffic: minimalTraffic()}, Policy: minimalPolicy(1), Siblings: minimalSiblings()}},
 		SLOs:    []slo.Objective{},
 	})
 }

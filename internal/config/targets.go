@@ -46,10 +46,26 @@ func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
 	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	t.Untagged, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
+	t.Worker = b.worker(path, f)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
 		b.Mistake(path+".cache_salt", string(f.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
 	}
 	return t
+}
+
+// worker resolves how a front door's answers tell who gave them.
+func (b *builder) worker(path string, t fileSent) *target.Worker {
+	at := path + ".worker"
+	if !b.Has(at) {
+		return nil
+	}
+	if t.Worker.Header != "" && !httpguts.ValidHeaderFieldName(t.Worker.Header) {
+		b.Mistake(at+".header", t.Worker.Header, "is not a header name", "use letters, digits and -")
+	}
+	if t.Service == "" && b.Fine(path+".service") {
+		b.Mistake(at, "", "has no effect on a target without a service", "write service, too")
+	}
+	return &target.Worker{Header: t.Worker.Header, Fingerprint: t.Worker.Fingerprint}
 }
 
 // ownLabels checks the labels that a target brings.

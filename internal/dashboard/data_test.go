@@ -16,6 +16,7 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/live"
 	"synthetic/internal/study/runfile"
@@ -43,6 +44,9 @@ func newScript(start time.Time) *script {
 		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
+		Siblings: func() []siblings.View {
+			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Ratios: [2][2]float64{{1, 1}, {1, 1}}}}
+		},
 	})
 	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {
 		j := sink.Job{Objectives: example().SLOs, ServerMetrics: true}

@@ -31,6 +31,7 @@ type attempt struct {
 
 	trace   wire.Trace
 	status  int
+	headers http.Header
 	outcome Outcome
 	end     time.Time
 	err     string
@@ -55,7 +56,7 @@ func (a *attempt) run(req *http.Request, limits func(sent time.Time) deadlines) 
 		return
 	}
 	defer resp.Body.Close()
-	a.status = resp.StatusCode
+	a.status, a.headers = resp.StatusCode, resp.Header
 	body, ok := resp.Body.(*wire.Body)
 	if !ok {
 		a.finish(Malformed, time.Now(), "the response has no body")

@@ -210,6 +210,7 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 		return
 	}
 	a.report(r)
+	r.Worker = a.worker(d.p.opts.Target.Worker)
 	a.lateness(r)
 	unbuffer(r)
 	d.lag = max(d.lag, r.Lag)

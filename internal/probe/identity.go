@@ -35,3 +35,24 @@ func modelName(name string) string {
 	}
 	return strings.Trim(name, "/.")
 }
+
+// worker is who gave an answer, as it says; "" for what is no front door. Headers
+// come with refusals, too.
+func (a *attempt) worker(how *target.Worker) string {
+	if how == nil {
+		return ""
+	}
+	if how.Fingerprint {
+		return a.scrub.hide(a.seen.fingerprint)
+	}
+	names := target.WorkerHeaders()
+	if how.Header != "" {
+		names = []string{how.Header}
+	}
+	for _, name := range names {
+		if v := a.headers.Get(name); v != "" {
+			return a.scrub.hide(v)
+		}
+	}
+	return a.scrub.hide(a.seen.worker)
+}

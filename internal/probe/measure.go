@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"time"
 
 	"synthetic/internal/probe/stream"
@@ -22,6 +23,8 @@ type measurement struct {
 	// reasoningField is what the server calls its reasoning.
 	reasoningField string
 	model          string // that answers, as the server says
+	// fingerprint and worker are who answers, as it says.
+	fingerprint, worker string
 	// otherChoices says that the stream carried more than one.
 	otherChoices bool
 
@@ -53,6 +56,7 @@ func (m *measurement) add(e *stream.Event) {
 	if e.Model != "" {
 		m.model = e.Model
 	}
+	m.fingerprint, m.worker = cmp.Or(e.Fingerprint, m.fingerprint), cmp.Or(e.Worker, m.worker)
 	m.otherChoices = m.otherChoices || e.OtherChoice
 	switch e.Kind {
 	case stream.Done:

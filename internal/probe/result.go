@@ -61,6 +61,9 @@ type Result struct {
 	Scheduled, Sent, End time.Time
 
 	Outcome Outcome
+	// Worker is who answered behind a front door, as the answer says; "" where it
+	// does not, or the target is none.
+	Worker string
 	// Status is the HTTP status, 0 when none arrived.
 	Status int
 	// Err says in words what went wrong, free of secrets; "" on success.

@@ -202,7 +202,7 @@ func TestEveryAlertHasAScenario(t *testing.T) {
 // madeWhereTheTurnsAre are the alerts on gauges that decide in the prober.
 func madeWhereTheTurnsAre() []string {
 	return []string{
-		rules.AlertRegression, rules.AlertFleetRegression, rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
+		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression, rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 	}
 }
 
@@ -215,7 +215,7 @@ func alertNames() []string {
 		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
 		rules.AlertAnswersGarbled, rules.AlertAnswersChanged,
-		rules.AlertRegression, rules.AlertFleetRegression,
+		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,
 		rules.AlertBaselineYoung, rules.AlertBaselineMoved, rules.AlertRegressionBlind,
 		rules.AlertCachedRatioDrop, rules.AlertBudgetExhausted,
 		rules.AlertAcceptanceCollapse, rules.AlertServerMetricsUnreadable,

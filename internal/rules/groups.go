@@ -50,6 +50,7 @@ func (in Input) functions() template.FuncMap {
 		"configured": constant(RecordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "starved": constant(RecordStarved), "regression": constant(RecordRegression),
 		"outage": constant(RecordOutage), "fleetName": constant(RecordFleet), "incident": constant(RecordIncident),
 		"effect": constant(RecordEffect), "part": constant(RecordPart), "leastEffect": func() string { return num(leastEffect) },
+		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
 		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },
 
 		"unlessStarved": constant(unlessStarved), "andConfigured": constant(andConfigured),

@@ -1,6 +1,10 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+
+	"synthetic/internal/sidecar/metrics"
+)
 
 // Inhibition says what is not sent while something else fires: the alerts of
 // Targets, while one of Sources fires that has the same values of the labels of
@@ -28,7 +32,7 @@ func Inhibitions() []Inhibition {
 	job := perJob()
 	burns := []string{AlertSLOFastBurn, AlertSLOSlowBurn, AlertBudgetExhausted}
 	about := slices.Concat(burns, []string{
-		AlertRegression, AlertSLONoSamples, AlertCachedRatioDrop, AlertTargetBusy, AlertConversationsSkipped, AlertUsageMissing,
+		AlertRegression, AlertReplicaSlow, AlertSLONoSamples, AlertCachedRatioDrop, AlertTargetBusy, AlertConversationsSkipped, AlertUsageMissing,
 		AlertAnswersGarbled,
 	})
 	ofServer := []string{AlertServerMetricsUnreadable, AlertAcceptanceCollapse}
@@ -62,6 +66,16 @@ func Inhibitions() []Inhibition {
 		{
 			Why:     "A page on a regression explains the latency objectives that it costs.",
 			Sources: []string{AlertRegression}, SourceLabels: map[string][]string{"severity": {"page"}},
+			Targets: burns, TargetLabels: latency, Equal: job,
+		},
+		{
+			Why:     "So does one on a replica that is unlike its siblings, which also says what its own history would.",
+			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
+			Targets: []string{AlertRegression}, Equal: job,
+		},
+		{
+			Why:     "Nor need its objectives be told.",
+			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{

@@ -17,6 +17,7 @@ const (
 	AlertRegression      = "SyntheticRegression"
 	AlertFleetRegression = "SyntheticFleetRegression"
 	AlertTargetDown      = "SyntheticTargetDown"
+	AlertReplicaSlow     = "SyntheticReplicaSlow"
 	AlertProberSilent    = "SyntheticProberSilent"
 
 	AlertProxyBuffering          = "SyntheticProxyBuffering"

@@ -103,6 +103,10 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
 		},
 		{
+			alert: rules.AlertReplicaSlow, fault: one(gauge(metrics.SiblingPageScore, 1, sibling()...)), almost: one(gauge(metrics.SiblingPageScore, 0.99, sibling()...)),
+			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
+		},
+		{
 			alert: rules.AlertBaselineMoved, fault: one(aged(metrics.BaselineMoved, time.Minute, signal()...)), almost: one(aged(metrics.BaselineMoved, 61*time.Minute, signal()...)),
 			lead: 5 * time.Minute, fires: 3 * time.Minute, resolves: 3 * time.Minute,
 		},

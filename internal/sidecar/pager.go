@@ -16,7 +16,11 @@ import (
 // replicas probe. Closed-loop traffic has no rate that could be known beforehand.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
-	own := map[string]bool{} // labels of targets
+	// Labels of targets. What will be discovered may have a service.
+	own := map[string]bool{}
+	if len(cfg.Discovery) > 0 {
+		own["service"] = true
+	}
 	for _, j := range cfg.Jobs {
 		if j.Target.Service != "" {
 			own["service"] = true

@@ -37,6 +37,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/sidecar/tracing"
@@ -150,6 +151,7 @@ func New(o Options) (*Sidecar, error) {
 		return nil, err
 	}
 	source := wire.TimestampSource() // asks the kernel, once
+	replicas := siblings.New(nil)
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
 		Host:  o.Replica,
@@ -171,11 +173,12 @@ func New(o Options) (*Sidecar, error) {
 		Awaited:   func(target string) bool { return s.models.Awaits(target) || s.discovery.Awaits(target) },
 		Models:    func() map[string]models.Listing { return s.models.Listings() },
 		Discovery: func() []discovery.Standing { return s.discovery.Standings() },
+		Siblings:  replicas.Views,
 		Leased:    func() func(string) bool { return s.discovery.Leased() },
 	})
 	s.canaries = newCanaries(s)
 	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
-	s.sinks = sink.Fanout{s.recorder, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
+	s.sinks = sink.Fanout{s.recorder, replicas, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}

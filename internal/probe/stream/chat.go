@@ -16,8 +16,9 @@ type chat struct {
 	calls calls
 	// textual says that choices have a text in place of a delta.
 	textual bool
-	// named says that a model was; of one stream all chunks name the same.
-	named bool
+	// named says that a model was, marked that a fingerprint; of one stream all
+	// chunks name the same.
+	named, marked bool
 }
 
 // NewCompletions returns the Decoder of a streamed completion of a prompt.
@@ -34,6 +35,10 @@ func (d *chat) Decode(ev *Event, data []byte, named bool) bool {
 	if len(c.model.Raw) > 0 && !d.named {
 		ev.Model, d.named = clip(c.model.Clone().Decode()), true
 	}
+	if len(c.fingerprint.Raw) > 0 && !d.marked {
+		ev.Fingerprint, d.marked = clip(c.fingerprint.Clone().Decode()), true
+	}
+	ev.Worker = c.worker
 	c.fill(ev, data, named, &d.calls)
 	return true
 }
@@ -46,6 +51,9 @@ type chunk struct {
 	hasUsage bool
 	fault    fault
 	model    text
+	// fingerprint is that of the system, worker the one that Dynamo's nvext names.
+	fingerprint text
+	worker      string
 }
 
 // choice is the element of "choices" that is the answer.
@@ -114,7 +122,38 @@ func (p *prefix) keep(text []byte, c *chunk) {
 
 // blank reports whether nothing was found that outlasts another "choices".
 func (c *chunk) blank() bool {
-	return !c.hasUsage && c.usage == Usage{} && c.fault.blank()
+	return !c.hasUsage && c.usage == Usage{} && c.fault.blank() && c.worker == ""
+}
+
+// readExtension reads {"worker_id": {"decode_worker_id": 1}}, which Dynamo's frontend
+// adds to one chunk for a request that asks for it.
+func (c *chunk) readExtension(s *jsonscan.Scanner) {
+	members(s, func(name []byte) bool {
+		if string(name) != "worker_id" {
+			return false
+		}
+		members(s, func(name []byte) bool {
+			if string(name) != "decode_worker_id" || s.Peek() != '-' && (s.Peek() < '0' || s.Peek() > '9') {
+				return false
+			}
+			c.worker = clip(s.Number())
+			return true
+		})
+		return true
+	})
+}
+
+// members reads those of an object that read wants, and skips what is none.
+func members(s *jsonscan.Scanner, read func(name []byte) bool) {
+	if s.Peek() != '{' {
+		s.Skip()
+		return
+	}
+	for name := range s.Members {
+		if !read(name) {
+			s.Skip()
+		}
+	}
 }
 
 // member reads the value of one top-level member. A name that comes twice
@@ -129,6 +168,11 @@ func (c *chunk) member(s *jsonscan.Scanner, name []byte, d *chat) {
 		c.readUsage(s)
 	case "model":
 		c.model = s.Optional()
+	case "system_fingerprint":
+		c.fingerprint = s.Optional()
+	case "nvext":
+		c.worker = ""
+		c.readExtension(s)
 	default:
 		c.fault.memberOrSkip(s, name)
 	}

@@ -85,6 +85,9 @@ type Event struct {
 	ToolCalls []ToolCall
 	// Model is what the server says answers, in the first event that does.
 	Model string
+	// Fingerprint is the system_fingerprint, in the first event that has one, and
+	// Worker the one that the event says decoded it.
+	Fingerprint, Worker string
 	// OtherChoice says that the event carries text of another choice than the
 	// one that is the answer.
 	OtherChoice bool

@@ -12,6 +12,6 @@ func Reserved(label string) bool {
 		"alertname", "alertstate", "bound", "branch", "budget_window", "cause", "connection", "dashboard", "goarch", "goos", "goversion", "group",
 		"instance", "job", "le", "level", "model", "part", "phase", "quantile", "ratio", "reason", "revision",
 		"run", "scope", "service", "severity", "signal", "sli", "slo", "source", "statistic", "tags", "target",
-		"trace_id", "turn", "turns", "url", "variant", "verdict", "version", "window", "within", "workload",
+		"trace_id", "turn", "turns", "url", "variant", "verdict", "version", "window", "within", "worker", "workload",
 	}, label)
 }

@@ -78,7 +78,28 @@ type Target struct {
 	Service string
 	// Labels are on all of the target's series; at most MaxLabels.
 	Labels map[string]string
+	// Worker says how answers tell who gave them; nil for a target that is no front
+	// door.
+	Worker *Worker
 }
+
+// Worker says how the answers of a front door tell which worker gave them.
+type Worker struct {
+	// Header of the answer names it; "" means those of WorkerHeaders, and the
+	// nvext.worker_id of Dynamo's chunks.
+	Header string
+	// Fingerprint means the system_fingerprint instead.
+	Fingerprint bool
+}
+
+// WorkerHeaders are those in which routers and servers say who answered: gateways
+// of the Gateway API's inference extension, llm-d's simulator, KServe.
+func WorkerHeaders() []string {
+	return []string{"X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Served-By"}
+}
+
+// FrontDoor reports whether the target stands for several workers.
+func (t Target) FrontDoor() bool { return t.Worker != nil }
 
 // MaxLabels is how many labels of its own a target may have.
 const MaxLabels = 4

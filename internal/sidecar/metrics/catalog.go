@@ -41,6 +41,8 @@ const (
 	// LabelVerdict says how a streamed answer compares with a whole one.
 	LabelVerdict = "verdict"
 	LabelURL     = "url"
+	// LabelWorker is of replicas behind a front door.
+	LabelWorker = "worker"
 )
 
 // Names of metrics.
@@ -122,6 +124,10 @@ const (
 	Excess             = "synthetic_excess_seconds"
 	CachedBaseline     = "synthetic_cached_baseline_ratio"
 
+	SiblingPageScore = "synthetic_sibling_page_score"
+	SiblingRatio     = "synthetic_sibling_ratio"
+	SiblingFailed    = "synthetic_sibling_failed_ratio"
+
 	Expected      = "synthetic_expected_seconds"
 	ExpectedTurns = "synthetic_expected_turns"
 	ExpectedInfo  = "synthetic_expected_info"
@@ -187,6 +193,7 @@ func Catalog() []Metric {
 	job := []string{LabelTarget, LabelWorkload}
 	turn := []string{LabelTarget, LabelWorkload, LabelTurn}
 	signal := []string{LabelTarget, LabelWorkload, LabelTurn, LabelSignal}
+	sibling := []string{LabelService, LabelTarget, LabelWorkload, LabelWorker}
 	with := func(base []string, more ...string) []string {
 		return append(append([]string{}, base...), more...)
 	}
@@ -265,6 +272,9 @@ func Catalog() []Metric {
 		{RegressionHistory, Gauge, "seconds", "Length of the history that limits are chosen from.", signal},
 		{BaselineMoved, Gauge, "seconds", "When a lasting level that no objective minds was last taken for the usual, as Unix time; 0 for never.", signal},
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
+		{SiblingPageScore, Gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings do: from 1 on it is one. Absent for targets without a service; the label worker is there behind a front door.", sibling},
+		{SiblingRatio, Gauge, "ratio", "Geometric mean of a replica's turns of the last three minutes over the median of its siblings', cached prompts and others apart; NaN where that is not known.", with(sibling, LabelTurn, LabelSignal)},
+		{SiblingFailed, Gauge, "ratio", "Share of a replica's last turns, about twenty, that failed.", sibling},
 		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},
 		{ExpectedTurns, Gauge, "turns", "Turns of the benchmark that synthetic_expected_seconds stands on; absent where it does not say.", signal},
 		{ExpectedInfo, Gauge, "", "Which level of which benchmark a job is compared with; always 1. The label turns is pooled where the file does not tell first from follow-up turns: its figures are then shown and not compared with.", with(job, "run", "variant", "level", "turns")},

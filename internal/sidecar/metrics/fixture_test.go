@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -46,6 +47,9 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		},
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}
+		},
+		Siblings: func() []siblings.View {
+			return []siblings.View{{Service: "all", Target: "door", Workload: "chat", Worker: "pod-1", Score: 0.5}}
 		},
 		Spans: func() (Spans, bool) { return Spans{Exported: 4, Dropped: 2, Refused: 1}, true },
 		Bounds: []bound.Bound{

@@ -86,6 +86,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		j.gather(e, l, judged)
 		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
 	}
+	r.gatherSiblings(e, v)
 	if v.process {
 		e.addAll(nil, value{ConfigLastReloadSuccessful, reload.successful}, value{ConfigLastReloadSuccess, reload.lastSuccess})
 		r.gatherProcess(e)

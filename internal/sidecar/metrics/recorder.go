@@ -11,6 +11,7 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -53,6 +54,8 @@ type Options struct {
 	Awaited func(target string) bool
 	// Spans says how spans fared; false, or nil, where none are exported.
 	Spans func() (Spans, bool)
+	// Siblings says how replicas compare with each other; nil for none.
+	Siblings func() []siblings.View
 	// Bounds are those of this process. They are looked at in each scrape.
 	Bounds []bound.Bound
 }

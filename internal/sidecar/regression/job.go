@@ -197,6 +197,12 @@ func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.
 	if !ok {
 		usual = value
 	}
+	return late(r, signal, usual)
+}
+
+// late reports whether the prober itself may have added more to a signal of a turn
+// than a comparison with usual can bear.
+func late(r *probe.Result, signal int, usual time.Duration) bool {
 	if Signals()[signal] == TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > usual/10
 	}

@@ -46,6 +46,16 @@ func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microseco
 // values are what a turn says of each signal; undefined where it says nothing.
 type values [signals]probe.Opt[time.Duration]
 
+// Measured are the values of a turn by index of Signals, as those that are compared
+// with the usual are; none where the prober itself may have added too much to one.
+func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Duration] {
+	v := valuesOf(r, t)
+	for i := range v {
+		v[i].OK = v[i].OK && !late(r, i, v[i].V)
+	}
+	return v
+}
+
 // valuesOf reads a turn. A turn that waited for its first token in vain enters as
 // its deadline, or as what it waited if that is longer, and so does the pace of one
 // that stood still in mid-answer. Any other failure says nothing of the latency: it

@@ -4,6 +4,7 @@ package sink
 
 import (
 	"fmt"
+	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
@@ -23,12 +24,25 @@ type Job struct {
 	// Policy is what a regression of its turns is; the zero value means that of a
 	// job alone.
 	Policy regression.Policy
+	// Siblings is when a replica of its service pages; what is 0 has its default.
+	Siblings Siblings
 	// Footprint is what it is expected to spend, Price what that costs; nil where
 	// nobody said.
 	Footprint workload.Footprint
 	Price     *workload.Price
 	// ServerMetrics says that the metrics of its target's server are read.
 	ServerMetrics bool
+}
+
+// Siblings is when a replica pages because it is unlike its siblings.
+type Siblings struct {
+	// FalsePages is how many pages for nothing all replicas of a service together may
+	// bring in 30 days.
+	FalsePages float64
+	// Ratio is the least ratio to the siblings that pages.
+	Ratio float64
+	// WarmUp is for how long a replica that came later than the others is not judged.
+	WarmUp time.Duration
 }
 
 // Benchmark is one level of a measurement that a job is compared with.

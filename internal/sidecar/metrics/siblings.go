@@ -1,0 +1,47 @@
+package metrics
+
+import (
+	"maps"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
+)
+
+// gatherSiblings adds how each replica compares with its siblings.
+func (r *Recorder) gatherSiblings(e *exposition, of view) {
+	if r.options.Siblings == nil {
+		return
+	}
+	for _, v := range r.options.Siblings() {
+		if of.shows(v.Target) {
+			gatherSibling(e, v, r.ownLabels(v.Target))
+		}
+	}
+}
+
+// ownLabels are those of a target but for its service.
+func (r *Recorder) ownLabels(target string) map[string]string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if t := r.targets[target]; t != nil {
+		all := maps.Clone(t.labels)
+		delete(all, LabelService)
+		return all
+	}
+	return nil
+}
+
+// gatherSibling shows how a replica compares with its siblings.
+func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
+	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).of(own)
+	if v.Worker != "" {
+		l = l.with(LabelWorker, v.Worker)
+	}
+	e.addAll(l, value{SiblingPageScore, v.Score}, value{SiblingFailed, v.Failed})
+	for k, kind := range probe.TurnKinds() {
+		for i, signal := range regression.Signals() {
+			e.add(SiblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
+		}
+	}
+}

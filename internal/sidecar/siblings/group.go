@@ -1,0 +1,229 @@
+package siblings
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Policy is when a replica pages.
+type Policy struct {
+	// FalsePages is how many pages for nothing all replicas of the service together
+	// may bring in 30 days.
+	FalsePages float64
+	// Ratio is the least ratio to the siblings that pages, and LeastDifference, by
+	// index of regression.Signals, the least difference.
+	Ratio           float64
+	LeastDifference [signals]time.Duration
+	// WarmUp is for how long a replica that came later than the others is not
+	// judged.
+	WarmUp time.Duration
+}
+
+// DefaultPolicy is that of a service whose configuration says nothing.
+func DefaultPolicy() Policy {
+	return Policy{FalsePages: 0.5, Ratio: 1.5, LeastDifference: [signals]time.Duration{50 * time.Millisecond, 5 * time.Millisecond}, WarmUp: 5 * time.Minute}
+}
+
+const (
+	// follow is in how many steps a lasting difference is learned, six hours, as far
+	// as mostUsual: a fault of three times stays one of two.
+	follow    = 2160.0
+	mostUsual = 0.405
+	// youngLimit is the least limit until differences were learned: twice the
+	// siblings.
+	youngLimit = math.Ln2
+)
+
+// group are siblings: the targets of a service with a workload, or the workers
+// behind one of its front doors.
+type group struct {
+	policy Policy
+	// share is the part of the service's promise that is the group's.
+	share float64
+	// began is the step of its first turn, 0 before; at is the last step that is over.
+	began, at int64
+	replicas  map[name]*replica
+	noise     [strata]noise
+
+	chances chances
+	// all are the replicas, nil after a change of them.
+	all []*replica
+	// failed of the turns of the replicas that were lately heard of.
+	failed, turns float64
+	heard         int
+	looks         []look
+	buffer        [2][]float64
+}
+
+// look is a replica in a stratum at a step.
+type look struct {
+	of    *replica
+	past  *past
+	sums  [windows]sums
+	above [windows]float64
+}
+
+func newGroup(at int64) *group {
+	g := &group{at: at, share: 1, replicas: map[name]*replica{}}
+	for k := range g.noise {
+		g.noise[k] = newNoise()
+	}
+	return g
+}
+
+// pass looks at what is over before a step.
+func (g *group) pass(now int64) {
+	for g.at = max(g.at, now-1-steps); g.at < now-1; {
+		g.at++
+		g.compare()
+	}
+}
+
+// compare is one look at all replicas.
+func (g *group) compare() {
+	if g.all == nil {
+		g.promise()
+	}
+	g.failed, g.turns, g.heard = 0, 0, 0
+	for _, m := range g.all {
+		m.begin()
+		if m.heard = g.at-m.failing.last < unheard && m.failing.turns >= leastTurns; m.heard {
+			g.heard++
+			g.failed += m.failing.failed
+			g.turns += m.failing.turns
+		}
+	}
+	for k := range strata {
+		g.compareIn(k)
+	}
+	for _, m := range g.all {
+		m.judge(g.at)
+		if m.worker != "" && g.at-m.seen > forgotten {
+			delete(g.replicas, m.name)
+			g.all = nil
+		}
+	}
+	if g.at%hour == 0 {
+		for k := range g.noise {
+			for w := range windows {
+				g.noise[k].highest[w].close()
+			}
+		}
+	}
+}
+
+// promise spreads what may page for nothing over the replicas that there are: half of
+// it is for their latencies.
+func (g *group) promise() {
+	g.all = slices.Collect(maps.Values(g.replicas))
+	n, pages := len(g.all), g.policy.FalsePages*g.share/2
+	g.chances = promise(pages, n)
+	for _, m := range g.all {
+		m.failing.limit = math.Log(10 * month * float64(n) / pages) // of a turn a second
+	}
+}
+
+// compareIn compares the replicas that can be judged in one stratum.
+func (g *group) compareIn(k int) {
+	g.looks = g.looks[:0]
+	for _, m := range g.all {
+		if s := m.strata[k].windows(g.at); s[windows-1].n > 0 && g.at >= m.since {
+			g.looks = append(g.looks, look{of: m, past: m.strata[k], sums: s})
+		}
+	}
+	if len(g.looks) < leastReplicas {
+		return
+	}
+	s := &g.noise[k]
+	g.spread(s)
+	for w := range windows {
+		g.compareOver(k, w)
+	}
+	for _, l := range g.looks {
+		if l.sums[shown].n < leastTurns {
+			continue
+		}
+		l.of.total[k/4][k%2] += l.sums[shown].n * l.above[shown]
+		l.of.weight[k/4][k%2] += l.sums[shown].n
+		if !l.of.up {
+			l.past.usual = min(max(l.past.usual+(l.above[shown]-l.past.usual)/follow, -mostUsual), mostUsual)
+		}
+	}
+}
+
+// spread learns how much single turns differ within a minute.
+func (g *group) spread(s *noise) {
+	var squares, freedom float64
+	for _, l := range g.looks {
+		if v := l.sums[1]; v.n >= 2 {
+			squares += v.within()
+			freedom += v.n - 1
+		}
+	}
+	if freedom >= leastTurns {
+		s.turn.add(squares/freedom, learned)
+	}
+}
+
+// compareOver compares them over one window.
+func (g *group) compareOver(k, w int) {
+	means, turns := g.buffer[0][:0], g.buffer[1][:0]
+	defer func() { g.buffer = [2][]float64{means, turns} }()
+	for _, l := range g.looks {
+		if l.sums[w].n >= leastTurns {
+			means = append(means, l.sums[w].mean())
+		}
+	}
+	if len(means) < leastReplicas {
+		return
+	}
+	s := &g.noise[k]
+	middle := median(means)
+	if w == shown {
+		s.level.V, s.level.OK = middle, true
+	}
+	means = means[:0]
+	for i := range g.looks {
+		l := &g.looks[i]
+		if l.sums[w].n < leastTurns {
+			continue
+		}
+		l.above[w] = l.sums[w].mean() - middle
+		d := l.above[w] - l.past.usual
+		g.score(l, k, w, d, middle)
+		if !l.of.up {
+			means, turns = append(means, d), append(turns, l.sums[w].n)
+		}
+	}
+	if len(means) >= leastReplicas {
+		s.learn(w, means, turns)
+	}
+}
+
+// score says how near a replica is to a page, by one window.
+func (g *group) score(l *look, k, w int, d, middle float64) {
+	limit := max(g.noise[k].limit(w, l.sums[w].n, g.chances), math.Log(g.policy.Ratio))
+	if g.at-g.began < learned {
+		limit = max(limit, youngLimit)
+	}
+	score := d / limit
+	if seconds := math.Exp(middle) * math.Expm1(max(0, l.above[w])); seconds < g.policy.LeastDifference[k%2].Seconds() {
+		score = min(score, 0.49)
+	}
+	l.of.score = max(l.of.score, score)
+	if w == 1 || w == shown {
+		l.of.ending = max(l.of.ending, score)
+	}
+}
+
+// failingElsewhere is the share of turns that fail of the siblings of a replica;
+// false if too few are well enough known to tell.
+func (g *group) failingElsewhere(of *replica) (float64, bool) {
+	failed, turns, others := g.failed, g.turns, g.heard
+	if of.heard {
+		failed, turns, others = failed-of.failing.failed, turns-of.failing.turns, others-1
+	}
+	return max(0, failed) / turns, others >= leastReplicas-1
+}

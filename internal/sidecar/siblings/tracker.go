@@ -1,0 +1,210 @@
+package siblings
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
+)
+
+// Tracker compares the replicas of all services. It is a sink.Sink.
+type Tracker struct {
+	now   func() time.Time
+	start time.Time
+
+	mu     sync.Mutex
+	jobs   map[probe.Key]sink.Job
+	groups map[kin]*group
+}
+
+var _ sink.Sink = (*Tracker)(nil)
+
+// kin are the siblings of a group: those of a service that are asked the same, and
+// behind the same front door, if any.
+type kin struct{ service, workload, door string }
+
+// New returns a Tracker without jobs; nil is the clock of package time.
+func New(now func() time.Time) *Tracker {
+	if now == nil {
+		now = time.Now
+	}
+	return &Tracker{now: now, start: now(), jobs: map[probe.Key]sink.Job{}, groups: map[kin]*group{}}
+}
+
+func kinOf(j sink.Job) kin {
+	k := kin{service: j.Target.Service, workload: j.Workload.Name}
+	if j.Target.FrontDoor() {
+		k.door = j.Target.Name
+	}
+	return k
+}
+
+// step is that of now. The first is late enough for windows to look back from.
+func (t *Tracker) step() int64 { return steps + int64(t.now().Sub(t.start)/step) }
+
+// Add announces a job, or another configuration of one.
+func (t *Tracker) Add(j sink.Job) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before, ok := t.jobs[j.Key()]; ok && kinOf(before) != kinOf(j) {
+		t.remove(j.Key())
+	}
+	if j.Target.Service == "" {
+		return
+	}
+	t.jobs[j.Key()] = j
+	k, at := kinOf(j), t.step()
+	g := t.groups[k]
+	if g == nil {
+		g = newGroup(at)
+		t.groups[k] = g
+	}
+	g.policy, g.all = policyOf(j), nil
+	if id := (name{target: j.Target.Name}); k.door == "" && g.replicas[id] == nil {
+		g.replicas[id] = newReplica(id, g.judgedFrom(at))
+	}
+	t.divide(k.service)
+}
+
+// policyOf is what the configuration says of a job's service.
+func policyOf(j sink.Job) Policy {
+	p := DefaultPolicy()
+	p.FalsePages = cmp.Or(j.Siblings.FalsePages, p.FalsePages)
+	p.Ratio = cmp.Or(j.Siblings.Ratio, p.Ratio)
+	p.WarmUp = cmp.Or(j.Siblings.WarmUp, p.WarmUp)
+	if j.Policy != (regression.Policy{}) {
+		p.LeastDifference = j.Policy.LeastDifference
+	}
+	return p
+}
+
+// Remove forgets a job, and all that is known of its replicas.
+func (t *Tracker) Remove(key probe.Key) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(key)
+}
+
+func (t *Tracker) remove(key probe.Key) {
+	j, ok := t.jobs[key]
+	if !ok {
+		return
+	}
+	delete(t.jobs, key)
+	k := kinOf(j)
+	g := t.groups[k]
+	delete(g.replicas, name{target: key.Target})
+	g.all = nil
+	if k.door != "" || len(g.replicas) == 0 {
+		delete(t.groups, k)
+	}
+	t.divide(k.service)
+}
+
+// divide gives each group of a service its part of the promise.
+func (t *Tracker) divide(service string) {
+	n := 0.0
+	for k := range t.groups {
+		if k.service == service {
+			n++
+		}
+	}
+	for k, g := range t.groups {
+		if k.service == service && g.share != 1/n {
+			g.share, g.all = 1/n, nil
+		}
+	}
+}
+
+// Observe takes a turn that has ended; other events say nothing here.
+func (t *Tracker) Observe(e probe.Event) {
+	r, ok := e.(probe.Result)
+	if !ok || r.Outcome.Own() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	j, ok := t.jobs[r.Key()]
+	if !ok {
+		return
+	}
+	k, at := kinOf(j), t.step()
+	g := t.groups[k]
+	g.pass(at)
+	m := g.replica(name{r.Target, r.Worker}, k.door != "", at)
+	if m == nil {
+		return
+	}
+	values := [signals]probe.Opt[float64]{}
+	for i, v := range regression.Measured(&r, j.Workload.Timeouts) {
+		values[i] = probe.Opt[float64]{V: math.Log(v.V.Seconds()), OK: v.OK && v.V > 0}
+	}
+	g.take(m, &r, values, at)
+}
+
+// take takes a turn of a replica.
+func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[float64], at int64) {
+	if g.began == 0 {
+		g.began = at
+	}
+	if m.failing.row >= restarted && !r.Outcome.Failed() && !m.up && at-m.since > hour {
+		m.restart(g.judgedFrom(at))
+	}
+	if share, ok := g.failingElsewhere(m); ok && !r.Outcome.Busy() && at >= m.since {
+		m.failing.observe(r.Outcome.Failed() && !r.Outcome.WrongAnswer(), share, at)
+	} else {
+		m.failing.count(r.Outcome.Failed(), at)
+	}
+	m.take(r, values, g, at)
+}
+
+// replica is the one that answered, made if it is a worker that was not seen before;
+// nil where nobody says who it was, or too many are.
+func (g *group) replica(id name, door bool, at int64) *replica {
+	if !door {
+		id.worker = ""
+	} else if id.worker == "" || len(id.worker) > maxName || !utf8.ValidString(id.worker) {
+		return nil
+	}
+	m := g.replicas[id]
+	if m == nil && door && len(g.replicas) < maxWorkers {
+		m = newReplica(id, g.judgedFrom(at))
+		g.replicas[id], g.all = m, nil
+	}
+	return m
+}
+
+// judgedFrom is from which step on a replica is judged that is new at a step.
+func (g *group) judgedFrom(at int64) int64 {
+	if g.began == 0 || at-g.began < settling {
+		return 0
+	}
+	return at + int64(g.policy.WarmUp/step)
+}
+
+// Views are those of all replicas, by service, target, workload and worker.
+func (t *Tracker) Views() []View {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at := t.step()
+	var out []View
+	for k, g := range t.groups {
+		g.pass(at)
+		for id, m := range g.replicas {
+			out = append(out, View{
+				Service: k.service, Target: id.target, Workload: k.workload, Worker: id.worker,
+				Score: m.score, Ratios: m.ratios(), Failed: m.failing.share(),
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b View) int {
+		return cmp.Or(cmp.Compare(a.Service, b.Service), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload), cmp.Compare(a.Worker, b.Worker))
+	})
+	return out
+}

@@ -1,0 +1,149 @@
+package siblings
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/target"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
+)
+
+// clock is one that a test moves.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func newTracker() (*Tracker, *clock) {
+	c := &clock{time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)}
+	return New(c.Now), c
+}
+
+func jobOf(name, service string, door *target.Worker) sink.Job {
+	return sink.Job{Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+}
+
+func turn(target, worker string, ttft time.Duration) probe.Result {
+	return probe.Result{Target: target, Workload: "chat", Worker: worker, Kind: probe.First, Outcome: probe.Success, TTFT: probe.Some(ttft)}
+}
+
+func (t *Tracker) scores() map[string]float64 {
+	out := map[string]float64{}
+	for _, v := range t.Views() {
+		out[v.Target+v.Worker] = v.Score
+	}
+	return out
+}
+
+// TestGroups: siblings share service, workload and door; others, and what is alone,
+// are compared with nothing.
+func TestGroups(t *testing.T) {
+	s, c := newTracker()
+	for _, n := range []string{"a", "b", "c", "d"} {
+		s.Add(jobOf(n, "x", nil))
+	}
+	s.Add(jobOf("lone", "y", nil))
+	s.Add(jobOf("none", "", nil))
+	s.Add(jobOf("door", "x", &target.Worker{}))
+	for range 40 {
+		c.now = c.now.Add(3 * time.Second)
+		for _, n := range []string{"a", "b", "c"} {
+			s.Observe(turn(n, "ignored", time.Second))
+		}
+		s.Observe(turn("d", "", 5*time.Second))
+		for _, n := range []string{"lone", "none", "unknown", "door"} {
+			s.Observe(turn(n, "", 9*time.Second))
+		}
+	}
+	got := s.scores()
+	if len(got) != 5 || got["d"] < 1 || got["a"] >= 1 || got["lone"] != 0 {
+		t.Errorf("scores are %v", got)
+	}
+	for _, v := range s.Views() {
+		if v.Target == "d" && math.Abs(v.Ratios[0][0]-5) > 0.01 {
+			t.Errorf("the ratio of d is %v", v.Ratios[0][0])
+		}
+	}
+	s.Add(jobOf("d", "z", nil)) // another service
+	if got := s.scores(); got["d"] != 0 {
+		t.Errorf("of another service it scores %v", got["d"])
+	}
+	for _, n := range []string{"a", "b", "c", "d", "lone", "none", "door"} {
+		s.Remove(probe.Key{Target: n, Workload: "chat"})
+	}
+	if len(s.jobs)+len(s.groups) != 0 {
+		t.Errorf("%v and %v are left", s.jobs, s.groups)
+	}
+}
+
+// TestWorkersAreBounded: names come from others.
+func TestWorkersAreBounded(t *testing.T) {
+	s, c := newTracker()
+	s.Add(jobOf("door", "x", &target.Worker{}))
+	for i := range 1000 {
+		s.Observe(turn("door", fmt.Sprint(i), time.Second))
+	}
+	for _, name := range []string{"", "\xff", string(make([]byte, maxName+1))} {
+		s.Observe(turn("door", name, time.Second))
+	}
+	if n := len(s.Views()); n != maxWorkers {
+		t.Errorf("%d workers", n)
+	}
+	c.now = c.now.Add(20 * time.Minute)
+	if n := len(s.Views()); n != 0 {
+		t.Errorf("%d workers 20 minutes later", n)
+	}
+}
+
+// TestMostAreNotOne: what most share is not one's own, however much they differ from
+// the rest.
+func TestMostAreNotOne(t *testing.T) {
+	s := world{replicas: 16, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
+	for i := range 12 {
+		s.slower[i] = math.Log(3)
+	}
+	if n := s.pages(0.1); n != 0 {
+		t.Errorf("%d page", n)
+	}
+}
+
+// TestOlderReplica: a lasting difference is learned, and masks nothing.
+func TestOlderReplica(t *testing.T) {
+	s := world{replicas: 4, rate: 0.1, spread: 0.4, wander: 0.05, wanders: 300}.begin(1)
+	s.slower[2] = math.Log(1.4)
+	if n := s.pages(1); n != 0 {
+		t.Errorf("%d pages of one that is always 1.4 times as slow", n)
+	}
+	s.slower[2] += math.Log(3)
+	if seconds, right := s.named(2, 30); !right {
+		t.Errorf("three times as much as ever is not named in %d s", seconds)
+	}
+}
+
+// TestFailing: the one that fails is named, and is well again soon after it is; one
+// that all share the failures with is not.
+func TestFailing(t *testing.T) {
+	s := world{replicas: 8, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
+	s.pages(0.02)
+	for i := range s.failing {
+		s.failing[i] = 0.3
+	}
+	if n := s.pages(0.02); n != 0 {
+		t.Errorf("%d pages where all fail alike", n)
+	}
+	clear(s.failing)
+	s.pages(0.02)
+	s.failing[3] = 0.9
+	seconds, right := s.named(3, 60)
+	if !right || seconds < 100 {
+		t.Errorf("named the failing one: %v, after %d s", right, seconds)
+	}
+	clear(s.failing)
+	s.pages(0.005)
+	if m := s.of[3]; m.up {
+		t.Errorf("seven minutes after it failed it scores %v", m.score)
+	}
+}

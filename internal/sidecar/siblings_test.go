@@ -1,0 +1,241 @@
+package sidecar_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/config"
+	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/simulate"
+	"synthetic/tools/testkit/promtest"
+	"synthetic/tools/testkit/stage"
+)
+
+// replicaJobs are the rest of a configuration whose targets are replicas.
+const replicaJobs = `
+workloads:
+  - name: chat
+    turns: {min: 3, max: 3}
+    prompt_tokens: 200
+    followups: {tokens: 20}
+    max_output_tokens: 20
+    think_time: {min: 100ms, max: 1s}
+    timeouts: {first_token: 10s, stall: 5s, total: 20s}
+traffic:
+  - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}, max_concurrency: 20}
+`
+
+// direct probes the replicas of some indices, each by a conversation every 5 s.
+func direct(indices ...int) string {
+	text := "targets:\n"
+	for _, i := range indices {
+		text += fmt.Sprintf("  - {name: replica-%d, base_url: http://sim/replica-%d/v1, model: m, service: chat}\n", i, i)
+	}
+	return text + fmt.Sprintf(replicaJobs, 0.2)
+}
+
+// throughDoor probes the router, by a conversation a second.
+func throughDoor() string {
+	return "targets: [{name: gateway, base_url: http://sim/v1, model: m, service: chat, worker: {}}]\n" + fmt.Sprintf(replicaJobs, 1)
+}
+
+func upTo(n int) (out []int) {
+	for i := range n {
+		out = append(out, i)
+	}
+	return out
+}
+
+// fleet is a sidecar that probes a simulated service in virtual time.
+type fleet struct {
+	t *testing.T
+	*sidecar.Sidecar
+}
+
+// onFleet runs a test of a service in a bubble.
+func onFleet(t *testing.T, h func() http.Handler, test func(*fleet)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		wire := simulate.NewPipes()
+		defer simulate.Serve(wire, h())()
+		s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stage.Run(t, s)()
+		test(&fleet{t, s})
+	})
+}
+
+func (f *fleet) apply(text string) {
+	f.t.Helper()
+	cfg, err := config.Parse("synthetic.yml", []byte(text), ".")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := f.Apply(cfg); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// paging lists the replicas that page.
+func (f *fleet) paging() (out []string) {
+	for _, s := range f.scores() {
+		if s.Value >= 1 {
+			out = append(out, strings.TrimSpace(s.Labels.Get("target")+" "+s.Labels.Get("worker")))
+		}
+	}
+	return out
+}
+
+func (f *fleet) scores() []promtest.Sample {
+	return stage.SamplesOf(f.t, f.Sidecar, func(name string) bool { return name == metrics.SiblingPageScore })
+}
+
+// quiet fails if a replica pages within a time.
+func (f *fleet) quiet(length time.Duration) {
+	f.t.Helper()
+	for end := time.Now().Add(length); time.Now().Before(end); time.Sleep(5 * time.Second) {
+		if p := f.paging(); p != nil {
+			f.t.Fatalf("%v page", p)
+		}
+	}
+}
+
+// named is after how long one is, and none but it.
+func (f *fleet) named(want string, most time.Duration) time.Duration {
+	f.t.Helper()
+	for begin := time.Now(); ; time.Sleep(time.Second) {
+		took := time.Since(begin)
+		if p := f.paging(); p != nil {
+			if !slices.Equal(p, []string{want}) {
+				f.t.Fatalf("%v page", p)
+			}
+			return took
+		}
+		if took > most {
+			f.t.Fatalf("nothing pages after %v", took)
+		}
+	}
+}
+
+func replicaOptions(i int) simulate.Options {
+	return simulate.Options{Seed: uint64(i), Model: "m", Answer: simulate.Length{Median: 20},
+		FirstToken: simulate.Delay{Median: 300 * time.Millisecond, Sigma: 0.4}, InterToken: simulate.Delay{Median: 30 * time.Millisecond, Sigma: 0.2}}
+}
+
+// TestOneOfSixteen: the one that is three times as slow from the first turn on is
+// named within a minute where each is probed, within three behind the router, and so
+// is one that fails.
+func TestOneOfSixteen(t *testing.T) {
+	const bad = 5
+	for _, tc := range []struct {
+		name, config, want string
+		fault              func(simulate.Options) simulate.Options
+		most               time.Duration
+	}{
+		{"direct", direct(upTo(16)...), "replica-5", func(o simulate.Options) simulate.Options { return o.Slowed(3) }, time.Minute},
+		{"through the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options { return o.Slowed(3) }, 3 * time.Minute},
+		{"failing behind the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options {
+			o.Faults.HTTP500 = 1
+			return o
+		}, 5 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if testing.Short() && tc.most != time.Minute {
+				t.Skip("the first is enough in a hurry")
+			}
+			service := func() http.Handler {
+				return simulate.NewService(16, func(i int) simulate.Options {
+					if i == bad {
+						return tc.fault(replicaOptions(i))
+					}
+					return replicaOptions(i)
+				})
+			}
+			onFleet(t, service, func(f *fleet) {
+				f.apply(tc.config)
+				t.Logf("named after %v", f.named(tc.want, tc.most))
+			})
+		})
+	}
+}
+
+// TestRollingIsNoPage replaces sixteen replicas within five minutes, each new one
+// cold, three times as slow, in its first two minutes.
+func TestRollingIsNoPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("probes sixteen replicas for half an hour")
+	}
+	var service *simulate.Service
+	start := func() http.Handler {
+		service = simulate.NewService(32, replicaOptions)
+		return service
+	}
+	onFleet(t, start, func(f *fleet) {
+		there := upTo(16)
+		f.apply(direct(there...))
+		f.quiet(5 * time.Minute)
+		for i := range 16 {
+			there[i] = 16 + i
+			service.Replica(16 + i).Update(func(o *simulate.Options) { *o = replicaOptions(16 + i).Slowed(3) })
+			time.AfterFunc(2*time.Minute, func() {
+				service.Replica(16 + i).Update(func(o *simulate.Options) { *o = replicaOptions(16 + i) })
+			})
+			f.apply(direct(there...))
+			f.quiet(18 * time.Second)
+		}
+		f.quiet(15 * time.Minute)
+		if n := len(f.scores()); n != 16 {
+			t.Errorf("%d replicas have series", n)
+		}
+	})
+}
+
+// TestScalingLeavesNothing goes from 4 replicas to 40 and back, directly and behind
+// the router.
+func TestScalingLeavesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("probes forty replicas for half an hour")
+	}
+	for _, step := range []struct {
+		name   string
+		config func(n int) string
+	}{
+		{"direct", func(n int) string { return direct(upTo(n)...) }},
+		{"through the router", func(int) string { return throughDoor() }},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			var services [2]*simulate.Service
+			var behind atomic.Int64
+			start := func() http.Handler {
+				services = [2]*simulate.Service{simulate.NewService(4, replicaOptions), simulate.NewService(40, replicaOptions)}
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { services[behind.Load()].ServeHTTP(w, r) })
+			}
+			onFleet(t, start, func(f *fleet) {
+				for i, n := range []int{4, 40, 4} {
+					behind.Store(int64(i % 2))
+					f.apply(step.config(n))
+					f.quiet(7 * time.Minute)
+				}
+				f.quiet(10 * time.Minute)
+				if n := len(f.scores()); n != 4 {
+					t.Errorf("%d replicas have series", n)
+				}
+				f.apply(strings.ReplaceAll(throughDoor(), ", service: chat, worker: {}", ""))
+				f.quiet(time.Minute)
+				if n := len(f.scores()); n != 0 {
+					t.Errorf("%d replicas have series after the last was taken out", n)
+				}
+			})
+		})
+	}
+}
