@@ -23,7 +23,7 @@ func TestPairLosesOne(t *testing.T) {
 	p := startPrometheus(t, one.address+", "+other.address, one.generateRules(t))
 	one.awaitTurns(t, 40)
 	other.awaitTurns(t, 40)
-	p.awaitSample(t, "target_workload:synthetic_configured:group")
+	p.awaitSample(t, "target_workload:synthetic_configured:max")
 	checkNobodyIsCalled(t, p)
 
 	const measured = "sum by (target) (rate(synthetic_turns_total[30s]))"

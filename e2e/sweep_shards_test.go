@@ -227,9 +227,10 @@ func TestSweepShards(t *testing.T) {
 	if n := len(slices.Compact(slices.Clone(got))); n != len(got) {
 		t.Errorf("%d of %d conversations were held twice", len(got)-n, len(got))
 	}
-	// What starts as a level ends may be in or out.
+	// What starts as a level begins or ends may be in or out, and on a busy machine that
+	// is more than one; internal/study/sweep has the same to the last one, in virtual time.
 	missing := slices.DeleteFunc(slices.Clone(want), func(c string) bool { return slices.Contains(got, c) })
-	if len(want) < 200 || len(missing) > 2 || len(got)-len(want)+len(missing) > 2 {
+	if edge := len(want) / 10; len(want) < 200 || len(missing) > edge || len(got)-len(want)+len(missing) > edge {
 		t.Errorf("%d conversations, of one process %d, of which %d were not held", len(got), len(want), len(missing))
 	}
 }
