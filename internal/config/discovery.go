@@ -85,8 +85,8 @@ func (b *builder) modules(in []fileModule) []discovery.Group {
 		path := yamlform.Index("modules", i)
 		g := b.found(path, f.Name, f.fileFound)
 		g.Lease = f.Lease
-		if at := slices.Index(g.AllowedHosts, yamlform.Everything); at >= 0 && credentialed(g.Template) {
-			b.Mistake(yamlform.Index(path+".allowed_hosts", at), "*", "stands beside a key: whoever reaches this process could have it sent anywhere", "name the hosts that may get it")
+		if at := slices.IndexFunc(g.AllowedHosts, discovery.Everywhere); at >= 0 && credentialed(g.Template) {
+			b.Mistake(yamlform.Index(path+".allowed_hosts", at), g.AllowedHosts[at], "stands beside a key: whoever reaches this process could have it sent anywhere", "name the hosts that may get it")
 		}
 		out = append(out, g)
 	}

@@ -28,8 +28,9 @@ type source struct {
 	mu     sync.Mutex
 	groups map[string]*targetgroup.Group
 	at     time.Time // of the last answer
+	final  bool      // there will be no other one
 	err    string
-	since  time.Time
+	since  time.Time // when it began to fail
 }
 
 func newSources(g Group, changed func()) []*source {
@@ -87,8 +88,9 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 		case <-ctx.Done():
 			return nil
 		case groups, open := <-updates:
-			if !open { // all that there will be was said
+			if !open {
 				updates = nil
+				s.ends()
 				continue
 			}
 			s.take(groups)
@@ -117,12 +119,18 @@ func (s *source) take(groups []*targetgroup.Group) {
 	s.changed()
 }
 
-// found has the labels of each object, in the order of their sources, and when that
-// was said; the zero time for never.
-func (s *source) found() ([]labels.Labels, time.Time) {
+// ends notes that all was said that there is to say, as of a static source.
+func (s *source) ends() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []labels.Labels
+	s.final = true
+}
+
+// found has the labels of each object, in the order of their sources, and whether
+// anything was ever said.
+func (s *source) found() (all []labels.Labels, answered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, t := range g.Targets {
@@ -136,16 +144,21 @@ func (s *source) found() ([]labels.Labels, time.Time) {
 				b.Add(string(k), string(v))
 			}
 			b.Sort()
-			out = append(out, b.Labels())
+			all = append(all, b.Labels())
 		}
 	}
-	return out, s.at
+	return all, !s.at.IsZero()
 }
 
-func (s *source) failing() (why string, since time.Time) {
+// standing is when the source last said what there is, zero for never, and what is
+// wrong now, since when.
+func (s *source) standing() (at time.Time, why string, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err, s.since
+	if s.final {
+		return time.Now(), s.err, s.since
+	}
+	return s.at, s.err, s.since
 }
 
 // fails notes what went wrong, and reports whether that is news.
