@@ -241,10 +241,11 @@ func TestFollower(t *testing.T) {
 			time.Sleep(quiet / 2)
 		}
 		s.after(quiet, "forty changes in twenty seconds are few for us", groups, 44, 5)
-		source.errs <- errors.New("no route")
-		source.errs <- errors.New("no route")
+		for _, key := range []string{"one", "another"} {
+			source.errs <- fmt.Errorf("Get %q: no route", "http://inventory/llm?token="+key)
+		}
 		at := time.Now()
-		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing == "" || !st.Since.Equal(at) {
+		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing != `Cannot ask: Get "http://inventory/llm?…": no route` || !st.Since.Equal(at) {
 			t.Errorf("%+v", st)
 		}
 		source.says(1)
@@ -273,7 +274,7 @@ func TestFollower(t *testing.T) {
 		if found := s.Found(groups)["pods"]; found != nil {
 			t.Errorf("still there: %v", found)
 		}
-		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 {
+		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 || strings.Contains(s.log.String(), "token") {
 			t.Errorf("a failure was told %d times:\n%s", n, s.log)
 		}
 		if n := strings.Count(s.log.String(), "is no target"); n != 1 {

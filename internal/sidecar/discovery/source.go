@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -173,6 +174,9 @@ func (s *source) fails(why string) bool {
 	return news
 }
 
+// query matches those of addresses, which may have keys.
+var query = regexp.MustCompile(`\?[^\s"]+`)
+
 // listener hears what a discoverer says of its failures, which it tells its log
 // alone, and passes on what is news.
 type listener struct {
@@ -199,9 +203,11 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 			text = append(text, a.Value.String())
 			return true
 		})
-		if !l.source.fails(strings.Join(text, ": ")) {
+		said := query.ReplaceAllString(strings.Join(text, ": "), "?…")
+		if !l.source.fails(said) {
 			return nil
 		}
+		r = slog.NewRecord(r.Time, r.Level, said, r.PC)
 	}
 	if !l.Handler.Enabled(ctx, r.Level) {
 		return nil
