@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns"  // its part of prom.Configs
@@ -197,16 +196,11 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 	sources.SetDirectory(b.dir)
 	for i, s := range sources {
 		if h, ok := s.(*promhttp.SDConfig); ok {
-			b.clientFiles(yamlform.Index(at, i), &h.HTTPClientConfig)
+			h.HTTPClientConfig.SetDirectory(b.dir)
+			b.filesOf(yamlform.Index(at, i), h.HTTPClientConfig)
 		}
 	}
 	return sources
-}
-
-// clientFiles checks the files of a client that was read already.
-func (b *builder) clientFiles(at string, c *promconfig.HTTPClientConfig) {
-	c.SetDirectory(b.dir)
-	b.filesOf(at, *c)
 }
 
 // relabelling reads relabel_configs.
