@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
 	_ "github.com/prometheus/prometheus/discovery/dns"  // its part of prom.Configs
@@ -32,11 +31,18 @@ type filePresets struct {
 	Presets []struct {
 		Name       string         `yaml:"name"`
 		Kubernetes fileKubernetes `yaml:"kubernetes"`
+		Target     struct {
+			Worker fileWorker `yaml:"worker"`
+		} `yaml:"target"`
 	} `yaml:"presets"`
 }
 
-// preset returns what a preset stands for.
-func preset(name string) fileKubernetes {
+// preset returns what a preset stands for, and how the answers of its targets tell
+// who gave them: nil for those that are no front doors.
+func preset(name string) (fileKubernetes, *target.Worker) {
+	if name == "" {
+		return fileKubernetes{}, nil
+	}
 	var f filePresets
 	form, err := yamlform.Decode("presets.yml", presets, "", &f)
 	if err == nil {
@@ -45,12 +51,16 @@ func preset(name string) fileKubernetes {
 	if err != nil {
 		panic(err) // a test reads them all
 	}
-	for _, p := range f.Presets {
-		if p.Name == name {
-			return p.Kubernetes
+	for i, p := range f.Presets {
+		switch {
+		case p.Name != name:
+		case form.Has(yamlform.Index("presets", i) + ".target.worker"):
+			return p.Kubernetes, &target.Worker{}
+		default:
+			return p.Kubernetes, nil
 		}
 	}
-	return fileKubernetes{}
+	return fileKubernetes{}, nil
 }
 
 // something refuses a configuration that has no target and never will.
@@ -66,7 +76,11 @@ func (b *builder) groups(in []fileGroup) []discovery.Group {
 	for i, f := range in {
 		path := yamlform.Index("discovery", i)
 		g := b.found(path, f.Name, f.fileFound)
-		g.Least, g.Sources = f.MinTargets, b.sources(path, f)
+		known, worker := preset(f.Preset)
+		if !b.Has(path + ".target.worker") {
+			g.Template.Worker = worker
+		}
+		g.Least, g.Sources = f.MinTargets, b.sources(path, f, known)
 		if g.Least > g.Most && b.Fine(path+".min_targets", path+".max_targets") {
 			b.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
 		}
@@ -85,8 +99,8 @@ func (b *builder) modules(in []fileModule) []discovery.Group {
 		path := yamlform.Index("modules", i)
 		g := b.found(path, f.Name, f.fileFound)
 		g.Lease = f.Lease
-		if at := slices.Index(g.AllowedHosts, yamlform.Everything); at >= 0 && credentialed(g.Template) {
-			b.Mistake(yamlform.Index(path+".allowed_hosts", at), "*", "stands beside a key: whoever reaches this process could have it sent anywhere", "name the hosts that may get it")
+		if at := slices.IndexFunc(g.AllowedHosts, discovery.Everywhere); at >= 0 && credentialed(g.Template) {
+			b.Mistake(yamlform.Index(path+".allowed_hosts", at), g.AllowedHosts[at], "stands beside a key: whoever reaches this process could have it sent anywhere", "name the hosts that may get it")
 		}
 		out = append(out, g)
 	}
@@ -131,8 +145,8 @@ func (a apiAddress) Base(text string) (string, error) {
 	return to.base(target.API(a)), nil
 }
 
-// sources resolves where a group is found.
-func (b *builder) sources(path string, f fileGroup) []prom.Config {
+// sources resolves where a group is found; known is its preset.
+func (b *builder) sources(path string, f fileGroup, known fileKubernetes) []prom.Config {
 	kube := b.Has(path+".preset") || b.Has(path+".kubernetes")
 	for key, items := range map[string][]map[string]any{"static_configs": f.Static, "file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS} {
 		at := path + "." + key
@@ -155,7 +169,7 @@ func (b *builder) sources(path string, f fileGroup) []prom.Config {
 	}
 	k := f.Kubernetes
 	if f.Preset != "" {
-		yamlform.Inherit(b.Form, path+".kubernetes", &k, preset(f.Preset))
+		yamlform.Inherit(b.Form, path+".kubernetes", &k, known)
 	}
 	return []prom.Config{b.kubernetes(path+".kubernetes", k)}
 }
@@ -182,16 +196,11 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 	sources.SetDirectory(b.dir)
 	for i, s := range sources {
 		if h, ok := s.(*promhttp.SDConfig); ok {
-			b.clientFiles(yamlform.Index(at, i), &h.HTTPClientConfig)
+			h.HTTPClientConfig.SetDirectory(b.dir)
+			b.filesOf(yamlform.Index(at, i), h.HTTPClientConfig)
 		}
 	}
 	return sources
-}
-
-// clientFiles checks the files of a client that was read already.
-func (b *builder) clientFiles(at string, c *promconfig.HTTPClientConfig) {
-	c.SetDirectory(b.dir)
-	b.filesOf(at, *c)
 }
 
 // relabelling reads relabel_configs.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/discovery/kubernetes"
 	"synthetic/internal/yamlform"
@@ -101,6 +102,23 @@ func labelsOf(in []model.LabelSet) (out []map[string]string) {
 		out = append(out, one)
 	}
 	return out
+}
+
+// TestFrontDoors: targets of a preset that stand before replicas are no siblings of
+// them, whose service they share.
+func TestFrontDoors(t *testing.T) {
+	for text, want := range map[string]*target.Worker{
+		"preset: inferencepool-gateway": {}, "preset: dynamo": {}, "preset: production-stack": {}, "preset: inferencepool": nil,
+		"preset: inferencepool-gateway, target: {service: chat, worker: {header: x-pod}}": {Header: "x-pod"},
+	} {
+		cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: g, "+text+"}]"), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, cfg.Discovery[0].Template.Worker); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
 }
 
 // TestExpandDiscovery: a group stands for what was found, and for nothing while

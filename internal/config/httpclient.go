@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"maps"
 	"net/url"
 	"regexp"
@@ -11,7 +10,6 @@ import (
 	"synthetic/internal/yamlform"
 
 	promconfig "github.com/prometheus/common/config"
-	"go.yaml.in/yaml/v3"
 )
 
 // ofYAML matches what a YAML library says and a user need not know: a value,
@@ -40,19 +38,13 @@ func (b *builder) httpClient(path string, e fileEndpoint) promconfig.HTTPClientC
 // promClient reads the block. No message repeats a value: any may be secret.
 func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
 	var c promconfig.HTTPClientConfig
-	text, err := yaml.Marshal(in)
-	if err == nil {
-		d := yaml.NewDecoder(bytes.NewReader(text))
-		d.KnownFields(true)
-		err = d.Decode(&c)
-	}
+	err := redecode(in, &c)
 	_, redirects := in["follow_redirects"]
 	_, http2 := in["enable_http2"]
 	what, remedy := forbidden(in)
 	switch {
 	case err != nil:
-		said := strings.Join(strings.Fields(ofYAML.ReplaceAllString(err.Error(), "")), " ")
-		b.Mistake(at, "", "is no HTTP client configuration ("+said+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
+		b.Mistake(at, "", "is no HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
 	case redirects || http2:
 		b.Mistake(at, "", "has follow_redirects or enable_http2", "remove it: a turn is one request; http2 is a key of its own")
 	case what != "":

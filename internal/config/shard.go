@@ -10,6 +10,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/sidecar/sink"
 )
@@ -32,12 +33,10 @@ func ParseShard(text string) (Shard, error) {
 	return Shard{i, n}, nil
 }
 
-// owns reports whether a target is of this shard: of the shards the one whose hash
-// with the target is highest, so that another number of shards moves no more targets
-// than it must. Siblings stay together, and so do the models of one target.
-func (s Shard) owns(t target.Target) bool {
-	base, _, _ := strings.Cut(t.Name, "/")
-	name := cmp.Or(t.Service, base)
+// owns reports whether a name is of this shard: of the shards the one whose hash
+// with the name is highest, so that another number of shards moves no more names
+// than it must.
+func (s Shard) owns(name string) bool {
 	best, highest := 0, uint64(0)
 	for i := range s.Count {
 		if h := workload.Hash(strconv.Itoa(i), name); h >= highest {
@@ -47,16 +46,30 @@ func (s Shard) owns(t target.Target) bool {
 	return best == s.Index
 }
 
-// Of returns the part of the configuration that is a shard's.
+// Of returns the part of the configuration that is a shard's. Siblings stay together,
+// and so do the models of one target. Targets of a group are each their own; leased
+// ones are of whoever is asked for them.
 func (c *Config) Of(s Shard) *Config {
 	if s.Count < 2 {
 		return c
 	}
+	groups := map[string]discovery.Group{}
+	for _, g := range c.Discovery {
+		groups[g.Name()] = g
+	}
+	owns := func(t target.Target) bool {
+		base, _, _ := strings.Cut(t.Name, "/")
+		g, found := groups[base]
+		if found {
+			base = t.Name
+		}
+		return g.Lease > 0 || s.owns(cmp.Or(t.Service, base))
+	}
 	out := *c
-	out.Targets = only(c.Targets, func(t target.Target) bool { return s.owns(t) })
-	out.Models = only(c.Models, func(m models.Set) bool { return s.owns(m.Target) })
-	out.ServerMetrics = only(c.ServerMetrics, func(w serverside.Watched) bool { return s.owns(w.Target) })
-	out.Jobs = only(c.Jobs, func(j sink.Job) bool { return s.owns(j.Target) })
+	out.Targets = only(c.Targets, owns)
+	out.Models = only(c.Models, func(m models.Set) bool { return owns(m.Target) })
+	out.ServerMetrics = only(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
+	out.Jobs = only(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
 	return &out
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/discovery"
 )
 
 func TestParseShard(t *testing.T) {
@@ -25,12 +27,13 @@ func TestParseShard(t *testing.T) {
 	}
 }
 
-// owner is the shard of n that has a target.
+// owner is the shard of n that has a target, which may be one of a group.
 func owner(t *testing.T, n int, to target.Target) int {
 	t.Helper()
 	found := -1
+	all := Config{Targets: []target.Target{to}, Discovery: []discovery.Group{{Template: target.Target{Name: "found"}}}}
 	for i := range n {
-		if !(Shard{i, n}).owns(to) {
+		if len(all.Of(Shard{i, n}).Targets) == 0 && n > 1 || n == 1 && !(Shard{0, 1}).owns(to.Name) {
 			continue
 		}
 		if found >= 0 {
@@ -70,6 +73,29 @@ func TestShardsAreAPartition(t *testing.T) {
 	}
 	if owner(t, 5, target.Target{Name: "x/llama"}) != owner(t, 5, target.Target{Name: "x"}) {
 		t.Error("a model is apart from its target")
+	}
+}
+
+// TestShardsOfGroups: what a group finds is divided among all shards, siblings apart;
+// what is leased is of whoever is asked.
+func TestShardsOfGroups(t *testing.T) {
+	held := map[int]int{}
+	for i := range 300 {
+		held[owner(t, 3, target.Target{Name: fmt.Sprint("found/", i)})]++
+	}
+	for i := range 3 {
+		if held[i] < 70 {
+			t.Errorf("shard %d of 3 has %d of 300 targets of a group", i, held[i])
+		}
+	}
+	if owner(t, 5, target.Target{Name: "found/a", Service: "chat"}) != owner(t, 5, target.Target{Name: "found/b", Service: "chat"}) {
+		t.Error("siblings of a group are apart")
+	}
+	leased := Config{Targets: []target.Target{{Name: "m/a"}}, Discovery: []discovery.Group{{Template: target.Target{Name: "m"}, Lease: time.Minute}}}
+	for i := range 3 {
+		if len(leased.Of(Shard{i, 3}).Targets) != 1 {
+			t.Errorf("shard %d does not probe what is leased from it", i)
+		}
 	}
 }
 

@@ -44,8 +44,12 @@ func (s *Sidecar) changed() bool {
 
 // fileVersion tells one state of a file from another: by its content, and by where its
 // links lead. Kubernetes changes mounted files by a link to a new directory, so
-// that a changed file beside it counts, too. A file that cannot be read has none.
+// that a changed file beside it counts, too. A file that cannot be read has none, nor
+// has one that can be read only once.
 func fileVersion(file string) string {
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return ""

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,4 +95,28 @@ func TestAChangedFileIsLoaded(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAPipeIsRead: a configuration that can be read only once is, by who loads it.
+func TestAPipeIsRead(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "synthetic.yml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(pipe, []byte(configOf("a")), 0) }()
+	s, err := New(Options{ConfigFile: pipe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Load(); err != nil {
+		t.Error(err)
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	if s.changed() {
+		t.Error("a pipe that was read has changed")
+	}
 }

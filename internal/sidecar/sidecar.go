@@ -152,6 +152,7 @@ func New(o Options) (*Sidecar, error) {
 	}
 	source := wire.TimestampSource() // asks the kernel, once
 	replicas := siblings.New(nil)
+	standings := func() []discovery.Standing { return s.discovery.Standings() }
 	s.recorder = metrics.NewRecorder(metrics.Options{
 		Build: build(),
 		Host:  o.Replica,
@@ -172,12 +173,12 @@ func New(o Options) (*Sidecar, error) {
 		Spans:     s.spanCounts,
 		Awaited:   func(target string) bool { return s.models.Awaits(target) || s.discovery.Awaits(target) },
 		Models:    func() map[string]models.Listing { return s.models.Listings() },
-		Discovery: func() []discovery.Standing { return s.discovery.Standings() },
+		Discovery: standings,
 		Siblings:  replicas.Views,
 		Leased:    func() func(string) bool { return s.discovery.Leased() },
 	})
 	s.canaries = newCanaries(s)
-	s.page = status.New(status.Options{Alerts: s.alerts, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
+	s.page = status.New(status.Options{Alerts: s.alerts, Discovery: standings, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, replicas, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)

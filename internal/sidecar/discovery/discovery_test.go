@@ -152,6 +152,10 @@ func TestAllowedHosts(t *testing.T) {
 		{"10.0.0.0/8", "http://10.1.2.3:80/v1", true}, {"10.0.0.0/8", "http://11.1.2.3/v1", false}, {"10.0.0.0/8", "http://10.example/v1", false},
 		{"10.0.0.0/8", "http://[::ffff:10.1.2.3]/v1", true}, {"fd00::/8", "http://[fd00::1]:1/v1", true}, {"[::1]", "http://[::1]:1/v1", true},
 		{"a:1", "http://a:1/v1", true}, {"a:1", "http://a:2/v1", false}, {"a:1", "http://a/v1", false}, {"*", "http://x/v1", true},
+		{"a:80", "http://a/v1", true}, {"a:443", "http://a/v1", false}, {"a:443", "https://A/v1", true},
+		{"*.b:1", "http://a.b:1/v1", true}, {"*.b:1", "http://a.b:2/v1", false}, {"[::1]:1", "http://[::1]:1", true}, {"[::1]:1", "http://[::1]", false},
+		{"https://a", "https://a/v1", true}, {"https://a", "http://a/v1", false}, {"https://*.b:1", "https://a.b:1", true}, {"https://10.0.0.0/8", "http://10.1.2.3", false},
+		{"a", "http://a./v1", false}, {"*.internal", "http://metadata.internal./", false}, {"169.254.0.0/16", "http://0xa9fea9fe/", false}, {"10.0.0.0/8", "http://[fe80::1%25eth0]/", false},
 	} {
 		g := Group{AllowedHosts: []string{tc.pattern}}
 		if err := CheckHost(tc.pattern); err != nil {
@@ -161,9 +165,14 @@ func TestAllowedHosts(t *testing.T) {
 			t.Errorf("%s allows %s: %v", tc.pattern, tc.base, got)
 		}
 	}
-	for _, bad := range []string{"", "a b", "http://a", "a/b", "*a", "a.*", "x@y"} {
+	for _, bad := range []string{"", "a b", "http://", "ftp://a", "https://a/b", "a.", "a/b", "*a", "a.*", "*:80", "x@y"} {
 		if CheckHost(bad) == nil {
 			t.Errorf("%q is accepted", bad)
+		}
+	}
+	for pattern, want := range map[string]bool{"*": true, "https://*": true, "0.0.0.0/0": true, "http://::/0": true, "*.b": false, "10.0.0.0/8": false} {
+		if Everywhere(pattern) != want {
+			t.Errorf("%q is everywhere: %v", pattern, !want)
 		}
 	}
 }
@@ -232,15 +241,19 @@ func TestFollower(t *testing.T) {
 			time.Sleep(quiet / 2)
 		}
 		s.after(quiet, "forty changes in twenty seconds are few for us", groups, 44, 5)
-		source.errs <- errors.New("no route")
-		source.errs <- errors.New("no route")
+		for _, key := range []string{"one", "another"} {
+			source.errs <- fmt.Errorf("Get %q: no route", "http://inventory/llm?token="+key)
+		}
 		at := time.Now()
-		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing == "" || !st.Since.Equal(at) {
+		if st := s.after(time.Hour, "a failure changes nothing", groups, 44, 5); st.Failing != `Cannot ask: Get "http://inventory/llm?…": no route` || !st.Since.Equal(at) {
 			t.Errorf("%+v", st)
 		}
 		source.says(1)
-		if st := s.after(time.Minute, "too few remove nothing", groups, 44, 5); !strings.Contains(st.Failing, "min_targets") {
-			t.Errorf("%+v", st)
+		few := time.Now().Add(quiet)
+		s.after(time.Minute, "too few remove nothing", groups, 44, 5)
+		source.says(1)
+		if st := s.after(time.Minute, "still", groups, 44, 5); !strings.Contains(st.Failing, "min_targets") || !st.Since.Equal(few) || !st.At.Equal(few) {
+			t.Errorf("%+v, want since %v", st, few)
 		}
 		source.says(4)
 		if st := s.after(time.Minute, "enough", groups, 4, 6); st.Failing != "" {
@@ -261,7 +274,7 @@ func TestFollower(t *testing.T) {
 		if found := s.Found(groups)["pods"]; found != nil {
 			t.Errorf("still there: %v", found)
 		}
-		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 {
+		if n := strings.Count(s.log.String(), "Cannot ask"); n != 1 || strings.Contains(s.log.String(), "token") {
 			t.Errorf("a failure was told %d times:\n%s", n, s.log)
 		}
 		if n := strings.Count(s.log.String(), "is no target"); n != 1 {
@@ -312,7 +325,18 @@ func TestLease(t *testing.T) {
 		s.after(time.Second, "one was asked for", groups, 1, 2)
 		s.Follow(groups)
 		s.after(time.Second, "a reload keeps leases", groups, 1, 2)
-		s.after(11*time.Minute, "and nobody any more", groups, 0, 3)
+		if st := s.Standings()[0]; time.Since(st.At) > time.Minute || !st.Leased {
+			t.Errorf("it is always known what is leased: %+v", st)
+		}
+		groups[0].AllowedHosts = []string{"b.ok"}
+		s.Follow(groups)
+		if _, err := s.Lease("m", "http://a.ok/v1"); err == nil || err.(RefusedError).Status != 403 {
+			t.Errorf("a host that is no longer allowed: %v", err)
+		}
+		s.after(11*time.Minute, "and nobody any more", groups, 0, 2)
+		if leased := s.Leased(); !leased("m/a.ok") {
+			t.Error("series of a target that ends are told to others than who leased it")
+		}
 	})
 }
 
@@ -323,8 +347,31 @@ func TestPrometheusSources(t *testing.T) {
 		groups := []Group{g}
 		s.Follow(groups)
 		s.after(2*time.Second, "static", groups, 1, 1)
+		if st := s.after(time.Hour, "and that is all", groups, 1, 1); time.Since(st.At) > time.Minute {
+			t.Errorf("what is written here is always known: %+v", st)
+		}
 		if got := s.Found(groups)["static"][0].Of(g.Template); got.Name != "static/a-1" || got.BaseURL != "http://a:1" || got.Labels["team"] != "x" {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestSourcesTogether: a group is as well known as the source that says least.
+func TestSourcesTogether(t *testing.T) {
+	play(t, func(s *scene) {
+		one, other := newStage(), newStage()
+		groups := []Group{group("g", one, other)}
+		s.Follow(groups)
+		one.says(1)
+		if st := s.after(time.Minute, "one of two", groups, 1, 1); !st.At.IsZero() || !s.Awaits("g/a") {
+			t.Errorf("%+v", st)
+		}
+		other.says(2)
+		at := time.Now()
+		time.Sleep(time.Hour)
+		one.says(1)
+		if st := s.after(time.Minute, "both, of one target in common", groups, 2, 2); !st.At.Equal(at) {
+			t.Errorf("known at %v, want %v", st.At, at)
 		}
 	})
 }

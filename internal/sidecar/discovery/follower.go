@@ -50,8 +50,8 @@ type followed struct {
 	answered bool      // all sources have, once
 	replaced bool      // kept is of other sources than those that are asked now
 	born     time.Time // when the group was first there
-	at       time.Time // of the last answer that counts; zero before it
-	few      string    // says that an answer had too few targets
+	few      string    // says that the last answer had too few targets
+	lacking  time.Time // since when they are; zero while they are not
 	named    map[LeftOut]bool
 }
 
@@ -61,7 +61,8 @@ type Standing struct {
 	// Found counts its targets, LeftOut objects that are none, by reason.
 	Found   int
 	LeftOut map[string]int
-	// At is when it was last known what there is; zero for never.
+	// At is when it was last known what there is, of the source that has answered
+	// least lately; zero for never.
 	At time.Time
 	// Failing is what is wrong now, Since when; "" for nothing.
 	Failing string
@@ -84,7 +85,7 @@ func (f *Follower) Follow(groups []Group) {
 	for _, g := range groups {
 		one := f.groups[g.Name()]
 		if one == nil {
-			one = &followed{leases: map[string]*lease{}, named: map[LeftOut]bool{}, born: time.Now()}
+			one = &followed{leases: map[string]*lease{}, born: time.Now()}
 		}
 		if one.sources == nil || !one.group.sameSource(g) {
 			one.stop()
@@ -148,12 +149,19 @@ func (f *Follower) Standings() []Standing {
 	defer f.mu.Unlock()
 	var out []Standing
 	for name, one := range f.groups {
-		s := Standing{Name: name, Found: len(one.found), LeftOut: map[string]int{}, At: one.at, Failing: one.few, Since: one.at, Leased: one.group.Lease > 0}
+		s := Standing{Name: name, Found: len(one.found), LeftOut: map[string]int{}, At: time.Now(), Failing: one.few, Since: one.lacking, Leased: one.group.Lease > 0}
+		if one.few != "" {
+			s.At = one.lacking
+		}
 		for _, l := range one.left {
 			s.LeftOut[l.Reason]++
 		}
 		for _, src := range one.sources {
-			if why, since := src.failing(); why != "" {
+			at, why, since := src.standing()
+			if at.Before(s.At) {
+				s.At = at
+			}
+			if why != "" && (s.Failing == "" || since.Before(s.Since)) {
 				s.Failing, s.Since = why, since
 			}
 		}
@@ -250,44 +258,43 @@ func (f *Follower) settle(now time.Time) (changed bool) {
 
 // settle takes over what the sources of a group say.
 func (one *followed) settle(now time.Time) {
-	all, complete, latest := one.leased(), true, one.at
-	if one.group.Lease > 0 {
-		latest = now
-	}
+	all, complete := one.leased(), true
 	for _, s := range one.sources {
-		labels, at := s.found()
-		if at.IsZero() {
-			complete = false
-		}
+		labels, answered := s.found()
+		complete = complete && answered
 		all = append(all, labels...)
-		if at.After(latest) {
-			latest = at
-		}
 	}
 	if one.replaced && !complete {
 		return
 	}
-	one.answered, one.replaced, one.at = complete, false, latest
+	one.answered, one.replaced = complete, false
 	found, left := one.group.resolve(all)
-	if one.few = ""; len(found) < one.group.Least {
+	switch {
+	case len(found) >= one.group.Least:
+		one.few, one.lacking = "", time.Time{}
+	case complete:
 		one.few = fmt.Sprintf("found %d targets, fewer than min_targets, %d", len(found), one.group.Least)
-		if len(found) < len(one.found) {
-			return
+		if one.lacking.IsZero() {
+			one.lacking = now
 		}
+	}
+	if len(found) < one.group.Least && len(found) < len(one.found) {
+		return
 	}
 	one.kept, one.found, one.left = all, found, left
 }
 
-// mostNamed bounds what of a group is named in the log.
+// mostNamed bounds what of a group is named in the log at a time.
 const mostNamed = 1000
 
-// tell names what is left out, once.
+// tell names what is left out, once for as long as it is.
 func (one *followed) tell(group string, logger *slog.Logger) {
-	for _, l := range one.left {
-		if one.named[l] || len(one.named) >= mostNamed {
-			continue
+	named := map[LeftOut]bool{}
+	for _, l := range one.left[:min(len(one.left), mostNamed)] {
+		if !one.named[l] && !named[l] {
+			logger.Warn("What was discovered is no target", "group", group, "object", l.Object, "why", l.Detail)
 		}
-		one.named[l] = true
-		logger.Warn("What was discovered is no target", "group", group, "object", l.Object, "why", l.Detail)
+		named[l] = true
 	}
+	one.named = named
 }

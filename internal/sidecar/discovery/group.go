@@ -4,6 +4,7 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -79,7 +80,7 @@ func (t Target) Of(template target.Target) target.Target {
 }
 
 // allows reports whether a host may be a target: by its name, by *.DOMAIN, or as an
-// address in a network.
+// address in a network; of a port or of a scheme alone, where the pattern has one.
 func (g Group) allows(base string) bool {
 	if g.AllowedHosts == nil && g.Lease == 0 {
 		return true
@@ -93,12 +94,21 @@ func (g Group) allows(base string) bool {
 
 func hostMatches(u *url.URL, pattern string) bool {
 	host := strings.ToLower(u.Hostname())
+	if scheme, rest, ok := strings.Cut(pattern, "://"); ok {
+		if scheme != u.Scheme {
+			return false
+		}
+		pattern = rest
+	}
 	if network, err := netip.ParsePrefix(pattern); err == nil {
 		ip, err := netip.ParseAddr(host)
 		return err == nil && network.Contains(ip.Unmap())
 	}
-	if _, _, err := net.SplitHostPort(pattern); err == nil {
-		return strings.EqualFold(u.Host, pattern)
+	if name, port, err := net.SplitHostPort(pattern); err == nil {
+		if port != cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]) {
+			return false
+		}
+		pattern = name
 	}
 	if domain, ok := strings.CutPrefix(pattern, "*."); ok {
 		return strings.HasSuffix(host, "."+strings.ToLower(domain))
@@ -106,14 +116,26 @@ func hostMatches(u *url.URL, pattern string) bool {
 	return pattern == "*" || strings.EqualFold(host, strings.Trim(pattern, "[]"))
 }
 
+// Everywhere reports whether a pattern allows hosts of anybody's.
+func Everywhere(pattern string) bool {
+	bare := bareHost(pattern)
+	network, err := netip.ParsePrefix(bare)
+	return bare == "*" || err == nil && network.Bits() == 0
+}
+
+// bareHost is a pattern without its scheme.
+func bareHost(pattern string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(pattern, "https://"), "http://")
+}
+
 // CheckHost says what is wrong with a pattern of hosts.
 func CheckHost(pattern string) error {
-	rest := strings.TrimPrefix(pattern, "*.")
-	if _, err := netip.ParsePrefix(pattern); err == nil || pattern == "*" {
+	bare := bareHost(pattern)
+	if _, err := netip.ParsePrefix(bare); err == nil || bare == "*" {
 		return nil
 	}
-	if pattern == "" || strings.ContainsAny(rest, "*/@? \t") {
-		return fmt.Errorf("is neither a host, nor HOST:PORT, *.DOMAIN, a network such as 10.0.0.0/8 or *")
+	if bare == "" || strings.HasSuffix(bare, ".") || strings.ContainsAny(strings.TrimPrefix(bare, "*."), "*/@? \t") {
+		return fmt.Errorf("is neither a host, nor HOST:PORT, *.DOMAIN, a network such as 10.0.0.0/8 or *, perhaps with https:// before it")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -13,7 +14,7 @@ import (
 
 // lease keeps a target that somebody asks for.
 type lease struct {
-	name string // of the target, with that of its module before it
+	base string // the address
 	end  time.Time
 }
 
@@ -42,55 +43,47 @@ func (f *Follower) Lease(module, address string) (string, error) {
 	if err != nil {
 		return "", refused(http.StatusBadRequest, "target: %v", err)
 	}
-	end := time.Now().Add(one.group.Lease)
-	if known := one.leases[base]; known != nil {
-		known.end = end
-		return known.name, nil
-	}
 	name, err := one.admit(base)
 	if err != nil {
 		return "", err
 	}
-	one.leases[base] = &lease{module + "/" + name, end}
-	poke(f.dirty)
+	if one.leases[name] == nil {
+		one.leases[name] = &lease{base: base}
+		poke(f.dirty)
+	}
+	one.leases[name].end = time.Now().Add(one.group.Lease)
 	return module + "/" + name, nil
 }
 
-// admit says what a target that is not leased yet is called, or why it may not be.
+// admit says what a target is called, or why it may not be leased, as the module is
+// now: it may be another than at the last scrape.
 func (one *followed) admit(base string) (string, error) {
 	t, kept, out := one.group.target(leasedLabels(base))
-	switch {
+	switch known := one.leases[t.Name]; {
 	case out != nil && out.Reason == BadHost:
 		return "", refused(http.StatusForbidden, "the module may not ask this host: add it to modules[].allowed_hosts of the configuration")
 	case out != nil:
 		return "", refused(http.StatusBadRequest, "%s", out.Detail)
 	case !kept:
 		return "", refused(http.StatusForbidden, "relabel_configs of the module drop this target")
-	case len(one.leases) >= one.group.Most:
+	case known != nil && known.base != base:
+		return "", refused(http.StatusConflict, "the target would have the name %q, as %s has: relabel one of them", t.Name, known.base)
+	case known == nil && len(one.leases) >= one.group.Most:
 		return "", refused(http.StatusServiceUnavailable, "the module has max_targets, %d, under lease: raise it, or wait until leases end", one.group.Most)
-	}
-	for other, l := range one.leases {
-		if l.name == one.group.Name()+"/"+t.Name {
-			return "", refused(http.StatusConflict, "the target would have the name %q, as %s has: relabel one of them", t.Name, other)
-		}
 	}
 	return t.Name, nil
 }
 
-// Leased reports whether a target is of a module: its series are told to who leases it.
+// Leased reports whether a target is of a module: its series are told to who leases
+// it, also while its last turns end.
 func (f *Follower) Leased() func(target string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	names := map[string]bool{}
-	for _, one := range f.groups {
-		if one.group.Lease == 0 {
-			continue
-		}
-		for _, t := range one.found {
-			names[one.group.Name()+"/"+t.Name] = true
-		}
+	modules := f.modules()
+	return func(target string) bool {
+		name, _, derived := strings.Cut(target, "/")
+		return derived && slices.Contains(modules, name)
 	}
-	return func(target string) bool { return names[target] }
 }
 
 // modules lists the names of those that there are.
@@ -104,8 +97,8 @@ func leasedLabels(base string) labels.Labels { return labels.FromStrings(model.A
 // leased are the labels of the targets under lease.
 func (one *followed) leased() []labels.Labels {
 	var out []labels.Labels
-	for _, base := range slices.Sorted(maps.Keys(one.leases)) {
-		out = append(out, leasedLabels(base))
+	for _, l := range one.leases {
+		out = append(out, leasedLabels(l.base))
 	}
 	return out
 }
@@ -134,10 +127,10 @@ func (f *Follower) expire(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for name, one := range f.groups {
-		for base, l := range one.leases {
+		for target, l := range one.leases {
 			if !l.end.After(now) {
-				delete(one.leases, base)
-				f.options.Logger.Info("A lease ended: nobody asked for the target", "module", name, "target", l.name)
+				delete(one.leases, target)
+				f.options.Logger.Info("A lease ended: nobody asked for the target", "module", name, "target", target)
 				poke(f.dirty)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,8 +29,9 @@ type source struct {
 	mu     sync.Mutex
 	groups map[string]*targetgroup.Group
 	at     time.Time // of the last answer
+	final  bool      // there will be no other one
 	err    string
-	since  time.Time
+	since  time.Time // when it began to fail
 }
 
 func newSources(g Group, changed func()) []*source {
@@ -87,8 +89,9 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 		case <-ctx.Done():
 			return nil
 		case groups, open := <-updates:
-			if !open { // all that there will be was said
+			if !open {
 				updates = nil
+				s.ends()
 				continue
 			}
 			s.take(groups)
@@ -117,12 +120,18 @@ func (s *source) take(groups []*targetgroup.Group) {
 	s.changed()
 }
 
-// found has the labels of each object, in the order of their sources, and when that
-// was said; the zero time for never.
-func (s *source) found() ([]labels.Labels, time.Time) {
+// ends notes that all was said that there is to say, as of a static source.
+func (s *source) ends() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []labels.Labels
+	s.final = true
+}
+
+// found has the labels of each object, in the order of their sources, and whether
+// anything was ever said.
+func (s *source) found() (all []labels.Labels, answered bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, t := range g.Targets {
@@ -136,16 +145,21 @@ func (s *source) found() ([]labels.Labels, time.Time) {
 				b.Add(string(k), string(v))
 			}
 			b.Sort()
-			out = append(out, b.Labels())
+			all = append(all, b.Labels())
 		}
 	}
-	return out, s.at
+	return all, !s.at.IsZero()
 }
 
-func (s *source) failing() (why string, since time.Time) {
+// standing is when the source last said what there is, zero for never, and what is
+// wrong now, since when.
+func (s *source) standing() (at time.Time, why string, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err, s.since
+	if s.final {
+		return time.Now(), s.err, s.since
+	}
+	return s.at, s.err, s.since
 }
 
 // fails notes what went wrong, and reports whether that is news.
@@ -159,6 +173,9 @@ func (s *source) fails(why string) bool {
 	s.err = why
 	return news
 }
+
+// query matches those of addresses, which may have keys.
+var query = regexp.MustCompile(`\?[^\s"]+`)
 
 // listener hears what a discoverer says of its failures, which it tells its log
 // alone, and passes on what is news.
@@ -186,9 +203,11 @@ func (l listener) Handle(ctx context.Context, r slog.Record) error {
 			text = append(text, a.Value.String())
 			return true
 		})
-		if !l.source.fails(strings.Join(text, ": ")) {
+		said := query.ReplaceAllString(strings.Join(text, ": "), "?…")
+		if !l.source.fails(said) {
 			return nil
 		}
+		r = slog.NewRecord(r.Time, r.Level, said, r.PC)
 	}
 	if !l.Handler.Enabled(ctx, r.Level) {
 		return nil

@@ -317,7 +317,7 @@ func Catalog() []Metric {
 		{ModelsListed, Gauge, "seconds", "Unix time at which a target last said which models it serves; 0 for never. Those that are probed are as of then.", []string{LabelTarget}},
 		{DiscoveredTargets, Gauge, "", "Targets of a group that were discovered, or leased of a module, and are probed; absent where nothing is.", []string{LabelGroup}},
 		{DiscoveryLeftOut, Gauge, "", "Discovered objects of a group that are no targets, by reason: an address that is none (address), a host outside allowed_hosts (host), labels or their values (labels), beyond max_targets (max_targets), or the name of another (name).", []string{LabelGroup, LabelReason}},
-		{DiscoverySucceeded, Gauge, "seconds", "Unix time at which it was last known which targets a group has; 0 for never. Those that are probed are as of then.", []string{LabelGroup}},
+		{DiscoverySucceeded, Gauge, "seconds", "Unix time at which it was last known which targets a group has, of its sources that which answered least lately; 0 for never. Those that are probed are as of then.", []string{LabelGroup}},
 		{DiscoveryFailing, Gauge, "", "Whether the discovery of a group fails now (1), or finds fewer targets than min_targets (1); what it found before stays.", []string{LabelGroup}},
 		{SpansExported, Counter, "", "Spans that the receiver of tracing.url took; absent where none are exported.", nil},
 		{SpansLost, Counter, "", "Spans that it did not get, by reason: the queue had no room (queue_full), or it could not be reached or refused them (not_taken); absent where none are exported.", []string{LabelReason}},

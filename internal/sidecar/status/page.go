@@ -13,6 +13,7 @@ import (
 
 	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
@@ -37,6 +38,9 @@ type Options struct {
 	// Canary is how a target's answers compare with the recorded ones; false, or
 	// nil, says that nobody knows.
 	Canary func(target string) (canary.Reading, bool)
+	// Discovery says how the groups of discovered targets stand; nil means there are
+	// none.
+	Discovery func() []discovery.Standing
 	// Lag is how late this process was in the last minute; nil means never.
 	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.

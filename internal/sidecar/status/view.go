@@ -30,6 +30,8 @@ type overview struct {
 	Open []incident
 	// InPart is how many jobs are judged in part at most.
 	InPart int
+	// Groups are those of discovered targets.
+	Groups []group
 	// Stalled is why the pager evaluates nothing now, "" if it does.
 	Stalled string
 	// Query is what the page was asked for, but for the time that charts show.
@@ -112,7 +114,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 // alone needs no naming.
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
-	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode()}
+	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups()}
 	if alerts, on := p.alerts(); on {
 		o.Stalled = alerts.Stalled
 	}

@@ -166,7 +166,8 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 	all := strings.Fields(urls)
 	for i, u := range all {
 		t := maps.Clone(common)
-		if t["base_url"] = model.LabelValue(u); i > 0 { // the others need names, too
+		// Each of several has a name that does not depend on which others there are.
+		if t["base_url"] = model.LabelValue(u); d.several || i > 0 {
 			host := u[strings.Index(u, "//")+1:]
 			t["name"] += model.LabelValue("." + strings.Trim(host, "/"))
 		}

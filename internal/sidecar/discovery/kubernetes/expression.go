@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"k8s.io/client-go/util/jsonpath"
@@ -96,13 +97,17 @@ func (b *bounded) Write(p []byte) (int, error) {
 // expressions are those of a Config.
 type expressions struct {
 	url, when                             *expression
+	several                               bool // url may give any number
 	labels                                map[string]*expression
 	join                                  bool
 	joinSelector, joinName, joinNamespace *expression
 }
 
+// many matches expressions whose number of results is that of what is there.
+var many = regexp.MustCompile(`\brange\b|\*|\?\(|\.\.|\[[^]]*[:,]`)
+
 func (c Config) compile() (expressions, error) {
-	e := expressions{labels: map[string]*expression{}, join: c.With != nil}
+	e := expressions{labels: map[string]*expression{}, join: c.With != nil, several: many.MatchString(c.URL)}
 	with := Join{}
 	if c.With != nil {
 		with = *c.With

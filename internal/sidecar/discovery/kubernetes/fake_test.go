@@ -29,6 +29,7 @@ type fakeAPI struct {
 	watches map[*io.PipeWriter]watching
 	refuse  int // a status that every request gets, 0 for none
 	expired bool
+	unwatch int // a status that every watch gets, 0 for none
 	lists   int
 	watched int
 }
@@ -73,6 +74,9 @@ func (a *fakeAPI) RoundTrip(r *http.Request) (*http.Response, error) {
 	if a.expired {
 		a.expired = false
 		return answer(http.StatusGone, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old"}), nil
+	}
+	if a.unwatch != 0 {
+		return answer(a.unwatch, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": a.unwatch, "reason": map[int]string{403: "Forbidden", 410: "Gone"}[a.unwatch]}), nil
 	}
 	body, events := io.Pipe()
 	a.watches[events] = w

@@ -43,24 +43,24 @@ type follower struct {
 	healthy bool
 }
 
-// run follows until ctx is done. After a failure it pauses, twice as long each time.
+// run follows until ctx is done. After a failure it pauses, twice as long each time
+// until a watch has told something: a list alone, which is expensive, does not count.
 func (f *follower) run(ctx context.Context) {
 	pause := leastPause
 	version := "" // from which to watch; "" lists first
 	for ctx.Err() == nil {
 		next, err := f.step(ctx, version)
-		if next != version && next != "" {
-			pause = leastPause // something was answered
+		if version != "" && (err == nil || next != version) {
+			pause = leastPause
 		}
 		version = next
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
 		version = "" // what the watch missed a list brings
-		if apierrors.IsGone(err) || apierrors.IsResourceExpired(err) {
-			continue
+		if !apierrors.IsGone(err) && !apierrors.IsResourceExpired(err) {
+			f.fails(err)
 		}
-		f.fails(err)
 		timer := time.NewTimer(pause/2 + rand.N(pause/2))
 		select {
 		case <-ctx.Done():

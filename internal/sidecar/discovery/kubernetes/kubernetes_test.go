@@ -160,6 +160,28 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestForgetful: an API that lists, but whose watches end at once, is not asked for
+// lists all the time.
+func TestForgetful(t *testing.T) {
+	for _, status := range []int{403, 410} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			play(t, pods("*"), func(s *scene) {
+				s.api.set(func() { s.api.unwatch = status })
+				s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
+				s.api.cut()
+				want := []string{"http://10.0.0.1:8000"}
+				if status == 403 {
+					want = nil // what cannot be watched is not known
+				}
+				s.after(time.Hour, "found by a list", want...)
+				if s.api.lists < 60 || s.api.lists > 140 {
+					t.Errorf("%d lists in an hour, want one to two a minute", s.api.lists)
+				}
+			})
+		})
+	}
+}
+
 // TestNamespaces: a group is whole or as it was; one namespace that does not answer
 // takes nothing away.
 func TestNamespaces(t *testing.T) {
