@@ -63,7 +63,7 @@ func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSele
 // TestAlertsAreListed keeps Alerts complete.
 func TestAlertsAreListed(t *testing.T) {
 	got := map[string]bool{}
-	for _, g := range generate(t, fixed()).Groups.Groups {
+	for _, g := range generate(t, withServices()).Groups.Groups {
 		for _, rule := range g.Rules {
 			if rule.Alert != "" {
 				got[rule.Alert] = true
