@@ -60,14 +60,25 @@ func fromConfig(parent *kingpin.CmdClause, name, help string, build func(*genera
 	c.Flag("severity.label", "Label that tells pages from tickets, instead of that of the style.").PlaceHolder("NAME").StringVar(&f.severities.Label)
 	c.Flag("severity.page", "Its value for pages.").PlaceHolder("VALUE").StringVar(&f.severities.Page)
 	c.Flag("severity.ticket", "Its value for tickets.").PlaceHolder("VALUE").StringVar(&f.severities.Ticket)
+	if name != "dashboards" {
+		c.Flag("match", "Matchers of PromQL that every selector of the rules gets, for a Prometheus that scrapes probers of others, too; the alerts keep their labels.").PlaceHolder("MATCHERS").StringVar(&f.match)
+		c.Flag("keep-labels", "Labels of the scrape by which alerts are told apart, with commas: cluster,namespace,pod.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
+	}
 	if name == "grafana" {
 		c.Flag("datasource.uid", "UID of the Prometheus data source in Grafana.").Default("prometheus").PlaceHolder("UID").StringVar(&f.datasource)
 	}
-	c.Flag("match", "Matchers of PromQL that every selector of the rules gets, for a Prometheus that scrapes probers of others, too; the alerts keep their labels.").PlaceHolder("MATCHERS").StringVar(&f.match)
-	c.Flag("keep-labels", "Labels of the scrape by which alerts are told apart, with commas: cluster,namespace,pod.").PlaceHolder("NAMES").StringVar(&f.keepLabels)
 	c.Flag("replicas", "How many sidecars run this configuration: their probe rates add up.").Default("1").IntVar(&f.replicas)
-	return command{c, func(_ context.Context, e env) error { return f.run(e, build) }}
+	return command{c, func(_ context.Context, e env) error {
+		err := f.run(e, build)
+		if err == nil && f.match == "" && name != "dashboards" {
+			fmt.Fprintln(e.stderr, everybody)
+		}
+		return err
+	}}
 }
+
+// everybody is said of rules without matchers.
+const everybody = `synthetic: these rules are about every prober that their Prometheus scrapes; where others have some there, too, add for example --match='namespace="llm-probes"'`
 
 // ofProgram adds a generator of a document about synthetic itself; kinds are the
 // files that there is one of each for.

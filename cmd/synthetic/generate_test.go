@@ -89,3 +89,24 @@ func TestGenerateDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesForEverybodyAreSaidToBe: without matchers two installations under one
+// Prometheus page for each other, which only who generates them can know.
+func TestRulesForEverybodyAreSaidToBe(t *testing.T) {
+	for args, want := range map[string]bool{
+		"rules":                    true,
+		"rules --match=job=\"x\"":  false,
+		"grafana":                  true,
+		"dashboards":               false,
+		"rules --keep-labels=zone": true,
+	} {
+		var out, errs strings.Builder
+		all := append([]string{"generate"}, strings.Fields(args)...)
+		if code := run(t.Context(), append(all, "--config.file=../../examples/synthetic.yml", "--output.dir="+t.TempDir()), &out, &errs); code != exitOK {
+			t.Fatalf("%s: exit code %d: %s", args, code, errs.String())
+		}
+		if got := strings.Contains(errs.String(), "--match="); got != want {
+			t.Errorf("%s: of --match it is said %v, want %v: %s", args, got, want, errs.String())
+		}
+	}
+}

@@ -57,6 +57,13 @@ func usual() rules.Input {
 
 var ttft = slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99, Window: 30 * day}
 
+// withServices is usual, of targets that are replicas of a service.
+func withServices() rules.Input {
+	in := usual()
+	in.Scope.Targets = []string{metrics.LabelService}
+	return in
+}
+
 // withSLOs is usual with other objectives.
 func withSLOs(objectives ...slo.Objective) func() rules.Input {
 	return func() rules.Input {

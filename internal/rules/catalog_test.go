@@ -63,9 +63,7 @@ func checkSelector(t *testing.T, known map[string][]string, s *parser.VectorSele
 // TestAlertsAreListed keeps Alerts complete.
 func TestAlertsAreListed(t *testing.T) {
 	got := map[string]bool{}
-	in := fixed()
-	in.Scope.Targets = []string{metrics.LabelService} // of siblings
-	for _, g := range generate(t, in).Groups.Groups {
+	for _, g := range generate(t, withServices()).Groups.Groups {
 		for _, rule := range g.Rules {
 			if rule.Alert != "" {
 				got[rule.Alert] = true

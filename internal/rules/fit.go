@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,18 +23,14 @@ type fit struct {
 
 // key is equal for fits whose alerts fire on the same numbers and say the same.
 func (f fit) key() string {
-	key := fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket))
-	for _, t := range f.plan.Tiers {
-		key += fmt.Sprintf("|%s %v %v %v %v", t.Severity, t.Burn, t.Share, t.Long, t.Short)
-	}
-	return key
+	return fmt.Sprint(f.workloads, f.when, f.filled, f.notes(slo.Page), f.notes(slo.Ticket), planKey(f.plan))
 }
 
 // planKey is equal for plans that fire on the same numbers and say the same.
 func planKey(p slo.Plan) string {
 	var b strings.Builder
 	for _, t := range p.Tiers {
-		fmt.Fprintf(&b, "%s %v %v %v|", t.Severity, t.Burn, t.Long, t.Short)
+		fmt.Fprintf(&b, "%s %v %v %v %v|", t.Severity, t.Burn, t.Share, t.Long, t.Short)
 	}
 	return b.String()
 }
@@ -51,13 +48,7 @@ func (f fit) self() matchers {
 }
 
 func (f fit) tiers(s slo.Severity) []slo.Tier {
-	var tiers []slo.Tier
-	for _, t := range f.plan.Tiers {
-		if t.Severity == s {
-			tiers = append(tiers, t)
-		}
-	}
-	return tiers
+	return slices.DeleteFunc(slices.Clone(f.plan.Tiers), func(t slo.Tier) bool { return t.Severity != s })
 }
 
 // ends is the window after which a fault that is over burns no more.

@@ -92,16 +92,14 @@ func perOutage(failures, starved string) string {
 // judgedTurns has the jobs with turns that were judged within a window: by an
 // objective, where there is one.
 func (in Input) judgedTurns(window time.Duration) string {
-	any, every := false, true
-	for _, j := range in.Jobs {
-		has := slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) })
-		any, every = any || has, every && has
-	}
+	uncovered := len(slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool {
+		return slices.ContainsFunc(in.SLOs, func(o slo.Objective) bool { return o.CoversJob(j.Target, j.Workload) })
+	}))
 	judged, ended := increase(perJob(), metrics.SLOTurns, window), increase(perJob(), metrics.Turns, window)
 	switch {
-	case every:
+	case uncovered == 0:
 		return judged + " > 0"
-	case !any:
+	case uncovered == len(in.Jobs):
 		return ended + " > 0"
 	}
 	return "(" + judged + " or " + ended + ") > 0"

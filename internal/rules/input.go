@@ -141,11 +141,5 @@ func checkObjective(o slo.Objective) error {
 
 // covered lists the jobs whose turns an objective judges.
 func (in Input) covered(o slo.Objective) []Job {
-	var jobs []Job
-	for _, j := range in.Jobs {
-		if o.CoversJob(j.Target, j.Workload) {
-			jobs = append(jobs, j)
-		}
-	}
-	return jobs
+	return slices.DeleteFunc(slices.Clone(in.Jobs), func(j Job) bool { return !o.CoversJob(j.Target, j.Workload) })
 }

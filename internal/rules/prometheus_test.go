@@ -27,6 +27,7 @@ import (
 	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
+	"synthetic/tools/testkit/promtest"
 )
 
 const (
@@ -86,6 +87,7 @@ func newPrometheus(t testing.TB, file []byte, start time.Time) *prometheus {
 			}
 		}
 	}
+	slices.SortFunc(p.groups, promtest.InOrderOf(file))
 	return p
 }
 

@@ -128,12 +128,14 @@ func (s scope) text(t string) (string, error) {
 	if s.none() {
 		return t, nil
 	}
-	verbs, args := "target=%q", "` $labels.target"
+	verbs, args := "=%q", ""
 	for _, l := range s.keep {
 		verbs += "," + l + "=%q"
 		args += " $labels." + l
 	}
-	t = strings.NewReplacer("target=%q", verbs, "` $labels.target", args).Replace(t)
+	for _, about := range []string{"target", "instance"} { // the first of a query's labels
+		t = strings.NewReplacer(about+"=%q", about+verbs, "` $labels."+about, "` $labels."+about+args).Replace(t)
+	}
 	var failed error
 	whole := regexp.MustCompile(`query "[^"]*"`)
 	return whole.ReplaceAllStringFunc(t, func(q string) string {

@@ -1,11 +1,17 @@
 package rules_test
 
 import (
+	"context"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/template"
 
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/metrics"
@@ -78,6 +84,52 @@ func TestKeptLabelsAreJudgedApart(t *testing.T) {
 	for _, a := range s.Alerts() {
 		if a.Labels.Get(labels.AlertName) == rules.AlertTargetDown && a.Labels.Get("namespace")+a.Labels.Get("pod") != "yp2" {
 			t.Errorf("the alert has the labels %s", a.Labels)
+		}
+	}
+}
+
+// TestTextsAskWhatTheyAreAbout: in a scope no text of an alert asks for series of
+// others, whatever it asks first.
+func TestTextsAskWhatTheyAreAbout(t *testing.T) {
+	in := fixed()
+	in.Scope = rules.Scope{Match: `namespace="x"`, Keep: []string{"cluster"}, Targets: []string{metrics.LabelService, "team"}}
+	var alert, query string
+	about := map[string]string{"namespace": "x", "cluster": "c1"}
+	for _, l := range []string{"target", "workload", "service", "worker", "slo", "turn", "reason", "instance", "signal"} {
+		about[l] = "some-" + l
+	}
+	asked := map[string]int{}
+	ask := func(_ context.Context, q string, _ time.Time) (promql.Vector, error) {
+		asked[alert]++
+		query = q
+		e, err := parser.NewParser(parser.Options{}).ParseExpr(q)
+		if err != nil {
+			t.Errorf("%s asks %s: %v", alert, q, err)
+			return nil, err
+		}
+		for _, selector := range parser.ExtractSelectors(e) {
+			if !slices.ContainsFunc(selector, func(m *labels.Matcher) bool { return m.String() == `namespace="x"` }) {
+				t.Errorf("%s asks of all namespaces: %s", alert, q)
+			}
+		}
+		return promql.Vector{{Metric: labels.FromMap(about), F: 1}}, nil
+	}
+	for _, g := range generate(t, in).Groups.Groups {
+		for _, r := range g.Rules {
+			alert = r.Alert
+			for _, text := range r.Annotations {
+				data := template.AlertTemplateData(about, nil, "", promql.Sample{F: 1, Metric: labels.FromMap(about)})
+				text = "{{ $labels := .Labels }}{{ $value := .Value }}" + text
+				got, err := template.NewTemplateExpander(t.Context(), text, alert, data, 0, ask, &url.URL{}, nil).Expand()
+				if err != nil || strings.Contains(got+query, "%!") {
+					t.Errorf("%s says %q, and asked %s: %v", alert, got, query, err)
+				}
+			}
+		}
+	}
+	for _, name := range []string{rules.AlertTargetDown, rules.AlertReplicaSlow, rules.AlertProberStarved, rules.AlertFleetRegression} {
+		if asked[name] == 0 {
+			t.Errorf("%s asks nothing", name)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func sixfoldRegressions() []sixfold {
 			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
 		},
 		{
-			alert: rules.AlertReplicaSlow, fault: one(gauge(metrics.SiblingPageScore, 1, sibling()...)), almost: one(gauge(metrics.SiblingPageScore, 0.99, sibling()...)),
+			alert: rules.AlertReplicaSlow, in: withServices, fault: one(gauge(metrics.SiblingPageScore, 1, job()...)), almost: one(gauge(metrics.SiblingPageScore, 0.99, job()...)),
 			lead: 5 * time.Minute, fires: time.Minute, resolves: 6 * time.Minute,
 		},
 		{

@@ -76,7 +76,7 @@ func healthyWorld() []series {
 		counter(metrics.SignalLog2, 40, signal()...),
 		counter(metrics.SignalBaselineLog2, 40, signal()...),
 		gauge(metrics.BaselineYoung, 0, signal()...),
-		gauge(metrics.SiblingPageScore, 0.1, sibling()...),
+		gauge(metrics.SiblingPageScore, 0.1, job()...),
 		gauge(metrics.BaselineMoved, 0, signal()...),
 		gauge(metrics.PageScore, 0.1, signal()...),
 		gauge(metrics.TicketScore, 0.1, signal()...),
@@ -93,13 +93,12 @@ func healthyWorld() []series {
 	}
 }
 
-func job() []string        { return []string{"target", "a", "workload", "chat"} }
+func job() []string        { return []string{"target", "a", "workload", "chat", "service", "all"} }
 func firstTurns() []string { return append(job(), "turn", "first") }
 func signal() []string     { return append(firstTurns(), "signal", "ttft") }
 func within() []string     { return append(signal(), "within", "1h") }
 func judged() []string     { return append(job(), "slo", "ttft") }
 func refused() []string    { return append(job(), "reason", "http_429") }
-func sibling() []string    { return append(job(), "service", "all") }
 func overBudget() []string { return append(job(), "reason", "budget") }
 
 // TestHealthyWorldIsQuiet runs all rules together, which the six cases do not.

@@ -8,9 +8,9 @@ import (
 
 // starvedText says how a prober is starved.
 func starvedText() string {
-	const of = "{instance=%q}"
-	return told(fmt.Sprintf("max(%s%s) > 0", metrics.ProberLag, of), "$labels.instance",
-		"In more than 5 % of the last minute's time it ran {{ humanizeDuration .Value }} late or later. ") +
-		told(fmt.Sprintf("sum(rate(%s%s[5m])) / sum(rate(%s%s[5m])) > 0", metrics.TurnOwnFaults, of, metrics.Turns, of), "$labels.instance $labels.instance",
+	return "{{ $i := printf `instance=%q` $labels.instance }}" +
+		told("max("+metrics.ProberLag+"{%s}) > 0", "$i",
+			"In more than 5 % of the last minute's time it ran {{ humanizeDuration .Value }} late or later. ") +
+		told(fmt.Sprintf("sum(rate(%s{%%s}[5m])) / sum(rate(%s{%%[1]s}[5m])) > 0", metrics.TurnOwnFaults, metrics.Turns), "$i",
 			"It spoiled {{ humanizePercentage .Value }} of the turns of the last 5m. ")
 }

@@ -15,12 +15,12 @@ import (
 
 // generated writes the rules of the configuration that the values make, and
 // returns the directory they lie in.
-func generated(t *testing.T, values string) string {
+func generated(t *testing.T, values string, flags ...string) string {
 	t.Helper()
 	t.Setenv("CANARY_KEY", "secret")
 	dir := mountedConfig(t, render(t, "--values="+values))
-	out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), "generate", "rules",
-		"--config.file="+dir+"/synthetic.yml", "--output.dir="+dir).CombinedOutput()
+	args := append([]string{"generate", "rules", "--config.file=" + dir + "/synthetic.yml", "--output.dir=" + dir}, flags...)
+	out, err := exec.CommandContext(t.Context(), tool(t, "SYNTHETIC"), args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("synthetic generate rules: %v\n%s", err, out)
 	}
@@ -74,5 +74,17 @@ func TestRulesOfAnotherConfigurationAreRefused(t *testing.T) {
 	_, errs, err := helm(t, "--values="+chartDir+"/ci/full-values.yaml", "--set-file=prometheusRule.rulesFile="+dir+"/synthetic-rules.yml")
 	if want := `does not know the SLO "up" of the configuration`; err == nil || !strings.Contains(errs, want) {
 		t.Errorf("err = %v, stderr:\n%s\nwant %q", err, errs, want)
+	}
+}
+
+// TestRulesOfAnotherNamespaceAreRefused: they would watch nothing of this release.
+func TestRulesOfAnotherNamespaceAreRefused(t *testing.T) {
+	values := chartDir + "/ci/full-values.yaml"
+	for namespace, refused := range map[string]bool{"probing": false, "elsewhere": true} {
+		dir := generated(t, values, "--match=job!=\"x\",namespace=\""+namespace+"\"")
+		_, errs, err := helm(t, "--values="+values, "--set-file=prometheusRule.rulesFile="+dir+"/synthetic-rules.yml")
+		if want := `this release is in namespace "probing": generate it with --match='namespace="probing"'`; (err != nil) != refused || refused && !strings.Contains(errs, want) {
+			t.Errorf("of namespace %s: err = %v, stderr:\n%s\nwant %q", namespace, err, errs, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@
 package promtest
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"math"
@@ -71,7 +72,15 @@ func New(t testing.TB, ruleFile []byte, defaultInterval time.Duration) *Server {
 			}
 		}
 	}
+	slices.SortFunc(s.groups, InOrderOf(ruleFile))
 	return s
+}
+
+// InOrderOf compares groups by their place in a rule file: a manager gives them in
+// any order, and what is evaluated at one instant reads what was recorded before.
+func InOrderOf(file []byte) func(a, b *promrules.Group) int {
+	place := func(g *promrules.Group) int { return bytes.Index(file, []byte("name: "+g.Name()+"\n")) }
+	return func(a, b *promrules.Group) int { return place(a) - place(b) }
 }
 
 // Scrape stores what an instance exposes at a time; no samples mean that it
