@@ -25,9 +25,9 @@ type Tracker struct {
 
 var _ sink.Sink = (*Tracker)(nil)
 
-// kin are the siblings of a group: those of a service that are asked the same, and
-// behind the same front door, if any.
-type kin struct{ service, workload, door string }
+// kin are the siblings of a group: those of a service and a role in it, such as prefill
+// or decode, that are asked the same, and behind the same front door, if any.
+type kin struct{ service, role, workload, door string }
 
 // New returns a Tracker without jobs; nil is the clock of package time.
 func New(now func() time.Time) *Tracker {
@@ -38,7 +38,7 @@ func New(now func() time.Time) *Tracker {
 }
 
 func kinOf(j sink.Job) kin {
-	k := kin{service: j.Target.Service, workload: j.Workload.Name}
+	k := kin{service: j.Target.Service, role: j.Target.Labels["role"], workload: j.Workload.Name}
 	if j.Target.FrontDoor() {
 		k.door = j.Target.Name
 	}

@@ -147,3 +147,23 @@ func TestFailing(t *testing.T) {
 		t.Errorf("seven minutes after it failed it scores %v", m.score)
 	}
 }
+
+// TestRolesAreApart: what answers in another role is no sibling.
+func TestRolesAreApart(t *testing.T) {
+	s, c := newTracker()
+	for n, role := range map[string]string{"a": "replica", "b": "replica", "c": "replica", "gateway": "front"} {
+		j := jobOf(n, "x", nil)
+		j.Target.Labels = map[string]string{"role": role}
+		s.Add(j)
+	}
+	for range 40 {
+		c.now = c.now.Add(3 * time.Second)
+		for _, n := range []string{"a", "b", "c"} {
+			s.Observe(turn(n, "", time.Second))
+		}
+		s.Observe(turn("gateway", "", 5*time.Second))
+	}
+	if got := s.scores(); got["gateway"] != 0 {
+		t.Errorf("the gateway is compared with replicas: %v", got)
+	}
+}
