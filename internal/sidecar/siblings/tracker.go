@@ -65,23 +65,11 @@ func (t *Tracker) Add(j sink.Job) {
 		g = newGroup(at)
 		t.groups[k] = g
 	}
-	g.policy, g.all = policyOf(j), nil
+	g.policy, g.leastDifference, g.all = j.Siblings, j.Policy.LeastDifference, nil
 	if id := (name{target: j.Target.Name}); k.door == "" && g.replicas[id] == nil {
 		g.replicas[id] = newReplica(id, g.judgedFrom(at))
 	}
 	t.divide(k.service)
-}
-
-// policyOf is what the configuration says of a job's service.
-func policyOf(j sink.Job) Policy {
-	p := DefaultPolicy()
-	p.FalsePages = cmp.Or(j.Siblings.FalsePages, p.FalsePages)
-	p.Ratio = cmp.Or(j.Siblings.Ratio, p.Ratio)
-	p.WarmUp = cmp.Or(j.Siblings.WarmUp, p.WarmUp)
-	if j.Policy != (regression.Policy{}) {
-		p.LeastDifference = j.Policy.LeastDifference
-	}
-	return p
 }
 
 // Remove forgets a job, and all that is known of its replicas.

@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -23,7 +24,7 @@ func newTracker() (*Tracker, *clock) {
 }
 
 func jobOf(name, service string, door *target.Worker) sink.Job {
-	return sink.Job{Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+	return sink.Job{Siblings: promised(), Policy: regression.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
 }
 
 func turn(target, worker string, ttft time.Duration) probe.Result {
