@@ -21,12 +21,12 @@ traffic:
   - {targets: "*", workload: chat, arrival: {rate: 0.2}}
 `
 
-// testSiblings has a pool of sixteen pods, of which one is three times as slow: a page
-// names it within a minute, and is the only one, though they all roll afterwards and
+// testSiblings has a pool of sixteen pods, of which one is three times as slow, though
+// within the SLOs: a page names it within a minute, and is the only one, though they all roll afterwards and
 // scale from four to forty and back, which leaves no series either.
 func testSiblings(t *testing.T, c *cluster, namespace string) {
-	c.apply(t, namespace, simulated("pool", 15, "--first-token=200ms", "--inter-token=30ms")+
-		"---"+simulated("slow", 1, "--first-token=600ms", "--inter-token=90ms")+"---"+pool("pool"))
+	c.apply(t, namespace, simulated("pool", 15, "--first-token=200ms", "--inter-token=15ms")+
+		"---"+simulated("slow", 1, "--first-token=600ms", "--inter-token=45ms")+"---"+pool("pool"))
 	c.awaitPods(t, namespace, "app=pool", 15)
 	slow := c.awaitPods(t, namespace, "app=slow", 1)[0]
 	c.apply(t, namespace, discovering(namespace, replicas))
