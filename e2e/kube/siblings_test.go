@@ -22,8 +22,8 @@ traffic:
 `
 
 // testSiblings has a pool of sixteen pods, of which one is three times as slow, though
-// within the SLOs: a page names it within a minute, and is the only one, though they all roll afterwards and
-// scale from four to forty and back, which leaves no series either.
+// within the SLOs: a page names it within a minute, and is the only one, though they all
+// roll afterwards and scale from four to forty and back, which leaves no series either.
 func testSiblings(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 15, "--first-token=200ms", "--inter-token=15ms")+
 		"---"+simulated("slow", 1, "--first-token=600ms", "--inter-token=45ms")+"---"+pool("pool"))
