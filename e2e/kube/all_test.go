@@ -18,6 +18,7 @@ func TestCluster(t *testing.T) {
 		{"job", testIndexedJob},
 		{"study", testStudy},
 		{"discovery", testDiscovery},
+		{"siblings", testSiblings},
 		{"rolling", testPodsRoll},
 		{"scaling", testScale},
 	} {

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pool is an InferencePool of the pods of a simulated deployment. Nothing here routes to
+// pool is an InferencePool of all simulated pods of a namespace. Nothing here routes to
 // it: there is no endpoint picker.
 func pool(name string) string {
 	return fmt.Sprintf(`
@@ -18,15 +18,14 @@ apiVersion: inference.networking.k8s.io/v1
 kind: InferencePool
 metadata: {name: %[1]s}
 spec:
-  selector: {matchLabels: {app: %[1]s}}
+  selector: {matchLabels: {part-of: simulation}}
   targetPorts: [{number: 8000}]
   endpointPickerRef: {name: %[1]s-picker, port: {number: 9002}}
 `, name)
 }
 
-// discovering is a prober that finds what it talks to in its namespace. Discovery is a
-// group of its configuration, in YAML's flow style.
-func discovering(namespace, discovery string) string {
+// discovering is a prober that finds what it talks to in its namespace.
+func discovering(namespace, configuration string) string {
 	return fmt.Sprintf(`
 apiVersion: v1
 kind: ServiceAccount
@@ -50,12 +49,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: prober}
 data:
-  synthetic.yml: |
-    discovery: [%[2]s]
-    workloads:
-      - {name: short, prompt_tokens: 50, max_output_tokens: 8, turns: {min: 1, max: 1}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
-    traffic:
-      - {targets: "*", workload: short, arrival: {process: constant, rate: 0.5}}
+  synthetic.yml: |%[2]s
 ---
 apiVersion: apps/v1
 kind: Deployment
@@ -67,20 +61,29 @@ spec:
     spec:
       serviceAccountName: prober
       terminationGracePeriodSeconds: 5
-      volumes: [{name: config, configMap: {name: prober}}]%[3]s
+      volumes: [{name: config, configMap: {name: prober}}, {name: state, emptyDir: {}}]%[3]s
           image: synthetic
           args: [run, --config.file=/etc/synthetic/synthetic.yml, "--web.listen-address=:9877", --shutdown.timeout=3s]
-          volumeMounts: [{name: config, mountPath: /etc/synthetic}]
+          volumeMounts: [{name: config, mountPath: /etc/synthetic}, {name: state, mountPath: /var/lib/synthetic}]
           readinessProbe: {httpGet: {path: /-/ready, port: 9877}, periodSeconds: 1}
-`, namespace, discovery, restricted)
+`, namespace, strings.ReplaceAll(configuration, "\n", "\n    "), restricted)
 }
+
+// everyPod probes the pods of InferencePools, with short conversations.
+const everyPod = `
+discovery: [{name: replicas, preset: inferencepool}]
+workloads:
+  - {name: short, prompt_tokens: 50, max_output_tokens: 8, turns: {min: 1, max: 1}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
+traffic:
+  - {targets: "*", workload: short, arrival: {process: constant, rate: 0.5}}
+`
 
 // testDiscovery lets a prober find the pods of an InferencePool, with the rights of its
 // own service account: they scale from four to forty and back and are all replaced, and
 // each time it talks to those that are there, and has no series of any other.
 func testDiscovery(t *testing.T, c *cluster, namespace string) {
 	c.apply(t, namespace, simulated("pool", 4)+"---"+pool("pool"))
-	c.apply(t, namespace, discovering(namespace, `{name: replicas, preset: inferencepool}`))
+	c.apply(t, namespace, discovering(namespace, everyPod))
 	prober := c.awaitPods(t, namespace, "app=prober", 1)[0].Status.PodIP
 	for _, n := range []int{4, 40, 4} {
 		c.scale(t, namespace, "pool", n)

@@ -18,8 +18,12 @@ const restricted = `
           securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}`
 
 // simulated is a deployment of an LLM that is not there, with a headless Service and
-// one with an address, both of which have its name. Flags are of "synthetic simulate".
+// one with an address, both of which have its name. Flags are of "synthetic simulate";
+// without any it is quick. All pods of a namespace share the label part-of.
 func simulated(name string, replicas int, flags ...string) string {
+	if flags == nil {
+		flags = []string{"--inter-token=5ms", "--first-token=20ms"}
+	}
 	args := ""
 	for _, flag := range flags {
 		args += fmt.Sprintf("\n            - %q", flag)
@@ -47,16 +51,14 @@ spec:
   replicas: %[2]d
   selector: {matchLabels: {app: %[1]s}}
   template:
-    metadata: {labels: {app: %[1]s}}
+    metadata: {labels: {app: %[1]s, part-of: simulation}}
     spec:
       terminationGracePeriodSeconds: 5%[4]s
           image: synthetic
           args:
             - simulate
             - --web.listen-address=:8000
-            - --answer-tokens=8
-            - --inter-token=5ms
-            - --first-token=20ms%[3]s
+            - --answer-tokens=8%[3]s
           ports: [{name: http, containerPort: 8000}]
           readinessProbe: {httpGet: {path: /health, port: http}, periodSeconds: 1}
 `, name, replicas, args, restricted)

@@ -171,3 +171,14 @@ slos:
 }
 
 func reflectGroup() reflect.Type { return reflect.TypeFor[fileGroup]() }
+
+// TestADoorThatIsFound may get its service from the preset.
+func TestADoorThatIsFound(t *testing.T) {
+	cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: gates, preset: inferencepool-gateway, target: {worker: {}}}]"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !cfg.Discovery[0].Template.FrontDoor() {
+		t.Error("its targets are no front doors")
+	}
+}

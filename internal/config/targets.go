@@ -25,6 +25,9 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
 		out[i] = b.sent(path, b.spoken(path, t.fileEndpoint, t.fileAPI), t.fileSent)
+		if out[i].FrontDoor() && t.Service == "" && b.Fine(path+".service") { // one that is found may bring it
+			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
+		}
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
 		b.named(path, path, &out[i], t.Price)
 		b.models(path, t, out[i])
@@ -61,9 +64,6 @@ func (b *builder) worker(path string, t fileSent) *target.Worker {
 	}
 	if t.Worker.Header != "" && !httpguts.ValidHeaderFieldName(t.Worker.Header) {
 		b.Mistake(at+".header", t.Worker.Header, "is not a header name", "use letters, digits and -")
-	}
-	if t.Service == "" && b.Fine(path+".service") {
-		b.Mistake(at, "", "has no effect on a target without a service", "write service, too")
 	}
 	return &target.Worker{Header: t.Worker.Header, Fingerprint: t.Worker.Fingerprint}
 }

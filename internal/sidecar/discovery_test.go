@@ -181,3 +181,29 @@ func TestProbe(t *testing.T) {
 		}
 	})
 }
+
+// TestThePagerIsThereFirst: what it evaluates does not wait for the first target, nor
+// does a shard to which none falls refuse it.
+func TestThePagerIsThereFirst(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing found": "discovery: [{name: pods, static_configs: [{targets: []}]}]\n",
+		"nothing here":  "targets: [{name: a, base_url: 'http://127.0.0.1:1', model: m, service: x}]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, err := config.Parse("synthetic.yml", fmt.Appendf(nil, "%salerting: {directory: %s}\nslos: [{sli: availability, objective: 99%%}]\n", text, t.TempDir()), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 2 {
+				s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), Shard: config.Shard{Index: i, Count: 2}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Apply(cfg); err != nil {
+					t.Errorf("shard %d: %v", i, err)
+				}
+				stage.Run(t, s)()
+			}
+		})
+	}
+}

@@ -241,7 +241,9 @@ func (s *Sidecar) applied() status.Mark {
 
 func (s *Sidecar) apply(base *config.Config) error {
 	cfg := base.Expand(s.models.Listed(), s.discovery.Found(base.Discovery)).Of(s.options.Shard)
-	commitPager, err := s.preparePager(cfg)
+	// The pager's rules are of what may be found, by any shard: they stand before anything
+	// is, and stay as it comes and goes.
+	commitPager, err := s.preparePager(base.ForRules())
 	if err != nil {
 		return err
 	}

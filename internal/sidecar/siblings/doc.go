@@ -44,8 +44,8 @@ const (
 // Strata are compared like with like: by kind of turn, by whether its prompt was
 // cached, and by signal.
 const (
-	kinds   = 2
-	signals = 2
+	kinds   = len(regression.Benchmarks{})
+	signals = len(regression.Benchmarks{}[0]) // as regression.Signals
 	strata  = kinds * 2 * signals
 )
 
@@ -81,5 +81,3 @@ type View struct {
 	// Failed is the share of its turns that failed lately; NaN without a turn.
 	Failed float64
 }
-
-var _ = [1]int{}[signals-len(regression.Benchmarks{}[0])] // as regression.Signals

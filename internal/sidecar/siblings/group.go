@@ -5,26 +5,9 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"synthetic/internal/sidecar/sink"
 )
-
-// Policy is when a replica pages.
-type Policy struct {
-	// FalsePages is how many pages for nothing all replicas of the service together
-	// may bring in 30 days.
-	FalsePages float64
-	// Ratio is the least ratio to the siblings that pages, and LeastDifference, by
-	// index of regression.Signals, the least difference.
-	Ratio           float64
-	LeastDifference [signals]time.Duration
-	// WarmUp is for how long a replica that came later than the others is not
-	// judged.
-	WarmUp time.Duration
-}
-
-// DefaultPolicy is that of a service whose configuration says nothing.
-func DefaultPolicy() Policy {
-	return Policy{FalsePages: 0.5, Ratio: 1.5, LeastDifference: [signals]time.Duration{50 * time.Millisecond, 5 * time.Millisecond}, WarmUp: 5 * time.Minute}
-}
 
 const (
 	// follow is in how many steps a lasting difference is learned, six hours, as far
@@ -39,7 +22,9 @@ const (
 // group are siblings: the targets of a service with a workload, or the workers
 // behind one of its front doors.
 type group struct {
-	policy Policy
+	policy sink.Siblings
+	// leastDifference is the least that pages, by index of regression.Signals.
+	leastDifference [signals]time.Duration
 	// share is the part of the service's promise that is the group's.
 	share float64
 	// began is the step of its first turn, 0 before; at is the last step that is over.
@@ -209,7 +194,7 @@ func (g *group) score(l *look, k, w int, d, middle float64) {
 		limit = max(limit, youngLimit)
 	}
 	score := d / limit
-	if seconds := math.Exp(middle) * math.Expm1(max(0, l.above[w])); seconds < g.policy.LeastDifference[k%2].Seconds() {
+	if seconds := math.Exp(middle) * math.Expm1(max(0, l.above[w])); seconds < g.leastDifference[k%2].Seconds() {
 		score = min(score, 0.49)
 	}
 	l.of.score = max(l.of.score, score)

@@ -53,7 +53,9 @@ const (
 	priorTurn, priorBetween, priorLooks = 0.5, 0.12, 4
 	// leastBetween is by how much replicas always may differ.
 	leastBetween = 0.05
-	// heavy is by how much tails are heavier than those of a normal distribution.
+	// heavy is for tails that are heavier than those of a normal distribution, and for
+	// means of windows that move, which cross a limit z more often than overlap says: z²
+	// times in a length (Pickands 1969).
 	heavy = 1.15
 )
 

@@ -44,7 +44,7 @@ func TestFalsePages(t *testing.T) {
 				left -= run
 			}
 			t.Logf("%d service-days: %d pages for nothing, and %d in the first six hours of each %d days", *days, later, young, run)
-			promised := float64(*days) / 30 * DefaultPolicy().FalsePages
+			promised := float64(*days) / 30 * promised().FalsePages
 			if most := promised + 3*math.Sqrt(promised) + 1; float64(later) > most {
 				t.Errorf("%d pages for nothing: promised are %.1f", later, promised)
 			}

@@ -25,9 +25,9 @@ type Tracker struct {
 
 var _ sink.Sink = (*Tracker)(nil)
 
-// kin are the siblings of a group: those of a service that are asked the same, and
-// behind the same front door, if any.
-type kin struct{ service, workload, door string }
+// kin are the siblings of a group: those of a service and a role in it, such as prefill
+// or decode, that are asked the same, and behind the same front door, if any.
+type kin struct{ service, role, workload, door string }
 
 // New returns a Tracker without jobs; nil is the clock of package time.
 func New(now func() time.Time) *Tracker {
@@ -38,7 +38,7 @@ func New(now func() time.Time) *Tracker {
 }
 
 func kinOf(j sink.Job) kin {
-	k := kin{service: j.Target.Service, workload: j.Workload.Name}
+	k := kin{service: j.Target.Service, role: j.Target.Labels["role"], workload: j.Workload.Name}
 	if j.Target.FrontDoor() {
 		k.door = j.Target.Name
 	}
@@ -65,23 +65,11 @@ func (t *Tracker) Add(j sink.Job) {
 		g = newGroup(at)
 		t.groups[k] = g
 	}
-	g.policy, g.all = policyOf(j), nil
+	g.policy, g.leastDifference, g.all = j.Siblings, j.Policy.LeastDifference, nil
 	if id := (name{target: j.Target.Name}); k.door == "" && g.replicas[id] == nil {
 		g.replicas[id] = newReplica(id, g.judgedFrom(at))
 	}
 	t.divide(k.service)
-}
-
-// policyOf is what the configuration says of a job's service.
-func policyOf(j sink.Job) Policy {
-	p := DefaultPolicy()
-	p.FalsePages = cmp.Or(j.Siblings.FalsePages, p.FalsePages)
-	p.Ratio = cmp.Or(j.Siblings.Ratio, p.Ratio)
-	p.WarmUp = cmp.Or(j.Siblings.WarmUp, p.WarmUp)
-	if j.Policy != (regression.Policy{}) {
-		p.LeastDifference = j.Policy.LeastDifference
-	}
-	return p
 }
 
 // Remove forgets a job, and all that is known of its replicas.

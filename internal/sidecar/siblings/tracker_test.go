@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -23,7 +24,7 @@ func newTracker() (*Tracker, *clock) {
 }
 
 func jobOf(name, service string, door *target.Worker) sink.Job {
-	return sink.Job{Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+	return sink.Job{Siblings: promised(), Policy: regression.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
 }
 
 func turn(target, worker string, ttft time.Duration) probe.Result {
@@ -145,5 +146,25 @@ func TestFailing(t *testing.T) {
 	s.pages(0.005)
 	if m := s.of[3]; m.up {
 		t.Errorf("seven minutes after it failed it scores %v", m.score)
+	}
+}
+
+// TestRolesAreApart: what answers in another role is no sibling.
+func TestRolesAreApart(t *testing.T) {
+	s, c := newTracker()
+	for n, role := range map[string]string{"a": "replica", "b": "replica", "c": "replica", "gateway": "front"} {
+		j := jobOf(n, "x", nil)
+		j.Target.Labels = map[string]string{"role": role}
+		s.Add(j)
+	}
+	for range 40 {
+		c.now = c.now.Add(3 * time.Second)
+		for _, n := range []string{"a", "b", "c"} {
+			s.Observe(turn(n, "", time.Second))
+		}
+		s.Observe(turn("gateway", "", 5*time.Second))
+	}
+	if got := s.scores(); got["gateway"] != 0 {
+		t.Errorf("the gateway is compared with replicas: %v", got)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // world is a service of replicas as a prober sees it: the logarithms of what its
@@ -47,13 +50,18 @@ type state struct {
 	slower, failing []float64
 }
 
+// promised is what a configuration promises that says nothing.
+func promised() sink.Siblings {
+	return sink.Siblings{FalsePages: 0.5, Ratio: 1.5, WarmUp: 5 * time.Minute}
+}
+
 func (w world) begin(seed uint64) *state {
 	s := &state{
 		world: w, rng: rand.New(rand.NewPCG(seed, 15)), g: newGroup(steps), at: steps,
 		wan: make([]float64, w.replicas), wait: make([]float64, w.replicas), down: make([]int64, w.replicas),
 		slower: make([]float64, w.replicas), failing: make([]float64, w.replicas),
 	}
-	s.g.policy = DefaultPolicy()
+	s.g.policy, s.g.leastDifference = promised(), regression.DefaultPolicy().LeastDifference
 	for i := range w.replicas {
 		m := newReplica(name{target: fmt.Sprint(i)}, 0)
 		s.g.replicas[m.name] = m

@@ -19,11 +19,21 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{/* What keeps the pods: a study's Job, or for a prober each with a volume of its own, or none with one. */}}
+{{/* Whether each pod of a prober claims a volume of its own. */}}
+{{- define "synthetic.claiming" -}}
+{{- if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}true{{- end -}}
+{{- end -}}
+
+{{/* How many pods a prober has. */}}
+{{- define "synthetic.pods" -}}
+{{- ternary .Values.shards .Values.replicaCount (gt (int .Values.shards) 1) -}}
+{{- end -}}
+
+{{/* What keeps the pods: a study's Job, or for a prober one whose pods have numbers, because each has a volume or a shard of its own, or whose pods are all alike. */}}
 {{- define "synthetic.kind" -}}
 {{- if .Values.study.plan -}}
 Job
-{{- else if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}
+{{- else if or (include "synthetic.claiming" .) (gt (int .Values.shards) 1) -}}
 StatefulSet
 {{- else -}}
 Deployment
@@ -64,6 +74,9 @@ Deployment
 - --shutdown.timeout={{ .Values.shutdownTimeoutSeconds }}s
 - --log.level={{ .Values.log.level }}
 - --log.format={{ .Values.log.format }}
+{{- if gt (int .Values.shards) 1 }}
+- --shard=$(POD_NAME)/{{ .Values.shards }}
+{{- end }}
 {{- if .Values.webConfig.existingSecret }}
 - --web.config.file=/etc/synthetic-web/web-config.yml
 {{- end }}
@@ -140,7 +153,7 @@ Deployment
     secretName: {{ .Values.study.barrier.existingSecret }}
     defaultMode: 0440
 {{- end }}
-{{- else if and .Values.state.enabled (eq (include "synthetic.kind" .) "Deployment") }}
+{{- else if and .Values.state.enabled (not (include "synthetic.claiming" .)) }}
 - name: state
   {{- if .Values.state.existingClaim }}
   persistentVolumeClaim:
@@ -168,7 +181,7 @@ Deployment
 {{- define "synthetic.spread" -}}
 {{- if .Values.topologySpreadConstraints -}}
 {{ toYaml .Values.topologySpreadConstraints }}
-{{- else if or (gt (int .Values.replicaCount) 1) (include "synthetic.sharded" .) -}}
+{{- else if or (gt (int (include "synthetic.pods" .)) 1) (include "synthetic.sharded" .) -}}
 - maxSkew: 1
   topologyKey: kubernetes.io/hostname
   whenUnsatisfiable: ScheduleAnyway

@@ -28,6 +28,11 @@ ttlSecondsAfterFinished: {{ . }}
 {{- if and (eq (include "synthetic.kind" .) "Job") (gt (int .Values.study.shards) 1) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Whether the pods serve /metrics: those of a sweep only where somebody looks. */}}
+{{- define "synthetic.scraped" -}}
+{{- if or .Values.podMonitor.enabled (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
+{{- end -}}
+
 {{/* --resume from the start: a pod that takes the place of a lost one has the same arguments. */}}
 {{- define "synthetic.sweepArgs" -}}
 - sweep
@@ -36,6 +41,12 @@ ttlSecondsAfterFinished: {{ . }}
 - --resume
 - --log.level={{ .Values.log.level }}
 - --log.format={{ .Values.log.format }}
+{{- if include "synthetic.scraped" . }}
+- --web.listen-address=:{{ .Values.port }}
+{{- if .Values.webConfig.existingSecret }}
+- --web.config.file=/etc/synthetic-web/web-config.yml
+{{- end }}
+{{- end }}
 {{- if include "synthetic.sharded" . }}
 {{- $name := include "synthetic.fullname" . }}
 - --shards={{ .Values.study.shards }}

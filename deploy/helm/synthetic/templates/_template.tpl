@@ -1,3 +1,30 @@
+{{/* The user's environment, and what a shard knows its number by. */}}
+{{- define "synthetic.env" -}}
+{{- with .Values.env }}
+{{- toYaml . }}
+{{ end }}
+{{- if and (eq (include "synthetic.kind" .) "StatefulSet") (gt (int .Values.shards) 1) -}}
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+{{- end -}}
+{{- end -}}
+
+{{/* The ports of a pod: for scraping, and where a sweep's shards meet. */}}
+{{- define "synthetic.ports" -}}
+{{- if include "synthetic.scraped" . -}}
+- name: http
+  containerPort: {{ .Values.port }}
+  protocol: TCP
+{{ end }}
+{{- if include "synthetic.sharded" . -}}
+- name: barrier
+  containerPort: {{ .Values.study.barrier.port }}
+  protocol: TCP
+{{- end -}}
+{{- end -}}
+
 {{/* The pod, whatever keeps it. */}}
 {{- define "synthetic.podTemplate" -}}
 {{- $job := eq (include "synthetic.kind" .) "Job" -}}
@@ -43,28 +70,23 @@ spec:
       imagePullPolicy: {{ .Values.image.pullPolicy }}
       args:
         {{- include "synthetic.args" . | nindent 8 }}
-      {{- with .Values.env }}
+      {{- with include "synthetic.env" . }}
       env:
-        {{- toYaml . | nindent 8 }}
+        {{- . | nindent 8 }}
       {{- end }}
       {{- with .Values.envFrom }}
       envFrom:
         {{- toYaml . | nindent 8 }}
       {{- end }}
-      {{- if not $job }}
+      {{- with include "synthetic.ports" . }}
       ports:
-        - name: http
-          containerPort: {{ .Values.port }}
-          protocol: TCP
+        {{- . | nindent 8 }}
+      {{- end }}
+      {{- if not $job }}
       livenessProbe:
         {{- include "synthetic.probe" (list . "/-/healthy" .Values.livenessProbe) | nindent 8 }}
       readinessProbe:
         {{- include "synthetic.probe" (list . "/-/ready" .Values.readinessProbe) | nindent 8 }}
-      {{- else if include "synthetic.sharded" . }}
-      ports:
-        - name: barrier
-          containerPort: {{ .Values.study.barrier.port }}
-          protocol: TCP
       {{- end }}
       resources:
         {{- toYaml .Values.resources | nindent 8 }}

@@ -8,6 +8,9 @@
 {{- else if gt $sources 1 -}}
 {{- fail "\n\nconfig, configFile, existingConfigMap and existingSecret exclude each other: set one of them.\n" -}}
 {{- else -}}
+{{- if and (gt (int .Values.shards) 1) (ne (int .Values.replicaCount) 1) -}}
+{{- fail (printf "\n\nEach of the %d shards is one pod: set replicaCount to 1. A pair of each is two releases.\n" (int .Values.shards)) -}}
+{{- end -}}
 {{- include "synthetic.validateConfig" . -}}
 {{- include "synthetic.validateState" . -}}
 {{- include "synthetic.validateWeb" . -}}
@@ -51,8 +54,8 @@
 {{- fail "\n\nstate.existingClaim is not mounted without state.enabled: set it to true.\n" -}}
 {{- end -}}
 {{- if $state.existingClaim -}}
-{{- if gt (int .Values.replicaCount) 1 -}}
-{{- fail "\n\nstate.existingClaim serves one pod, whose state it holds: set replicaCount to 1, or leave existingClaim out.\n" -}}
+{{- if gt (int (include "synthetic.pods" .)) 1 -}}
+{{- fail "\n\nstate.existingClaim serves one pod, whose state it holds: set replicaCount and shards to 1, or leave existingClaim out.\n" -}}
 {{- end -}}
 {{- if ne (default "" .Values.strategy.type) "Recreate" -}}
 {{- fail "\n\nstate.existingClaim serves one pod at a time, and a new pod would wait for the old one's disk: set\n  --set strategy.type=Recreate --set strategy.rollingUpdate=null\n" -}}

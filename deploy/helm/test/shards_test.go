@@ -1,0 +1,53 @@
+package chart
+
+import (
+	"slices"
+	"testing"
+
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+)
+
+// TestShardsKnowTheirNumbers: pods have numbers also without a claim, each is told its
+// own and how many there are, and their state lies somewhere.
+func TestShardsKnowTheirNumbers(t *testing.T) {
+	for values, claims := range map[string]int{"": 1, ",state.claim.enabled=false": 0, ",state.enabled=false": 0} {
+		set := into[apps.StatefulSet](t, one(t, render(t, "--values="+chartDir+"/ci/shards-values.yaml", "--set=log.level=info"+values), "StatefulSet")).Spec
+		pod := set.Template.Spec
+		container := pod.Containers[0]
+		if *set.Replicas != 3 || len(set.VolumeClaimTemplates) != claims || !slices.Contains(container.Args, "--shard=$(POD_NAME)/3") {
+			t.Errorf("%q: %d pods with %d claims and the arguments %q", values, *set.Replicas, len(set.VolumeClaimTemplates), container.Args)
+		}
+		if !slices.ContainsFunc(container.Env, func(e core.EnvVar) bool {
+			return e.Name == "POD_NAME" && e.ValueFrom != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.name"
+		}) || len(container.Env) != 2 {
+			t.Errorf("%q: the environment is %+v", values, container.Env)
+		}
+		if len(pod.TopologySpreadConstraints) != 1 {
+			t.Errorf("%q: not spread over the nodes: %+v", values, pod.TopologySpreadConstraints)
+		}
+		empty := slices.ContainsFunc(pod.Volumes, func(v core.Volume) bool { return v.Name == "state" })
+		if empty != (values == ",state.claim.enabled=false") {
+			t.Errorf("%q: the volumes are %+v", values, pod.Volumes)
+		}
+	}
+}
+
+// TestASweepIsScraped where a PodMonitor is asked for: its pods serve what it reads,
+// and the policy lets in who reads it.
+func TestASweepIsScraped(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=podMonitor.enabled=true")
+	container := podsOf(t, objects).Spec.Containers[0]
+	if !slices.Contains(container.Args, "--web.listen-address=:9877") || container.Ports[0].Name != "http" || container.Ports[0].ContainerPort != 9877 || container.Ports[1].Name != "barrier" {
+		t.Errorf("arguments %q, ports %+v", container.Args, container.Ports)
+	}
+	one(t, objects, "PodMonitor")
+	if container.LivenessProbe != nil {
+		t.Error("a sweep is probed, whose page serves /metrics alone")
+	}
+	ingress := into[networking.NetworkPolicy](t, one(t, objects, "NetworkPolicy")).Spec.Ingress
+	if len(ingress) != 2 || ingress[1].Ports[0].Port.StrVal != "http" {
+		t.Errorf("the policy lets in %+v", ingress)
+	}
+}
