@@ -31,6 +31,7 @@ func TestShardFlags(t *testing.T) {
 		{"no address", first, "shard 0 needs --barrier.listen"},
 		{"no URL", []string{"--shards=4", "--shard=2"}, "shard 2 needs --barrier"},
 		{"no URL at all", []string{"--shards=4", "--shard=2", "--barrier=first:9878"}, "want the URL of shard 0"},
+		{"a secret in it", []string{"--shards=4", "--shard=2", "--barrier=http://u:sekret@first:9878"}, "without user and query"},
 		{"open to all", append(first, "--barrier.listen=:0"), "give all shards a token"},
 		{"no port", append(first, "--barrier.listen=127.0.0.1:99999"), "--barrier.listen"},
 		{"no file", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file=nowhere"), "--barrier.token-file: "},
@@ -53,6 +54,9 @@ func TestShardFlags(t *testing.T) {
 			}
 			if code := run(t.Context(), args, &out, &err); code != exitUsage || !strings.Contains(err.String(), c.want) {
 				t.Errorf("exit code %d, %s; want %q", code, err.String(), c.want)
+			}
+			if strings.Contains(err.String(), "sekret") {
+				t.Errorf("a secret is said: %s", err.String())
 			}
 		})
 	}

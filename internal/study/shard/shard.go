@@ -41,6 +41,9 @@ const (
 	Silence = 10 * time.Second
 	// beat is how often it gives one.
 	beat = 250 * time.Millisecond
+	// whyEvery is how often it is told who is waited for, and patient how long that
+	// is nothing to tell of: shards do not start at one moment.
+	whyEvery, patient = time.Minute, 5 * time.Second
 	// mostBody bounds a request and its answer: blocks of counts, no turns.
 	mostBody = 16 << 20
 )
@@ -130,7 +133,7 @@ const (
 
 // Step is where all shards are to be.
 type Step struct {
-	// Number rises from step to step, also over a restart of shard 0.
+	// Number rises from step to step, and is another one after a restart of shard 0.
 	Number int64 `json:"number"`
 	Kind   Kind  `json:"kind"`
 	// Sweep tells one sweep from another of the same plan.
