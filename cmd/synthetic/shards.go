@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/load"
+	"synthetic/internal/sidecar/door"
 	"synthetic/internal/study/shard"
 	"synthetic/internal/study/sweep"
 )
@@ -164,12 +165,11 @@ func (f *shardFlags) serve(lead *shard.Lead, secret bool, logger *slog.Logger) (
 		return nil, usagef("--barrier.listen=%s: others than this machine can reach it; give all shards a token, --barrier.token-file or %s", f.listen, tokenEnv)
 	}
 	where := l.Addr().String()
-	if f.cert != "" {
+	connections := door.NewConnections()
+	server := door.NewServer(nil, connections, logger)
+	server.Handler = lead // which bounds bodies itself: counts are larger than what a door lets in
+	if l = connections.Of(l); f.cert != "" {
 		l = tls.NewListener(l, config)
-	}
-	server := &http.Server{
-		Handler: lead, ReadTimeout: shard.Silence, WriteTimeout: shard.Silence, IdleTimeout: time.Minute,
-		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})
 	go func() {

@@ -2,12 +2,20 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"synthetic/internal/study/shard"
 )
 
 // TestShardFlags: what cannot work is refused with exit code 2 and what to do, before
@@ -77,3 +85,49 @@ func TestShardAlone(t *testing.T) {
 		t.Errorf("exit code %d after %s: %s", code, time.Since(began), err.String())
 	}
 }
+
+// TestBarrierIsNotHeldUp: who opens connections and says nothing, or sends without the
+// token, keeps no shard from shard 0.
+func TestBarrierIsNotHeldUp(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := shardFlags{count: 2, listen: free.Addr().String()}
+	_ = free.Close()
+	lead := shard.NewLead(shard.Hello{Protocol: shard.Protocol, Count: 2}, "secret")
+	lead.Open("sweep")
+	stop, err := f.serve(lead, true, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for range 300 {
+		c, err := net.Dial("tcp", f.listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	resp, err := http.Post("http://"+f.listen+"/v1/shard", "application/json", io.LimitReader(endless{}, 1<<30))
+	if err == nil { // or it was cut off while it sent
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("without the token: %s", resp.Status)
+		}
+	}
+	client := shard.NewClient(shard.Hello{Protocol: shard.Protocol, Index: 1, Count: 2}, "http://"+f.listen, "secret", &http.Transport{DisableKeepAlives: true})
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { client.Run(ctx, func() string { return "it ended" }) })
+	if step, err := client.Next(ctx, 0, time.Minute); err != nil || step.Sweep != "sweep" {
+		t.Errorf("the shard is at %+v, %v", step, err)
+	}
+	end()
+	running.Wait()
+}
+
+// endless is a body without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return copy(p, "{{{{{{{{"), nil }
