@@ -101,6 +101,7 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{func(h *Hello) { h.Plan = "bb" }, "secret", "its plan has the sha256 bb…, shard 0's aa…"},
+		{func(h *Hello) { h.Workload = "bb" }, "secret", "it says something else by the same plan"},
 		{func(h *Hello) { h.Seed = 2 }, "secret", "its seed is 2, shard 0's 1"},
 		{func(h *Hello) { h.Count = 5 }, "secret", "it is one of --shards=5, shard 0 of --shards=4"},
 		{func(h *Hello) { h.Index = 0 }, "secret", "--shard=0: want 1 to 3"},
