@@ -17,7 +17,6 @@ import (
 
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sweep"
 	"synthetic/internal/turnlog"
 	"synthetic/tools/testkit/tlstest"
 )
@@ -169,7 +168,7 @@ func heldIn(t *testing.T, dirs ...string) (all []string) {
 	t.Helper()
 	var paths []string
 	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, sweep.TurnsFile))
+		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
 	}
 	log, err := turnlog.Open(paths, nil)
 	if err != nil {

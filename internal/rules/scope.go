@@ -48,7 +48,7 @@ func (s Scope) check() (scope, error) {
 		}
 	}
 	taken := []string{
-		labels.MetricName, metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, metrics.LabelSignal,
+		model.MetricNameLabel, metrics.LabelTarget, metrics.LabelWorkload, metrics.LabelSLO, metrics.LabelTurn, metrics.LabelReason, metrics.LabelSignal,
 		metrics.LabelPart, metrics.LabelURL, metrics.LabelTraceID, labelSLI, labelCause, "scope", labels.AlertName, "severity", "le",
 	}
 	for _, l := range slices.Concat(out.keep, s.Targets) {

@@ -46,7 +46,7 @@ func TestIncidentsShowAsOutcomes(t *testing.T) {
 		{"hang,workers=1", nil, "timeout_first_token"},
 		{"hang", func(o *simulate.Options) { o.Cluster.Frontend.Deadline = 10 * time.Second }, "http_5xx"},
 		{"worker_loss", nil, "http_5xx"},
-		{"slow_decode,factor=100", nil, "timeout_first_token"},
+		{"slow_decode,factor=150", nil, "timeout_first_token"},
 		{"slow_decode,factor=30", nil, "timeout_total"},
 		{"slow_decode,factor=30", func(o *simulate.Options) { o.Cluster.Frontend.Deadline = 15 * time.Second }, "error_event"},
 		{"slow_decode,factor=30", func(o *simulate.Options) { o.Cluster.Engine.MaxSeqs, o.Cluster.Frontend.MaxWaiting = 1, 1 }, "http_429"},
