@@ -18,6 +18,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/load"
+	"synthetic/internal/sidecar/door"
 	"synthetic/internal/study/shard"
 	"synthetic/internal/study/sweep"
 )
@@ -94,23 +95,25 @@ func (f *shardFlags) join(o *sweep.Options, logger *slog.Logger) (leave func(), 
 	}
 	if o.Part.Index == 0 {
 		o.Lead = shard.NewLead(o.Hello(), token)
+		o.Lead.Logger = logger
 		return f.serve(o.Lead, token != "", logger)
 	}
 	u, err := url.Parse(f.url)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usagef("--barrier=%s: want the URL of shard 0, for example http://sweep-0.sweep:9878", f.url)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" { // a secret is not said again
+		return nil, usagef("--barrier: want the URL of shard 0 without user and query, for example http://sweep-0.sweep:9878; the token is given by --barrier.token-file")
 	}
 	transport, err := f.transport()
 	if err != nil {
 		return nil, err
 	}
 	o.Follow = shard.NewClient(o.Hello(), f.url, token, transport)
+	o.Follow.Logger = logger
 	return transport.CloseIdleConnections, nil
 }
 
 func (f *shardFlags) token() (string, error) {
 	if f.tokenFile == "" {
-		return os.Getenv(tokenEnv), nil
+		return strings.TrimSpace(os.Getenv(tokenEnv)), nil
 	}
 	data, err := os.ReadFile(f.tokenFile)
 	token := strings.TrimSpace(string(data))
@@ -162,12 +165,11 @@ func (f *shardFlags) serve(lead *shard.Lead, secret bool, logger *slog.Logger) (
 		return nil, usagef("--barrier.listen=%s: others than this machine can reach it; give all shards a token, --barrier.token-file or %s", f.listen, tokenEnv)
 	}
 	where := l.Addr().String()
-	if f.cert != "" {
+	connections := door.NewConnections()
+	server := door.NewServer(nil, connections, logger)
+	server.Handler = lead // which bounds bodies itself: counts are larger than what a door lets in
+	if l = connections.Of(l); f.cert != "" {
 		l = tls.NewListener(l, config)
-	}
-	server := &http.Server{
-		Handler: lead, ReadTimeout: shard.Silence, WriteTimeout: shard.Silence, IdleTimeout: time.Minute,
-		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})
 	go func() {

@@ -2,12 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"synthetic/internal/study/shard"
 )
 
 // TestShardFlags: what cannot work is refused with exit code 2 and what to do, before
@@ -31,6 +38,7 @@ func TestShardFlags(t *testing.T) {
 		{"no address", first, "shard 0 needs --barrier.listen"},
 		{"no URL", []string{"--shards=4", "--shard=2"}, "shard 2 needs --barrier"},
 		{"no URL at all", []string{"--shards=4", "--shard=2", "--barrier=first:9878"}, "want the URL of shard 0"},
+		{"a secret in it", []string{"--shards=4", "--shard=2", "--barrier=http://u:sekret@first:9878"}, "without user and query"},
 		{"open to all", append(first, "--barrier.listen=:0"), "give all shards a token"},
 		{"no port", append(first, "--barrier.listen=127.0.0.1:99999"), "--barrier.listen"},
 		{"no file", append(first, "--barrier.listen=127.0.0.1:0", "--barrier.token-file=nowhere"), "--barrier.token-file: "},
@@ -54,6 +62,9 @@ func TestShardFlags(t *testing.T) {
 			if code := run(t.Context(), args, &out, &err); code != exitUsage || !strings.Contains(err.String(), c.want) {
 				t.Errorf("exit code %d, %s; want %q", code, err.String(), c.want)
 			}
+			if strings.Contains(err.String(), "sekret") {
+				t.Errorf("a secret is said: %s", err.String())
+			}
 		})
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
@@ -72,4 +83,37 @@ func TestShardAlone(t *testing.T) {
 	if code != exitFailure || !strings.Contains(err.String(), "shard 0 cannot be reached at http://127.0.0.1:9 for 1s") {
 		t.Errorf("exit code %d after %s: %s", code, time.Since(began), err.String())
 	}
+}
+
+// TestBarrierIsNotHeldUp: who opens connections and says nothing keeps no shard from shard 0.
+func TestBarrierIsNotHeldUp(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := shardFlags{count: 2, listen: free.Addr().String()}
+	_ = free.Close()
+	lead := shard.NewLead(shard.Hello{Protocol: shard.Protocol, Count: 2}, "secret")
+	lead.Open("sweep")
+	stop, err := f.serve(lead, true, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for range 300 {
+		c, err := net.Dial("tcp", f.listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	client := shard.NewClient(shard.Hello{Protocol: shard.Protocol, Index: 1, Count: 2}, "http://"+f.listen, "secret", &http.Transport{DisableKeepAlives: true})
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { client.Run(ctx, func() string { return "it ended" }) })
+	if step, err := client.Next(ctx, 0, time.Minute); err != nil || step.Sweep != "sweep" {
+		t.Errorf("the shard is at %+v, %v", step, err)
+	}
+	end()
+	running.Wait()
 }

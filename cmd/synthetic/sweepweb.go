@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/alecthomas/kingpin/v2"
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
+	"synthetic/internal/sidecar/door"
 	studylive "synthetic/internal/study/live"
 	"synthetic/internal/study/sweep"
 )
@@ -44,7 +44,9 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", x)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute}
+	connections := door.NewConnections()
+	ports.bound(connections.Of)
+	server := door.NewServer(mux, connections, logger)
 	logger.Info("Serving the figures of this sweep", "addresses", strings.Join(ports.addresses(), " "))
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -23,20 +23,22 @@ func cellOf(x runfile.Result) cell { return cell{x.Variant, x.Level, x.Repetitio
 // and says what kept that from being the load of its level.
 func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Result {
 	var all []runfile.Result
-	var why []string
+	var why, below []string
 	lost, complete := "", false
 	for _, p := range parts {
 		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
 		if i < 0 {
-			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume, and merge again", p.Run.Shard))
+			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume (without shard 0's file of it in levels/, if there is one), and merge again", p.Run.Shard))
 			continue
 		}
 		x := p.Run.Results[i]
 		switch text := p.Run.NotReached(x); {
 		case len(x.Lost) > 0: // as all say that were there
 			lost = text
-		case text != "":
+		case x.Unreached != "":
 			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
+		case text != "": // of its part, which proves nothing of the whole
+			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
 		complete = complete || x.State == runfile.Complete
 		x.Shift(p.offset())
@@ -58,6 +60,9 @@ func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Re
 	early := x.Verdict
 	for _, o := range all[1:] {
 		x.Merge(o)
+	}
+	if why == nil && whole.NotReached(x) != "" {
+		why = below // whose causes no sum tells
 	}
 	x.Unreached = strings.Join(why, "; ")
 	x.Verdict = conclude(whole, x, by, early)

@@ -3,6 +3,7 @@ package merge
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,8 @@ func difference(a, b Part) string {
 	switch {
 	case x.Plan.SHA256 != y.Plan.SHA256:
 		return fmt.Sprintf("their plans differ (sha256 %.12s…, %.12s…)", x.Plan.SHA256, y.Plan.SHA256)
+	case !slices.Equal(x.Workload.Parameters, y.Workload.Parameters):
+		return "their workloads differ: the files that the plan names were not the same"
 	case x.Seed != y.Seed:
 		return fmt.Sprintf("their seeds are %d and %d", x.Seed, y.Seed)
 	case x.Shard.Count != y.Shard.Count:

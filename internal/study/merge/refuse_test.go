@@ -3,6 +3,7 @@ package merge_test
 import (
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,9 +23,13 @@ func TestRefused(t *testing.T) {
 		change func(p []merge.Part) []merge.Part
 		want   string
 	}{
-		"a shard is missing":   {func(p []merge.Part) []merge.Part { return []merge.Part{p[2], p[0]} }, "shard 1 of 3 is missing"},
-		"two are missing":      {func(p []merge.Part) []merge.Part { return p[1:2] }, "shard 0 and 2 of 3 is missing"},
-		"one of another plan":  {func(p []merge.Part) []merge.Part { p[1].Run.Plan.SHA256 = "bb"; return p }, "shard-0 and shard-1 are not of one sweep: their plans differ (sha256 aa…, bb…)"},
+		"a shard is missing":  {func(p []merge.Part) []merge.Part { return []merge.Part{p[2], p[0]} }, "shard 1 of 3 is missing"},
+		"two are missing":     {func(p []merge.Part) []merge.Part { return p[1:2] }, "shard 0 and 2 of 3 is missing"},
+		"one of another plan": {func(p []merge.Part) []merge.Part { p[1].Run.Plan.SHA256 = "bb"; return p }, "shard-0 and shard-1 are not of one sweep: their plans differ (sha256 aa…, bb…)"},
+		"one of other files": {func(p []merge.Part) []merge.Part {
+			p[2].Run.Workload.Parameters = append(slices.Clone(p[2].Run.Workload.Parameters), runfile.Parameter{Name: "trace", Value: "other"})
+			return p
+		}, "their workloads differ"},
 		"one of another seed":  {func(p []merge.Part) []merge.Part { p[2].Run.Seed = 8; return p }, "their seeds are 7 and 8"},
 		"one of another count": {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Count = 4; return p }, "they are shard 0 of 3 and shard 2 of 4"},
 		"one of another sweep": {func(p []merge.Part) []merge.Part { p[2].Run.Shard.Sweep = "b"; return p }, "they are of two sweeps of one plan (, b)"},
@@ -104,6 +109,24 @@ func TestNotReached(t *testing.T) {
 				t.Errorf("the capacity says %s", c.Sentence("concurrency"))
 			}
 		})
+	}
+}
+
+// TestReachedTogether: a level is reached by what all carried, as shard 0 judged it,
+// though one of them lacked a little of its own part.
+func TestReachedTogether(t *testing.T) {
+	parts, logs := three()
+	for i := range parts[1].Run.Results[1].Snapshots {
+		*parts[1].Run.Results[1].Snapshots[i].ConversationsMean *= 0.9
+	}
+	if parts[1].Run.NotReached(parts[1].Run.Results[1]) == "" {
+		t.Fatal("the part itself is reached")
+	}
+	got, _ := joined(t, parts, logs, rand.New(rand.NewPCG(1, 1)))
+	for _, x := range got.Results {
+		if why := got.NotReached(x); why != "" || x.Verdict.Open() {
+			t.Errorf("level %g: not reached %q, verdict %+v", x.Level, why, x.Verdict)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,6 +16,8 @@ import (
 
 // Client is the side of a shard other than 0.
 type Client struct {
+	// Logger is told why shard 0 does not answer; it discards by default.
+	Logger     *slog.Logger
 	hello      Hello
 	url, token string
 	http       *http.Client
@@ -24,6 +27,7 @@ type Client struct {
 	step   Step
 	heard  time.Time // of shard 0, last
 	err    error     // of the last post; a RefusedError stays
+	warned time.Time // of that error, last
 	clock  bounds
 	// changed is closed and replaced with each answer, told asks for a post now.
 	changed chan struct{}
@@ -33,7 +37,7 @@ type Client struct {
 // NewClient returns the client of the barrier at a URL.
 func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client {
 	return &Client{
-		hello: h, url: strings.TrimSuffix(url, "/"), token: token,
+		Logger: slog.New(slog.DiscardHandler), hello: h, url: strings.TrimSuffix(url, "/"), token: token,
 		http:   &http.Client{Transport: transport, Timeout: Silence / 2},
 		status: Status{Hello: h, Done: true}, heard: time.Now(),
 		changed: make(chan struct{}), told: make(chan struct{}, 1),
@@ -76,8 +80,12 @@ func (c *Client) post(ctx context.Context, s Status) {
 	if errors.As(c.err, &refused) {
 		return // for good
 	}
-	if c.err = err; err == nil {
-		c.step, c.heard = step, time.Now()
+	if c.err = err; err != nil && ctx.Err() == nil && time.Since(c.warned) >= whyEvery {
+		c.warned = time.Now()
+		c.Logger.Warn("Shard 0 does not answer; it is asked again", "url", c.url, "err", err)
+	}
+	if err == nil {
+		c.step, c.heard, c.warned = step, time.Now(), time.Time{}
 		if c.status.Report == s.Report {
 			c.status.Report = nil // it is there
 		}
@@ -116,7 +124,7 @@ func (c *Client) call(ctx context.Context, method, path string, v, out any) erro
 	case err != nil:
 		return err
 	case resp.StatusCode == http.StatusConflict, resp.StatusCode == http.StatusUnauthorized:
-		return RefusedError(strings.TrimSpace(string(data)))
+		return RefusedError(fmt.Sprintf("%.500s", bytes.TrimSpace(data))) // who else listens there may say more
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: %s: %.200s", c.url+path, resp.Status, bytes.TrimSpace(data))
 	}
@@ -165,15 +173,15 @@ func (c *Client) now(patience time.Duration) (Step, error) {
 	return c.step, nil
 }
 
-// Next waits for a step after the one with that number, while shard 0 is there or
-// may come back within patience.
+// Next waits for another step than the one with that number, while shard 0 is there
+// or may come back within patience.
 func (c *Client) Next(ctx context.Context, after int64, patience time.Duration) (Step, error) {
 	for {
 		c.mu.Lock()
 		step, err := c.now(patience)
 		changed := c.changed
 		c.mu.Unlock()
-		if err != nil || step.Number > after {
+		if err != nil || step.Number != after {
 			return step, err
 		}
 		select {

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"net/http"
 	"time"
@@ -56,10 +57,16 @@ func (c *Client) Clock() (offset, within time.Duration) {
 	return (c.clock.low + c.clock.high) / 2, (c.clock.high - c.clock.low) / 2
 }
 
-// Here is when it is that time of shard 0's, on this clock.
-func (c *Client) Here(there time.Time) time.Time {
+// Here is when it is that time of shard 0's, on this clock: that of a step just
+// announced, which is near. One that is not tells of a clock that was set since it
+// was measured, by which nothing can begin or end together.
+func (c *Client) Here(there time.Time) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	return now.Add(there.Sub(now.Add(c.clock.last))) // with the monotonic clock of now
+	away := there.Sub(now.Add(c.clock.last))
+	if away.Abs() > Silence {
+		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))
+	}
+	return now.Add(away), nil // with the monotonic clock of now
 }

@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -14,8 +15,10 @@ import (
 // Lead is shard 0's side. Its methods are called by the sweep; ServeHTTP by an
 // http.Server.
 type Lead struct {
-	hello Hello
-	token string
+	// Logger is told who is waited for; it discards by default.
+	Logger *slog.Logger
+	hello  Hello
+	token  string
 
 	mu     sync.Mutex
 	step   Step
@@ -40,7 +43,7 @@ type other struct {
 // NewLead returns the barrier of shard 0, which lets in who knows the token; an
 // empty one lets everybody in. Until Open, shards are asked to come back.
 func NewLead(h Hello, token string) *Lead {
-	l := &Lead{hello: h, token: token, changed: make(chan struct{})}
+	l := &Lead{Logger: slog.New(slog.DiscardHandler), hello: h, token: token, changed: make(chan struct{})}
 	for range h.Count - 1 {
 		l.others = append(l.others, &other{former: map[string]bool{}})
 	}
@@ -51,7 +54,7 @@ func NewLead(h Hello, token string) *Lead {
 func (l *Lead) Open(sweep string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Higher than those of a shard 0 that was here before.
+	// None of a shard 0 that was here before.
 	l.step = Step{Number: time.Now().UnixMilli(), Kind: Wait, Sweep: sweep}
 }
 
@@ -70,6 +73,7 @@ func (l *Lead) Announce(s Step) {
 // as patience lasts. Losses are forgotten.
 func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 	began, absent := time.Now(), ""
+	tell := began.Add(patient)
 	ok := l.wait(ctx, patience, func() bool {
 		var names []string
 		for i, o := range l.others {
@@ -81,6 +85,10 @@ func (l *Lead) Gather(ctx context.Context, patience time.Duration) error {
 			}
 		}
 		absent = strings.Join(names, ", ")
+		if now := time.Now(); absent != "" && now.After(tell) {
+			tell = now.Add(whyEvery)
+			l.Logger.Warn("Waiting for other shards", "shards", absent, "at_most", patience)
+		}
 		return absent == ""
 	})
 	if !ok {

@@ -74,7 +74,7 @@ func (l *Lead) take(s Status) (step Step, refusal string) {
 	if o.lost == "" {
 		o.lost = s.Leaving
 	}
-	if s.Report != nil && s.Step > l.level { // none of an earlier level
+	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // none of another level
 		o.report = s.Report
 	}
 	close(l.changed)

@@ -41,6 +41,9 @@ const (
 	Silence = 10 * time.Second
 	// beat is how often it gives one.
 	beat = 250 * time.Millisecond
+	// whyEvery is how often it is told who is waited for, and patient how long that
+	// is nothing to tell of: shards do not start at one moment.
+	whyEvery, patient = time.Minute, 5 * time.Second
 	// mostBody bounds a request and its answer: blocks of counts, no turns.
 	mostBody = 16 << 20
 )
@@ -65,6 +68,8 @@ type Hello struct {
 	Index    int    `json:"index"`
 	Count    int    `json:"count"`
 	Plan     string `json:"plan_sha256"`
+	// Workload is what the plan makes of its files: they may differ where it does not.
+	Workload string `json:"workload_sha256"`
 	Seed     uint64 `json:"seed"`
 	// Mode is grid, or how is searched.
 	Mode string `json:"mode"`
@@ -83,6 +88,8 @@ func (h Hello) differs(of Hello) string {
 		return fmt.Sprintf("--shard=%d: want 1 to %d beside shard 0", h.Index, h.Count-1)
 	case h.Plan != of.Plan:
 		return fmt.Sprintf("its plan has the sha256 %.12s…, shard 0's %.12s…: give all the same file", h.Plan, of.Plan)
+	case h.Workload != of.Workload:
+		return "it says something else by the same plan: give all shards the same files of conversations, traces and texts, and the same synthetic"
 	case h.Seed != of.Seed:
 		return fmt.Sprintf("its seed is %d, shard 0's %d", h.Seed, of.Seed)
 	case h.Mode != of.Mode:
@@ -130,7 +137,7 @@ const (
 
 // Step is where all shards are to be.
 type Step struct {
-	// Number rises from step to step, also over a restart of shard 0.
+	// Number rises from step to step, and is another one after a restart of shard 0.
 	Number int64 `json:"number"`
 	Kind   Kind  `json:"kind"`
 	// Sweep tells one sweep from another of the same plan.

@@ -1,10 +1,12 @@
 package shard
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -99,6 +101,7 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{func(h *Hello) { h.Plan = "bb" }, "secret", "its plan has the sha256 bb…, shard 0's aa…"},
+		{func(h *Hello) { h.Workload = "bb" }, "secret", "it says something else by the same plan"},
 		{func(h *Hello) { h.Seed = 2 }, "secret", "its seed is 2, shard 0's 1"},
 		{func(h *Hello) { h.Count = 5 }, "secret", "it is one of --shards=5, shard 0 of --shards=4"},
 		{func(h *Hello) { h.Index = 0 }, "secret", "--shard=0: want 1 to 3"},
@@ -306,8 +309,13 @@ func TestClock(t *testing.T) {
 			if off := (offset - c.ahead).Abs(); off > within || within > (c.there+c.back)/2 {
 				t.Errorf("%+v: offset %s within %s", c, offset, within)
 			}
-			if here := client.Here(time.Now().Add(c.ahead + time.Hour)); (time.Until(here) - time.Hour).Abs() > within {
-				t.Errorf("%+v: an hour later is in %s here", c, time.Until(here))
+			if here, err := client.Here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
+				t.Errorf("%+v: a second later is in %s here, %v", c, time.Until(here), err)
+			}
+			for _, set := range []time.Duration{-time.Hour, time.Hour} { // of either clock
+				if _, err := client.Here(time.Now().Add(c.ahead + set)); err == nil {
+					t.Errorf("%+v: a load that begins in %s is waited for", c, set)
+				}
 			}
 			// A clock that has drifted meanwhile is within the bound over both.
 			c.ahead += 100 * time.Millisecond
@@ -363,4 +371,61 @@ func TestOverTCP(t *testing.T) {
 		t.Errorf("lost: %s", got)
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestWaitsAreTold: who waits says for what, at once or after a few seconds, and
+// then once a minute.
+func TestWaitsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 2)
+		var lead, client bytes.Buffer
+		s.lead.Logger = slog.New(slog.NewTextHandler(&lead, nil))
+		s.wires[0].cut.Store(true)
+		if err := s.lead.Gather(t.Context(), 150*time.Second); err == nil {
+			t.Error("a shard that never came is there")
+		}
+		if n := strings.Count(lead.String(), "shard 1 ("); n != 3 {
+			t.Errorf("shard 0 told of its wait %d times in 150 s:\n%s", n, lead.String())
+		}
+		w := wired(s.lead)
+		w.cut.Store(true)
+		lost := NewClient(hello(1, 2), "http://shard-0", "secret", w)
+		lost.Logger = slog.New(slog.NewTextHandler(&client, nil))
+		s.running.Go(func() { lost.Run(s.ctx, func() string { return "" }) })
+		if _, err := lost.Next(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrAway) {
+			t.Error(err)
+		}
+		s.end()
+		if n := strings.Count(client.String(), "connection refused"); n != 2 {
+			t.Errorf("the other told of its wait %d times in 90 s:\n%s", n, client.String())
+		}
+	})
+}
+
+// TestLeadOfAnEarlierTime: a shard 0 that comes back on a machine whose clock is
+// behind is followed all the same, and takes no counts of before for its own.
+func TestLeadOfAnEarlierTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 2)
+		defer s.end()
+		s.lead.Announce(Step{Kind: Prepare})
+		c := s.clients[0]
+		at, err := c.Next(s.ctx, 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := NewLead(hello(0, 2), "secret")
+		again.step = Step{Number: at.Number - 1000, Kind: Wait, Sweep: "sweep"}
+		again.Announce(Step{Kind: Prepare})
+		c.Tell(at.Number, false, &Report{Turns: 7})
+		var to http.Handler = again
+		s.wires[0].to.Store(&to)
+		next, err := c.Next(s.ctx, at.Number, time.Minute)
+		if err != nil || next.Number >= at.Number || next.Kind != Prepare {
+			t.Errorf("at %+v, %v", next, err)
+		}
+		if r := again.Reports()[1]; r != nil {
+			t.Errorf("the new shard 0 counts %+v", r)
+		}
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 
-	"synthetic/internal/probe"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/shard"
 )
@@ -53,59 +52,13 @@ func (s *sighting) add(index int, r *shard.Report) {
 	s.Turns, s.Failed, s.OutputTokens = s.Turns+r.Turns, s.Failed+r.Failed, s.OutputTokens+r.Output
 	s.InFlight, s.ended = s.InFlight+r.InFlight, s.ended+r.Ended
 	s.Early = max(s.Early, r.Early)
-	if t := r.Result.Throttled; t != nil && (s.result.Throttled == nil || *t > *s.result.Throttled) {
-		s.result.Throttled = t // the worst
-	}
 	if s.targetLost == "" && r.TargetLost != "" {
 		s.targetLost, s.ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
 	}
-	for i, snapshot := range r.Result.Snapshots {
-		if i == len(s.result.Snapshots) {
-			s.result.Snapshots = append(s.result.Snapshots, runfile.Snapshot{Started: snapshot.Started, Seconds: snapshot.Seconds})
-		}
-		addSnapshot(&s.result.Snapshots[i], snapshot)
+	o := counts(r.Result) // which stays as it was told
+	for i := range min(len(o.Snapshots), len(s.result.Snapshots)) {
+		own := s.result.Snapshots[i] // at the same time, whatever the clocks say
+		o.Snapshots[i].Started, o.Snapshots[i].Seconds = own.Started, own.Seconds
 	}
-	if r.Result.Tail != nil {
-		if s.result.Tail == nil {
-			s.result.Tail = &runfile.Block{}
-		}
-		addBlock(s.result.Tail, *r.Result.Tail)
-	}
-}
-
-func addSnapshot(to *runfile.Snapshot, s runfile.Snapshot) {
-	to.ConversationStarts += s.ConversationStarts
-	to.ConversationSkips += s.ConversationSkips
-	to.ConversationsDue += s.ConversationsDue
-	if s.ConversationsMean != nil {
-		sum := *s.ConversationsMean
-		if to.ConversationsMean != nil {
-			sum += *to.ConversationsMean
-		}
-		to.ConversationsMean = &sum
-	}
-	for i, b := range s.Blocks {
-		if i == len(to.Blocks) {
-			to.Blocks = append(to.Blocks, runfile.Block{Seconds: b.Seconds})
-		}
-		addBlock(&to.Blocks[i], b)
-	}
-}
-
-func addBlock(to *runfile.Block, b runfile.Block) {
-	to.TurnsStarted, to.Good, to.NotJudged = to.TurnsStarted+b.TurnsStarted, to.Good+b.Good, to.NotJudged+b.NotJudged
-	to.Tokens.Prompt, to.Tokens.Output = to.Tokens.Prompt+b.Tokens.Prompt, to.Tokens.Output+b.Tokens.Output
-	for outcome, n := range b.Outcomes {
-		if to.Outcomes == nil {
-			to.Outcomes = map[probe.Outcome]uint64{}
-		}
-		to.Outcomes[outcome] += n
-	}
-	for name, n := range b.SLOs {
-		if to.SLOs == nil {
-			to.SLOs = map[string]runfile.Judged{}
-		}
-		sum := to.SLOs[name]
-		to.SLOs[name] = runfile.Judged{Good: sum.Good + n.Good, Bad: sum.Bad + n.Bad, Failed: sum.Failed + n.Failed}
-	}
+	s.result.Merge(o)
 }

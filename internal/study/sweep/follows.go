@@ -63,7 +63,7 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 			t.Tell(came, true, nil)
 			return t.farewell()
 		}
-		if t.at.Number > came && (t.at.Kind == shard.Prepare || t.at.Kind == shard.Over) {
+		if t.at.Number != came && (t.at.Kind == shard.Prepare || t.at.Kind == shard.Over) {
 			continue // it came while the level was under way
 		}
 		s.phase(PhaseShards)
@@ -137,7 +137,11 @@ func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 		return time.Time{}, elsewhere("it was not ready when the level began")
 	}
 	t.Tell(t.at.Number, false, nil)
-	return t.Here(t.at.At), nil
+	at, err := t.Here(t.at.At)
+	if err != nil {
+		return at, elsewhere(err.Error())
+	}
+	return at, nil
 }
 
 // advance tells that this shard is done with the step, and waits for the next one.
@@ -167,7 +171,11 @@ func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *sightin
 	if t.at = now; now.Kind != shard.Halt {
 		return elsewhere("the other shards went on without it")
 	}
-	load.Pause(ctx, time.Until(t.Here(now.At)))
+	at, err := t.Here(now.At)
+	if err != nil {
+		return elsewhere(err.Error())
+	}
+	load.Pause(ctx, time.Until(at))
 	return &ending{state: runfile.EndedEarly}
 }
 

@@ -15,8 +15,9 @@ const (
 	// some beats of the shards.
 	headStart = time.Second
 	haltAhead = 2 * time.Second
-	// farewell is how long the others may take to hear of an end.
-	farewell = 5 * time.Second
+	// keeping is how long the others may take to put a level on disk, farewell to
+	// hear of an end.
+	keeping, farewell = time.Minute, 5 * time.Second
 )
 
 // leads is shard 0: it decides for all, by the sum of what they count.
@@ -87,7 +88,12 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	t.whole = seen.result
 	t.whole.State, t.whole.Why, t.whole.Verdict, t.whole.Lost = r.State, r.Why, r.Verdict, r.Lost
 	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
-	t.Await(ctx, farewell) // so that nobody misses it
+	t.Await(ctx, keeping)
+	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it had its part on disk
+		t.levels++
+		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.result))
+		t.whole.Lost, t.whole.Verdict = r.Lost, r.Verdict
+	}
 }
 
 // over tells the others how the sweep ended, and returns that: one that lost a shard

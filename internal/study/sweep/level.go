@@ -118,7 +118,6 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 		return err
 	}
 	defer done()
-	s.phase(PhaseWarmUp)
 	l.named.WarmUp = true
 	if err := s.team.prepare(ctx, l); err != nil {
 		return err
@@ -127,6 +126,7 @@ func (s *sweep) warmUpVariant(ctx context.Context, variant int) error {
 	if end != nil {
 		return nil // the other shards are elsewhere by now
 	}
+	s.phase(PhaseWarmUp)
 	hard, cut := context.WithDeadline(ctx, begin.Add(w))
 	defer cut()
 	loop := l.loop(0)
@@ -163,10 +163,11 @@ func (s *sweep) throttled() time.Duration {
 // throttledShare is the share of the time since the measurement began.
 func (l *level) throttledShare(now time.Time) *float64 {
 	end := l.sweep.throttled()
-	if l.throttled < 0 || end < 0 {
+	length := now.Sub(l.watcher.began)
+	if l.throttled < 0 || end < 0 || length <= 0 { // stopped before it began
 		return nil
 	}
-	share := (end - l.throttled).Seconds() / now.Sub(l.watcher.began).Seconds()
+	share := min((end-l.throttled).Seconds()/length.Seconds(), 1) // one group in another may count the same time
 	return &share
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -439,6 +440,42 @@ func TestShardsThatCannot(t *testing.T) {
 		var refused shard.RefusedError
 		if run != nil || !errors.As(err, &refused) {
 			t.Errorf("a shard of another plan: %v", err)
+		}
+	})
+}
+
+// TestShardThatKeepsNothing: a shard that cannot put its part of a level on disk, or
+// dies before it has, is lost for that level, though it had measured it: shard 0
+// repeats it with --resume.
+func TestShardThatKeepsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(steady()))()
+		f := set(t, 2, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
+		time.Sleep(50 * time.Second) // in the first level
+		turns, err := filepath.Glob(filepath.Join(f.dir, "shard-1", "levels", "*"+packed))
+		if err != nil || len(turns) != 1 {
+			t.Fatalf("%q, %v", turns, err)
+		}
+		inTheWay := strings.TrimSuffix(turns[0], packed) + ".json"
+		if err := os.Mkdir(inTheWay, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		<-f.done[1]
+		if f.errs[1] == nil {
+			t.Error("shard 1 kept a level in a directory's place")
+		}
+		if err := os.Remove(inTheWay); err != nil {
+			t.Fatal(err)
+		}
+		f.start(t, 1)
+		f.wait()
+		first, second := f.runs[0].Results[0], f.runs[0].Results[1]
+		if len(first.Lost) != 1 || first.Lost[0].Index != 1 || !first.Verdict.Open() || len(second.Lost) != 0 {
+			t.Errorf("shard 0 says %+v of the first level and %+v of the second", first.Lost, second.Lost)
+		}
+		if f.errs[0] == nil || !strings.Contains(f.errs[0].Error(), "--resume measures them again") {
+			t.Errorf("shard 0 ends with %v", f.errs[0])
 		}
 	})
 }

@@ -2,6 +2,8 @@ package sweep
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"synthetic/internal/study/runfile"
@@ -49,7 +51,8 @@ func (s *sweep) whole() *runfile.Run {
 func (o *Options) Hello() shard.Hello {
 	return shard.Hello{
 		Protocol: shard.Protocol, Index: o.Part.Index, Count: o.Part.Count,
-		Plan: o.Plan.Source.SHA256, Seed: o.Plan.Seed, Mode: o.mode(), Process: newID(),
+		Plan: o.Plan.Source.SHA256, Workload: fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Plan.workload()))),
+		Seed: o.Plan.Seed, Mode: o.mode(), Process: newID(),
 	}
 }
 
