@@ -17,7 +17,7 @@ import (
 
 // tally is what the program counted of a target.
 type tally struct {
-	Started, InFlight float64
+	Started, InFlight, Ended float64
 	// Unsent turns never reached the target, by their outcomes; Unclear ones were
 	// cut short by the program or by its own slowness, and may have.
 	Unsent, Unclear float64
@@ -27,6 +27,18 @@ type tally struct {
 
 // counts are those of all targets, by name.
 type counts map[string]tally
+
+// sum is that of all targets.
+func (c counts) sum() tally {
+	all := tally{Failed: map[string]float64{}}
+	for _, t := range c {
+		all.Started, all.InFlight, all.Ended = all.Started+t.Started, all.InFlight+t.InFlight, all.Ended+t.Ended
+		for reason, n := range t.Failed {
+			all.Failed[reason] += n
+		}
+	}
+	return all
+}
 
 // pageLimit bounds what is read of a page.
 const pageLimit = 64 << 20
@@ -90,6 +102,7 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 		}
 	}
 	each("synthetic_turns_started_total", func(t *tally, _ string, v float64) { t.Started += v })
+	each("synthetic_turns_total", func(t *tally, _ string, v float64) { t.Ended += v })
 	each("synthetic_turns_in_flight", func(t *tally, _ string, v float64) { t.InFlight += v })
 	each("synthetic_turns_canceled_total", func(t *tally, _ string, v float64) { t.Unclear += v })
 	ended := func(t *tally, reason string, v float64) {
