@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -38,6 +41,16 @@ func (c counts) sum() tally {
 		}
 	}
 	return all
+}
+
+// listOf names the outcomes that there were, and how often.
+func listOf(outcomes map[string]float64) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
+		if n := outcomes[name]; n > 0 {
+			out = append(out, fmt.Sprintf("%.0f %s", n, name))
+		}
+	}
+	return out
 }
 
 // pageLimit bounds what is read of a page.

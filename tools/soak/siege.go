@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,13 +54,7 @@ func (o outcome) words() string {
 	for _, n := range o.Failed {
 		ended["success"] -= n
 	}
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(ended)) {
-		if n := ended[name]; n > 0 {
-			out = append(out, fmt.Sprintf("%.0f %s", n, name))
-		}
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(listOf(ended), ", ")
 }
 
 // run holds the program against the attack.
