@@ -162,8 +162,8 @@ fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m)
 		done
 
 .PHONY: siege
-siege: build ## Attack the program in every way that tools/siege knows, 50 targets each; about eight minutes
-	$(GO) run ./tools/siege
+siege: build ## Attack the program in every way that tools/soak knows, 50 targets each; about eight minutes
+	$(GO) run ./tools/soak -siege
 
 .PHONY: soak
 soak: build ## Run the program against failing deployments for DURATION (default 20m, at least 2m); SEED=2 draws other faults

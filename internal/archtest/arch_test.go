@@ -128,7 +128,6 @@ func allowed() map[string][]string {
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
 		"tools/wirebench":        {"internal/probe", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"tools/peers":            {"internal/study/figures"},
-		"tools/siege":            nil,
 		"tools/soak":             {"internal/draw", "internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},
 	}

@@ -100,10 +100,7 @@ const rangePoints = 10_000
 // Advance implements Source.
 func (r *Remote) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	for r.from.Before(to) {
-		end := r.from.Add(rangePoints * r.step)
-		if end.After(to) {
-			end = to
-		}
+		end := earlier(r.from.Add(rangePoints*r.step), to)
 		for _, name := range slices.Sorted(maps.Keys(wanted)) {
 			span := promv1.Range{Start: r.from, End: end.Add(-time.Millisecond), Step: r.step}
 			v, _, _, err := r.api.QueryRange(ctx, name, span)

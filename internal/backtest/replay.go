@@ -84,10 +84,7 @@ func Run(ctx context.Context, src Source, sets []*RuleSet, from, to time.Time) (
 		}
 	}
 	for at := from; at.Before(to); {
-		end := at.Add(chunk)
-		if end.After(to) {
-			end = to
-		}
+		end := earlier(at.Add(chunk), to)
 		if err := src.Advance(ctx, r.store, end, wanted); err != nil {
 			return nil, err
 		}

@@ -1,10 +1,10 @@
 package backtest
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"synthetic/internal/probe"
@@ -24,9 +24,9 @@ type Turns struct {
 	scraped  time.Time
 	log      *turnlog.Merged
 	// next is the turn that starts next, nil after the last; running are those that
-	// have not ended.
+	// have not ended, in order of their ends.
 	next    *turnlog.Turn
-	running running
+	running []*probe.Result
 	// timeouts are those of each job.
 	timeouts map[probe.Key]workload.Timeouts
 }
@@ -94,7 +94,8 @@ func (t *Turns) play(to time.Time) error {
 	for {
 		switch {
 		case len(t.running) > 0 && !t.running[0].End.After(to) && (t.next == nil || !t.running[0].End.After(t.next.At)):
-			r := heap.Pop(&t.running).(*probe.Result)
+			r := t.running[0]
+			t.running = slices.Delete(t.running, 0, 1)
 			t.now = r.End
 			t.recorder.Observe(*r)
 		case t.next != nil && !t.next.At.After(to):
@@ -117,7 +118,8 @@ func (t *Turns) start() error {
 		}
 		t.now = r.Sent
 		t.recorder.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
-		heap.Push(&t.running, &r)
+		at, _ := slices.BinarySearchFunc(t.running, r.End, func(o *probe.Result, end time.Time) int { return o.End.Compare(end) })
+		t.running = slices.Insert(t.running, at, &r)
 	}
 	return t.read()
 }
@@ -142,20 +144,6 @@ func waited(r *probe.Result, t workload.Timeouts) time.Duration {
 		return max(0, t.Total-r.Duration())
 	}
 	return 0
-}
-
-// running are turns by their end.
-type running []*probe.Result
-
-func (r running) Len() int           { return len(r) }
-func (r running) Less(i, j int) bool { return r[i].End.Before(r[j].End) }
-func (r running) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *running) Push(x any)        { *r = append(*r, x.(*probe.Result)) }
-func (r *running) Pop() any {
-	old := *r
-	last := old[len(old)-1]
-	*r = old[:len(old)-1]
-	return last
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -145,14 +145,3 @@ func (d *Deployment) count(change func(*Stats)) {
 	defer d.counting.Unlock()
 	change(&d.counts)
 }
-
-// traceID returns the trace id of a traceparent header. One that is missing or
-// invalid is to be ignored, as W3C Trace Context wants it.
-func traceID(traceparent string) (string, bool) {
-	parts := strings.Split(traceparent, "-")
-	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 {
-		return "", false
-	}
-	id := parts[1]
-	return id, strings.Trim(id, "0123456789abcdef") == "" && strings.Trim(id, "0") != ""
-}

@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
 	"synthetic/internal/simulate/cluster"
 )
 
@@ -51,10 +54,11 @@ var errCut = errors.New("simulated cut in mid-stream")
 func (d *Deployment) complete(a api) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		t := &turn{api: a, arrived: time.Now()}
+		caller := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header)))
 		d.count(func(s *Stats) {
 			s.Requests++
-			if id, ok := traceID(r.Header.Get("Traceparent")); ok {
-				s.TraceID = id
+			if caller.HasTraceID() {
+				s.TraceID = caller.TraceID().String()
 			}
 		})
 		t.options, t.driver = d.serving()

@@ -2,7 +2,6 @@ package turnlog
 
 import (
 	"cmp"
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
@@ -135,7 +134,7 @@ func (o *opened) close() {
 // Merged reads the turns of a log in order of when they were sent.
 type Merged struct {
 	waiting []part
-	open    readers
+	open    []*opened
 	// last is the file whose turn was given last.
 	last *opened
 }
@@ -149,7 +148,7 @@ func (m *Merged) Next() (*Turn, error) {
 	if err := m.advance(); err != nil {
 		return nil, err
 	}
-	for len(m.waiting) > 0 && (len(m.open) == 0 || !m.open[0].turn.At.Before(m.waiting[0].first)) {
+	for len(m.waiting) > 0 && (len(m.open) == 0 || !m.earliest().turn.At.Before(m.waiting[0].first)) {
 		o, err := m.waiting[0].open()
 		if errors.Is(err, io.EOF) { // it had turns when it was opened first
 			err = fmt.Errorf("%s: it became empty while it was read: %w", m.waiting[0].name, io.ErrUnexpectedEOF)
@@ -158,32 +157,33 @@ func (m *Merged) Next() (*Turn, error) {
 			return nil, err
 		}
 		m.waiting = m.waiting[1:]
-		heap.Push(&m.open, o)
+		m.open = append(m.open, o)
 	}
 	if len(m.open) == 0 {
 		return nil, io.EOF
 	}
-	m.last = m.open[0]
+	m.last = m.earliest()
 	return m.last.turn, nil
 }
 
+// earliest is the open file whose next turn was sent first.
+func (m *Merged) earliest() *opened {
+	return slices.MinFunc(m.open, func(a, b *opened) int { return a.turn.At.Compare(b.turn.At) })
+}
+
 // advance goes past the turn that was given last.
-func (m *Merged) advance() error {
+func (m *Merged) advance() (err error) {
 	if m.last == nil {
 		return nil
 	}
-	var err error
-	m.last.turn, err = m.last.reader.Next()
+	given := m.last
 	m.last = nil
-	switch {
-	case errors.Is(err, io.EOF):
-		heap.Pop(&m.open).(*opened).close()
-	case err != nil:
-		return err
-	default:
-		heap.Fix(&m.open, 0)
+	if given.turn, err = given.reader.Next(); errors.Is(err, io.EOF) {
+		given.close()
+		m.open = slices.DeleteFunc(m.open, func(o *opened) bool { return o == given })
+		return nil
 	}
-	return nil
+	return err
 }
 
 // Close closes the files.
@@ -192,18 +192,4 @@ func (m *Merged) Close() {
 		o.close()
 	}
 	m.open, m.waiting, m.last = nil, nil, nil
-}
-
-// readers are files by their next turn.
-type readers []*opened
-
-func (r readers) Len() int           { return len(r) }
-func (r readers) Less(i, j int) bool { return r[i].turn.At.Before(r[j].turn.At) }
-func (r readers) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *readers) Push(x any)        { *r = append(*r, x.(*opened)) }
-func (r *readers) Pop() any {
-	old := *r
-	last := old[len(old)-1]
-	*r = old[:len(old)-1]
-	return last
 }

@@ -65,7 +65,7 @@ func promised(r backtest.Report) string {
 		held, all := 0, 0
 		var missed []string
 		for _, name := range r.Models() {
-			v, text, ok := one.value(of(r, name, ours))
+			v, text, ok := one.value(of(r, name))
 			if !one.worlds(name) || !ok {
 				continue
 			}

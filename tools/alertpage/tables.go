@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"synthetic/internal/backtest"
+	"synthetic/tools/splice"
 )
 
 // ours is the name of the generated rules among the scores.
@@ -13,12 +14,7 @@ const ours = "synthetic"
 
 // table writes a Markdown table.
 func table(head []string, rows [][]string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| %s |\n%s|\n", strings.Join(head, " | "), strings.Repeat("|---", len(head)))
-	for _, row := range rows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
-	}
-	return b.String()
+	return splice.Table("---", slices.Insert(rows, 0, head)...)
 }
 
 // shown are the faults that have a column, by what the column is called.
@@ -48,12 +44,11 @@ func cells(s backtest.Score) []string {
 }
 
 func cell(s backtest.Score, fault string) string {
-	_, _, there := recall(fault)(s)
-	if !there {
+	share, _, there := recall(fault)(s)
+	switch {
+	case !there:
 		return ""
-	}
-	share, _, _ := recall(fault)(s)
-	if share == 0 {
+	case share == 0:
 		return "–"
 	}
 	_, took, _ := median(fault)(s)
@@ -72,7 +67,7 @@ func worlds(r backtest.Report) string {
 	worst := ""
 	highest := -1.0
 	for _, name := range r.Models() {
-		s := of(r, name, ours)
+		s := of(r, name)
 		if v := s.ForNothing.Per30Days; v != nil && *v > highest {
 			worst, highest = fmt.Sprintf("%s, with %s", name, rate(s)), *v
 		}
@@ -128,7 +123,7 @@ func forecasts(r backtest.Report) string {
 	for _, name := range r.Models() {
 		row, any := []string{name}, false
 		for _, fault := range names {
-			f, _ := faultOf(of(r, name, ours), fault)
+			f, _ := faultOf(of(r, name), fault)
 			if f.Forecast == nil {
 				row = append(row, "")
 				continue
@@ -157,7 +152,7 @@ func comparison(r backtest.Report) string {
 
 // fleet is what a pager of many targets says.
 func fleet(r backtest.Report) string {
-	s := of(r, r.Models()[0], ours)
+	s := of(r, r.Models()[0])
 	var rows [][]string
 	for _, f := range s.Faults {
 		rows = append(rows, []string{f.Fault, fmt.Sprint(f.Incidents), number(&f.RecallEither, "%.2f"), number(minutes(f.MedianToEither), "%.1f"), number(f.PagesPerIncident, "%.2f")})
@@ -170,7 +165,7 @@ func fleet(r backtest.Report) string {
 func restarts(r backtest.Report) string {
 	var rows [][]string
 	for _, name := range r.Models() {
-		s := of(r, name, ours)
+		s := of(r, name)
 		found, incidents := 0, 0
 		for _, f := range s.Faults {
 			found, incidents = found+f.FoundEither, incidents+f.Incidents
@@ -180,10 +175,10 @@ func restarts(r backtest.Report) string {
 	return settings(r) + "\n" + table(append([]string{"World", "Faults found", "For nothing in 30 days [95 %]"}, faultNames()...), rows)
 }
 
-// of is the score of a whole rule set on a world.
-func of(r backtest.Report, model, rules string) backtest.Score {
+// of is the score of the generated rules, all of them, on a world.
+func of(r backtest.Report, model string) backtest.Score {
 	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {
-		return s.Model == model && s.Rules == rules && s.Alert == "" && s.Target == ""
+		return s.Model == model && s.Rules == ours && s.Alert == "" && s.Target == ""
 	})
 	if i < 0 {
 		return backtest.Score{}

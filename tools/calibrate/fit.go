@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"synthetic/internal/simulate/cluster"
 )
@@ -181,18 +182,10 @@ func (f *search) misfit(x []float64) float64 {
 
 // both calls do for 0 to n-1, two at a time.
 func both(n int, do func(int)) {
-	next := make(chan int)
-	var wait sync.WaitGroup
-	for range 2 {
-		wait.Go(func() {
-			for i := range next {
-				do(i)
-			}
-		})
-	}
+	var two errgroup.Group
+	two.SetLimit(2)
 	for i := range n {
-		next <- i
+		two.Go(func() error { do(i); return nil })
 	}
-	close(next)
-	wait.Wait()
+	_ = two.Wait() // none fails
 }

@@ -4,22 +4,15 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"synthetic/tools/splice"
 )
 
 // table is a Markdown table: its rows, the first of them the head.
 type table [][]string
 
 // String renders it.
-func (t table) String() string {
-	var b strings.Builder
-	for i, row := range t {
-		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString("|" + strings.Repeat("---:|", len(row)) + "\n")
-		}
-	}
-	return b.String()
-}
+func (t table) String() string { return splice.Table("---:", t...) }
 
 // number renders a figure; NaN is unknown.
 func number(v float64, digits int) string {

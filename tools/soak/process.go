@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -47,13 +48,25 @@ type program struct {
 	logged int
 }
 
+// newProgram returns one that will listen on a free port of loopback, keeps its
+// files in a directory and its log in a file.
+func newProgram(binary, dir, log string, secret *keyring) (*program, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	_ = l.Close() // the program takes the port over
+	to, err := os.Create(log)
+	return &program{binary: binary, dir: dir, address: l.Addr().String(), log: to, secret: secret}, err
+}
+
 // logLimit bounds what is kept of the log; it is read to its end all the same.
 const logLimit = 64 << 20
 
 func (p *program) start(before []int) error {
 	cmd := exec.Command(p.binary, "run", "--config.file="+p.config(), "--state.file="+filepath.Join(p.dir, "disk", "state.json"),
 		"--web.listen-address="+p.address, "--web.enable-lifecycle", "--shutdown.timeout=12s")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // an interrupt is for us
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		return err

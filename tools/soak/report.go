@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -112,22 +111,12 @@ func (r *report) outages() (n int) {
 
 // Outcomes are how the turns of the lives that ended in good order ended.
 func (r *report) Outcomes() string {
-	all, started := map[string]float64{}, 0.0
-	for _, l := range r.s.program.lives {
-		for _, t := range l.final {
-			started += t.Started
-			for reason, n := range t.Failed {
-				all[reason] += n
-			}
-		}
+	all := counts{}
+	for i, l := range r.s.program.lives {
+		all[fmt.Sprint(i)] = l.final.sum()
 	}
-	out := []string{fmt.Sprintf("%.0f turns", started)}
-	for _, reason := range slices.Sorted(maps.Keys(all)) {
-		if all[reason] > 0 {
-			out = append(out, fmt.Sprintf("%.0f %s", all[reason], reason))
-		}
-	}
-	return strings.Join(out, ", ")
+	sum := all.sum()
+	return strings.Join(append([]string{fmt.Sprintf("%.0f turns", sum.Started)}, listOf(sum.Failed)...), ", ")
 }
 
 // Row is one line of the table of parts.

@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
@@ -17,7 +20,7 @@ import (
 
 // tally is what the program counted of a target.
 type tally struct {
-	Started, InFlight float64
+	Started, InFlight, Ended float64
 	// Unsent turns never reached the target, by their outcomes; Unclear ones were
 	// cut short by the program or by its own slowness, and may have.
 	Unsent, Unclear float64
@@ -27,6 +30,28 @@ type tally struct {
 
 // counts are those of all targets, by name.
 type counts map[string]tally
+
+// sum is that of all targets.
+func (c counts) sum() tally {
+	all := tally{Failed: map[string]float64{}}
+	for _, t := range c {
+		all.Started, all.InFlight, all.Ended = all.Started+t.Started, all.InFlight+t.InFlight, all.Ended+t.Ended
+		for reason, n := range t.Failed {
+			all.Failed[reason] += n
+		}
+	}
+	return all
+}
+
+// listOf names the outcomes that there were, and how often.
+func listOf(outcomes map[string]float64) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
+		if n := outcomes[name]; n > 0 {
+			out = append(out, fmt.Sprintf("%.0f %s", n, name))
+		}
+	}
+	return out
+}
 
 // pageLimit bounds what is read of a page.
 const pageLimit = 64 << 20
@@ -90,6 +115,7 @@ func countsOf(families map[string]*dto.MetricFamily) counts {
 		}
 	}
 	each("synthetic_turns_started_total", func(t *tally, _ string, v float64) { t.Started += v })
+	each("synthetic_turns_total", func(t *tally, _ string, v float64) { t.Ended += v })
 	each("synthetic_turns_in_flight", func(t *tally, _ string, v float64) { t.InFlight += v })
 	each("synthetic_turns_canceled_total", func(t *tally, _ string, v float64) { t.Unclear += v })
 	ended := func(t *tally, reason string, v float64) {

@@ -89,22 +89,14 @@ func (s *soak) openFleet() error {
 	return nil
 }
 
-func (s *soak) openProgram() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	address := l.Addr().String()
-	_ = l.Close() // the program takes the port over
+func (s *soak) openProgram() (err error) {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return fmt.Errorf("making the directory of the report: %w", err)
 	}
-	log, err := os.Create(filepath.Join(s.out, "program.log"))
-	if err != nil {
+	if s.program, err = newProgram(s.binary, s.dir, filepath.Join(s.out, "program.log"), s.keys); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, func() { _ = log.Close() })
-	s.program = &program{binary: s.binary, dir: s.dir, address: address, log: log, secret: s.keys}
+	s.closers = append(s.closers, func() { _ = s.program.log.Close() })
 	return nil
 }
 

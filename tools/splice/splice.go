@@ -43,3 +43,16 @@ func File(name, tool string, parts []Part) error {
 	}
 	return nil
 }
+
+// Table is a Markdown table: its rows, the first of them the head, above a line
+// that aligns every column so: "---" or "---:".
+func Table(align string, rows ...[]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|"+align, len(row)) + "|\n")
+		}
+	}
+	return b.String()
+}

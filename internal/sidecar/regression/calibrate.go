@@ -140,7 +140,7 @@ type replayer struct {
 
 func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
 	if b := minute / blockMinutes; b != r.block {
-		r.close(upTo)
+		r.close()
 		r.block = b
 	}
 	for i, w := range table {
@@ -160,7 +160,7 @@ func (r *replayer) take(minute int64, table *[spans]span, upTo int) {
 }
 
 // close ends a block.
-func (r *replayer) close(upTo int) {
+func (r *replayer) close() {
 	if r.block == 0 {
 		return
 	}
@@ -224,8 +224,8 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 		upright.take(m.minute, &table, burstMinutes)
 		share.take(m.minute, &upright.levels, m.turns, m.tail)
 	}
-	mirror.close(scanned)
-	upright.close(burstMinutes)
+	mirror.close()
+	upright.close()
 	if len(mirror.all[0]) < leastBlocks {
 		return calibration{}
 	}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-// Command siege needs Linux.
-package main
-
-import "log"
-
-func main() { log.Fatal("siege reads /proc: it runs on Linux alone") }

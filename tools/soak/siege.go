@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// siege runs those attacks whose names have a part, one after the other, and
+// prints what each cost. failed says that one took more memory than a process may,
+// or that a turn is not accounted for.
+func siege(ctx context.Context, o options) (failed bool, err error) {
+	fmt.Printf("%d targets, %v each\n\n| attack | largest RSS, MB | CPU, s | turns | of them by outcome | unaccounted |\n|---|---|---|---|---|---|\n", o.targets, o.each)
+	for _, a := range attacks() {
+		if !strings.Contains(a.name, o.only) || ctx.Err() != nil {
+			continue
+		}
+		seen, err := a.run(ctx, o)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", a.name, err)
+		}
+		fmt.Printf("| %s | %.0f | %.1f | %.0f | %s | %.0f |\n", a.name, seen.rss/megabyte, seen.cpu.Seconds(), seen.Started, seen.words(), seen.unaccounted())
+		failed = failed || seen.rss > mostRSS || seen.unaccounted() != 0
+	}
+	return failed, nil
+}
+
+// outcome is what an attack did: the turns of all targets, how many of them these
+// received, and the most memory that was resident, in bytes.
+type outcome struct {
+	tally
+	received, rss float64
+	cpu           time.Duration
+}
+
+// unaccounted is how many turns the program started and the targets did not get,
+// or the other way round.
+func (o outcome) unaccounted() float64 { return o.Started - o.Failed["not_sent"] - o.received }
+
+// words are the outcomes that there were.
+func (o outcome) words() string {
+	ended := maps.Clone(o.Failed)
+	ended["success"] = o.Ended
+	for _, n := range o.Failed {
+		ended["success"] -= n
+	}
+	return strings.Join(listOf(ended), ", ")
+}
+
+// run holds the program against the attack.
+func (a attack) run(ctx context.Context, o options) (seen outcome, err error) {
+	dir, err := os.MkdirTemp("", "siege-")
+	if err != nil {
+		return seen, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a leftover there harms nobody
+	w, err := a.world(dir, o)
+	if err != nil {
+		return seen, err
+	}
+	defer w.program.log.Close()
+	if err := w.program.start(nil); err != nil {
+		return seen, err
+	}
+	l := w.program.life()
+	defer func() { // what it logged goes with the directory
+		if err != nil {
+			log, _ := os.ReadFile(w.program.log.Name())
+			err = fmt.Errorf("%w\n%s", err, log)
+		}
+		err = errors.Join(err, w.program.leave(syscall.SIGKILL))
+		if l.cmd.ProcessState != nil {
+			seen.cpu = l.cmd.ProcessState.UserTime() + l.cmd.ProcessState.SystemTime()
+		}
+	}()
+	if err := w.program.awaitReady(ctx); err != nil {
+		return seen, err
+	}
+	var scrapers sync.WaitGroup
+	crowded, leave := context.WithTimeout(ctx, o.each)
+	for range a.scrapers {
+		scrapers.Go(func() { a.scrape(crowded, w.program.address) })
+	}
+	<-crowded.Done()
+	leave()
+	scrapers.Wait()
+	// No new conversation begins: so few could not be judged by an objective.
+	if err := errors.Join(w.configure(0.0001, "slos: []\n"), w.program.signal(syscall.SIGHUP)); err != nil {
+		return seen, err
+	}
+	return w.settle(l)
+}
+
+// world is an attack with its targets and the program.
+type world struct {
+	attack
+	program   *program
+	upstreams []*upstream
+	targets   string // of the configuration
+	followups string
+}
+
+func (a attack) world(dir string, o options) (*world, error) {
+	w := &world{attack: a, followups: "{tokens: 30}"}
+	for i := range o.targets {
+		u := &upstream{attack: a, hostile: i%4 != 0}
+		address, err := serve(u)
+		if err != nil {
+			return nil, err
+		}
+		w.upstreams = append(w.upstreams, u)
+		w.targets += fmt.Sprintf("  - {name: t%02d, model: m, base_url: \"http://%s/v1\"", i, address)
+		if a.page > 0 {
+			w.targets += ", server_metrics: {interval: 5s}"
+		}
+		w.targets += "}\n"
+	}
+	if a.reply > 0 {
+		address, err := serve(http.HandlerFunc(a.user))
+		if err != nil {
+			return nil, err
+		}
+		w.followups = fmt.Sprintf("{user: {base_url: \"http://%s/v1\"}}", address)
+	}
+	var err error
+	if w.program, err = newProgram(o.binary, dir, filepath.Join(dir, "program.log"), &keyring{}); err != nil {
+		return nil, err
+	}
+	return w, errors.Join(os.Mkdir(filepath.Join(dir, "disk"), 0o700), w.configure(0.5, ""))
+}
+
+// configure has every target probed by so many conversations a second; more are
+// further lines.
+func (w *world) configure(rate float64, more string) error {
+	return os.WriteFile(w.program.config(), fmt.Appendf(nil, `targets:
+%sworkloads:
+  - {name: chat, turns: {min: 3, max: 5}, prompt_tokens: 500, followups: %s, think_time: {min: 0s, max: 1s}, timeouts: {first_token: 10s, stall: 5s, total: 20s}}
+traffic:
+  - {targets: "*", workload: chat, arrival: {process: poisson, rate: %v}}
+alerting: {}
+%s`, w.targets, w.followups, rate, more), 0o600)
+}
+
+// settle waits for the last turn, and for a page that is newer than it.
+func (w *world) settle(l *life) (outcome, error) {
+	before := 0.0
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(1500 * time.Millisecond) {
+		c, err := w.program.counts()
+		seen := outcome{tally: c.sum(), received: w.received()}
+		quiet := err == nil && seen.InFlight == 0 && seen.received == before
+		if before = seen.received; !quiet {
+			continue
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", l.cmd.Process.Pid))
+		seen.rss = 1024 * field(status, "VmHWM:")
+		return seen, err
+	}
+	return outcome{}, errors.New("turns are in flight a minute after the last conversation began")
+}
+
+func (w *world) received() (all float64) {
+	for _, u := range w.upstreams {
+		all += float64(u.received.Load())
+	}
+	return all
+}
