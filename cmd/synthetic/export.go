@@ -54,12 +54,21 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 	if f.file == "" {
 		return export.Write(e.stdout, export.Format(f.format), next)
 	}
-	to, err := os.Create(f.file)
+	return f.write(next)
+}
+
+// write makes the file, and leaves none that is half of it.
+func (f *exportFlags) write(next export.Next) error {
+	if info, err := os.Stat(f.file); err == nil && !info.Mode().IsRegular() {
+		return usagef("--output.file=%s is not a file: leave it out to write to standard output", f.file)
+	}
+	to, err := os.CreateTemp(filepath.Dir(f.file), filepath.Base(f.file)+".*.tmp")
 	if err != nil {
 		return usagef("--output.file: %w", err)
 	}
-	if err := errors.Join(export.Write(to, export.Format(f.format), next), to.Close()); err != nil {
+	defer os.Remove(to.Name()) // which fails once it has its name
+	if err := errors.Join(export.Write(to, export.Format(f.format), next), to.Chmod(0o644), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}
-	return nil
+	return os.Rename(to.Name(), f.file)
 }

@@ -126,9 +126,18 @@ func TestSweepInOneLine(t *testing.T) {
 	if <-export.done; export.code != exitOK {
 		t.Fatalf("report export: exit code %d: %s", export.code, export.err)
 	}
-	noLog := start(t, "report", "export", kept)
+	before, err := os.ReadFile(exported)
+	noLog := start(t, "report", "export", kept, "--output.file="+exported)
 	if <-noLog.done; noLog.code != exitUsage || !strings.Contains(noLog.err.String(), "plan.yml, line 1: it is not one JSON object") {
 		t.Errorf("report export of a plan: exit code %d: %s", noLog.code, noLog.err)
+	}
+	after, readErr := os.ReadFile(exported)
+	if left, _ := filepath.Glob(exported + "*"); err != nil || readErr != nil || !bytes.Equal(before, after) || len(left) != 1 {
+		t.Errorf("an export that failed left %q (%v, %v), of %d bytes for %d", left, err, readErr, len(after), len(before))
+	}
+	special := start(t, "report", "export", dir, "--output.file="+os.DevNull)
+	if <-special.done; special.code != exitUsage || !strings.Contains(special.err.String(), "is not a file: leave it out") {
+		t.Errorf("report export to a device: exit code %d: %s", special.code, special.err)
 	}
 	compare := start(t, "report", "compare", dir, "theirs="+exported)
 	if <-compare.done; compare.code != exitOK || !strings.Contains(compare.out.String(), "theirs TTFT p50") {
