@@ -18,8 +18,11 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
 	// Labels of targets. What will be discovered may have a service.
 	own := map[string]bool{}
-	if len(cfg.Discovery) > 0 {
+	for _, g := range cfg.Discovery {
 		own["service"] = true
+		for _, l := range g.LabelNames() {
+			own[l] = true
+		}
 	}
 	for _, j := range cfg.Jobs {
 		if j.Target.Service != "" {

@@ -6,6 +6,8 @@ package kubernetes
 import (
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -53,6 +55,9 @@ type Join struct {
 
 // Name implements discovery.Config.
 func (*Config) Name() string { return "kubernetes" }
+
+// LabelNames are the labels that targets are given.
+func (c *Config) LabelNames() []string { return slices.Collect(maps.Keys(c.Labels)) }
 
 // NewDiscovererMetrics implements discovery.Config: there are none.
 func (*Config) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
