@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"synthetic/internal/config"
 )
 
 // mount lays files out as Kubernetes does: each a link through ..data, which a
@@ -83,11 +85,12 @@ func TestAChangedFileIsLoaded(t *testing.T) {
 			if step.files != nil {
 				m.write(t, step.files)
 			}
-			before := s.base
+			before := inForce(s)
 			time.Sleep(20 * time.Second)
 			synctest.Wait()
-			if loaded := s.base != before; loaded != step.loads || len(s.base.Targets) != step.targets {
-				t.Errorf("%s: loaded = %v with %d targets, want %v with %d", step.what, loaded, len(s.base.Targets), step.loads, step.targets)
+			after := inForce(s)
+			if loaded := after != before; loaded != step.loads || len(after.Targets) != step.targets {
+				t.Errorf("%s: loaded = %v with %d targets, want %v with %d", step.what, loaded, len(after.Targets), step.loads, step.targets)
 			}
 		}
 		cancel()
@@ -119,4 +122,11 @@ func TestAPipeIsRead(t *testing.T) {
 	if s.changed() {
 		t.Error("a pipe that was read has changed")
 	}
+}
+
+// inForce is the configuration that was taken over last.
+func inForce(s *Sidecar) *config.Config {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	return s.base
 }

@@ -56,12 +56,13 @@ func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	e := newExposition(r.options.Now(), catalog, v.mode)
 	r.mu.RLock()
-	jobs := r.sortedJobs()
+	jobs, of := r.sortedJobs(), map[string]labels{}
 	for _, name := range slices.Sorted(maps.Keys(r.targets)) {
 		if !v.shows(name) {
 			continue
 		}
 		l := labels{}.with(LabelTarget, name).of(r.targets[name].labels)
+		of[name] = l
 		r.targets[name].gather(e, l)
 		if r.options.Throttled != nil {
 			e.add(Throttled, l, r.options.Throttled(name).Seconds())
@@ -75,7 +76,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 			j.judge(judged)
 			continue
 		}
-		l := labels{}.with(LabelTarget, j.key.Target).with(LabelWorkload, j.key.Workload).of(own(j.info.Target))
+		l := of[j.key.Target].with(LabelWorkload, j.key.Workload)
 		if r.options.Heartbeat != nil {
 			// A job that was taken out and still drains has none.
 			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {

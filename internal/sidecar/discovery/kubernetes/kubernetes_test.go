@@ -69,6 +69,13 @@ func play(t *testing.T, c Config, f func(*scene)) {
 	})
 }
 
+// said is how often the source told of its targets.
+func (s *scene) said() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
 // after waits and holds the addresses that there are.
 func (s *scene) after(d time.Duration, what string, want ...string) {
 	s.t.Helper()
@@ -127,9 +134,9 @@ func TestWatch(t *testing.T) {
 		if s.api.lists != lists+4 { // of two pages each
 			t.Errorf("%d lists more, want 4", s.api.lists-lists)
 		}
-		before := s.n
+		before := s.said()
 		s.after(3*sign, "no change", "http://10.0.0.0:8000")
-		if s.n < before+2 {
+		if s.said() < before+2 {
 			t.Error("no sign of life")
 		}
 	})
