@@ -86,11 +86,29 @@ func TestTraceStreams(t *testing.T) {
 			}
 			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("%s: %d MB at most, %s of CPU: %.200s", name, usage.Maxrss>>10, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), stdout)
-			if usage.Maxrss>>10 > 160 {
-				t.Errorf("it took %d MB", usage.Maxrss>>10)
+			// A new process has the most memory of the one that made it, until it is another
+			// program: what hides behind that is not judged.
+			if most, own := usage.Maxrss>>10, mostMemory(t); most > 160 && most > own+4 {
+				t.Errorf("it took %d MB", most)
+			} else if most > 160 {
+				t.Logf("hidden behind the %d MB of the tests themselves: run this test alone", own)
 			}
 		})
 	}
+}
+
+// mostMemory is what this process has had resident at most, in MiB.
+func mostMemory(t *testing.T) (mib int64) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc here: ", err)
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	if _, err := fmt.Sscanf(after, "%d kB", &mib); err != nil {
+		t.Fatal(err)
+	}
+	return mib >> 10
 }
 
 // writeTrace writes records up to the size, an array with its end.
