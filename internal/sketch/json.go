@@ -56,6 +56,9 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	if d.Min > d.Max || d.Min < 0 || d.Max > Largest {
 		return fmt.Errorf("reading a distribution: extremes %g … %g", d.Min, d.Max)
 	}
+	if d.Zero > 0 && d.Min >= Smallest {
+		return fmt.Errorf("reading a distribution: %d values at 0, and none below %g", d.Zero, d.Min)
+	}
 	if n := float64(d.Count); d.Zero > d.Count || d.Sum < n*d.Min*(1-rounding) || d.Sum > n*d.Max*(1+rounding) {
 		return fmt.Errorf("reading a distribution: a sum of %g, and %d of %d values at 0, between %g and %g", d.Sum, d.Zero, d.Count, d.Min, d.Max)
 	}
