@@ -4,9 +4,7 @@
 // installed beside it load one server, which knows when it wrote each token, and
 // prints how far their figures are from that.
 //
-//	python3 -m venv venv && venv/bin/pip install aiperf guidellm
-//	venv/bin/python tools/peers/tokenizer.py /tmp/tokenizer
-//	go run ./tools/peers --bin=$PWD/venv/bin --tokenizer=/tmp/tokenizer --synthetic=$PWD/bin/synthetic
+// What is to be installed stands in docs/background/peers.md.
 package main
 
 import (
@@ -19,12 +17,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
-
-	"synthetic/internal/study/figures"
 )
 
 func main() {
@@ -58,9 +53,12 @@ func (s scenario) String() string {
 }
 
 func run(ctx context.Context) error {
-	bin := flag.String("bin", "", "`directory` of the other tools' programs; those that are not there are left out")
 	own := flag.String("synthetic", "bin/synthetic", "the `program` of this repository")
 	tokenizer := flag.String("tokenizer", "", "`directory` of a tokenizer, which the other tools need")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "Measures synthetic's sweeps and those of aiperf, guidellm, inference-perf and vllm that are in PATH.")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	server := newTruth()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -75,7 +73,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := bench{dir: dir, url: "http://" + listener.Addr().String(), bin: *bin, own: *own, tokenizer: *tokenizer, server: server}
+	b := bench{dir: dir, url: "http://" + listener.Addr().String(), own: *own, tokenizer: *tokenizer, server: server}
 	err = b.compare(ctx)
 	if ended := errors.Join(web.Close(), <-served); !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
@@ -84,8 +82,8 @@ func run(ctx context.Context) error {
 }
 
 type bench struct {
-	dir, url, bin, own, tokenizer string
-	server                        *truth
+	dir, url, own, tokenizer string
+	server                   *truth
 }
 
 // compare prints a row for each load and tool: its figures, and their distance
@@ -94,75 +92,43 @@ func (b bench) compare(ctx context.Context) error {
 	fmt.Println("| load | tool | TTFT p50 | p95 | p99 | TPOT p50 | p95 | CPU s | MB |\n| :--- | :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, s := range scenarios() {
 		for _, t := range b.tools(s) {
-			if _, err := os.Stat(t.args[0]); err != nil {
+			if _, err := exec.LookPath(t.args[0]); err != nil {
 				continue
 			}
-			b.server.reset()
-			cpu, memory, err := b.start(ctx, t)
+			row, err := b.measure(ctx, s, t)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				fmt.Printf("| %s | %s | failed: %.120s |\n", s, t.name, strings.ReplaceAll(err.Error(), "\n", " "))
-				continue
+				row = fmt.Sprintf(" failed: %.400s |", strings.ReplaceAll(err.Error(), "\n", " "))
 			}
-			study, err := figures.Read(t.result)
-			if err != nil {
-				return err
-			}
-			l, row, truth := study.Series[0].Levels[0], "", b.server.figures(s.requests)
-			for i, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95} {
-				row += fmt.Sprintf(" %.2f (%+.2f) |", l.Figure(m).Value, l.Figure(m).Value-truth[i])
-			}
-			fmt.Printf("| %s | %s |%s %.1f | %d |\n", s, t.name, row, cpu.Seconds(), memory)
+			fmt.Printf("| %s | %s |%s\n", s, t.name, row)
 		}
 	}
 	return nil
 }
 
-// tool is a call of a program and where its result lies.
-type tool struct {
-	name, result string
-	args         []string
-}
-
-func (b bench) tools(s scenario) []tool {
-	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
-	level, requests := fmt.Sprint(s.level), fmt.Sprint(s.requests)
-	aiperf, profile := []string{"--concurrency", level}, "kind=concurrent,streams="+level
-	if s.rate {
-		aiperf, profile = []string{"--request-rate", level, "--arrival-pattern", "poisson"}, "kind=poisson,rate="+level
+// measure is the row of one tool under one load.
+func (b bench) measure(ctx context.Context, s scenario, t tool) (row string, err error) {
+	b.server.reset()
+	cpu, memory, err := b.start(ctx, t)
+	if err != nil {
+		return "", err
 	}
-	return []tool{
-		{"synthetic", out + "-own", []string{b.own, "sweep", "--plan.file=" + b.plan(s, out), "--output.dir=" + out + "-own"}},
-		{"AIPerf", out + "-aiperf", append([]string{filepath.Join(b.bin, "aiperf"), "profile", "-m", "truth", "--url", b.url, "--endpoint-type", "chat",
-			"--streaming", "--use-server-token-count", "--request-count", requests, "--synthetic-input-tokens-mean", "16", "--output-tokens-mean", fmt.Sprint(tokens),
-			"--tokenizer", b.tokenizer, "--artifact-dir", out + "-aiperf", "--ui", "none"}, aiperf...)},
-		{"GuideLLM", out + "-guidellm.json", []string{filepath.Join(b.bin, "guidellm"), "run", "--backend", "kind=openai_http,target=" + b.url + ",model=truth",
-			"--profile", profile, "--constraint", "kind=max_requests,count=" + requests, "--data", fmt.Sprintf("kind=synthetic_text,prompt_tokens=16,output_tokens=%d", tokens),
-			"--tokenizer", "kind=huggingface_auto,model=" + b.tokenizer, "--output", "kind=json,path=" + out + "-guidellm.json", "--disable-console"}},
+	told, err := t.read(t.result)
+	if err != nil {
+		return "", err
 	}
-}
-
-// plan writes the plan of a load: every turn is measured, as the others do.
-func (b bench) plan(s scenario, out string) string {
-	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
-	if s.rate {
-		levels = fmt.Sprintf("{rate: [%d]}", s.level)
+	for i, truth := range b.server.figures(s.requests) {
+		row += fmt.Sprintf(" %.2f (%+.2f) |", told[i], told[i]-truth)
 	}
-	text := fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
-		"workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}, think_time: {min: 0s, max: 0s}}\n", b.url, levels, s.requests, tokens)
-	path := out + ".yml"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "" // which the program will say
-	}
-	return path
+	return fmt.Sprintf("%s %.1f | %d |", row, cpu.Seconds(), memory), nil
 }
 
 // start runs a tool to its end: the CPU that it took, and the most memory of its
 // largest process in MB.
 func (b bench) start(ctx context.Context, t tool) (cpu time.Duration, memory int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, t.args[0], t.args[1:]...)
 	cmd.Dir = b.dir

@@ -1,0 +1,143 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"synthetic/internal/study/figures"
+)
+
+// tool is a call of a program, where its result lies, and who reads that: the
+// figures in ms, in the order of columns.
+type tool struct {
+	name   string
+	args   []string
+	result string
+	read   func(path string) ([5]float64, error)
+}
+
+// tools are those that are compared, this repository's own first.
+func (b bench) tools(s scenario) []tool {
+	out := filepath.Join(b.dir, fmt.Sprintf("%d-%t", s.level, s.rate))
+	return []tool{
+		{"synthetic", []string{b.own, "sweep", "--plan.file=" + b.plan(s, out), "--output.dir=" + out + "-own"}, out + "-own", study},
+		{"AIPerf", b.aiperf(s, out+"-aiperf"), out + "-aiperf", study},
+		{"GuideLLM", b.guidellm(s, out+"-guidellm.json"), out + "-guidellm.json", study},
+		{"vLLM bench", b.vllm(s, out+"-vllm.json"), out + "-vllm.json", vllm},
+		{"inference-perf", []string{"inference-perf", "--config_file", b.inferencePerf(s, out)}, out + "-inference-perf/summary_lifecycle_metrics.json", inferencePerf},
+	}
+}
+
+func (b bench) aiperf(s scenario, out string) []string {
+	load := []string{"--concurrency", fmt.Sprint(s.level)}
+	if s.rate {
+		load = []string{"--request-rate", fmt.Sprint(s.level), "--arrival-pattern", "poisson"}
+	}
+	return append([]string{"aiperf", "profile", "-m", "truth", "--url", b.url, "--endpoint-type", "chat", "--streaming", "--use-server-token-count",
+		"--request-count", fmt.Sprint(s.requests), "--synthetic-input-tokens-mean", "16", "--output-tokens-mean", fmt.Sprint(tokens),
+		"--tokenizer", b.tokenizer, "--artifact-dir", out, "--ui", "none"}, load...)
+}
+
+func (b bench) guidellm(s scenario, out string) []string {
+	profile := fmt.Sprintf("kind=concurrent,streams=%d", s.level)
+	if s.rate {
+		profile = fmt.Sprintf("kind=poisson,rate=%d", s.level)
+	}
+	return []string{"guidellm", "run", "--backend", "kind=openai_http,target=" + b.url + ",model=truth", "--profile", profile,
+		"--constraint", fmt.Sprintf("kind=max_requests,count=%d", s.requests), "--data", fmt.Sprintf("kind=synthetic_text,prompt_tokens=16,output_tokens=%d", tokens),
+		"--tokenizer", "kind=huggingface_auto,model=" + b.tokenizer, "--output", "kind=json,path=" + out, "--disable-console"}
+}
+
+func (b bench) vllm(s scenario, out string) []string {
+	load := []string{"--max-concurrency", fmt.Sprint(s.level)}
+	if s.rate {
+		load = []string{"--request-rate", fmt.Sprint(s.level)}
+	}
+	return append([]string{"vllm", "bench", "serve", "--backend", "openai-chat", "--base-url", b.url, "--endpoint", "/v1/chat/completions", "--model", "truth",
+		"--tokenizer", b.tokenizer, "--dataset-name", "random", "--random-input-len", "16", "--random-output-len", fmt.Sprint(tokens),
+		"--num-prompts", fmt.Sprint(s.requests), "--percentile-metrics", "ttft,tpot", "--metric-percentiles", "50,95,99", "--disable-tqdm",
+		"--save-result", "--result-dir", filepath.Dir(out), "--result-filename", filepath.Base(out)}, load...)
+}
+
+// inferencePerf writes the file that inference-perf takes, in which one worker may
+// carry all of a level. Its own prompts of a stated length need a real model's
+// tokenizer; the server gives all prompts the same answer.
+func (b bench) inferencePerf(s scenario, out string) string {
+	load := fmt.Sprintf("{type: concurrent, stages: [{num_requests: %d, concurrency_level: %d}], worker_max_concurrency: %[2]d}", s.requests, s.level)
+	if s.rate {
+		load = fmt.Sprintf("{type: poisson, stages: [{rate: %d, duration: %d}]}", s.level, s.requests/s.level)
+	}
+	return b.write(out+"-inference-perf.yml", fmt.Sprintf("api: {type: chat, streaming: true}\nload: %s\n"+
+		"data: {type: mock}\n"+
+		"server: {type: vllm, model_name: truth, base_url: %q, ignore_eos: true}\ntokenizer: {pretrained_model_name_or_path: %q}\n"+
+		"report: {request_lifecycle: {use_server_output_tokens: true}}\nstorage: {local_storage: {path: %q}}\n",
+		load, b.url, b.tokenizer, out+"-inference-perf"))
+}
+
+// plan writes the plan of a load: every turn is measured, as the others do.
+func (b bench) plan(s scenario, out string) string {
+	levels := fmt.Sprintf("{concurrency: [%d], start_rate: 0}", s.level)
+	if s.rate {
+		levels = fmt.Sprintf("{rate: [%d]}", s.level)
+	}
+	return b.write(out+".yml", fmt.Sprintf("variants: [{name: own, base_url: %s/v1, metrics_urls: []}]\nlevels: %s\nmeasure: {conversations: %d}\nslos: []\n"+
+		"workload: {prompt_tokens: 16, max_output_tokens: %d, turns: {min: 1, max: 1}, think_time: {min: 0s, max: 0s}}\n", b.url, levels, s.requests, tokens))
+}
+
+func (b bench) write(path, text string) string {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "" // which the program will say
+	}
+	return path
+}
+
+// study reads what `report compare` reads.
+func study(path string) (row [5]float64, err error) {
+	read, err := figures.Read(path)
+	if err != nil {
+		return row, err
+	}
+	for i, m := range []figures.Metric{figures.TTFTP50, figures.TTFTP95, figures.TTFTP99, figures.TPOTP50, figures.TPOTP95} {
+		row[i] = read.Series[0].Levels[0].Figure(m).Value
+	}
+	return row, nil
+}
+
+func vllm(path string) (row [5]float64, err error) {
+	var r struct {
+		T50 float64 `json:"p50_ttft_ms"`
+		T95 float64 `json:"p95_ttft_ms"`
+		T99 float64 `json:"p99_ttft_ms"`
+		P50 float64 `json:"p50_tpot_ms"`
+		P95 float64 `json:"p95_tpot_ms"`
+	}
+	err = readJSON(path, &r)
+	return [5]float64{r.T50, r.T95, r.T99, r.P50, r.P95}, err
+}
+
+func inferencePerf(path string) (row [5]float64, err error) {
+	type seconds struct{ Median, P95, P99 float64 }
+	var r struct {
+		Successes struct {
+			Latency struct {
+				TTFT seconds `json:"time_to_first_token"`
+				TPOT seconds `json:"time_per_output_token"`
+			}
+		}
+	}
+	err = readJSON(path, &r)
+	ttft, tpot := r.Successes.Latency.TTFT, r.Successes.Latency.TPOT
+	return [5]float64{1000 * ttft.Median, 1000 * ttft.P95, 1000 * ttft.P99, 1000 * tpot.Median, 1000 * tpot.P95}, err
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
