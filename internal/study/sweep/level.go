@@ -56,6 +56,9 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
+	if d := l.plan.Measure.Duration(); d > 0 {
+		loop.End = begin.Add(warmUp + d)
+	}
 	over, halt := l.start(hard, loop)
 	if warmUp > 0 {
 		l.warm(hard, begin.Add(warmUp))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,7 +22,7 @@ import (
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/shard"
-	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/reporttest"
 )
 
 // inMemory takes requests to a handler; while it is cut, they fail.
@@ -112,25 +111,7 @@ type heard struct {
 // firstTurns are the conversations in the logs of some directories together.
 func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	t.Helper()
-	var paths []string
-	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
-	}
-	log, err := turnlog.Open(paths, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	merged := log.Read()
-	defer merged.Close()
-	for {
-		turn, err := merged.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, turn := range reporttest.Turns(t, dirs...) {
 		if turn.Study.Index == 1 {
 			id, err := strconv.Atoi(turn.Study.Conversation[strings.LastIndex(turn.Study.Conversation, "/")+1:])
 			if err != nil {
