@@ -5,7 +5,6 @@ package merge
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,8 @@ type Part struct {
 
 // offset is what has to be added to the part's times.
 func (p Part) offset() time.Duration {
-	return time.Duration(math.Round(p.Run.Shard.OffsetSeconds * float64(time.Second)))
+	offset, _ := p.Run.Shard.Clock()
+	return offset
 }
 
 // Runs joins runs, which lose their results by it: all shards of one sweep in any order.

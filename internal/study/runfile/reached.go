@@ -110,7 +110,7 @@ func (r *Run) belowConcurrency(x Result) string {
 }
 
 func inSeconds(s float64) time.Duration {
-	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+	return exactly(s).Round(time.Millisecond)
 }
 
 // scheduleLag is its p99 in seconds; NaN when unknown.

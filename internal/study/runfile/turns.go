@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -132,7 +133,10 @@ func (r *Result) at(end time.Time) (found *Block) {
 	return found
 }
 
-func exactly(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+// exactly is the duration that a number of seconds was written for.
+func exactly(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
 
 // FromTurns makes a run of a log of its turns alone, without objectives: what was
 // not of a turn (scrapes, gaps between tokens, the prober's lateness) is unknown.

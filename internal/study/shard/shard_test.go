@@ -302,6 +302,9 @@ func TestClock(t *testing.T) {
 			}))
 			w.there, w.back = c.there, c.back
 			client := NewClient(hello(1, 2), "http://shard-0", "", w)
+			if _, err := client.Here(time.Now()); err == nil {
+				t.Error("a load begins by a clock that was never read")
+			}
 			if err := client.Measure(t.Context()); err != nil {
 				t.Fatal(err)
 			}

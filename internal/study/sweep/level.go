@@ -31,9 +31,8 @@ type level struct {
 	watcher       *watcher
 	live          Live
 	throttled     time.Duration // before the measurement, −1 where that is not known
-	// named is the level in the words of the shards, made when it was put together.
+	// named is the level in the words of the shards.
 	named shard.Level
-	made  time.Time
 }
 
 // run measures the level and fills in the result. It returns when every turn
