@@ -22,26 +22,6 @@ import (
 	"synthetic/internal/study/sweep"
 )
 
-// asProgramEnv makes the test binary be the program.
-const asProgramEnv = "SYNTHETIC_TEST_AS_PROGRAM"
-
-// asProgram runs the program and exits, in a test binary that was started to
-// be it.
-func asProgram() {
-	if os.Getenv(asProgramEnv) != "" {
-		main()
-	}
-}
-
-// newProcess is the real program as a process of its own.
-func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	cmd = exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgramEnv+"=1")
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	return cmd, stdout, stderr
-}
-
 // planFor writes a plan of quick levels, two variants against one deployment.
 func planFor(t *testing.T, url, more string) string {
 	t.Helper()
