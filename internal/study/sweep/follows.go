@@ -180,7 +180,7 @@ func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, 
 
 // look reports what was seen, and ends when shard 0 says so, or something else.
 func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *sighting) *ending {
-	t.Tell(t.at.Number, false, seen.report())
+	t.Tell(t.at.Number, false, &seen.Report)
 	now, err := t.Now()
 	switch {
 	case err != nil:
@@ -205,9 +205,9 @@ func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Re
 		return
 	}
 	seen := l.sink.look(time.Now(), l.value)
-	seen.result = counts(*r)
+	seen.Result = counts(*r)
 	for t.at.Kind == shard.Load || t.at.Kind == shard.Halt {
-		if e := t.advance(ctx, seen.report()); e != nil {
+		if e := t.advance(ctx, &seen.Report); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}

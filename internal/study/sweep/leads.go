@@ -58,7 +58,7 @@ func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *sightin
 	}
 	end := l.watcher.look(now, *seen)
 	if lost := t.Lost(); lost != nil {
-		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.result)), "lost: %s", runfile.LostShards(lost))
+		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
@@ -77,22 +77,22 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
-	seen := sighting{result: counts(*r)}
+	seen := sighting{shard.Report{Result: counts(*r)}}
 	for i, report := range t.Reports() {
 		seen.add(i, report)
 	}
 	if r.Lost = t.Lost(); r.Lost != nil {
 		t.levels++
-		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.result))
+		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.Result))
 	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.result)
+		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
-	t.whole = seen.result
+	t.whole = seen.Result
 	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
 	t.Await(ctx, keeping)
 	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it had its part on disk
 		t.levels++
-		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.result))
+		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.Result))
 	}
 }
 

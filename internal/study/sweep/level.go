@@ -203,9 +203,9 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
-			seen.result.Throttled = l.throttledShare(now)
+			seen.Result.Throttled = l.throttledShare(now)
 			end := l.sweep.team.look(ctx, l, now, &seen)
-			l.sweep.tell(seen.Stats, now.Sub(l.watcher.began))
+			l.sweep.tell(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {
 				return end
 			}
