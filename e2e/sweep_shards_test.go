@@ -315,15 +315,12 @@ func TestTenThousandStreams(t *testing.T) {
 		r := run.Results[0]
 		n := sizesOf(r)
 		all.starts, all.mean = all.starts+n.starts, all.mean+n.mean
-		var added sketch.Sketch
+		added := runfile.Lags([]runfile.Result{r}, func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT })
 		for _, b := range r.Blocks() {
 			ended, bad := b.Ended()
 			turns, failed = turns+ended, failed+bad
 			ttft.Merge(b.First.TTFT)
 			tpot.Merge(b.First.TPOT)
-			if b.AddedTTFT != nil {
-				added.Merge(b.AddedTTFT)
-			}
 		}
 		cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, at most %.0f ms of our own in 99 of 100 TTFT, not reached %q, verdict %+v",

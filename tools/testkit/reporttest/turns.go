@@ -1,8 +1,6 @@
 package reporttest
 
 import (
-	"errors"
-	"io"
 	"path/filepath"
 	"testing"
 
@@ -25,14 +23,11 @@ func Turns(t testing.TB, dirs ...string) (all []turnlog.Turn) {
 	defer log.Close()
 	merged := log.Read()
 	defer merged.Close()
-	for {
-		turn, err := merged.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := turnlog.Next(merged.Next).Each(func(turn *turnlog.Turn) error {
 		all = append(all, *turn)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
+	return all
 }
