@@ -4,9 +4,8 @@ package e2e
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,7 @@ import (
 
 	"synthetic/internal/sketch"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/reporttest"
 	"synthetic/tools/testkit/tlstest"
 )
 
@@ -166,28 +165,11 @@ func sizesOf(r runfile.Result) (n sizes) {
 // heldIn are the conversations of some directories, by number.
 func heldIn(t *testing.T, dirs ...string) (all []string) {
 	t.Helper()
-	var paths []string
-	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
-	}
-	log, err := turnlog.Open(paths, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	merged := log.Read()
-	defer merged.Close()
-	for {
-		turn, err := merged.Next()
-		if errors.Is(err, io.EOF) {
-			slices.Sort(all)
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, turn := range reporttest.Turns(t, dirs...) {
 		all = append(all, turn.Study.Conversation)
 	}
+	slices.Sort(all)
+	return all
 }
 
 // TestSweepShards: four processes carry together what one process carries: as many
@@ -210,7 +192,7 @@ func TestSweepShards(t *testing.T) {
 		var got sizes
 		for i, dir := range dirs {
 			run := runOf(t, dir)
-			if s := run.Shard; s == nil || s.Index != i || s.Count != 4 || s.ErrorSeconds > 0.1 {
+			if s := run.Shard; s == nil || s.Index != i || s.Count != 4 || math.Abs(s.OffsetSeconds) > s.ErrorSeconds+1e-6 { // they have one clock
 				t.Fatalf("shard %d says of itself %+v", i, s)
 			}
 			r := run.Results[level]
@@ -223,16 +205,16 @@ func TestSweepShards(t *testing.T) {
 			t.Errorf("level %g: %d conversations were due, of one process %d", want.Level, got.due, sizesOf(want).due)
 		}
 	}
-	got, want := heldIn(t, dirs...), heldIn(t, one.dir)
-	if n := len(slices.Compact(slices.Clone(got))); n != len(got) {
-		t.Errorf("%d of %d conversations were held twice", len(got)-n, len(got))
+	// A conversation is held if it is due before the end of a level, which the plan and
+	// the seed alone say, and each process starts what was due however late it is.
+	if got, want := heldIn(t, dirs...), heldIn(t, one.dir); len(want) < 200 || !slices.Equal(got, want) {
+		t.Errorf("%d conversations, of one process %d, of which these are not the same: %q, %q", len(got), len(want), without(got, want), without(want, got))
 	}
-	// What starts as a level begins or ends may be in or out, and on a busy machine that
-	// is more than one; internal/study/sweep has the same to the last one, in virtual time.
-	missing := slices.DeleteFunc(slices.Clone(want), func(c string) bool { return slices.Contains(got, c) })
-	if edge := len(want) / 10; len(want) < 200 || len(missing) > edge || len(got)-len(want)+len(missing) > edge {
-		t.Errorf("%d conversations, of one process %d, of which %d were not held", len(got), len(want), len(missing))
-	}
+}
+
+// without are those of all that are not in others.
+func without(all, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return slices.Contains(others, c) })
 }
 
 // TestSweepShardsMerged: "report merge" makes of the shards the run of the whole.
@@ -333,15 +315,12 @@ func TestTenThousandStreams(t *testing.T) {
 		r := run.Results[0]
 		n := sizesOf(r)
 		all.starts, all.mean = all.starts+n.starts, all.mean+n.mean
-		var added sketch.Sketch
+		added := runfile.Lags([]runfile.Result{r}, func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT })
 		for _, b := range r.Blocks() {
 			ended, bad := b.Ended()
 			turns, failed = turns+ended, failed+bad
 			ttft.Merge(b.First.TTFT)
 			tpot.Merge(b.First.TPOT)
-			if b.AddedTTFT != nil {
-				added.Merge(b.AddedTTFT)
-			}
 		}
 		cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 		t.Logf("shard %d: %.0f of 2500 in flight, %d starts, %s of CPU, at most %.0f ms of our own in 99 of 100 TTFT, not reached %q, verdict %+v",

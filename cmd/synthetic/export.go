@@ -58,7 +58,7 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 }
 
 // write makes the file, and leaves none that is half of it.
-func (f *exportFlags) write(next export.Next) error {
+func (f *exportFlags) write(next turnlog.Next) error {
 	if info, err := os.Stat(f.file); err == nil && !info.Mode().IsRegular() {
 		return usagef("--output.file=%s is not a file: leave it out to write to standard output", f.file)
 	}

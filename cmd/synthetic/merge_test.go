@@ -54,17 +54,9 @@ func TestReportMerge(t *testing.T) {
 	if code, _, stderr := reportOn(t, "render", output, "--slo=latency_p99<9s"); code != exitUsage || !strings.Contains(stderr, "it is not the log of this run.json") {
 		t.Errorf("turns that are not all of the run's are counted: exit code %d, %s", code, stderr)
 	}
-	log, err := turnlog.Open([]string{filepath.Join(output, runfile.TurnsFile)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	turns := log.Read()
-	defer turns.Close()
-	for range 2 {
-		if turn, err := turns.Next(); err != nil || !turn.At.Equal(reporttest.Noon()) {
-			t.Errorf("a turn of %v: %v", turn.At, err)
-		}
+	turns := reporttest.Turns(t, output)
+	if len(turns) != 2 || !turns[0].At.Equal(reporttest.Noon()) || !turns[1].At.Equal(reporttest.Noon()) {
+		t.Errorf("the turns are %+v", turns)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -78,17 +77,12 @@ func TestMergeOfAMillionTurns(t *testing.T) {
 // frugal runs a command, which may take 10 s of CPU and 300 MB.
 func frugal(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd, stdout, stderr := newProcess(args...)
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr)
-	}
-	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	cpu, memory := cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), usage.Maxrss>>10
+	stdout, memory, cpu := measured(t, args...)
 	t.Logf("%s of CPU, %d MB", cpu, memory)
 	if cpu > 10*time.Second || memory > 300 {
 		t.Errorf("it took %s of CPU and %d MB", cpu, memory)
 	}
-	return stdout.String()
+	return stdout
 }
 
 // million is a run of ten levels of 30 blocks, of which one of several parts has so much less, and

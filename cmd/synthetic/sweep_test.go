@@ -19,28 +19,9 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 	"synthetic/internal/study/sweep"
 )
-
-// asProgramEnv makes the test binary be the program.
-const asProgramEnv = "SYNTHETIC_TEST_AS_PROGRAM"
-
-// asProgram runs the program and exits, in a test binary that was started to
-// be it.
-func asProgram() {
-	if os.Getenv(asProgramEnv) != "" {
-		main()
-	}
-}
-
-// newProcess is the real program as a process of its own.
-func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
-	cmd = exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asProgramEnv+"=1")
-	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	return cmd, stdout, stderr
-}
 
 // planFor writes a plan of quick levels, two variants against one deployment.
 func planFor(t *testing.T, url, more string) string {
@@ -214,7 +195,7 @@ func TestCheckPlan(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
-	stats := sweep.Stats{Turns: 12, InFlight: 4, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
+	stats := sweep.Stats{Counts: shard.Counts{Turns: 12, InFlight: 4}, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
 	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}
@@ -233,7 +214,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	p := sweep.Progress{
 		Cell: "a-c4-r1", Number: 2, Total: 8, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Measured: 15 * time.Second, Planned: time.Minute,
 		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
-		Stats:  sweep.Stats{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
+		Stats:  sweep.Stats{Counts: shard.Counts{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000}, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
 	}
 	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.Verdict{Standing: runfile.Met}}, "")
 	out.Reset()
@@ -289,26 +270,52 @@ func TestKilledSweepsLoseNothing(t *testing.T) {
 	_, server := fastDeployment(t)
 	plan := planFor(t, server.URL, "repetitions: 2\n")
 	rng := rand.New(rand.NewPCG(20, 9))
-	killed := 0
+	killed, outlived := 0, 0
 	for killed < 20 {
-		killed += killUntilDone(t, plan, 20-killed, rng)
+		dir := filepath.Join(t.TempDir(), "out")
+		kills, held, reported := killUntilDone(t, plan, dir, 20-killed, rng)
+		killed, outlived = killed+kills, outlived+held
+		study, err := figures.Read(filepath.Join(dir, "run.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(study.Run.Results); n != 8 {
+			t.Errorf("%d results, want 8", n)
+		}
+		for _, r := range study.Run.Results {
+			name := fmt.Sprintf("%s-c%g-r%d.json", r.Variant, r.Level, r.Repetition)
+			started := fmt.Sprintf(`"started": %q`, r.Started.Format(time.RFC3339Nano))
+			// One that was killed between its file and its line was never reported.
+			if reported[name] != "" && !strings.Contains(reported[name], started) {
+				t.Errorf("%s is not in the run as it was reported", name)
+			}
+			delete(reported, name)
+		}
+		if len(reported) != 0 {
+			t.Errorf("reported, and not in the run: %v", reported)
+		}
+	}
+	if outlived == 0 {
+		t.Errorf("none of %d kills came after a level was reported, so that nothing was there to be lost", killed)
 	}
 }
 
-// killUntilDone kills one sweep again and again, at most so many times, until
-// it is through, and returns how often.
-func killUntilDone(t *testing.T, plan string, most int, rng *rand.Rand) (killed int) {
+// killUntilDone kills one sweep again and again, at most so many times, until it is
+// through. It returns how often it did, how often there was a finished level by then,
+// and the files of the levels that were reported as finished.
+func killUntilDone(t *testing.T, plan, dir string, most int, rng *rand.Rand) (kills, held int, reported map[string]string) {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "out")
-	files := map[string]string{} // of finished levels
+	reported = map[string]string{}
 	for {
 		cmd, stdout, stderr := newProcess("sweep", "--plan.file="+plan, "--output.dir="+dir, "--resume")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if killed < most {
-			// From before it has opened its directory to amid its second level.
-			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(2500*time.Millisecond))), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+		if kills < most {
+			// From before it has opened its directory to amid its second level, which comes
+			// later on a busy machine.
+			within := 2500*time.Millisecond + time.Duration(kills-held)*time.Second
+			timer := time.AfterFunc(time.Duration(rng.Int64N(int64(within))), func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
 			defer timer.Stop()
 		}
 		err := cmd.Wait()
@@ -316,33 +323,14 @@ func killUntilDone(t *testing.T, plan string, most int, rng *rand.Rand) (killed 
 		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == -1) {
 			t.Fatalf("%v:\n%s", err, stderr)
 		}
-		collect(t, dir, stdout.String(), files)
+		collect(t, dir, stdout.String(), reported)
 		if err == nil {
-			break
+			return kills, held, reported
 		}
-		killed++
-	}
-	study, err := figures.Read(filepath.Join(dir, "run.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := study.Run
-	if len(run.Results) != 8 {
-		t.Errorf("%d results, want 8", len(run.Results))
-	}
-	for _, r := range run.Results {
-		name := fmt.Sprintf("%s-c%g-r%d.json", r.Variant, r.Level, r.Repetition)
-		started := fmt.Sprintf(`"started": %q`, r.Started.Format(time.RFC3339Nano))
-		// One that was killed between its file and its line was never reported.
-		if files[name] != "" && !strings.Contains(files[name], started) {
-			t.Errorf("%s is not in the run as it was reported", name)
+		if kills++; len(reported) > 0 {
+			held++
 		}
-		delete(files, name)
 	}
-	if len(files) != 0 {
-		t.Errorf("reported, and not in the run: %v", files)
-	}
-	return killed
 }
 
 // collect adds the files of the levels that were reported, each of which is to

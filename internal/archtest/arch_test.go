@@ -116,7 +116,7 @@ func allowed() map[string][]string {
 		// Tests alone import these.
 		"tools/testkit/promtest":      {"internal/samples"},
 		"tools/testkit/tlstest":       nil,
-		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile"},
+		"tools/testkit/reporttest":    {"internal/probe", "internal/slo", "internal/study/runfile", "internal/turnlog"},
 		"tools/testkit/dashboardtest": {"internal/dashboard"},
 		"tools/testkit/smalldisk":     nil,
 		"tools/testkit/stage":         {"internal/config", "internal/probe", "internal/rules", "internal/sidecar", "internal/sidecar/history", "internal/sidecar/regression", "internal/simulate", "tools/testkit/promtest"},

@@ -52,8 +52,10 @@ type Loop struct {
 	Part Part
 	Pass func()
 	// Begin is what the times of starts count from; the zero value is when Run is
-	// called.
-	Begin time.Time
+	// called. End, if set, ends an open loop: what is due before it is started, however
+	// late the process comes to it, and nothing else, so that the times of an arrival
+	// process alone say what a load is.
+	Begin, End time.Time
 	// Times, if set, gives the starts of an open loop in place of its process, as
 	// offsets from the begin that never decrease.
 	Times func() time.Duration
@@ -112,7 +114,7 @@ func (l *Loop) open(ctx context.Context) {
 			l.pass()
 			continue
 		}
-		if !await(ctx, time.After(time.Until(due)), l.Alive) {
+		if !l.comes(ctx, due) {
 			return
 		}
 		start := workload.Start{Due: true}
@@ -135,6 +137,16 @@ func (l *Loop) open(ctx context.Context) {
 			l.pass()
 		}
 	}
+}
+
+// comes waits for a start of an open loop, and says whether there is one: not from the
+// loop's end on, and not once ctx has ended, unless it was due before the end.
+func (l *Loop) comes(ctx context.Context, due time.Time) bool {
+	if !l.End.IsZero() && !due.Before(l.End) {
+		await(ctx, time.After(time.Until(l.End)), l.Alive)
+		return false
+	}
+	return await(ctx, time.After(time.Until(due)), l.Alive) || !l.End.IsZero() && !time.Now().Before(l.End)
 }
 
 func (l *Loop) begin() time.Time {

@@ -34,6 +34,7 @@ func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all
 				t.Fatal(err)
 			}
 			l := of()
+			l.End = begin.Add(length)
 			l.Part, l.Pass = Part{i, parts}, func() { source.Pass() }
 			l.Skipped = func(time.Time, string) { t.Error("a start was skipped") }
 			l.Next = func(time.Time) (func() probe.Outcome, string) {
@@ -71,22 +72,46 @@ func union(t *testing.T, parts [][]begun) []begun {
 // TestPartsOfAnOpenLoad: together, up to eight parts start the same conversations at
 // the same times as one process.
 func TestPartsOfAnOpenLoad(t *testing.T) {
-	const almost = time.Minute - time.Millisecond // not at the edge, where a start may be in or out
 	for _, process := range []workload.Process{workload.Poisson, workload.Gamma, workload.Constant} {
 		for _, limit := range []int{0, 150} {
 			of := func() *Loop {
 				return &Loop{Arrival: workload.Arrival{Process: process, Rate: 5, Burstiness: 0.5}, Seed: 3, Limit: limit}
 			}
-			want := union(t, starts(t, 1, almost, of))
+			want := union(t, starts(t, 1, time.Minute, of))
 			if len(want) < 150 {
 				t.Fatalf("%s: %d starts", process, len(want))
 			}
 			for n := 2; n <= 8; n++ {
-				if got := union(t, starts(t, n, almost, of)); !slices.Equal(got, want) {
+				if got := union(t, starts(t, n, time.Minute, of)); !slices.Equal(got, want) {
 					t.Errorf("%s, %d parts: %d starts, other than the %d of one process", process, n, len(got), len(want))
 				}
 			}
 		}
+	}
+}
+
+// TestALoadEndsByItsTimes: a process that stands still as its load ends starts what was
+// due before, and no more, though it is told to stop when it comes to that.
+func TestALoadEndsByItsTimes(t *testing.T) {
+	for _, still := range []time.Duration{0, 400 * time.Millisecond, 3 * time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			defer stop()
+			started := 0
+			l := &Loop{
+				Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, End: time.Now().Add(10 * time.Second),
+				Next: func(time.Time) (func() probe.Outcome, string) {
+					if started++; started == 8 {
+						time.Sleep(still)
+					}
+					return func() probe.Outcome { return probe.Success }, ""
+				},
+			}
+			l.Run(ctx)
+			if started != 10 {
+				t.Errorf("after it stood still for %s: %d starts, want 10", still, started)
+			}
+		})
 	}
 }
 

@@ -63,6 +63,25 @@ func (r *Reader) Next() (*Turn, error) {
 	return &r.held[r.next-1], nil
 }
 
+// Next gives one turn after the other, each good until the next; io.EOF after the last.
+type Next func() (*Turn, error)
+
+// Each hands every turn to do, until that fails.
+func (next Next) Each(do func(*Turn) error) error {
+	for {
+		t, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = do(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // NextLine returns the turn of the next line, whatever its order, and holds none:
 // for who counts. It is good until the one after; io.EOF after the last.
 func (r *Reader) NextLine() (*Turn, error) { return r.read() }

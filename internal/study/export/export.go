@@ -29,12 +29,8 @@ const (
 // Formats lists their names.
 func Formats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
 
-// Next gives one turn after the other, each good until the next; io.EOF after
-// the last.
-type Next func() (*turnlog.Turn, error)
-
 // Write writes all turns.
-func Write(to io.Writer, format Format, next Next) error {
+func Write(to io.Writer, format Format, next turnlog.Next) error {
 	b := bufio.NewWriter(to)
 	var err error
 	switch format {
@@ -51,25 +47,17 @@ func Write(to io.Writer, format Format, next Next) error {
 }
 
 // each calls do for every turn; one of no study has an empty place in one.
-func each(next Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
-	for {
-		t, err := next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
+func each(next turnlog.Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
+	return next.Each(func(t *turnlog.Turn) error {
 		var s turnlog.Study
 		if t.Study != nil {
 			s = *t.Study
 		}
-		if err := do(t, s); err != nil {
-			return err
-		}
-	}
+		return do(t, s)
+	})
 }
 
-func writeCSV(to io.Writer, next Next) error {
+func writeCSV(to io.Writer, next turnlog.Next) error {
 	w := csv.NewWriter(to)
 	if err := w.Write([]string{
 		"at", "target", "workload", "level", "repetition", "phase", "conversation", "index", "turn", "outcome", "ttft_seconds",
@@ -148,7 +136,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-func writeAIPerf(to io.Writer, next Next) error {
+func writeAIPerf(to io.Writer, next turnlog.Next) error {
 	enc := json.NewEncoder(to)
 	sessions, begun := map[string]int{}, 0
 	return each(next, func(t *turnlog.Turn, s turnlog.Study) error {

@@ -21,7 +21,7 @@ import (
 
 // turns are 201 that end each 100 ms at each of two levels, the first of them in
 // the warm-up and every fiftieth failed.
-func turns() export.Next {
+func turns() turnlog.Next {
 	var all []turnlog.Turn
 	start := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	for level := range 2 {

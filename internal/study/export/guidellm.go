@@ -82,7 +82,7 @@ func (v *values) seconds() (sum float64) {
 
 // writeGuideLLM writes benchmarks.json: of each place the statistics of its
 // measured turns. The turns themselves are in the other formats.
-func writeGuideLLM(to io.Writer, next Next) error {
+func writeGuideLLM(to io.Writer, next turnlog.Next) error {
 	all := map[place]*values{}
 	err := each(next, func(t *turnlog.Turn, s turnlog.Study) error {
 		if s.Phase != turnlog.Measured || t.Outcome.Own() {

@@ -106,14 +106,7 @@ func (l *Level) addLags(results []runfile.Result) {
 		AddedTTFTP99:   func(b runfile.Block) *sketch.Sketch { return b.AddedTTFT },
 		AddedGapP99:    func(b runfile.Block) *sketch.Sketch { return b.AddedGap },
 	} {
-		var lags sketch.Sketch
-		for _, r := range results {
-			for _, b := range r.Blocks() {
-				if lag := of(b); lag != nil {
-					lags.Merge(lag)
-				}
-			}
-		}
+		lags := runfile.Lags(results, of)
 		if n := lags.Count(); n > 0 {
 			f := Plain(1000 * lags.Quantile(0.99))
 			f.N = n

@@ -69,7 +69,7 @@ func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler
 func (x *Exporter) Progress(p sweep.Progress) {
 	x.mu.Lock()
 	switch p.Phase {
-	case sweep.PhaseSwitch, sweep.PhaseReady, sweep.PhasePause: // between two levels
+	case sweep.PhaseSwitch, sweep.PhaseReady, sweep.PhaseShards, sweep.PhasePause: // between two levels
 		x.at = position{}
 	}
 	at := x.at

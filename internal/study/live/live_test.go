@@ -105,6 +105,10 @@ func TestFigures(t *testing.T) {
 			t.Errorf("the page has no %s", want)
 		}
 	}
+	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhaseShards}) // as all shards do but the first
+	if want := `synthetic_study_phase{level="",phase="waiting for the other shards",shard="0",variant=""} 1`; !strings.Contains(scrape(x), want) {
+		t.Errorf("between two levels of a shard, the page has no %s", want)
+	}
 	x.Progress(sweep.Progress{Number: 2, Total: 3, Phase: sweep.PhasePause})
 	x.Level("kv", 4, runfile.Concurrency, 4)
 	page = scrape(x)

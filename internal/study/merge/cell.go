@@ -10,28 +10,30 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// cell is what a result is of.
-type cell struct {
-	variant    string
-	level      float64
-	repetition int
+// of is what the part measured of a cell.
+func (p Part) of(c runfile.Cell) (x runfile.Result, ok bool) {
+	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
+	if i < 0 {
+		return x, false
+	}
+	return p.Run.Results[i], true
 }
 
-func cellOf(x runfile.Result) cell { return cell{x.Variant, x.Level, x.Repetition} }
-
-// merge joins what the parts, one of which at least measured the cell, have of it,
-// and says what kept that from being the load of its level.
-func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Result {
+// join makes one result of what the parts, one of which at least measured the cell,
+// have of it, and says what kept that from being the load of its level.
+func join(c runfile.Cell, parts []Part, whole *runfile.Run, by judge.Judge) runfile.Result {
 	var all []runfile.Result
 	var why, below []string
-	lost, complete := "", false
+	lost, complete := "", slices.ContainsFunc(parts, func(p Part) bool {
+		x, _ := p.of(c)
+		return x.State == runfile.Complete
+	})
 	for _, p := range parts {
-		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
-		if i < 0 {
+		x, ok := p.of(c)
+		if !ok {
 			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume (without shard 0's file of it in levels/, if there is one), and merge again", p.Run.Shard))
 			continue
 		}
-		x := p.Run.Results[i]
 		switch text := p.Run.NotReached(x); {
 		case len(x.Lost) > 0: // as all say that were there
 			lost = text
@@ -40,15 +42,11 @@ func (c cell) merge(parts []Part, whole *runfile.Run, by judge.Judge) runfile.Re
 		case text != "": // of its part, which proves nothing of the whole
 			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
 		}
-		complete = complete || x.State == runfile.Complete
+		if short(x.State, complete) {
+			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, x.Why))
+		}
 		x.Shift(p.offset())
 		all = append(all, x)
-	}
-	for _, p := range parts { // who ended it before others did, or was stopped
-		i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return cellOf(x) == c })
-		if i >= 0 && short(p.Run.Results[i].State, complete) {
-			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, p.Run.Results[i].Why))
-		}
 	}
 	if text := apart(all); text != "" {
 		why = append(why, text)

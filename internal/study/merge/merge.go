@@ -5,7 +5,6 @@ package merge
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,8 @@ type Part struct {
 
 // offset is what has to be added to the part's times.
 func (p Part) offset() time.Duration {
-	return time.Duration(math.Round(p.Run.Shard.OffsetSeconds * float64(time.Second)))
+	offset, _ := p.Run.Shard.Clock()
+	return offset
 }
 
 // Runs joins runs, which lose their results by it: all shards of one sweep in any order.
@@ -35,7 +35,7 @@ func Runs(parts []Part) (*runfile.Run, error) {
 	parts = slices.SortedFunc(slices.Values(parts), func(a, b Part) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
 	whole := *parts[0].Run
 	whole.Shard, whole.Results = nil, nil
-	var order []cell
+	var order []runfile.Cell
 	var interrupted []string
 	for _, p := range parts {
 		whole.Shards = append(whole.Shards, *p.Run.Shard)
@@ -49,7 +49,7 @@ func Runs(parts []Part) (*runfile.Run, error) {
 			}
 		}
 		for _, x := range p.Run.Results {
-			if c := cellOf(x); !slices.Contains(order, c) {
+			if c := x.Cell(); !slices.Contains(order, c) {
 				order = append(order, c)
 			}
 		}
@@ -57,7 +57,7 @@ func Runs(parts []Part) (*runfile.Run, error) {
 	whole.Interrupted = strings.Join(interrupted, "; ")
 	by := judge.Of(&whole)
 	for _, c := range order {
-		whole.Results = append(whole.Results, c.merge(parts, &whole, by))
+		whole.Results = append(whole.Results, join(c, parts, &whole, by))
 	}
 	for _, p := range parts {
 		p.Run.Results = nil // so that their values can go

@@ -216,7 +216,7 @@ func (m *model) split(behind []time.Duration, shard func(turn) int) ([]merge.Par
 	return parts, logs
 }
 
-func reader(turns []turnlog.Turn) runfile.Next {
+func reader(turns []turnlog.Turn) turnlog.Next {
 	return func() (*turnlog.Turn, error) {
 		if len(turns) == 0 {
 			return nil, io.EOF

@@ -14,7 +14,7 @@ import (
 // Log is the turns of a shard, by its own clock: of a reader's NextLine.
 type Log struct {
 	Part
-	Next runfile.Next
+	Next turnlog.Next
 }
 
 // head is the next turn of a log; nil after the last.

@@ -95,7 +95,8 @@ func (r *Run) belowConcurrency(x Result) string {
 	if r.TargetRPS != nil {
 		ramp = x.Level / *r.TargetRPS
 	}
-	switch lag := x.scheduleLag(); {
+	lags := Lags([]Result{x}, func(b Block) *sketch.Sketch { return b.ScheduleLag })
+	switch lag := lags.Quantile(0.99); {
 	case r.Conversations > 0:
 		return "the measurement ends by a number of conversations, so that its first and its last ones are in it; measure for a time, or more conversations"
 	case len(x.Snapshots) > 0 && x.Snapshots[0].ConversationsMean == nil && !math.IsNaN(ramp):
@@ -110,16 +111,17 @@ func (r *Run) belowConcurrency(x Result) string {
 }
 
 func inSeconds(s float64) time.Duration {
-	return time.Duration(s * float64(time.Second)).Round(time.Millisecond)
+	return exactly(s).Round(time.Millisecond)
 }
 
-// scheduleLag is its p99 in seconds; NaN when unknown.
-func (x Result) scheduleLag() float64 {
-	var lags sketch.Sketch
-	for _, b := range x.Blocks() {
-		if b.ScheduleLag != nil {
-			lags.Merge(b.ScheduleLag)
+// Lags are all that blocks of results have of one kind of lateness, in seconds.
+func Lags(results []Result, of func(Block) *sketch.Sketch) (all sketch.Sketch) {
+	for _, r := range results {
+		for _, b := range r.Blocks() {
+			if lag := of(b); lag != nil {
+				all.Merge(lag)
+			}
 		}
 	}
-	return lags.Quantile(0.99)
+	return all
 }

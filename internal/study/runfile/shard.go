@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 )
 
 // Shard is one of several processes that carry one load together. Everything
@@ -17,13 +18,18 @@ type Shard struct {
 	// of one plan.
 	Sweep string `json:"sweep,omitempty"`
 	// OffsetSeconds, added to this shard's clock, gives that of shard 0, to within
-	// ErrorSeconds either way.
+	// ErrorSeconds either way, in all that it measured.
 	OffsetSeconds float64 `json:"offset_seconds"`
 	ErrorSeconds  float64 `json:"error_seconds"`
 }
 
 // String is "shard 1 of 4"; shards count from 0.
 func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }
+
+// Clock is what is to be added to this shard's times, and how far that may be off.
+func (s Shard) Clock() (offset, within time.Duration) {
+	return exactly(s.OffsetSeconds), exactly(s.ErrorSeconds)
+}
 
 // LostShard is a shard that did not carry its part of a level to the end.
 type LostShard struct {

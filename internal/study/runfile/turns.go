@@ -3,7 +3,7 @@ package runfile
 import (
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -15,47 +15,42 @@ import (
 // turnBlock is the length of a block of a run that is made of its turns alone.
 const turnBlock = 10 * time.Second
 
-// Next gives one turn of a study after the other, each good until the next;
-// io.EOF after the last.
-type Next func() (*turnlog.Turn, error)
-
-// cell is what a turn of a study belongs to.
-type cell struct {
-	variant    string
-	level      float64
-	repetition int
+// Cell is what a result is of, and what a turn of a study belongs to.
+type Cell struct {
+	Variant    string
+	Level      float64
+	Repetition int
 }
+
+// Cell is what the result is of.
+func (r Result) Cell() Cell { return Cell{r.Variant, r.Level, r.Repetition} }
 
 // each calls do for each turn of a study with its result. A log of which no turn
 // is of a study is refused.
-func each(next Next, do func(t *turnlog.Turn, c cell, r probe.Result)) error {
+func each(next turnlog.Next, do func(t *turnlog.Turn, c Cell, r probe.Result)) error {
 	any := false
-	for {
-		t, err := next()
-		switch {
-		case errors.Is(err, io.EOF) && !any:
-			return errors.New(`no turn says its level: this is no log of a study; take the "turns.jsonl.zst" that a sweep wrote`)
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
+	err := next.Each(func(t *turnlog.Turn) error {
 		if s := t.Study; s != nil {
 			any = true
-			do(t, cell{t.Target, s.Level, s.Repetition}, t.Result())
+			do(t, Cell{t.Target, s.Level, s.Repetition}, t.Result())
 		}
+		return nil
+	})
+	if err == nil && !any {
+		err = errors.New(`no turn says its level: this is no log of a study; take the "turns.jsonl.zst" that a sweep wrote`)
 	}
+	return err
 }
 
 // Recount judges the turns of a run by other objectives: they must be those that
 // it measured. What was decided by the former ones goes with them. A log does not
 // say of which turns the prober itself was late: those are judged, too, but a level
 // that had too many of them stays Spoiled.
-func (r *Run) Recount(next Next, objectives []Objective) error {
-	results := map[cell]*Result{}
+func (r *Run) Recount(next turnlog.Next, objectives []Objective) error {
+	results := map[Cell]*Result{}
 	for i := range r.Results {
 		x := &r.Results[i]
-		results[cell{x.Variant, x.Level, x.Repetition}] = x
+		results[x.Cell()] = x
 		gaveUp := x.GaveUp()
 		if x.Verdict = nil; gaveUp {
 			x.Verdict = &Verdict{Standing: Missed, Decided: DecidedMeasured}
@@ -71,7 +66,7 @@ func (r *Run) Recount(next Next, objectives []Objective) error {
 		judged[i] = slo.Objective{Name: o.Name, SLI: o.SLI, Threshold: exactly(o.ThresholdSeconds), Objective: o.Objective, Turns: o.Turns}
 	}
 	counted := map[*Result]uint64{}
-	err := each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
+	err := each(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
 		x := results[c]
 		if x == nil || t.Study.Phase == turnlog.WarmUp || turn.Outcome.Own() {
 			return
@@ -132,15 +127,18 @@ func (r *Result) at(end time.Time) (found *Block) {
 	return found
 }
 
-func exactly(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+// exactly is the duration that a number of seconds was written for.
+func exactly(seconds float64) time.Duration {
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
 
 // FromTurns makes a run of a log of its turns alone, without objectives: what was
 // not of a turn (scrapes, gaps between tokens, the prober's lateness) is unknown.
-func FromTurns(next Next) (*Run, error) {
+func FromTurns(next turnlog.Next) (*Run, error) {
 	run := &Run{Format: Format, Title: "A study by its turns", LevelKind: Concurrency, Repetitions: 1}
-	results, last := map[cell]*Result{}, map[cell]time.Time{}
-	var order []cell
-	err := each(next, func(t *turnlog.Turn, c cell, turn probe.Result) {
+	results, last := map[Cell]*Result{}, map[Cell]time.Time{}
+	var order []Cell
+	err := each(next, func(t *turnlog.Turn, c Cell, turn probe.Result) {
 		if t.Study.Rate {
 			run.LevelKind = Rate
 		}
@@ -149,7 +147,7 @@ func FromTurns(next Next) (*Run, error) {
 		}
 		x := results[c]
 		if x == nil {
-			x = &Result{Variant: c.variant, Level: c.level, Repetition: max(c.repetition, 1), State: Complete, Snapshots: []Snapshot{{Started: turn.End}}}
+			x = &Result{Variant: c.Variant, Level: c.Level, Repetition: max(c.Repetition, 1), State: Complete, Snapshots: []Snapshot{{Started: turn.End}}}
 			results[c], order = x, append(order, c)
 		}
 		if t.Study.Phase == turnlog.Tail {
@@ -168,8 +166,8 @@ func FromTurns(next Next) (*Run, error) {
 		x := results[c]
 		x.Started = x.Snapshots[0].Started
 		x.Snapshots[0].end(last[c])
-		if !slices.Contains(run.Variants, c.variant) {
-			run.Variants = append(run.Variants, c.variant)
+		if !slices.Contains(run.Variants, c.Variant) {
+			run.Variants = append(run.Variants, c.Variant)
 		}
 		run.Repetitions = max(run.Repetitions, x.Repetition)
 		run.Results = append(run.Results, *x)

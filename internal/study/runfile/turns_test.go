@@ -22,7 +22,7 @@ func TestRecount(t *testing.T) {
 		change(&r)
 		return &runfile.Run{Variants: []string{"a"}, Results: []runfile.Result{r}}
 	}
-	log := func(outcomes ...probe.Outcome) runfile.Next {
+	log := func(outcomes ...probe.Outcome) turnlog.Next {
 		return func() (*turnlog.Turn, error) {
 			if len(outcomes) == 0 {
 				return nil, io.EOF

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -41,6 +42,14 @@ func (c *Client) Measure(ctx context.Context) error {
 	return nil
 }
 
+// Recall takes in what an earlier process of this shard knew of the two clocks, so that
+// Clock holds for what that one measured, too.
+func (c *Client) Recall(offset, within time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock.add(offset, within)
+}
+
 func (b *bounds) add(offset, within time.Duration) {
 	low, high := offset-within, offset+within
 	if b.known {
@@ -50,7 +59,7 @@ func (b *bounds) add(offset, within time.Duration) {
 }
 
 // Clock is what is to be added to this shard's clock to have shard 0's, and how far
-// that may be off, over all the time since the client began.
+// that may be off, in all that is known of it.
 func (c *Client) Clock() (offset, within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,6 +73,9 @@ func (c *Client) Here(there time.Time) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
+	if !c.clock.known {
+		return now, errors.New("the clock of shard 0 could not be read")
+	}
 	away := there.Sub(now.Add(c.clock.last))
 	if away.Abs() > Silence {
 		return now, fmt.Errorf("the time that shard 0 announced is %s away: this shard heard of it late, or a clock was set meanwhile", away.Round(time.Second))

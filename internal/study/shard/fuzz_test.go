@@ -11,7 +11,7 @@ import (
 // FuzzStatus posts anything to shard 0, which stays what it is: it answers, and
 // counts nobody twice.
 func FuzzStatus(f *testing.F) {
-	good, err := json.Marshal(Status{Hello: hello(1, 3), Step: 5, Done: true, Report: &Report{Turns: 3}})
+	good, err := json.Marshal(Status{Hello: hello(1, 3), Step: 5, Done: true, Report: &Report{Counts: Counts{Turns: 3}}})
 	if err != nil {
 		f.Fatal(err)
 	}

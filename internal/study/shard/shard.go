@@ -114,12 +114,26 @@ type Status struct {
 // Report is what a shard counted of a level until now.
 type Report struct {
 	// Result has the counts of each block, and no latencies.
-	Result                runfile.Result `json:"result"`
-	Turns, Failed, Output uint64
-	InFlight, Ended       int // turns, conversations
-	Early                 time.Duration
-	TargetLost            string `json:"target_lost,omitempty"`
-	Ours                  bool   `json:"ours,omitempty"`
+	Result runfile.Result `json:"result"`
+	Counts
+	// Ended are the conversations of a measurement that counts them.
+	Ended int `json:"ended"`
+	// TargetLost says why the target is taken for dead, or "". Ours says that it may
+	// well be alive: the prober itself cannot send.
+	TargetLost string `json:"target_lost,omitempty"`
+	Ours       bool   `json:"ours,omitempty"`
+}
+
+// Counts are the turns of a measurement until now.
+type Counts struct {
+	// Turns that ended, Failed of them; Early is the mean duration of the first of
+	// them, before any queue.
+	Turns  uint64        `json:"turns"`
+	Failed uint64        `json:"failed"`
+	Early  time.Duration `json:"early"`
+	// InFlight turns now.
+	InFlight     int    `json:"in_flight"`
+	OutputTokens uint64 `json:"output_tokens"`
 }
 
 // Kind is what a step asks for.

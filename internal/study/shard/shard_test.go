@@ -170,7 +170,7 @@ func TestInStep(t *testing.T) {
 			third, _ := slow.Next(t.Context(), second.Number, time.Minute)
 			slow.Tell(third.Number, false, nil)
 			time.Sleep(40 * time.Second)
-			slow.Tell(third.Number, true, &Report{Turns: 7})
+			slow.Tell(third.Number, true, &Report{Counts: Counts{Turns: 7}})
 			s.follow(slow)
 		})
 		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
@@ -302,6 +302,9 @@ func TestClock(t *testing.T) {
 			}))
 			w.there, w.back = c.there, c.back
 			client := NewClient(hello(1, 2), "http://shard-0", "", w)
+			if _, err := client.Here(time.Now()); err == nil {
+				t.Error("a load begins by a clock that was never read")
+			}
 			if err := client.Measure(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -417,7 +420,7 @@ func TestLeadOfAnEarlierTime(t *testing.T) {
 		again := NewLead(hello(0, 2), "secret")
 		again.step = Step{Number: at.Number - 1000, Kind: Wait, Sweep: "sweep"}
 		again.Announce(Step{Kind: Prepare})
-		c.Tell(at.Number, false, &Report{Turns: 7})
+		c.Tell(at.Number, false, &Report{Counts: Counts{Turns: 7}})
 		var to http.Handler = again
 		s.wires[0].to.Store(&to)
 		next, err := c.Next(s.ctx, at.Number, time.Minute)

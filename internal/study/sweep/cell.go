@@ -188,7 +188,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},
-		made: time.Now(), live: unwatched{},
+		live: unwatched{},
 	}
 	return l, func() {
 		client.Close()

@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 	"synthetic/internal/turnlog"
 )
 
@@ -42,21 +43,14 @@ type collector struct {
 	// counted, 0 of one that is timed; ended counts its conversations.
 	parts, total, ended int
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
-	stats               Stats
+	counts              shard.Counts
 	latencies           live
 	records             *recorder // of every turn; nil for none
 }
 
 // Stats are what a level's measurement has seen so far.
 type Stats struct {
-	// Turns that ended, Failed of them; Early is the mean duration of the first
-	// of them, before any queue.
-	Turns, Failed uint64
-	Early         time.Duration
-	// InFlight turns now.
-	InFlight int
-	// OutputTokens of them.
-	OutputTokens uint64
+	shard.Counts
 	// TTFT and TPOT have the p50, the p95 and the p99 so far, of first and later
 	// turns together; 0 when there is none.
 	TTFT, TPOT [3]time.Duration
@@ -209,13 +203,13 @@ func (c *collector) turnEnded(r probe.Result) {
 		return // quick or late, it says nothing of the deployment
 	}
 	c.latencies.add(r)
-	c.stats.Turns++
-	c.stats.OutputTokens += uint64(r.OutputTokens.V)
+	c.counts.Turns++
+	c.counts.OutputTokens += uint64(r.OutputTokens.V)
 	if r.Outcome.Failed() {
-		c.stats.Failed++
+		c.counts.Failed++
 	}
-	if c.stats.Turns <= earlyTurns {
-		c.stats.Early += (r.Duration() - c.stats.Early) / time.Duration(c.stats.Turns)
+	if c.counts.Turns <= earlyTurns {
+		c.counts.Early += (r.Duration() - c.counts.Early) / time.Duration(c.counts.Turns)
 	}
 }
 
@@ -273,26 +267,17 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-// sighting is a measurement at one look.
-type sighting struct {
-	Stats
-	// targetLost says why the target is taken for dead, or "". ours says that it
-	// may well be alive: the prober itself cannot send.
-	targetLost string
-	ours       bool
-	// result has the counts so far, ended the conversations of a measurement that
-	// counts them.
-	result runfile.Result
-	ended  int
-}
+// sighting is a measurement at one look: what one shard reports of it or, once those of
+// the others are added, all of them.
+type sighting struct{ shard.Report }
 
 // look sees the measurement of a level.
 func (c *collector) look(now time.Time, level float64) sighting {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := sighting{
-		Stats: c.stats, targetLost: c.streak.targetLost(now), ours: c.streak.outcomes[probe.NotSent] > 0, ended: c.ended,
-	}
+	s := sighting{shard.Report{
+		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
+	}}
 	c.hold(0)
 	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {
@@ -300,9 +285,15 @@ func (c *collector) look(now time.Time, level float64) sighting {
 			soFar.Snapshots = append(soFar.Snapshots, span.carried(length))
 		}
 	}
-	s.result = counts(soFar)
-	s.InFlight, s.TTFT, s.TPOT = c.live, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)
+	s.Result, s.InFlight = counts(soFar), c.live
 	return s
+}
+
+// stats are counts beside the latencies so far, which are of this process alone.
+func (c *collector) stats(of shard.Counts) Stats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Stats{of, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}
 }
 
 // snapshots returns what was measured, once every turn has ended.

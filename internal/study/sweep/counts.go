@@ -35,30 +35,22 @@ func countsOf(b runfile.Block) runfile.Block {
 	}
 }
 
-// report is what another shard's side of a level looks like to shard 0.
-func (s *sighting) report() *shard.Report {
-	return &shard.Report{
-		Result: s.result, Turns: s.Turns, Failed: s.Failed, Output: s.OutputTokens, InFlight: s.InFlight, Ended: s.ended,
-		Early: s.Early, TargetLost: s.targetLost, Ours: s.ours,
-	}
-}
-
 // add takes in what another shard counted, nil for nothing. Its latencies stay its
 // own.
 func (s *sighting) add(index int, r *shard.Report) {
 	if r == nil {
 		return
 	}
-	s.Turns, s.Failed, s.OutputTokens = s.Turns+r.Turns, s.Failed+r.Failed, s.OutputTokens+r.Output
-	s.InFlight, s.ended = s.InFlight+r.InFlight, s.ended+r.Ended
+	s.Turns, s.Failed, s.OutputTokens = s.Turns+r.Turns, s.Failed+r.Failed, s.OutputTokens+r.OutputTokens
+	s.InFlight, s.Ended = s.InFlight+r.InFlight, s.Ended+r.Ended
 	s.Early = max(s.Early, r.Early)
-	if s.targetLost == "" && r.TargetLost != "" {
-		s.targetLost, s.ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
+	if s.TargetLost == "" && r.TargetLost != "" {
+		s.TargetLost, s.Ours = fmt.Sprintf("shard %d: %s", index, r.TargetLost), r.Ours
 	}
 	o := counts(r.Result) // which stays as it was told
-	for i := range min(len(o.Snapshots), len(s.result.Snapshots)) {
-		own := s.result.Snapshots[i] // at the same time, whatever the clocks say
+	for i := range min(len(o.Snapshots), len(s.Result.Snapshots)) {
+		own := s.Result.Snapshots[i] // at the same time, whatever the clocks say
 		o.Snapshots[i].Started, o.Snapshots[i].Seconds = own.Started, own.Seconds
 	}
-	s.result.Merge(o)
+	s.Result.Merge(o)
 }

@@ -79,6 +79,23 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 	}
 }
 
+// recall takes in what the processes before this one knew of the clock of shard 0, by
+// which they measured what is kept of them.
+func (s *sweep) recall(t *follows) {
+	for _, rec := range s.store.records {
+		if rec.Shard != nil {
+			t.Recall(rec.Shard.Clock())
+		}
+	}
+	s.clocked(t)
+}
+
+// clocked puts what is known of the clock of shard 0 into the run.
+func (s *sweep) clocked(t *follows) {
+	offset, within := t.Clock()
+	s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
+}
+
 func (t *follows) farewell() error {
 	switch {
 	case t.at.Why != "":
@@ -103,8 +120,9 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, s.Plan.name(c)
 	s.coming, s.clock.started = []int{o.Level}, time.Now()
 	if err := t.Measure(ctx); err != nil {
-		s.Logger.Warn("The clock of shard 0 cannot be read; the level begins by its last offset", "err", err)
+		s.Logger.Warn("The clock of shard 0 cannot be read; what was last known of it stands", "err", err)
 	}
+	s.clocked(t)
 	if o.WarmUp {
 		return s.warmUpVariant(ctx, o.Variant)
 	}
@@ -123,6 +141,8 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 		s.Logger.Warn("This shard has lost its part of a level; it goes on with the next one", "level", rec.Cell, "why", rec.Result.Why)
 		return nil
 	}
+	by := *s.run.Shard
+	rec.Shard = &by
 	return s.finish(c, rec)
 }
 
@@ -160,7 +180,7 @@ func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, 
 
 // look reports what was seen, and ends when shard 0 says so, or something else.
 func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *sighting) *ending {
-	t.Tell(t.at.Number, false, seen.report())
+	t.Tell(t.at.Number, false, &seen.Report)
 	now, err := t.Now()
 	switch {
 	case err != nil:
@@ -185,9 +205,9 @@ func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Re
 		return
 	}
 	seen := l.sink.look(time.Now(), l.value)
-	seen.result = counts(*r)
+	seen.Result = counts(*r)
 	for t.at.Kind == shard.Load || t.at.Kind == shard.Halt {
-		if e := t.advance(ctx, seen.report()); e != nil {
+		if e := t.advance(ctx, &seen.Report); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}

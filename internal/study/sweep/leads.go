@@ -24,6 +24,7 @@ const (
 type leads struct {
 	*shard.Lead
 	patience time.Duration
+	told     time.Time // when the others were told of the level
 	// levels is how many ended with a shard lost, whole what all counted of the last.
 	levels int
 	whole  runfile.Result
@@ -37,6 +38,7 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 	case err != nil:
 		return err
 	}
+	t.told = time.Now()
 	t.Announce(shard.Step{Kind: shard.Prepare, Level: l.named})
 	return nil
 }
@@ -44,7 +46,7 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 // begin waits for the others as long as it took itself, and as turns may take. Who is
 // not ready by then is lost, which the first look tells.
 func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
-	t.Await(ctx, time.Since(l.made)+l.plan.drain())
+	t.Await(ctx, time.Since(t.told)+l.plan.drain())
 	at := time.Now().Add(headStart)
 	t.Announce(shard.Step{Kind: shard.Load, At: at})
 	return at, nil
@@ -56,7 +58,7 @@ func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *sightin
 	}
 	end := l.watcher.look(now, *seen)
 	if lost := t.Lost(); lost != nil {
-		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.result)), "lost: %s", runfile.LostShards(lost))
+		end = early(l.watcher.Open(l.watcher.TurnsOf(seen.Result)), "lost: %s", runfile.LostShards(lost))
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
@@ -72,27 +74,25 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 	}
 	limit := l.plan.drain()
 	if l.plan.Measure.Conversations > 0 { // which end when they end
-		limit += time.Since(l.made)
+		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
-	seen := sighting{result: counts(*r)}
+	seen := sighting{shard.Report{Result: counts(*r)}}
 	for i, report := range t.Reports() {
 		seen.add(i, report)
 	}
 	if r.Lost = t.Lost(); r.Lost != nil {
 		t.levels++
-		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.result))
+		r.Verdict = l.watcher.Open(l.watcher.TurnsOf(seen.Result))
 	} else if end.judgeable() && len(l.plan.SLOs) > 0 {
-		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.result)
+		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
-	t.whole = seen.result
-	t.whole.State, t.whole.Why, t.whole.Verdict, t.whole.Lost = r.State, r.Why, r.Verdict, r.Lost
+	t.whole = seen.Result
 	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
 	t.Await(ctx, keeping)
 	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it had its part on disk
 		t.levels++
-		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.result))
-		t.whole.Lost, t.whole.Verdict = r.Lost, r.Verdict
+		r.Lost, r.Verdict = lost, l.watcher.Open(l.watcher.TurnsOf(seen.Result))
 	}
 }
 

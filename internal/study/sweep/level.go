@@ -31,9 +31,8 @@ type level struct {
 	watcher       *watcher
 	live          Live
 	throttled     time.Duration // before the measurement, −1 where that is not known
-	// named is the level in the words of the shards, made when it was put together.
+	// named is the level in the words of the shards.
 	named shard.Level
-	made  time.Time
 }
 
 // run measures the level and fills in the result. It returns when every turn
@@ -56,6 +55,9 @@ func (l *level) run(ctx context.Context, r *runfile.Result) *ending {
 	}
 	loop := l.loop(l.plan.Measure.Conversations)
 	loop.Begin = begin
+	if d := l.plan.Measure.Duration(); d > 0 {
+		loop.End = begin.Add(warmUp + d)
+	}
 	over, halt := l.start(hard, loop)
 	if warmUp > 0 {
 		l.warm(hard, begin.Add(warmUp))
@@ -201,9 +203,9 @@ func (l *level) measure(ctx context.Context, over <-chan struct{}) *ending {
 		case now := <-looks.C:
 			l.sink.records.flush()
 			seen := l.sink.look(now, l.value)
-			seen.result.Throttled = l.throttledShare(now)
+			seen.Result.Throttled = l.throttledShare(now)
 			end := l.sweep.team.look(ctx, l, now, &seen)
-			l.sweep.tell(seen.Stats, now.Sub(l.watcher.began))
+			l.sweep.tell(l.sink.stats(seen.Counts), now.Sub(l.watcher.began))
 			if end != nil {
 				return end
 			}

@@ -63,7 +63,7 @@ func (s *sweep) stepped(r runfile.Result) (out []runfile.Result) {
 		step := r
 		step.Level = levels[i]
 		step.Started, step.Snapshots = snapshot.Started, r.Snapshots[i:i+1]
-		step.Ended = snapshot.Started.Add(time.Duration(snapshot.Seconds * float64(time.Second)))
+		step.Ended = snapshot.End()
 		if i < len(r.Snapshots)-1 {
 			step.State, step.Why, step.Tail = runfile.Complete, "", nil
 		}

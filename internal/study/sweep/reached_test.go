@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"synthetic/internal/probe/workload"
@@ -23,49 +22,47 @@ import (
 // answersIn is how long the server of these tests takes for an answer.
 const answersIn = 100 * time.Millisecond
 
-// onTCP is a server of two tokens, over real sockets, which serves until gone.
-func onTCP(t *testing.T) (url string, gone *atomic.Bool) {
-	t.Helper()
-	gone = &atomic.Bool{}
+// twoTokens is a server of two tokens, each of which takes half of answersIn.
+func twoTokens() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"m"}]}`)
 	})
 	mux.HandleFunc("/v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
-		if gone.Load() {
-			http.Error(w, "gone", http.StatusServiceUnavailable)
-			return
-		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, wait := range []time.Duration{answersIn / 2, answersIn / 2} {
-			time.Sleep(wait)
+		for range 2 {
+			time.Sleep(answersIn / 2)
 			_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"so \"}}]}\n\n")
 			_ = http.NewResponseController(w).Flush()
 		}
 		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":2}}\n\ndata: [DONE]\n\n")
 	})
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	return server.URL, gone
+	return mux
 }
 
-// brief is a plan of single turns against a server on TCP, of a second a level.
-func brief(url string) Plan {
+// brief is a plan of single turns, of two seconds a level.
+func brief() Plan {
 	p := small()
-	p.Variants[0].Target.BaseURL, p.Variants[0].Metrics = url+"/v1", nil
+	p.Variants[0].Metrics = nil
 	p.Workload.TurnsMin, p.Workload.TurnsMax = 1, 1
 	p.Cache.Policy = Bust // no warm-up of the variant
 	p.WarmUp, p.Measure = WarmUp{Duration: 500 * time.Millisecond}, Measure{Snapshots: 1, Snapshot: 2 * time.Second}
 	return p
 }
 
-func measured(t *testing.T, p Plan) (*runfile.Run, *figures.Study) {
+// measured sweeps such a server in virtual time.
+func measured(t *testing.T, p Plan) (run *runfile.Run, s *figures.Study) {
 	t.Helper()
-	run, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", twoTokens())()
+		var err error
+		if run, err = Run(t.Context(), Options{Plan: p, Dir: dir, Dial: net.Dial}); err != nil {
+			t.Fatal(err)
+		}
+	})
 	return run, figures.FromRuns([]*runfile.Run{run})
 }
 
@@ -74,8 +71,7 @@ func measured(t *testing.T, p Plan) (*runfile.Run, *figures.Study) {
 // capacity and no knee is read off it, and the report marks it and names the
 // cause and the remedy.
 func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
-	url, _ := onTCP(t)
-	p := brief(url)
+	p := brief()
 	p.Levels, p.StartRate = []float64{4, 200}, 20
 	p.SLOs = p.SLOs[1:]
 	p.SLOs[0].Objective = 0.9 // which 30 good turns prove
@@ -136,23 +132,21 @@ func TestWhatWasNotLoadedIsNotProven(t *testing.T) {
 // TestRestartsAreNotHeldBack: once a level of single turns stands, it stands,
 // though its turns start more often than slots open.
 func TestRestartsAreNotHeldBack(t *testing.T) {
-	url, _ := onTCP(t)
-	p := brief(url)
+	p := brief()
 	p.Levels, p.StartRate, p.WarmUp.Duration = []float64{20}, 20, 1500*time.Millisecond
 	run, s := measured(t, p)
 	if l := s.Series[0].Levels[0]; l.NotReached != "" {
 		t.Errorf("20 at 20/s after a warm-up of 1.5 s: %s", l.NotReached)
 	}
-	if n := run.Results[0].Snapshots[0].ConversationStarts; n < 60 {
-		t.Errorf("%d conversations started in 2 s, which the start rate would make 40", n)
+	if n := run.Results[0].Snapshots[0].ConversationStarts; n != 400 {
+		t.Errorf("%d conversations of 100 ms started in 2 s in 20 places, which the start rate would make 40", n)
 	}
 }
 
 // TestSkippedStartsReachNoRate caps the conversations of an open loop below what
 // its rate takes.
 func TestSkippedStartsReachNoRate(t *testing.T) {
-	url, _ := onTCP(t)
-	p := brief(url)
+	p := brief()
 	p.Kind, p.Levels, p.MaxConcurrency = runfile.Rate, []float64{5, 100}, 3
 	p.Arrival = workload.Arrival{Process: workload.Constant}
 	_, s := measured(t, p)

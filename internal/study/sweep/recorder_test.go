@@ -198,7 +198,7 @@ func recounted(t *testing.T, dir string, run *runfile.Run) {
 }
 
 // logOf reads a log of turns.
-func logOf(t *testing.T, path string) runfile.Next {
+func logOf(t *testing.T, path string) turnlog.Next {
 	t.Helper()
 	turns, err := turnsOf(t, path)
 	if err != nil {

@@ -2,9 +2,9 @@ package sweep
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,13 +23,15 @@ import (
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/shard"
-	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/reporttest"
 )
 
-// inMemory takes requests to a handler; while it is cut, they fail.
+// inMemory takes requests to a handler, where the clock is ahead; while it is cut, they
+// fail.
 type inMemory struct {
-	to  http.Handler
-	cut atomic.Bool
+	to    http.Handler
+	cut   atomic.Bool
+	ahead atomic.Int64 // in nanoseconds
 }
 
 func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,6 +39,10 @@ func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("connection refused")
 	}
 	answer := httptest.NewRecorder()
+	if ahead := time.Duration(m.ahead.Load()); ahead != 0 && strings.HasSuffix(r.URL.Path, "/clock") {
+		err := json.NewEncoder(answer).Encode(time.Now().Add(ahead))
+		return answer.Result(), err
+	}
 	m.to.ServeHTTP(answer, r)
 	return answer.Result(), nil
 }
@@ -112,25 +118,7 @@ type heard struct {
 // firstTurns are the conversations in the logs of some directories together.
 func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	t.Helper()
-	var paths []string
-	for _, dir := range dirs {
-		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
-	}
-	log, err := turnlog.Open(paths, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	merged := log.Read()
-	defer merged.Close()
-	for {
-		turn, err := merged.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, turn := range reporttest.Turns(t, dirs...) {
 		if turn.Study.Index == 1 {
 			id, err := strconv.Atoi(turn.Study.Conversation[strings.LastIndex(turn.Study.Conversation, "/")+1:])
 			if err != nil {
@@ -340,6 +328,25 @@ func TestLostShard(t *testing.T) {
 	})
 }
 
+// TestClockOfWhatIsKept: what a shard measured before it was started again keeps the
+// clock that it was measured by, also where nothing is left to measure.
+func TestClockOfWhatIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net network
+		defer net.serve(t, "a", simulate.New(steady()))()
+		dir := t.TempDir()
+		of := func() Options { return Options{Plan: small(), Dial: net.Dial} }
+		for _, ahead := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond} {
+			f := set(t, 2, dir, of)
+			f.wires[1].ahead.Store(int64(ahead))
+			f.wait()
+			if offset, _ := f.runs[1].Shard.Clock(); f.errs[1] != nil || offset != 300*time.Millisecond {
+				t.Errorf("with the clock of shard 0 ahead by %s: %s, %v", ahead, offset, f.errs[1])
+			}
+		}
+	})
+}
+
 // TestShardThatStaysAway: the sweep ends when patience does, everywhere, and names
 // who is missing.
 func TestShardThatStaysAway(t *testing.T) {
@@ -412,8 +419,7 @@ func TestEarlyStopOfShards(t *testing.T) {
 					t.Errorf("shard %d, level %g: %s (%s)", i, r.Level, r.State, r.Why)
 				}
 				end := func(r runfile.Result) time.Time {
-					last := r.Snapshots[len(r.Snapshots)-1]
-					return last.Started.Add(inSeconds(last.Seconds))
+					return r.Snapshots[len(r.Snapshots)-1].End()
 				}
 				if off := end(r).Sub(end(want)).Abs(); off > 50*time.Millisecond {
 					t.Errorf("shard %d, level %g ended %s off shard 0's", i, r.Level, off)

@@ -11,6 +11,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 )
 
 // watcher looks at a measurement once a second and says when there is no point
@@ -22,7 +23,7 @@ type watcher struct {
 	run     *runfile.Run
 	level   float64
 	began   time.Time
-	history []Stats
+	history []shard.Counts
 }
 
 type purpose uint8
@@ -52,27 +53,27 @@ func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.Not
 
 // look returns why to end now, or nil.
 func (w *watcher) look(now time.Time, seen sighting) *ending {
-	b := w.TurnsOf(seen.result)
-	if seen.targetLost != "" {
-		end := &ending{state: runfile.EndedEarly, why: seen.targetLost, verdict: w.failed(b), targetLost: true}
-		if seen.ours {
+	b := w.TurnsOf(seen.Result)
+	if seen.TargetLost != "" {
+		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
+		if seen.Ours {
 			end.verdict = w.Open(b)
 		}
 		return end
 	}
-	w.history = append(w.history, seen.Stats)
-	share := float64(seen.ended) / float64(max(w.plan.Measure.Conversations, 1))
+	w.history = append(w.history, seen.Counts)
+	share := float64(seen.Ended) / float64(max(w.plan.Measure.Conversations, 1))
 	if d := w.plan.Measure.Duration(); d > 0 {
 		share = float64(now.Sub(w.began)) / float64(d)
 	}
-	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.unfit(seen.result) {
+	if share < leastLost || len(w.Objectives) == 0 || w.purpose == fullCurve || w.unfit(seen.Result) {
 		return nil
 	}
 	times := 1 + headroom*max(1-share, 0)/share // of the turns so far, in all
 	if v := w.lost(b, times); v != nil {
 		return early(v, "doomed: %s cannot be met any more (chance of error below %.3g)", strings.Join(v.Lost, ", "), v.Error)
 	}
-	if why := w.growing(seen.Stats); why != "" {
+	if why := w.growing(seen.Counts); why != "" {
 		return early(w.failed(b), "doomed: %s", why)
 	}
 	return w.decided(b, share, times)
@@ -128,7 +129,7 @@ const (
 // ramp, and in a trace, the load itself may. While the deployment keeps up, what is in flight settles within the time of a few
 // conversations, told by the first turns; it is compared between the half and
 // the whole of the time.
-func (w *watcher) growing(s Stats) string {
+func (w *watcher) growing(s shard.Counts) string {
 	half := len(w.history) / 2
 	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
 	uneven := w.plan.Ramp.Over > 0 || w.plan.OwnRate > 0 && w.plan.Workload.Trace.File != ""

@@ -56,6 +56,8 @@ type record struct {
 	// Deployment is what the variant said of itself, at its first level only.
 	Deployment []runfile.Parameter `json:"deployment,omitempty"`
 	Result     runfile.Result      `json:"result"`
+	// Shard is who measured it, and by which clock; nil for a sweep in one process.
+	Shard *runfile.Shard `json:"shard,omitempty"`
 
 	kept bool // in the run
 }

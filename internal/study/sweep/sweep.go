@@ -141,10 +141,8 @@ func Run(ctx context.Context, o Options) (*runfile.Run, error) {
 // levels measures all of them.
 func (s *sweep) levels(ctx context.Context) (err error) {
 	if t, ok := s.team.(*follows); ok {
-		err = s.follow(ctx, t)
-		offset, within := t.Clock()
-		s.run.Shard.OffsetSeconds, s.run.Shard.ErrorSeconds = offset.Seconds(), within.Seconds()
-		return err
+		s.recall(t)
+		return s.follow(ctx, t)
 	}
 	if t, ok := s.team.(*leads); ok {
 		t.Open(s.store.header.ID)

@@ -9,6 +9,7 @@ import (
 	"synthetic/internal/slo"
 	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/shard"
 )
 
 // blocks are n equal blocks.
@@ -69,9 +70,9 @@ func TestVain(t *testing.T) {
 // TestGrowing: twice as many in flight as in the middle are a queue, unless the load
 // itself may have grown.
 func TestGrowing(t *testing.T) {
-	var history []Stats
+	var history []shard.Counts
 	for i := range 60 {
-		history = append(history, Stats{Turns: uint64(2 * i), InFlight: 2 * i})
+		history = append(history, shard.Counts{Turns: uint64(2 * i), InFlight: 2 * i})
 	}
 	recorded := workload.Spec{Trace: workload.Trace{File: "trace.jsonl"}}
 	for _, c := range []struct {
@@ -86,7 +87,7 @@ func TestGrowing(t *testing.T) {
 		{"a trace at a rate", Plan{Kind: runfile.Rate, Workload: recorded}, true},
 	} {
 		w := &watcher{plan: c.plan, history: history}
-		if why := w.growing(Stats{Turns: 120, Early: time.Second}); (why != "") != c.want {
+		if why := w.growing(shard.Counts{Turns: 120, Early: time.Second}); (why != "") != c.want {
 			t.Errorf("%s: %q", c.name, why)
 		}
 	}

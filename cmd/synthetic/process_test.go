@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asProgramEnv makes the test binary be the program, or, with the word measured, a
+// process that starts the program and writes what that took to its third file.
+const asProgramEnv, measuredProgram = "SYNTHETIC_TEST_AS_PROGRAM", "measured"
+
+// asProgram runs the program and exits, in a test binary that was started to
+// be that.
+func asProgram() {
+	switch os.Getenv(asProgramEnv) {
+	case "":
+	case measuredProgram:
+		os.Exit(launch(os.NewFile(3, "what it took")))
+	default:
+		main()
+	}
+}
+
+// newProcess is the real program as a process of its own.
+func newProcess(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgramEnv+"=1")
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// launch runs the program with this process' arguments and returns its exit code.
+func launch(took *os.File) int {
+	cmd, _, _ := newProcess(os.Args[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	_ = cmd.Wait() // of which the exit code tells
+	state := cmd.ProcessState
+	fmt.Fprintln(took, state.SysUsage().(*syscall.Rusage).Maxrss>>10, int64(state.UserTime()+state.SystemTime()))
+	return state.ExitCode()
+}
+
+// measured runs the program to its end, which is to be a good one, and returns what it
+// wrote, the most memory that it had resident, and its CPU time. A process counts the
+// most memory of the one that made it as its own, and these tests have a lot: so one
+// that has done nothing else makes it.
+func measured(t *testing.T, args ...string) (stdout string, mib int64, cpu time.Duration) {
+	t.Helper()
+	cmd, out, stderr := newProcess(args...)
+	cmd.Env = append(cmd.Env, asProgramEnv+"="+measuredProgram)
+	took, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer took.Close()
+	cmd.ExtraFiles = []*os.File{to}
+	err = cmd.Run()
+	to.Close()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	if _, err := fmt.Fscanln(took, &mib, &cpu); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), mib, cpu
+}
+
+// TestMeasured: what these tests have resident is not told of the program.
+func TestMeasured(t *testing.T) {
+	ballast := bytes.Repeat([]byte{1}, 200<<20)
+	stdout, mib, cpu := measured(t, "--version")
+	if mib < 5 || mib > 160 || cpu <= 0 || !strings.Contains(stdout, "synthetic") {
+		t.Errorf("%d MB and %s of CPU for %q, beside %d MB of the tests", mib, cpu, stdout, len(ballast)>>20)
+	}
+}

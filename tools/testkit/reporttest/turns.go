@@ -1,0 +1,33 @@
+package reporttest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
+)
+
+// Turns are those that sweeps kept in some directories, in the order in which they
+// were sent.
+func Turns(t testing.TB, dirs ...string) (all []turnlog.Turn) {
+	t.Helper()
+	var paths []string
+	for _, dir := range dirs {
+		paths = append(paths, filepath.Join(dir, runfile.TurnsFile))
+	}
+	log, err := turnlog.Open(paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	merged := log.Read()
+	defer merged.Close()
+	if err := turnlog.Next(merged.Next).Each(func(turn *turnlog.Turn) error {
+		all = append(all, *turn)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
