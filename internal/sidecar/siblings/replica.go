@@ -14,7 +14,8 @@ type replica struct {
 	name
 	strata [strata]*past
 	// since is the step from which it is judged: what has just started is cold.
-	since int64
+	// earlier is that of the start before: not three of them are within an hour.
+	since, earlier int64
 	// row is how many turns in a row nobody answered.
 	row int
 	// lately are those of its turns that are counted among its group's.
@@ -71,9 +72,9 @@ func (m *replica) judge(at int64, limit float64) {
 	}
 }
 
-// restart is what unanswered turns end with, once an hour: it is cold again.
+// restart is what unanswered turns end with: it is cold again.
 func (m *replica) restart(since int64) {
-	m.since, m.failing.sum = since, 0
+	m.earlier, m.since, m.failing.sum = m.since, since, 0
 	m.forget()
 }
 

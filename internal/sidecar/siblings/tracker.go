@@ -147,7 +147,7 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 	case failed && !answered && !r.Outcome.Busy():
 		m.row++
 	case !failed:
-		if m.row >= restarted && !m.up && at-m.since > hour {
+		if m.row >= restarted && !m.up && at-m.earlier > hour {
 			m.restart(g.judgedFrom(at))
 		}
 		m.row = 0

@@ -224,3 +224,16 @@ func TestSiblingsFailures(t *testing.T) {
 		t.Errorf("of the siblings' turns %v failed, want half (%v)", share, ok)
 	}
 }
+
+// TestRestarts: of three restarts within an hour the third is a page, though each alone
+// is as cold as the others.
+func TestRestarts(t *testing.T) {
+	s := world{replicas: 8, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
+	s.pages(0.05)
+	for at, want := range []int{0, 0, 1} {
+		s.down[2] = s.at
+		if n := s.pages(0.012); n != want {
+			t.Errorf("restart %d is %d pages, want %d", at+1, n, want)
+		}
+	}
+}
