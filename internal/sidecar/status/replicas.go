@@ -22,10 +22,13 @@ const (
 	barEnd = 4
 )
 
-// service are the replicas that are compared with each other, the worst first.
+// kin is what replicas share that are compared with each other.
+type kin struct{ Service, Role, Workload, Door string }
+
+// service are such replicas, the worst first.
 type service struct {
-	Service, Role, Workload, Door string
-	Replicas                      []replica
+	kin
+	Replicas []replica
 	// More is how many are not shown.
 	More int
 	// named says that one of them was asked for.
@@ -59,16 +62,16 @@ func services(views []siblings.View, query url.Values) []service {
 
 // grouped joins siblings.
 func grouped(views []siblings.View, query url.Values) (out []service) {
+	places := map[kin]int{}
 	for _, v := range views {
-		s := service{Service: v.Service, Role: v.Role, Workload: v.Workload}
+		of := kin{Service: v.Service, Role: v.Role, Workload: v.Workload}
 		if v.Worker != "" {
-			s.Door = v.Target
+			of.Door = v.Target
 		}
-		i := slices.IndexFunc(out, func(o service) bool {
-			return o.Service == s.Service && o.Role == s.Role && o.Workload == s.Workload && o.Door == s.Door
-		})
-		if i < 0 {
-			i, out = len(out), append(out, s)
+		i, ok := places[of]
+		if !ok {
+			i = len(out)
+			places[of], out = i, append(out, service{kin: of})
 		}
 		out[i].Replicas = append(out[i].Replicas, replicaOf(v))
 		out[i].named = out[i].named || matches(query, v.Target, v.Workload)
