@@ -35,9 +35,9 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: prober}
 rules:
-  - {apiGroups: [""], resources: [pods, services], verbs: [get, list, watch]}
-  - {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [get, list, watch]}
-  - {apiGroups: [inference.networking.k8s.io], resources: [inferencepools], verbs: [get, list, watch]}
+  - {apiGroups: [""], resources: [pods, services], verbs: [list, watch]}
+  - {apiGroups: [discovery.k8s.io], resources: [endpointslices], verbs: [list, watch]}
+  - {apiGroups: [inference.networking.k8s.io], resources: [inferencepools], verbs: [list, watch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding

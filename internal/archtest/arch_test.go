@@ -53,7 +53,7 @@ func allowed() map[string][]string {
 		"docs/runbooks":             nil,
 		"internal/sidecar/status": {
 			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/rules", "internal/sidecar/regression",
-			"internal/sidecar/discovery", "internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
+			"internal/sidecar/discovery", "internal/sidecar/siblings", "internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
 		},
 		"internal/sidecar/metrics": {
 			"internal/bound", "internal/canary", "internal/probe", "internal/probe/garble", "internal/probe/lag", "internal/probe/target", "internal/probe/workload", "internal/serverside",

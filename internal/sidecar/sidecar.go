@@ -178,7 +178,7 @@ func New(o Options) (*Sidecar, error) {
 		Leased:    func() func(string) bool { return s.discovery.Leased() },
 	})
 	s.canaries = newCanaries(s)
-	s.page = status.New(status.Options{Alerts: s.alerts, Discovery: standings, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
+	s.page = status.New(status.Options{Alerts: s.alerts, Discovery: standings, Siblings: replicas.Views, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
 	s.sinks = sink.Fanout{s.recorder, replicas, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)

@@ -65,8 +65,14 @@ func helmOn(t *testing.T, dir string, args ...string) (stdout, stderr string, er
 // helmBy runs the Helm that the environment names.
 func helmBy(t *testing.T, env, dir string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return helmAs(t, env, "rel", dir, args...)
+}
+
+// helmAs takes the name of the release, too.
+func helmAs(t *testing.T, env, release, dir string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", "rel", dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
+	c := exec.CommandContext(t.Context(), tool(t, env), append([]string{"template", release, dir, "--namespace=probing", kubeVersion, "--set=image.repository=registry.example.com/team/synthetic"}, args...)...)
 	c.Stdout, c.Stderr = &out, &errs
 	err = c.Run()
 	return out.String(), errs.String(), err

@@ -69,6 +69,14 @@ func TestAStudyAloneNeedsNoBarrier(t *testing.T) {
 	}
 }
 
+// TestAStudyWatchesNothing: values that a prober shares with it give it no rights.
+func TestAStudyWatchesNothing(t *testing.T) {
+	objects := render(t, "--values="+chartDir+"/ci/study-values.yaml", "--set=rbac.create=true")
+	if has(objects, "Role") || *podsOf(t, objects).Spec.AutomountServiceAccountToken {
+		t.Error("a study may read the cluster")
+	}
+}
+
 // TestResultsOutliveTheRelease: the claim is kept, takes writers on several nodes
 // just where there are several, and is what the pods mount.
 func TestResultsOutliveTheRelease(t *testing.T) {

@@ -274,7 +274,7 @@ func Catalog() []Metric {
 		{CachedBaseline, Gauge, "ratio", "Usual share of prompt tokens served from the prefix cache at this time of day; NaN while it is not known.", turn},
 		{SiblingPageScore, Gauge, "", "How near a replica is to a page because it is slower, or fails more, than its siblings do: from 1 on it is one. Absent for targets without a service; the label worker is there behind a front door.", sibling},
 		{SiblingRatio, Gauge, "ratio", "Geometric mean of a replica's turns of the last three minutes over the median of its siblings', cached prompts and others apart; NaN where that is not known.", with(sibling, LabelTurn, LabelSignal)},
-		{SiblingFailed, Gauge, "ratio", "Share of a replica's last turns, about twenty, that failed.", sibling},
+		{SiblingFailed, Gauge, "ratio", "Share of a replica's last turns, about twenty, that failed; refusals for load are none of them.", sibling},
 		{Expected, Gauge, "seconds", "What the benchmark that the configuration names measured, by statistic: geomean (which turns are compared with) and quantiles; absent without a benchmark, and where it has too few turns to tell.", with(signal, LabelStatistic)},
 		{ExpectedTurns, Gauge, "turns", "Turns of the benchmark that synthetic_expected_seconds stands on; absent where it does not say.", signal},
 		{ExpectedInfo, Gauge, "", "Which level of which benchmark a job is compared with; always 1. The label turns is pooled where the file does not tell first from follow-up turns: its figures are then shown and not compared with.", with(job, "run", "variant", "level", "turns")},

@@ -32,7 +32,7 @@ const (
 	// settling is for how long the replicas that are seen are those that were there
 	// before: no later one starts cold.
 	settling = int64(2 * time.Minute / step)
-	// restarted is how many failures in a row may be a restart.
+	// restarted is how many turns in a row that nobody answered may be a restart.
 	restarted = 2
 	hour      = int64(time.Hour / step)
 	// clip is how far a turn can lie from the level of all.
@@ -70,7 +70,8 @@ const (
 
 // View is how a replica compares with its siblings.
 type View struct {
-	Service, Target, Workload string
+	// Role is the target's, "" for none.
+	Service, Role, Target, Workload string
 	// Worker is its name behind a front door; "" for a target that is a replica.
 	Worker string
 	// Score is how near it is to a page: from 1 on it is one.

@@ -10,12 +10,11 @@ type failing struct {
 	// since is the step of the first failure of those that it stands on, last that
 	// of the last turn.
 	since, last int64
-	// failed and turns forget with a half-life of forgetTurns.
-	failed, turns float64
-	limit         float64
-	// row is how many failed in a row.
-	row int
+	tally
 }
+
+// tally are turns that failed and all, which forget over forgetTurns.
+type tally struct{ failed, turns float64 }
 
 const (
 	// sick is the share of turns that fail of a replica that is sick, and usually at
@@ -29,8 +28,9 @@ const (
 	unheard = 30
 )
 
-// observe takes a turn. siblings is the share of theirs that fail.
-func (f *failing) observe(failed bool, siblings float64, at int64) {
+// observe takes a turn. siblings is the share of theirs that fail, limit that of the
+// sum that pages.
+func (f *failing) observe(failed bool, siblings, limit float64, at int64) {
 	usual := min(max(siblings, usuallyLeast), usuallyMost)
 	gain := math.Log((1 - sick) / (1 - usual))
 	if failed {
@@ -39,7 +39,7 @@ func (f *failing) observe(failed bool, siblings float64, at int64) {
 	if f.sum == 0 && failed {
 		f.since = at
 	}
-	f.sum = min(max(0, f.sum+gain), 1.5*f.limit)
+	f.sum = min(max(0, f.sum+gain), 1.5*limit)
 	f.count(failed, at)
 }
 
@@ -48,20 +48,17 @@ func (f *failing) count(failed bool, at int64) {
 	f.last = at
 	f.turns += 1 - f.turns/forgetTurns
 	f.failed -= f.failed / forgetTurns
-	f.row++
 	if failed {
 		f.failed++
-	} else {
-		f.row = 0
 	}
 }
 
 // score is how near it is to a page.
-func (f *failing) score(at int64) float64 {
-	if f.limit == 0 || f.sum == 0 || at-f.last >= unheard {
+func (f *failing) score(at int64, limit float64) float64 {
+	if f.sum == 0 || at-f.last >= unheard {
 		return 0
 	}
-	score := f.sum / f.limit
+	score := f.sum / limit
 	if at-f.since < lasting {
 		return min(score, 0.99)
 	}
@@ -69,4 +66,4 @@ func (f *failing) score(at int64) float64 {
 }
 
 // share of the lately ended turns that failed; NaN without any.
-func (f *failing) share() float64 { return f.failed / f.turns }
+func (t tally) share() float64 { return t.failed / t.turns }

@@ -1,9 +1,7 @@
 package siblings
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"synthetic/internal/sidecar/sink"
@@ -33,13 +31,9 @@ type group struct {
 	noise     [strata]noise
 
 	chances chances
-	// all are the replicas, nil after a change of them.
-	all []*replica
-	// failed of the turns of the replicas that were lately heard of.
-	failed, turns float64
-	heard         int
-	looks         []look
-	buffer        [2][]float64
+	// lately are the turns of the replicas that were lately heard of, which are heard.
+	lately tally
+	heard  int
 }
 
 // look is a replica in a stratum at a step.
@@ -68,26 +62,25 @@ func (g *group) pass(now int64) {
 
 // compare is one look at all replicas.
 func (g *group) compare() {
-	if g.all == nil {
-		g.promise()
-	}
-	g.failed, g.turns, g.heard = 0, 0, 0
-	for _, m := range g.all {
+	g.chances = promise(g.policy.FalsePages*g.share, len(g.replicas))
+	g.lately, g.heard = tally{}, 0
+	for _, m := range g.replicas {
 		m.begin()
-		if m.heard = g.at-m.failing.last < unheard && m.failing.turns >= leastTurns; m.heard {
-			g.heard++
-			g.failed += m.failing.failed
-			g.turns += m.failing.turns
+		if m.lately = m.failing.tally; g.at-m.failing.last >= unheard || m.lately.turns < leastTurns {
+			m.lately = tally{}
+			continue
 		}
+		g.heard++
+		g.lately.failed += m.lately.failed
+		g.lately.turns += m.lately.turns
 	}
 	for k := range strata {
 		g.compareIn(k)
 	}
-	for _, m := range g.all {
-		m.judge(g.at)
+	for id, m := range g.replicas {
+		m.judge(g.at, g.chances.failing)
 		if m.worker != "" && g.at-m.seen > forgotten {
-			delete(g.replicas, m.name)
-			g.all = nil
+			delete(g.replicas, id)
 		}
 	}
 	if g.at%hour == 0 {
@@ -99,34 +92,22 @@ func (g *group) compare() {
 	}
 }
 
-// promise spreads what may page for nothing over the replicas that there are: half of
-// it is for their latencies.
-func (g *group) promise() {
-	g.all = slices.Collect(maps.Values(g.replicas))
-	n, pages := len(g.all), g.policy.FalsePages*g.share/2
-	g.chances = promise(pages, n)
-	for _, m := range g.all {
-		m.failing.limit = math.Log(10 * month * float64(n) / pages) // of a turn a second
-	}
-}
-
 // compareIn compares the replicas that can be judged in one stratum.
 func (g *group) compareIn(k int) {
-	g.looks = g.looks[:0]
-	for _, m := range g.all {
+	var looks []look
+	for _, m := range g.replicas {
 		if s := m.strata[k].windows(g.at); s[windows-1].n > 0 && g.at >= m.since {
-			g.looks = append(g.looks, look{of: m, past: m.strata[k], sums: s})
+			looks = append(looks, look{of: m, past: m.strata[k], sums: s})
 		}
 	}
-	if len(g.looks) < leastReplicas {
+	if len(looks) < leastReplicas {
 		return
 	}
-	s := &g.noise[k]
-	g.spread(s)
+	g.noise[k].spread(looks)
 	for w := range windows {
-		g.compareOver(k, w)
+		g.compareOver(looks, k, w)
 	}
-	for _, l := range g.looks {
+	for _, l := range looks {
 		if l.sums[shown].n < leastTurns {
 			continue
 		}
@@ -139,9 +120,9 @@ func (g *group) compareIn(k int) {
 }
 
 // spread learns how much single turns differ within a minute.
-func (g *group) spread(s *noise) {
+func (s *noise) spread(looks []look) {
 	var squares, freedom float64
-	for _, l := range g.looks {
+	for _, l := range looks {
 		if v := l.sums[1]; v.n >= 2 {
 			squares += v.within()
 			freedom += v.n - 1
@@ -153,10 +134,9 @@ func (g *group) spread(s *noise) {
 }
 
 // compareOver compares them over one window.
-func (g *group) compareOver(k, w int) {
-	means, turns := g.buffer[0][:0], g.buffer[1][:0]
-	defer func() { g.buffer = [2][]float64{means, turns} }()
-	for _, l := range g.looks {
+func (g *group) compareOver(looks []look, k, w int) {
+	var means, turns []float64
+	for _, l := range looks {
 		if l.sums[w].n >= leastTurns {
 			means = append(means, l.sums[w].mean())
 		}
@@ -170,8 +150,8 @@ func (g *group) compareOver(k, w int) {
 		s.level.V, s.level.OK = middle, true
 	}
 	means = means[:0]
-	for i := range g.looks {
-		l := &g.looks[i]
+	for i := range looks {
+		l := &looks[i]
 		if l.sums[w].n < leastTurns {
 			continue
 		}
@@ -206,9 +186,10 @@ func (g *group) score(l *look, k, w int, d, middle float64) {
 // failingElsewhere is the share of turns that fail of the siblings of a replica;
 // false if too few are well enough known to tell.
 func (g *group) failingElsewhere(of *replica) (float64, bool) {
-	failed, turns, others := g.failed, g.turns, g.heard
-	if of.heard {
-		failed, turns, others = failed-of.failing.failed, turns-of.failing.turns, others-1
+	others := g.heard
+	if of.lately.turns > 0 {
+		others--
 	}
-	return max(0, failed) / turns, others >= leastReplicas-1
+	rest := tally{max(0, g.lately.failed-of.lately.failed), g.lately.turns - of.lately.turns}
+	return rest.share(), others >= leastReplicas-1
 }

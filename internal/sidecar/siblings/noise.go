@@ -99,19 +99,22 @@ func (h *hours) beyond(c chances) float64 {
 // chances say how sure a page must be, by what is promised for the whole service.
 type chances struct {
 	// z is the quantile of a normal distribution for a look, by window, hour that of
-	// an exponential one for an hour.
-	z    [windows]float64
-	hour float64
+	// an exponential one for an hour, and failing the sum of a replica that fails.
+	z             [windows]float64
+	hour, failing float64
 }
 
-// promise spreads pages in 30 days over so many replicas, their strata and windows.
+// promise spreads pages in 30 days over so many replicas: half of them over the strata
+// and windows of their latencies.
 func promise(pages float64, replicas int) (c chances) {
+	pages /= 2
 	each := pages / float64(replicas*active*windows)
 	for w, length := range windowSteps() {
 		looks := overlap * month / float64(length)
 		c.z[w] = math.Sqrt2 * math.Erfinv(1-2*min(each/looks, 0.01))
 	}
-	c.hour = math.Log(month / 360 * active * windows / pages)
+	c.hour = math.Log(month / float64(hour) * active * windows / pages)
+	c.failing = math.Log(10 * month * float64(replicas) / pages) // of a turn a second
 	return c
 }
 

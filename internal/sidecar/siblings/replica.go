@@ -12,11 +12,14 @@ type name struct{ target, worker string }
 // replica is one target, or one worker behind a front door.
 type replica struct {
 	name
-	// heard says that its turns are among those of its group that were counted.
-	heard  bool
 	strata [strata]*past
 	// since is the step from which it is judged: what has just started is cold.
-	since int64
+	// earlier is that of the start before: not three of them are within an hour.
+	since, earlier int64
+	// row is how many turns in a row nobody answered.
+	row int
+	// lately are those of its turns that are counted among its group's.
+	lately tally
 	// seen is the step of its last turn.
 	seen    int64
 	failing failing
@@ -54,8 +57,8 @@ func (m *replica) take(r *probe.Result, values [signals]probe.Opt[float64], g *g
 
 // judge ends the look at a replica: a page begins at 1, and is over when the
 // shorter windows show less than half of it, or nothing at all.
-func (m *replica) judge(at int64) {
-	failing := m.failing.score(at)
+func (m *replica) judge(at int64, limit float64) {
+	failing := m.failing.score(at, limit)
 	m.score = max(m.score, failing)
 	switch {
 	case !m.up && m.score >= 1:
@@ -69,9 +72,9 @@ func (m *replica) judge(at int64) {
 	}
 }
 
-// restart is what failures in a row end with, once an hour: it is cold again.
+// restart is what unanswered turns end with: it is cold again.
 func (m *replica) restart(since int64) {
-	m.since, m.failing.sum = since, 0
+	m.earlier, m.since, m.failing.sum = m.since, since, 0
 	m.forget()
 }
 

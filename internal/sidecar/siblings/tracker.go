@@ -65,7 +65,7 @@ func (t *Tracker) Add(j sink.Job) {
 		g = newGroup(at)
 		t.groups[k] = g
 	}
-	g.policy, g.leastDifference, g.all = j.Siblings, j.Policy.LeastDifference, nil
+	g.policy, g.leastDifference = j.Siblings, j.Policy.LeastDifference
 	if id := (name{target: j.Target.Name}); k.door == "" && g.replicas[id] == nil {
 		g.replicas[id] = newReplica(id, g.judgedFrom(at))
 	}
@@ -88,7 +88,6 @@ func (t *Tracker) remove(key probe.Key) {
 	k := kinOf(j)
 	g := t.groups[k]
 	delete(g.replicas, name{target: key.Target})
-	g.all = nil
 	if k.door != "" || len(g.replicas) == 0 {
 		delete(t.groups, k)
 	}
@@ -104,8 +103,8 @@ func (t *Tracker) divide(service string) {
 		}
 	}
 	for k, g := range t.groups {
-		if k.service == service && g.share != 1/n {
-			g.share, g.all = 1/n, nil
+		if k.service == service {
+			g.share = 1 / n
 		}
 	}
 }
@@ -129,9 +128,11 @@ func (t *Tracker) Observe(e probe.Event) {
 	if m == nil {
 		return
 	}
-	values := [signals]probe.Opt[float64]{}
+	var values [signals]probe.Opt[float64]
 	for i, v := range regression.Measured(&r, j.Workload.Timeouts) {
-		values[i] = probe.Opt[float64]{V: math.Log(v.V.Seconds()), OK: v.OK && v.V > 0}
+		if v.OK && v.V > 0 {
+			values[i] = probe.Some(math.Log(v.V.Seconds()))
+		}
 	}
 	g.take(m, &r, values, at)
 }
@@ -141,13 +142,22 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 	if g.began == 0 {
 		g.began = at
 	}
-	if m.failing.row >= restarted && !r.Outcome.Failed() && !m.up && at-m.since > hour {
-		m.restart(g.judgedFrom(at))
+	failed := r.Outcome.Failed() && !r.Outcome.WrongAnswer()
+	switch answered := values != [signals]probe.Opt[float64]{}; {
+	case failed && !answered && !r.Outcome.Busy():
+		m.row++
+	case !failed:
+		if m.row >= restarted && !m.up && at-m.earlier > hour {
+			m.restart(g.judgedFrom(at))
+		}
+		m.row = 0
 	}
-	if share, ok := g.failingElsewhere(m); ok && !r.Outcome.Busy() && at >= m.since {
-		m.failing.observe(r.Outcome.Failed() && !r.Outcome.WrongAnswer(), share, at)
-	} else {
-		m.failing.count(r.Outcome.Failed(), at)
+	switch share, ok := g.failingElsewhere(m); {
+	case r.Outcome.Busy():
+	case ok && at >= m.since:
+		m.failing.observe(failed, share, g.chances.failing, at)
+	default:
+		m.failing.count(failed, at)
 	}
 	m.take(r, values, g, at)
 }
@@ -163,7 +173,7 @@ func (g *group) replica(id name, door bool, at int64) *replica {
 	m := g.replicas[id]
 	if m == nil && door && len(g.replicas) < maxWorkers {
 		m = newReplica(id, g.judgedFrom(at))
-		g.replicas[id], g.all = m, nil
+		g.replicas[id] = m
 	}
 	return m
 }
@@ -186,7 +196,7 @@ func (t *Tracker) Views() []View {
 		g.pass(at)
 		for id, m := range g.replicas {
 			out = append(out, View{
-				Service: k.service, Target: id.target, Workload: k.workload, Worker: id.worker,
+				Service: k.service, Role: k.role, Target: id.target, Workload: k.workload, Worker: id.worker,
 				Score: m.score, Ratios: m.ratios(), Failed: m.failing.share(),
 			})
 		}

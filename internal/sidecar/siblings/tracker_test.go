@@ -168,3 +168,72 @@ func TestRolesAreApart(t *testing.T) {
 		t.Errorf("the gateway is compared with replicas: %v", got)
 	}
 }
+
+// TestNoRestart: who answers late, or refuses for load, was there all the time, and is
+// given none of the time that a restart is.
+func TestNoRestart(t *testing.T) {
+	hung, busy := turn("d", "", 0), turn("d", "", 0)
+	hung.Outcome, hung.TTFT = probe.TimeoutFirstToken, probe.Opt[time.Duration]{}
+	busy.Outcome, busy.TTFT = probe.HTTP429, probe.Opt[time.Duration]{}
+	for name, bad := range map[string]probe.Result{"hung": hung, "busy": busy} {
+		s, c := newTracker()
+		for _, n := range []string{"a", "b", "c", "d"} {
+			j := jobOf(n, "x", nil)
+			j.Workload.Timeouts.FirstToken = 10 * time.Second
+			s.Add(j)
+		}
+		round := func(d probe.Result) {
+			c.now = c.now.Add(5 * time.Second)
+			for _, n := range []string{"a", "b", "c"} {
+				s.Observe(turn(n, "", time.Second))
+			}
+			s.Observe(d)
+		}
+		for range 900 {
+			round(turn("d", "", time.Second))
+		}
+		for range 8 {
+			round(bad)
+			round(bad)
+			round(turn("d", "", 9*time.Second))
+		}
+		if got := s.scores(); got["d"] < 1 || got["a"] >= 1 {
+			t.Errorf("%s: two minutes later the scores are %v", name, got)
+		}
+	}
+}
+
+// TestSiblingsFailures: the share of the siblings is of what was counted of them, though
+// the replica itself has many turns between two looks.
+func TestSiblingsFailures(t *testing.T) {
+	s := world{replicas: 3}.begin(1)
+	take := func(i int, o probe.Outcome) {
+		s.g.take(s.of[i], &probe.Result{Outcome: o}, [signals]probe.Opt[float64]{}, s.at)
+	}
+	for range 4 {
+		for i := range s.of {
+			take(i, probe.Success)
+			take(i, probe.HTTP5xx)
+		}
+	}
+	s.step()
+	for range 12 {
+		take(0, probe.Success)
+	}
+	if share, ok := s.g.failingElsewhere(s.of[0]); !ok || share < 0.45 || share > 0.6 {
+		t.Errorf("of the siblings' turns %v failed, want half (%v)", share, ok)
+	}
+}
+
+// TestRestarts: of three restarts within an hour the third is a page, though each alone
+// is as cold as the others.
+func TestRestarts(t *testing.T) {
+	s := world{replicas: 8, rate: 0.2, spread: 0.4, wander: 0.1, wanders: 300}.begin(1)
+	s.pages(0.05)
+	for at, want := range []int{0, 0, 1} {
+		s.down[2] = s.at
+		if n := s.pages(0.012); n != want {
+			t.Errorf("restart %d is %d pages, want %d", at+1, n, want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	// Discovery says how the groups of discovered targets stand; nil means there are
 	// none.
 	Discovery func() []discovery.Standing
+	// Siblings says how replicas compare with each other; nil means there are none.
+	Siblings func() []siblings.View
 	// Lag is how late this process was in the last minute; nil means never.
 	Lag func() time.Duration
 	// Now is the clock; nil means time.Now.
@@ -68,6 +71,9 @@ func New(o Options) *Page {
 	}
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
+	}
+	if o.Siblings == nil {
+		o.Siblings = func() []siblings.View { return nil }
 	}
 	if o.Canary == nil {
 		o.Canary = func(string) (none canary.Reading, ok bool) { return none, false }

@@ -32,6 +32,8 @@ type overview struct {
 	InPart int
 	// Groups are those of discovered targets.
 	Groups []group
+	// Services have the replicas that are compared with each other.
+	Services []service
 	// Stalled is why the pager evaluates nothing now, "" if it does.
 	Stalled string
 	// Query is what the page was asked for, but for the time that charts show.
@@ -114,7 +116,7 @@ func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 // alone needs no naming.
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
-	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups()}
+	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
 	if alerts, on := p.alerts(); on {
 		o.Stalled = alerts.Stalled
 	}

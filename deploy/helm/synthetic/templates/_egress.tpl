@@ -25,12 +25,12 @@
 - to:
     - namespaceSelector:
         matchLabels:
-          kubernetes.io/metadata.name: {{ index . 1 }}
+          kubernetes.io/metadata.name: {{ index . 1 | quote }}
 {{- else if regexMatch "^[^.]+(\\.[^.]+)?\\.[^.]+\\.svc(\\.|$)" $host -}}
 - to:
     - namespaceSelector:
         matchLabels:
-          kubernetes.io/metadata.name: {{ regexReplaceAll "^.*\\.([^.]+)\\.svc(\\..*)?$" $host "${1}" }}
+          kubernetes.io/metadata.name: {{ regexReplaceAll "^.*\\.([^.]+)\\.svc(\\..*)?$" $host "${1}" | quote }}
 {{- else -}}
 - ports:
     - port: {{ $port }}

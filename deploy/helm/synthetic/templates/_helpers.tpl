@@ -38,8 +38,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{/* Labels that the Service, the monitors and the policies find the pods by. They never change: selectors are immutable. */}}
 {{- define "synthetic.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "synthetic.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "synthetic.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: {{ ternary "study" "prober" (eq (include "synthetic.kind" .) "Job") }}
 {{- end -}}
 
@@ -48,10 +48,25 @@ app.kubernetes.io/component: {{ ternary "study" "prober" (eq (include "synthetic
 {{ include "synthetic.commonLabels" . }}
 {{- end -}}
 
+{{/* A resource's metadata: of root, with labels and annotations of its own; name, namespace and standard where they are others. A name of digits stays a text. */}}
+{{- define "synthetic.metadata" -}}
+name: {{ default (include "synthetic.fullname" .root) .name | quote }}
+namespace: {{ default .root.Release.Namespace .namespace | quote }}
+labels:
+  {{- default (include "synthetic.labels" .root) .standard | nindent 2 }}
+{{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{/* The test pod is no prober: no selector may find it. */}}
 {{- define "synthetic.testLabels" -}}
-app.kubernetes.io/name: {{ include "synthetic.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "synthetic.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: test
 {{- end -}}
 
@@ -61,6 +76,11 @@ app.kubernetes.io/component: test
 {{- else -}}
 {{- default "default" .Values.serviceAccount.name -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Whether the pods watch objects of the cluster; a study does not. */}}
+{{- define "synthetic.watches" -}}
+{{- if and .Values.rbac.create (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
 {{/* image takes an image of the values and the tag that stands in for an absent one. */}}

@@ -14,15 +14,3 @@
   {{- end }}
   {{- end }}
 {{- end -}}
-
-{{- define "synthetic.monitorMetadata" -}}
-{{- $root := index . 0 -}}
-{{- $monitor := index . 1 -}}
-name: {{ include "synthetic.fullname" $root }}
-namespace: {{ $root.Release.Namespace }}
-labels:
-  {{- include "synthetic.labels" $root | nindent 2 }}
-  {{- with $monitor.labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-{{- end -}}

@@ -49,7 +49,7 @@ Deployment
   spec:
     accessModes: [ReadWriteOnce]
     {{- with .Values.state.claim.storageClassName }}
-    storageClassName: {{ . }}
+    storageClassName: {{ . | quote }}
     {{- end }}
     resources:
       requests:
@@ -126,23 +126,23 @@ Deployment
 - name: config
   {{- if .Values.existingSecret }}
   secret:
-    secretName: {{ .Values.existingSecret }}
+    secretName: {{ .Values.existingSecret | quote }}
     defaultMode: 0440
   {{- else }}
   configMap:
-    name: {{ default (include "synthetic.fullname" .) .Values.existingConfigMap }}
+    name: {{ default (include "synthetic.fullname" .) .Values.existingConfigMap | quote }}
   {{- end }}
 {{- with .Values.keys.existingSecret }}
 - name: keys
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     # Read by the pod's fsGroup.
     defaultMode: 0440
 {{- end }}
 {{- with .Values.webConfig.existingSecret }}
 - name: web-config
   secret:
-    secretName: {{ . }}
+    secretName: {{ . | quote }}
     defaultMode: 0440
 {{- end }}
 {{- if eq (include "synthetic.kind" .) "Job" }}
@@ -150,14 +150,14 @@ Deployment
 {{- if include "synthetic.sharded" . }}
 - name: barrier
   secret:
-    secretName: {{ .Values.study.barrier.existingSecret }}
+    secretName: {{ .Values.study.barrier.existingSecret | quote }}
     defaultMode: 0440
 {{- end }}
 {{- else if and .Values.state.enabled (not (include "synthetic.claiming" .)) }}
 - name: state
   {{- if .Values.state.existingClaim }}
   persistentVolumeClaim:
-    claimName: {{ .Values.state.existingClaim }}
+    claimName: {{ .Values.state.existingClaim | quote }}
   {{- else }}
   emptyDir:
     sizeLimit: {{ .Values.state.sizeLimit }}
@@ -205,7 +205,7 @@ topologySpreadConstraints:
 {{- end }}
 {{- range $key := list "dnsPolicy" "priorityClassName" }}
 {{- with index $.Values $key }}
-{{ $key }}: {{ . }}
+{{ $key }}: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- end -}}

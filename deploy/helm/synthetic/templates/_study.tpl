@@ -70,7 +70,7 @@ name: results
 {{ toYaml .volume }}
 {{- else }}
 persistentVolumeClaim:
-  claimName: {{ default (printf "%s-results" (include "synthetic.fullname" $)) .existingClaim }}
+  claimName: {{ default (printf "%s-results" (include "synthetic.fullname" $)) .existingClaim | quote }}
 {{- end }}
 {{- end -}}
 {{- end -}}

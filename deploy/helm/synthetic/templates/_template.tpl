@@ -43,13 +43,13 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
-  serviceAccountName: {{ include "synthetic.serviceAccountName" . }}
-  automountServiceAccountToken: {{ or .Values.rbac.create .Values.serviceAccount.automount }}
+  serviceAccountName: {{ include "synthetic.serviceAccountName" . | quote }}
+  automountServiceAccountToken: {{ or .Values.serviceAccount.automount (include "synthetic.watches" . | not | not) }}
   enableServiceLinks: false
   {{- if $job }}
   restartPolicy: Never
   {{- if include "synthetic.sharded" . }}
-  subdomain: {{ include "synthetic.fullname" . }}
+  subdomain: {{ include "synthetic.fullname" . | quote }}
   {{- end }}
   {{- end }}
   # The turns in flight, then a last scrape, then the process ends.

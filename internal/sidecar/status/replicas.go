@@ -1,0 +1,117 @@
+package status
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/siblings"
+)
+
+const (
+	// leastSiblings are compared with each other.
+	leastSiblings = 3
+	// servicesShown bounds the services whose replicas stand on one page, and
+	// replicasShown the replicas of each.
+	servicesShown, replicasShown = 3, 64
+	// barEnd is the ratio at which the bars end.
+	barEnd = 4
+)
+
+// kin is what replicas share that are compared with each other.
+type kin struct{ Service, Role, Workload, Door string }
+
+// service are such replicas, the worst first.
+type service struct {
+	kin
+	Replicas []replica
+	// More is how many are not shown.
+	More int
+	// named says that one of them was asked for.
+	named bool
+}
+
+// replica is one as it is shown: its ratios by index of regression.Signals, the larger
+// of those of first and follow-up turns.
+type replica struct {
+	Name, Path string
+	State      state
+	Times      []Multiple
+	Failed     Ratio
+	score      float64
+}
+
+// services are those of the targets that a query names, the worst first.
+func services(views []siblings.View, query url.Values) []service {
+	out := slices.DeleteFunc(grouped(views, query), func(s service) bool { return !s.named || len(s.Replicas) < leastSiblings })
+	for i := range out {
+		s := &out[i]
+		slices.SortStableFunc(s.Replicas, func(a, b replica) int {
+			return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.score, a.score))
+		})
+		s.More = max(0, len(s.Replicas)-replicasShown)
+		s.Replicas = s.Replicas[:len(s.Replicas)-s.More]
+	}
+	slices.SortStableFunc(out, func(a, b service) int { return cmp.Compare(b.Replicas[0].score, a.Replicas[0].score) })
+	return out[:min(len(out), servicesShown)]
+}
+
+// grouped joins siblings.
+func grouped(views []siblings.View, query url.Values) (out []service) {
+	places := map[kin]int{}
+	for _, v := range views {
+		of := kin{Service: v.Service, Role: v.Role, Workload: v.Workload}
+		if v.Worker != "" {
+			of.Door = v.Target
+		}
+		i, ok := places[of]
+		if !ok {
+			i = len(out)
+			places[of], out = i, append(out, service{kin: of})
+		}
+		out[i].Replicas = append(out[i].Replicas, replicaOf(v))
+		out[i].named = out[i].named || matches(query, v.Target, v.Workload)
+	}
+	return out
+}
+
+func replicaOf(v siblings.View) replica {
+	r := replica{
+		Name: cmp.Or(v.Worker, v.Target), State: state{"good", "as its siblings"}, score: v.Score,
+		Times: make([]Multiple, len(regression.Signals())), Failed: Ratio{V: v.Failed, OK: !math.IsNaN(v.Failed)},
+	}
+	if v.Worker == "" {
+		r.Path = "./?" + url.Values{"target": {v.Target}, "workload": {v.Workload}}.Encode()
+	}
+	known := false
+	for k := range probe.TurnKinds() {
+		for i := range r.Times {
+			if m := multiple(v.Ratios[k][i]); m.V > r.Times[i].V {
+				r.Times[i], known = m, true
+			}
+		}
+	}
+	switch {
+	case v.Score >= 1:
+		r.State = state{"bad", "unlike its siblings"}
+	case !known:
+		r.State = state{"unknown", "not compared now"}
+	}
+	return r
+}
+
+// Title says whose replicas they are.
+func (s service) Title() string {
+	title := strings.TrimSpace("Replicas of " + s.Service + " " + s.Role)
+	if s.Door != "" {
+		title += " behind " + s.Door
+	}
+	return title
+}
+
+// Bar is how far a ratio's bar goes, in percent of barEnd.
+func (m Multiple) Bar() float64 { return percent(m.V / barEnd) }
