@@ -23,16 +23,24 @@ const maxSpread, maxTokensPerEvent = 5, 64
 
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
-	options simulate.Options
-	web     *web.FlagConfig
-	// Flags about a cluster.
-	preset    string
-	load      int
-	speed     float64
+	options   simulate.Options
+	web       *web.FlagConfig
+	replicas  int
+	each      []simulate.Options // of the replicas, by apply
 	incidents []string
+	// Flags about a cluster.
+	preset string
+	load   int
+	speed  float64
 	// Which flags of the paced deployment were given, by pacedFlags.
 	paced        []bool
 	answerTokens bool
+}
+
+// deployment is what Deployment and Service of simulate have in common.
+type deployment interface {
+	http.Handler
+	Run(context.Context)
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -68,6 +76,8 @@ batch and cache, and has Dynamo's names, too. Rates are shares of requests, from
 	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
 	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
 	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
+	c.Flag("replicas", "Serve so many of them behind a router, which says in "+simulate.WorkerHeader+
+		" who answered; the workers of an incident are these replicas.").PlaceHolder("N").IntVar(&f.replicas)
 	f.addPreset(c)
 	return command{c, f.run}
 }
@@ -84,15 +94,15 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer ports.close()
-	deployment := simulate.New(f.options)
+	served := f.deployment()
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
-	kept.Go(func() { deployment.Run(keep) })
+	kept.Go(func() { served.Run(keep) })
 	defer kept.Wait()
 	defer stopKeeping()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
-		Handler:           deployment,
+		Handler:           served,
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
@@ -118,6 +128,8 @@ func (f *simulateFlags) check() error {
 		}
 	}
 	switch {
+	case f.replicas < 0:
+		return usagef("--replicas=%d: give a number of replicas from 1, or none for a deployment without a router", f.replicas)
 	case o.Model == "":
 		return usagef("--model is empty: a model has a name")
 	case o.Answer.Median < 1:
@@ -204,10 +216,27 @@ func (f *simulateFlags) apply() error {
 	case f.speed != 1:
 		return usagef("--preset.speed=%v: only a preset has a speed: add --preset", f.speed)
 	}
-	if err := o.Validate(); err != nil {
+	if err := f.replicate(); err != nil {
 		return usagef("the deployment cannot be simulated: %w", err)
 	}
 	return nil
+}
+
+// replicate works out the options of replicas, if there are to be any, and checks them.
+func (f *simulateFlags) replicate() (err error) {
+	if f.replicas == 0 {
+		return f.options.Validate()
+	}
+	f.each, err = f.options.Replicas(f.replicas)
+	return err
+}
+
+// deployment is what is served: one, or several behind a router.
+func (f *simulateFlags) deployment() deployment {
+	if f.each == nil {
+		return simulate.New(f.options)
+	}
+	return simulate.NewService(len(f.each), func(i int) simulate.Options { return f.each[i] })
 }
 
 // cluster fills in a preset's cluster.

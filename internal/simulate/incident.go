@@ -88,7 +88,7 @@ type Incident struct {
 	// lasts, 0 for ever.
 	At, For time.Duration
 	// Workers are the numbers, from 0, of those affected; none means all. Only
-	// for the kinds that befall a cluster.
+	// for the kinds that befall a cluster, or for [Options.Replicas].
 	Workers []int
 	// Factor is that of a slow-down or of the acceptance of drafts; of a drift it
 	// is the standard deviation of what is added to each log-probability.
