@@ -152,7 +152,7 @@ func TestOneOfSixteen(t *testing.T) {
 		{"direct", direct(upTo(16)...), "replica-5", slowed, time.Minute},
 		{"through the router", throughDoor(), "gateway replica-5", slowed, 3 * time.Minute},
 		{"failing behind the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options {
-			o.Faults.HTTP500 = 1
+			o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}
 			return o
 		}, 5 * time.Minute},
 	} {
