@@ -19,7 +19,7 @@ func TestPairLosesOne(t *testing.T) {
 	t.Parallel()
 	d := startDeployment(t)
 	half := strings.Replace(fmt.Sprintf(configuration, d.api()), "rate: 4", "rate: 2", 1)
-	one, other := startWith(t, half), startWith(t, half)
+	one, other := startConfigured(t, half), startConfigured(t, half)
 	p := startPrometheus(t, one.address+", "+other.address, one.generateRules(t))
 	one.awaitTurns(t, 40)
 	other.awaitTurns(t, 40)

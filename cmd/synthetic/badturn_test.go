@@ -44,7 +44,7 @@ func TestPagesNameATraceOfTheServer(t *testing.T) {
 		t.Skip("computes for a quarter of a minute; make test-long runs it")
 	}
 	came := &traces{seen: map[string]bool{}}
-	d := simulate.New(simulate.Options{Seed: 1, Faults: simulate.Faults{HTTP500: 1}})
+	d := simulate.New(simulate.Options{Seed: 1, Incidents: []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}})
 	server := httptest.NewServer(came.before(d))
 	defer server.Close()
 	told := make(chan string, 100)

@@ -27,7 +27,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 	box := &stage.Letterbox{Told: make(chan stage.Told, 10000)}
 	am := httptest.NewServer(box)
 	defer am.Close()
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 0.5 })
+	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 0.5))
 	file := configFor(t, "/v1", map[string]string{"a": server.URL})
 	withAlerting(t, file, "alerting: {interval: 1s, directory: "+filepath.Join(disk.Path, "pager")+", alertmanagers: [{url: \""+am.URL+"\"}]}\n")
 	state := filepath.Join(filepath.Dir(file), "baselines.json")

@@ -26,12 +26,12 @@ func TestFaultsInMidTraffic(t *testing.T) {
 		fault  func(*simulate.Options)
 		reason string
 	}{
-		{"hang", func(o *simulate.Options) { o.Faults.Hang = 1 }, "timeout_first_token"},
-		{"cut", func(o *simulate.Options) { o.Faults.Cut = 1 }, "truncated"},
-		{"stall", func(o *simulate.Options) { o.Faults.Stall = 1 }, "stall"},
-		{"in-band error", func(o *simulate.Options) { o.Faults.InBandError = 1 }, "error_event"},
-		{"500", func(o *simulate.Options) { o.Faults.HTTP500 = 1 }, "http_5xx"},
-		{"429", func(o *simulate.Options) { o.Faults.HTTP429 = 1 }, "http_429"},
+		{"hang", befall(simulate.NoAnswer, 1), "timeout_first_token"},
+		{"cut", befall(simulate.CutStream, 1), "truncated"},
+		{"stall", befall(simulate.StallStream, 1), "stall"},
+		{"in-band error", befall(simulate.ErrorEvent, 1), "error_event"},
+		{"500", befall(simulate.ErrorStatus, 1), "http_5xx"},
+		{"429", befall(simulate.BusyStatus, 1), "http_429"},
 		{"slow first token", func(o *simulate.Options) { o.FirstToken.Median = time.Minute }, "timeout_first_token"},
 		{"slow tokens", func(o *simulate.Options) { o.InterToken.Median = 900 * time.Millisecond }, "timeout_total"},
 	} {
@@ -53,6 +53,11 @@ func TestFaultsInMidTraffic(t *testing.T) {
 			recovered(t, p)
 		})
 	}
+}
+
+// befall lets a share of the requests meet an incident.
+func befall(kind simulate.IncidentKind, share float64) func(*simulate.Options) {
+	return func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: kind, Share: share}} }
 }
 
 // recovered waits for successes and checks that the loops are alive.

@@ -36,7 +36,7 @@ func TestKilledAnywhere(t *testing.T) {
 		kills = 4
 	}
 	random := rand.New(rand.NewPCG(1, uint64(kills)))
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 0.5 })
+	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 0.5))
 	h := newHospital(t, server.URL)
 	for range kills {
 		p := h.begin()

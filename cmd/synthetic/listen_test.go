@@ -59,16 +59,15 @@ func TestWebFlagsAreChecked(t *testing.T) {
 
 func TestSimulateRefuses(t *testing.T) {
 	for flag, want := range map[string]string{
-		"--first-token=-1s":          "--first-token=-1s: a delay is 0 or longer",
-		"--inter-token=-1ms":         "--inter-token=-1ms: a delay is 0 or longer",
-		"--first-token.spread=NaN":   "--first-token.spread=NaN: a spread is between 0 and 5",
-		"--answer-tokens.spread=-1":  "--answer-tokens.spread=-1: a spread is between 0 and 5",
-		"--answer-tokens=0":          "--answer-tokens=0: an answer has at least 1 token",
-		"--tokens-per-event=0.5":     "--tokens-per-event=0.5: an event carries 1 to 64 tokens on average",
-		"--model=":                   "--model is empty: a model has a name",
-		"--fault.hang=2":             "--fault.hang=2: a share is between 0 and 1",
-		"--fault.cut=NaN":            "--fault.cut=NaN: a share is between 0 and 1",
-		"--fault.http-500=-0.000001": "--fault.http-500=-1e-06: a share is between 0 and 1",
+		"--first-token=-1s":         "--first-token=-1s: a delay is 0 or longer",
+		"--inter-token=-1ms":        "--inter-token=-1ms: a delay is 0 or longer",
+		"--first-token.spread=NaN":  "--first-token.spread=NaN: a spread is between 0 and 5",
+		"--answer-tokens.spread=-1": "--answer-tokens.spread=-1: a spread is between 0 and 5",
+		"--answer-tokens=0":         "--answer-tokens=0: an answer has at least 1 token",
+		"--tokens-per-event=0.5":    "--tokens-per-event=0.5: an event carries 1 to 64 tokens on average",
+		"--model=":                  "--model is empty: a model has a name",
+		"--reasoning=NaN":           "--reasoning=NaN: a share is between 0 and 1",
+		"--reasoning=-0.000001":     "--reasoning=-1e-06: a share is between 0 and 1",
 	} {
 		var out, errs strings.Builder
 		code := run(t.Context(), []string{"simulate", "--web.listen-address=127.0.0.1:0", flag}, &out, &errs)

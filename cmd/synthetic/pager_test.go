@@ -47,7 +47,7 @@ func TestRunPages(t *testing.T) {
 		}
 	}))
 	defer am.Close()
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 1))
 	file := configFor(t, "/v1", map[string]string{"a": server.URL})
 	plain, err := os.ReadFile(file)
 	if err != nil {

@@ -72,7 +72,7 @@ func TestProbeJSON(t *testing.T) {
 }
 
 func TestProbeFails(t *testing.T) {
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 1))
 	var out, errs strings.Builder
 	code := run(t.Context(), []string{"probe", "--base-url", server.URL, "--turns=2", "--output=json"}, &out, &errs)
 	var report struct{ Turns []map[string]any }

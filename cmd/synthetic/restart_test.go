@@ -24,7 +24,7 @@ func TestKilledProcess(t *testing.T) {
 	box := &stage.Letterbox{Told: make(chan stage.Told, 1000)}
 	am := httptest.NewServer(box)
 	defer am.Close()
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	_, server := fastDeployment(t, befall(simulate.ErrorStatus, 1))
 	file := configFor(t, "/v1", map[string]string{"a": server.URL})
 	withAlerting(t, file, "alerting: {interval: 1s, directory: pager, alertmanagers: [{url: \""+am.URL+"\"}]}\n")
 	ledger := filepath.Join(filepath.Dir(file), "pager", "alerts.json")

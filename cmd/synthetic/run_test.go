@@ -133,7 +133,7 @@ func TestReloadBySignal(t *testing.T) {
 // TestStopCountsNoFailure stops while turns hang: they are cut when the drain
 // is over, and count as canceled.
 func TestStopCountsNoFailure(t *testing.T) {
-	_, server := fastDeployment(t, func(o *simulate.Options) { o.Faults.Hang = 1 })
+	_, server := fastDeployment(t, befall(simulate.NoAnswer, 1))
 	cfg, err := config.Load(configFor(t, "", map[string]string{"a": server.URL}))
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestRunRefuses(t *testing.T) {
 		"generate":          {[]string{"generate", "rules", "--config.file=" + broken, "--output.dir=/nonexistent/x"}, 2, "targets[0].base_url"},
 		"negative drain":    {[]string{"run", "--shutdown.timeout=-1s"}, 2, "negative"},
 		"frantic reload":    {[]string{"run", "--config.auto-reload-interval=1ms"}, 2, "at least 1s"},
-		"simulate share":    {[]string{"simulate", "--fault.hang=2"}, 2, "between 0 and 1"},
+		"simulate share":    {[]string{"simulate", "--incident=no_answer,share=2"}, 2, "at most 1"},
 		"probe without URL": {[]string{"probe"}, 2, "--base-url"},
 		"probe odd URL":     {[]string{"probe", "--base-url=ftp://x"}, 2, "no http(s) URL"},
 		"probe with user":   {[]string{"probe", "--base-url=http://u:secret@x/v1"}, 2, "user name or password"},

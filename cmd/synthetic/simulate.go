@@ -23,16 +23,24 @@ const maxSpread, maxTokensPerEvent = 5, 64
 
 // simulateFlags are the flags of "synthetic simulate".
 type simulateFlags struct {
-	options simulate.Options
-	web     *web.FlagConfig
-	// Flags about a cluster.
-	preset    string
-	load      int
-	speed     float64
+	options   simulate.Options
+	web       *web.FlagConfig
+	replicas  int
+	each      []simulate.Options // of the replicas, by apply
 	incidents []string
+	// Flags about a cluster.
+	preset string
+	load   int
+	speed  float64
 	// Which flags of the paced deployment were given, by pacedFlags.
 	paced        []bool
 	answerTokens bool
+}
+
+// deployment is what Deployment and Service of simulate have in common.
+type deployment interface {
+	http.Handler
+	Run(context.Context)
 }
 
 func addSimulate(app *kingpin.Application) command {
@@ -44,8 +52,7 @@ It answers in the APIs of OpenAI (chat, completions, responses, embeddings),
 Azure, Anthropic, Triton and Ollama, and reranks, with invented text at the pace
 that the flags say, and describes itself under /metrics with vLLM's names. With
 --preset it answers as a measured deployment did, in which requests share queue,
-batch and cache, and has Dynamo's names, too. Rates are shares of requests, from
-0 to 1.`)
+batch and cache, and has Dynamo's names, too.`)
 	f.web = webflag.AddFlags(c, "127.0.0.1:8000")
 	c.Flag("model", "Name of the model.").Default("simulated-chat").StringVar(&o.Model)
 	c.Flag("more-models", "Name of another model, with answers of its own; repeatable.").PlaceHolder("NAME").StringsVar(&o.Models)
@@ -62,12 +69,8 @@ batch and cache, and has Dynamo's names, too. Rates are shares of requests, from
 	c.Flag("reasoning", "Share of an answer that comes as reasoning, before the content.").PlaceHolder("SHARE").Float64Var(&o.Reasoning)
 	c.Flag("reasoning.field", "Name of the reasoning in a chat: reasoning or reasoning_content.").Default("reasoning").EnumVar(&o.ReasoningField, "reasoning", "reasoning_content")
 	c.Flag("refuse-max-tokens", "Answer max_tokens with 400: max_completion_tokens is wanted.").BoolVar(&o.RefuseMaxTokens)
-	c.Flag("fault.http-500", "Share of requests answered with status 500.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP500)
-	c.Flag("fault.http-429", "Share of requests answered with status 429.").PlaceHolder("SHARE").Float64Var(&o.Faults.HTTP429)
-	c.Flag("fault.hang", "Share of requests never answered.").PlaceHolder("SHARE").Float64Var(&o.Faults.Hang)
-	c.Flag("fault.cut", "Share of answers whose connection is cut in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Cut)
-	c.Flag("fault.stall", "Share of answers that stop in mid-stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.Stall)
-	c.Flag("fault.in-band-error", "Share of answers with an error event inside the stream.").PlaceHolder("SHARE").Float64Var(&o.Faults.InBandError)
+	c.Flag("replicas", "Serve so many of them behind a router, which says in "+simulate.WorkerHeader+
+		" who answered; the workers of an incident are these replicas.").PlaceHolder("N").IntVar(&f.replicas)
 	f.addPreset(c)
 	return command{c, f.run}
 }
@@ -84,15 +87,15 @@ func (f *simulateFlags) run(ctx context.Context, e env) error {
 		return err
 	}
 	defer ports.close()
-	deployment := simulate.New(f.options)
+	served := f.deployment()
 	keep, stopKeeping := context.WithCancel(ctx)
 	var kept sync.WaitGroup
-	kept.Go(func() { deployment.Run(keep) })
+	kept.Go(func() { served.Run(keep) })
 	defer kept.Wait()
 	defer stopKeeping()
 	// Requests end with ctx, so that hanging ones cannot hold up the end.
 	server := &http.Server{
-		Handler:           deployment,
+		Handler:           served,
 		ReadHeaderTimeout: 10 * time.Second,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
@@ -118,6 +121,8 @@ func (f *simulateFlags) check() error {
 		}
 	}
 	switch {
+	case f.replicas < 0:
+		return usagef("--replicas=%d: give a number of replicas from 1, or none for a deployment without a router", f.replicas)
 	case o.Model == "":
 		return usagef("--model is empty: a model has a name")
 	case o.Answer.Median < 1:
@@ -130,34 +135,19 @@ func (f *simulateFlags) check() error {
 
 // checkNumbers refuses spreads and shares beyond their bounds.
 func checkNumbers(o simulate.Options) error {
-	if !(o.Reasoning >= 0 && o.Reasoning <= 1) {
-		return usagef("--reasoning=%v: a share is between 0 and 1", o.Reasoning)
-	}
-	sum := 0.0
 	for _, n := range []struct {
 		flag, what  string
 		value, most float64
 	}{
+		{"reasoning", "share", o.Reasoning, 1},
 		{"first-token.spread", "spread", o.FirstToken.Sigma, maxSpread},
 		{"inter-token.spread", "spread", o.InterToken.Sigma, maxSpread},
 		{"answer-tokens.spread", "spread", o.Answer.Sigma, maxSpread},
-		{"fault.http-500", "share", o.Faults.HTTP500, 1},
-		{"fault.http-429", "share", o.Faults.HTTP429, 1},
-		{"fault.hang", "share", o.Faults.Hang, 1},
-		{"fault.cut", "share", o.Faults.Cut, 1},
-		{"fault.stall", "share", o.Faults.Stall, 1},
-		{"fault.in-band-error", "share", o.Faults.InBandError, 1},
 	} {
 		// Written so that NaN, too, is refused.
 		if !(n.value >= 0 && n.value <= n.most) {
 			return usagef("--%s=%v: a %s is between 0 and %v", n.flag, n.value, n.what, n.most)
 		}
-		if n.what == "share" {
-			sum += n.value
-		}
-	}
-	if sum > 1 {
-		return usagef("the fault shares add up to %v: a request has one fault at most, so they add up to 1 at most", sum)
 	}
 	return nil
 }
@@ -204,10 +194,27 @@ func (f *simulateFlags) apply() error {
 	case f.speed != 1:
 		return usagef("--preset.speed=%v: only a preset has a speed: add --preset", f.speed)
 	}
-	if err := o.Validate(); err != nil {
+	if err := f.replicate(); err != nil {
 		return usagef("the deployment cannot be simulated: %w", err)
 	}
 	return nil
+}
+
+// replicate works out the options of replicas, if there are to be any, and checks them.
+func (f *simulateFlags) replicate() (err error) {
+	if f.replicas == 0 {
+		return f.options.Validate()
+	}
+	f.each, err = f.options.Replicas(f.replicas)
+	return err
+}
+
+// deployment is what is served: one, or several behind a router.
+func (f *simulateFlags) deployment() deployment {
+	if f.each == nil {
+		return simulate.New(f.options)
+	}
+	return simulate.NewService(len(f.each), func(i int) simulate.Options { return f.each[i] })
 }
 
 // cluster fills in a preset's cluster.

@@ -22,7 +22,7 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 		FirstToken: simulate.Delay{Median: 2 * time.Millisecond},
 		InterToken: simulate.Delay{Median: time.Millisecond},
 		Answer:     simulate.Length{Median: 8},
-		Faults:     simulate.Faults{HTTP429: 0.1},
+		Incidents:  []simulate.Incident{{Kind: simulate.BusyStatus, Share: 0.1}},
 	}))
 	defer deployment.Close()
 

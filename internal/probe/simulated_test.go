@@ -67,18 +67,18 @@ func TestSimulatedAPIs(t *testing.T) {
 
 // TestSimulatedFaults: what goes wrong has its name in every API.
 func TestSimulatedFaults(t *testing.T) {
-	for want, faults := range map[probe.Outcome]simulate.Faults{
-		probe.HTTP5xx:    {HTTP500: 1},
-		probe.HTTP429:    {HTTP429: 1},
-		probe.Truncated:  {Cut: 1},
-		probe.ErrorEvent: {InBandError: 1},
-		probe.Stall:      {Stall: 1},
+	for want, kind := range map[probe.Outcome]simulate.IncidentKind{
+		probe.HTTP5xx:    simulate.ErrorStatus,
+		probe.HTTP429:    simulate.BusyStatus,
+		probe.Truncated:  simulate.CutStream,
+		probe.ErrorEvent: simulate.ErrorEvent,
+		probe.Stall:      simulate.StallStream,
 	} {
 		for _, api := range target.APIs() {
 			if single(api) && want != probe.HTTP5xx && want != probe.HTTP429 {
 				continue // nothing of it is in mid-stream
 			}
-			_, o := simulated(t, api, simulate.Options{Faults: faults})
+			_, o := simulated(t, api, simulate.Options{Incidents: []simulate.Incident{{Kind: kind, Share: 1}}})
 			if want == probe.Stall {
 				o.Workload.Timeouts.Stall = 200 * time.Millisecond
 			}

@@ -28,6 +28,11 @@ slos:
   - {name: availability, sli: availability, objective: 99.5%}
 `
 
+// befall lets a share of the requests meet an incident.
+func befall(kind simulate.IncidentKind, share float64) func(*simulate.Options) {
+	return func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: kind, Share: share}} }
+}
+
 // TestFaultsFireAlerts lets the real sidecar probe the simulated deployment in
 // virtual time, breaks the deployment after an hour, repairs it half an hour
 // later, and evaluates the generated rules on what was scraped.
@@ -44,10 +49,10 @@ func TestFaultsFireAlerts(t *testing.T) {
 		within time.Duration
 	}{
 		{"slow first token", update(func(o *simulate.Options) { o.FirstToken.Median = 3 * time.Second }), "SyntheticSLOFastBurn chat chat ttft", 10 * time.Minute},
-		{"hang", update(func(o *simulate.Options) { o.Faults.Hang = 1 }), "SyntheticTargetDown chat chat", 10 * time.Minute},
-		{"cut", update(func(o *simulate.Options) { o.Faults.Cut = 1 }), "SyntheticTargetDown chat chat", 10 * time.Minute},
-		{"500", update(func(o *simulate.Options) { o.Faults.HTTP500 = 1 }), "SyntheticTargetDown chat chat", 10 * time.Minute},
-		{"429", update(func(o *simulate.Options) { o.Faults.HTTP429 = 1 }), "SyntheticTargetBusy chat chat", 15 * time.Minute},
+		{"hang", update(befall(simulate.NoAnswer, 1)), "SyntheticTargetDown chat chat", 10 * time.Minute},
+		{"cut", update(befall(simulate.CutStream, 1)), "SyntheticTargetDown chat chat", 10 * time.Minute},
+		{"500", update(befall(simulate.ErrorStatus, 1)), "SyntheticTargetDown chat chat", 10 * time.Minute},
+		{"429", update(befall(simulate.BusyStatus, 1)), "SyntheticTargetBusy chat chat", 15 * time.Minute},
 		{"nothing", func(*simulate.Deployment, *simulate.Pipes) {}, "", 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func slower(factor float64) func(*simulate.Options) {
 // the Alertmanager before the fault is, and ends once. The baseline is what it
 // was.
 func TestKilledInMidRegression(t *testing.T) {
-	busy := func(o *simulate.Options) { o.Faults.HTTP429 = 1 }
+	busy := befall(simulate.BusyStatus, 1)
 	for name, tt := range map[string]struct {
 		pager string
 		fault func(*simulate.Options)

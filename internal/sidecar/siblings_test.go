@@ -132,6 +132,13 @@ func replicaOptions(i int) simulate.Options {
 		FirstToken: simulate.Delay{Median: 300 * time.Millisecond, Sigma: 0.4}, InterToken: simulate.Delay{Median: 30 * time.Millisecond, Sigma: 0.2}}
 }
 
+// slowed takes three times as long.
+func slowed(o simulate.Options) simulate.Options {
+	o.FirstToken.Median *= 3
+	o.InterToken.Median *= 3
+	return o
+}
+
 // TestOneOfSixteen: the one that is three times as slow from the first turn on is
 // named within a minute where each is probed, within three behind the router, and so
 // is one that fails.
@@ -142,10 +149,10 @@ func TestOneOfSixteen(t *testing.T) {
 		fault              func(simulate.Options) simulate.Options
 		most               time.Duration
 	}{
-		{"direct", direct(upTo(16)...), "replica-5", func(o simulate.Options) simulate.Options { return o.Slowed(3) }, time.Minute},
-		{"through the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options { return o.Slowed(3) }, 3 * time.Minute},
+		{"direct", direct(upTo(16)...), "replica-5", slowed, time.Minute},
+		{"through the router", throughDoor(), "gateway replica-5", slowed, 3 * time.Minute},
 		{"failing behind the router", throughDoor(), "gateway replica-5", func(o simulate.Options) simulate.Options {
-			o.Faults.HTTP500 = 1
+			o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}}
 			return o
 		}, 5 * time.Minute},
 	} {
@@ -186,7 +193,7 @@ func TestRollingIsNoPage(t *testing.T) {
 		f.quiet(5 * time.Minute)
 		for i := range 16 {
 			there[i] = 16 + i
-			service.Replica(16 + i).Update(func(o *simulate.Options) { *o = replicaOptions(16 + i).Slowed(3) })
+			service.Replica(16 + i).Update(func(o *simulate.Options) { *o = slowed(replicaOptions(16 + i)) })
 			time.AfterFunc(2*time.Minute, func() {
 				service.Replica(16 + i).Update(func(o *simulate.Options) { *o = replicaOptions(16 + i) })
 			})

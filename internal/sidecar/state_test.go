@@ -17,7 +17,7 @@ func TestSavedBeforeTheDrain(t *testing.T) {
 		s, end := newSite(t, forgetfulPager)
 		defer end()
 		s.usual()
-		s.target.Update(func(o *simulate.Options) { o.Faults.Hang = 1 })
+		s.target.Update(befall(simulate.NoAnswer, 1))
 		_, stop := s.begin()
 		time.Sleep(90 * time.Second)
 		ended := make(chan struct{})

@@ -316,16 +316,16 @@ func TestEveryAPIHasItsErrors(t *testing.T) {
 			{"no JSON", a.path, "{", keys, 400, "not valid"},
 			{"fault", a.path, body, keys, 500, "simulated fault"},
 		} {
-			d.Update(func(o *Options) { o.Faults = Faults{} })
+			d.Update(func(o *Options) { o.Incidents = nil })
 			if test.name == "fault" {
-				d.Update(func(o *Options) { o.Faults.HTTP500 = 1 })
+				d.Update(func(o *Options) { o.Incidents = []Incident{{Kind: ErrorStatus, Share: 1}} })
 			}
 			status, got := c.ask(t, test.path, test.body, test.header...)
 			if status != test.status || len(got) != 1 || !strings.Contains(form(got[0]), test.want) {
 				t.Errorf("%s, %s: %d %v, want %d with %q", a.name, test.name, status, got, test.status, test.want)
 			}
 		}
-		d.Update(func(o *Options) { o.Faults = Faults{InBandError: 1} })
+		d.Update(func(o *Options) { o.Incidents = []Incident{{Kind: ErrorEvent, Share: 1}} })
 		status, got := c.ask(t, a.path, body, keys...)
 		said := slices.ContainsFunc(got, func(e event) bool {
 			return strings.Contains(form(e)+e.text("response", "error", "message"), "simulated fault")

@@ -78,7 +78,7 @@ func transcript(t *testing.T, seed uint64) (out []reply) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c, stop := serveInMemory(Options{
 			Seed: seed, FirstToken: Delay{Median: time.Second, Sigma: .5}, InterToken: Delay{Median: time.Second, Sigma: .5},
-			Answer: Length{Median: 30, Sigma: .3}, TokensPerEvent: 1.7, Faults: Faults{Cut: .2, InBandError: .2},
+			Answer: Length{Median: 30, Sigma: .3}, TokensPerEvent: 1.7, Incidents: []Incident{{Kind: CutStream, Share: .2}, {Kind: ErrorEvent, Share: .2}},
 		})
 		for _, q := range []string{"one", "two", "three", "four", "five", "one"} {
 			out = append(out, c.say(t, []message{user(q)}, ""))

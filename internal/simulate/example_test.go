@@ -38,7 +38,7 @@ func Example() {
 	}
 	ask() // the role, three tokens, the finish reason and [DONE]
 
-	deployment.Update(func(o *simulate.Options) { o.Faults.HTTP500 = 1 })
+	deployment.Update(func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 1}} })
 	ask()
 	fmt.Println(deployment.Stats().OutputTokens, "tokens")
 	server.CloseClientConnections()

@@ -12,8 +12,8 @@ import (
 
 func TestRefusedRequests(t *testing.T) {
 	d, c := serve(t, quick)
-	for status, f := range map[int]Faults{500: {HTTP500: 1}, 429: {HTTP429: 1}} {
-		d.Update(func(o *Options) { o.Faults = f })
+	for status, kind := range map[int]IncidentKind{500: ErrorStatus, 429: BusyStatus} {
+		d.Update(func(o *Options) { o.Incidents = []Incident{{Kind: kind, Share: 1}} })
 		resp := c.post(t, t.Context(), question+`}`)
 		if resp.StatusCode != status {
 			t.Errorf("status %s, want %d", resp.Status, status)
@@ -22,7 +22,7 @@ func TestRefusedRequests(t *testing.T) {
 			t.Errorf("%d has Retry-After %q", status, retry)
 		}
 	}
-	d.Update(func(o *Options) { o.Faults = Faults{} })
+	d.Update(func(o *Options) { o.Incidents = nil })
 	if got := c.say(t, []message{user("hi")}, ""); got.finish != "stop" {
 		t.Errorf("not healthy after the faults: %+v", got)
 	}
@@ -30,7 +30,7 @@ func TestRefusedRequests(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	o := quick
-	o.Faults.Cut = 1
+	o.Incidents = []Incident{{Kind: CutStream, Share: 1}}
 	d, c := serve(t, o)
 	got := c.say(t, []message{user("hi")}, "")
 	if !errors.Is(got.err, io.ErrUnexpectedEOF) {
@@ -46,7 +46,7 @@ func TestCut(t *testing.T) {
 
 func TestInBandError(t *testing.T) {
 	o := quick
-	o.Faults.InBandError = 1
+	o.Incidents = []Incident{{Kind: ErrorEvent, Share: 1}}
 	_, c := serve(t, o)
 	got := c.say(t, []message{user("hi")}, "")
 	if got.err != nil || got.failure == "" || got.finish != "" || got.content == "" {
@@ -63,17 +63,17 @@ func TestInBandError(t *testing.T) {
 
 func TestHangAndStallEndWithTheClient(t *testing.T) {
 	for name, test := range map[string]struct {
-		faults   Faults
+		kind     IncidentKind
 		headers  bool
 		finished string
 	}{
-		"hang":  {Faults{Hang: 1}, false, ""},
-		"stall": {Faults{Stall: 1}, true, "abort"},
+		"hang":  {NoAnswer, false, ""},
+		"stall": {StallStream, true, "abort"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := quick
-				o.Faults = test.faults
+				o.Incidents = []Incident{{Kind: test.kind, Share: 1}}
 				d, c, stop := serveInMemory(o)
 				ctx, cancel := context.WithCancel(t.Context())
 				answered := make(chan error, 1)
@@ -101,13 +101,17 @@ func TestHangAndStallEndWithTheClient(t *testing.T) {
 }
 
 func TestFaultRates(t *testing.T) {
-	o := Options{Faults: Faults{HTTP500: .1, HTTP429: .1, Hang: .1, Cut: .1, Stall: .1, InBandError: .1}}
+	kinds := []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent}
+	var o Options
+	for _, kind := range kinds {
+		o.Incidents = append(o.Incidents, Incident{Kind: kind, Share: .1})
+	}
 	counts := map[IncidentKind]int{}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
 		counts[o.fault(0, r).Kind]++
 	}
-	for _, kind := range []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent} {
+	for _, kind := range kinds {
 		if n := counts[kind]; n < 850 || n > 1150 {
 			t.Errorf("fault %s came %d times in 10000, want about 1000", kind, n)
 		}

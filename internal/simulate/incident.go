@@ -20,14 +20,19 @@ import (
 // share of the requests, or of a cluster's, which need Options.Cluster.
 type IncidentKind = cluster.FaultKind
 
-// Kinds that befall a Share of the requests: see Faults.
+// Kinds that befall a Share of the requests.
 const (
+	// ErrorStatus and BusyStatus answer at once with that status.
 	ErrorStatus IncidentKind = "http_500"
 	BusyStatus  IncidentKind = "http_429"
-	NoAnswer    IncidentKind = "no_answer"
-	CutStream   IncidentKind = "cut"
+	// NoAnswer accepts the request and never answers, until the client goes.
+	NoAnswer IncidentKind = "no_answer"
+	// CutStream closes the connection in mid-stream.
+	CutStream IncidentKind = "cut"
+	// StallStream stops in mid-stream and keeps the connection, until the client goes.
 	StallStream IncidentKind = "stall"
-	ErrorEvent  IncidentKind = "error_event"
+	// ErrorEvent sends an error event inside a stream of status 200.
+	ErrorEvent IncidentKind = "error_event"
 )
 
 // Kinds that befall a Share of the answers, which come in time and are wrong.
@@ -88,7 +93,7 @@ type Incident struct {
 	// lasts, 0 for ever.
 	At, For time.Duration
 	// Workers are the numbers, from 0, of those affected; none means all. Only
-	// for the kinds that befall a cluster.
+	// for the kinds that befall a cluster, or for [Options.Replicas].
 	Workers []int
 	// Factor is that of a slow-down or of the acceptance of drafts; of a drift it
 	// is the standard deviation of what is added to each log-probability.
@@ -172,18 +177,13 @@ func (o Options) clusterFaults(born, lead time.Duration) []cluster.Fault {
 }
 
 // fault draws what befalls a request, an incident of no kind for nothing. The
-// shares of the incidents that go on are added to the standing ones. More than
-// all requests cannot fail: the first kinds come first.
+// shares of the incidents that go on add up. More than all requests cannot fail:
+// the first kinds come first.
 func (o Options) fault(elapsed time.Duration, r *rand.Rand) Incident {
-	f, u := o.Faults, r.Float64()
-	all := []Incident{
-		{Kind: ErrorStatus, Share: f.HTTP500}, {Kind: BusyStatus, Share: f.HTTP429}, {Kind: NoAnswer, Share: f.Hang},
-		{Kind: CutStream, Share: f.Cut}, {Kind: StallStream, Share: f.Stall}, {Kind: ErrorEvent, Share: f.InBandError},
-	}
-	for _, kind := range AnswerKinds() {
-		all = append(all, Incident{Kind: kind})
-	}
-	for _, s := range all {
+	u := r.Float64()
+	failures := []IncidentKind{ErrorStatus, BusyStatus, NoAnswer, CutStream, StallStream, ErrorEvent}
+	for _, kind := range slices.Concat(failures, AnswerKinds()) {
+		s := Incident{Kind: kind}
 		for _, i := range o.Incidents {
 			if i.Kind == s.Kind && elapsed >= i.At && (i.For == 0 || elapsed < i.At+i.For) {
 				s.Share += i.Share

@@ -73,8 +73,6 @@ type Options struct {
 	// CacheBlocks is the size of the prefix cache in blocks of 16 tokens;
 	// default 65536. Negative means no cache.
 	CacheBlocks int
-
-	Faults Faults
 }
 
 // Rollout replaces a deployment's cluster by another, whose cache is cold and
@@ -96,21 +94,6 @@ type Delay struct {
 type Length struct {
 	Median int
 	Sigma  float64
-}
-
-// Faults are the shares of requests, from 0 to 1, that end badly. Their
-// sum should not exceed 1; a request has at most one fault.
-type Faults struct {
-	// HTTP500 and HTTP429 answer at once with that status.
-	HTTP500, HTTP429 float64
-	// Hang accepts the request and never answers, until the client goes.
-	Hang float64
-	// Cut closes the connection in mid-stream.
-	Cut float64
-	// Stall stops in mid-stream and keeps the connection, until the client goes.
-	Stall float64
-	// InBandError sends an error event inside a stream of status 200.
-	InBandError float64
 }
 
 // withDefaults returns the options as they are used.

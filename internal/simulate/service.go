@@ -1,11 +1,14 @@
 package simulate
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
+	"sync"
 	"sync/atomic"
-	"time"
+
+	"synthetic/internal/simulate/cluster"
 )
 
 // WorkerHeader is what the router of a Service says in who answered, as llm-d's
@@ -15,6 +18,7 @@ const WorkerHeader = "X-Inference-Pod"
 // Service is several deployments behind one router, which gives requests to one
 // after the other. Under /replica-3/ it is the fourth of them, without the router.
 type Service struct {
+	http.Handler
 	replicas []*Deployment
 	next     atomic.Uint64
 }
@@ -22,11 +26,26 @@ type Service struct {
 // NewService returns a service of n replicas, each with the options that of gives
 // for its index.
 func NewService(n int, of func(i int) Options) *Service {
-	s := &Service{}
+	s, mux := &Service{}, http.NewServeMux()
 	for i := range n {
-		s.replicas = append(s.replicas, New(of(i)))
+		d := New(of(i))
+		d.sequence = uint64(i) << 32 // draws and ids of its own, though the seed be that of all
+		s.replicas = append(s.replicas, d)
+		mux.Handle("/"+s.Name(i)+"/", http.StripPrefix("/"+s.Name(i), d))
 	}
+	mux.HandleFunc("/", s.route)
+	mux.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		failure(http.StatusNotFound, "NotFoundError", "The router has no metrics; its replicas have: /%s/metrics.", s.Name(0)).write(w, openAIRefusal)
+	})
+	s.Handler = mux
 	return s
+}
+
+// route gives a request to the replica whose turn it is.
+func (s *Service) route(w http.ResponseWriter, r *http.Request) {
+	i := int((s.next.Add(1) - 1) % uint64(len(s.replicas)))
+	w.Header().Set(WorkerHeader, s.Name(i))
+	s.replicas[i].ServeHTTP(w, r)
 }
 
 // Replica is the one of an index, and Name what the router calls it.
@@ -35,24 +54,50 @@ func (s *Service) Replica(i int) *Deployment { return s.replicas[i] }
 // Name is what the router calls the replica of an index, and its first path element.
 func (s *Service) Name(i int) string { return fmt.Sprintf("replica-%d", i) }
 
-func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	for i, d := range s.replicas {
-		if prefix := "/" + s.Name(i); strings.HasPrefix(r.URL.Path, prefix+"/") {
-			http.StripPrefix(prefix, d).ServeHTTP(w, r)
-			return
+// Run is [Deployment.Run] of all replicas.
+func (s *Service) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, d := range s.replicas {
+		all.Go(func() { d.Run(ctx) })
+	}
+	all.Wait()
+}
+
+// Replicas are the options of n replicas that are alike, but for incidents with
+// workers: those befall the replicas of these numbers. It returns what Validate finds
+// wrong with one of them.
+func (o Options) Replicas(n int) ([]Options, error) {
+	for _, incident := range o.Incidents {
+		for _, w := range incident.Workers {
+			if w < 0 || w >= n {
+				return nil, fmt.Errorf("incident %s: replica %d is not there: give 0 to %d", incident.Kind, w, n-1)
+			}
 		}
 	}
-	i := int((s.next.Add(1) - 1) % uint64(len(s.replicas)))
-	w.Header().Set(WorkerHeader, s.Name(i))
-	s.replicas[i].ServeHTTP(w, r)
+	all := make([]Options, n)
+	for i := range all {
+		all[i] = o.replica(i)
+		if err := all[i].Validate(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
-// Slowed are the options of a deployment without a cluster that takes so many times
-// as long.
-func (o Options) Slowed(by float64) Options {
-	d := o.withDefaults()
-	o.FirstToken.Median, o.InterToken.Median, o.Prefill = slower(d.FirstToken.Median, by), slower(d.InterToken.Median, by), slower(d.Prefill, by)
+// replica is one of Replicas.
+func (o Options) replica(i int) Options {
+	if o.Cluster != nil {
+		c := *o.Cluster
+		c.Seed ^= cluster.Mix(uint64(i))
+		o.Cluster = &c
+	}
+	all := o.Incidents
+	o.Incidents = nil
+	for _, incident := range all {
+		if len(incident.Workers) == 0 || slices.Contains(incident.Workers, i) {
+			incident.Workers = nil
+			o.Incidents = append(o.Incidents, incident)
+		}
+	}
 	return o
 }
-
-func slower(d time.Duration, by float64) time.Duration { return time.Duration(float64(d) * by) }

@@ -155,7 +155,7 @@ func TestHangsCount(t *testing.T) {
 		defer net.serve(t, "a", d)()
 		go func() {
 			time.Sleep(31 * time.Second) // just before the end of the second warm-up
-			d.Update(func(o *simulate.Options) { o.Faults.Hang = 1 })
+			d.Update(func(o *simulate.Options) { o.Incidents = []simulate.Incident{{Kind: simulate.NoAnswer, Share: 1}} })
 		}()
 		plan := small()
 		plan.Levels, plan.WarmUp.Duration = []float64{3}, 16*time.Second

@@ -400,7 +400,7 @@ func TestEarlyStopOfShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
 		o := steady()
-		o.Faults.HTTP500 = 0.1
+		o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 0.1}}
 		defer net.serve(t, "a", simulate.New(o))()
 		f := set(t, 4, t.TempDir(), func() Options {
 			p := small()

@@ -1,0 +1,51 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+)
+
+// gateway probes a router by a conversation a second.
+const gateway = `
+targets: [{name: gateway, base_url: %q, service: chat, worker: {}}]
+workloads:
+  - name: chat
+    turns: {min: 3, max: 3}
+    prompt_tokens: 200
+    followups: {tokens: 20}
+    max_output_tokens: 20
+    think_time: {min: 100ms, max: 1s}
+    timeouts: {first_token: 10s, stall: 5s, total: 20s}
+traffic: [{targets: "*", workload: chat, arrival: {rate: 1}, max_concurrency: 20}]
+`
+
+// TestSlowReplicaBehindRouter probes the front door of sixteen replicas, of which one
+// takes three times as long for everything: within three minutes of the prober's start
+// Prometheus pages, and has paged for nothing but that one.
+func TestSlowReplicaBehindRouter(t *testing.T) {
+	t.Parallel()
+	d := startDeployment(t, "--replicas=16", "--preset=phase0", "--incident=slow_network,workers=5,factor=3",
+		"--incident=slow_prefill,workers=5,factor=3", "--incident=slow_decode,workers=5,factor=3")
+	s := startConfigured(t, fmt.Sprintf(gateway, d.api()))
+	began := time.Now()
+	p := startPrometheus(t, s.address, s.generateRules(t))
+	const paged = `max_over_time(ALERTS{alertstate="firing", severity="page"}[10m])`
+	await(t, 3*time.Minute-time.Since(began), "a page", func() error {
+		if len(p.series(t, paged, "alertname")) == 0 {
+			return errors.New("nothing has fired")
+		}
+		return nil
+	}, d.process, s.process, p.process)
+	t.Logf("Prometheus pages %.0f s after the prober was ready", time.Since(began).Seconds())
+	s.awaitTurns(t, 2*s.metrics(t).sum("synthetic_turns_total", nil)) // as many again
+	for by, want := range map[string]string{"alertname": "SyntheticReplicaSlow", "target": "gateway", "worker": "replica-5"} {
+		if got := p.series(t, paged, by); !maps.Equal(got, map[string]string{want: "1"}) {
+			t.Errorf("the %ss of the pages are %v, want %s alone", by, got, want)
+		}
+	}
+}
