@@ -186,5 +186,5 @@ alert-quality: build ## Score the alert rules by replay, about an hour of CPU; s
 	$(GO) run ./tools/alertpage
 
 .PHONY: calibrate
-calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them
-	$(GO) run ./tools/calibrate $(if $(FIT),-fit $(FIT),-doc docs/background/simulation.md)
+calibrate: ## Lay the simulated deployments beside the measured ones
+	$(GO) run ./tools/calibrate -doc docs/background/simulation.md
