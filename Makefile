@@ -171,7 +171,7 @@ soak: build ## Run the program against failing deployments for DURATION (default
 
 .PHONY: bench
 bench: ## Run the benchmarks of docs/background/performance.md
-	$(GO) run ./tools/wirebench
+	$(GO) test ./internal/probe -run '^$$' -bench Path -benchtime 100000x -cpu 1
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 # Every world: 2 seeds of 30 days without faults and 30 with, 120 days. The rest shows
