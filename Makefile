@@ -171,7 +171,7 @@ soak: build ## Run the program against failing deployments for DURATION (default
 
 .PHONY: bench
 bench: ## Run the benchmarks of docs/background/performance.md
-	$(GO) run ./tools/wirebench
+	$(GO) test ./internal/probe -run '^$$' -bench Path -benchtime 100000x -cpu 1
 	$(GO) test ./internal/sidecar/metrics ./internal/probe/stream ./internal/simulate/... -run '^$$' -bench . -benchmem
 
 # Every world: 2 seeds of 30 days without faults and 30 with, 120 days. The rest shows
@@ -186,5 +186,5 @@ alert-quality: build ## Score the alert rules by replay, about an hour of CPU; s
 	$(GO) run ./tools/alertpage
 
 .PHONY: calibrate
-calibrate: ## Lay the simulated deployments beside the measured ones; FIT=trtllm or vllm fits them
-	$(GO) run ./tools/calibrate $(if $(FIT),-fit $(FIT),-doc docs/background/simulation.md)
+calibrate: ## Lay the simulated deployments beside the measured ones
+	$(GO) run ./tools/calibrate -doc docs/background/simulation.md

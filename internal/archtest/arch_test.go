@@ -126,7 +126,6 @@ func allowed() map[string][]string {
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
 		"tools/prompts":          {"internal/probe/workload"},
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
-		"tools/wirebench":        {"internal/probe", "internal/probe/stream", "internal/probe/target", "internal/probe/wire", "internal/probe/workload"},
 		"tools/peers":            {"internal/study/figures"},
 		"tools/soak":             {"internal/draw", "internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},

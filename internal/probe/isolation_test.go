@@ -42,15 +42,31 @@ func neighbours() []dialect {
 	}
 }
 
+// stamped are neighbours that send a chunk as vLLM sends one per token so often;
+// its content is the time, in 19 digits, right before it is written.
+func stamped() []dialect {
+	at := func(name string, every time.Duration) dialect {
+		return dialect{name: name, speak: func(p *peer) {
+			for p.say(sseHead); p.say(chunk(fmt.Sprintf(stampedEvent, time.Now().UnixNano()))); {
+				time.Sleep(every) // the pace of the tokens
+			}
+		}}
+	}
+	return []dialect{at("20/s", 50*time.Millisecond), at("1/s", time.Second)}
+}
+
+const stampedEvent = `data: {"id":"chatcmpl-7c1f2a9be0d34f5c8a6b1d2e3f405162","object":"chat.completion.chunk","created":1763600000,"model":"meta-llama/Llama-3.1-8B-Instruct","choices":[{"index":0,"delta":{"content":"%019d"},"logprobs":null,"finish_reason":null,"token_ids":null}]}` + "\n\n"
+
 // asNeighbour serves until its input ends, if the environment asks for it.
 func asNeighbour() {
 	flag := os.Getenv(neighbourEnv)
-	i := slices.IndexFunc(neighbours(), func(d dialect) bool { return d.name == flag })
+	all := append(neighbours(), stamped()...)
+	i := slices.IndexFunc(all, func(d dialect) bool { return d.name == flag })
 	if i < 0 {
 		return
 	}
 	var wrote atomic.Int64
-	addr, _ := listen(&testing.T{}, neighbours()[i], &wrote)
+	addr, _ := listen(&testing.T{}, all[i], &wrote)
 	fmt.Println(addr)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)

@@ -50,36 +50,6 @@ func TestReports(t *testing.T) {
 	}
 }
 
-func TestMinimize(t *testing.T) {
-	calls := 0
-	valley := func(x []float64) float64 {
-		calls++
-		a, b := 1-x[0], x[1]-x[0]*x[0]
-		return a*a + 100*b*b
-	}
-	x, y, err := minimize(valley, []float64{-1, 2}, .5, 400)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if math.Abs(x[0]-1) > .01 || math.Abs(x[1]-1) > .01 || y > 1e-4 {
-		t.Errorf("minimum %v at %v, want 0 at (1, 1)", y, x)
-	}
-	if calls > 404 {
-		t.Errorf("%d evaluations, want about 400", calls)
-	}
-}
-
-func TestMisfit(t *testing.T) {
-	r := []level{{"load": 1, "tpot_p50_ms": 50, "ttft_p50_ms": 200, "error_pct": 0}, {"load": 2, "tpot_p50_ms": 60, "error_pct": 30}}
-	if sum, n := misfit(r, r); sum != 0 || n != 2 {
-		t.Errorf("misfit of a report with itself: %v of %d, want 0 of 2: levels with errors do not count", sum, n)
-	}
-	m := []level{{"tpot_p50_ms": 50 * math.Exp(.12), "ttft_p50_ms": 1e6}, {}}
-	if sum, _ := misfit(r, m); math.Abs(sum-4-9) > 1e-9 {
-		t.Errorf("misfit %v, want 4 for two units, and no more than 9", sum)
-	}
-}
-
 func TestJudge(t *testing.T) {
 	p := played{series: series{Preset: "x", Levels: []level{
 		{"load": 10, "ttft_p50_ms": 100}, {"load": 20, "ttft_p50_ms": 100},
@@ -142,29 +112,5 @@ func TestNearFull(t *testing.T) {
 	report := played{report: "x", series: series{Preset: "trtllm-kv", Levels: []level{{"load": 160, "tokens_per_s": 3449, "tpot_p50_ms": 45.8}}}}
 	if got := nearFull([]played{report, near("trtllm-rr", 3000), near("trtllm-kv", 3300)}); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
-	}
-}
-
-func TestGroupsFitPresets(t *testing.T) {
-	for _, g := range groups() {
-		f, err := newSearch(g.name, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		start, err := f.start()
-		if err != nil || len(start) != len(g.parameters) {
-			t.Errorf("group %q: %d of %d parameters, %v", g.name, len(start), len(g.parameters), err)
-		}
-		for _, p := range g.parameters {
-			c := f.configs[0]
-			before := p.get(c)
-			p.set(&c, 2*before)
-			if after := p.get(c); p.name != "KV tokens" && math.Abs(after/before-2) > 1e-6 {
-				t.Errorf("%s: set to %v, got %v", p.name, 2*before, after)
-			}
-		}
-	}
-	if _, err := newSearch("h100", 1); err == nil {
-		t.Error("no error for an unknown group")
 	}
 }

@@ -1,10 +1,9 @@
 // Command calibrate lays the simulated deployments beside the benchmarks of
-// the real ones, level by level, and fits their parameters to them.
+// the real ones, level by level.
 //
 // Without flags it prints the tables of docs/background/simulation.md and of
 // simulation-fit.md beside it; with -doc it also writes them there, and every
-// figure into the CSV file beside them. With -fit it searches better parameters for a group of
-// presets, starting from those in the code, and prints them.
+// figure into the CSV file beside them.
 package main
 
 import (
@@ -26,15 +25,10 @@ const seedsOfDoc = 3
 
 func run(args []string, w io.Writer) error {
 	flags := flag.NewFlagSet("calibrate", flag.ContinueOnError)
-	name := flags.String("fit", "", "search parameters for a `group` of presets: trtllm or vllm")
-	evaluations := flags.Int("evaluations", 100, "how many sets of parameters a fit tries")
 	doc := flags.String("doc", "", "bring the tables of this Markdown `file` up to date, and the files beside it")
 	seeds := flags.Int("seeds", seedsOfDoc, "how many runs are averaged")
 	if err := flags.Parse(args); err != nil {
 		return err
-	}
-	if *name != "" {
-		return fitGroup(w, *name, *seeds, *evaluations)
 	}
 	runs, err := play(*seeds)
 	if err != nil {

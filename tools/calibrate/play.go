@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"synthetic/internal/simulate/cluster"
 )
 
@@ -37,24 +39,27 @@ func play(seeds int) ([]played, error) {
 		runs = append(runs, played{report: "none", series: series{Preset: preset, Levels: near}})
 	}
 
-	errs := make([]error, len(runs))
-	both(len(runs), func(i int) {
-		config, err := cluster.Preset(runs[i].Preset)
-		if err == nil {
-			n := seeds
-			if runs[i].report == "none" {
-				n = max(n, seedsNearFull)
-			}
-			runs[i].model, runs[i].spread, err = simulate(runs[i].series, config, n)
-		}
-		errs[i] = err
-	})
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("report %q: %w", runs[i].report, err)
-		}
+	var two errgroup.Group
+	two.SetLimit(2)
+	for i := range runs {
+		two.Go(func() error { return runs[i].play(seeds) })
 	}
-	return runs, nil
+	return runs, two.Wait()
+}
+
+// play simulates the series.
+func (p *played) play(seeds int) error {
+	if p.report == "none" {
+		seeds = max(seeds, seedsNearFull)
+	}
+	config, err := cluster.Preset(p.Preset)
+	if err == nil {
+		p.model, p.spread, err = simulate(p.series, config, seeds)
+	}
+	if err != nil {
+		return fmt.Errorf("report %q: %w", p.report, err)
+	}
+	return nil
 }
 
 // find returns a series by report and preset.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -51,40 +50,4 @@ func saturation(levels []level) int {
 		return len(levels)
 	}
 	return i
-}
-
-// tolerance is what counts as one unit of misfit, on a logarithmic scale.
-func tolerance() map[string]float64 {
-	return map[string]float64{
-		"tpot_p50_ms": .06, "tpot_p95_ms": .15, "tpot_p99_ms": .1, "itl_p50_ms": .12,
-		"tokens_per_s": .06, "turns_per_s": .12, "latency_p50_ms": .08, "latency_p95_ms": .12,
-		"ttft_p50_ms": .12, "ttft_p95_ms": .3, "ttft_p99_ms": .3, "max_concurrent": .2,
-	}
-}
-
-// misfit sums up how badly model and report differ: squared logarithms of the
-// ratios, each in units of what is tolerated, and at most 9 each, so that one
-// figure out of reach does not pull all others away. Levels with many errors
-// count for the time that requests wait, alone.
-func misfit(reported, model []level) (sum float64, n int) {
-	units := tolerance()
-	for i, r := range reported {
-		for _, f := range figures() {
-			want, unit := r.get(f.name), units[f.name]
-			waits := f.name == "ttft_p50_ms"
-			if unit == 0 || math.IsNaN(want) || r.get("error_pct") > 5 && !waits {
-				continue
-			}
-			if waits && want > saturated {
-				unit = .3
-			}
-			z := math.Log(model[i].get(f.name)/want) / unit
-			if math.IsNaN(z) || math.IsInf(z, 0) {
-				z = 3
-			}
-			sum += min(z*z, 9)
-			n++
-		}
-	}
-	return sum, n
 }
