@@ -17,6 +17,9 @@ const (
 	// burnBound is how long the SLO's burn rate needs where a fifth of the turns
 	// fail and an hour of health lies behind: 14.4 × 0.5 % of 60 minutes / 20 %.
 	burnBound = 22 * time.Minute
+	// riseBound is for a level of less than twice the usual, which windows of up to
+	// half an hour must show.
+	riseBound = 35 * time.Minute
 )
 
 // What a fault should be told by.
@@ -27,7 +30,7 @@ func jumps(part string) want {
 // rises is a level of less than twice the usual: a ticket, or the page of an
 // objective that it misses, which holds the ticket back and names the same part.
 func rises(part string) want {
-	return want{alert: "SyntheticRegression|SyntheticSLOFastBurn", part: part}
+	return want{alert: "SyntheticRegression|SyntheticSLOFastBurn", part: part, within: riseBound}
 }
 
 // down is an outage: while it lasts no regression is told of.
