@@ -48,8 +48,10 @@ func newScene(t *testing.T, in rules.Input) *scene {
 }
 
 // job begins to be probed by an instance.
-func (s *scene) job(instance, target string) {
-	l := []string{"target", target, "workload", "chat"}
+func (s *scene) job(instance, target string) { s.jobOf(instance, target, "chat") }
+
+func (s *scene) jobOf(instance, target, workload string) {
+	l := []string{"target", target, "workload", workload}
 	s.set(instance, metrics.SchedulerHeartbeat, 1, l...)
 	s.set(instance, metrics.Silence, 300, l...)
 	s.set(instance, metrics.OutageTurns, 5, append(slices.Clone(l), "url", s.url(instance))...)
