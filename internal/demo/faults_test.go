@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/tools/testkit/stage"
@@ -16,6 +17,9 @@ const (
 	// burnBound is how long the SLO's burn rate needs where a fifth of the turns
 	// fail and an hour of health lies behind: 14.4 × 0.5 % of 60 minutes / 20 %.
 	burnBound = 22 * time.Minute
+	// riseBound is for a level of less than twice the usual, which windows of up to
+	// half an hour must show.
+	riseBound = 35 * time.Minute
 )
 
 // What a fault should be told by.
@@ -26,7 +30,7 @@ func jumps(part string) want {
 // rises is a level of less than twice the usual: a ticket, or the page of an
 // objective that it misses, which holds the ticket back and names the same part.
 func rises(part string) want {
-	return want{alert: "SyntheticRegression|SyntheticSLOFastBurn", part: part}
+	return want{alert: "SyntheticRegression|SyntheticSLOFastBurn", part: part, within: riseBound}
 }
 
 // down is an outage: while it lasts no regression is told of.
@@ -39,6 +43,14 @@ func burns() want {
 // tails is a fifth of the turns that wait until they are given up.
 func tails(part string) want {
 	return want{alert: "SyntheticRegression", severity: "page", part: part, within: burnBound}
+}
+
+// waits is a third of the turns that wait until they are given up. However long that
+// is, no turn counts as more than e² times the usual, so that the level is near twice
+// the usual and not three times: it pages at the latest when it has lasted as long as
+// one of less than twice must, and has filled the window of that length.
+func waits(part string) want {
+	return want{alert: "SyntheticRegression", severity: "page", part: part, within: regression.DefaultPolicy().PageFor}
 }
 
 // failing marks a trial of turns that fail outright.
@@ -67,9 +79,7 @@ func faults(t *testing.T) []trial {
 		accepting(t),
 		coldAlways(),
 		one("hang", short, down()),
-		// The burn has called by then. A third of the turns fail, and tell no TTFT of
-		// the two workers that are left: the regression is the later for it.
-		ofThree("hang,workers=1", short, burns(), want{alert: "SyntheticRegression", severity: "page", part: "queue_prefill", within: 6 * time.Minute}),
+		ofThree("hang,workers=1", short, burns(), waits("queue_prefill")),
 		one("worker_loss", short, down()),
 		ofThree("worker_loss,workers=1", long, rises("decode")),
 		ofThree("slow_decode,factor=3,workers=1", long, rises("decode")),

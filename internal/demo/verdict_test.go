@@ -60,7 +60,7 @@ func boundFor(ratios map[string]float64) time.Duration {
 	case ratio >= 2:
 		return 6 * time.Minute
 	case ratio >= 1.3:
-		return 35 * time.Minute
+		return riseBound
 	}
 	return 0
 }

@@ -104,35 +104,61 @@ func TestOneProberOfAPair(t *testing.T) {
 	wantAlerts(t, "both", s.pass(time.Minute), rules.AlertTargetDown+" a page")
 }
 
+// TestOneStall: a prober that stood still for more than 3 s counts as late for a
+// minute (probe/lag), and what it says pages for two minutes more not. Another one
+// that did not is believed at once.
+func TestOneStall(t *testing.T) {
+	for n, pages := range map[int]time.Duration{1: 3*time.Minute + every, 2: time.Minute} {
+		s, names := probers(t, n, false)
+		s.pass(12 * time.Minute)
+		late := func(v float64) { s.set(names[0], metrics.ProberStarved, v, "target", "a", "workload", "chat") }
+		for _, name := range names {
+			s.set(name, metrics.ConsecutiveFailed, 5, "target", "a", "workload", "chat")
+		}
+		late(1)
+		began := s.pass(time.Minute)
+		late(0)
+		if n == 1 {
+			began = append(began, s.pass(2*time.Minute-every)...)
+			wantAlerts(t, "held", began)
+			began = s.pass(pages - 3*time.Minute + every)
+		}
+		wantAlerts(t, fmt.Sprintf("an outage, seen by %d, after %v", n, pages), began, rules.AlertTargetDown+" a page")
+	}
+}
+
 // TestReplacedProber: what a prober had that is gone is missed, but for what its
 // successor was not given.
 func TestReplacedProber(t *testing.T) {
 	for name, tt := range map[string]struct {
-		loaded time.Duration // when the other took its configuration, after the end
-		want   []string
+		loaded   time.Duration // when the other took its configuration, after the end
+		workload string        // of the other
+		want     []string
 	}{
-		"another that was there before": {-time.Hour, []string{rules.AlertTargetNoSamples + " a page"}},
-		"its successor":                 {time.Minute, nil},
+		"another that was there before":        {-time.Hour, "chat", []string{rules.AlertTargetNoSamples + " a page"}},
+		"its successor":                        {time.Minute, "chat", nil},
+		"its successor, with another workload": {time.Minute, "code", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, of("a", "b"))
 			s.set("y", metrics.BuildInfo, 1)
-			s.job("y", "b")
-			beat := func(of ...string) {
-				for _, l := range of {
-					s.set(l[:1], metrics.SchedulerHeartbeat, float64(s.now.Unix()), "target", l[2:], "workload", "chat")
-					s.set(l[:1], metrics.Turns, float64(s.now.Unix()), "target", l[2:], "workload", "chat")
+			s.jobOf("y", "b", tt.workload)
+			alive := func(instance, target, workload string) {
+				for _, name := range []string{metrics.SchedulerHeartbeat, metrics.Turns} {
+					s.set(instance, name, float64(s.now.Unix()), "target", target, "workload", workload)
 				}
 			}
 			for range 20 {
 				s.pass(time.Minute)
-				beat("x/a", "x/b", "y/b")
+				alive("x", "a", "chat")
+				alive("x", "b", "chat")
+				alive("y", "b", tt.workload)
 			}
 			s.drop("x|")
 			s.set("y", metrics.ConfigLastReloadSuccess, float64(s.now.Add(tt.loaded).Unix()))
 			for range 40 {
 				s.pass(time.Minute)
-				beat("y/b")
+				alive("y", "b", tt.workload)
 			}
 			var got []string
 			for _, a := range s.Firing("target", "severity") {

@@ -48,7 +48,7 @@ func (in Input) functions() template.FuncMap {
 		"sloNames": in.sloNames, "judgedTurns": in.judgedTurns, "perOutage": perOutage, "seenFrom": constant(seenFrom),
 
 		"configured": constant(RecordConfigured), "lost": constant(recordLost), "lostBeat": constant(recordLostBeat), "starved": constant(RecordStarved), "regression": constant(RecordRegression),
-		"outage": constant(RecordOutage), "fleetName": constant(RecordFleet), "incident": constant(RecordIncident),
+		"outage": constant(RecordOutage), "fleetName": constant(RecordFleet), "incident": constant(RecordIncident), "pageBurn": constant(RecordPageBurn),
 		"effect": constant(RecordEffect), "part": constant(RecordPart), "leastEffect": func() string { return num(leastEffect) },
 		"services":      func() bool { return slices.Contains(in.Scope.Targets, metrics.LabelService) },
 		"serverMetrics": func() bool { return slices.ContainsFunc(in.Jobs, func(j Job) bool { return j.ServerMetrics }) },

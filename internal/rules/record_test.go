@@ -69,15 +69,41 @@ func TestNoRatioWithoutTurns(t *testing.T) {
 // TestFaultNeverReadsAsHealth follows a fault while its prober is lost in one
 // way after another: from the first page on, somebody is paged at every minute.
 func TestFaultNeverReadsAsHealth(t *testing.T) {
-	h := newHouse(t, usual(), 1)
-	h.scrapes(8 * time.Hour)
-	behaving(slow)(h)
-	h.run(15 * time.Minute)
-	p := h.probers[0]
-	losses := []struct {
-		name string
-		do   func()
-	}{
+	for name, fault := range map[string]behaviour{"slow": slow, "outage": failing(probe.ConnectError)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, usual(), 1)
+			h.scrapes(8 * time.Hour)
+			behaving(fault)(h)
+			h.run(15 * time.Minute)
+			p := h.probers[0]
+			for _, loss := range lossesOf(p) {
+				loss.do()
+				for minute := range 25 {
+					if len(pages(h)) == 0 {
+						t.Fatalf("%s, minute %d: nobody is paged", loss.name, minute)
+					}
+					h.run(time.Minute)
+				}
+			}
+			behaving(ok)(h)
+			h.scrapes(100 * time.Minute)
+			h.run(20 * time.Minute)
+			if got := pages(h); len(got) > 0 {
+				t.Errorf("two hours after the fault %v still page", got)
+			}
+		})
+	}
+}
+
+// loss is a way in which a prober is lost.
+type loss struct {
+	name string
+	do   func()
+}
+
+func lossesOf(p *prober) []loss {
+	return []loss{
 		{"nothing is lost", func() {}},
 		{"the process dies", func() { p.down = true }},
 		{"it comes back and ends no turn", func() { p.down, p.silent = false, true; p.restart() }},
@@ -88,21 +114,54 @@ func TestFaultNeverReadsAsHealth(t *testing.T) {
 		{"it dies a last time", func() { p.down = true }},
 		{"it comes back for good, and the fault goes on", func() { p.down, p.stuck = false, false; p.restart() }},
 	}
-	for _, loss := range losses {
-		loss.do()
-		for minute := range 25 {
-			if len(pages(h)) == 0 {
-				t.Fatalf("%s, minute %d: nobody is paged", loss.name, minute)
+}
+
+// TestFaultOfALostProber: where each of two probers has a target of its own and one
+// of them dies in the middle of a fault, somebody is paged at every minute, too.
+func TestFaultOfALostProber(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault     behaviour
+		perMinute float64
+	}{
+		"outage":                  {failing(probe.ConnectError), 4},
+		"slow":                    {slow, 4},
+		"outage, at a small rate": {failing(probe.ConnectError), 0.2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := houseOfEach(t, tc.perMinute, "a", "b")
+			h.scrapes(3 * time.Hour)
+			h.probers[1].behave = tc.fault
+			h.run(45 * time.Minute)
+			h.probers[1].down = true
+			for minute := range 90 {
+				if len(pages(h)) == 0 {
+					t.Fatalf("minute %d: nobody is paged", minute)
+				}
+				h.run(time.Minute)
 			}
-			h.run(time.Minute)
-		}
+			h.probers[1].down, h.probers[1].behave = false, ok
+			h.probers[1].restart()
+			h.run(15 * time.Minute)
+			if got := h.firing(); slices.Contains(got, rules.AlertTargetNoSamples+" b chat") {
+				t.Errorf("a quarter of an hour after its prober came back: %v", got)
+			}
+		})
 	}
-	behaving(ok)(h)
-	h.scrapes(100 * time.Minute)
-	h.run(20 * time.Minute)
-	if got := pages(h); len(got) > 0 {
-		t.Errorf("two hours after the fault %v still page", got)
+}
+
+// houseOfEach has a prober for each target.
+func houseOfEach(t *testing.T, perMinute float64, targets ...string) *house {
+	var jobs []rules.Job
+	for _, name := range targets {
+		jobs = append(jobs, rules.Job{Target: name, Workload: "chat", TurnsPerMinute: perMinute, ConversationsPerMinute: perMinute})
 	}
+	h := newHouse(t, withJobs(jobs...)(), len(jobs))
+	for i, p := range h.probers {
+		p.share, p.jobs, p.configured = 1, p.jobs[i:i+1], p.configured[i:i+1]
+		p.restart()
+	}
+	return h
 }
 
 func pages(h *house) []string {

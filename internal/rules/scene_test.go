@@ -1,0 +1,142 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/prometheus/prometheus/model/labels"
+
+	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/tools/testkit/promtest"
+)
+
+// scene is a Prometheus with all rules of an input and series made by hand, which
+// stay as they were set.
+type scene struct {
+	*promtest.Server
+	now    time.Time
+	values map[string]promtest.Sample // by instance and series
+	order  []string
+	own    bool // each instance has a deployment of its own
+	// scraped are labels that the scrape gives an instance, or that its targets have.
+	scraped map[string][]string
+}
+
+// every is how often a scene is scraped and evaluated.
+const every = 15 * time.Second
+
+func newScene(t *testing.T, in rules.Input) *scene {
+	file, err := generate(t, in).PrometheusYAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{Server: promtest.New(t, file, every), now: time.Unix(1_800_000_000, 0).UTC(), values: map[string]promtest.Sample{}}
+	s.set("x", metrics.BuildInfo, 1)
+	for _, j := range in.Jobs {
+		s.job("x", j.Target)
+	}
+	return s
+}
+
+// job begins to be probed by an instance.
+func (s *scene) job(instance, target string) { s.jobOf(instance, target, "chat") }
+
+func (s *scene) jobOf(instance, target, workload string) {
+	l := []string{"target", target, "workload", workload}
+	s.set(instance, metrics.SchedulerHeartbeat, 1, l...)
+	s.set(instance, metrics.Silence, 300, l...)
+	s.set(instance, metrics.OutageTurns, 5, append(slices.Clone(l), "url", s.url(instance))...)
+	s.set(instance, metrics.ConsecutiveFailed, 0, l...)
+	s.set(instance, metrics.ProberStarved, 0, l...)
+}
+
+// url is what an instance probes: the same as the others, or its own.
+func (s *scene) url(instance string) string {
+	if s.own {
+		return "http://" + instance
+	}
+	return "http://gateway"
+}
+
+func (s *scene) set(instance, name string, v float64, pairs ...string) {
+	pairs = append(slices.Clone(pairs), s.scraped[instance]...)
+	key := instance + "|" + named(name, pairs).String()
+	if _, ok := s.values[key]; !ok {
+		s.order = append(s.order, key)
+	}
+	s.values[key] = promtest.Sample{Labels: named(name, pairs), Value: v}
+}
+
+// score sets one of a signal's gauges.
+func (s *scene) score(instance, name, target, turn, signal string, v float64) {
+	s.set(instance, name, v, "target", target, "workload", "chat", "turn", turn, "signal", signal)
+}
+
+// drop ends every series of an instance that has the text in its labels.
+func (s *scene) drop(text string) {
+	s.order = slices.DeleteFunc(s.order, func(key string) bool { return strings.Contains(key, text) })
+}
+
+// pass lets time pass, and says which alerts fired in it and had not before.
+func (s *scene) pass(d time.Duration) []string {
+	var began []string
+	for range int(d / every) {
+		s.now = s.now.Add(every)
+		by := map[string][]promtest.Sample{"x": nil, "y": nil} // so that what is gone gets stale
+		for _, key := range s.order {
+			instance, _, _ := strings.Cut(key, "|")
+			by[instance] = append(by[instance], s.values[key])
+		}
+		for instance, samples := range by {
+			s.Scrape(s.now, instance, samples)
+		}
+		before := s.firing()
+		s.Evaluate(s.now)
+		for _, a := range s.firing() {
+			if !slices.Contains(before, a) {
+				began = append(began, a)
+			}
+		}
+	}
+	return began
+}
+
+// firing are the alerts of the scene, but for those on the prober, of which a
+// scene has but a part.
+func (s *scene) firing() []string {
+	return slices.DeleteFunc(s.Firing("target", "severity"), func(a string) bool {
+		return strings.Contains(a, "NoSamples") || strings.Contains(a, "Stuck")
+	})
+}
+
+// said is what an alert of a name says.
+func (s *scene) said(name string) labels.Labels {
+	for _, a := range s.Alerts() {
+		if a.Labels.Get(labels.AlertName) == name {
+			return a.Annotations
+		}
+	}
+	return labels.EmptyLabels()
+}
+
+func wantAlerts(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: alerts (-want +got):\n%s", what, diff)
+	}
+}
+
+// of is usual with targets of these names, and without objectives.
+func of(targets ...string) rules.Input {
+	in := usual()
+	in.SLOs, in.Jobs = nil, nil
+	for _, name := range targets {
+		in.Jobs = append(in.Jobs, rules.Job{Target: name, Workload: "chat", TurnsPerMinute: 12, ConversationsPerMinute: 4})
+	}
+	return in
+}
