@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
@@ -37,15 +38,16 @@ func (plainAddress) Base(text string) (string, error) {
 
 // stage is a source whose answers a test gives.
 type stage struct {
+	name    string // of the kind of discovery; "" is one of its own
 	updates chan []*targetgroup.Group
 	errs    chan error
 }
 
 func newStage() *stage {
-	return &stage{make(chan []*targetgroup.Group), make(chan error)}
+	return &stage{updates: make(chan []*targetgroup.Group), errs: make(chan error)}
 }
 
-func (*stage) Name() string { return "stage" }
+func (s *stage) Name() string { return cmp.Or(s.name, "stage") }
 func (*stage) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
 	return &prom.NoopDiscovererMetrics{}
 }
@@ -77,7 +79,12 @@ func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 
 // says answers with so many targets.
 func (s *stage) says(n int) {
-	g := &targetgroup.Group{Source: "all"}
+	s.saysOf("all", n)
+}
+
+// saysOf answers with so many targets of a file or a name.
+func (s *stage) saysOf(part string, n int) {
+	g := &targetgroup.Group{Source: part}
 	for i := range n {
 		g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("10.0.0.%d:8000", i))})
 	}
@@ -135,7 +142,7 @@ func TestResolve(t *testing.T) {
 			for _, l := range left {
 				reasons = append(reasons, l.Reason)
 			}
-			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.left, reasons); diff != "" {
+			if diff := gocmp.Diff(tc.want, got) + gocmp.Diff(tc.left, reasons); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -184,15 +191,17 @@ type scene struct {
 	log     *strings.Builder
 	mu      sync.Mutex
 	changes int
+	refuse  error // what a change is answered with
 }
 
 func play(t *testing.T, f func(*scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, log: &strings.Builder{}}
-		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() {
+		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.changes++
+			return s.refuse
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -373,6 +382,59 @@ func TestSourcesTogether(t *testing.T) {
 		if st := s.after(time.Minute, "both, of one target in common", groups, 2, 2); !st.At.Equal(at) {
 			t.Errorf("known at %v, want %v", st.At, at)
 		}
+	})
+}
+
+// TestOneOfSeveralFails: the other names of DNS, and the other files, say nothing of
+// one that fails, in whichever order they come.
+func TestOneOfSeveralFails(t *testing.T) {
+	for _, kind := range []string{"dns", "file"} {
+		play(t, func(s *scene) {
+			source := newStage()
+			source.name = kind
+			groups := []Group{group("g", source)}
+			s.Follow(groups)
+			round := func(fails bool) Standing {
+				source.saysOf("a", 1)
+				if fails {
+					source.errs <- errors.New("no such host")
+				} else {
+					source.saysOf("b", 1)
+				}
+				source.saysOf("c", 2)
+				return s.after(time.Minute, kind, groups, 2, 1)
+			}
+			if st := round(false); st.Failing != "" {
+				t.Errorf("%s: all is well: %+v", kind, st)
+			}
+			since := time.Now()
+			for range 3 {
+				if st := round(true); st.Failing == "" || !st.Since.Equal(since) {
+					t.Errorf("%s: one fails since %v: %+v", kind, since, st)
+				}
+			}
+			if st := round(false); st.Failing != "" {
+				t.Errorf("%s: it is back: %+v", kind, st)
+			}
+		})
+	}
+}
+
+// TestRefusedChange: targets that could not be taken over, as where a file of a key
+// could not be read just then, are tried again.
+func TestRefusedChange(t *testing.T) {
+	play(t, func(s *scene) {
+		s.refuse = errors.New("no such file")
+		source := newStage()
+		groups := []Group{group("g", source)}
+		s.Follow(groups)
+		source.says(1)
+		s.after(3*quiet, "refused", groups, 1, 1)
+		s.after(again, "tried again", groups, 1, 2)
+		s.mu.Lock()
+		s.refuse = nil
+		s.mu.Unlock()
+		s.after(time.Hour, "until it is taken over", groups, 1, 3)
 	})
 }
 

@@ -22,8 +22,9 @@ const (
 
 // Options are what a Follower needs.
 type Options struct {
-	// Changed is told, from the goroutine of Run, that Found differs.
-	Changed func()
+	// Changed is told, from the goroutine of Run, that Found differs: again after a
+	// while, if it could not take that over.
+	Changed func() error
 	Logger  *slog.Logger
 }
 
@@ -176,9 +177,11 @@ func (f *Follower) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
+	var refused <-chan time.Time // when a change that was not taken over is told again
 	for {
 		f.start(ctx, &running)
 		expiry, stop := f.nextExpiry(time.Now())
+		changed := false
 		select {
 		case <-ctx.Done():
 			stop()
@@ -186,13 +189,19 @@ func (f *Follower) Run(ctx context.Context) error {
 		case <-f.wake:
 		case <-expiry:
 			f.expire(time.Now())
+		case <-refused:
+			changed = true
 		case <-f.dirty:
 			f.calm(ctx)
-			if f.settle(time.Now()) && ctx.Err() == nil {
-				f.options.Changed()
-			}
+			changed = f.settle(time.Now())
 		}
 		stop()
+		if changed && ctx.Err() == nil {
+			refused = nil
+			if f.options.Changed() != nil {
+				refused = time.After(again)
+			}
+		}
 	}
 }
 

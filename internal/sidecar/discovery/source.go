@@ -32,12 +32,15 @@ type source struct {
 	final  bool      // there will be no other one
 	err    string
 	since  time.Time // when it began to fail
+	// failures counts them; heard is how many there were when a group last came.
+	failures int
+	heard    map[string]int
 }
 
 func newSources(g Group, changed func()) []*source {
 	out := []*source{} // and not nil: a group without any is known, too
 	for _, c := range g.Sources {
-		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}}
+		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, heard: map[string]int{}}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		out = append(out, s)
 	}
@@ -99,24 +102,31 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	}
 }
 
-// take takes in an answer.
+// take takes in an answer. Of files and names each answers for itself: that one fails
+// is over when another comes for the second time without a failure in between.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // which sends so if no name was answered
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	well := !slices.Contains([]string{"dns", "file"}, s.config.Name())
 	for _, g := range groups {
 		if g == nil {
 			continue
 		}
+		well = well || s.heard[g.Source] == s.failures
+		s.heard[g.Source] = s.failures
 		if len(g.Targets) == 0 {
 			delete(s.groups, g.Source)
 			continue
 		}
 		s.groups[g.Source] = g
 	}
-	s.at, s.err, s.since = time.Now(), "", time.Time{}
+	s.at = time.Now()
+	if well {
+		s.err, s.since = "", time.Time{}
+	}
 	s.changed()
 }
 
@@ -166,6 +176,7 @@ func (s *source) standing() (at time.Time, why string, since time.Time) {
 func (s *source) fails(why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.failures++
 	if s.err == "" {
 		s.since = time.Now()
 	}
