@@ -293,8 +293,10 @@ func (s *Sidecar) targetsChanged() error {
 	err := s.apply(s.base)
 	if err != nil {
 		s.logger.Error("A change of models or targets was not taken over", "err", err)
+		return err
 	}
-	return err
+	s.saveTargets()
+	return nil
 }
 
 // removed forgets a job that is over.

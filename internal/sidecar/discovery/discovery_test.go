@@ -438,6 +438,52 @@ func TestRefusedChange(t *testing.T) {
 	})
 }
 
+// TestRecall: what an earlier process had found is there until every source has
+// answered, but for what is allowed no more.
+func TestRecall(t *testing.T) {
+	var before map[string][]Target
+	play(t, func(s *scene) {
+		source := newStage()
+		leases := group("m")
+		leases.Lease, leases.AllowedHosts = time.Hour, []string{"*"}
+		s.Follow([]Group{group("pods", source), leases})
+		source.says(3)
+		if _, err := s.Lease("m", "http://a"); err != nil {
+			t.Error(err)
+		}
+		s.after(time.Minute, "found", []Group{group("pods")}, 3, 1)
+		before = s.Remember()
+		if len(before) != 1 {
+			t.Errorf("remembers %v, and wants the pods alone: leases are made anew", before)
+		}
+	})
+	play(t, func(s *scene) {
+		one, other := newStage(), newStage()
+		g := group("pods", one, other)
+		g.Least, g.AllowedHosts = 2, []string{"10.0.0.0/31"}
+		groups := []Group{g}
+		s.Recall(before)
+		if found := s.Found(groups)["pods"]; len(found) != 2 {
+			t.Errorf("before it is followed there are %v, want two of an allowed network", found)
+		}
+		s.Follow(groups)
+		one.errs <- errors.New("no route")
+		st := s.after(time.Hour, "nobody answers", groups, 2, 0)
+		if st.Failing == "" || !st.At.IsZero() || !s.Awaits("pods/x") || len(s.Remember()["pods"]) != 2 {
+			t.Errorf("%+v, and remembers %v", st, s.Remember())
+		}
+		s.Follow(groups)
+		one.says(1)
+		s.after(time.Minute, "one of two answers", groups, 2, 0)
+		other.says(1)
+		s.after(time.Minute, "both, too few", groups, 2, 0)
+		groups[0].AllowedHosts = []string{"10.0.0.0/8"}
+		s.Follow(groups)
+		one.says(4)
+		s.after(time.Minute, "what there is now", groups, 4, 1)
+	})
+}
+
 // BenchmarkResolve is what a change among a thousand objects costs.
 func BenchmarkResolve(b *testing.B) {
 	var found []labels.Labels

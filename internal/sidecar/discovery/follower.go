@@ -35,8 +35,9 @@ type Follower struct {
 	wake    chan struct{} // the groups are others
 	dirty   chan struct{} // what was found is another
 
-	mu     sync.Mutex
-	groups map[string]*followed
+	mu       sync.Mutex
+	groups   map[string]*followed
+	recalled map[string][]Target // of groups that nobody has followed yet
 }
 
 // followed is one group.
@@ -46,6 +47,7 @@ type followed struct {
 	leases  map[string]*lease
 	// kept is what counts, found and left what it makes.
 	kept     []labels.Labels
+	recalled []Target // in place of kept, until all sources have answered
 	found    []Target
 	left     []LeftOut
 	answered bool      // all sources have, once
@@ -86,14 +88,14 @@ func (f *Follower) Follow(groups []Group) {
 	for _, g := range groups {
 		one := f.groups[g.Name()]
 		if one == nil {
-			one = &followed{leases: map[string]*lease{}, born: time.Now()}
+			one = f.begun(g)
 		}
 		if one.sources == nil || !one.group.sameSource(g) {
 			one.stop()
-			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept) > 0
+			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept)+len(one.recalled) > 0
 		}
 		one.group = g
-		one.found, one.left = g.resolve(one.kept)
+		one.found, one.left = one.current(g)
 		next[g.Name()] = one
 	}
 	for name, old := range f.groups {
@@ -101,9 +103,18 @@ func (f *Follower) Follow(groups []Group) {
 			old.stop()
 		}
 	}
-	f.groups = next
+	f.groups, f.recalled = next, nil
 	poke(f.wake)
 	poke(f.dirty)
+}
+
+// begun is a group that nobody has followed yet.
+func (f *Follower) begun(g Group) *followed {
+	one := &followed{leases: map[string]*lease{}, born: time.Now()}
+	if g.Lease == 0 {
+		one.recalled = f.recalled[g.Name()]
+	}
+	return one
 }
 
 // stop ends the sources of a group; they are waited for by Run.
@@ -128,9 +139,11 @@ func (f *Follower) Found(groups []Group) map[string][]Target {
 	defer f.mu.Unlock()
 	out := map[string][]Target{}
 	for _, g := range groups {
-		if one := f.groups[g.Name()]; one != nil {
-			out[g.Name()], _ = g.resolve(one.kept)
+		one := f.groups[g.Name()]
+		if one == nil {
+			one = f.begun(g)
 		}
+		out[g.Name()], _ = one.current(g)
 	}
 	return out
 }
@@ -290,7 +303,7 @@ func (one *followed) settle(now time.Time) {
 	if len(found) < one.group.Least && len(found) < len(one.found) {
 		return
 	}
-	one.kept, one.found, one.left = all, found, left
+	one.kept, one.recalled, one.found, one.left = all, nil, found, left
 }
 
 // mostNamed bounds what of a group is named in the log at a time.
