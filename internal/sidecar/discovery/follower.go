@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,22 +57,6 @@ type followed struct {
 	named    map[LeftOut]bool
 }
 
-// Standing is how a group is doing.
-type Standing struct {
-	Name string
-	// Found counts its targets, LeftOut objects that are none, by reason.
-	Found   int
-	LeftOut map[string]int
-	// At is when it was last known what there is, of the source that has answered
-	// least lately; zero for never.
-	At time.Time
-	// Failing is what is wrong now, Since when; "" for nothing.
-	Failing string
-	Since   time.Time
-	// Leased says that its targets are those that are asked for.
-	Leased bool
-}
-
 // New returns a Follower of nothing.
 func New(o Options) *Follower {
 	return &Follower{options: o, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*followed{}}
@@ -106,15 +89,6 @@ func (f *Follower) Follow(groups []Group) {
 	f.groups, f.recalled = next, nil
 	poke(f.wake)
 	poke(f.dirty)
-}
-
-// begun is a group that nobody has followed yet.
-func (f *Follower) begun(g Group) *followed {
-	one := &followed{leases: map[string]*lease{}, born: time.Now()}
-	if g.Lease == 0 {
-		one.recalled = f.recalled[g.Name()]
-	}
-	return one
 }
 
 // stop ends the sources of a group; they are waited for by Run.
@@ -155,34 +129,6 @@ func (f *Follower) Awaits(derived string) bool {
 	defer f.mu.Unlock()
 	one := f.groups[name]
 	return one != nil && (!one.answered || time.Since(one.born) < one.group.Lease)
-}
-
-// Standings says how each group is doing, by name.
-func (f *Follower) Standings() []Standing {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var out []Standing
-	for name, one := range f.groups {
-		s := Standing{Name: name, Found: len(one.found), LeftOut: map[string]int{}, At: time.Now(), Failing: one.few, Since: one.lacking, Leased: one.group.Lease > 0}
-		if one.few != "" {
-			s.At = one.lacking
-		}
-		for _, l := range one.left {
-			s.LeftOut[l.Reason]++
-		}
-		for _, src := range one.sources {
-			at, why, since := src.standing()
-			if at.Before(s.At) {
-				s.At = at
-			}
-			if why != "" && (s.Failing == "" || since.Before(s.Since)) {
-				s.Failing, s.Since = why, since
-			}
-		}
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
 
 // Run follows until ctx is done, and waits for what it started.

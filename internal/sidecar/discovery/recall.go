@@ -1,5 +1,7 @@
 package discovery
 
+import "time"
+
 // Recall takes what an earlier process had found, by group, for what there is until
 // all sources of a group have answered. It comes before the first Follow.
 func (f *Follower) Recall(found map[string][]Target) {
@@ -20,6 +22,15 @@ func (f *Follower) Remember() map[string][]Target {
 		}
 	}
 	return out
+}
+
+// begun is a group that nobody has followed yet.
+func (f *Follower) begun(g Group) *followed {
+	one := &followed{leases: map[string]*lease{}, born: time.Now()}
+	if g.Lease == 0 {
+		one.recalled = f.recalled[g.Name()]
+	}
+	return one
 }
 
 // current makes targets of what counts for a group, as g has it.

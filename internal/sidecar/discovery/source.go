@@ -77,27 +77,35 @@ func (s *source) begin(logger *slog.Logger) error {
 	return s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
 }
 
-// discover takes in what the discoverer sends.
+// discover takes in what the discoverer sends. One that gives up, as that of files
+// where the system watches no more of them, has told its log why.
 func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	d, err := s.config.NewDiscoverer(o)
 	if err != nil {
 		return err
 	}
 	updates := make(chan []*targetgroup.Group)
-	var running sync.WaitGroup
-	running.Go(func() { d.Run(ctx, updates) })
-	defer running.Wait()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		d.Run(ctx, updates)
+	}()
 	for {
 		select {
-		case <-ctx.Done():
-			return nil
 		case groups, open := <-updates:
 			if !open {
-				updates = nil
 				s.ends()
-				continue
+				<-ctx.Done()
+				<-over
+				return nil
 			}
 			s.take(groups)
+		case <-over:
+			select {
+			case <-updates: // it was closed: all was said
+			default:
+				return nil
+			}
 		}
 	}
 }
@@ -116,6 +124,9 @@ func (s *source) take(groups []*targetgroup.Group) {
 			continue
 		}
 		well = well || s.heard[g.Source] == s.failures
+		if len(s.heard) > 2*len(s.groups)+mostNamed { // files that come and go by other names
+			clear(s.heard)
+		}
 		s.heard[g.Source] = s.failures
 		if len(g.Targets) == 0 {
 			delete(s.groups, g.Source)
