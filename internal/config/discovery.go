@@ -254,8 +254,13 @@ func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 	}
 	b.expression(path+".url", f.URL)
 	b.expression(path+".when", f.When)
+	b.labels(path+".labels", f.Labels)
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
-		b.expression(yamlform.Join(path+".labels", name), f.Labels[name])
+		at := yamlform.Join(path+".labels", name)
+		b.expression(at, f.Labels[name])
+		if name != "model" && name != "service" { // which a target has besides
+			b.notReserved(at, name)
+		}
 	}
 	if f.With.Resource != "" {
 		c.With = b.join(path+".with", f.With)

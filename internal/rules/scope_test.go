@@ -110,9 +110,9 @@ func TestLostWhereAnotherIs(t *testing.T) {
 			}
 			return slices.DeleteFunc(s.Firing("target", "severity", "cluster"), func(a string) bool { return !strings.HasPrefix(a, lost) })
 		}
-		wantAlerts(t, "both are there", pass(20, "x", "y"))
+		wantAlerts(t, "both are there", pass(6, "x", "y"))
 		s.drop("x|")
-		wantAlerts(t, "one is gone, the other is in "+cluster, pass(40, "y"), want...)
+		wantAlerts(t, "one is gone, the other is in "+cluster, pass(26, "y"), want...)
 	}
 }
 
