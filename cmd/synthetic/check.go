@@ -69,7 +69,7 @@ func addCheck(app *kingpin.Application) []command {
 // showDiscovered looks for some time, and writes what is found; the log says what is
 // left out, and why a discovery fails. It is an error if one does.
 func showDiscovered(ctx context.Context, e env, cfg *config.Config, patience time.Duration) error {
-	f := discovery.New(discovery.Options{Logger: e.logger, Changed: func() {}})
+	f := discovery.New(discovery.Options{Logger: e.logger, Changed: func() error { return nil }})
 	f.Follow(cfg.Discovery)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

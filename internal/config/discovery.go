@@ -85,7 +85,7 @@ func (b *builder) groups(in []fileGroup) []discovery.Group {
 			b.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
 		}
 		if credentialed(g.Template) && g.AllowedHosts == nil && b.Fine(path+".allowed_hosts") {
-			b.Mistake(path+".allowed_hosts", "", "is missing: the key of target would be sent to whatever is discovered", `name the hosts that may get it, for example allowed_hosts: ["*.svc.cluster.local", 10.0.0.0/8]`)
+			b.Mistake(path+".allowed_hosts", "", "is missing: the key of target would be sent to whatever is discovered", `name the hosts that may get it, for example allowed_hosts: ["*.svc", 10.0.0.0/8]`)
 		}
 		out = append(out, g)
 	}
@@ -116,7 +116,7 @@ func (b *builder) found(path, name string, f fileFound) discovery.Group {
 	b.named(path, at, &t, f.Target.Price)
 	for i, host := range f.AllowedHosts {
 		if err := discovery.CheckHost(host); err != nil {
-			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc.cluster.local")
+			b.Mistake(yamlform.Index(path+".allowed_hosts", i), host, err.Error(), "write for example *.svc")
 		}
 	}
 	return discovery.Group{
@@ -254,8 +254,13 @@ func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 	}
 	b.expression(path+".url", f.URL)
 	b.expression(path+".when", f.When)
+	b.labels(path+".labels", f.Labels)
 	for _, name := range slices.Sorted(maps.Keys(f.Labels)) {
-		b.expression(yamlform.Join(path+".labels", name), f.Labels[name])
+		at := yamlform.Join(path+".labels", name)
+		b.expression(at, f.Labels[name])
+		if name != "model" && name != "service" { // which a target has besides
+			b.notReserved(at, name)
+		}
 	}
 	if f.With.Resource != "" {
 		c.With = b.join(path+".with", f.With)

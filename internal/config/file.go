@@ -78,7 +78,7 @@ type fileGroup struct {
 // fileFound is what discovered and leased targets have in common.
 type fileFound struct {
 	Relabel      []map[string]any `yaml:"relabel_configs" min:"1" examples:"[{source_labels: [__meta_kubernetes_label_app], target_label: name}]"`
-	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc.cluster.local\", 10.0.0.0/8]"`
+	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc\", 10.0.0.0/8]"`
 	MaxTargets   int              `yaml:"max_targets" default:"100" min:"1" max:"100000"`
 	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
 }

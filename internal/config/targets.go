@@ -80,12 +80,17 @@ func (b *builder) ownLabels(path string, t fileSent) map[string]string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Labels)) {
 		here := yamlform.Join(at, name)
-		if target.Reserved(name) {
-			b.Mistake(here, "", "is a label that series have of themselves", "choose another name")
-		}
+		b.notReserved(here, name)
 		b.labelValue(here, t.Labels[name])
 	}
 	return t.Labels
+}
+
+// notReserved refuses the name of a label that is no target's own.
+func (b *builder) notReserved(path, name string) {
+	if target.Reserved(name) {
+		b.Mistake(path, "", "is a label that series have of themselves", "choose another name")
+	}
 }
 
 // labelValue checks the value of a label.
@@ -125,7 +130,7 @@ func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 var secretKey = regexp.MustCompile(`(?i)^(api[-_]?)?(key|token)$|password|secret|bearer|authorization|credential|^apikey$`)
 
 // UnknownKey says of a key that is a secret where it belongs.
-func (*fileEndpoint) UnknownKey(key string) *yamlform.Mistake {
+func (*fileReach) UnknownKey(key string) *yamlform.Mistake {
 	if !secretKey.MatchString(key) {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
@@ -132,17 +131,9 @@ type period struct{ Window, Matcher string }
 
 // periods are the windows of objectives, in the order of their appearance.
 func periods(objectives []slo.Objective) []period {
-	var windows []time.Duration
-	names := map[time.Duration][]string{}
-	for _, o := range objectives {
-		if names[o.Window] == nil {
-			windows = append(windows, o.Window)
-		}
-		names[o.Window] = append(names[o.Window], o.Name)
-	}
 	var out []period
-	for _, w := range windows {
-		out = append(out, period{slo.Short(w), oneOf(names[w])})
+	for _, p := range slo.Periods(objectives) {
+		out = append(out, period{slo.Short(p.Window), oneOf(p.Names)})
 	}
 	return out
 }

@@ -60,7 +60,7 @@ var ttft = slo.Objective{Name: "ttft", SLI: slo.TTFT, Threshold: time.Second, Ob
 // withServices is usual, of targets that are replicas of a service.
 func withServices() rules.Input {
 	in := usual()
-	in.Scope.Targets = []string{metrics.LabelService}
+	in.Scope.Targets, in.Discovery = []string{metrics.LabelService}, true
 	return in
 }
 
@@ -219,7 +219,7 @@ func alertNames() []string {
 		rules.AlertSLOFastBurn, rules.AlertSLOSlowBurn, rules.AlertSLONoSamples,
 		rules.AlertTargetDown, rules.AlertTargetBusy, rules.AlertProxyBuffering, rules.AlertTargetNoSamples,
 		rules.AlertProberSilent, rules.AlertProberStarved, rules.AlertSchedulerStuck,
-		rules.AlertConfigReloadFailed, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
+		rules.AlertConfigReloadFailed, rules.AlertDiscoveryFailing, rules.AlertPagerStalled, rules.AlertConversationsSkipped,
 		rules.AlertUsageMissing, rules.AlertRulesOutdated,
 		rules.AlertAnswersGarbled, rules.AlertAnswersChanged,
 		rules.AlertRegression, rules.AlertReplicaSlow, rules.AlertFleetRegression,

@@ -69,7 +69,8 @@ func turnWindow(base time.Duration, silences int) func(time.Duration) time.Durat
 }
 
 // pace is a set of jobs that an objective judges at rates which need the same
-// windows.
+// windows. It goes by the rate and is no class: no silence is below five minutes,
+// and at rates that share it a strict objective still needs different windows.
 type pace struct {
 	key  string
 	jobs []Job

@@ -3,6 +3,7 @@ package rules
 // Names of alerts and recorded series of groups.yml.
 const (
 	AlertPagerStalled       = "SyntheticPagerStalled"
+	AlertDiscoveryFailing   = "SyntheticDiscoveryFailing"
 	AlertConfigReloadFailed = "SyntheticConfigReloadFailed"
 	AlertRulesOutdated      = "SyntheticRulesOutdated"
 	AlertBaselineYoung      = "SyntheticBaselineYoung"

@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 )
@@ -83,6 +84,8 @@ type prober struct {
 	// skipped.
 	skip      string
 	skipEvery int
+	// undiscovered is what a discovery fails of; "" for nothing.
+	undiscovered string
 	// started counts conversations that were due.
 	started int
 	// server, if set, is what the server's own metrics say, minute by minute.
@@ -101,6 +104,9 @@ func (p *prober) restart() {
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
+		Discovery: func() []discovery.Standing {
+			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
+		},
 	})
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)

@@ -38,6 +38,8 @@ type Input struct {
 	// Replicas are the probers that each take the traffic of Jobs to one deployment,
 	// so that their turns add up; 0 is one.
 	Replicas int
+	// Discovery says that there are groups whose targets are discovered.
+	Discovery bool
 	// Answers is what alerts on answers are that are rubbish, or another model's; ""
 	// is a ticket.
 	Answers slo.Severity

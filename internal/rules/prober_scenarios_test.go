@@ -47,6 +47,12 @@ func proberScenarios() []scenario {
 			{after: 3 * time.Minute, want: []string{rules.AlertConfigReloadFailed + " prober-0"}},
 			{do: func(h *house) { h.probers[0].recorder.SetReload(true, h.now) }, after: time.Minute},
 		}},
+		{name: "a discovery fails and is back", in: withServices, steps: []step{
+			healthy,
+			{do: all(func(p *prober) { p.undiscovered = "forbidden" }), after: 14 * time.Minute},
+			{after: 3 * time.Minute, want: []string{rules.AlertDiscoveryFailing}},
+			{do: all(func(p *prober) { p.undiscovered = "" }), after: time.Minute},
+		}},
 		{name: "the disk of the pager is full, and no longer", steps: []step{
 			healthy,
 			{do: all(func(p *prober) { p.stalled = new(1.) }), after: 4 * time.Minute},

@@ -101,21 +101,14 @@ func (in Input) recordBudget() rule {
 
 // byWindow joins an expression for each window of the objectives.
 func (in Input) byWindow(expr func(self matchers, window time.Duration) string) string {
-	var order []time.Duration
-	names := map[time.Duration][]string{}
-	for _, o := range in.SLOs {
-		if names[o.Window] == nil {
-			order = append(order, o.Window)
-		}
-		names[o.Window] = append(names[o.Window], o.Name)
-	}
 	var parts []string
-	for _, w := range order {
-		self := matchers{oneOf(metrics.LabelSLO, names[w])}
-		if len(order) == 1 {
+	periods := slo.Periods(in.SLOs)
+	for _, p := range periods {
+		self := matchers{oneOf(metrics.LabelSLO, p.Names)}
+		if len(periods) == 1 {
 			self = nil
 		}
-		parts = append(parts, expr(self, w))
+		parts = append(parts, expr(self, p.Window))
 	}
 	return strings.Join(parts, "\nor\n")
 }

@@ -67,7 +67,11 @@ func (r *Rules) restrict(s scope) error {
 	for _, g := range r.Groups.Groups {
 		for i := range g.Rules {
 			var err error
-			g.Rules[i].Expr, err = s.expr(g.Rules[i].Expr)
+			of := s
+			if g.Rules[i].Record == recordLost {
+				of = s.ofAll()
+			}
+			g.Rules[i].Expr, err = of.expr(g.Rules[i].Expr)
 			errs = append(errs, err)
 			for name, text := range g.Rules[i].Annotations {
 				g.Rules[i].Annotations[name], err = s.text(text)
@@ -79,7 +83,14 @@ func (r *Rules) restrict(s scope) error {
 }
 
 // none says that nothing is to be changed.
-func (s scope) none() bool { return len(s.keep)+len(s.targets) == 0 }
+func (s scope) none() bool { return len(s.matchers)+len(s.keep)+len(s.targets) == 0 }
+
+// ofAll is the scope without the labels that each prober has for itself: one that is
+// gone is not lost while another of its installation runs its jobs.
+func (s scope) ofAll() scope {
+	s.keep = slices.DeleteFunc(slices.Clone(s.keep), func(l string) bool { return l == "pod" || l == "instance" })
+	return s
+}
 
 // expr is an expression with the matchers in every selector, whose labels are kept
 // wherever others are.
@@ -97,13 +108,19 @@ func (s scope) expr(text string) (string, error) {
 				n.Grouping = s.kept(n.Grouping)
 			}
 		case *parser.BinaryExpr:
-			if m := n.VectorMatching; m != nil && m.On {
+			if m := n.VectorMatching; m != nil && m.On && !absence(n.RHS) {
 				m.MatchingLabels = s.kept(m.MatchingLabels)
 			}
 		}
 		return nil
 	})
 	return strings.TrimSpace(parser.Prettify(e)), nil // YAML has no block that begins with a space
+}
+
+// absence is true of what there is while nothing of a scope is, in none of its parts.
+func absence(e parser.Expr) bool {
+	call, ok := e.(*parser.Call)
+	return ok && call.Func.Name == "absent_over_time"
 }
 
 // kept are labels and those to be kept beside them: of a target, where it is one of

@@ -88,6 +88,34 @@ func TestKeptLabelsAreJudgedApart(t *testing.T) {
 	}
 }
 
+// TestLostWhereAnotherIs: the prober of one cluster is gone, and that of another, which
+// has a target of that name, does not hide it. A replica that takes the place of
+// another is no loss.
+func TestLostWhereAnotherIs(t *testing.T) {
+	const lost = rules.AlertTargetNoSamples
+	for cluster, want := range map[string][]string{"c1": nil, "c2": {lost + " a page c1"}} {
+		s := shared(t, rules.Scope{Keep: []string{"cluster", "pod"}})
+		s.drop("y|")
+		s.scraped["y"][1] = cluster
+		s.set("y", metrics.BuildInfo, 1)
+		s.job("y", "a")
+		turns := 0.
+		pass := func(minutes int, alive ...string) []string {
+			for range minutes {
+				turns += 12
+				for _, instance := range alive {
+					s.set(instance, metrics.SLOTurns, turns, "target", "a", "workload", "chat", "slo", "ttft", "turn", "first")
+				}
+				s.pass(time.Minute)
+			}
+			return slices.DeleteFunc(s.Firing("target", "severity", "cluster"), func(a string) bool { return !strings.HasPrefix(a, lost) })
+		}
+		wantAlerts(t, "both are there", pass(6, "x", "y"))
+		s.drop("x|")
+		wantAlerts(t, "one is gone, the other is in "+cluster, pass(26, "y"), want...)
+	}
+}
+
 // TestTextsAskWhatTheyAreAbout: in a scope no text of an alert asks for series of
 // others, whatever it asks first.
 func TestTextsAskWhatTheyAreAbout(t *testing.T) {

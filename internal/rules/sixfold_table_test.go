@@ -148,6 +148,10 @@ func sixfoldProbers() []sixfold {
 			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
 		},
 		{
+			alert: rules.AlertDiscoveryFailing, in: withServices, fault: one(gauge(metrics.DiscoveryFailing, 1, "group", "pods")),
+			lead: 5 * time.Minute, fires: 17 * time.Minute, resolves: 2 * time.Minute,
+		},
+		{
 			alert: rules.AlertPagerStalled, fault: one(gauge(metrics.PagerStalled, 1)),
 			lead: 5 * time.Minute, fires: 7 * time.Minute, resolves: 2 * time.Minute,
 		},

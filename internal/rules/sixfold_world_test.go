@@ -48,6 +48,7 @@ func healthyWorld() []series {
 	return []series{
 		gauge(metrics.BuildInfo, 1),
 		gauge(metrics.ConfigLastReloadSuccessful, 1),
+		gauge(metrics.DiscoveryFailing, 0, "group", "pods"),
 		gauge(metrics.PagerStalled, 0),
 		aged(metrics.SchedulerHeartbeat, 5*time.Second, job()...),
 		gauge(metrics.Silence, 300, job()...),

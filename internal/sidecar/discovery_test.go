@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -50,6 +52,11 @@ func (s *scaling) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 
 // discovering runs a sidecar on a network in memory where every host answers.
 func discovering(t *testing.T, text string, source *scaling, play func(*sidecar.Sidecar)) {
+	keeping(t, "", text, source, play)
+}
+
+// keeping is discovering with a state file.
+func keeping(t *testing.T, state, text string, source *scaling, play func(*sidecar.Sidecar)) {
 	cfg, err := config.Parse("synthetic.yml", []byte(text), "")
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +70,7 @@ func discovering(t *testing.T, text string, source *scaling, play func(*sidecar.
 		}
 		wire := simulate.NewPipes()
 		defer simulate.Serve(wire, simulate.New(simulate.Options{Seed: 1, Model: "m"}))()
-		s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial})
+		s, err := sidecar.New(sidecar.Options{Logger: slog.New(slog.DiscardHandler), DrainTimeout: time.Second, Dial: wire.Dial, StateFile: state})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +142,39 @@ func TestScale(t *testing.T) {
 			t.Errorf("%d series and %d goroutines, before the forty %d and %d", back, left, lines, goroutines)
 		}
 	})
+}
+
+// TestFoundBefore: a process that starts while its discovery fails probes what the one
+// before had found. Of its key nothing is written.
+func TestFoundBefore(t *testing.T) {
+	t.Setenv("LLM_API_KEY", "hunter2")
+	const text = "discovery: [{name: pods, static_configs: [{targets: [x]}], allowed_hosts: [replica-00, replica-01], target: {model: m, api_key_env: LLM_API_KEY, labels: {team: x}}}]"
+	state := filepath.Join(t.TempDir(), "state")
+	play := func(answers bool, want ...string) {
+		source := &scaling{}
+		keeping(t, state, text, source, func(s *sidecar.Sidecar) {
+			if answers {
+				source.to <- 3
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			_, page := get(s, "/metrics")
+			if got := targetsOf(page); !slices.Equal(got, want) || !strings.Contains(page, `team="x"`) {
+				t.Errorf("series of %v, want %v", got, want)
+			}
+		})
+	}
+	both := []string{"pods/replica-00-8000", "pods/replica-01-8000"}
+	play(true, both...)
+	kept, err := os.ReadFile(state + ".targets")
+	if err != nil || strings.Contains(string(kept), "hunter2") || strings.Contains(string(kept), "LLM_API_KEY") {
+		t.Errorf("kept %s, %v", kept, err)
+	}
+	play(false, both...)
+	if err := os.WriteFile(state+".targets", []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	play(true, both...)
 }
 
 // TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,

@@ -19,6 +19,7 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	// Labels of targets. What will be discovered may have a service.
 	own := map[string]bool{}
 	for _, g := range cfg.Discovery {
+		in.Discovery = in.Discovery || g.Lease == 0
 		own["service"] = true
 		for _, l := range g.LabelNames() {
 			own[l] = true

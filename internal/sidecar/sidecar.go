@@ -198,7 +198,7 @@ func New(o Options) (*Sidecar, error) {
 		OnRemoved: s.removed,
 	})
 	s.models = models.New(models.Options{
-		Logger: o.Logger, Changed: s.targetsChanged,
+		Logger: o.Logger, Changed: func() { _ = s.targetsChanged() },
 		List: func(ctx context.Context, t target.Target) ([]string, error) {
 			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})
 		},
@@ -287,12 +287,16 @@ func (s *Sidecar) apply(base *config.Config) error {
 }
 
 // targetsChanged puts what was listed and discovered in place of what stands for it.
-func (s *Sidecar) targetsChanged() {
+func (s *Sidecar) targetsChanged() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	if err := s.apply(s.base); err != nil {
+	err := s.apply(s.base)
+	if err != nil {
 		s.logger.Error("A change of models or targets was not taken over", "err", err)
+		return err
 	}
+	s.saveTargets()
+	return nil
 }
 
 // removed forgets a job that is over.

@@ -44,6 +44,7 @@ func (s *Sidecar) restore() error {
 		return err
 	}
 	s.Restore(f, past)
+	s.recallTargets()
 	return nil
 }
 

@@ -33,6 +33,25 @@ func WindowAtLeast(d time.Duration) time.Duration {
 	return all[min(i, len(all)-1)]
 }
 
+// Period is a window of objectives, and the names of those that have it.
+type Period struct {
+	Window time.Duration
+	Names  []string
+}
+
+// Periods are the windows of objectives, in the order of their appearance.
+func Periods(objectives []Objective) []Period {
+	var out []Period
+	for _, o := range objectives {
+		i := slices.IndexFunc(out, func(p Period) bool { return p.Window == o.Window })
+		if i < 0 {
+			i, out = len(out), append(out, Period{Window: o.Window})
+		}
+		out[i].Names = append(out[i].Names, o.Name)
+	}
+	return out
+}
+
 // Short writes a duration as PromQL does: "5m", "1h30m", "3d".
 func Short(d time.Duration) string { return model.Duration(d).String() }
 

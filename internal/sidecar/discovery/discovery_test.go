@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	prom "github.com/prometheus/prometheus/discovery"
@@ -37,15 +38,16 @@ func (plainAddress) Base(text string) (string, error) {
 
 // stage is a source whose answers a test gives.
 type stage struct {
+	name    string // of the kind of discovery; "" is one of its own
 	updates chan []*targetgroup.Group
 	errs    chan error
 }
 
 func newStage() *stage {
-	return &stage{make(chan []*targetgroup.Group), make(chan error)}
+	return &stage{updates: make(chan []*targetgroup.Group), errs: make(chan error)}
 }
 
-func (*stage) Name() string { return "stage" }
+func (s *stage) Name() string { return cmp.Or(s.name, "stage") }
 func (*stage) NewDiscovererMetrics(prometheus.Registerer, prom.RefreshMetricsInstantiator) prom.DiscovererMetrics {
 	return &prom.NoopDiscovererMetrics{}
 }
@@ -66,6 +68,9 @@ func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 			return
 		case err := <-s.errs:
 			s.logger.Error("Cannot ask", "err", err)
+			if err == errGivesUp {
+				return
+			}
 		case groups := <-s.updates:
 			select {
 			case <-ctx.Done():
@@ -75,9 +80,17 @@ func (s staged) Run(ctx context.Context, up chan<- []*targetgroup.Group) {
 	}
 }
 
+// errGivesUp ends a stage by itself.
+var errGivesUp = errors.New("too many open files")
+
 // says answers with so many targets.
 func (s *stage) says(n int) {
-	g := &targetgroup.Group{Source: "all"}
+	s.saysOf("all", n)
+}
+
+// saysOf answers with so many targets of a file or a name.
+func (s *stage) saysOf(part string, n int) {
+	g := &targetgroup.Group{Source: part}
 	for i := range n {
 		g.Targets = append(g.Targets, model.LabelSet{model.AddressLabel: model.LabelValue(fmt.Sprintf("10.0.0.%d:8000", i))})
 	}
@@ -135,7 +148,7 @@ func TestResolve(t *testing.T) {
 			for _, l := range left {
 				reasons = append(reasons, l.Reason)
 			}
-			if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.left, reasons); diff != "" {
+			if diff := gocmp.Diff(tc.want, got) + gocmp.Diff(tc.left, reasons); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -184,15 +197,17 @@ type scene struct {
 	log     *strings.Builder
 	mu      sync.Mutex
 	changes int
+	refuse  error // what a change is answered with
 }
 
 func play(t *testing.T, f func(*scene)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, log: &strings.Builder{}}
-		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() {
+		s.Follower = New(Options{Logger: slog.New(slog.NewTextHandler(s.log, nil)), Changed: func() error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.changes++
+			return s.refuse
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup

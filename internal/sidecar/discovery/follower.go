@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,8 +21,9 @@ const (
 
 // Options are what a Follower needs.
 type Options struct {
-	// Changed is told, from the goroutine of Run, that Found differs.
-	Changed func()
+	// Changed is told, from the goroutine of Run, that Found differs: again after a
+	// while, if it could not take that over.
+	Changed func() error
 	Logger  *slog.Logger
 }
 
@@ -34,8 +34,9 @@ type Follower struct {
 	wake    chan struct{} // the groups are others
 	dirty   chan struct{} // what was found is another
 
-	mu     sync.Mutex
-	groups map[string]*followed
+	mu       sync.Mutex
+	groups   map[string]*followed
+	recalled map[string][]Target // of groups that nobody has followed yet
 }
 
 // followed is one group.
@@ -45,6 +46,7 @@ type followed struct {
 	leases  map[string]*lease
 	// kept is what counts, found and left what it makes.
 	kept     []labels.Labels
+	recalled []Target // in place of kept, until all sources have answered
 	found    []Target
 	left     []LeftOut
 	answered bool      // all sources have, once
@@ -53,22 +55,6 @@ type followed struct {
 	few      string    // says that the last answer had too few targets
 	lacking  time.Time // since when they are; zero while they are not
 	named    map[LeftOut]bool
-}
-
-// Standing is how a group is doing.
-type Standing struct {
-	Name string
-	// Found counts its targets, LeftOut objects that are none, by reason.
-	Found   int
-	LeftOut map[string]int
-	// At is when it was last known what there is, of the source that has answered
-	// least lately; zero for never.
-	At time.Time
-	// Failing is what is wrong now, Since when; "" for nothing.
-	Failing string
-	Since   time.Time
-	// Leased says that its targets are those that are asked for.
-	Leased bool
 }
 
 // New returns a Follower of nothing.
@@ -85,14 +71,14 @@ func (f *Follower) Follow(groups []Group) {
 	for _, g := range groups {
 		one := f.groups[g.Name()]
 		if one == nil {
-			one = &followed{leases: map[string]*lease{}, born: time.Now()}
+			one = f.begun(g)
 		}
 		if one.sources == nil || !one.group.sameSource(g) {
 			one.stop()
-			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept) > 0
+			one.sources, one.answered, one.replaced = newSources(g, f.changed), false, len(one.kept)+len(one.recalled) > 0
 		}
 		one.group = g
-		one.found, one.left = g.resolve(one.kept)
+		one.found, one.left = one.current(g)
 		next[g.Name()] = one
 	}
 	for name, old := range f.groups {
@@ -100,7 +86,7 @@ func (f *Follower) Follow(groups []Group) {
 			old.stop()
 		}
 	}
-	f.groups = next
+	f.groups, f.recalled = next, nil
 	poke(f.wake)
 	poke(f.dirty)
 }
@@ -127,9 +113,11 @@ func (f *Follower) Found(groups []Group) map[string][]Target {
 	defer f.mu.Unlock()
 	out := map[string][]Target{}
 	for _, g := range groups {
-		if one := f.groups[g.Name()]; one != nil {
-			out[g.Name()], _ = g.resolve(one.kept)
+		one := f.groups[g.Name()]
+		if one == nil {
+			one = f.begun(g)
 		}
+		out[g.Name()], _ = one.current(g)
 	}
 	return out
 }
@@ -143,42 +131,16 @@ func (f *Follower) Awaits(derived string) bool {
 	return one != nil && (!one.answered || time.Since(one.born) < one.group.Lease)
 }
 
-// Standings says how each group is doing, by name.
-func (f *Follower) Standings() []Standing {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var out []Standing
-	for name, one := range f.groups {
-		s := Standing{Name: name, Found: len(one.found), LeftOut: map[string]int{}, At: time.Now(), Failing: one.few, Since: one.lacking, Leased: one.group.Lease > 0}
-		if one.few != "" {
-			s.At = one.lacking
-		}
-		for _, l := range one.left {
-			s.LeftOut[l.Reason]++
-		}
-		for _, src := range one.sources {
-			at, why, since := src.standing()
-			if at.Before(s.At) {
-				s.At = at
-			}
-			if why != "" && (s.Failing == "" || since.Before(s.Since)) {
-				s.Failing, s.Since = why, since
-			}
-		}
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b Standing) int { return strings.Compare(a.Name, b.Name) })
-	return out
-}
-
 // Run follows until ctx is done, and waits for what it started.
 func (f *Follower) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
+	var refused <-chan time.Time // when a change that was not taken over is told again
 	for {
 		f.start(ctx, &running)
 		expiry, stop := f.nextExpiry(time.Now())
+		changed := false
 		select {
 		case <-ctx.Done():
 			stop()
@@ -186,13 +148,19 @@ func (f *Follower) Run(ctx context.Context) error {
 		case <-f.wake:
 		case <-expiry:
 			f.expire(time.Now())
+		case <-refused:
+			changed = true
 		case <-f.dirty:
 			f.calm(ctx)
-			if f.settle(time.Now()) && ctx.Err() == nil {
-				f.options.Changed()
-			}
+			changed = f.settle(time.Now())
 		}
 		stop()
+		if changed && ctx.Err() == nil {
+			refused = nil
+			if f.options.Changed() != nil {
+				refused = time.After(again)
+			}
+		}
 	}
 }
 
@@ -281,7 +249,7 @@ func (one *followed) settle(now time.Time) {
 	if len(found) < one.group.Least && len(found) < len(one.found) {
 		return
 	}
-	one.kept, one.found, one.left = all, found, left
+	one.kept, one.recalled, one.found, one.left = all, nil, found, left
 }
 
 // mostNamed bounds what of a group is named in the log at a time.

@@ -32,12 +32,15 @@ type source struct {
 	final  bool      // there will be no other one
 	err    string
 	since  time.Time // when it began to fail
+	// failures counts them; heard is how many there were when a group last came.
+	failures int
+	heard    map[string]int
 }
 
 func newSources(g Group, changed func()) []*source {
 	out := []*source{} // and not nil: a group without any is known, too
 	for _, c := range g.Sources {
-		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}}
+		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, heard: map[string]int{}}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		out = append(out, s)
 	}
@@ -74,49 +77,67 @@ func (s *source) begin(logger *slog.Logger) error {
 	return s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
 }
 
-// discover takes in what the discoverer sends.
+// discover takes in what the discoverer sends. One that gives up, as that of files
+// where the system watches no more of them, has told its log why.
 func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	d, err := s.config.NewDiscoverer(o)
 	if err != nil {
 		return err
 	}
 	updates := make(chan []*targetgroup.Group)
-	var running sync.WaitGroup
-	running.Go(func() { d.Run(ctx, updates) })
-	defer running.Wait()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		d.Run(ctx, updates)
+	}()
 	for {
 		select {
-		case <-ctx.Done():
-			return nil
 		case groups, open := <-updates:
 			if !open {
-				updates = nil
 				s.ends()
-				continue
+				<-ctx.Done()
+				<-over
+				return nil
 			}
 			s.take(groups)
+		case <-over:
+			select {
+			case <-updates: // it was closed: all was said
+			default:
+				return nil
+			}
 		}
 	}
 }
 
-// take takes in an answer.
+// take takes in an answer. Of files and names each answers for itself: that one fails
+// is over when another comes for the second time without a failure in between.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // which sends so if no name was answered
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	well := !slices.Contains([]string{"dns", "file"}, s.config.Name())
 	for _, g := range groups {
 		if g == nil {
 			continue
 		}
+		well = well || s.heard[g.Source] == s.failures
+		if len(s.heard) > 2*len(s.groups)+mostNamed { // files that come and go by other names
+			clear(s.heard)
+		}
+		s.heard[g.Source] = s.failures
 		if len(g.Targets) == 0 {
 			delete(s.groups, g.Source)
 			continue
 		}
 		s.groups[g.Source] = g
 	}
-	s.at, s.err, s.since = time.Now(), "", time.Time{}
+	s.at = time.Now()
+	if well {
+		s.err, s.since = "", time.Time{}
+	}
 	s.changed()
 }
 
@@ -166,6 +187,7 @@ func (s *source) standing() (at time.Time, why string, since time.Time) {
 func (s *source) fails(why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.failures++
 	if s.err == "" {
 		s.since = time.Now()
 	}

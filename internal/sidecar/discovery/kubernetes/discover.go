@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -163,8 +164,8 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 		return nil
 	}
 	common := d.common(o, with, data)
-	all := strings.Fields(urls)
-	for i, u := range all {
+	for i, u := range strings.Fields(urls) {
+		u = bracketed(u)
 		t := maps.Clone(common)
 		// Each of several has a name that does not depend on which others there are.
 		if t["base_url"] = model.LabelValue(u); d.several || i > 0 {
@@ -174,6 +175,19 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 		out = append(out, t)
 	}
 	return out
+}
+
+// bracketed is a URL whose host may be an address of IPv6, which objects have without
+// brackets. What a template writes after it is the port, where that leaves an address.
+func bracketed(u string) string {
+	scheme, rest, _ := strings.Cut(u, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	for _, end := range []int{max(0, strings.LastIndexByte(host, ':')), len(host)} {
+		if ip, err := netip.ParseAddr(host[:end]); err == nil && ip.Is6() {
+			return scheme + "://[" + host[:end] + "]" + rest[end:]
+		}
+	}
+	return u
 }
 
 // common are the labels that all targets of an object have.

@@ -29,7 +29,9 @@ type fakeAPI struct {
 	watches map[*io.PipeWriter]watching
 	refuse  int // a status that every request gets, 0 for none
 	expired bool
-	unwatch int // a status that every watch gets, 0 for none
+	unwatch int  // a status that every watch gets, 0 for none
+	silent  bool // watches are told nothing more, and not ended
+	ageless bool // lists have no version
 	lists   int
 	watched int
 }
@@ -98,6 +100,9 @@ func (a *fakeAPI) list(w watching, limit, from string) *http.Response {
 	}
 	start, _ := strconv.Atoi(from)
 	meta := object{"resourceVersion": fmt.Sprint(a.version)}
+	if a.ageless {
+		meta = object{}
+	}
 	if end := start + 2; limit != "" && end < len(items) {
 		meta["continue"] = fmt.Sprint(end)
 		items = items[:end]
@@ -137,6 +142,9 @@ func (a *fakeAPI) change(resource, event string, o object) {
 
 // tell sends an event to watches. The caller holds mu.
 func (a *fakeAPI) tell(event object, to func(watching) bool) {
+	if a.silent {
+		return
+	}
 	line, _ := json.Marshal(event)
 	for events, w := range a.watches {
 		if to(w) {

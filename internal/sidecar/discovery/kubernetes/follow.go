@@ -92,10 +92,14 @@ func (f *follower) list(ctx context.Context) (version string, err error) {
 			o := &answer.Items[i]
 			objects[keyOf(o)] = slim(o)
 		}
-		if options.Continue = answer.GetContinue(); options.Continue == "" {
-			f.take(func() { f.objects = objects })
-			return answer.GetResourceVersion(), nil
+		if options.Continue = answer.GetContinue(); options.Continue != "" {
+			continue
 		}
+		if version = answer.GetResourceVersion(); version == "" { // as of an API that computes its objects
+			return "", fmt.Errorf("listing %s: the list has no version to watch from: name a resource that can be watched", f.where())
+		}
+		f.take(func() { f.objects = objects })
+		return version, nil
 	}
 }
 
@@ -106,10 +110,13 @@ func (f *follower) onePage(ctx context.Context, o metav1.ListOptions) (*unstruct
 }
 
 // watch takes in changes until the API ends the watch, which it does in peace after
-// watchTimeout.
+// watchTimeout. One that it does not end leads to nobody any more, as through a proxy
+// whose other side has gone: it is ended here, and the next one tells what was missed.
 func (f *follower) watch(ctx context.Context, version string) (string, error) {
 	seconds := int64(watchTimeout.Seconds()) + rand.Int64N(int64(watchTimeout.Seconds()))
 	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second+listTimeout)
+	defer cancel()
 	w, err := f.api.Watch(ctx, metav1.ListOptions{
 		LabelSelector: f.selector, ResourceVersion: version, AllowWatchBookmarks: true, TimeoutSeconds: &seconds,
 	})

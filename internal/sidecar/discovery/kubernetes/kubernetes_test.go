@@ -189,6 +189,56 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
+// TestLostWatch: a watch that tells nothing and does not end, as through a proxy that
+// has lost its other side, is ended, and one that the API ends in peace costs no list.
+func TestLostWatch(t *testing.T) {
+	play(t, pods("*"), func(s *scene) {
+		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
+		s.after(time.Second, "found", "http://10.0.0.1:8000")
+		lists, watched := s.api.lists, s.api.watched
+		s.api.set(func() { s.api.silent = true })
+		s.after(2*watchTimeout+2*listTimeout, "nothing is told", "http://10.0.0.1:8000")
+		s.api.set(func() { s.api.silent = false })
+		if s.api.watched == watched || s.api.lists != lists {
+			t.Errorf("%d watches and %d lists more, want another watch and no list", s.api.watched-watched, s.api.lists-lists)
+		}
+		s.api.put("pods", pod("a", "q", "vllm", "10.0.0.2", true))
+		s.after(time.Second, "the next one tells", "http://10.0.0.1:8000", "http://10.0.0.2:8000")
+	})
+}
+
+// TestAgeless: what lists have no version of cannot be watched, and is not listed all
+// the time instead.
+func TestAgeless(t *testing.T) {
+	play(t, pods("*"), func(s *scene) {
+		s.api.put("pods", pod("a", "p", "vllm", "10.0.0.1", true))
+		s.api.set(func() { s.api.ageless = true; s.api.expired = true })
+		s.api.cut()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if s.api.lists > 140 || !strings.Contains(s.log.String(), "no version to watch from") {
+			t.Errorf("%d lists in an hour:\n%.300s", s.api.lists, s.log)
+		}
+	})
+}
+
+// TestIPv6: objects have addresses of IPv6 without the brackets that URLs want.
+func TestIPv6(t *testing.T) {
+	for in, want := range map[string]string{
+		"http://fd00::1:8000": "http://[fd00::1]:8000", "http://2001:db8:0:0:0:0:0:7:8000/v1": "http://[2001:db8:0:0:0:0:0:7]:8000/v1",
+		"http://2001:db8:0:0:0:0:0:7": "http://[2001:db8:0:0:0:0:0:7]", "http://[fd00::1]:8000": "http://[fd00::1]:8000",
+		"http://10.0.0.1:8000/v1": "http://10.0.0.1:8000/v1", "http://host:8000": "http://host:8000", "host": "host", "": "", "http://:8000": "http://:8000",
+	} {
+		if got := bracketed(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	play(t, pods("*"), func(s *scene) {
+		s.api.put("pods", pod("a", "p", "vllm", "fd00::a", true))
+		s.after(time.Second, "found", "http://[fd00::a]:8000")
+	})
+}
+
 // TestNamespaces: a group is whole or as it was; one namespace that does not answer
 // takes nothing away.
 func TestNamespaces(t *testing.T) {
