@@ -32,11 +32,12 @@ func allowed() map[string][]string {
 
 		"internal/load": {"internal/bound", "internal/probe", "internal/probe/workload"},
 
+		"internal/minutes": nil,
 		"internal/sketch":  nil,
 		"internal/turnlog": {"internal/jsonscan", "internal/probe", "internal/unpack"},
 		"internal/slo":     {"internal/probe", "internal/probe/lag"},
 
-		"internal/sidecar/regression": {"internal/atomicfile", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
+		"internal/sidecar/regression": {"internal/atomicfile", "internal/minutes", "internal/probe", "internal/probe/lag", "internal/probe/workload"},
 		"internal/sidecar/door":       {"internal/bound"},
 		"internal/sidecar/history":    {"internal/atomicfile", "internal/probe"},
 		"internal/sidecar/backfill":   {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression"},
@@ -52,7 +53,7 @@ func allowed() map[string][]string {
 		"internal/webpage":          {"internal/draw"},
 		"docs/runbooks":             nil,
 		"internal/sidecar/status": {
-			"internal/canary", "internal/draw", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/rules", "internal/sidecar/regression",
+			"internal/canary", "internal/draw", "internal/minutes", "internal/probe", "internal/probe/garble", "internal/probe/waterfall", "internal/probe/workload", "internal/rules", "internal/sidecar/regression",
 			"internal/sidecar/discovery", "internal/sidecar/siblings", "internal/sidecar/sink", "internal/slo", "internal/webpage", "internal/markdown", "docs/runbooks",
 		},
 		"internal/sidecar/metrics": {

@@ -1,8 +1,11 @@
 package metrics
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"testing"
+	"time"
 
 	"synthetic/internal/probe"
 )
@@ -25,6 +28,42 @@ func TestMemoryOf200Targets(t *testing.T) {
 	t.Logf("%.2f MB", float64(held)/1e6)
 	if held > 60e6 {
 		t.Errorf("200 targets hold %.1f MB of heap, promised are 60", float64(held)/1e6)
+	}
+}
+
+// TestMemoryOfATarget: what one holds from the third hour on, when its minutes are
+// compared with what is usual, and kept.
+func TestMemoryOfATarget(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector's heap is larger")
+	}
+	const targets, most = 10, 320_000
+	before := inUse()
+	c, names := &clock{start}, make([]string, targets)
+	for i := range names {
+		names[i] = fmt.Sprint("deployment-", i)
+	}
+	r := newTestRecorder(c, names...)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for step := range 2 * 8 * 60 { // hours of two turns a minute
+		c.now = start.Add(time.Duration(step) * 30 * time.Second)
+		for _, name := range names {
+			busyTurn(r, rng, name, 2*(step/2)%8+step%2, c.now) // none fails
+		}
+	}
+	for range 2 {
+		if _, err := r.Gather(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := (inUse() - before) / targets
+	runtime.KeepAlive(r)
+	t.Logf("%d kB", held/1000)
+	if held > most {
+		t.Errorf("a target holds %d bytes after 8 hours, want %d at most", held, most)
+	}
+	if v, _ := r.Views(probe.Key{Target: names[0], Workload: "chat"}); v[0][0].History < 4*time.Hour {
+		t.Errorf("the history is of %v, want the hours since the third", v[0][0].History)
 	}
 }
 

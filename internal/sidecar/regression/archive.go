@@ -70,11 +70,9 @@ func (j *Job) RestoreHistory(data []byte) error {
 // refill gives the scan the last minutes back.
 func (s *series) refill() {
 	s.scan = scan{}
-	usual := s.past28(int32(s.history.last * 60 / int64(BlockLength/time.Second)))
-	s.history.each(func(minute int64, turns, mean, tail float64) {
-		if minute <= s.history.last-scanned {
-			return
-		}
+	last := s.history.last()
+	usual := s.past28(int32(last * 60 / int64(BlockLength/time.Second)))
+	s.history.since(last-scanned+1, func(minute int64, turns, mean, tail float64) {
 		if x := mean - usual(minute); !math.IsNaN(x) {
 			s.scan.push(minute, turns, turns*min(max(x, -clip), clip), tail)
 		}
@@ -98,38 +96,22 @@ func (b *baseline) archive(out []byte) []byte {
 		for _, v := range []float32{e.mean, e.variance, e.bad} {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 		}
-		out = binary.AppendUvarint(out, uint64(e.n)<<1|bit(e.usual))
+		out = binary.AppendUvarint(out, uint64(e.counted))
 	}
 	return out
-}
-
-func bit(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // archive appends the minutes that had turns.
 func (h *history) archive(out []byte) []byte {
-	count := 0
-	h.each(func(int64, float64, float64, float64) { count++ })
-	out = binary.AppendUvarint(out, uint64(count))
-	before := int64(0)
-	if h.minutes == nil {
-		return out
+	count, before := uint64(0), int64(0)
+	var body []byte
+	for minute, row := range h.log.From(h.first) {
+		body = binary.AppendUvarint(body, uint64(minute-before))
+		body = binary.AppendVarint(body, int64(int32(row[0])))
+		body = append(body, byte(row[1]), byte(row[2]))
+		count, before = count+1, minute
 	}
-	for m := h.first; m <= h.last; m++ {
-		p := h.minutes[m%historyMinutes]
-		if p.turns == 0 {
-			continue
-		}
-		out = binary.AppendUvarint(out, uint64(m-before))
-		out = binary.AppendVarint(out, int64(p.mean))
-		out = append(out, p.turns, p.tail)
-		before = m
-	}
-	return out
+	return append(binary.AppendUvarint(out, count), body...)
 }
 
 // reader reads an archive; after a failure it gives nothing more.
@@ -193,8 +175,7 @@ func (r *reader) baseline() *baseline {
 	newest := int32(0)
 	for range n {
 		e := entry{number: int32(min(r.uvarint(), math.MaxInt32)), mean: r.float(), variance: r.float(), bad: r.float()}
-		turns := r.uvarint()
-		e.n, e.usual = uint32(min(turns>>1, math.MaxUint32)), turns&1 == 1
+		e.counted = uint32(min(r.uvarint(), math.MaxUint32))
 		if !r.failed && e.fits() {
 			b.put(e)
 			newest = e.number

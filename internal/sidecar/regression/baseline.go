@@ -30,10 +30,16 @@ type entry struct {
 	// mean and variance are those of n turns, bad the share of them that missed
 	// the objective.
 	mean, variance, bad float32
-	n                   uint32
-	// usual says that the baseline was learned from it.
-	usual bool
+	// counted is twice n, and one more if the baseline was learned from it.
+	counted uint32
 }
+
+// mostCounted is the most turns of an entry.
+const mostCounted = math.MaxUint32 >> 1
+
+func (e *entry) n() uint32   { return e.counted >> 1 }
+func (e *entry) usual() bool { return e.counted&1 == 1 }
+func (e *entry) admit()      { e.counted |= 1 }
 
 // baseline is the usual level of a value: an overall level, and what weekdays,
 // weekends and each half hour of them add to it, over four weeks. What it learns
@@ -90,7 +96,7 @@ func (b *block) entry() entry {
 	}
 	return entry{
 		number: numberOf(b.start), mean: float32(b.mean), variance: float32(b.m2 / max(1, freedom)),
-		bad: float32(b.bad / n), n: uint32(b.n),
+		bad: float32(b.bad / n), counted: uint32(min(b.n, mostCounted)) << 1,
 	}
 }
 
@@ -127,7 +133,9 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	b.block = block{start: start}
 	if done.fit() {
 		e := done.entry()
-		e.usual = usual(&done)
+		if usual(&done) {
+			e.admit()
+		}
 		b.put(e)
 		b.derive(e.number)
 	}
@@ -151,6 +159,9 @@ func (b *baseline) search(number int32) int {
 // was measured by another clock.
 func (b *baseline) put(e entry) {
 	b.entries = slices.Delete(b.entries[:b.search(e.number)], 0, b.search(e.number-entryCount+1))
+	if len(b.entries) == cap(b.entries) { // by days: append would leave a third of it empty
+		b.entries = append(make([]entry, 0, len(b.entries)+slots), b.entries...)
+	}
 	b.entries = append(b.entries, e)
 }
 
@@ -166,7 +177,7 @@ func (b *baseline) entryOf(number int32) *entry {
 // for the level, which is rise above what it was: the shape of days and weeks
 // stays.
 func (b *baseline) accept(since, now int32, rise float64) {
-	b.each(since-1, now, func(e *entry) { e.usual = true })
+	b.each(since-1, now, (*entry).admit)
 	b.since, b.accepted = since, b.level+rise
 	b.derive(now)
 }

@@ -182,7 +182,7 @@ type relived struct {
 // relive lays the minutes of a history beside what was usual then, as far as that
 // is known today, and leaves out what was up for long, and what is around it.
 func relive(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []relived {
-	all := make([]relived, 0, h.last-h.first+1)
+	all := make([]relived, 0, h.last()-h.first+1)
 	h.each(func(minute int64, turns, mean, tail float64) {
 		if x := mean - usual(minute); !math.IsNaN(x) {
 			total, unit := turns*min(max(x, -clip), clip), wide(time.Unix(minute*60, 0))

@@ -49,13 +49,13 @@ func (b *baseline) derive(now int32) {
 	var variance, weight float64
 	var d derived
 	b.each(now-entryCount, now, func(e *entry) {
-		if !e.usual {
+		if !e.usual() {
 			return
 		}
 		p.usual = append(p.usual, e)
-		d.samples += int(e.n)
-		variance += float64(e.variance) * float64(e.n)
-		weight += float64(e.n)
+		d.samples += int(e.n())
+		variance += float64(e.variance) * float64(e.n())
+		weight += float64(e.n())
 	})
 	if d.blocks = len(p.usual); d.blocks == 0 {
 		b.derived = d
@@ -116,7 +116,7 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 			}
 			levels[step] = levelOf(before)
 		}
-		if e.usual {
+		if e.usual() {
 			before = append(before, float64(e.mean)-b.curveOf(e.number))
 		}
 	})
@@ -345,8 +345,8 @@ func (p *polish) scatter(spread float64) (out [2][slots]float64) {
 	for _, e := range p.usual {
 		k, s := weekend(dayOf(e.number)), e.number%slots
 		for _, i := range []int32{s + slots - 1, s, s + 1} {
-			variance[k][i%slots] += float64(e.variance) * float64(e.n)
-			turns[k][i%slots] += float64(e.n)
+			variance[k][i%slots] += float64(e.variance) * float64(e.n())
+			turns[k][i%slots] += float64(e.n())
 		}
 	}
 	for k := range out {

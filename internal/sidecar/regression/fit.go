@@ -26,7 +26,7 @@ func upTo(most, v float64) float64 {
 }
 
 func (e entry) fits() bool {
-	return fitsTime(startOf(e.number).Unix()) && e.n > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
+	return fitsTime(startOf(e.number).Unix()) && e.n() > 0 && math.Abs(float64(e.mean)) <= mostLog && e.variance >= 0 && e.variance <= mostLog*mostLog &&
 		e.bad >= 0 && e.bad <= 1
 }
 

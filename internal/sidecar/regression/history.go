@@ -3,6 +3,8 @@ package regression
 import (
 	"math"
 	"time"
+
+	"synthetic/internal/minutes"
 )
 
 const (
@@ -15,19 +17,12 @@ const (
 	mostPacked = math.MaxUint8
 )
 
-// packedMinute is what is kept of a minute: the mean logarithm of its values, and
-// how many turns it is of, in the tail and in all.
-type packedMinute struct {
-	mean        int16
-	turns, tail uint8
-}
-
-// history holds the minutes of four weeks, a ring by number of the minute. It is
-// nil until the first minute.
+// history holds the minutes of four weeks: of each the mean logarithm of its values,
+// and how many turns it is of, in all and in the tail.
 type history struct {
-	minutes []packedMinute
-	// first and last are the oldest and the newest minute that were put in.
-	first, last int64
+	log minutes.Log
+	// first is the oldest minute that was put in.
+	first int64
 }
 
 // put takes a minute. After a clock that was set back what lies ahead is no past:
@@ -36,42 +31,37 @@ func (h *history) put(minute int64, turns, mean, tail float64) {
 	if !(turns >= 1) {
 		return
 	}
-	if h.minutes == nil || minute < h.first {
-		*h = history{minutes: make([]packedMinute, historyMinutes), first: minute}
-	}
-	h.last = min(h.last, minute-1)
-	for gap := max(h.last+1, minute-historyMinutes); h.last > 0 && gap < minute; gap++ {
-		h.minutes[gap%historyMinutes] = packedMinute{}
+	if h.last() == 0 || minute < h.first {
+		*h = history{first: minute}
 	}
 	// A minute of many turns keeps its shares.
 	scale := min(1, mostPacked/turns)
-	h.minutes[minute%historyMinutes] = packedMinute{
-		mean:  int16(math.Round(min(max(mean, -mostMean), mostMean) * packed)),
-		turns: uint8(math.Round(turns * scale)), tail: uint8(math.Round(tail * scale)),
-	}
-	h.last = minute
+	h.log.Put(minute, uint32(int32(math.Round(min(max(mean, -mostMean), mostMean)*packed))),
+		uint32(math.Round(turns*scale)), uint32(math.Round(tail*scale)))
 	h.first = max(h.first, minute-historyMinutes+1)
+	h.log.Forget(h.first)
 }
+
+// last is the newest minute, 0 if there is none.
+func (h *history) last() int64 { return h.log.Last() }
 
 // mostMean bounds mean logarithms: what a packed one can hold.
 const mostMean = math.MaxInt16 / packed
 
-// each calls do for the minutes that had turns, the oldest first.
-func (h *history) each(do func(minute int64, turns, mean, tail float64)) {
-	if h.minutes == nil {
-		return
-	}
-	for m := h.first; m <= h.last; m++ {
-		if p := h.minutes[m%historyMinutes]; p.turns > 0 {
-			do(m, float64(p.turns), float64(p.mean)/packed, float64(p.tail))
-		}
+// each calls do for the minutes, the oldest first.
+func (h *history) each(do func(minute int64, turns, mean, tail float64)) { h.since(h.first, do) }
+
+// since calls do for those from one on.
+func (h *history) since(first int64, do func(minute int64, turns, mean, tail float64)) {
+	for m, row := range h.log.From(max(first, h.first)) {
+		do(m, float64(row[1]), float64(int32(row[0]))/packed, float64(row[2]))
 	}
 }
 
 // length is how long a time the history covers.
 func (h *history) length() time.Duration {
-	if h.minutes == nil {
+	if h.last() == 0 {
 		return 0
 	}
-	return time.Duration(h.last-h.first+1) * time.Minute
+	return time.Duration(h.last()-h.first+1) * time.Minute
 }

@@ -40,8 +40,8 @@ func TestHistoryIsARing(t *testing.T) {
 		}
 		n, last = n+1, m
 	})
-	if n != len(want) || h.last != minute {
-		t.Errorf("%d minutes up to %d, want %d up to %d", n, h.last, len(want), minute)
+	if n != len(want) || h.last() != minute {
+		t.Errorf("%d minutes up to %d, want %d up to %d", n, h.last(), len(want), minute)
 	}
 }
 

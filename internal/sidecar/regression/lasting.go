@@ -47,7 +47,7 @@ func (s *series) habit(b *block) bool {
 		return false
 	}
 	for _, e := range alike {
-		e.usual = true
+		e.admit()
 	}
 	return true
 }
@@ -59,10 +59,10 @@ func (s *series) move(at time.Time) {
 	var measured, high, bad float64
 	began := false
 	s.baseline.each(since-1, now, func(e *entry) {
-		began = began || measured == 0 && !e.usual
+		began = began || measured == 0 && !e.usual()
 		measured++
 		bad += float64(e.bad)
-		if !e.usual {
+		if !e.usual() {
 			high++
 		}
 	})
@@ -88,11 +88,9 @@ func (s *series) accept(since, at time.Time) bool {
 // none.
 func (s *series) riseSince(from int64) float64 {
 	n, sum := 0.0, 0.0
-	s.history.each(func(minute int64, turns, mean, _ float64) {
-		if minute >= from {
-			n += turns
-			sum += turns * (mean - s.baseline.at(time.Unix(minute*60+30, 0)))
-		}
+	s.history.since(from, func(minute int64, turns, mean, _ float64) {
+		n += turns
+		sum += turns * (mean - s.baseline.at(time.Unix(minute*60+30, 0)))
 	})
 	return sum / n
 }

@@ -32,9 +32,9 @@ const (
 	below = 0.25
 	// still is the part of its mean that the end of a window must show.
 	still = 0.7
-	// scanned is how many minutes a scan remembers; more than the longest window
-	// and what comes before it.
-	scanned = 512
+	// scanned is how many minutes a scan remembers: more than the longest window,
+	// and than one with what comes before it.
+	scanned = 256
 	spans   = 15
 )
 

@@ -47,10 +47,10 @@ func lately(views *[2][2]regression.View, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
 		for _, s := range samples {
-			if s.kind != kind || now.Sub(s.end) > late {
+			if s.turn() != kind || now.Sub(s.end) > late {
 				continue
 			}
-			for i, d := range []probe.Opt[time.Duration]{s.ttft, s.tpot} {
+			for i, d := range []probe.Opt[time.Duration]{s.ttft.opt(), s.tpot.opt()} {
 				if d.OK && d.V > 0 {
 					sum[i], turns[i] = sum[i]+math.Log(d.V.Seconds()), turns[i]+1
 				}

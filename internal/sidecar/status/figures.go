@@ -22,9 +22,9 @@ func figures(samples []sample) Recent {
 			r.Failed++
 			failed[s.outcome]++
 		}
-		if s.prompt.OK && s.cached.OK {
-			prompt += s.prompt.V
-			cached += s.cached.V
+		if of, hit := s.prompt.opt(), s.cached.opt(); of.OK && hit.OK {
+			prompt += int(of.V)
+			cached += int(hit.V)
 		}
 	}
 	for outcome, n := range failed {
@@ -44,19 +44,19 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	var k Kind
 	var ttft, all, tpot []time.Duration
 	for _, s := range samples {
-		if s.kind != kind {
+		if s.turn() != kind {
 			continue
 		}
 		k.Turns++
-		switch {
-		case s.ttft.OK:
-			ttft = append(ttft, s.ttft.V)
-			all = append(all, s.ttft.V)
+		switch first := s.ttft.opt(); {
+		case first.OK:
+			ttft = append(ttft, first.V)
+			all = append(all, first.V)
 		case s.outcome.Failed():
 			all = append(all, endless)
 		}
-		if s.tpot.OK {
-			tpot = append(tpot, s.tpot.V)
+		if pace := s.tpot.opt(); pace.OK {
+			tpot = append(tpot, pace.V)
 		}
 	}
 	k.TTFT, k.TTFTAll, k.TPOT = quantiles(ttft), quantiles(all), quantiles(tpot)

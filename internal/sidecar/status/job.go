@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// How much is kept of each job: 512 samples of about 150 bytes and at most 92
+// How much is kept of each job: 512 samples of about 120 bytes and at most 92
 // turns of about 900 bytes (an error text may add 512), so under 250 kB.
 const (
 	samplesKept   = 512
@@ -49,15 +49,33 @@ type job struct {
 
 // sample is the part of a Result that figures are made of.
 type sample struct {
-	end              time.Time
-	kind             probe.TurnKind
-	outcome          probe.Outcome
-	duration         time.Duration
-	ttft, answer     probe.Opt[time.Duration]
-	tpot, longestGap probe.Opt[time.Duration]
-	prompt, cached   probe.Opt[int]
-	output           uint32 // tokens
-	lag, streamLag   time.Duration
+	end      time.Time
+	outcome  probe.Outcome
+	duration time.Duration
+	// ttft, answer, tpot and the longest gap are in nanoseconds.
+	ttft, answer, tpot, longest maybe
+	prompt, cached              maybe // tokens
+	output                      uint32
+	kind                        uint8 // index of probe.TurnKinds
+	lag, streamLag              time.Duration
+}
+
+// maybe is a number that may be unknown, in the room of one that may not: it is one
+// more than what is known, and 0 where nothing is.
+type maybe int64
+
+func maybeOf[T ~int | ~int64](o probe.Opt[T]) maybe {
+	if !o.OK {
+		return 0
+	}
+	return maybe(o.V) + 1
+}
+
+func (m maybe) opt() probe.Opt[time.Duration] {
+	if m == 0 {
+		return probe.Opt[time.Duration]{}
+	}
+	return probe.Some(time.Duration(m - 1))
 }
 
 func newJob(k probe.Key, compare func() ([2][2]regression.View, bool)) *job {
@@ -130,7 +148,7 @@ func (j *job) seal(now int32) {
 		return
 	}
 	if back { // the clock was set, and what is ahead of it never was
-		j.day = day{minutes: j.day.between(time.Unix(0, 0), time.Unix(int64(now-1)*60, 0))}
+		j.day.log.Cut(int64(now))
 	} else if j.sealing > 0 {
 		j.views, _ = j.compare()
 		j.day.add(summedUp(j.sealing, j.ended, j.samples, j.views))
@@ -210,27 +228,29 @@ func (j *job) endedByUs(r probe.Result) {
 
 func sampleOf(r probe.Result) sample {
 	s := sample{
-		end: r.End, kind: r.Kind, outcome: r.Outcome, duration: r.Duration(),
-		ttft: r.TTFT, answer: r.AnswerTTFT, tpot: r.TPOT,
-		prompt: r.PromptTokens, cached: r.CachedTokens,
+		end: r.End, kind: uint8(r.Kind.Index()), outcome: r.Outcome, duration: r.Duration(),
+		ttft: maybeOf(r.TTFT), answer: maybeOf(r.AnswerTTFT), tpot: maybeOf(r.TPOT),
+		prompt: maybeOf(r.PromptTokens), cached: maybeOf(r.CachedTokens),
 		output: uint32(r.OutputTokens.V), lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
-		s.longestGap = probe.Some(slices.Max(r.Gaps))
+		s.longest = maybeOf(probe.Some(slices.Max(r.Gaps)))
 	}
 	return s
 }
 
+func (s *sample) turn() probe.TurnKind { return probe.TurnKinds()[s.kind] }
+
 // result returns a Result that an objective judges as it would the sample's.
 func (s sample) result(key probe.Key) probe.Result {
 	r := probe.Result{
-		Target: key.Target, Workload: key.Workload, Kind: s.kind, Outcome: s.outcome,
+		Target: key.Target, Workload: key.Workload, Kind: s.turn(), Outcome: s.outcome,
 		Sent: s.end.Add(-s.duration), End: s.end,
-		TTFT: s.ttft, AnswerTTFT: s.answer, TPOT: s.tpot,
+		TTFT: s.ttft.opt(), AnswerTTFT: s.answer.opt(), TPOT: s.tpot.opt(),
 		OutputTokens: probe.Opt[int]{V: int(s.output), OK: s.output > 0}, Lag: s.lag, StreamLag: s.streamLag,
 	}
-	if s.longestGap.OK {
-		r.Gaps = []time.Duration{s.longestGap.V}
+	if gap := s.longest.opt(); gap.OK {
+		r.Gaps = []time.Duration{gap.V}
 	}
 	return r
 }

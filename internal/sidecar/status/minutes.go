@@ -4,11 +4,13 @@ import (
 	"math"
 	"time"
 
+	"synthetic/internal/minutes"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/regression"
 )
 
-// minutesKept is a day of minutes: 76 bytes each, 110 kB of a job.
+// minutesKept is a day of minutes: some 35 bytes each where they are noise, 50 kB of
+// a job.
 const minutesKept = 24 * 60
 
 // minute sums up the turns of a job that ended in one minute, by index of
@@ -31,32 +33,55 @@ func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 
 func (m minute) start() time.Time { return time.Unix(int64(m.at)*60, 0).UTC() }
 
-// day holds the last minutes of a job in which turns ended, oldest first from
-// next on.
-type day struct {
-	minutes []minute
-	next    int
-}
+// day holds the minutes of the last day in which turns ended.
+type day struct{ log minutes.Log }
 
 func (d *day) add(m minute) {
-	if len(d.minutes) < minutesKept {
-		d.minutes = append(d.minutes, m)
-		return
-	}
-	d.minutes[d.next] = m
-	d.next = (d.next + 1) % minutesKept
+	d.log.Put(int64(m.at), m.row()...)
+	d.log.Forget(d.first())
 }
+
+func (d *day) first() int64 { return d.log.Last() - minutesKept + 1 }
 
 // between lists the minutes of a time, oldest first.
 func (d *day) between(from, to time.Time) (out []minute) {
-	first, last := minuteOf(from), minuteOf(to)
-	for i := range d.minutes {
-		m := d.minutes[(d.next+i)%len(d.minutes)]
-		if m.at >= first && m.at <= last {
-			out = append(out, m)
+	last := int64(minuteOf(to))
+	for at, row := range d.log.From(max(int64(minuteOf(from)), d.first())) {
+		if at <= last {
+			out = append(out, minuteFrom(int32(at), row))
 		}
 	}
 	return out
+}
+
+// row is the minute as numbers. Of figures that are often the same, or go together,
+// the difference is one.
+func (m minute) row() (out []uint32) {
+	for _, k := range m.kinds {
+		out = append(out, uint32(k.turns), uint32(k.failed))
+		for _, l := range k.signals {
+			p50, usual := math.Float32bits(l.p50), math.Float32bits(l.usual)
+			out = append(out, p50, math.Float32bits(l.p95)-p50, usual, math.Float32bits(l.tail)-usual)
+		}
+	}
+	return out
+}
+
+// minuteFrom is the minute that gave a row.
+func minuteFrom(at int32, row []uint32) minute {
+	m := minute{at: at}
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		k.turns, k.failed, row = uint16(row[0]), uint16(row[1]), row[2:]
+		for j := range k.signals {
+			k.signals[j] = level{
+				math.Float32frombits(row[0]), math.Float32frombits(row[0] + row[1]),
+				math.Float32frombits(row[2]), math.Float32frombits(row[2] + row[3]),
+			}
+			row = row[4:]
+		}
+	}
+	return m
 }
 
 // tally counts the turns that ended in a minute, and those that failed: samples
@@ -64,7 +89,7 @@ func (d *day) between(from, to time.Time) (out []minute) {
 type tally [2]struct{ turns, failed uint16 }
 
 func (t *tally) add(s sample) {
-	of := &t[s.kind.Index()]
+	of := &t[s.kind]
 	if of.turns == math.MaxUint16 {
 		return
 	}
@@ -81,10 +106,10 @@ func summedUp(at int32, counted tally, samples []sample, usual [2][2]regression.
 		of, values := &m.kinds[k], [2][]time.Duration{}
 		of.turns, of.failed = counted[k].turns, counted[k].failed
 		for _, s := range samples {
-			if s.kind != kind || minuteOf(s.end) != at {
+			if s.turn() != kind || minuteOf(s.end) != at {
 				continue
 			}
-			for i, v := range []probe.Opt[time.Duration]{s.ttft, s.tpot} {
+			for i, v := range []probe.Opt[time.Duration]{s.ttft.opt(), s.tpot.opt()} {
 				if v.OK {
 					values[i] = append(values[i], v.V)
 				}

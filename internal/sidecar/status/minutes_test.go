@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net/url"
 	"runtime"
 	"slices"
@@ -83,32 +84,61 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// TestADayIsKept, and no more: 24 hours of 50 jobs in less than 16 MB.
+// TestADayIsKept, and no more; and what a job holds that was probed for so long, of
+// two turns a minute whose latencies are noise.
 func TestADayIsKept(t *testing.T) {
-	heap := func() uint64 {
+	heap := func() int64 {
 		var m runtime.MemStats
-		runtime.GC()
+		for range 3 { // what other tests left in pools goes with the second
+			runtime.GC()
+		}
 		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
+		return int64(m.HeapAlloc)
 	}
-	const targets, most = 50, 16 << 20
-	days := make([]day, targets)
+	rng, usual := rand.New(rand.NewPCG(1, 2)), 0.1
+	p := New(Options{Signals: func(probe.Key) (v [2][2]regression.View, ok bool) {
+		v[0][0], v[1][0] = regression.View{Baseline: 4 * usual, UsualTail: 10 * usual}, regression.View{Baseline: usual, UsualTail: 2.5 * usual}
+		v[0][1], v[1][1] = v[0][0], v[1][0]
+		return v, true
+	}})
+	const targets, most = 4, 170_000
 	began := heap()
-	for i := range days {
-		for at := range int32(minutesKept + 60) {
-			days[i].add(summedUp(at, tally{}, nil, [2][2]regression.View{}))
+	for minute := range minutesKept + 60 {
+		usual *= math.Exp(0.003 * math.Sin(float64(minute)/200))
+		for i := range targets {
+			at := func(r *probe.Result) {
+				r.Target, r.TPOT = fmt.Sprint("target-", i), probe.Some(time.Duration(2e7*math.Exp(rng.NormFloat64()/4)))
+			}
+			ago := -time.Duration(minute) * time.Minute
+			feed(p, turn(ago, at, first, ttft(time.Duration(4e8*math.Exp(rng.NormFloat64()/4)))), turn(ago, at, ttft(time.Duration(1e8*math.Exp(rng.NormFloat64()/4)))))
 		}
 	}
-	if took := heap() - began; took > most {
-		t.Errorf("a day of %d jobs takes %d bytes, want %d at most", targets, took, most)
-	} else {
-		t.Logf("a day of %d jobs takes %.1f MB", targets, float64(took)/(1<<20))
+	took := (heap() - began) / targets
+	t.Logf("a job holds %d kB after a day", took/1000)
+	if took > most {
+		t.Errorf("a job holds %d bytes after a day, want %d at most", took, most)
 	}
-	got := days[0].between(time.Unix(0, 0), time.Unix(3600*48, 0))
-	if len(got) != minutesKept || got[0].at != 60 || got[minutesKept-1].at != minutesKept+59 {
-		t.Errorf("%d minutes from %d on", len(got), got[0].at)
+	got := p.jobs[key("target-0", "w")].day.between(time.Unix(0, 0), noon.AddDate(0, 0, 3))
+	if len(got) != minutesKept || got[0].at != minuteOf(noon)+59 || got[minutesKept-1].kinds[1].turns != 1 {
+		t.Errorf("%d minutes from %d on, want a day from %d on", len(got), got[0].at, minuteOf(noon)+59)
 	}
-	runtime.KeepAlive(days)
+}
+
+// TestDayKeepsFigures: a minute that is read is the one that was kept, to the bit.
+func TestDayKeepsFigures(t *testing.T) {
+	var d day
+	var want []minute
+	for i := range int32(300) {
+		m := minute{at: 100 + 3*i}
+		for k := range m.kinds {
+			m.kinds[k] = minuteKind{turns: uint16(i), failed: math.MaxUint16, signals: [2]level{{0.1 * float32(i), 0.3, math.MaxFloat32, 0}, {0, 0, 1e-9, float32(k)}}}
+		}
+		d.add(m)
+		want = append(want, m)
+	}
+	if got := d.between(time.Unix(0, 0), want[299].start()); !slices.Equal(got, want) {
+		t.Errorf("%d minutes, and not those that were kept", len(got))
+	}
 }
 
 // fleet is a page of so many targets that were probed for an hour.
