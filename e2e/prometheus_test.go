@@ -22,26 +22,31 @@ type prometheus struct {
 }
 
 // startPrometheus starts it with the rule file, addresses of targets with commas between
-// them, and more scrape_configs, at a pace for
-// tests.
+// them, and more of the configuration, scrape_configs first, at a pace for tests.
 func startPrometheus(t *testing.T, targets, rules string, more ...string) *prometheus {
 	t.Helper()
-	dir := t.TempDir()
-	config := filepath.Join(dir, "prometheus.yml")
-	text := fmt.Sprintf(`
+	return runPrometheus(t, "--storage.tsdb.path", fmt.Sprintf(`
 global: {scrape_interval: 1s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs:
   - job_name: synthetic
     static_configs: [{targets: [%s]}]
-%s`, rules, targets, strings.Join(more, "\n"))
+%s`, rules, targets, strings.Join(more, "\n")))
+}
+
+// runPrometheus starts it with the text of a configuration; storage is the flag that says
+// where it writes.
+func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometheus {
+	t.Helper()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "prometheus.yml")
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	address, _ := freeAddress(t)
 	p := &prometheus{root: "http://" + address}
-	p.process = start(t, "prometheus", nil, cached(t, "prometheus", "usr", "bin", "prometheus"),
-		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
+	p.process = start(t, "prometheus", nil, append([]string{cached(t, "prometheus", "usr", "bin", "prometheus"),
+		"--config.file=" + config, storage + "=" + filepath.Join(dir, "data"), "--web.listen-address=" + address, "--log.level=warn"}, flags...)...)
 	await(t, patience, "Prometheus to be ready", func() error {
 		_, err := get(t.Context(), p.root+"/-/ready")
 		return err

@@ -67,12 +67,12 @@ func recordWindows(windows []time.Duration) []rule {
 	var rules []rule
 	for _, w := range windows {
 		count := increase(perSLO(), metrics.SLOViolations, w)
-		bad, all := RecordViolations(w), increase(perSLO(), metrics.SLOTurns, w)
+		bad, on, all := RecordViolations(w), " on ("+strings.Join(perSLO(), ", ")+")", increase(perSLO(), metrics.SLOTurns, w)
 		if w > longest {
-			bad, all = summed(recordViolationsRate, w), summed(recordTurnsRate, w)
+			bad, on, all = summed(recordViolationsRate, w), "", summed(recordTurnsRate, w)
 			count = fmt.Sprintf("round(%g * %s)", slowInterval.Seconds(), bad)
 		}
-		rules = append(rules, record(RecordViolations(w), count), record(RecordBurnRate(w), perBudget(ratio(bad, all))))
+		rules = append(rules, record(RecordViolations(w), count), record(RecordBurnRate(w), perBudget(ratio(bad, on, all))))
 	}
 	return rules
 }
@@ -94,7 +94,7 @@ func windows(objectives []objective, s slo.Severity) []time.Duration {
 // recordBudget records what is left of the error budgets.
 func (in Input) recordBudget() rule {
 	left := in.byWindow(func(self matchers, window time.Duration) string {
-		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), summed(self.on(recordTurnsSum), window)))
+		return "1 -\n" + perBudget(ratio(summed(self.on(recordViolationsSum), window), "", summed(self.on(recordTurnsSum), window)))
 	})
 	return record(RecordBudgetRemaining, left)
 }
@@ -114,9 +114,10 @@ func (in Input) byWindow(expr func(self matchers, window time.Duration) string) 
 }
 
 // ratio divides where there is something to divide by: without turns there is
-// no ratio, neither 0 nor NaN.
-func ratio(part, whole string) string {
-	return part + "\n/\n(" + whole + " > 0)"
+// no ratio, neither 0 nor NaN. What is recorded and what is scraped are divided on
+// the labels of both, since rulers may put labels of their own on what they record.
+func ratio(part, on, whole string) string {
+	return part + "\n/" + on + "\n(" + whole + " > 0)"
 }
 
 // budgetExhausted is a ticket: what spent the budget paged when it did. The

@@ -1,0 +1,63 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+)
+
+// TestAgentForwards has an agent scrape the sidecar and forward by remote write to a
+// Prometheus that has the rules, as where a cluster's own Prometheus stores nothing.
+// The receiver pages, and has what one that scrapes for itself has, native histograms
+// included.
+func TestAgentForwards(t *testing.T) {
+	t.Parallel()
+	const native = "--enable-feature=native-histograms"
+	d := startDeployment(t)
+	s := startWith(t, fmt.Sprintf(configuration, d.api()))
+	scraping := fmt.Sprintf(`
+global: {scrape_interval: 1s}
+scrape_configs:
+  - job_name: synthetic
+    static_configs: [{targets: [%s]}]
+`, s.address)
+	direct := runPrometheus(t, "--storage.tsdb.path", scraping, native)
+	receiver := runPrometheus(t, "--storage.tsdb.path", fmt.Sprintf(`
+global: {evaluation_interval: 1s}
+rule_files: [%q]
+`, s.generateRules(t)), native, "--web.enable-remote-write-receiver")
+	runPrometheus(t, "--storage.agent.path", scraping+fmt.Sprintf(`
+remote_write:
+  - {url: "%s/api/v1/write", send_native_histograms: true}
+`, receiver.root), "--enable-feature=agent,native-histograms")
+	s.awaitTurns(t, 40)
+	receiver.awaitSample(t, `target_workload_slo:synthetic_slo_burn:ratio_rate5m{slo="availability"} == 0`)
+	if firing := receiver.firing(t); len(firing) != 0 {
+		t.Errorf("alerts fire although all is well: %v", firing)
+	}
+
+	d.kill()
+	receiver.awaitAlert(t, map[string]string{"alertname": "SyntheticTargetDown", "severity": "page", "target": "dynamo", "workload": "chat"})
+	// No turn has a first token any more, so that both end with the same.
+	for _, query := range []string{
+		"histogram_count(synthetic_ttft_seconds)",
+		"histogram_quantile(0.9, synthetic_ttft_seconds)",
+	} {
+		checkForwarded(t, query, direct, receiver)
+	}
+}
+
+// checkForwarded awaits that both give the same, by kind of turn, and not nothing.
+func checkForwarded(t *testing.T, query string, direct, receiver *prometheus) {
+	t.Helper()
+	await(t, patience, query+" to arrive", func() error {
+		want, got := direct.series(t, query, "turn"), receiver.series(t, query, "turn")
+		if len(want) != 2 || !maps.Equal(want, got) {
+			return fmt.Errorf("scraped %v, forwarded %v", want, got)
+		}
+		return nil
+	}, direct.process, receiver.process)
+	t.Logf("%s: %v", query, receiver.series(t, query, "turn"))
+}

@@ -1,0 +1,149 @@
+package rules_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"synthetic/internal/sidecar/metrics"
+)
+
+// marked says which series of a result have a label that its ruler puts on whatever
+// it records, as vmalert's -external.label and Thanos' --label do.
+type marked string
+
+const (
+	none  marked = "none"
+	whole marked = "all"
+	mixed marked = "some"
+	// twice is said where one thing may be there with the label and without.
+	twice marked = "twice"
+)
+
+// TestRulersMayLabelWhatTheyRecord: nowhere is a recorded series compared by all labels
+// with a scraped one, which a label of the ruler's would tell apart.
+func TestRulersMayLabelWhatTheyRecord(t *testing.T) {
+	in := fixed()
+	in.Scope.Targets = []string{metrics.LabelService}
+	for _, g := range generate(t, in).Groups.Groups {
+		for _, r := range g.Rules {
+			e, err := parser.NewParser(parser.Options{}).ParseExpr(r.Expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := marks(e); err != nil || got == twice {
+				t.Errorf("%s%s of %s: what is recorded is there %s: %v", r.Record, r.Alert, g.Name, got, err)
+			}
+		}
+	}
+}
+
+func TestMarks(t *testing.T) {
+	for text, want := range map[string]string{
+		"raw":                                        "none",
+		"rec:orded":                                  "all",
+		"sum by (a) (rec:orded)":                     "none",
+		"topk by (a) (1, rec:orded)":                 "all",
+		"raw or on (a) rec:orded":                    "some",
+		"raw and on (a) rec:orded > 1":               "none",
+		"rec:orded / on (a) raw":                     "none",
+		"rec:orded / on (a) group_left (b) raw":      "all",
+		"1 - max_over_time(rec:orded[1h])":           "all",
+		"rec:orded > rec:other":                      "all",
+		"absent(rec:orded) or raw":                   "none",
+		"rec:orded / raw":                            "rec:orded / raw",
+		"max(raw) + (raw unless rec:orded)":          "raw unless rec:orded",
+		"(raw or on (a) rec:orded) and rec:other":    "(raw or on (a) rec:orded) and rec:other",
+		"raw - ignoring (a) group_left () rec:orded": "raw - ignoring (a) group_left () rec:orded",
+		`abs(rec:orded) or raw`:                      "twice",
+		"max by (a) (rec:orded or raw)":              "none",
+		"sum by (a) (rec:orded or raw)":              "counted twice",
+		"(rec:orded or raw) > on (a) raw":            "say on which",
+	} {
+		e, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := marks(e)
+		if err == nil && string(got) != want || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %q, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+// marks follows the label through an expression; an error names the part that
+// compares series with it and series without.
+func marks(e parser.Expr) (marked, error) {
+	switch e := e.(type) {
+	case *parser.VectorSelector:
+		if strings.Contains(e.Name, ":") {
+			return whole, nil
+		}
+	case *parser.AggregateExpr:
+		inner, err := marks(e.Expr)
+		if inner == twice && e.Op != parser.MAX && e.Op != parser.MIN && e.Op != parser.GROUP {
+			return none, fmt.Errorf("%s: what has the label is counted twice", e)
+		}
+		if e.Without || e.Op == parser.TOPK || e.Op == parser.BOTTOMK {
+			return inner, err
+		}
+		return none, err
+	case *parser.BinaryExpr:
+		return marksOfBinary(e)
+	case *parser.Call:
+		if strings.HasPrefix(e.Func.Name, "absent") {
+			return none, nil
+		}
+		return marksOfArguments(e.Args)
+	case *parser.MatrixSelector:
+		return marks(e.VectorSelector)
+	case *parser.SubqueryExpr:
+		return marks(e.Expr)
+	case *parser.ParenExpr:
+		return marks(e.Expr)
+	case *parser.UnaryExpr:
+		return marks(e.Expr)
+	}
+	return none, nil
+}
+
+// marksOfArguments are those of the one argument that is a vector.
+func marksOfArguments(args parser.Expressions) (marked, error) {
+	for _, a := range args {
+		if got, err := marks(a); err != nil || got != none {
+			return got, err
+		}
+	}
+	return none, nil
+}
+
+func marksOfBinary(e *parser.BinaryExpr) (marked, error) {
+	left, err := marks(e.LHS)
+	if err != nil {
+		return none, err
+	}
+	right, err := marks(e.RHS)
+	if err != nil {
+		return none, err
+	}
+	m := e.VectorMatching
+	switch {
+	case m == nil && left == none: // one is a number
+		return right, nil
+	case m == nil:
+		return left, nil
+	case e.Op == parser.LOR && left != right && m.On:
+		return mixed, nil
+	case e.Op == parser.LOR && left != right:
+		return twice, nil
+	case left == twice || right == twice || !m.On && (left != right || left == mixed):
+		return none, fmt.Errorf("%s: one has the labels of the ruler and the other has not; say on which to compare", e)
+	case !m.On || e.Op.IsSetOperator() || m.Card == parser.CardManyToOne:
+		return left, nil
+	case m.Card == parser.CardOneToMany:
+		return right, nil
+	}
+	return none, nil
+}
