@@ -46,7 +46,7 @@ func (f *mergeFlags) run(_ context.Context, e env) error {
 			fmt.Fprintf(e.stdout, "%s, level %g, repetition %d: not reached: %s\n", r.Variant, r.Level, r.Repetition, why)
 		}
 	}
-	fmt.Fprintf(e.stdout, "%d levels of %d shards in %s\n", len(run.Results), len(run.Shards), filepath.Join(f.dir, "run.json"))
+	fmt.Fprintf(e.stdout, "%s of %s in %s\n", count(len(run.Results), "level"), count(len(run.Shards), "shard"), filepath.Join(f.dir, "run.json"))
 	writeReport(e, f.dir, run)
 	return nil
 }

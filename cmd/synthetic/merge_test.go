@@ -44,7 +44,7 @@ func shardDirs(t *testing.T) (dirs []string) {
 func TestReportMerge(t *testing.T) {
 	dirs, output := shardDirs(t), filepath.Join(t.TempDir(), "whole")
 	code, stdout, stderr := reportOn(t, "merge", dirs[1], dirs[0], "--output.dir="+output)
-	if code != exitOK || !strings.Contains(stdout, "1 levels of 2 shards in "+filepath.Join(output, "run.json")) {
+	if code != exitOK || !strings.Contains(stdout, "1 level of 2 shards in "+filepath.Join(output, "run.json")) {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(filepath.Join(output, "report", "report.md"))

@@ -112,7 +112,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	for _, c := range run.Capacities {
 		fmt.Fprintln(e.stdout, capacityLine(c, run.LevelKind))
 	}
-	fmt.Fprintf(e.stdout, "%d levels in %s\n", len(run.Results), filepath.Join(f.dir, "run.json"))
+	fmt.Fprintf(e.stdout, "%s in %s\n", count(len(run.Results), "level"), filepath.Join(f.dir, "run.json"))
 	if run.Shard == nil {
 		writeReport(e, f.dir, run)
 	} else {
@@ -192,7 +192,7 @@ func tool() runfile.Tool {
 }
 
 func capacityLine(c runfile.Capacity, kind runfile.LevelKind) string {
-	cost := fmt.Sprintf("%d levels measured for %.0f s", len(c.Visited), c.MeasuredSeconds)
+	cost := fmt.Sprintf("%s measured for %.0f s", count(len(c.Visited), "level"), c.MeasuredSeconds)
 	if c.GridSeconds != nil {
 		cost += fmt.Sprintf(", all that are listed take %.0f s", *c.GridSeconds)
 	}

@@ -44,12 +44,15 @@ func NewClient(h Hello, url, token string, transport http.RoundTripper) *Client 
 	}
 }
 
-// Run gives signs of life until ctx ends, and then takes leave.
+// Run gives signs of life until ctx ends, and then takes leave; or until it is refused.
 func (c *Client) Run(ctx context.Context, leaving func() string) {
+	defer c.http.CloseIdleConnections()
 	beats := time.NewTicker(beat)
 	defer beats.Stop()
 	for ctx.Err() == nil {
-		c.post(ctx, c.next())
+		if refused := c.post(ctx, c.next()); refused {
+			return
+		}
 		select {
 		case <-ctx.Done():
 		case <-c.told:
@@ -60,8 +63,7 @@ func (c *Client) Run(ctx context.Context, leaving func() string) {
 	s.Leaving = leaving()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	c.post(last, s)
-	c.http.CloseIdleConnections()
+	_ = c.call(last, http.MethodPost, pathStatus, s, &Step{}) // by when shard 0 may have ended
 }
 
 // next is the status to post.
@@ -71,16 +73,14 @@ func (c *Client) next() Status {
 	return c.status
 }
 
-func (c *Client) post(ctx context.Context, s Status) {
+// post gives one sign of life, and says whether shard 0 wants none.
+func (c *Client) post(ctx context.Context, s Status) (refused bool) {
 	var step Step
 	err := c.call(ctx, http.MethodPost, pathStatus, s, &step)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var refused RefusedError
-	if errors.As(c.err, &refused) {
-		return // for good
-	}
-	if c.err = err; err != nil && ctx.Err() == nil && time.Since(c.warned) >= whyEvery {
+	_, refused = errors.AsType[RefusedError](err)
+	if c.err = err; err != nil && !refused && ctx.Err() == nil && time.Since(c.warned) >= whyEvery {
 		c.warned = time.Now()
 		c.Logger.Warn("Shard 0 does not answer; it is asked again", "url", c.url, "err", err)
 	}
@@ -95,6 +95,7 @@ func (c *Client) post(ctx context.Context, s Status) {
 	}
 	close(c.changed)
 	c.changed = make(chan struct{})
+	return refused
 }
 
 // call sends v, nil for nothing, and reads the answer.
@@ -163,9 +164,9 @@ func (c *Client) Now() (Step, error) {
 
 // now takes shard 0 for gone after a time; the caller holds mu.
 func (c *Client) now(patience time.Duration) (Step, error) {
-	var refused RefusedError
+	refused, is := errors.AsType[RefusedError](c.err)
 	switch {
-	case errors.As(c.err, &refused):
+	case is:
 		return c.step, refused
 	case c.err != nil && time.Since(c.heard) >= patience:
 		return c.step, fmt.Errorf("%w at %s for %s: %w", ErrAway, c.url, patience, c.err)

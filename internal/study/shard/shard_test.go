@@ -94,6 +94,20 @@ func (s *shards) follow(c *Client) {
 	}
 }
 
+// TestFarewellToNobody: a shard that takes leave after shard 0 has ended says nothing of
+// asking again.
+func TestFarewellToNobody(t *testing.T) {
+	client := NewClient(hello(1, 4), "http://shard-0", "", wired(http.NotFoundHandler()))
+	var said strings.Builder
+	client.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	client.Run(ctx, func() string { return "it ended" })
+	if said.Len() > 0 {
+		t.Errorf("it said %s", &said)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Hello)
@@ -117,10 +131,14 @@ func TestRefused(t *testing.T) {
 			lead := NewLead(hello(0, 4), "secret")
 			lead.Open("sweep")
 			client := NewClient(h, "http://shard-0", c.token, wired(lead))
-			ctx, stop := context.WithCancel(t.Context())
-			var running sync.WaitGroup
-			running.Go(func() { client.Run(ctx, func() string { return "" }) })
-			_, err := client.Next(ctx, 0, time.Hour)
+			var said strings.Builder
+			client.Logger = slog.New(slog.NewTextHandler(&said, nil))
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				client.Run(t.Context(), func() string { return "" })
+			}()
+			_, err := client.Next(t.Context(), 0, time.Hour)
 			var refused RefusedError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q: %v", c.want, err)
@@ -128,8 +146,9 @@ func TestRefused(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("the token is in %v", err)
 			}
-			stop()
-			running.Wait()
+			if <-ended; said.Len() > 0 {
+				t.Errorf("a refusal is no silence: %s", &said)
+			}
 		})
 	}
 }

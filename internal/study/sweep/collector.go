@@ -267,17 +267,13 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 	c.cut(now)
 }
 
-// sighting is a measurement at one look: what one shard reports of it or, once those of
-// the others are added, all of them.
-type sighting struct{ shard.Report }
-
 // look sees the measurement of a level.
-func (c *collector) look(now time.Time, level float64) sighting {
+func (c *collector) look(now time.Time, level float64) shard.Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := sighting{shard.Report{
+	s := shard.Report{
 		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
-	}}
+	}
 	c.hold(0)
 	soFar := runfile.Result{Level: level, Tail: &c.tail}
 	for _, span := range c.spans {

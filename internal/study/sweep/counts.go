@@ -37,7 +37,7 @@ func countsOf(b runfile.Block) runfile.Block {
 
 // add takes in what another shard counted, nil for nothing. Its latencies stay its
 // own.
-func (s *sighting) add(index int, r *shard.Report) {
+func add(s *shard.Report, index int, r *shard.Report) {
 	if r == nil {
 		return
 	}

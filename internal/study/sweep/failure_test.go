@@ -27,11 +27,9 @@ import (
 // outcomes adds up the outcomes of a result's snapshots.
 func outcomes(r runfile.Result) map[probe.Outcome]uint64 {
 	sum := map[probe.Outcome]uint64{}
-	for _, s := range r.Snapshots {
-		for _, b := range s.Blocks {
-			for o, n := range b.Outcomes {
-				sum[o] += n
-			}
+	for _, b := range r.Blocks() {
+		for o, n := range b.Outcomes {
+			sum[o] += n
 		}
 	}
 	return sum

@@ -179,8 +179,8 @@ func (t *follows) advance(ctx context.Context, r *shard.Report) *ending {
 func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
 // look reports what was seen, and ends when shard 0 says so, or something else.
-func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *sighting) *ending {
-	t.Tell(t.at.Number, false, &seen.Report)
+func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *shard.Report) *ending {
+	t.Tell(t.at.Number, false, seen)
 	now, err := t.Now()
 	switch {
 	case err != nil:
@@ -207,7 +207,7 @@ func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Re
 	seen := l.sink.look(time.Now(), l.value)
 	seen.Result = counts(*r)
 	for t.at.Kind == shard.Load || t.at.Kind == shard.Halt {
-		if e := t.advance(ctx, &seen.Report); e != nil {
+		if e := t.advance(ctx, &seen); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}

@@ -52,9 +52,9 @@ func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
 	return at, nil
 }
 
-func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *sighting) *ending {
+func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *shard.Report) *ending {
 	for i, r := range t.Reports() {
-		seen.add(i, r)
+		add(seen, i, r)
 	}
 	end := l.watcher.look(now, *seen)
 	if lost := t.Lost(); lost != nil {
@@ -77,9 +77,9 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
-	seen := sighting{shard.Report{Result: counts(*r)}}
+	seen := shard.Report{Result: counts(*r)}
 	for i, report := range t.Reports() {
-		seen.add(i, report)
+		add(&seen, i, report)
 	}
 	if r.Lost = t.Lost(); r.Lost != nil {
 		t.levels++

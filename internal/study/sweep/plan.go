@@ -7,12 +7,12 @@
 //
 //	Plan → cells (grid, search) → level → load.Loop → conversations → probe
 //	                                │                                   │
-//	         runfile.Result ← team ←┴─ watcher ← sighting ← collector ←─┘
+//	         runfile.Result ← team ←┴─ watcher ←  report  ← collector ←─┘
 //
 // Run owns every goroutine and all files; a level is one goroutine's, its collector
 // takes events from all conversations. Several processes may carry a load together
 // (package shard). All that a level knows of that is its team: shard 0 adds the
-// sightings of the others to its own before the watcher looks, so that the sum is
+// reports of the others to its own before the watcher looks, so that the sum is
 // judged; the others send theirs, and take its word for how a level ends. What is
 // planned is of the whole load, load.Part says which of it a process carries, and
 // what is measured stays with who measured it.

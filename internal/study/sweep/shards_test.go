@@ -138,13 +138,6 @@ func firstTurns(t *testing.T, dirs ...string) (all []heard) {
 	return all
 }
 
-// steady is a deployment whose answers take the same time whoever asks when, so that
-// what was said can be compared turn by turn.
-func steady() simulate.Options {
-	o := quick()
-	return o
-}
-
 // TestShardsSayTheSame: with every kind of open load, shards hold together the
 // conversations that one process holds, each at its time; and each verdict is that of
 // all turns.
@@ -173,7 +166,7 @@ func TestShardsSayTheSame(t *testing.T) {
 
 func sayTheSame(t *testing.T, count int, change func(*Plan)) {
 	var net network
-	defer net.serve(t, "a", simulate.New(steady()))()
+	defer net.serve(t, "a", simulate.New(quick()))()
 	of := func() Options {
 		p := small()
 		p.Kind, p.Levels, p.StartRate = runfile.Rate, []float64{3}, 0
@@ -236,7 +229,7 @@ func TestShardsOfAClosedLoop(t *testing.T) {
 	for _, counted := range []int{0, 60} {
 		synctest.Test(t, func(t *testing.T) {
 			var net network
-			defer net.serve(t, "a", simulate.New(steady()))()
+			defer net.serve(t, "a", simulate.New(quick()))()
 			f := set(t, 3, t.TempDir(), func() Options {
 				p := small()
 				if counted > 0 {
@@ -280,7 +273,7 @@ func TestShardsOfAClosedLoop(t *testing.T) {
 func TestLostShard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", simulate.New(steady()))()
+		defer net.serve(t, "a", simulate.New(quick()))()
 		of := func() Options { return Options{Plan: small(), Dial: net.Dial} }
 		dir := t.TempDir()
 		f := set(t, 3, dir, of)
@@ -333,7 +326,7 @@ func TestLostShard(t *testing.T) {
 func TestClockOfWhatIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", simulate.New(steady()))()
+		defer net.serve(t, "a", simulate.New(quick()))()
 		dir := t.TempDir()
 		of := func() Options { return Options{Plan: small(), Dial: net.Dial} }
 		for _, ahead := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond} {
@@ -352,7 +345,7 @@ func TestClockOfWhatIsKept(t *testing.T) {
 func TestShardThatStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", simulate.New(steady()))()
+		defer net.serve(t, "a", simulate.New(quick()))()
 		f := set(t, 3, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
 		time.Sleep(50 * time.Second)
 		f.kill(1)
@@ -373,7 +366,7 @@ func TestShardThatStaysAway(t *testing.T) {
 func TestLeadDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", simulate.New(steady()))()
+		defer net.serve(t, "a", simulate.New(quick()))()
 		f := set(t, 2, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
 		time.Sleep(120 * time.Second) // in the second level
 		f.wires[1].cut.Store(true)
@@ -399,7 +392,7 @@ func TestLeadDies(t *testing.T) {
 func TestEarlyStopOfShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		o := steady()
+		o := quick()
 		o.Incidents = []simulate.Incident{{Kind: simulate.ErrorStatus, Share: 0.1}}
 		defer net.serve(t, "a", simulate.New(o))()
 		f := set(t, 4, t.TempDir(), func() Options {
@@ -456,7 +449,7 @@ func TestShardsThatCannot(t *testing.T) {
 func TestShardThatKeepsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var net network
-		defer net.serve(t, "a", simulate.New(steady()))()
+		defer net.serve(t, "a", simulate.New(quick()))()
 		f := set(t, 2, t.TempDir(), func() Options { return Options{Plan: small(), Dial: net.Dial} })
 		time.Sleep(50 * time.Second) // in the first level
 		turns, err := filepath.Glob(filepath.Join(f.dir, "shard-1", "levels", "*"+packed))

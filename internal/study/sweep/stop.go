@@ -52,7 +52,7 @@ type ending struct {
 func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.NotReached(r) != "" }
 
 // look returns why to end now, or nil.
-func (w *watcher) look(now time.Time, seen sighting) *ending {
+func (w *watcher) look(now time.Time, seen shard.Report) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}

@@ -19,7 +19,7 @@ type team interface {
 	begin(ctx context.Context, l *level) (time.Time, *ending)
 	// look judges what was seen of a measurement under way, and adds to it what the
 	// others saw; nil goes on.
-	look(ctx context.Context, l *level, now time.Time, seen *sighting) *ending
+	look(ctx context.Context, l *level, now time.Time, seen *shard.Report) *ending
 	// rule completes the result of a level that ended, once it has what this shard
 	// measured.
 	rule(ctx context.Context, l *level, end *ending, r *runfile.Result)
@@ -63,7 +63,7 @@ func (alone) prepare(context.Context, *level) error { return nil }
 
 func (alone) begin(context.Context, *level) (time.Time, *ending) { return time.Now(), nil }
 
-func (alone) look(_ context.Context, l *level, now time.Time, seen *sighting) *ending {
+func (alone) look(_ context.Context, l *level, now time.Time, seen *shard.Report) *ending {
 	return l.watcher.look(now, *seen)
 }
 
