@@ -34,6 +34,8 @@ func TestOneOfSeveralFails(t *testing.T) {
 					t.Errorf("%s: one fails since %v: %+v", kind, since, st)
 				}
 			}
+			round(false)
+			round(false)
 			if st := round(false); st.Failing != "" {
 				t.Errorf("%s: it is back: %+v", kind, st)
 			}
