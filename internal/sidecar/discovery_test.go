@@ -171,10 +171,16 @@ func TestFoundBefore(t *testing.T) {
 		t.Errorf("kept %s, %v", kept, err)
 	}
 	play(false, both...)
-	if err := os.WriteFile(state+".targets", []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
+	stray := filepath.Join(filepath.Dir(state), ".synthetic-state.targets.123")
+	for _, file := range []string{state + ".targets", stray} { // damaged, and half written
+		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	play(true, both...)
+	if _, err := os.Stat(stray); err == nil {
+		t.Error("what a killed process left is there")
+	}
 }
 
 // TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,

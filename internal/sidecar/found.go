@@ -18,28 +18,27 @@ func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets"
 // recallTargets reads what an earlier process had found. What cannot be used is left
 // alone: discovery finds it anew.
 func (s *Sidecar) recallTargets() {
-	text, err := os.ReadFile(s.targetsFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
+	path := s.targetsFile()
 	found := map[string][]discovery.Target{}
+	text, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(text, &found)
 	}
-	if err != nil {
-		s.logger.Error("The targets that were discovered before cannot be used: they wait for discovery", "file", s.targetsFile(), "err", err)
-		return
+	err = errors.Join(err, atomicfile.RemoveStraysOf(path)) // the lock is of the state file
+	switch {
+	case err == nil:
+		s.discovery.Recall(found)
+	case !errors.Is(err, fs.ErrNotExist):
+		s.logger.Error("The targets that were discovered before cannot be used: they wait for discovery", "file", path, "err", err)
 	}
-	s.discovery.Recall(found)
 }
 
 // saveTargets keeps what was discovered, where there is a state file.
 func (s *Sidecar) saveTargets() {
-	found := s.discovery.Remember()
 	if s.options.StateFile == "" || len(s.base.Discovery) == 0 {
 		return
 	}
-	text, err := json.Marshal(found)
+	text, err := json.Marshal(s.discovery.Remember())
 	if err == nil {
 		err = atomicfile.Write(s.targetsFile(), text, 0o600)
 	}

@@ -34,6 +34,8 @@ func TestOneOfSeveralFails(t *testing.T) {
 					t.Errorf("%s: one fails since %v: %+v", kind, since, st)
 				}
 			}
+			round(false)
+			round(false)
 			if st := round(false); st.Failing != "" {
 				t.Errorf("%s: it is back: %+v", kind, st)
 			}
@@ -49,6 +51,7 @@ func TestGivesUp(t *testing.T) {
 		groups := []Group{group("g", source)}
 		s.Follow(groups)
 		source.says(1)
+		s.after(3*quiet, "found", groups, 1, 1)
 		source.errs <- errGivesUp
 		if st := s.after(again/2, "what was found stays", groups, 1, 1); st.Failing == "" {
 			t.Errorf("%+v", st)

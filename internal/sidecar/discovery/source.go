@@ -32,15 +32,16 @@ type source struct {
 	final  bool      // there will be no other one
 	err    string
 	since  time.Time // when it began to fail
-	// failures counts them; heard is how many there were when a group last came.
+	// failures counts them; heard is how many there were when a group came last, and
+	// the time before.
 	failures int
-	heard    map[string]int
+	heard    map[string][2]int
 }
 
 func newSources(g Group, changed func()) []*source {
 	out := []*source{} // and not nil: a group without any is known, too
 	for _, c := range g.Sources {
-		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, heard: map[string]int{}}
+		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, heard: map[string][2]int{}}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		out = append(out, s)
 	}
@@ -111,7 +112,8 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 }
 
 // take takes in an answer. Of files and names each answers for itself: that one fails
-// is over when another comes for the second time without a failure in between.
+// is over when another has come twice since a failure. Once is not enough: it may be
+// told of after what came next.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // which sends so if no name was answered
@@ -123,11 +125,12 @@ func (s *source) take(groups []*targetgroup.Group) {
 		if g == nil {
 			continue
 		}
-		well = well || s.heard[g.Source] == s.failures
+		heard := s.heard[g.Source]
+		well = well || heard[1] == s.failures
 		if len(s.heard) > 2*len(s.groups)+mostNamed { // files that come and go by other names
 			clear(s.heard)
 		}
-		s.heard[g.Source] = s.failures
+		s.heard[g.Source] = [2]int{s.failures, heard[0]}
 		if len(g.Targets) == 0 {
 			delete(s.groups, g.Source)
 			continue
