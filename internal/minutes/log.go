@@ -19,33 +19,32 @@ const chunkBytes = 4096
 // are of the same width. It is not safe for concurrent use.
 type Log struct {
 	chunks []chunk
-	// columns are as they were left by the newest row.
+	// columns are as the newest row left them.
 	columns []column
 	last    int64
 }
 
-// chunk is some rows of successive minutes: bits is all that it takes to read them.
+// chunk is some rows; each has the minutes without a row before it, and its numbers.
 type chunk struct {
 	first int64 // minute
 	rows  int
-	bits  bitString
+	code  code
 }
 
 // Put adds the row of a minute, numbered from any time. What was put for it or for
 // later ones is dropped: the clock was set back.
 func (l *Log) Put(minute int64, row ...uint32) {
 	l.Cut(minute)
-	at := len(l.chunks) - 1
-	if at < 0 || l.chunks[at].bits.end/8+maxRow(len(row)) > chunkBytes {
-		if at >= 0 {
-			l.chunks[at].bits.data = slices.Clone(l.chunks[at].bits.data)
+	n := len(l.chunks) - 1
+	if n < 0 || len(l.chunks[n].code.data) > chunkBytes-8*len(l.columns) {
+		if n >= 0 {
+			l.chunks[n].code.data = slices.Clone(l.chunks[n].code.data)
 		}
-		l.chunks, l.columns = append(l.chunks, chunk{first: minute}), make([]column, len(row)+1)
-		l.last = minute - 1
-		at++
+		l.chunks, l.columns, l.last = append(l.chunks, chunk{first: minute}), make([]column, len(row)+1), minute-1
+		n++
 	}
-	c := &l.chunks[at]
-	c.bits.write(l.columns, append([]uint32{uint32(minute - l.last - 1)}, row...))
+	c := &l.chunks[n]
+	c.code.row(l.columns, append([]uint32{uint32(minute - l.last - 1)}, row...))
 	c.rows++
 	l.last = minute
 }
@@ -79,25 +78,17 @@ func (l *Log) Last() int64 { return l.last }
 // one.
 func (l *Log) From(minute int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
-		for i := range l.chunks {
+		for i, c := range l.chunks {
 			if i+1 < len(l.chunks) && l.chunks[i+1].first <= minute {
 				continue
 			}
-			if !l.chunks[i].from(minute, len(l.columns), yield) {
-				return
+			columns, row, m := make([]column, len(l.columns)), make([]uint32, len(l.columns)), c.first-1
+			for read := (code{data: c.code.data, read: true}); c.rows > 0; c.rows-- {
+				read.row(columns, row)
+				if m += int64(row[0]) + 1; m >= minute && !yield(m, row[1:]) {
+					return
+				}
 			}
 		}
 	}
-}
-
-func (c *chunk) from(minute int64, width int, yield func(int64, []uint32) bool) bool {
-	columns, row, m, at := make([]column, width), make([]uint32, width), c.first-1, 0
-	for range c.rows {
-		at = c.bits.read(at, columns, row)
-		m += int64(row[0]) + 1
-		if m >= minute && !yield(m, row[1:]) {
-			return false
-		}
-	}
-	return true
 }

@@ -71,7 +71,7 @@ func TestSize(t *testing.T) {
 	}
 	held := 0
 	for _, c := range l.chunks {
-		held += cap(c.bits.data)
+		held += cap(c.code.data)
 	}
 	if perRow := 8 * float64(held) / rows; perRow > 12 {
 		t.Errorf("8 bits of noise and two columns at rest take %.1f bits a row, want at most 12", perRow)

@@ -73,6 +73,14 @@ func (e *exposition) add(name string, l labels, v float64) {
 	}
 }
 
+// part adds the series that has one label more. Labels are made of what is read, since
+// of most reasons nothing happened.
+func (e *exposition) part(name string, l labels, label, of string, v float64) {
+	if e.families[name] != nil && !e.leavesOut(name, v) {
+		e.keep(name, l.with(label, of), v)
+	}
+}
+
 // keep adds a series whatever it says.
 func (e *exposition) keep(name string, l labels, v float64) {
 	if f := e.families[name]; f != nil {

@@ -164,7 +164,7 @@ func (j *job) gather(e *exposition, l labels, judged *latest) {
 	if rate := j.info.Traffic.Rate; rate > 0 {
 		e.addAll(l, value{TrafficRate, rate}, value{ProbeRate, cmp.Or(j.rate, rate)})
 		for _, why := range workload.BurstReasons() {
-			e.add(Bursts, l.with(LabelReason, why), j.bursts[why])
+			e.part(Bursts, l, LabelReason, why, j.bursts[why])
 		}
 	}
 	for k, kind := range probe.TurnKinds() {
@@ -189,14 +189,14 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
 		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
-		add := e.add
 		if reason == probe.HTTP429 { // a rule waits for its first, and sums over reasons are never empty
-			add = e.keep
+			e.keep(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
+			continue
 		}
-		add(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
+		e.part(TurnFailures, l, LabelReason, string(reason), t.outcomes[reason])
 	}
 	for _, reason := range probe.OwnFaults() {
-		e.add(TurnOwnFaults, l.with(LabelReason, string(reason)), t.outcomes[reason])
+		e.part(TurnOwnFaults, l, LabelReason, string(reason), t.outcomes[reason])
 	}
 	e.distribution(TTFT, TTFTWindow, l, &t.ttft)
 	e.distribution(TPOT, TPOTWindow, l, &t.tpot)
@@ -215,15 +215,15 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{ConversationsCanceled, j.canceled}, value{ConversationsShort, j.shortened}, value{UserEndpointErrors, j.userErrors},
 		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
 	for _, reason := range SkipReasons() {
-		e.add(ConversationsSkipped, l.with(LabelReason, reason), j.skipped[reason])
+		e.part(ConversationsSkipped, l, LabelReason, reason, j.skipped[reason])
 	}
 	if j.info.Workload.Compare > 0 {
 		for _, verdict := range probe.Verdicts() {
-			e.add(StreamComparisons, l.with(LabelVerdict, string(verdict)), j.compared[verdict])
+			e.part(StreamComparisons, l, LabelVerdict, string(verdict), j.compared[verdict])
 		}
 	}
 	for _, reason := range garble.Reasons() {
-		e.add(OddAnswers, l.with(LabelReason, string(reason)), j.odd[reason])
+		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
 	}
 	e.addHistogram(ConversationDuration, l, j.conversation)
 	e.addHistogram(ScheduleLag, l, j.lag)

@@ -142,8 +142,8 @@ func (r *Recorder) restore(j *job) {
 // compare.
 func (j *job) gatherRegression(e *exposition, l labels, k int) {
 	for i, signal := range regression.Signals() {
-		v := j.regression.View(k, i, e.now)
-		e.addAll(l.with(LabelSignal, string(signal)),
+		v, of := j.regression.View(k, i, e.now), l.with(LabelSignal, string(signal))
+		e.addAll(of,
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalLog2Squared, v.Log2Squared},
 			value{SignalBaselineLog2, v.BaselineLog2}, value{SignalTail, v.Tail}, value{TailLimit, v.TailSeconds},
 			value{Baseline, v.Baseline}, value{BaselineYoung, truth(v.Young)}, value{BaselineTurns, v.Samples},
@@ -152,15 +152,15 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
 		for n, size := range regression.Sizes() {
-			e.add(RegressionDelay, l.with(LabelSignal, string(signal)).with(LabelRatio, strconv.FormatFloat(size, 'f', -1, 64)), delaySeconds(v.Delay[n]))
+			e.part(RegressionDelay, of, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), delaySeconds(v.Delay[n]))
 		}
 		for w, within := range []string{"15m", "1h"} {
-			e.add(Detectable, l.with(LabelSignal, string(signal)).with(LabelWithin, within), v.Detectable[w])
+			e.part(Detectable, of, LabelWithin, within, v.Detectable[w])
 		}
 	}
 	excess := j.regression.Parts(k)
 	for i, part := range regression.Parts() {
-		e.add(Excess, l.with(LabelPart, string(part)), excess[i])
+		e.part(Excess, l, LabelPart, string(part), excess[i])
 	}
 	e.add(CachedBaseline, l, j.regression.CachedBaseline(k, e.now))
 }
