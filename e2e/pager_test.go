@@ -18,11 +18,12 @@ import (
 type deployment struct {
 	*process
 	address string
+	flags   []string
 }
 
-func startDeployment(t *testing.T) *deployment {
+func startDeployment(t *testing.T, flags ...string) *deployment {
 	t.Helper()
-	d := &deployment{}
+	d := &deployment{flags: flags}
 	d.address, _ = freeAddress(t)
 	d.restart(t)
 	return d
@@ -30,30 +31,11 @@ func startDeployment(t *testing.T) *deployment {
 
 func (d *deployment) restart(t *testing.T) {
 	t.Helper()
-	d.process = start(t, "simulate", nil, binary(t), "simulate", "--web.listen-address="+d.address)
-	await(t, patience, "the simulated deployment", func() error {
-		_, err := get(t.Context(), "http://"+d.address+"/v1/models")
-		return err
-	}, d.process)
+	d.process = start(t, "simulate", nil, append([]string{binary(t), "simulate", "--web.listen-address=" + d.address}, d.flags...)...)
+	awaitAnswer(t, d.process, d.api()+"/models")
 }
 
 func (d *deployment) api() string { return "http://" + d.address + "/v1" }
-
-// startWith starts a sidecar with the text of a configuration.
-func startWith(t *testing.T, text string) *sidecar {
-	t.Helper()
-	address, _ := freeAddress(t)
-	s := &sidecar{address: address, config: filepath.Join(t.TempDir(), "synthetic.yml")}
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)
-	await(t, patience, "synthetic to be ready", func() error {
-		_, err := get(t.Context(), "http://"+address+"/-/ready")
-		return err
-	}, s.process)
-	return s
-}
 
 // paged is what the sidecar's pager says of its alerts.
 type paged struct {
@@ -126,7 +108,7 @@ alerting:
   external_labels: {cluster: e2e}
   external_url: https://synthetic.example.com
 `, am.root)
-	s := startWith(t, text)
+	s := startConfigured(t, text)
 	s.awaitTurns(t, 20)
 	if firing := s.paged(t).firing(); len(firing) != 0 {
 		t.Errorf("alerts fire although all is well: %v", firing)
@@ -183,7 +165,7 @@ func TestPagerFiresAsPrometheus(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("127.0.0.1:8000", broken.address, "127.0.0.1:8001", healthy.address).Replace(string(example))
-	s := startWith(t, text+"\nalerting: {interval: 1s}\n")
+	s := startConfigured(t, text+"\nalerting: {interval: 1s}\n")
 	rules, err := filepath.Abs("../alerts/synthetic-*.yml")
 	if err != nil {
 		t.Fatal(err)

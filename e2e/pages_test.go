@@ -20,7 +20,7 @@ func TestPagesInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := startDeployment(t)
-	s := startWith(t, fmt.Sprintf(configuration, d.api())+"\nalerting: {interval: 1s, alertmanagers: [{url: \"http://127.0.0.1:9\"}]}\n")
+	s := startConfigured(t, fmt.Sprintf(configuration, d.api())+"\nalerting: {interval: 1s, alertmanagers: [{url: \"http://127.0.0.1:9\"}]}\n")
 	s.awaitTurns(t, 20)
 	d.kill()
 	incident := ""

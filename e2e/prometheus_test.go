@@ -42,10 +42,7 @@ scrape_configs:
 	p := &prometheus{root: "http://" + address}
 	p.process = start(t, "prometheus", nil, cached(t, "prometheus", "usr", "bin", "prometheus"),
 		"--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
-	await(t, patience, "Prometheus to be ready", func() error {
-		_, err := get(t.Context(), p.root+"/-/ready")
-		return err
-	}, p.process)
+	awaitAnswer(t, p.process, p.root+"/-/ready")
 	return p
 }
 
