@@ -157,16 +157,20 @@ func (w *webhook) statuses(alertname string) []string {
 	return out
 }
 
+// starved is the alert of a prober without CPU: it is about the machine that the tests
+// share, and true of a busy one.
+const starved = "SyntheticProberStarved"
+
 // calls lists the alerts that were notified as firing, in order, each once for a
-// notification.
+// notification, but for starved.
 func (w *webhook) calls() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
 	for _, n := range w.got {
 		for _, a := range n.Alerts {
-			if a.Status == "firing" {
-				out = append(out, a.Labels["alertname"])
+			if name := a.Labels["alertname"]; a.Status == "firing" && name != starved {
+				out = append(out, name)
 			}
 		}
 	}
