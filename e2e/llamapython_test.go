@@ -18,10 +18,7 @@ func startLlamaPython(t *testing.T) (p *process, api string) {
 	p = start(t, "llama-cpp-python", []string{"LLAMA_CPP_LIB_PATH=" + cached(t, "llama", "build", "bin")},
 		python(t), "-m", "llama_cpp.server", "--model", cached(t, "tiny.gguf"), "--model_alias=tiny",
 		"--host=127.0.0.1", "--port="+strconv.Itoa(port), "--n_ctx=8192", "--n_threads=1", "--n_threads_batch=1", "--logits_all=false")
-	await(t, patience, "llama_cpp.server to load the model", func() error {
-		_, err := get(t.Context(), "http://"+host+"/v1/models")
-		return err
-	}, p)
+	awaitAnswer(t, p, "http://"+host+"/v1/models") // once the model is loaded
 	return p, "http://" + host + "/v1"
 }
 

@@ -35,10 +35,7 @@ func startLlamaServerOn(t *testing.T, model string, flags ...string) *llamaServe
 		// so that the client has a core to itself.
 		"--parallel", "1", "--threads", "1", "--threads-batch", "1", "--ctx-size", "8192", "--metrics", "--offline", "--jinja"}, flags...)
 	s.process = start(t, "llama-server", nil, flags...)
-	await(t, patience, "llama-server to load the model", func() error {
-		_, err := get(t.Context(), s.root+"/health")
-		return err
-	}, s.process)
+	awaitAnswer(t, s.process, s.root+"/health") // once the model is loaded
 	return s
 }
 

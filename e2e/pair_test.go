@@ -3,48 +3,134 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// alone is for how long the survivor of a pair is watched: longer than any window of
-// the rules that notice a prober that is gone, but for those of hours.
-const alone = 150 * time.Second
+const (
+	// alone is for how long the survivor of a pair is watched: longer than any window of
+	// the rules that notice a prober that is gone, but for those of hours.
+	alone = 150 * time.Second
+	// remembered is longer than an Alertmanager believes in an alert that nobody repeats,
+	// four minutes, and than a page lasts without its cause.
+	remembered = 330 * time.Second
+)
+
+// startPair starts two probers of a deployment, each at half the rate.
+func startPair(t *testing.T, d *deployment, more string) (one, other *sidecar) {
+	t.Helper()
+	half := strings.Replace(fmt.Sprintf(configuration, d.api()), "rate: 4", "rate: 2", 1) + more
+	one, other = startConfigured(t, half), startConfigured(t, half)
+	one.awaitTurns(t, 20)
+	other.awaitTurns(t, 20)
+	return one, other
+}
+
+// startPrometheusOf starts a Prometheus with the rules of a pair.
+func startPrometheusOf(t *testing.T, one, other *sidecar, more ...string) *prometheus {
+	t.Helper()
+	p := startPrometheus(t, one.address+", "+other.address, one.generateRules(t, "--replicas=2"), more...)
+	p.awaitSample(t, "target_workload:synthetic_configured:max")
+	return p
+}
+
+// watch checks every second for so long, or until a check has failed.
+func watch(t *testing.T, length time.Duration, check func()) {
+	t.Helper()
+	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); <-time.After(time.Second) {
+		check()
+	}
+}
 
 // TestPairLosesOne runs two probers of one deployment under one Prometheus and kills
 // one. Nobody is called for it, and no figure has a gap.
 func TestPairLosesOne(t *testing.T) {
 	t.Parallel()
-	d := startDeployment(t)
-	half := strings.Replace(fmt.Sprintf(configuration, d.api()), "rate: 4", "rate: 2", 1)
-	one, other := startConfigured(t, half), startConfigured(t, half)
-	p := startPrometheus(t, one.address+", "+other.address, one.generateRules(t))
-	one.awaitTurns(t, 40)
-	other.awaitTurns(t, 40)
-	p.awaitSample(t, "target_workload:synthetic_configured:max")
+	one, other := startPair(t, startDeployment(t), "")
+	p := startPrometheusOf(t, one, other)
 	checkNobodyIsCalled(t, p)
 
 	const measured = "sum by (target) (rate(synthetic_turns_total[30s]))"
 	p.awaitSample(t, measured)
 	one.kill()
-	for end := time.Now().Add(alone); time.Now().Before(end); <-time.After(time.Second) {
+	watch(t, alone, func() {
 		checkNobodyIsCalled(t, p)
 		if got := p.series(t, measured, "target"); got["dynamo"] == "" || got["dynamo"] == "0" {
 			t.Errorf("a gap: turns a second are %v", got)
 		}
-		if t.Failed() {
-			return
-		}
-	}
+	})
 }
 
 func checkNobodyIsCalled(t *testing.T, p *prometheus) {
 	t.Helper()
 	for _, labels := range p.firing(t) {
-		if labels["severity"] == "page" {
+		if labels["severity"] == "page" && labels["alertname"] != starved {
 			t.Errorf("somebody is called: %v", labels)
 		}
 	}
+}
+
+// TestPairPagesOnce lets the deployment of a pair go down, and then one of the pair.
+// Whether a Prometheus evaluates or each prober by itself, an Alertmanager makes one
+// call of it, which neither comes again nor ends.
+func TestPairPagesOnce(t *testing.T) {
+	t.Parallel()
+	t.Run("Prometheus evaluates", func(t *testing.T) {
+		t.Parallel()
+		d, am := startDeployment(t), startAlertmanager(t)
+		one, other := startPair(t, d, "")
+		startPrometheusOf(t, one, other, fmt.Sprintf("alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}", am.address))
+		d.kill()
+		checkOneCall(t, am, func() { one.kill() })
+	})
+	t.Run("each evaluates", func(t *testing.T) {
+		t.Parallel()
+		d, am := startDeployment(t), startAlertmanager(t)
+		one, other := startPair(t, d, fmt.Sprintf("\nalerting: {interval: 1s, alertmanagers: [{url: %q}]}\n", am.root))
+		d.kill()
+		checkOneCall(t, am, func() {
+			one.awaitTold(t, am)
+			other.awaitTold(t, am)
+			one.kill()
+		})
+	})
+}
+
+// targetDown is the alert of an outage, with nothing that says who saw it.
+func targetDown() map[string]string {
+	return map[string]string{"alertname": "SyntheticTargetDown", "severity": "page", "target": "dynamo", "workload": "chat"}
+}
+
+// checkOneCall waits for the call about an outage, lets one of the pair be lost, and
+// wants no other call, and no end.
+func checkOneCall(t *testing.T, am *alertmanager, lose func()) {
+	t.Helper()
+	name := targetDown()["alertname"]
+	am.pager.await(t, patience, "firing", []string{name}, am.process)
+	lose()
+	watch(t, remembered, func() {
+		if got := am.pager.statuses(name); !slices.Equal(got, []string{"firing"}) {
+			t.Errorf("told as %v, want one call", got)
+		}
+		if got := am.alerts(t, name); len(got) != 1 || !maps.Equal(got[0], targetDown()) {
+			t.Errorf("Alertmanager has %v, want one %v", got, targetDown())
+		}
+	})
+}
+
+// awaitTold waits until the Alertmanager has the outage from this prober's own pager.
+func (s *sidecar) awaitTold(t *testing.T, am *alertmanager) {
+	t.Helper()
+	await(t, patience, "a prober to tell of the outage", func() error {
+		p := s.paged(t)
+		if !slices.Contains(p.firing(), identity(targetDown())) || p.Alertmanagers[0].Undelivered > 0 {
+			return errors.New("it has not")
+		}
+		return nil
+	}, s.process, am.process)
 }

@@ -132,6 +132,15 @@ func await(t *testing.T, limit time.Duration, what string, check func() error, n
 	}
 }
 
+// awaitAnswer waits until a process answers well at a URL.
+func awaitAnswer(t *testing.T, p *process, url string) {
+	t.Helper()
+	await(t, patience, p.name+" to answer", func() error {
+		_, err := get(t.Context(), url)
+		return err
+	}, p)
+}
+
 // freeAddress returns a loopback address that nobody listens on.
 func freeAddress(t *testing.T) (host string, port int) {
 	t.Helper()

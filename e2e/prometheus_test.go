@@ -47,10 +47,7 @@ func runPrometheus(t *testing.T, storage, text string, flags ...string) *prometh
 	p := &prometheus{root: "http://" + address}
 	p.process = start(t, "prometheus", nil, append([]string{cached(t, "prometheus", "usr", "bin", "prometheus"),
 		"--config.file=" + config, storage + "=" + filepath.Join(dir, "data"), "--web.listen-address=" + address, "--log.level=warn"}, flags...)...)
-	await(t, patience, "Prometheus to be ready", func() error {
-		_, err := get(t.Context(), p.root+"/-/ready")
-		return err
-	}, p.process)
+	awaitAnswer(t, p.process, p.root+"/-/ready")
 	return p
 }
 

@@ -31,7 +31,7 @@ func TestShardsHandOver(t *testing.T) {
 	}
 	three := make([]*process, 3)
 	for i := range three {
-		three[i] = startShard(t, config, addresses[i], fmt.Sprintf("prober-%d/3", i))
+		three[i] = startRun(t, config, addresses[i], fmt.Sprintf("--shard=prober-%d/3", i))
 	}
 	awaitOneProberEach(t, p)
 	// Histories are of minutes, and the first is not whole.
@@ -41,7 +41,7 @@ func TestShardsHandOver(t *testing.T) {
 		s.kill()
 	}
 	began := time.Now()
-	two := []*process{startShard(t, config, addresses[3], "0/2"), startShard(t, config, addresses[4], "1/2")}
+	two := []*process{startRun(t, config, addresses[3], "--shard=0/2"), startRun(t, config, addresses[4], "--shard=1/2")}
 	awaitOneProberEach(t, p)
 	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("each target had one prober again after %v", took)
@@ -67,16 +67,6 @@ traffic: [{workload: chat, arrival: {process: constant, rate: 0.3}}]
 `)
 	fmt.Fprintf(&b, "state: {prometheus: {url: %q}}\n", p.root)
 	return b.String()
-}
-
-func startShard(t *testing.T, config, address, shard string) *process {
-	t.Helper()
-	s := start(t, "synthetic-"+strings.ReplaceAll(shard, "/", "-of-"), nil, binary(t), "run", "--config.file="+config, "--web.listen-address="+address, "--shard="+shard)
-	await(t, patience, "a shard to be ready", func() error {
-		_, err := get(t.Context(), "http://"+address+"/-/ready")
-		return err
-	}, s)
-	return s
 }
 
 // awaitOneProberEach waits until every target is probed, and none by two.

@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -39,25 +38,25 @@ type sidecar struct {
 	address, config string
 }
 
-func startSidecar(t *testing.T, baseURL string) *sidecar {
+// startConfigured runs the sidecar with the text of a configuration.
+func startConfigured(t *testing.T, text string) *sidecar {
 	t.Helper()
-	return startConfigured(t, fmt.Sprintf(configuration, baseURL))
-}
-
-// startConfigured runs the sidecar with a configuration.
-func startConfigured(t *testing.T, config string) *sidecar {
-	t.Helper()
-	address, _ := freeAddress(t)
-	s := &sidecar{address: address, config: filepath.Join(t.TempDir(), "synthetic.yml")}
-	if err := os.WriteFile(s.config, []byte(config), 0o600); err != nil {
+	s := &sidecar{config: filepath.Join(t.TempDir(), "synthetic.yml")}
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.process = start(t, "synthetic", nil, binary(t), "run", "--config.file="+s.config, "--web.listen-address="+address)
-	await(t, patience, "synthetic to be ready", func() error {
-		_, err := get(t.Context(), "http://"+address+"/-/ready")
-		return err
-	}, s.process)
+	s.address, _ = freeAddress(t)
+	s.process = startRun(t, s.config, s.address)
 	return s
+}
+
+// startRun starts "synthetic run" with a file of its configuration.
+func startRun(t *testing.T, config, address string, flags ...string) *process {
+	t.Helper()
+	argv := []string{binary(t), "run", "--config.file=" + config, "--web.listen-address=" + address}
+	p := start(t, "synthetic", nil, append(argv, flags...)...)
+	awaitAnswer(t, p, "http://"+address+"/-/ready")
+	return p
 }
 
 // metrics scrapes the sidecar and checks that every turn is accounted for.
@@ -84,11 +83,11 @@ func (s *sidecar) awaitTurns(t *testing.T, n float64) {
 
 // generateRules writes the alert rules for the sidecar's configuration and
 // returns the file.
-func (s *sidecar) generateRules(t *testing.T) string {
+func (s *sidecar) generateRules(t *testing.T, flags ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), binary(t), "generate", "rules", "--config.file="+s.config, "--output.dir="+dir).CombinedOutput()
-	if err != nil {
+	argv := append([]string{"generate", "rules", "--config.file=" + s.config, "--output.dir=" + dir}, flags...)
+	if out, err := command(t, binary(t), argv...); err != nil {
 		t.Fatalf("generating rules: %v\n%s", err, out)
 	}
 	return filepath.Join(dir, "synthetic-rules.yml")
@@ -98,7 +97,7 @@ func (s *sidecar) generateRules(t *testing.T) string {
 // quiet while all is well, and paging soon after the frontend was killed.
 func TestSidecarAlerts(t *testing.T) {
 	d := startDynamo(t, "kv")
-	s := startSidecar(t, d.api())
+	s := startConfigured(t, fmt.Sprintf(configuration, d.api()))
 	p := startPrometheus(t, s.address, s.generateRules(t))
 	s.awaitTurns(t, 40)
 	healthy := s.metrics(t)

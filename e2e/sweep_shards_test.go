@@ -42,13 +42,7 @@ slos:
 // simulated starts a simulated deployment and returns its URL.
 func simulated(t *testing.T, flags ...string) string {
 	t.Helper()
-	address, _ := freeAddress(t)
-	p := start(t, "simulate", nil, append([]string{binary(t), "simulate", "--web.listen-address=" + address, "--answer-tokens=16"}, flags...)...)
-	await(t, patience, "the simulated deployment", func() error {
-		_, err := get(t.Context(), "http://"+address+"/v1/models")
-		return err
-	}, p)
-	return "http://" + address + "/v1"
+	return startDeployment(t, append([]string{"--answer-tokens=16"}, flags...)...).api()
 }
 
 // fleet is a sweep by several processes.
