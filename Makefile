@@ -182,7 +182,6 @@ alert-quality: build ## Score the alert rules by replay, about an hour of CPU; s
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	./$(BIN) backtest --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
 	./$(BIN) backtest --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
-	./$(BIN) backtest --seed=101 --seeds=1 --workers=2 --no-compare --model=typical --restart=state --restart=prometheus --restart=nothing --scrape-interval=30s --output.dir=$(QUALITY)/restarts
 	$(GO) run ./tools/alertpage
 
 .PHONY: calibrate

@@ -69,7 +69,7 @@ func allowed() map[string][]string {
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/rules", "internal/samples",
-			"internal/sidecar/backfill", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
 			"internal/slo", "internal/turnlog", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
