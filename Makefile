@@ -78,7 +78,6 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 		./$(BIN) generate schema $$file --output.dir=docs || exit 1; \
 	done
 	./$(BIN) generate metrics --output.dir=$(REFERENCE)
-	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
 

@@ -124,10 +124,9 @@ func allowed() map[string][]string {
 		"tools/notices":          nil,
 		"tools/splice":           nil,
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
-		"tools/prompts":          {"internal/probe/workload"},
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
 		"tools/peers":            {"internal/study/figures"},
-		"tools/soak":             {"internal/draw", "internal/simulate"},
+		"tools/soak":             {"internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},
 	}
 }
