@@ -185,4 +185,4 @@ alert-quality: build ## Score the alert rules by replay, about an hour of CPU; s
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones
-	$(GO) run ./tools/calibrate -doc docs/background/simulation.md
+	$(GO) run ./tools/calibrate
