@@ -78,7 +78,6 @@ generate: build ## Write alerts/, dashboards/, the reference docs and the chart'
 		./$(BIN) generate schema $$file --output.dir=docs || exit 1; \
 	done
 	./$(BIN) generate metrics --output.dir=$(REFERENCE)
-	$(GO) run ./tools/prompts > bin/003-prompts.jsonl && mv bin/003-prompts.jsonl plans/
 	rm -rf deploy/helm/synthetic/dashboards && cp -r dashboards deploy/helm/synthetic/dashboards
 	$(MAKE) helm-schema notices
 
@@ -182,9 +181,8 @@ alert-quality: build ## Score the alert rules by replay, about an hour of CPU; s
 	./$(BIN) backtest --seed=101 --seeds=2 --workers=2 --no-compare --model=all --scrape-interval=30s --output.dir=$(QUALITY)/worlds
 	./$(BIN) backtest --seed=101 --seeds=1 --days=14 --workers=2 --model=typical --model=weekend --scrape-interval=30s --output.dir=$(QUALITY)/compare
 	./$(BIN) backtest --seed=101 --seeds=1 --days=4 --warm-up=10 --workers=2 --no-compare --model=all --fleet=100 --conversations-per-minute=1 --scrape-interval=1m --evaluation-interval=1m --output.dir=$(QUALITY)/fleet
-	./$(BIN) backtest --seed=101 --seeds=1 --workers=2 --no-compare --model=typical --restart=state --restart=prometheus --restart=nothing --scrape-interval=30s --output.dir=$(QUALITY)/restarts
 	$(GO) run ./tools/alertpage
 
 .PHONY: calibrate
 calibrate: ## Lay the simulated deployments beside the measured ones
-	$(GO) run ./tools/calibrate -doc docs/background/simulation.md
+	$(GO) run ./tools/calibrate

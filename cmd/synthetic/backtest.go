@@ -16,6 +16,8 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/yamlform"
 )
 
@@ -29,12 +31,10 @@ type backtestFlags struct {
 	evaluation  time.Duration
 	scrape      time.Duration
 	outputDir   string
-	turnsFile   string
 
 	scenario                string
 	models                  []string
 	faults                  []string
-	restarts                []string
 	fleet                   int
 	rate                    float64
 	adaptive                bool
@@ -55,7 +55,7 @@ find, how soon, and how often they page for nothing. With --turns a log of turns
 that "run --turns.file" wrote is replayed instead, with --tsdb.path or
 --prometheus.url recorded series.
 docs/background/alert-quality.md says how to read the tables.`)
-	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
+	c.Flag("config.file", "Score the rules that are generated from this configuration; a simulated deployment gets its SLOs, and what it says of regressions. Default: SLOs that suit the simulated one.").StringVar(&f.configFile)
 	c.Flag("rules.file", "A rule file to score, as PATH or NAME=PATH; may be repeated. Default: the generated rules.").StringsVar(&f.ruleFiles)
 	c.Flag("compare", "Score burn-rate rules and p95 rules as others write them beside.").Default("true").BoolVar(&f.comparisons)
 	c.Flag("severity", "Which alerts count as pages, by their label severity; may be repeated.").Default("page").StringsVar(&f.severities)
@@ -63,14 +63,12 @@ docs/background/alert-quality.md says how to read the tables.`)
 	c.Flag("evaluation-interval", "How often rule groups without an interval of their own are evaluated.").Default("30s").DurationVar(&f.evaluation)
 	c.Flag("scrape-interval", "How often the simulated prober is scraped, or the step of --prometheus.url.").Default("15s").DurationVar(&f.scrape)
 	c.Flag("output.dir", "Write scores.md, scores.json and, of up to four worlds, a picture of each there; default: print the tables.").StringVar(&f.outputDir)
-	c.Flag("write-turns", "Instead of scoring, write the turns of one simulated run with faults to this file, as a log of turns (compressed if its name ends in .gz), and its incidents to the file of this name with .incidents.csv. Each model is a target.").PlaceHolder("FILE").StringVar(&f.turnsFile)
 	c.Flag("scenario.file", "Noise models and faults of your own, in YAML: the models are simulated unless --model chooses others, the faults are injected instead of the named ones. See examples/backtest/scenario.yml.").StringVar(&f.scenario)
 	c.Flag("model", "A world to simulate: a noise model ("+strings.Join(modelNames(), ", ")+", or one of --scenario.file), or all; may be repeated. Default: those of --scenario.file, otherwise quiet and typical.").StringsVar(&f.models)
 	c.Flag("fault", "Inject only faults whose name contains this; may be repeated.").StringsVar(&f.faults)
 	c.Flag("conversations-per-minute", "Probe at this rate instead of that of the model.").Float64Var(&f.rate)
 	c.Flag("adaptive", "Answer to the first sign of a fault with bursts, as traffic does by default.").BoolVar(&f.adaptive)
 	c.Flag("fleet", "Simulate so many targets at one time, of the models in turn; a fault hits all of them.").IntVar(&f.fleet)
-	c.Flag("restart", "Restart the prober once a day, with what it has then of what it learned before: "+strings.Join(restartNames(), ", ")+"; may be repeated.").EnumsVar(&f.restarts, restartNames()...)
 	c.Flag("seed", "The first seed.").Default("1").Uint64Var(&f.seed)
 	c.Flag("seeds", "How many seeds, each with a healthy run and one with faults.").Default("12").IntVar(&f.seeds)
 	c.Flag("days", "Length of a run.").Default("30").IntVar(&f.days)
@@ -89,20 +87,9 @@ func modelNames() []string {
 	return names
 }
 
-func restartNames() []string {
-	var names []string
-	for _, r := range backtest.Restarts() {
-		names = append(names, string(r))
-	}
-	return names
-}
-
 func (f *backtestFlags) run(ctx context.Context, e env) error {
 	if f.seeds < 1 || f.days < 1 || f.warm < 0 || f.jobs < 1 || f.evaluation <= 0 || f.scrape <= 0 || f.fleet < 0 || f.rate < 0 {
 		return usagef("--seeds, --days, --workers and the intervals must be positive, --warm-up, --fleet and --conversations-per-minute not negative")
-	}
-	if f.turnsFile != "" {
-		return f.writeTurns(ctx)
 	}
 	report, err := f.report(ctx, e)
 	if err != nil {
@@ -169,17 +156,38 @@ func (f *backtestFlags) files(in rules.Input) ([]backtest.RuleFile, error) {
 	return files, nil
 }
 
+// configured is what a configuration says, or the defaults.
+type configured struct {
+	rules.Input
+	jobs []sink.Job
+	// policy is that of all jobs together.
+	policy regression.Policy
+}
+
+func (f *backtestFlags) configured() (configured, error) {
+	in := configured{Input: rules.Input{SLOs: backtest.Objectives()}, policy: regression.DefaultPolicy()}
+	if f.configFile == "" {
+		return in, nil
+	}
+	cfg, err := config.Load(f.configFile)
+	if err != nil {
+		return in, err
+	}
+	in.Input, in.jobs = sidecar.RulesOf(cfg, 1), cfg.Jobs
+	if n := len(cfg.Jobs); n > 0 {
+		in.policy = cfg.Jobs[0].Policy
+		in.policy.FalsePages *= float64(n)
+	}
+	return in, nil
+}
+
 // input is what rules are generated from: the SLOs and the traffic of the
 // configuration. Simulated series are those of deployments of their own, which
 // get the SLOs, whatever targets they are for.
-func (f *backtestFlags) input() (rules.Input, error) {
-	in := rules.Input{SLOs: backtest.Objectives()}
-	if f.configFile != "" {
-		cfg, err := config.Load(f.configFile)
-		if err != nil {
-			return in, err
-		}
-		in = sidecar.RulesOf(cfg, 1)
+func (f *backtestFlags) input() (configured, error) {
+	in, err := f.configured()
+	if err != nil {
+		return in, err
 	}
 	if f.recorded.given() {
 		if f.configFile == "" && len(f.ruleFiles) == 0 {
@@ -224,9 +232,9 @@ func simulatedJob(d backtest.Deployment) rules.Job {
 	}
 }
 
-func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario, in rules.Input) (backtest.Report, error) {
+func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario, in configured) (backtest.Report, error) {
 	if f.recorded.given() {
-		files, err := f.files(in)
+		files, err := f.files(in.Input)
 		if err != nil {
 			return backtest.Report{}, err
 		}
@@ -240,9 +248,9 @@ func (f *backtestFlags) score(ctx context.Context, e env, sim backtest.Scenario,
 }
 
 // campaign is what is to be simulated.
-func (f *backtestFlags) campaign(sim backtest.Scenario, in rules.Input) backtest.Campaign {
+func (f *backtestFlags) campaign(sim backtest.Scenario, in configured) backtest.Campaign {
 	c := backtest.Campaign{
-		Models: sim.Models, Faults: sim.Faults, Rules: f.simulatedFiles(in), Fleet: f.fleet,
+		Models: sim.Models, Faults: sim.Faults, Rules: f.simulatedFiles(in.Input), Policy: in.policy, Fleet: f.fleet,
 		Days: f.days, WarmUp: f.warm, ScrapeInterval: f.scrape, Workers: f.jobs,
 	}
 	if f.configFile != "" {
@@ -250,9 +258,6 @@ func (f *backtestFlags) campaign(sim backtest.Scenario, in rules.Input) backtest
 	}
 	if f.adaptive {
 		c.Adaptive = yamlform.Defaults[workload.Adaptive]()
-	}
-	for _, r := range f.restarts {
-		c.Restarts = append(c.Restarts, backtest.Restart(r))
 	}
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.seed+uint64(i))

@@ -95,25 +95,6 @@ func TestBacktestOfAScenario(t *testing.T) {
 	}
 }
 
-// TestBacktestWriteTurns: a world is written as a log of turns, with its incidents.
-func TestBacktestWriteTurns(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "turns.jsonl.gz")
-	out, errs := newBuffer(), newBuffer()
-	args := []string{"backtest", "--write-turns=" + file, "--model=sparse", "--fault=outage", "--days=1", "--warm-up=0"}
-	if code := run(t.Context(), args, out, errs); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, errs)
-	}
-	log, err := os.ReadFile(file)
-	if err != nil || len(log) < 2 || log[0] != 0x1f || log[1] != 0x8b {
-		t.Errorf("the log has %d bytes and is no gzip, %v", len(log), err)
-	}
-	incidents, err := os.ReadFile(file + ".incidents.csv")
-	if err != nil || !strings.Contains(string(incidents), "outage,2026-01-05T") || !strings.Contains(string(incidents), ",sparse\n") {
-		t.Errorf("incidents %q, %v", incidents, err)
-	}
-}
-
 // TestBacktestTooShort: a fault that no run has room for is not left out
 // without a word.
 func TestBacktestTooShort(t *testing.T) {
@@ -138,8 +119,6 @@ func TestBacktestMistakes(t *testing.T) {
 		want string
 	}{
 		"model":     {[]string{"--model=loud"}, `there is no noise model "loud": take one of`},
-		"turns out": {[]string{rules, "--tsdb.path=a", "--from=2026-01-05T00:00:00Z", "--to=2026-01-06T00:00:00Z", "--write-turns=a"}, "it is for simulated turns"},
-		"restart":   {[]string{"--restart=memory"}, "--restart"},
 		"fleet":     {[]string{"--fleet=-1"}, "not negative"},
 		"fault":     {[]string{"--fault=earthquake"}, "no fault has a name with"},
 		"scenario":  {[]string{"--scenario.file=none.yml"}, "none.yml: cannot be read (no such file or directory): name a readable YAML file"},

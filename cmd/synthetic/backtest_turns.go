@@ -9,11 +9,8 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/backtest"
-	"synthetic/internal/config"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/turnlog"
@@ -84,23 +81,17 @@ func (f *backtestFlags) scoreTurns(ctx context.Context) (backtest.Report, error)
 // configuration has them or, for those that it does not name, as the log shows
 // them. What all may page for nothing is divided among the jobs of the log.
 func (f *backtestFlags) judgedBy(survey backtest.Survey) ([]sink.Job, rules.Input, error) {
-	known, named, policy := map[probe.Key]sink.Job{}, rules.Input{SLOs: backtest.Objectives()}, regression.DefaultPolicy()
-	if f.configFile != "" {
-		cfg, err := config.Load(f.configFile)
-		if err != nil {
-			return nil, named, err
-		}
-		named = sidecar.RulesOf(cfg, 1)
-		for _, j := range cfg.Jobs {
-			known[j.Key()] = j
-		}
-		if n := len(cfg.Jobs); n > 0 {
-			policy = cfg.Jobs[0].Policy
-			policy.FalsePages *= float64(n)
-		}
+	named, err := f.configured()
+	if err != nil {
+		return nil, named.Input, err
 	}
+	known := map[probe.Key]sink.Job{}
+	for _, j := range named.jobs {
+		known[j.Key()] = j
+	}
+	policy := named.policy
 	policy.FalsePages /= float64(max(1, len(survey.Jobs)))
-	in := named
+	in := named.Input
 	in.Jobs = nil
 	var jobs []sink.Job
 	for _, s := range survey.Jobs {

@@ -192,7 +192,7 @@ slos:
 }
 
 // TestJobsOfALogDivideFalsePages: of a log of two jobs each has half of what all may
-// page for nothing, however many a configuration has.
+// page for nothing, however many a configuration has; what is simulated has all.
 func TestJobsOfALogDivideFalsePages(t *testing.T) {
 	t.Parallel()
 	cfg := filepath.Join(t.TempDir(), "synthetic.yml")
@@ -205,9 +205,17 @@ regression: {false_pages: 2/30d, page: {ratio: 1.7}}
 	}
 	survey := backtest.Survey{Jobs: []backtest.SurveyedJob{{Key: probe.Key{Target: "a", Workload: "chat"}}, {Key: probe.Key{Target: "b", Workload: "chat"}}}}
 	for file, want := range map[string]struct{ falsePages, ratio float64 }{"": {0.25, 1.5}, cfg: {1, 1.7}} {
-		jobs, _, err := (&backtestFlags{configFile: file}).judgedBy(survey)
+		flags := &backtestFlags{configFile: file}
+		jobs, _, err := flags.judgedBy(survey)
 		if err != nil {
 			t.Fatal(err)
+		}
+		in, err := flags.input()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := flags.campaign(backtest.Scenario{}, in).Policy; math.Abs(p.FalsePages-2*want.falsePages) > 1e-9 || p.PageRatio != want.ratio {
+			t.Errorf("with the configuration %q the policy of all that is simulated is %+v", file, p)
 		}
 		for _, j := range jobs {
 			if math.Abs(j.Policy.FalsePages-want.falsePages) > 1e-9 || j.Policy.PageRatio != want.ratio {

@@ -70,7 +70,7 @@ func allowed() map[string][]string {
 		"internal/alerting": {"internal/atomicfile", "internal/samples"},
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/rules", "internal/samples",
-			"internal/sidecar/backfill", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
+			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
 			"internal/slo", "internal/turnlog", "internal/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
@@ -125,10 +125,9 @@ func allowed() map[string][]string {
 		"tools/notices":          nil,
 		"tools/splice":           nil,
 		"tools/calibrate/replay": {"internal/simulate/cluster"},
-		"tools/prompts":          {"internal/probe/workload"},
 		"tools/calibrate":        {"internal/simulate/cluster", "tools/calibrate/replay", "tools/splice"},
 		"tools/peers":            {"internal/study/figures"},
-		"tools/soak":             {"internal/draw", "internal/simulate"},
+		"tools/soak":             {"internal/simulate"},
 		"tools/alertpage":        {"internal/backtest", "tools/splice"},
 	}
 }

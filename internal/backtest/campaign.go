@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 
@@ -30,18 +31,16 @@ type Campaign struct {
 	// Rules are the rule files to be scored on a run of some deployments: the same
 	// names for all, fitted to the targets and the rate of their probes.
 	Rules func([]Deployment) ([]RuleFile, error)
-	// SLOs are as in SimulationOptions.
-	SLOs  []slo.Objective
-	Seeds []uint64
+	// SLOs and Policy are as in SimulationOptions.
+	SLOs   []slo.Objective
+	Policy regression.Policy
+	Seeds  []uint64
 	// Days is the length of each run, WarmUp the days before it in which
 	// baselines are learned.
 	Days, WarmUp int
 	// Fleet is how many targets are simulated at one time, of all models in turn;
 	// faults hit all of them at once. 0 simulates each model by itself.
 	Fleet int
-	// Restarts are kinds of daily restarts, each of them simulated apart; none
-	// means that the prober is not restarted.
-	Restarts []Restart
 	// Adaptive is how the probes answer to a first sign of a fault; the zero value
 	// is not at all.
 	Adaptive workload.Adaptive
@@ -57,29 +56,18 @@ type Campaign struct {
 type world struct {
 	name        string
 	deployments []Deployment
-	restart     Restart
 }
 
 // worlds are those of the campaign, in order.
 func (c Campaign) worlds() []world {
+	if c.Fleet > 0 {
+		return []world{{fmt.Sprintf("fleet of %d", c.Fleet), c.fleet()}}
+	}
 	var out []world
-	for _, restart := range c.restarts() {
-		if c.Fleet > 0 {
-			out = append(out, world{fmt.Sprintf("fleet of %d", c.Fleet) + restart.suffix(), c.fleet(), restart})
-			continue
-		}
-		for _, m := range c.Models {
-			out = append(out, world{m.Name + restart.suffix(), []Deployment{{Target: Target, Model: m}}, restart})
-		}
+	for _, m := range c.Models {
+		out = append(out, world{m.Name, []Deployment{{Target: Target, Model: m}}})
 	}
 	return out
-}
-
-func (c Campaign) restarts() []Restart {
-	if len(c.Restarts) == 0 {
-		return []Restart{RestartNever}
-	}
-	return c.Restarts
 }
 
 // fleet are targets of all models in turn.
@@ -200,9 +188,7 @@ func (c Campaign) run(ctx context.Context, k runKey) (outcome, error) {
 	}
 	from := epoch().Add(time.Duration(c.WarmUp) * day)
 	history := c.history(sets)
-	if err := sim.WarmUp(time.Duration(c.WarmUp)*day - history); err != nil {
-		return outcome{}, err
-	}
+	sim.WarmUp(time.Duration(c.WarmUp)*day - history)
 	spans, err := Run(ctx, sim, sets, from.Add(-history), epoch().Add(o.Length))
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s, seed %d: %w", k.world.name, k.seed, err)
@@ -253,7 +239,7 @@ func (c Campaign) options(k runKey) SimulationOptions {
 		deployments[i].Seed, deployments[i].Injections = seed+uint64(i)<<32, injections
 	}
 	return SimulationOptions{
-		Deployments: deployments, SLOs: c.SLOs, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Restart: k.world.restart, Adaptive: c.Adaptive,
+		Deployments: deployments, SLOs: c.SLOs, Policy: c.Policy, Start: epoch(), Length: length, ScrapeInterval: c.ScrapeInterval, Adaptive: c.Adaptive,
 	}
 }
 

@@ -157,14 +157,14 @@ func TestFleetCampaign(t *testing.T) {
 			}
 			return []backtest.RuleFile{{Name: "own", Text: []byte(rule), RuleOptions: pages()}}, nil
 		},
-		Seeds: []uint64{1}, Days: 1, Fleet: 3, Restarts: []backtest.Restart{backtest.RestartNothing},
+		Seeds: []uint64{1}, Days: 1, Fleet: 3,
 	}
 	scores, err := c.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := scores[0]
-	if s.Model != "fleet of 3, restarted daily with nothing" || s.Days != 2 || s.ForNothing.Count != 0 {
+	if s.Model != "fleet of 3" || s.Days != 2 || s.ForNothing.Count != 0 {
 		t.Errorf("scored %q: %v days, %d pages for nothing", s.Model, s.Days, s.ForNothing.Count)
 	}
 	if f := s.Faults[0]; f.Incidents != 1 || f.Found != 1 || f.PagesPerIncident == nil || *f.PagesPerIncident != 3 {

@@ -22,9 +22,6 @@ type Simulation struct {
 	recorder *metrics.Recorder
 	traffic  []*traffic
 	scraped  time.Duration
-	restarts restarts
-	// past is what a Prometheus knows; nil where nobody asks it.
-	past *past
 }
 
 // Deployment is one that is simulated, and probed as a target.
@@ -39,15 +36,14 @@ type Deployment struct {
 type SimulationOptions struct {
 	Deployments []Deployment
 	// SLOs judge every deployment; nil are those that suit each.
-	SLOs  []slo.Objective
-	Start time.Time
+	SLOs []slo.Objective
+	// Policy is that of all deployments together; the zero value is the default.
+	Policy regression.Policy
+	Start  time.Time
 	// Length is the whole run, what comes before the replay included.
 	Length time.Duration
 	// ScrapeInterval is 15 s by default.
 	ScrapeInterval time.Duration
-	// Restart is what the prober keeps when it is restarted, which it is once a day
-	// unless this is "".
-	Restart Restart
 	// Adaptive is how the probes answer to a first sign of a fault; the zero value
 	// is not at all.
 	Adaptive workload.Adaptive
@@ -56,38 +52,32 @@ type SimulationOptions struct {
 // NewSimulation returns a simulation at its start.
 func NewSimulation(o SimulationOptions) *Simulation {
 	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
-	s := &Simulation{options: o, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}, restarts: newRestarts(o)}
-	if o.Restart == RestartPrometheus {
-		s.past = newPast(o.Start)
-	}
-	s.recorder = s.newRecorder()
+	s := &Simulation{options: o, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}}
+	s.recorder = newRecorder(func() time.Time { return s.now })
 	for _, d := range o.Deployments {
+		j := jobOf(d, o)
+		s.recorder.Add(j)
 		t := newTraffic(d, o.Start, o.Length, s.recorder)
 		t.setNow = func(at time.Time) { s.now = at }
-		j := jobOf(d, o)
 		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.recorder.Sign(j.Key()) }
 		s.traffic = append(s.traffic, t)
 	}
 	return s
 }
 
-// newRecorder is that of a process that has just begun.
-func (s *Simulation) newRecorder() *metrics.Recorder {
+// newRecorder is that of a process that has just begun, by a clock.
+func newRecorder(now func() time.Time) *metrics.Recorder {
 	r := metrics.NewRecorder(metrics.Options{
-		Now: func() time.Time { return s.now }, Build: metrics.Build{Version: "backtest"},
-		Heartbeat: func(probe.Key) time.Time { return s.now },
+		Now: now, Build: metrics.Build{Version: "backtest"}, Heartbeat: func(probe.Key) time.Time { return now() },
 	})
-	for _, d := range s.options.Deployments {
-		r.Add(jobOf(d, s.options))
-	}
-	r.SetReload(true, s.now)
+	r.SetReload(true, now())
 	return r
 }
 
 // jobOf is the job of a deployment. What all may page for nothing is divided, as a
 // configuration does.
 func jobOf(d Deployment, o SimulationOptions) sink.Job {
-	policy := regression.DefaultPolicy()
+	policy := cmp.Or(o.Policy, regression.DefaultPolicy())
 	policy.FalsePages /= float64(len(o.Deployments))
 	slos := o.SLOs
 	if slos == nil {
@@ -103,35 +93,9 @@ func jobOf(d Deployment, o SimulationOptions) sink.Job {
 	}
 }
 
-// play plays every deployment up to a time after the start, with all that happens
-// to the prober in between.
-func (s *Simulation) play(to time.Duration) error {
-	for s.restarts.due(to) {
-		if err := s.playOn(s.restarts.next()); err != nil {
-			return err
-		}
-		if err := s.restart(); err != nil {
-			return err
-		}
-	}
-	return s.playOn(to)
-}
-
-// playOn plays what is between restarts.
-func (s *Simulation) playOn(to time.Duration) error {
-	for s.past != nil && !s.past.next.After(s.options.Start.Add(to)) {
-		s.move(s.past.next.Sub(s.options.Start))
-		if err := s.past.take(s.recorder); err != nil {
-			return err
-		}
-	}
-	s.move(to)
-	return nil
-}
-
-// move moves the traffic and the clock. One deployment after the other is as good
-// as all at the same time: they share no state.
-func (s *Simulation) move(to time.Duration) {
+// play plays every deployment up to a time after the start. One after the other is
+// as good as all at the same time: they share no state.
+func (s *Simulation) play(to time.Duration) {
 	for _, t := range s.traffic {
 		t.advance(to)
 	}
@@ -139,15 +103,15 @@ func (s *Simulation) move(to time.Duration) {
 }
 
 // WarmUp plays without scraping: a time in which baselines are learned.
-func (s *Simulation) WarmUp(d time.Duration) error {
+func (s *Simulation) WarmUp(d time.Duration) {
 	s.scraped = d
-	return s.play(d)
+	s.play(d)
 }
 
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
-	only := func(family string) bool { return wantedFamily(family, wanted) }
-	read := s.recorder.Only(only) // it looks through the catalog once
+	// It looks through the catalog once.
+	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
 	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -156,13 +120,7 @@ func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wa
 			return err
 		}
 		s.scraped += s.options.ScrapeInterval
-		before := s.recorder
-		if err := s.play(s.scraped); err != nil {
-			return err
-		}
-		if s.recorder != before { // restarted
-			read = s.recorder.Only(only)
-		}
+		s.play(s.scraped)
 		if err := s.scrape(read, store, wanted); err != nil {
 			return err
 		}

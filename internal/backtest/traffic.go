@@ -42,12 +42,11 @@ type traffic struct {
 	turns, bursts int
 }
 
-// newTraffic is that with a deployment, at its start. Nobody looks at the clock
-// of the sink until setNow says otherwise.
+// newTraffic is that with a deployment, at its start.
 func newTraffic(d Deployment, start time.Time, length time.Duration, sink probe.Sink) *traffic {
 	return &traffic{
 		target: d.Target, model: d.Model, rng: rand.New(rand.NewPCG(d.Seed, 1)), course: newCourse(d.Model, d.Seed, length),
-		injections: d.Injections, forecasts: map[int]*Forecast{}, start: start, sink: sink, setNow: func(time.Time) {},
+		injections: d.Injections, forecasts: map[int]*Forecast{}, start: start, sink: sink,
 	}
 }
 
@@ -115,13 +114,6 @@ func (t *traffic) perMinute() float64 {
 		return t.pace.BurstRate * 60
 	}
 	return t.model.ConversationsPerMinute
-}
-
-// drop ends what is under way without a word, as the end of the prober does, and
-// begins anew at a time.
-func (t *traffic) drop(at time.Duration) {
-	t.events = nil
-	t.arrival = max(t.arrival, at)
 }
 
 // step starts or ends a turn.

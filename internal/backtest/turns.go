@@ -38,15 +38,11 @@ func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Dur
 		scraper: scraper{now: start, sinks: map[string][]*Series{}}, every: every, scraped: start,
 		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
-	t.recorder = metrics.NewRecorder(metrics.Options{
-		Now: func() time.Time { return t.now }, Build: metrics.Build{Version: "backtest"},
-		Heartbeat: func(probe.Key) time.Time { return t.now },
-	})
+	t.recorder = newRecorder(func() time.Time { return t.now })
 	for _, j := range jobs {
 		t.recorder.Add(j)
 		t.timeouts[j.Key()] = j.Workload.Timeouts
 	}
-	t.recorder.SetReload(true, start)
 	if err := t.read(); err != nil {
 		t.Close()
 		return nil, err

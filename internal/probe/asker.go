@@ -70,10 +70,10 @@ func (a *Asker) Model(ctx context.Context) (string, error) {
 // Asked is a round, and what is said beside its answers.
 type Asked struct {
 	canary.Round
-	// Model and Fingerprint are what the server called itself last, Tokens what the
-	// round took of prompt and output.
-	Model, Fingerprint string
-	Tokens             int
+	// Fingerprint is what the server called itself last, Tokens what the round took
+	// of prompt and output.
+	Fingerprint string
+	Tokens      int
 }
 
 // Round asks all prompts for so many tokens, one after the other or at once. The
@@ -87,7 +87,7 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, most 
 		all.Round[i], errs[i] = answer, err
 		mu.Lock()
 		defer mu.Unlock()
-		all.Model, all.Fingerprint, all.Tokens = said.Model, said.Fingerprint, all.Tokens+tokens(said.Usage.TotalTokens).V
+		all.Fingerprint, all.Tokens = said.Fingerprint, all.Tokens+tokens(said.Usage.TotalTokens).V
 	}
 	var asking sync.WaitGroup
 	for i := range prompts {

@@ -133,9 +133,6 @@ func (r *Reader) Next() (Record, error) {
 	}
 }
 
-// Timed says that the records have times, once one was read.
-func (r *Reader) Timed() bool { return r.timed }
-
 // pop takes the earliest of the records that are held.
 func (r *Reader) pop() (Record, error) {
 	for !r.ended && len(r.held) < mostHeld && r.bytes < mostBytes {

@@ -11,10 +11,9 @@ import (
 type Summary struct {
 	// Records are conversations, Turns their requests.
 	Records, Turns int
-	// Timed says that they have times; Lap is how long they take, with a mean
-	// interval after the last one.
-	Timed bool
-	Lap   time.Duration
+	// Lap is how long they take, with a mean interval after the last one; 0 without
+	// times.
+	Lap time.Duration
 	// Prompt are all prompts' tokens, those of the history with them, about as many
 	// as their texts have where lengths are not known; Cached are the most of them
 	// that a prefix cache can serve. Output are those of the answers, but for those of
@@ -57,7 +56,7 @@ func Survey(path string, o Options) (Summary, error) {
 		last = rec.At
 		s.add(&rec)
 	}
-	if s.Timed = r.Timed(); s.Records == 0 {
+	if s.Records == 0 {
 		return s, fmt.Errorf("%s: no session begins in the window; widen it", path)
 	}
 	if span := last - first; span > 0 {

@@ -8,10 +8,10 @@ import (
 // TestSurvey adds up what is in a trace.
 func TestSurvey(t *testing.T) {
 	for name, want := range map[string]Summary{
-		"mooncake.jsonl": {Records: 3, Turns: 3, Timed: true, Lap: 1350 * ms, Prompt: 3000, Cached: 3000, Output: 55},
+		"mooncake.jsonl": {Records: 3, Turns: 3, Lap: 1350 * ms, Prompt: 3000, Cached: 3000, Output: 55},
 		// 300 tokens; then these, the answer of 40 and 50 more; 15 characters; 43 in three messages.
-		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Timed: true, Lap: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
-		"azure.csv":             {Records: 3, Turns: 3, Timed: true, Lap: 90 * time.Second, Prompt: 20760, Output: 5153},
+		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Lap: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
+		"azure.csv":             {Records: 3, Turns: 3, Lap: 90 * time.Second, Prompt: 20760, Output: 5153},
 		"lmsys.jsonl":           {Records: 2, Turns: 2, Prompt: 25 / 4.5, Open: 2},
 	} {
 		got, err := Survey("testdata/"+name, Options{})

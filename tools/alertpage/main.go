@@ -37,7 +37,7 @@ func parts() []part {
 	return []part{
 		{"promised", "worlds", promised}, {"worlds", "worlds", worlds}, {"can be seen", "worlds", forecasts},
 		{"descriptions", "worlds", descriptions}, {"comparison", "compare", comparison},
-		{"fleet", "fleet", fleet}, {"restarts", "restarts", restarts},
+		{"fleet", "fleet", fleet},
 	}
 }
 

@@ -161,20 +161,6 @@ func fleet(r backtest.Report) string {
 		table([]string{"Fault of all targets", "Injected", "Found", "Median, min", "Pages per incident"}, rows)
 }
 
-// restarts is what a prober finds that is restarted daily.
-func restarts(r backtest.Report) string {
-	var rows [][]string
-	for _, name := range r.Models() {
-		s := of(r, name)
-		found, incidents := 0, 0
-		for _, f := range s.Faults {
-			found, incidents = found+f.FoundEither, incidents+f.Incidents
-		}
-		rows = append(rows, slices.Concat([]string{name, fmt.Sprintf("%d of %d", found, incidents), rate(s)}, cells(s)))
-	}
-	return settings(r) + "\n" + table(append([]string{"World", "Faults found", "For nothing in 30 days [95 %]"}, faultNames()...), rows)
-}
-
 // of is the score of the generated rules, all of them, on a world.
 func of(r backtest.Report, model string) backtest.Score {
 	i := slices.IndexFunc(r.Scores, func(s backtest.Score) bool {

@@ -22,7 +22,7 @@ func TestDocIsFresh(t *testing.T) {
 	case raceEnabled || testing.Short():
 		t.Skip("takes long")
 	}
-	runs, err := play(seedsOfDoc)
+	runs, err := play()
 	if err != nil {
 		t.Fatal(err)
 	}

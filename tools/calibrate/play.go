@@ -15,12 +15,13 @@ type played struct {
 	model, spread []level
 }
 
-// seedsNearFull is how many runs the spread near full batches is taken from.
-const seedsNearFull = 6
+// seeds is how many runs the figures are averaged over, seedsNearFull how many
+// the spread near full batches is taken from.
+const seeds, seedsNearFull = 3, 6
 
 // play simulates all series of all reports, and one that no report has whole:
 // three workers up to the last place in their batches, with both routers.
-func play(seeds int) ([]played, error) {
+func play() ([]played, error) {
 	all, err := reports()
 	if err != nil {
 		return nil, err
@@ -42,19 +43,20 @@ func play(seeds int) ([]played, error) {
 	var two errgroup.Group
 	two.SetLimit(2)
 	for i := range runs {
-		two.Go(func() error { return runs[i].play(seeds) })
+		two.Go(runs[i].play)
 	}
 	return runs, two.Wait()
 }
 
 // play simulates the series.
-func (p *played) play(seeds int) error {
+func (p *played) play() error {
+	n := seeds
 	if p.report == "none" {
-		seeds = max(seeds, seedsNearFull)
+		n = seedsNearFull
 	}
 	config, err := cluster.Preset(p.Preset)
 	if err == nil {
-		p.model, p.spread, err = simulate(p.series, config, seeds)
+		p.model, p.spread, err = simulate(p.series, config, n)
 	}
 	if err != nil {
 		return fmt.Errorf("report %q: %w", p.report, err)

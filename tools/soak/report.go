@@ -13,8 +13,6 @@ import (
 	"strings"
 	"text/template"
 	"time"
-
-	"synthetic/internal/draw"
 )
 
 // report is what a run came to.
@@ -51,7 +49,7 @@ func (c check) Mark() string {
 //go:embed report.md.tmpl
 var form string
 
-// write writes soak.md, soak.json and the charts.
+// write writes soak.md and soak.json, which has every sample.
 func (r *report) write(dir string) error {
 	t, err := template.New("soak.md").Parse(form)
 	if err != nil {
@@ -69,9 +67,6 @@ func (r *report) write(dir string) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	files := map[string][]byte{"soak.md": []byte(text.String()), "soak.json": append(data, '\n')}
-	for name, c := range r.charts() {
-		files[name] = c.SVG()
-	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
@@ -176,32 +171,5 @@ func rowOf(name string, of []sample) Row {
 		Series:     median(values(func(s sample) float64 { return s.Series })),
 		Files:      median(values(func(s sample) float64 { return s.Files })),
 		Scrape:     median(scrapes), Slowest: quantile(scrapes, 1),
-	}
-}
-
-// charts are what the program held over the run, in minutes.
-func (r *report) charts() map[string]draw.Chart {
-	series := func(name string, color int, of func(sample) float64) draw.Series {
-		out := draw.Series{Name: name, Color: color}
-		for _, one := range r.s.samples {
-			if one.Missed == "" {
-				v := of(one)
-				out.Points = append(out.Points, draw.Point{X: one.At / 60, Y: v, Low: v, High: v})
-			}
-		}
-		return out
-	}
-	minutes := draw.Axis{Label: "Minutes"}
-	return map[string]draw.Chart{
-		"memory.svg": {Title: "Memory, MB", X: minutes, Series: []draw.Series{
-			series("RSS", 0, func(s sample) float64 { return s.RSS / megabyte }),
-			series("RSS, anonymous", 1, func(s sample) float64 { return s.Anon / megabyte }),
-			series("live heap", 2, func(s sample) float64 { return s.Heap / megabyte }),
-		}},
-		"handles.svg": {Title: "Goroutines, open files, threads", X: minutes, Series: []draw.Series{
-			series("goroutines", 0, func(s sample) float64 { return s.Goroutines }),
-			series("open files", 1, func(s sample) float64 { return s.Open }),
-			series("threads", 2, func(s sample) float64 { return s.Threads }),
-		}},
 	}
 }

@@ -11,7 +11,6 @@ const maxMessage = 512
 // classify fills ev from the payload of an event. It may write over data, and
 // ev shares it. named says that the event was called "error"; d is the stream's.
 func classify(ev *Event, data []byte, named bool, d Decoder) {
-	ev.Size = len(data)
 	trimmed := bytes.Trim(data, " \t\r\n")
 	switch {
 	case string(trimmed) == "[DONE]":

@@ -100,6 +100,4 @@ type Event struct {
 	// Message is the error message of Kind Error, or the start of the bad data
 	// of Kind Malformed; at most 512 bytes.
 	Message string
-	// Size is the number of payload bytes of the event.
-	Size int
 }

@@ -122,7 +122,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		return
 	}
 	x.step = StepHeaders
-	x.trace.Reused, x.trace.RemoteAddr = info.Reused, info.Conn.RemoteAddr().String()
+	x.trace.Reused = info.Reused
 	if info.Reused {
 		x.trace.DNS, x.trace.Connect, x.trace.TLS = 0, 0, 0
 	}

@@ -42,8 +42,6 @@ type Trace struct {
 	FirstWrite, LastWrite time.Time
 	// Headers is when the last byte of the response headers arrived.
 	Headers time.Time
-	// RemoteAddr is the peer that was spoken to, "ip:port".
-	RemoteAddr string
 }
 
 // traceKey is the context key of a *Trace.
