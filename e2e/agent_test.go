@@ -16,7 +16,7 @@ func TestAgentForwards(t *testing.T) {
 	t.Parallel()
 	const native = "--enable-feature=native-histograms"
 	d := startDeployment(t)
-	s := startWith(t, fmt.Sprintf(configuration, d.api()))
+	s := startConfigured(t, fmt.Sprintf(configuration, d.api()))
 	scraping := fmt.Sprintf(`
 global: {scrape_interval: 1s}
 scrape_configs:
