@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 		if trace.Reused != (i > 0) {
 			t.Errorf("request %d: reused is %v", i, trace.Reused)
 		}
-		if trace.Headers.Before(trace.HeaderDeadline.Add(-11*time.Second)) {
+		if trace.Headers.Before(trace.HeaderDeadline.Add(-11 * time.Second)) {
 			t.Errorf("request %d: trace %+v", i, trace)
 		}
 	}
