@@ -56,7 +56,7 @@ func TestPairLosesOne(t *testing.T) {
 	checkNobodyIsCalled(t, p)
 
 	const measured = "sum by (target) (rate(synthetic_turns_total[30s]))"
-	p.awaitSample(t, measured)
+	p.awaitSample(t, measured+" > 0")
 	one.kill()
 	watch(t, alone, func() {
 		checkNobodyIsCalled(t, p)
