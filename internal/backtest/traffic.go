@@ -138,7 +138,7 @@ func (t *traffic) step(c *talk) {
 	heap.Pop(&t.events)
 	t.sink.Observe(probe.Conversation{
 		Target: t.target, Workload: Workload, Scheduled: c.result.Sent, End: now, Outcome: c.result.Outcome,
-		Turns: c.turn, Planned: c.turns,
+		Turns: c.turn,
 	})
 }
 

@@ -92,7 +92,7 @@ func (s *script) conversation(target string) {
 	s.turn(target, probe.Followup, last)
 	s.recorder.Observe(probe.Conversation{
 		Target: target, Workload: "chat", Scheduled: s.now.Add(-5 * time.Second), End: s.now,
-		Outcome: last, Turns: 2, Planned: 2,
+		Outcome: last, Turns: 2,
 	})
 }
 

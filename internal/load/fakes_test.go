@@ -85,7 +85,7 @@ func (p *prober) Converse(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	p.d.set(func(d *deployment) { d.plans = append(d.plans, plan) })
 	over := probe.Conversation{
 		Target: p.job.Target.Name, Workload: p.job.Workload.Name, ID: plan.ID,
-		Scheduled: plan.Scheduled, Planned: plan.Conversation.Turns, Outcome: probe.Canceled,
+		Scheduled: plan.Scheduled, Outcome: probe.Canceled,
 	}
 	for n := 1; n <= plan.Conversation.Turns; n++ {
 		select {

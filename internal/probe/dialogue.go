@@ -44,7 +44,7 @@ func newDialogue(p *Prober, plan Plan, client *wire.Client) *dialogue {
 		history: append([]workload.Message(nil), plan.Conversation.Opening...),
 		sum: Conversation{
 			Target: p.opts.Target.Name, Workload: p.opts.Workload.Name, ID: plan.ID,
-			Scheduled: plan.Scheduled, End: plan.Scheduled, Planned: plan.Conversation.Turns,
+			Scheduled: plan.Scheduled, End: plan.Scheduled,
 		},
 	}
 	if p.opts.Traced != nil && p.opts.Traced() {

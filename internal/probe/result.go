@@ -160,9 +160,8 @@ type Conversation struct {
 	Outcome Outcome
 	// UserErrors counts messages that the user endpoint failed to write.
 	UserErrors int
-	// Turns were taken, Planned are those that the user asks in: the ones that
-	// give a tool's results come on top.
-	Turns, Planned int
+	// Turns were taken, those that give a tool's results too.
+	Turns int
 	// Shortened says that no further turn was taken because the answers had made
 	// the history too long, or because one had no content to stand in it.
 	Shortened bool

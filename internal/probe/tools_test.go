@@ -80,7 +80,7 @@ func TestTurnAfterACall(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("turns (-want +got):\n%s\nthe last: %s", diff, results[len(results)-1].Err)
 	}
-	if sum.Turns != 3 || sum.Planned != 2 || sum.Shortened {
+	if sum.Turns != 3 || sum.Shortened {
 		t.Errorf("conversation %+v", sum)
 	}
 	requests := s.requests()

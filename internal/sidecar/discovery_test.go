@@ -183,6 +183,39 @@ func TestFoundBefore(t *testing.T) {
 	}
 }
 
+// TestFoundBeforeIsForgotten: a group that goes out of the configuration leaves nothing
+// that one of its name would recall long after.
+func TestFoundBeforeIsForgotten(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	kept := func() string {
+		text, err := os.ReadFile(state + ".targets")
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	}
+	source := &scaling{}
+	both := func(more string) string {
+		return "discovery: [{name: pods, static_configs: [{targets: [x]}], target: {model: m}}" + more + "]"
+	}
+	keeping(t, state, both(", {name: other, static_configs: [{targets: [y:1]}], target: {model: m}}"), source, func(*sidecar.Sidecar) {
+		source.to <- 2
+		time.Sleep(time.Minute)
+		synctest.Wait()
+	})
+	if !strings.Contains(kept(), "replica-01") || !strings.Contains(kept(), "y:1") {
+		t.Errorf("kept %s", kept())
+	}
+	keeping(t, state, both(""), source, func(*sidecar.Sidecar) {}) // which does not answer
+	if !strings.Contains(kept(), "replica-01") || strings.Contains(kept(), "y:1") {
+		t.Errorf("with one group less kept %s", kept())
+	}
+	keeping(t, state, "targets: [{name: a, base_url: 'http://a/v1', model: m}]", nil, func(*sidecar.Sidecar) {})
+	if !strings.Contains(kept(), "no such file") {
+		t.Errorf("without any kept %s", kept())
+	}
+}
+
 // TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,
 // and what nobody asks for ends.
 func TestProbe(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets" }
 
-// recallTargets reads what an earlier process had found. What cannot be used is left
-// alone: discovery finds it anew.
+// recallTargets reads what an earlier process had found. What cannot be used is done
+// without: discovery finds it anew.
 func (s *Sidecar) recallTargets() {
 	path := s.targetsFile()
 	found := map[string][]discovery.Target{}
@@ -33,16 +33,28 @@ func (s *Sidecar) recallTargets() {
 	}
 }
 
-// saveTargets keeps what was discovered, where there is a state file.
+// saveTargets keeps what is discovered now, where there is a state file: of groups that
+// are gone nothing.
 func (s *Sidecar) saveTargets() {
-	if s.options.StateFile == "" || len(s.base.Discovery) == 0 {
+	if s.options.StateFile == "" {
 		return
 	}
-	text, err := json.Marshal(s.discovery.Remember())
-	if err == nil {
-		err = atomicfile.Write(s.targetsFile(), text, 0o600)
+	if err := keepTargets(s.targetsFile(), s.discovery.Remember()); err != nil {
+		s.logger.Error("What was discovered could not be saved; a restart while discovery fails has no targets, or older ones", "err", err)
 	}
+}
+
+func keepTargets(path string, found map[string][]discovery.Target) error {
+	if len(found) == 0 {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	text, err := json.Marshal(found)
 	if err != nil {
-		s.logger.Error("What was discovered could not be saved; a restart while discovery fails has no targets", "err", err)
+		return err
 	}
+	return atomicfile.Write(path, text, 0o600)
 }

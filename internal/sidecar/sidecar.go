@@ -279,6 +279,7 @@ func (s *Sidecar) apply(base *config.Config) error {
 	s.base = base
 	s.models.Follow(base.Of(s.options.Shard).Models)
 	s.discovery.Follow(base.Discovery)
+	s.saveTargets()
 	if !s.configured {
 		s.prometheus = cfg.Prometheus
 	}
@@ -293,10 +294,8 @@ func (s *Sidecar) targetsChanged() error {
 	err := s.apply(s.base)
 	if err != nil {
 		s.logger.Error("A change of models or targets was not taken over", "err", err)
-		return err
 	}
-	s.saveTargets()
-	return nil
+	return err
 }
 
 // removed forgets a job that is over.

@@ -232,6 +232,19 @@ func (s *scene) after(d time.Duration, what string, groups []Group, found, chang
 	return s.Standings()[0]
 }
 
+// readEvery says how often the sources of files and names ask anew.
+func (s *scene) readEvery(interval time.Duration) {
+	s.Follower.mu.Lock()
+	defer s.Follower.mu.Unlock()
+	for _, one := range s.groups {
+		for _, src := range one.sources {
+			src.mu.Lock()
+			src.every = interval
+			src.mu.Unlock()
+		}
+	}
+}
+
 // TestFollower follows a source through its first answer, a burst of changes, a
 // failure, too few targets, another source and the end.
 func TestFollower(t *testing.T) {

@@ -4,6 +4,11 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/prometheus/common/model"
+	prom "github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/discovery/dns"
+	"github.com/prometheus/prometheus/discovery/file"
 )
 
 // TestOneOfSeveralFails: the other names of DNS, and the other files, say nothing of
@@ -15,6 +20,7 @@ func TestOneOfSeveralFails(t *testing.T) {
 			source.name = kind
 			groups := []Group{group("g", source)}
 			s.Follow(groups)
+			s.readEvery(time.Minute)
 			round := func(fails bool) Standing {
 				source.saysOf("a", 1)
 				if fails {
@@ -35,11 +41,50 @@ func TestOneOfSeveralFails(t *testing.T) {
 				}
 			}
 			round(false)
-			round(false)
 			if st := round(false); st.Failing != "" {
 				t.Errorf("%s: it is back: %+v", kind, st)
 			}
 		})
+	}
+}
+
+// TestFailureIsOver: where each file answers for itself, a failure is over when none was
+// told of for as long as files are read anew, and no other answer is waited for.
+func TestFailureIsOver(t *testing.T) {
+	for what, mended := range map[string]func(*stage){
+		"the file is a list of nothing":  func(s *stage) { s.updates <- nil },
+		"the file is gone":               func(s *stage) { s.says(0) },
+		"it was never read, and is gone": func(*stage) {},
+	} {
+		play(t, func(s *scene) {
+			source := newStage()
+			source.name = "file"
+			groups := []Group{group("g", source)}
+			s.Follow(groups)
+			s.readEvery(5 * time.Minute)
+			source.errs <- errors.New("no JSON")
+			mended(source)
+			if st := s.after(5*time.Minute, what, groups, 0, 0); st.Failing == "" {
+				t.Errorf("%s: it is not read again yet: %+v", what, st)
+			}
+			if st := s.after(2*time.Minute, what, groups, 0, 0); st.Failing != "" {
+				t.Errorf("%s: %+v", what, st)
+			}
+			again := time.Now()
+			source.errs <- errors.New("no JSON")
+			if st := s.after(time.Minute, what, groups, 0, 0); st.Failing == "" || !st.Since.Equal(again) {
+				t.Errorf("%s: it fails anew since %v: %+v", what, again, st)
+			}
+		})
+	}
+}
+
+// TestInterval: the kinds that tell of each failure anew are known by their own types.
+func TestInterval(t *testing.T) {
+	for _, c := range []prom.Config{&file.SDConfig{RefreshInterval: model.Duration(time.Hour)}, &dns.SDConfig{RefreshInterval: model.Duration(time.Hour)}} {
+		if got := interval(c); got != time.Hour {
+			t.Errorf("%s: %v", c.Name(), got)
+		}
 	}
 }
 
@@ -124,5 +169,40 @@ func TestRecall(t *testing.T) {
 		s.Follow(groups)
 		one.says(4)
 		s.after(time.Minute, "what there is now", groups, 4, 1)
+	})
+}
+
+// TestRecallOfNoFiles: where no file is left, Prometheus' discovery of files says
+// nothing at all. What was recalled goes then, but for as long as a file cannot be read.
+func TestRecallOfNoFiles(t *testing.T) {
+	before := map[string][]Target{"pods": {{Name: "a", BaseURL: "http://a:1"}}}
+	play(t, func(s *scene) {
+		none, other := newStage(), newStage()
+		none.name = "file"
+		groups := []Group{group("pods", none, other)}
+		s.Recall(before)
+		s.Follow(groups)
+		other.says(2)
+		s.after(silence/2, "files may yet be found", groups, 1, 0)
+		if st := s.after(2*silence, "there are none", groups, 2, 1); st.At.IsZero() || s.Awaits("pods/a") {
+			t.Errorf("what there is is known: %+v", st)
+		}
+		other.says(3)
+		s.after(time.Minute, "the other source is followed", groups, 3, 2)
+	})
+	play(t, func(s *scene) {
+		broken := newStage()
+		broken.name = "file"
+		groups := []Group{group("pods", broken)}
+		s.Recall(before)
+		s.Follow(groups)
+		s.readEvery(5 * time.Minute)
+		for range 10 {
+			broken.errs <- errors.New("no JSON")
+			if st := s.after(5*time.Minute, "a file that cannot be read", groups, 1, 0); st.Failing == "" {
+				t.Errorf("%+v", st)
+			}
+		}
+		s.after(3*time.Minute, "and was removed", groups, 0, 1)
 	})
 }

@@ -136,7 +136,9 @@ func (f *Follower) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
-	var refused <-chan time.Time // when a change that was not taken over is told again
+	var refused <-chan time.Time      // when a change that was not taken over is told again
+	silent := time.NewTicker(silence) // says something, too
+	defer silent.Stop()
 	for {
 		f.start(ctx, &running)
 		expiry, stop := f.nextExpiry(time.Now())
@@ -150,6 +152,8 @@ func (f *Follower) Run(ctx context.Context) error {
 			f.expire(time.Now())
 		case <-refused:
 			changed = true
+		case <-silent.C:
+			poke(f.dirty)
 		case <-f.dirty:
 			f.calm(ctx)
 			changed = f.settle(time.Now())

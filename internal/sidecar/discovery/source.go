@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	prom "github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/discovery/dns"
+	"github.com/prometheus/prometheus/discovery/file"
 	"github.com/prometheus/prometheus/discovery/targetgroup"
 	"github.com/prometheus/prometheus/model/labels"
 )
@@ -32,24 +34,39 @@ type source struct {
 	final  bool      // there will be no other one
 	err    string
 	since  time.Time // when it began to fail
-	// failures counts them; heard is how many there were when a group came last, and
-	// the time before.
-	failures int
-	heard    map[string][2]int
+	failed time.Time // when that was told last
+	begun  time.Time // when it was first asked
+	every  time.Duration
 }
 
 func newSources(g Group, changed func()) []*source {
 	out := []*source{} // and not nil: a group without any is known, too
 	for _, c := range g.Sources {
-		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, heard: map[string][2]int{}}
+		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, every: interval(c)}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
 		out = append(out, s)
 	}
 	return out
 }
 
-// again is the time until a discovery that could not begin is tried again.
-const again = 30 * time.Second
+const (
+	// again is the time until a discovery that could not begin is tried again.
+	again = 30 * time.Second
+	// silence is how long files and names may take to be read.
+	silence = time.Minute
+)
+
+// interval is how often files or names are asked anew, of which each answers for
+// itself; 0 where an answer is all that there is.
+func interval(c prom.Config) time.Duration {
+	switch c := c.(type) {
+	case *file.SDConfig:
+		return time.Duration(c.RefreshInterval)
+	case *dns.SDConfig:
+		return time.Duration(c.RefreshInterval)
+	}
+	return 0
+}
 
 // run asks until ctx is done or the source is stopped, and waits for the discoverer.
 func (s *source) run(ctx context.Context, logger *slog.Logger) {
@@ -85,6 +102,7 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	if err != nil {
 		return err
 	}
+	s.begins()
 	updates := make(chan []*targetgroup.Group)
 	over := make(chan struct{})
 	go func() {
@@ -111,37 +129,49 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	}
 }
 
-// take takes in an answer. Of files and names each answers for itself: that one fails
-// is over when another has come twice since a failure. Once is not enough: it may be
-// told of after what came next.
+// take takes in an answer.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
 		return // which sends so if no name was answered
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	well := !slices.Contains([]string{"dns", "file"}, s.config.Name())
 	for _, g := range groups {
-		if g == nil {
-			continue
-		}
-		heard := s.heard[g.Source]
-		well = well || heard[1] == s.failures
-		if len(s.heard) > 2*len(s.groups)+mostNamed { // files that come and go by other names
-			clear(s.heard)
-		}
-		s.heard[g.Source] = [2]int{s.failures, heard[0]}
-		if len(g.Targets) == 0 {
+		switch {
+		case g == nil:
+		case len(g.Targets) == 0:
 			delete(s.groups, g.Source)
-			continue
+		default:
+			s.groups[g.Source] = g
 		}
-		s.groups[g.Source] = g
 	}
 	s.at = time.Now()
-	if well {
+	if s.every == 0 {
 		s.err, s.since = "", time.Time{}
 	}
 	s.changed()
+}
+
+// look notes what silence says. Which files or names fail is told whenever they are
+// asked: none does any more if that was long ago, whatever the others answer. And no
+// file is left where nothing comes: the discoverer of files does not say that.
+func (s *source) look() {
+	now := time.Now()
+	if s.every > 0 && s.err != "" && now.Sub(s.failed) > s.every+silence {
+		s.err, s.since = "", time.Time{}
+	}
+	if s.config.Name() == "file" && s.err == "" && s.at.IsZero() && !s.begun.IsZero() && now.Sub(s.begun) > silence {
+		s.at = now
+	}
+}
+
+// begins notes that the source is asked from now on.
+func (s *source) begins() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun.IsZero() {
+		s.begun = time.Now()
+	}
 }
 
 // ends notes that all was said that there is to say, as of a static source.
@@ -156,6 +186,7 @@ func (s *source) ends() {
 func (s *source) found() (all []labels.Labels, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.look()
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, t := range g.Targets {
@@ -180,6 +211,7 @@ func (s *source) found() (all []labels.Labels, answered bool) {
 func (s *source) standing() (at time.Time, why string, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.look()
 	if s.final {
 		return time.Now(), s.err, s.since
 	}
@@ -190,9 +222,10 @@ func (s *source) standing() (at time.Time, why string, since time.Time) {
 func (s *source) fails(why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failures++
+	s.look()
+	s.failed = time.Now()
 	if s.err == "" {
-		s.since = time.Now()
+		s.since = s.failed
 	}
 	news := s.err != why
 	s.err = why

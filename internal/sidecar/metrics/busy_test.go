@@ -58,5 +58,5 @@ func busyTurn(r *Recorder, rng *rand.Rand, name string, step int, now time.Time)
 	r.Observe(probe.ConversationStart{Target: name, Workload: "chat"})
 	run(r, t)
 	r.Observe(probe.Conversation{Target: name, Workload: "chat",
-		Scheduled: t.Scheduled, End: t.End, Outcome: t.Outcome, Turns: 1, Planned: 1})
+		Scheduled: t.Scheduled, End: t.End, Outcome: t.Outcome, Turns: 1})
 }

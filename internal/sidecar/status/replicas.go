@@ -33,6 +33,7 @@ type service struct {
 	More int
 	// named says that one of them was asked for.
 	named bool
+	worst float64 // score of its replicas
 }
 
 // replica is one as it is shown: its ratios by index of regression.Signals, the larger
@@ -50,13 +51,13 @@ func services(views []siblings.View, query url.Values) []service {
 	out := slices.DeleteFunc(grouped(views, query), func(s service) bool { return !s.named || len(s.Replicas) < leastSiblings })
 	for i := range out {
 		s := &out[i]
-		slices.SortStableFunc(s.Replicas, func(a, b replica) int {
-			return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.score, a.score))
-		})
+		slices.SortStableFunc(s.Replicas, func(a, b replica) int { return cmp.Compare(b.score, a.score) })
+		s.worst = s.Replicas[0].score
 		s.More = max(0, len(s.Replicas)-replicasShown)
 		s.Replicas = s.Replicas[:len(s.Replicas)-s.More]
+		slices.SortStableFunc(s.Replicas, func(a, b replica) int { return a.State.rank() - b.State.rank() })
 	}
-	slices.SortStableFunc(out, func(a, b service) int { return cmp.Compare(b.Replicas[0].score, a.Replicas[0].score) })
+	slices.SortStableFunc(out, func(a, b service) int { return cmp.Compare(b.worst, a.worst) })
 	return out[:min(len(out), servicesShown)]
 }
 

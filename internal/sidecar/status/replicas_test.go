@@ -61,6 +61,33 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// TestNewReplicasHideNothing: replicas that are not compared yet stand before those that
+// are well, and yet take the place neither of a worse one nor of a worse service.
+func TestNewReplicasHideNothing(t *testing.T) {
+	unknown := [2]float64{math.NaN(), math.NaN()}
+	var views []siblings.View
+	for _, service := range []string{"a", "b", "c", "late"} {
+		for i := range 70 {
+			v := siblings.View{Service: service, Target: fmt.Sprintf("%s-%d", service, i), Workload: "talk", Score: 0.1, Ratios: [2][2]float64{{1, 1}, {1, 1}}}
+			switch {
+			case service == "late" && i == 69:
+				v.Score = 0.9
+			case service == "late":
+				v.Score, v.Ratios = 0, [2][2]float64{unknown, unknown}
+			}
+			views = append(views, v)
+		}
+	}
+	got := services(views, nil)
+	if len(got) != servicesShown || got[0].Service != "late" {
+		t.Fatalf("the worst of %d services is not first: %s", len(got), got[0].Title())
+	}
+	shown := got[0].Replicas
+	if first, last := shown[0], shown[len(shown)-1]; len(shown) != replicasShown || first.State.Class != "unknown" || last.Name != "late-69" {
+		t.Errorf("%d replicas from %+v to %+v", len(shown), first, last)
+	}
+}
+
 // TestReplicasOnThePage: a person sees who it is, by how much, and a bar as long.
 func TestReplicasOnThePage(t *testing.T) {
 	views := sixteen()
