@@ -135,9 +135,11 @@ func TestReplacedProber(t *testing.T) {
 		workload string        // of the other
 		want     []string
 	}{
-		"another that was there before":        {-time.Hour, "chat", []string{rules.AlertTargetNoSamples + " a page"}},
-		"its successor":                        {time.Minute, "chat", nil},
-		"its successor, with another workload": {time.Minute, "code", nil},
+		"another that was there before": {-time.Hour, "chat", []string{rules.AlertTargetNoSamples + " a page"}},
+		"its successor":                 {time.Minute, "chat", nil},
+		"another whose file was loaded anew, with another workload of a target": {time.Minute, "code", []string{
+			rules.AlertTargetNoSamples + " a page", rules.AlertTargetNoSamples + " b page",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, of("a", "b"))

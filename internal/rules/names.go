@@ -70,7 +70,7 @@ const (
 	// probers that are no longer scraped; of these, recordLost for a day. Its value
 	// is the silence of the job in seconds, from which its windows follow.
 	RecordConfigured = "target_workload:synthetic_configured:max"
-	recordLost       = "target_workload:synthetic_lost:max1d"
+	recordLost       = "instance:synthetic_lost_silence:last1d"
 	recordLostBeat   = "instance:synthetic_lost_heartbeat:last1d"
 	// RecordStarved is 1 while every prober of a job is in no state to judge it, or
 	// was within the last two minutes.

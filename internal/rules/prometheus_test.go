@@ -140,9 +140,10 @@ func (p *prometheus) scrape(pr *prober) {
 }
 
 // expose flattens a family as a scrape without native histograms does, but for
-// the sums and counts of histograms, which no rule reads.
+// the sums and counts of histograms, which no rule reads. Each prober has a cluster of
+// its own.
 func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float64)) {
-	base := labels.FromStrings("instance", instance, "job", "synthetic")
+	base := labels.FromStrings("cluster", "of-"+instance, "instance", instance, "job", "synthetic", "pod", instance)
 	wanted := func(series string) bool {
 		return !strings.HasSuffix(series, "_sum") && !strings.HasSuffix(series, "_count")
 	}

@@ -117,19 +117,24 @@ func lossesOf(p *prober) []loss {
 }
 
 // TestFaultOfALostProber: where each of two probers has a target of its own and one
-// of them dies in the middle of a fault, somebody is paged at every minute, too.
+// of them dies in the middle of a fault, somebody is paged at every minute, too, also
+// where nothing else has the labels that are kept.
 func TestFaultOfALostProber(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault     behaviour
 		perMinute float64
+		keep      []string
 	}{
-		"outage":                  {failing(probe.ConnectError), 4},
-		"slow":                    {slow, 4},
-		"outage, at a small rate": {failing(probe.ConnectError), 0.2},
+		"outage":                  {failing(probe.ConnectError), 4, nil},
+		"slow":                    {slow, 4, nil},
+		"outage, at a small rate": {failing(probe.ConnectError), 0.2, nil},
+		"outage in a cluster":     {failing(probe.ConnectError), 4, []string{"cluster"}},
+		"slow in a cluster":       {slow, 4, []string{"cluster"}},
+		"outage, seen by a pod":   {failing(probe.ConnectError), 4, []string{"cluster", "pod"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := houseOfEach(t, tc.perMinute, "a", "b")
+			h := houseOfEach(t, tc.perMinute, tc.keep, "a", "b")
 			h.scrapes(3 * time.Hour)
 			h.probers[1].behave = tc.fault
 			h.run(45 * time.Minute)
@@ -151,12 +156,14 @@ func TestFaultOfALostProber(t *testing.T) {
 }
 
 // houseOfEach has a prober for each target.
-func houseOfEach(t *testing.T, perMinute float64, targets ...string) *house {
+func houseOfEach(t *testing.T, perMinute float64, keep []string, targets ...string) *house {
 	var jobs []rules.Job
 	for _, name := range targets {
 		jobs = append(jobs, rules.Job{Target: name, Workload: "chat", TurnsPerMinute: perMinute, ConversationsPerMinute: perMinute})
 	}
-	h := newHouse(t, withJobs(jobs...)(), len(jobs))
+	in := withJobs(jobs...)()
+	in.Scope.Keep = keep
+	h := newHouse(t, in, len(jobs))
 	for i, p := range h.probers {
 		p.share, p.jobs, p.configured = 1, p.jobs[i:i+1], p.configured[i:i+1]
 		p.restart()

@@ -86,7 +86,8 @@ func (r *Rules) restrict(s scope) error {
 func (s scope) none() bool { return len(s.matchers)+len(s.keep)+len(s.targets) == 0 }
 
 // ofAll is the scope without the labels that each prober has for itself: one that is
-// gone is not lost while another of its installation runs its jobs.
+// gone is not lost while another of its installation runs its jobs. What is lost is
+// only compared by it, and has all its labels.
 func (s scope) ofAll() scope {
 	s.keep = slices.DeleteFunc(slices.Clone(s.keep), func(l string) bool { return l == "pod" || l == "instance" })
 	return s
@@ -120,7 +121,7 @@ func (s scope) expr(text string) (string, error) {
 // absence is true of what there is while nothing of a scope is, in none of its parts.
 func absence(e parser.Expr) bool {
 	call, ok := e.(*parser.Call)
-	return ok && call.Func.Name == "absent_over_time"
+	return ok && strings.HasPrefix(call.Func.Name, "absent")
 }
 
 // kept are labels and those to be kept beside them: of a target, where it is one of

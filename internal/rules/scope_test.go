@@ -90,29 +90,37 @@ func TestKeptLabelsAreJudgedApart(t *testing.T) {
 
 // TestLostWhereAnotherIs: the prober of one cluster is gone, and that of another, which
 // has a target of that name, does not hide it. A replica that takes the place of
-// another is no loss.
+// another is no loss: neither that other nor, for a quarter of an hour, itself.
 func TestLostWhereAnotherIs(t *testing.T) {
-	const lost = rules.AlertTargetNoSamples
-	for cluster, want := range map[string][]string{"c1": nil, "c2": {lost + " a page c1"}} {
+	for cluster, want := range map[string][]string{"c1": nil, "c2": {rules.AlertTargetNoSamples + " a page c1 p1"}} {
 		s := shared(t, rules.Scope{Keep: []string{"cluster", "pod"}})
 		s.drop("y|")
+		s.scraped["w"] = []string{"cluster", "c1", "namespace", "x", "pod", "p0", "team", "blue"}
 		s.scraped["y"][1] = cluster
-		s.set("y", metrics.BuildInfo, 1)
-		s.job("y", "a")
+		for _, instance := range []string{"w", "y"} {
+			s.set(instance, metrics.BuildInfo, 1)
+			s.job(instance, "a")
+		}
 		turns := 0.
 		pass := func(minutes int, alive ...string) []string {
 			for range minutes {
 				turns += 12
 				for _, instance := range alive {
+					s.set(instance, metrics.SchedulerHeartbeat, float64(s.now.Unix()), "target", "a", "workload", "chat")
 					s.set(instance, metrics.SLOTurns, turns, "target", "a", "workload", "chat", "slo", "ttft", "turn", "first")
 				}
 				s.pass(time.Minute)
 			}
-			return slices.DeleteFunc(s.Firing("target", "severity", "cluster"), func(a string) bool { return !strings.HasPrefix(a, lost) })
+			return slices.DeleteFunc(s.Firing("target", "severity", "cluster", "pod"), func(a string) bool {
+				return !strings.HasPrefix(a, rules.AlertTargetNoSamples)
+			})
 		}
-		wantAlerts(t, "both are there", pass(6, "x", "y"))
+		wantAlerts(t, "all are there", pass(6, "w", "x", "y"))
+		s.drop("w|")
+		wantAlerts(t, "one has taken the place of another", pass(25, "x", "y"))
 		s.drop("x|")
-		wantAlerts(t, "one is gone, the other is in "+cluster, pass(26, "y"), want...)
+		wantAlerts(t, "gone for minutes, the other is in "+cluster, pass(14, "y"))
+		wantAlerts(t, "gone for good, the other is in "+cluster, pass(12, "y"), want...)
 	}
 }
 
