@@ -151,6 +151,8 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 			m.restart(g.judgedFrom(at))
 		}
 		m.row = 0
+	case m.row < restarted:
+		m.row = 0 // it was there
 	}
 	switch share, ok := g.failingElsewhere(m); {
 	case r.Outcome.Busy():

@@ -186,6 +186,8 @@ func TestWhatIsARestart(t *testing.T) {
 	}{
 		"hung":                      {900, []probe.Result{hung, hung}, true},
 		"busy":                      {900, []probe.Result{busy, busy}, true},
+		"refuses in between":        {900, []probe.Result{gone, busy, gone}, true},
+		"restart, and refuses":      {900, []probe.Result{gone, gone, busy}, false},
 		"restart":                   {900, []probe.Result{gone, gone}, false},
 		"restart in the first hour": {120, []probe.Result{gone, gone}, false},
 	} {
