@@ -52,9 +52,10 @@ type Loop struct {
 	Part Part
 	Pass func()
 	// Begin is what the times of starts count from; the zero value is when Run is
-	// called. End, if set, ends an open loop: what is due before it is started, however
-	// late the process comes to it, and nothing else, so that the times of an arrival
-	// process alone say what a load is.
+	// called. End, if set, ends an open loop: what is due before it is started, also by a
+	// process that comes to it after the end, unless it is overdue by more than maxLate by
+	// then, and nothing else, so that the times of an arrival process alone say what a
+	// load is.
 	Begin, End time.Time
 	// Times, if set, gives the starts of an open loop in place of its process, as
 	// offsets from the begin that never decrease.
@@ -81,8 +82,8 @@ type Loop struct {
 	started, inFlight int
 }
 
-// Run starts conversations until ctx ends or Limit is reached, and returns when
-// the last of them is over.
+// Run starts conversations until ctx or the load ends or Limit is reached, and returns
+// when the last of them is over.
 func (l *Loop) Run(ctx context.Context) {
 	if l.Alive == nil {
 		l.Alive = func() {}
@@ -140,13 +141,24 @@ func (l *Loop) open(ctx context.Context) {
 }
 
 // comes waits for a start of an open loop, and says whether there is one: not from the
-// loop's end on, and not once ctx has ended, unless it was due before the end.
+// loop's end on, and not once ctx has ended.
 func (l *Loop) comes(ctx context.Context, due time.Time) bool {
 	if !l.End.IsZero() && !due.Before(l.End) {
 		await(ctx, time.After(time.Until(l.End)), l.Alive)
 		return false
 	}
-	return await(ctx, time.After(time.Until(due)), l.Alive) || !l.End.IsZero() && !time.Now().Before(l.End)
+	return await(ctx, time.After(time.Until(due)), l.Alive)
+}
+
+// late says whether a start is too overdue to stand for its time: what has piled up
+// while the process stood still is not fired in one burst after the end.
+func (l *Loop) late(due time.Time) bool {
+	now := time.Now()
+	most := l.MaxLate
+	if !l.End.IsZero() && !now.Before(l.End) {
+		most = maxLate
+	}
+	return most > 0 && now.Sub(due) > most
 }
 
 func (l *Loop) begin() time.Time {
@@ -256,7 +268,7 @@ func (l *Loop) admit(due time.Time, most int) (hold func() probe.Outcome, refusa
 	switch {
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached
-	case l.MaxLate > 0 && time.Since(due) > l.MaxLate:
+	case l.late(due):
 		return nil, probe.SkipLate
 	case l.MaxConcurrency > 0 && l.inFlight >= most:
 		return nil, probe.SkipMaxConcurrency

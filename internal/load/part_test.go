@@ -91,25 +91,38 @@ func TestPartsOfAnOpenLoad(t *testing.T) {
 }
 
 // TestALoadEndsByItsTimes: a process that stands still as its load ends starts what was
-// due before, and no more, though it is told to stop when it comes to that.
+// due in the last second before it goes on, and no more; nothing once it was stopped.
 func TestALoadEndsByItsTimes(t *testing.T) {
-	for _, still := range []time.Duration{0, 400 * time.Millisecond, 3 * time.Second, time.Hour} {
+	const whole = time.Hour
+	for _, c := range []struct {
+		still, stop   time.Duration
+		starts, skips int
+	}{
+		{0, whole, 10, 0}, {400 * time.Millisecond, whole, 10, 0}, {2500 * time.Millisecond, whole, 10, 0},
+		{3 * time.Second, whole, 9, 1}, {30 * time.Minute, whole, 8, 2}, {3 * time.Second, 9 * time.Second, 8, 0},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, stop := context.WithTimeout(t.Context(), c.stop)
 			defer stop()
-			started := 0
+			started, skipped := 0, 0
+			begin := time.Now()
 			l := &Loop{
-				Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, End: time.Now().Add(10 * time.Second),
+				Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, End: begin.Add(10 * time.Second),
+				Skipped: func(_ time.Time, reason string) {
+					if skipped++; reason != probe.SkipLate {
+						t.Errorf("skipped for %s", reason)
+					}
+				},
 				Next: func(time.Time) (func() probe.Outcome, string) {
 					if started++; started == 8 {
-						time.Sleep(still)
+						time.Sleep(c.still)
 					}
 					return func() probe.Outcome { return probe.Success }, ""
 				},
 			}
 			l.Run(ctx)
-			if started != 10 {
-				t.Errorf("after it stood still for %s: %d starts, want 10", still, started)
+			if started != c.starts || skipped != c.skips {
+				t.Errorf("%+v: %d starts, %d skipped, the last at %s", c, started, skipped, time.Since(begin))
 			}
 		})
 	}

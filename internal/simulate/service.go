@@ -65,21 +65,24 @@ func (s *Service) Run(ctx context.Context) {
 
 // Replicas are the options of n replicas that are alike, but for incidents with
 // workers: those befall the replicas of these numbers. It returns what Validate finds
-// wrong with one of them.
+// wrong with the options, whose incidents it counts as they were given.
 func (o Options) Replicas(n int) ([]Options, error) {
-	for _, incident := range o.Incidents {
+	every := o
+	every.Incidents = slices.Clone(o.Incidents)
+	for i, incident := range o.Incidents {
 		for _, w := range incident.Workers {
 			if w < 0 || w >= n {
 				return nil, fmt.Errorf("incident %s: replica %d is not there: give 0 to %d", incident.Kind, w, n-1)
 			}
 		}
+		every.Incidents[i].Workers = nil
+	}
+	if err := every.Validate(); err != nil {
+		return nil, err
 	}
 	all := make([]Options, n)
 	for i := range all {
 		all[i] = o.replica(i)
-		if err := all[i].Validate(); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }

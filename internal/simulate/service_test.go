@@ -86,12 +86,13 @@ func TestReplicasOfAPreset(t *testing.T) {
 }
 
 func TestBadReplicas(t *testing.T) {
+	cut := Incident{Kind: CutStream, Share: 1, Workers: []int{0}}
 	for want, i := range map[string]Incident{
 		"incident cut: replica 2 is not there: give 0 to 1":           {Kind: CutStream, Share: 1, Workers: []int{2}},
-		"incident 1 (slow_decode): it befalls a cluster: set one":     {Kind: cluster.SlowDecode, Factor: 3, Workers: []int{1}},
-		"incident 1 (cut): its share of the requests is 2: give a nu": {Kind: CutStream, Share: 2},
+		"incident 2 (slow_decode): it befalls a cluster: set one":     {Kind: cluster.SlowDecode, Factor: 3, Workers: []int{1}},
+		"incident 2 (cut): its share of the requests is 2: give a nu": {Kind: CutStream, Share: 2},
 	} {
-		if _, err := (Options{Incidents: []Incident{i}}).Replicas(2); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := (Options{Incidents: []Incident{cut, i}}).Replicas(2); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", i, err, want)
 		}
 	}

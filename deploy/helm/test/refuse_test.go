@@ -24,6 +24,7 @@ func TestMistakesAreRefused(t *testing.T) {
 		{"Ingress for nobody", target + ",ingress.enabled=true", "/ingress/hosts': minItems"},
 		{"watch without a token", "config.discovery[0].name=chat,config.discovery[0].preset=kserve", "The group \"chat\" watches objects of the cluster"},
 		{"rights for everybody", target + ",rbac.create=true,serviceAccount.create=false", "set serviceAccount.create, or serviceAccount.name"},
+		{"rights for everybody by name", target + ",rbac.create=true,serviceAccount.create=false,serviceAccount.name=default", "set serviceAccount.create, or serviceAccount.name"},
 		{"scope", target + ",rbac.scope=world", "/rbac/scope': value must be one of"},
 		{"no targets", "config.slos[0].sli=availability,config.slos[0].objective=99%", "The configuration has no targets"},
 		{"file that is no YAML", "configFile=a: b: c", "configFile is not YAML"},

@@ -35,6 +35,9 @@ const (
 	// restarted is how many turns in a row that nobody answered may be a restart.
 	restarted = 2
 	hour      = int64(time.Hour / step)
+	// first is the step that all begins with, late enough for windows and for restarts
+	// to look back from.
+	first = hour + steps
 	// clip is how far a turn can lie from the level of all.
 	clip = 2.0
 	// month is what pages for nothing are counted in, in steps.

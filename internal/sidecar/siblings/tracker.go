@@ -45,8 +45,8 @@ func kinOf(j sink.Job) kin {
 	return k
 }
 
-// step is that of now. The first is late enough for windows to look back from.
-func (t *Tracker) step() int64 { return steps + int64(t.now().Sub(t.start)/step) }
+// step is that of now.
+func (t *Tracker) step() int64 { return first + int64(t.now().Sub(t.start)/step) }
 
 // Add announces a job, or another configuration of one.
 func (t *Tracker) Add(j sink.Job) {
@@ -151,6 +151,8 @@ func (g *group) take(m *replica, r *probe.Result, values [signals]probe.Opt[floa
 			m.restart(g.judgedFrom(at))
 		}
 		m.row = 0
+	case m.row < restarted:
+		m.row = 0 // it was there
 	}
 	switch share, ok := g.failingElsewhere(m); {
 	case r.Outcome.Busy():

@@ -169,13 +169,28 @@ func TestRolesAreApart(t *testing.T) {
 	}
 }
 
-// TestNoRestart: who answers late, or refuses for load, was there all the time, and is
-// given none of the time that a restart is.
-func TestNoRestart(t *testing.T) {
-	hung, busy := turn("d", "", 0), turn("d", "", 0)
-	hung.Outcome, hung.TTFT = probe.TimeoutFirstToken, probe.Opt[time.Duration]{}
-	busy.Outcome, busy.TTFT = probe.HTTP429, probe.Opt[time.Duration]{}
-	for name, bad := range map[string]probe.Result{"hung": hung, "busy": busy} {
+// TestWhatIsARestart: who did not answer twice in a row is given its time to warm up,
+// however lately the prober began. Who answers late, or refuses for load, was there all
+// the time, and is given none.
+func TestWhatIsARestart(t *testing.T) {
+	bad := func(o probe.Outcome) probe.Result {
+		r := turn("d", "", 0)
+		r.Outcome, r.TTFT = o, probe.Opt[time.Duration]{}
+		return r
+	}
+	gone, busy, hung := bad(probe.ConnectError), bad(probe.HTTP429), bad(probe.TimeoutFirstToken)
+	for name, how := range map[string]struct {
+		healthy int
+		bad     []probe.Result
+		judged  bool
+	}{
+		"hung":                      {900, []probe.Result{hung, hung}, true},
+		"busy":                      {900, []probe.Result{busy, busy}, true},
+		"refuses in between":        {900, []probe.Result{gone, busy, gone}, true},
+		"restart, and refuses":      {900, []probe.Result{gone, gone, busy}, false},
+		"restart":                   {900, []probe.Result{gone, gone}, false},
+		"restart in the first hour": {120, []probe.Result{gone, gone}, false},
+	} {
 		s, c := newTracker()
 		for _, n := range []string{"a", "b", "c", "d"} {
 			j := jobOf(n, "x", nil)
@@ -189,15 +204,16 @@ func TestNoRestart(t *testing.T) {
 			}
 			s.Observe(d)
 		}
-		for range 900 {
+		for range how.healthy {
 			round(turn("d", "", time.Second))
 		}
 		for range 8 {
-			round(bad)
-			round(bad)
+			for _, r := range how.bad {
+				round(r)
+			}
 			round(turn("d", "", 9*time.Second))
 		}
-		if got := s.scores(); got["d"] < 1 || got["a"] >= 1 {
+		if got := s.scores(); got["d"] >= 1 != how.judged || got["a"] >= 1 {
 			t.Errorf("%s: two minutes later the scores are %v", name, got)
 		}
 	}

@@ -57,7 +57,7 @@ func promised() sink.Siblings {
 
 func (w world) begin(seed uint64) *state {
 	s := &state{
-		world: w, rng: rand.New(rand.NewPCG(seed, 15)), g: newGroup(steps), at: steps,
+		world: w, rng: rand.New(rand.NewPCG(seed, 15)), g: newGroup(first), at: first,
 		wan: make([]float64, w.replicas), wait: make([]float64, w.replicas), down: make([]int64, w.replicas),
 		slower: make([]float64, w.replicas), failing: make([]float64, w.replicas),
 	}
@@ -82,7 +82,7 @@ func (s *state) poisson(mean float64) (n int) {
 // step plays ten seconds, and compares.
 func (s *state) step() {
 	s.at++
-	day := float64(s.at) / 8640 * 2 * math.Pi
+	day := float64(s.at-hour) / 8640 * 2 * math.Pi
 	common := 0.4 * math.Sin(day)
 	for i, m := range s.of {
 		if keep := math.Exp(-10 / max(s.wanders, 1)); s.wander > 0 {

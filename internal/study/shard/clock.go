@@ -17,7 +17,10 @@ const rounds = 8
 type bounds struct {
 	low, high time.Duration
 	known     bool
-	last      time.Duration // by the last measurement
+	// last is by the last measurement of this process, if it was measured: the clock of an
+	// earlier one may be another.
+	last     time.Duration
+	measured bool
 }
 
 // Measure asks shard 0 for its time. That lies between the question and the answer,
@@ -39,6 +42,7 @@ func (c *Client) Measure(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock.add(offset, best/2)
+	c.clock.last, c.clock.measured = offset, true
 	return nil
 }
 
@@ -55,7 +59,7 @@ func (b *bounds) add(offset, within time.Duration) {
 	if b.known {
 		low, high = min(low, b.low), max(high, b.high)
 	}
-	*b = bounds{low: low, high: high, known: true, last: offset}
+	b.low, b.high, b.known = low, high, true
 }
 
 // Clock is what is to be added to this shard's clock to have shard 0's, and how far
@@ -73,7 +77,7 @@ func (c *Client) Here(there time.Time) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if !c.clock.known {
+	if !c.clock.measured {
 		return now, errors.New("the clock of shard 0 could not be read")
 	}
 	away := there.Sub(now.Add(c.clock.last))

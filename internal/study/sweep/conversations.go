@@ -34,8 +34,8 @@ func (v *conversations) hold(ctx context.Context, stop <-chan struct{}, c worklo
 }
 
 // start lets a loop start the level's conversations. over is closed when the
-// last of them is: once the loop's limit is reached, or after halt. The end of
-// hard cuts turns in flight, too.
+// last of them is: once the loop's limit or its end is reached, or after halt, which
+// leaves the end of an open loop to its times. The end of hard cuts turns in flight, too.
 func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct{}, halt func()) {
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // where nothing waits, and what is late is
@@ -62,12 +62,16 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 			return sum.Outcome
 		}, ""
 	}
-	loop.Skipped = func(due time.Time, _ string) { l.sink.conversationDue(due, true) }
+	loop.Skipped = func(due time.Time, why string) { l.sink.conversationDue(due, why != probe.SkipLate) }
+	until := soft
+	if open && !loop.End.IsZero() {
+		until = hard
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer halt()
-		loop.Run(soft)
+		loop.Run(until)
 	}()
 	return done, halt
 }

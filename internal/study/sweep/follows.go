@@ -120,7 +120,7 @@ func (s *sweep) obey(ctx context.Context, t *follows) error {
 	s.progress.Number, s.progress.Total, s.progress.Cell = o.Number, o.Total, s.Plan.name(c)
 	s.coming, s.clock.started = []int{o.Level}, time.Now()
 	if err := t.Measure(ctx); err != nil {
-		s.Logger.Warn("The clock of shard 0 cannot be read; what was last known of it stands", "err", err)
+		s.Logger.Warn("The clock of shard 0 cannot be read; what this process last read stands", "err", err)
 	}
 	s.clocked(t)
 	if o.WarmUp {

@@ -1,8 +1,10 @@
 package sweep
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"synthetic/internal/load"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
@@ -156,5 +159,48 @@ func TestSkippedStartsReachNoRate(t *testing.T) {
 	}
 	if got := fmt.Sprint(analysis.Judge(s.Objectives, levels[1])); got != "NOT REACHED" {
 		t.Errorf("judged %s", got)
+	}
+}
+
+// TestLateAtTheEnd has a process stand still from 7.5 s to 10.5 s of a level of 10 s: of
+// what piled up it starts what the last second asked for, unless it was stopped before,
+// and the rest was due and is no skip for a cap.
+func TestLateAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		stop       time.Duration
+		asked, due int
+	}{{time.Minute, 17, 20}, {9 * time.Second, 16, 16}} {
+		synctest.Test(t, func(t *testing.T) {
+			var net network
+			server := &listener{Handler: twoTokens()}
+			defer net.serve(t, "a", server)()
+			s := &sweep{Options: Options{Plan: brief(), Dial: net.Dial, Logger: slog.New(slog.DiscardHandler)}, run: &runfile.Run{}}
+			l, done, err := s.level(Cell{}, fullCurve)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer done()
+			hard, cut := context.WithTimeout(t.Context(), c.stop)
+			defer cut()
+			begin, times := time.Now(), 0
+			l.sink.beginTimed(begin, 1, 10*time.Second)
+			over, halt := l.start(hard, &load.Loop{
+				Arrival: workload.Arrival{Process: workload.Constant, Rate: 2}, Begin: begin, End: begin.Add(10 * time.Second),
+				Bend: func(even time.Duration) time.Duration {
+					if times++; times == 17 {
+						time.Sleep(3 * time.Second)
+					}
+					return even
+				},
+			})
+			time.Sleep(10 * time.Second)
+			l.sink.finish(time.Now())
+			halt()
+			<-over
+			seen, _ := l.sink.snapshots()
+			if n := len(server.at); n != c.asked || seen[0].ConversationsDue != uint64(c.due) || seen[0].ConversationSkips != 0 {
+				t.Errorf("stopped after %s: %d asked, %d due, %d skipped", c.stop, n, seen[0].ConversationsDue, seen[0].ConversationSkips)
+			}
+		})
 	}
 }

@@ -11,8 +11,8 @@
 {{- if and (gt (int .Values.shards) 1) (ne (int .Values.replicaCount) 1) -}}
 {{- fail (printf "\n\nEach of the %d shards is one pod: set replicaCount to 1. A pair of each is two releases.\n" (int .Values.shards)) -}}
 {{- end -}}
-{{- if and .Values.rbac.create (not (or .Values.serviceAccount.create .Values.serviceAccount.name)) -}}
-{{- fail "\n\nrbac would give its rights to every pod of the namespace that runs as its default account: set serviceAccount.create, or serviceAccount.name.\n" -}}
+{{- if and .Values.rbac.create (eq (include "synthetic.serviceAccountName" .) "default") -}}
+{{- fail "\n\nrbac would give its rights to every pod of the namespace that runs as its default account: set serviceAccount.create, or serviceAccount.name to another one.\n" -}}
 {{- end -}}
 {{- include "synthetic.validateConfig" . -}}
 {{- include "synthetic.validateState" . -}}
