@@ -60,7 +60,12 @@ func traceForms() map[string]func(n int) string {
 			return date(n/500) + fmt.Sprintf(".%03d,2160,9\n", n%500)
 		},
 		"servegen": csv("request_id,timestamp,input_tokens,output_tokens", "@,@,10,20"),
-		"otel":     lines(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"chat m","startTimeUnixNano":"1760000000000@","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"120"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"33"}}]}]}]}]}`),
+		"otel": func(n int) string {
+			if n == 0 {
+				return "\n"
+			}
+			return fmt.Sprintf(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"chat m","startTimeUnixNano":"%d","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"120"}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"33"}}]}]}]}]}`+"\n", 1_760_000_000_000_000_000+n*1_000_000)
+		},
 		"sharegpt": array(`{"id":"x","conversations":[{"from":"human","value":"` + words + `"},{"from":"gpt","value":"A bay."}]}`),
 		"vllm":     array(`{"id":"x","messages":[{"role":"user","content":"` + words + `"},{"role":"assistant","content":"Ice."}]}`),
 		"lmsys":    lines(`{"conversation_id":"c","model":"m","turn":1,"conversation":[{"role":"user","content":"` + words + `"},{"role":"assistant","content":"Air."}]}`),
