@@ -53,7 +53,7 @@ func (s scenario) String() string {
 }
 
 func run(ctx context.Context) error {
-	own := flag.String("synthetic", "bin/synthetic", "the `program` of this repository")
+	own := flag.String("synthetic", "synthetic", "the `program` of this repository, its whole path if it is not in PATH")
 	tokenizer := flag.String("tokenizer", "", "`directory` of a tokenizer, which the other tools need")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "Measures synthetic's sweeps and those of aiperf, guidellm, inference-perf and vllm that are in PATH.")
