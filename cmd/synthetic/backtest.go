@@ -13,12 +13,12 @@ import (
 
 	"synthetic/internal/backtest"
 	"synthetic/internal/config"
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/yamlform"
 )
 
 // backtestFlags are the flags of "synthetic backtest".

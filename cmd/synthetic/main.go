@@ -20,8 +20,8 @@ import (
 	promslogflag "github.com/prometheus/common/promslog/flag"
 	"github.com/prometheus/common/version"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/yamlform"
 )
 
 // Exit codes.

@@ -71,7 +71,7 @@ func allowed() map[string][]string {
 		"internal/backtest": {
 			"internal/draw", "internal/probe", "internal/probe/target", "internal/probe/workload", "internal/rules", "internal/samples",
 			"internal/sidecar/metrics", "internal/sidecar/regression", "internal/sidecar/sink",
-			"internal/slo", "internal/turnlog", "internal/yamlform",
+			"internal/slo", "internal/turnlog", "internal/config/yamlform",
 		},
 		"internal/dashboard": {"internal/probe", "internal/probe/workload", "internal/sidecar/metrics", "internal/slo"},
 		"internal/rules":     {"internal/probe", "internal/sidecar/metrics", "internal/sidecar/regression", "internal/slo"},
@@ -103,7 +103,7 @@ func allowed() map[string][]string {
 		"internal/draw":       nil,
 		"internal/markdown":   nil,
 		"internal/samples":    nil,
-		"internal/yamlform":   nil,
+		"internal/config/yamlform":   nil,
 		"internal/trace":      {"internal/unpack"},
 		"internal/unpack":     nil,
 		"internal/serverside": {"internal/probe/target", "internal/probe/wire", "internal/study/runfile"},
@@ -111,7 +111,7 @@ func allowed() map[string][]string {
 		"internal/config": {
 			"internal/canary", "internal/probe", "internal/probe/contract", "internal/probe/target", "internal/probe/workload", "internal/serverside",
 			"internal/sidecar/discovery", "internal/sidecar/discovery/kubernetes", "internal/sidecar/models", "internal/sidecar/regression", "internal/sidecar/sink", "internal/slo", "internal/study/baseline",
-			"internal/study/runfile", "internal/study/sweep", "internal/trace", "internal/yamlform",
+			"internal/study/runfile", "internal/study/sweep", "internal/trace", "internal/config/yamlform",
 		},
 
 		// Tests alone import these.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // FaultKind is what a fault does to turns.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // FuzzReadIncidents holds that what is accepted lasts, and reads the same when it

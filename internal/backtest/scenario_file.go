@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // scenarioFile is the shape of a scenario file.

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 func TestBadScenario(t *testing.T) {

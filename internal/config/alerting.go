@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // Alerting is the section by which the process pages itself. Its URLs have no

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"synthetic/internal/canary"
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
-	"synthetic/internal/yamlform"
 )
 
 // Canary is how answers to fixed prompts are compared with recorded ones.

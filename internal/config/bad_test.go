@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // TestBad loads every file of testdata/bad and compares the mistakes found

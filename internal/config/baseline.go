@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/baseline"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
-	"synthetic/internal/yamlform"
 )
 
 // benchmark is the file that a traffic entry is compared with, nil for none or

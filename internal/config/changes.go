@@ -6,8 +6,8 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/sidecar/regression"
-	"synthetic/internal/yamlform"
 )
 
 // mostChange is the longest change window. Nothing is learned within one, so a

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
@@ -25,7 +26,6 @@ import (
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
-	"synthetic/internal/yamlform"
 )
 
 // Config is a validated configuration.

@@ -17,10 +17,10 @@ import (
 	"github.com/prometheus/prometheus/model/relabel"
 	"go.yaml.in/yaml/v3"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/discovery/kubernetes"
-	"synthetic/internal/yamlform"
 )
 
 //go:embed presets.yml

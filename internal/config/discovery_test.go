@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/discovery/kubernetes"
-	"synthetic/internal/yamlform"
 )
 
 // TestPresets holds that the presets that may be written are those that there are,

@@ -3,12 +3,12 @@ package config
 import (
 	"time"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/sweep"
-	"synthetic/internal/yamlform"
 )
 
 // The structs of this file are the shape of the YAML file. Package yamlform says

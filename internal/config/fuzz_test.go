@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // FuzzParse holds that no text makes Parse panic, that what it refuses has a

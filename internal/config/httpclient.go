@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 
 	promconfig "github.com/prometheus/common/config"
 )

@@ -3,11 +3,11 @@ package config
 import (
 	"slices"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/models"
 	"synthetic/internal/slo"
-	"synthetic/internal/yamlform"
 )
 
 // models keeps which models of a target are probed, where that is said.

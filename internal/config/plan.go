@@ -15,12 +15,12 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
-	"synthetic/internal/yamlform"
 )
 
 // leastPlan is the remedy of a file that holds no plan at all.

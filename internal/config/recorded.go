@@ -9,9 +9,9 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/trace"
-	"synthetic/internal/yamlform"
 )
 
 // fileTrace is recorded traffic.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/sidecar/regression"
-	"synthetic/internal/yamlform"
 )
 
 // month is what the rates of pages are counted in.

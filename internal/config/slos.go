@@ -8,10 +8,10 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/yamlform"
 )
 
 // defaultSLOs are those of a configuration that names none.

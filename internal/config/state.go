@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/yamlform"
+	"synthetic/internal/config/yamlform"
 )
 
 // State is where a process without a state of its own finds one at its start.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
-	"synthetic/internal/yamlform"
 )
 
 // mostTag is how long a tag may be. What takes more words belongs in keys.txt.

@@ -13,10 +13,10 @@ import (
 	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
-	"synthetic/internal/yamlform"
 )
 
 // targets resolves the targets, and names those that have no name.

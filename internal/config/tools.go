@@ -4,9 +4,9 @@ import (
 	"regexp"
 	"slices"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/contract"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/yamlform"
 )
 
 // functionName matches the names that APIs take for tools and schemas.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/yamlform"
 )
 
 // traffic resolves the traffic entries into jobs, in the order of the entries

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/yamlform"
 )
 
 // pattern is a regular expression that compiles.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/yamlform"
 )
 
 // conversation is a workload and, where there is one, the endpoint that plays
