@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 )
 
@@ -24,8 +24,8 @@ func TestCanary(t *testing.T) {
 			s := startLlamaServerOn(t, model)
 			asker := probe.NewAsker(probe.Options{Target: target.Target{BaseURL: s.api(), Model: "tiny"}})
 			defer asker.Close()
-			watch, at := canary.NewWatch(ref, 5*time.Minute), time.Now()
-			var r canary.Reading
+			watch, at := answers.NewWatch(ref, 5*time.Minute), time.Now()
+			var r answers.Reading
 			n := 0
 			for ; n < 25 && r.Score < 1; n++ {
 				asked, err := asker.Round(t.Context(), "tiny", ref.Prompts(), ref.Tokens, false)
@@ -43,7 +43,7 @@ func TestCanary(t *testing.T) {
 }
 
 // recordCanary runs the command, as a person would.
-func recordCanary(t *testing.T) *canary.Reference {
+func recordCanary(t *testing.T) *answers.Reference {
 	t.Helper()
 	s := startLlamaServer(t)
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func recordCanary(t *testing.T) *canary.Reference {
 	if out, err := command(t, binary(t), "canary", "record", "--config.file="+file); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	ref, err := canary.Read(filepath.Join(dir, "tiny.json"))
+	ref, err := answers.Read(filepath.Join(dir, "tiny.json"))
 	if err != nil || !ref.Logprobs || !strings.HasPrefix(ref.Fingerprint, "b") {
 		t.Fatalf("%v: %+v", err, ref)
 	}

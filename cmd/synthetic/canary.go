@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/canary"
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar"
 )
@@ -35,13 +35,13 @@ by which "synthetic run" tells whether the answers have changed. Record under th
 usual load, after a change that is meant, and reload.`)
 	c.Flag("config.file", "The configuration file.").Required().PlaceHolder("FILE").StringVar(&f.configFile)
 	c.Flag("target", "Only this target, by its label; repeatable.").PlaceHolder("NAME").StringsVar(&f.targets)
-	c.Flag("rounds", fmt.Sprintf("How often each prompt is asked, at least %d: the more, the sooner a change is found.", canary.LeastRounds)).Default(fmt.Sprint(canary.Rounds)).IntVar(&f.rounds)
+	c.Flag("rounds", fmt.Sprintf("How often each prompt is asked, at least %d: the more, the sooner a change is found.", answers.LeastRounds)).Default(fmt.Sprint(answers.Rounds)).IntVar(&f.rounds)
 	return command{c, f.run}
 }
 
 func (f *canaryFlags) run(ctx context.Context, e env) error {
-	if f.rounds < canary.LeastRounds {
-		return usagef("--rounds=%d: a reference needs %d to know what is usual", f.rounds, canary.LeastRounds)
+	if f.rounds < answers.LeastRounds {
+		return usagef("--rounds=%d: a reference needs %d to know what is usual", f.rounds, answers.LeastRounds)
 	}
 	cfg, err := config.Load(f.configFile)
 	switch {
@@ -101,12 +101,12 @@ func (f *canaryFlags) record(ctx context.Context, e env, c *config.Canary, t tar
 const mostFailed = 4
 
 // reference asks the rounds, and the base model for one.
-func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *config.Canary) (r *canary.Reference, tokens int, err error) {
+func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *config.Canary) (r *answers.Reference, tokens int, err error) {
 	model, err := asker.Model(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	var rounds []canary.Round
+	var rounds []answers.Round
 	var last probe.Asked
 	for failed := 0; len(rounds) < f.rounds; {
 		last, err = asker.Round(ctx, model, c.Prompts, c.Tokens, len(rounds)%2 == 1)
@@ -123,7 +123,7 @@ func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *conf
 		case <-time.After(time.Duration(failed) * time.Second):
 		}
 	}
-	if r, err = canary.NewReference(c.Prompts, rounds); err != nil {
+	if r, err = answers.NewReference(c.Prompts, rounds); err != nil {
 		return nil, 0, err
 	}
 	r.Recorded, r.Model, r.Fingerprint, r.Tokens = time.Now().UTC(), model, last.Fingerprint, c.Tokens
@@ -138,7 +138,7 @@ func (f *canaryFlags) reference(ctx context.Context, asker *probe.Asker, c *conf
 }
 
 // differs refuses a model that answers as its base does.
-func differs(r *canary.Reference, base canary.Round, model, name string) error {
+func differs(r *answers.Reference, base answers.Round, model, name string) error {
 	d, _, err := r.Compare(base)
 	if err == nil && d <= 2*slices.Max(r.Distances) {
 		err = fmt.Errorf("the answers of %q cannot be told from those of its base model %q (distance %.2g, its own are up to %.2g): the adapter is not in use", model, name, d, slices.Max(r.Distances))

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/canary"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/simulate"
 )
 
@@ -55,7 +55,7 @@ func TestCanaryRecord(t *testing.T) {
 			}
 		})
 	}
-	ref, err := canary.Read(filepath.Join(dir, "fine", "chat.json"))
+	ref, err := answers.Read(filepath.Join(dir, "fine", "chat.json"))
 	if err != nil || ref.Model != "tuned" || ref.Tokens != 4 || len(ref.Centre) != 2 {
 		t.Errorf("%v: %+v", err, ref)
 	}

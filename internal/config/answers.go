@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/config/yamlform"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/slo"
 )
@@ -49,7 +49,7 @@ func (b *builder) answers(a fileAnswers, targets []target.Target) (slo.Severity,
 		b.Mistake(path, "", "has no target that can be compared", "write a target of chat completions for each model, or remove it")
 	}
 	if c.Prompts == nil {
-		c.Prompts = canary.DefaultPrompts()
+		c.Prompts = answers.DefaultPrompts()
 	}
 	if i, ok := repeated(c.Prompts); ok && b.Fine(path+".prompts") {
 		b.Mistake(yamlform.Index(path+".prompts", i), "", "is there twice", "remove one of the two")

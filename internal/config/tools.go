@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/probe/contract"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
 )
 
@@ -65,7 +65,7 @@ func (b *builder) schema(at string, schema map[string]any) {
 	if !b.Fine(at) {
 		return
 	}
-	if _, err := contract.Compile(schema); err != nil {
+	if _, err := answers.Compile(schema); err != nil {
 		b.Mistake(at, "", "is not a JSON schema ("+err.Error()+")", "correct it there; what it refers to must stand in it, as #/$defs/NAME")
 	}
 }

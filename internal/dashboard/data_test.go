@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/metrics"
@@ -134,7 +134,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 		s.conversation("proxy")
 		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
 		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Gauged: true, Acceptance: 0.7}})
-		s.recorder.CanaryRound("vllm", canary.Reading{Score: 0.1, Distance: 0.01, Tokens: 300})
+		s.recorder.CanaryRound("vllm", answers.Reading{Score: 0.1, Distance: 0.01, Tokens: 300})
 		s.recorder.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)

@@ -15,7 +15,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"synthetic/internal/canary"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
 	"synthetic/internal/probe/stream"
 	"synthetic/internal/probe/target"
@@ -69,7 +69,7 @@ func (a *Asker) Model(ctx context.Context) (string, error) {
 
 // Asked is a round, and what is said beside its answers.
 type Asked struct {
-	canary.Round
+	answers.Round
 	// Fingerprint is what the server called itself last, Tokens what the round took
 	// of prompt and output.
 	Fingerprint string
@@ -79,7 +79,7 @@ type Asked struct {
 // Round asks all prompts for so many tokens, one after the other or at once. The
 // first that is not answered ends it.
 func (a *Asker) Round(ctx context.Context, model string, prompts []string, most int, atOnce bool) (Asked, error) {
-	all := Asked{Round: make(canary.Round, len(prompts))}
+	all := Asked{Round: make(answers.Round, len(prompts))}
 	errs := make([]error, len(prompts))
 	var mu sync.Mutex
 	one := func(i int) {
@@ -102,16 +102,16 @@ func (a *Asker) Round(ctx context.Context, model string, prompts []string, most 
 }
 
 // ask sends one prompt. A server that refuses log-probabilities is asked without.
-func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (canary.Answer, reply, error) {
+func (a *Asker) ask(ctx context.Context, model, prompt string, tokens int) (answers.CanaryAnswer, reply, error) {
 	said, status, err := a.send(ctx, model, prompt, tokens, map[string]any{"logprobs": true, "top_logprobs": alternatives})
 	if refusesBody(status) {
 		said, _, err = a.send(ctx, model, prompt, tokens, nil)
 	}
 	if err != nil {
-		return canary.Answer{}, said, fmt.Errorf("asking %q: %w", a.target.BaseURL, err)
+		return answers.CanaryAnswer{}, said, fmt.Errorf("asking %q: %w", a.target.BaseURL, err)
 	}
 	if len(said.Choices) == 0 {
-		return canary.Answer{}, said, fmt.Errorf("asking %q: the answer has no choice", a.target.BaseURL)
+		return answers.CanaryAnswer{}, said, fmt.Errorf("asking %q: the answer has no choice", a.target.BaseURL)
 	}
 	return answerOf(said.Choices[0]), said, nil
 }
@@ -190,15 +190,15 @@ func (a *Asker) post(ctx context.Context, model, prompt string, limit target.Lim
 	return said, resp.StatusCode, err
 }
 
-func answerOf(c choice) canary.Answer {
-	a := canary.Answer{Text: cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content}
+func answerOf(c choice) answers.CanaryAnswer {
+	a := answers.CanaryAnswer{Text: cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning) + c.Message.Content}
 	if c.LogProbs == nil {
 		return a
 	}
 	for _, t := range c.LogProbs.Content {
-		token := canary.Token{Text: t.Token, Logprob: t.LogProb}
+		token := answers.Token{Text: t.Token, Logprob: t.LogProb}
 		for _, o := range t.TopLogProbs {
-			token.Others = append(token.Others, canary.Token{Text: o.Token, Logprob: o.LogProb})
+			token.Others = append(token.Others, answers.Token{Text: o.Token, Logprob: o.LogProb})
 		}
 		a.Tokens = append(a.Tokens, token)
 	}

@@ -92,11 +92,11 @@ func said(reason string, deltas ...string) string {
 }
 
 const (
-	thinks    = `{"reasoning_content":"Hm, well."}`
-	thinksNew = `{"reasoning":"Hm, well."}`
-	answers   = `{"content":"It is so."}`
-	calls     = `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`
-	callsMore = `{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`
+	thinks       = `{"reasoning_content":"Hm, well."}`
+	thinksNew    = `{"reasoning":"Hm, well."}`
+	contentDelta = `{"content":"It is so."}`
+	calls        = `{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`
+	callsMore    = `{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`
 )
 
 // conversationDialects are how models of today answer, over three turns.
@@ -115,22 +115,22 @@ func conversationDialects() []conversationDialect {
 	}
 	usage := `data: {"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":7}}}` + "\n\n"
 	return []conversationDialect{
-		{name: "content alone", events: said("stop", answers), turns: 3, heard: "It is so."},
-		{name: "reasoning_content, then content", events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+		{name: "content alone", events: said("stop", contentDelta), turns: 3, heard: "It is so."},
+		{name: "reasoning_content, then content", events: said("stop", thinks, contentDelta), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool {
 				return r.Reasoning == "Hm, well." && r.ReasoningField == "reasoning_content" && !r.NoAnswer
 			}},
-		{name: "reasoning, then content", events: said("stop", thinksNew, answers), turns: 3, heard: "It is so.",
+		{name: "reasoning, then content", events: said("stop", thinksNew, contentDelta), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool { return r.ReasoningField == "reasoning" }},
-		{name: "reasoning_content echoed", set: echo, events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+		{name: "reasoning_content echoed", set: echo, events: said("stop", thinks, contentDelta), turns: 3, heard: "It is so.",
 			sent: func(a asked) bool {
 				return a.Messages[1].ReasoningContent == "Hm, well." && a.Messages[1].Reasoning == ""
 			}},
-		{name: "reasoning echoed", set: echo, events: said("stop", thinksNew, answers), turns: 3, heard: "It is so.",
+		{name: "reasoning echoed", set: echo, events: said("stop", thinksNew, contentDelta), turns: 3, heard: "It is so.",
 			sent: func(a asked) bool {
 				return a.Messages[1].Reasoning == "Hm, well." && a.Messages[1].ReasoningContent == ""
 			}},
-		{name: "reasoning dropped", events: said("stop", thinks, answers), turns: 3, heard: "It is so.",
+		{name: "reasoning dropped", events: said("stop", thinks, contentDelta), turns: 3, heard: "It is so.",
 			sent: func(a asked) bool { return a.Messages[1].Reasoning+a.Messages[1].ReasoningContent == "" }},
 		{name: "reasoning that takes every token", events: said("length", thinks), turns: 1, short: true,
 			holds: func(r probe.Result) bool { return r.NoAnswer && r.TTFT.OK && !r.AnswerTTFT.OK }},
@@ -144,11 +144,11 @@ func conversationDialects() []conversationDialect {
 				return r.NoAnswer && len(r.ToolCalls) == 1 && r.ToolCalls[0] == (workload.ToolCall{ID: "c1", Name: "f", Arguments: `{"a":1}`})
 			}},
 		{name: "a tool call and a placeholder", set: stand, events: said("tool_calls", calls, callsMore), turns: 3, heard: "(none)"},
-		{name: "content, then a tool call", events: said("tool_calls", answers, calls, callsMore), turns: 3, heard: "It is so.",
+		{name: "content, then a tool call", events: said("tool_calls", contentDelta, calls, callsMore), turns: 3, heard: "It is so.",
 			holds: func(r probe.Result) bool { return len(r.ToolCalls) == 1 && !r.NoAnswer }},
 		{name: "a refusal", events: said("stop", `{"refusal":"I "}`, `{"refusal":"won't."}`), turns: 3, heard: "I won't.",
 			holds: func(r probe.Result) bool { return r.Refusal == "I won't." && r.NoAnswer && !r.AnswerTTFT.OK }},
-		{name: "a content filter", events: said("content_filter", answers), turns: 1, want: probe.ContentFilter},
+		{name: "a content filter", events: said("content_filter", contentDelta), turns: 1, want: probe.ContentFilter},
 		{name: "a content filter before the first token", events: said("content_filter"), turns: 1, want: probe.ContentFilter},
 		{name: "two choices, one after the other", turns: 3, heard: "It is so.",
 			events: `data: {"choices":[{"index":1,"delta":{"content":"It is so."}}]}` + "\n\n" +
@@ -157,9 +157,9 @@ func conversationDialects() []conversationDialect {
 		{name: "two choices in one event", turns: 3, heard: "It is so.",
 			events: `data: {"choices":[{"index":0,"delta":{"content":"It is so."}},{"index":1,"delta":{"content":"Not so."}}]}` + "\n\n" + said("stop"),
 			holds:  func(r probe.Result) bool { return r.OtherChoices && r.Events == 1 }},
-		{name: "max_tokens refused", set: limit(target.LimitAuto), refuse: noMaxTokens, events: said("stop", answers), turns: 3, extra: 1, heard: "It is so.",
+		{name: "max_tokens refused", set: limit(target.LimitAuto), refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, extra: 1, heard: "It is so.",
 			sent: func(a asked) bool { return a.MaxCompletionTokens == 50 && a.MaxTokens == 0 }},
-		{name: "max_tokens never sent", set: limit(target.MaxCompletionTokens), refuse: noMaxTokens, events: said("stop", answers), turns: 3, heard: "It is so."},
+		{name: "max_tokens never sent", set: limit(target.MaxCompletionTokens), refuse: noMaxTokens, events: said("stop", contentDelta), turns: 3, heard: "It is so."},
 		{name: "max_tokens refused, and insisted on", set: limit(target.MaxTokens), refuse: noMaxTokens, turns: 1, want: probe.HTTP4xx},
 		{name: "a limit that is too large", set: limit(target.LimitAuto), turns: 1, want: probe.HTTP4xx,
 			refuse: func(asked) string {
@@ -169,7 +169,7 @@ func conversationDialects() []conversationDialect {
 			set: func(o *probe.Options) {
 				o.Workload.ReasoningEffort, o.Workload.ChatTemplate = "low", map[string]any{"enable_thinking": true}
 			},
-			events: strings.Replace(said("stop", thinks, answers), done, usage+done, 1),
+			events: strings.Replace(said("stop", thinks, contentDelta), done, usage+done, 1),
 			sent:   func(a asked) bool { return a.ReasoningEffort == "low" && a.ChatTemplate != nil },
 			holds: func(r probe.Result) bool {
 				return r.ReasoningTokens == probe.Some(7) && r.OutputTokens == probe.Some(9)

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
-	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
@@ -218,10 +218,10 @@ func (d *dialogue) measure(ctx context.Context, r *Result, sink Sink) {
 	d.drained = a.drained
 	if r.Outcome == Success {
 		if r.Answer != "" {
-			r.Odd = d.p.usual[r.Kind.Index()].Judge(garble.Of(r.Answer), r.OutputTokens.V)
+			r.Odd = d.p.usual[r.Kind.Index()].Judge(answers.GarbleOf(r.Answer), r.OutputTokens.V)
 		}
 		if t := d.p.opts.Target; !sameModel(&t, r.Model, a.seen.model) {
-			r.Odd, r.AnsweredBy = garble.Model, a.scrub.hide(a.seen.model)
+			r.Odd, r.AnsweredBy = answers.Model, a.scrub.hide(a.seen.model)
 		}
 		d.judge(r, a.scrub)
 	}

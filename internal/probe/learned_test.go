@@ -13,7 +13,7 @@ import (
 // TestLimitIsLearnedOnce holds that the probers of a target learn its name for the
 // limit from one refusal, say so once, and measure only the request that was taken.
 func TestLimitIsLearnedOnce(t *testing.T) {
-	s := &strictServer{events: said("stop", answers), refuse: func(a asked) string {
+	s := &strictServer{events: said("stop", contentDelta), refuse: func(a asked) string {
 		if a.MaxTokens > 0 {
 			return "Unsupported parameter: 'max_tokens' is not supported with this model."
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 )
 
 func TestOddAnswersAreToldFromOthers(t *testing.T) {
@@ -14,15 +14,15 @@ func TestOddAnswersAreToldFromOthers(t *testing.T) {
 	for _, test := range []struct {
 		name, answer, model string
 		aliases             []string
-		want                garble.Reason
+		want                answers.Reason
 	}{
 		{"an answer", "The mill stood at the bend.", "meta/llama", nil, ""},
-		{"rubbish", rubbish, "meta/llama", nil, garble.Repetition},
-		{"another model", "The mill.", "qwen", nil, garble.Model},
+		{"rubbish", rubbish, "meta/llama", nil, answers.Repetition},
+		{"another model", "The mill.", "qwen", nil, answers.Model},
 		{"its release", "The mill.", "llama-2024-08-06", nil, ""},
 		{"its file", "The mill.", `\/models\/Llama.gguf`, nil, ""},
 		{"an alias", "The mill.", "azure/gpt-4o", []string{"gpt-4o"}, ""},
-		{"another one than the alias", "The mill.", "gpt-5", []string{"gpt-4o"}, garble.Model},
+		{"another one than the alias", "The mill.", "gpt-5", []string{"gpt-4o"}, answers.Model},
 		{"no name", "The mill.", "", nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestOddAnswersAreToldFromOthers(t *testing.T) {
 			if r.Outcome != probe.Success || r.Odd != test.want {
 				t.Errorf("outcome %s, odd for %q, want a success and %q", r.Outcome, r.Odd, test.want)
 			}
-			if named := r.AnsweredBy != ""; named != (test.want == garble.Model) {
+			if named := r.AnsweredBy != ""; named != (test.want == answers.Model) {
 				t.Errorf("answered by %q", r.AnsweredBy)
 			}
 		})

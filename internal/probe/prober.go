@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"synthetic/internal/bound"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/api"
-	"synthetic/internal/probe/contract"
-	"synthetic/internal/probe/garble"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/wire"
@@ -66,12 +65,12 @@ type Prober struct {
 	api   api.API
 	check *regexp.Regexp
 	// contract is what answers have to keep to, nil for nothing.
-	contract *contract.Contract
+	contract *answers.Contract
 	auth     *target.Authorizer
 	shared   *wire.Client // nil with per-conversation connections
 	user     *writer
 	// usual is what answers are like, by the index of the kind of turn.
-	usual [2]garble.Usual
+	usual [2]answers.Usual
 	// unasked says that the model is not known for want of something of our own.
 	unasked atomic.Bool
 }
@@ -97,7 +96,7 @@ func New(o Options) (*Prober, error) {
 		p.check = re
 	}
 	var err error
-	if p.contract, err = contract.Of(o.Workload); err != nil {
+	if p.contract, err = answers.Of(o.Workload); err != nil {
 		return nil, err
 	}
 	if o.Target.Connection != target.PerConversation {

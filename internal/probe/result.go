@@ -5,7 +5,7 @@ package probe
 import (
 	"time"
 
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
 )
 
@@ -110,7 +110,7 @@ type Result struct {
 	Answer string
 	// Odd is why an answer that came in good order is taken for rubbish, or for
 	// that of another model; "" if it is not. It changes no outcome.
-	Odd garble.Reason
+	Odd answers.Reason
 	// AnsweredBy is the model that the server named, where Odd is garble.Model.
 	AnsweredBy string
 	// NoAnswer says that tokens came, but no content other than white space:

@@ -1,7 +1,7 @@
 package probe
 
 import (
-	"synthetic/internal/probe/contract"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 )
@@ -21,7 +21,7 @@ func (d *dialogue) judge(r *Result, scrub scrubber) {
 	if p.opts.Target.API == target.Messages {
 		fillArguments(r.ToolCalls)
 	}
-	a := contract.Answer{
+	a := answers.Answer{
 		Text: r.Answer, Calls: r.ToolCalls, Cut: r.FinishReason == finishLength,
 		Anonymous: p.opts.Target.API == target.Ollama,
 		Free:      d.history[len(d.history)-1].Role == workload.RoleTool,

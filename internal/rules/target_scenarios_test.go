@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/rules"
 	"synthetic/internal/slo"
 )
 
 // odd turns succeed with an answer that is odd for a reason.
-func odd(why garble.Reason) func(int, probe.TurnKind) probe.Result {
+func odd(why answers.Reason) func(int, probe.TurnKind) probe.Result {
 	return with(ok, func(r *probe.Result) { r.Odd = why })
 }
 
@@ -85,13 +85,13 @@ func targetScenarios() []scenario {
 		}},
 		{name: "answers become rubbish", steps: []step{
 			healthy,
-			{do: behaving(oneIn(3, odd(garble.Repetition), ok)), after: 20 * time.Minute, want: []string{rules.AlertAnswersGarbled + " a chat"}},
+			{do: behaving(oneIn(3, odd(answers.Repetition), ok)), after: 20 * time.Minute, want: []string{rules.AlertAnswersGarbled + " a chat"}},
 			{do: behaving(ok), after: 45 * time.Minute},
-			{do: behaving(oneIn(40, odd(garble.Length), ok)), after: 2 * time.Hour}, // some are odd anywhere
+			{do: behaving(oneIn(40, odd(answers.Length), ok)), after: 2 * time.Hour}, // some are odd anywhere
 		}},
 		{name: "another model answers", steps: []step{
 			healthy,
-			{do: behaving(odd(garble.Model)), after: 10 * time.Minute, want: []string{rules.AlertAnswersChanged + " a"}},
+			{do: behaving(odd(answers.Model)), after: 10 * time.Minute, want: []string{rules.AlertAnswersChanged + " a"}},
 			{do: behaving(ok), after: 45 * time.Minute},
 		}},
 		{name: "some turns without usage are no alert", steps: []step{

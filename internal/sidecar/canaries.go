@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/config"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 )
 
@@ -25,20 +25,20 @@ type canaries struct {
 	mu      sync.Mutex
 	wanted  []*watched
 	changed chan struct{}
-	last    map[string]canary.Reading
+	last    map[string]answers.Reading
 	// showTexts says that the page may have what was answered.
 	showTexts bool
 }
 
 func newCanaries(s *Sidecar) *canaries {
-	return &canaries{s: s, changed: make(chan struct{}, 1), last: map[string]canary.Reading{}}
+	return &canaries{s: s, changed: make(chan struct{}, 1), last: map[string]answers.Reading{}}
 }
 
 // watched is a target with a reference.
 type watched struct {
 	target   target.Target
 	interval time.Duration
-	watch    *canary.Watch
+	watch    *answers.Watch
 	due      time.Time
 	// told is the last error that the log has.
 	told string
@@ -87,7 +87,7 @@ func (c *canaries) want(cfg *config.Config, known []*watched) {
 		if !slices.Contains(cfg.Canary.Targets, t.Name) {
 			continue
 		}
-		ref, err := canary.Read(ReferenceFile(cfg.Canary, t.Name))
+		ref, err := answers.Read(ReferenceFile(cfg.Canary, t.Name))
 		if errors.Is(err, fs.ErrNotExist) {
 			c.s.logger.Warn("A target has no reference, so that its answers are not compared: run synthetic canary record", "target", t.Name, "err", err)
 			continue
@@ -98,7 +98,7 @@ func (c *canaries) want(cfg *config.Config, known []*watched) {
 			c.s.logger.Error("The reference of a target is of another model, so that its answers are not compared: run synthetic canary record", "target", t.Name, "model", t.Model, "recorded", ref.Model)
 			continue
 		}
-		w := &watched{target: t, interval: cfg.Canary.Interval, watch: canary.NewWatch(ref, cfg.Canary.Interval)}
+		w := &watched{target: t, interval: cfg.Canary.Interval, watch: answers.NewWatch(ref, cfg.Canary.Interval)}
 		if i := slices.IndexFunc(known, w.same); i >= 0 {
 			w = known[i]
 		}
@@ -166,7 +166,7 @@ func (c *canaries) round(ctx context.Context, w *watched) {
 }
 
 // reading is what is known of a target, for the page.
-func (c *canaries) reading(target string) (canary.Reading, bool) {
+func (c *canaries) reading(target string) (answers.Reading, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r, ok := c.last[target]
@@ -185,7 +185,7 @@ func ask(ctx context.Context, dial func(ctx context.Context, network, addr strin
 }
 
 // tell logs an error when it is a new one.
-func (c *canaries) tell(w *watched, r canary.Reading) {
+func (c *canaries) tell(w *watched, r answers.Reading) {
 	text := ""
 	if r.Err != nil {
 		text = r.Err.Error()

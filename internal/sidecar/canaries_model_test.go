@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/config"
+	"synthetic/internal/probe/answers"
 )
 
 // TestCanaryAsksTheRecordedModel, whatever a target lists first now; a target that
@@ -25,11 +25,11 @@ func TestCanaryAsksTheRecordedModel(t *testing.T) {
 	}))
 	defer server.Close()
 	dir := t.TempDir()
-	rounds := make([]canary.Round, canary.LeastRounds)
+	rounds := make([]answers.Round, answers.LeastRounds)
 	for i := range rounds {
-		rounds[i] = canary.Round{{Text: "yes"}}
+		rounds[i] = answers.Round{{Text: "yes"}}
 	}
-	ref, err := canary.NewReference([]string{"Well?"}, rounds)
+	ref, err := answers.NewReference([]string{"Well?"}, rounds)
 	if err != nil {
 		t.Fatal(err)
 	}

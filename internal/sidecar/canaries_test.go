@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/simulate"
@@ -23,15 +23,15 @@ func record(t *testing.T, dir string, o simulate.Options) {
 	defer simulate.Serve(wire, simulate.New(o))()
 	asker := probe.NewAsker(probe.Options{Target: target.Target{Name: "chat", BaseURL: "http://deployment/v1", Model: "m"}, Dial: wire.Dial})
 	defer asker.Close()
-	var rounds []canary.Round
-	for i := range canary.Rounds {
-		asked, err := asker.Round(t.Context(), "m", canary.DefaultPrompts(), 8, i%2 == 1)
+	var rounds []answers.Round
+	for i := range answers.Rounds {
+		asked, err := asker.Round(t.Context(), "m", answers.DefaultPrompts(), 8, i%2 == 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rounds = append(rounds, asked.Round)
 	}
-	ref, err := canary.NewReference(canary.DefaultPrompts(), rounds)
+	ref, err := answers.NewReference(answers.DefaultPrompts(), rounds)
 	if err != nil {
 		t.Fatal(err)
 	}

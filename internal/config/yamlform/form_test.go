@@ -150,7 +150,7 @@ func TestKeysAreSaidOnce(t *testing.T) {
 // FuzzDecode holds that no text makes Decode panic, and that each mistake has a
 // place and a reason in one line.
 func FuzzDecode(f *testing.F) {
-	for _, pattern := range []string{"../config/testdata/*/*.yml", "../../examples/*.yml"} {
+	for _, pattern := range []string{"../testdata/*/*.yml", "../../../examples/*.yml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			f.Fatal(err)

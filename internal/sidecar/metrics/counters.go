@@ -2,7 +2,7 @@ package metrics
 
 import (
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/slo"
 )
 
@@ -40,7 +40,7 @@ type counters struct {
 	// rate is that of a burst, 0 while there is none.
 	rate   float64
 	bursts map[string]float64
-	odd    map[garble.Reason]float64
+	odd    map[answers.Reason]float64
 
 	lastTurn          float64
 	consecutiveFailed float64

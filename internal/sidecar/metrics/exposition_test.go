@@ -20,8 +20,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/encoding/protodelim"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/serverside"
 )
 
@@ -97,8 +97,8 @@ func scripted() *Recorder {
 	r.Observe(probe.Start{Target: "west", Workload: "chat", Kind: probe.First})
 	r.Observe(probe.Skip{Target: "west", Workload: "chat", Reason: SkipReasons()[0]})
 	r.ServerRead("east", serverside.Reading{Complete: true, Speculation: said{Counted: true, Drafted: 1200, Accepted: 300}})
-	r.CanaryRound("east", canary.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
-	r.CanaryRound("east", canary.Reading{Err: errors.New("refused"), Tokens: 39})
+	r.CanaryRound("east", answers.Reading{Score: 0.25, Distance: 0.0078125, Tokens: 316})
+	r.CanaryRound("east", answers.Reading{Err: errors.New("refused"), Tokens: 39})
 	r.ServerRead("west", serverside.Reading{Speculation: said{Gauged: true, Acceptance: 0.75}})
 	return r
 }

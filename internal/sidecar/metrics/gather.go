@@ -12,7 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/slo"
@@ -222,7 +222,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 			e.part(StreamComparisons, l, LabelVerdict, string(verdict), j.compared[verdict])
 		}
 	}
-	for _, reason := range garble.Reasons() {
+	for _, reason := range answers.Reasons() {
 		e.part(OddAnswers, l, LabelReason, string(reason), j.odd[reason])
 	}
 	e.addHistogram(ConversationDuration, l, j.conversation)

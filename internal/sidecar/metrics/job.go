@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
@@ -61,7 +61,7 @@ func newJob(key probe.Key) *job {
 		regression:   regression.NewJob(regression.Options{}),
 		counters: counters{
 			skipped: map[string]float64{}, bursts: map[string]float64{},
-			compared: map[probe.Verdict]float64{}, odd: map[garble.Reason]float64{},
+			compared: map[probe.Verdict]float64{}, odd: map[answers.Reason]float64{},
 		},
 	}
 	for i := range j.turns {

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"net/url"
 
-	"synthetic/internal/canary"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/sink"
@@ -27,7 +27,7 @@ type canarySeries struct {
 }
 
 // CanaryRound takes a round of the canary's prompts.
-func (r *Recorder) CanaryRound(target string, reading canary.Reading) {
+func (r *Recorder) CanaryRound(target string, reading answers.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.targets[target]

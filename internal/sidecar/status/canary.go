@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"synthetic/internal/canary"
+	"synthetic/internal/probe/answers"
 )
 
 // canaryView is how a target's answers compare with the recorded ones, as shown.
-type canaryView struct{ canary.Reading }
+type canaryView struct{ answers.Reading }
 
 // State sums it up.
 func (c canaryView) State() state {

@@ -14,9 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/webpage"
 )
 
@@ -41,8 +40,8 @@ func full() *Page {
 	p.Add(jobOf("u", "w", objectives()...))
 	feed(p,
 		turn(5*time.Minute, first, ttft(400*time.Millisecond)),
-		turn(4*time.Minute, func(r *probe.Result) { r.Odd, r.AnsweredBy = garble.Model, hostile }),
-		turn(210*time.Second, func(r *probe.Result) { r.Odd = garble.Repetition }),
+		turn(4*time.Minute, func(r *probe.Result) { r.Odd, r.AnsweredBy = answers.Model, hostile }),
+		turn(210*time.Second, func(r *probe.Result) { r.Odd = answers.Repetition }),
 		turn(3*time.Minute, failing(probe.HTTP5xx, "the server said: "+hostile)),
 		turn(2*time.Minute, func(r *probe.Result) {
 			r.Target, r.Workload, r.Model, r.Conversation = hostile, hostile, hostile, hostile
@@ -54,18 +53,18 @@ func full() *Page {
 }
 
 // someCanaries have one that has changed, and one that is not answered.
-func someCanaries(target string) (canary.Reading, bool) {
+func someCanaries(target string) (answers.Reading, bool) {
 	switch target {
 	case "t":
 		same := strings.Repeat("as ever ", 10)
-		return canary.Reading{
+		return answers.Reading{
 			Score: 1, Since: noon, Distance: 0.17, Usual: 0.002, Prompt: hostile,
 			Was: same + "and on", Is: same + hostile + strings.Repeat("ü", 500),
 		}, true
 	case "u":
-		return canary.Reading{Err: errors.New("HTTP 503: " + hostile)}, true
+		return answers.Reading{Err: errors.New("HTTP 503: " + hostile)}, true
 	}
-	return canary.Reading{}, false
+	return answers.Reading{}, false
 }
 
 var styleOrScript = regexp.MustCompile(`(?s)<(style|script)>.*?</(style|script)>`)

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"synthetic/internal/canary"
 	"synthetic/internal/probe"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
@@ -38,7 +38,7 @@ type Options struct {
 	Excess func(job probe.Key) [2][4]float64
 	// Canary is how a target's answers compare with the recorded ones; false, or
 	// nil, says that nobody knows.
-	Canary func(target string) (canary.Reading, bool)
+	Canary func(target string) (answers.Reading, bool)
 	// Discovery says how the groups of discovered targets stand; nil means there are
 	// none.
 	Discovery func() []discovery.Standing
@@ -76,7 +76,7 @@ func New(o Options) *Page {
 		o.Siblings = func() []siblings.View { return nil }
 	}
 	if o.Canary == nil {
-		o.Canary = func(string) (none canary.Reading, ok bool) { return none, false }
+		o.Canary = func(string) (none answers.Reading, ok bool) { return none, false }
 	}
 	if o.Signals == nil {
 		o.Signals = func(probe.Key) (none [2][2]regression.View, ok bool) { return none, false }

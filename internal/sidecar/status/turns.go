@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/garble"
+	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/waterfall"
 )
 
@@ -41,7 +41,7 @@ func (t turnRow) OddText() string {
 	switch t.Odd {
 	case "":
 		return ""
-	case garble.Model:
+	case answers.Model:
 		return fmt.Sprintf("answered by another model than %s: %s", t.Model, t.AnsweredBy)
 	}
 	return "the answer looks like rubbish: " + string(t.Odd)

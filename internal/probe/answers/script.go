@@ -1,4 +1,4 @@
-package garble
+package answers
 
 import "unicode"
 

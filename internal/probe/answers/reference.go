@@ -1,4 +1,4 @@
-package canary
+package answers
 
 import (
 	"encoding/json"
@@ -72,7 +72,7 @@ func NewReference(prompts []string, rounds []Round) (*Reference, error) {
 
 // unlikely reports whether an answer came without log-probabilities, as against
 // without anything that could have them.
-func (a Answer) unlikely() bool { return len(a.Tokens) == 0 && a.Text != "" }
+func (a CanaryAnswer) unlikely() bool { return len(a.Tokens) == 0 && a.Text != "" }
 
 // answered refuses prompts that were answered with nothing: nothing is what a
 // model whose tokens are all thought goes on to say, whatever becomes of it.
@@ -89,7 +89,7 @@ func (r *Reference) answered() error {
 // centre is the usual answer to prompt i.
 func centre(prompt string, i int, rounds []Round) Prompt {
 	p := Prompt{Prompt: prompt}
-	alike := map[string][]Answer{}
+	alike := map[string][]CanaryAnswer{}
 	usual := ""
 	for _, round := range rounds {
 		a := round[i]

@@ -1,4 +1,4 @@
-package canary
+package answers
 
 import (
 	"math"
@@ -54,7 +54,7 @@ func TestHowTextsDiffer(t *testing.T) {
 }
 
 // rounds repeats one answer to one prompt.
-func rounds(a Answer) []Round {
+func rounds(a CanaryAnswer) []Round {
 	out := make([]Round, LeastRounds)
 	for i := range out {
 		out[i] = Round{a}
@@ -63,7 +63,7 @@ func rounds(a Answer) []Round {
 }
 
 func TestAReferenceIsWrittenAndRead(t *testing.T) {
-	r, err := NewReference([]string{"p"}, rounds(Answer{"a b", tokens("a b", -0.5, -1)}))
+	r, err := NewReference([]string{"p"}, rounds(CanaryAnswer{"a b", tokens("a b", -0.5, -1)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ func TestAReferenceIsWrittenAndRead(t *testing.T) {
 	if _, err := NewReference([]string{"p"}, nil); err == nil {
 		t.Error("a reference of no rounds")
 	}
-	if _, err := NewReference([]string{"p"}, rounds(Answer{})); err == nil || !strings.Contains(err.Error(), "raise answers.canary.tokens") {
+	if _, err := NewReference([]string{"p"}, rounds(CanaryAnswer{})); err == nil || !strings.Contains(err.Error(), "raise answers.canary.tokens") {
 		t.Errorf("a reference of nothing: %v", err)
 	}
 }
 
 func TestARoundIsCompared(t *testing.T) {
-	ref, err := NewReference([]string{"p"}, rounds(Answer{"a b", tokens("a b", -0.5, -1)}))
+	ref, err := NewReference([]string{"p"}, rounds(CanaryAnswer{"a b", tokens("a b", -0.5, -1)}))
 	if err != nil {
 		t.Fatal(err)
 	}

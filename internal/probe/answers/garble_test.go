@@ -1,4 +1,4 @@
-package garble
+package answers
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func samples(t testing.TB, file string) []sample {
 func TestAnswersAreNoRubbish(t *testing.T) {
 	for _, file := range []string{"chosen.txt", "kept.txt"} {
 		for _, s := range samples(t, file) {
-			if got := Of(s.text).Reason; got != "" {
+			if got := GarbleOf(s.text).Reason; got != "" {
 				t.Errorf("%s: %s is %s", file, s.name, got)
 			}
 		}
@@ -40,7 +40,7 @@ func TestAnswersAreNoRubbish(t *testing.T) {
 func TestRubbish(t *testing.T) {
 	for _, s := range samples(t, "rubbish.txt") {
 		want, _, _ := strings.Cut(s.name, " ")
-		if got := Of(s.text).Reason; got != Reason(want) {
+		if got := GarbleOf(s.text).Reason; got != Reason(want) {
 			t.Errorf("%s: it is %q", s.name, got)
 		}
 	}
@@ -62,7 +62,7 @@ func TestDocsAreNoRubbish(t *testing.T) {
 			}
 			for len(data) > 0 {
 				n := min(600, len(data))
-				if l := Of(string(bytes.ToValidUTF8(data[:n], nil))); l.Reason != "" {
+				if l := GarbleOf(string(bytes.ToValidUTF8(data[:n], nil))); l.Reason != "" {
 					bad++
 					t.Logf("%s: %s: %.200q", file, l.Reason, data[:n])
 				}
@@ -76,7 +76,7 @@ func TestDocsAreNoRubbish(t *testing.T) {
 }
 
 func TestUsualLengthAndLanguage(t *testing.T) {
-	english, russian := Of(samples(t, "chosen.txt")[0].text), Of(samples(t, "chosen.txt")[2].text)
+	english, russian := GarbleOf(samples(t, "chosen.txt")[0].text), GarbleOf(samples(t, "chosen.txt")[2].text)
 	var u Usual
 	draw := rand.New(rand.NewPCG(1, 2))
 	for i := range 2000 {
@@ -122,7 +122,7 @@ func BenchmarkOf(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Of(s.text)
+				GarbleOf(s.text)
 			}
 		})
 	}
@@ -133,7 +133,7 @@ func FuzzOf(f *testing.F) {
 		f.Add(s.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if l := Of(text); l.Reason != "" && len(text) < leastText {
+		if l := GarbleOf(text); l.Reason != "" && len(text) < leastText {
 			t.Errorf("%q is %s, too short to tell", text, l.Reason)
 		}
 	})

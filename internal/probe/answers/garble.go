@@ -3,7 +3,7 @@
 // itself or strings pieces of alphabets together. It looks at texts alone, costs
 // no tokens and microseconds, and prefers to miss rubbish over accusing an odd
 // answer: what looks like words of one language is nothing to it.
-package garble
+package answers
 
 import (
 	"unicode"
@@ -53,7 +53,7 @@ type Look struct {
 }
 
 // Of looks at an answer.
-func Of(text string) Look {
+func GarbleOf(text string) Look {
 	text = text[max(len(text)-looked, 0):]
 	c := count(text)
 	l := Look{script: c.most()}

@@ -1,4 +1,4 @@
-package canary
+package answers
 
 import (
 	"math"

@@ -2,7 +2,7 @@
 // temperature 0, as it did when a reference was recorded: by the log-probabilities
 // of the first tokens, or, from a server that gives none, by the texts. It is
 // pure: who asks, when, and who is told, is the sidecar's matter.
-package canary
+package answers
 
 import "math"
 
@@ -17,14 +17,14 @@ type Token struct {
 }
 
 // Answer is what one prompt was answered with.
-type Answer struct {
+type CanaryAnswer struct {
 	Text string `json:"text"`
 	// Tokens are empty where the server gives no log-probabilities.
 	Tokens []Token `json:"tokens,omitempty"`
 }
 
 // Round are the answers to all prompts, in their order.
-type Round []Answer
+type Round []CanaryAnswer
 
 // DefaultPrompts are asked where the configuration names none: short, of
 // different kinds, and with answers in which a model is not sure of every token.

@@ -1,6 +1,6 @@
 // Package contract judges what an answer says against what was asked for: calls
 // of the tools that a workload has, and text by its JSON schema. It is pure.
-package contract
+package answers
 
 import (
 	"errors"
