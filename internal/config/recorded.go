@@ -11,7 +11,7 @@ import (
 
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/trace"
+	"synthetic/internal/probe/workload/trace"
 )
 
 // fileTrace is recorded traffic.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"synthetic/internal/unpack"
+	"synthetic/internal/probe/workload/trace"
 )
 
 // maxLine is the longest line that is read, in bytes.
@@ -33,7 +33,7 @@ type Reader struct {
 // NewReader reads a log, plain or compressed by gzip or zstd, which it tells by
 // its first bytes. The name is for messages.
 func NewReader(name string, r io.Reader) (*Reader, error) {
-	plain, closePlain, err := unpack.NewReader(r)
+	plain, closePlain, err := trace.Decompress(r)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

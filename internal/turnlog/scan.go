@@ -8,7 +8,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"synthetic/internal/jsonscan"
+	"synthetic/internal/probe/stream/jsonscan"
 )
 
 // kind of a value that this package has a use for.

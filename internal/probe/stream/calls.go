@@ -1,6 +1,6 @@
 package stream
 
-import "synthetic/internal/jsonscan"
+import "synthetic/internal/probe/stream/jsonscan"
 
 // ToolCall is what one event adds to a tool call of the answer: of the events
 // that have the same Index, the arguments are to be joined.

@@ -3,7 +3,7 @@ package stream
 import (
 	"bytes"
 
-	"synthetic/internal/jsonscan"
+	"synthetic/internal/probe/stream/jsonscan"
 )
 
 // chat reads the chunks of a streamed chat completion.

@@ -1,6 +1,6 @@
 package stream
 
-import "synthetic/internal/jsonscan"
+import "synthetic/internal/probe/stream/jsonscan"
 
 // fault is what a JSON text says of a failure, in the shapes of many servers.
 type fault struct {

@@ -1,6 +1,6 @@
 package stream
 
-import "synthetic/internal/jsonscan"
+import "synthetic/internal/probe/stream/jsonscan"
 
 // generate reads the events of Triton's generate_stream.
 type generate struct{}

@@ -1,6 +1,6 @@
 package stream
 
-import "synthetic/internal/jsonscan"
+import "synthetic/internal/probe/stream/jsonscan"
 
 // messages reads the events of Anthropic's /v1/messages.
 type messages struct {

@@ -3,7 +3,7 @@ package stream
 import (
 	"cmp"
 
-	"synthetic/internal/jsonscan"
+	"synthetic/internal/probe/stream/jsonscan"
 )
 
 // ollama reads the lines of Ollama's /api/chat.

@@ -3,7 +3,7 @@ package stream
 import (
 	"strings"
 
-	"synthetic/internal/jsonscan"
+	"synthetic/internal/probe/stream/jsonscan"
 )
 
 // responses reads the events of OpenAI's /v1/responses.

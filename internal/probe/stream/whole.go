@@ -1,6 +1,6 @@
 package stream
 
-import "synthetic/internal/jsonscan"
+import "synthetic/internal/probe/stream/jsonscan"
 
 // whole reads answers that come in one JSON text, and of which only that they
 // are there matters.

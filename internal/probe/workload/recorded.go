@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/trace"
+	"synthetic/internal/probe/workload/trace"
 )
 
 // Trace is a file of recorded traffic, and what of it is replayed; the zero value

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/trace"
+	"synthetic/internal/probe/workload/trace"
 )
 
 func retold(t *testing.T, sample string, o trace.Options, salt uint64) *Source {

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"synthetic/internal/trace"
+	"synthetic/internal/probe/workload/trace"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/probe/workload/trace"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/trace"
 )
 
 // written writes a trace in Mooncake's form: bursts of requests, of which a part

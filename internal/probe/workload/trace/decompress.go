@@ -1,5 +1,4 @@
-// Package unpack reads files that may be compressed.
-package unpack
+package trace
 
 import (
 	"bufio"
@@ -18,28 +17,28 @@ const (
 	window = 64 << 20
 )
 
-// NewReader reads what may be compressed by gzip or zstd, which it tells by its
-// first bytes. The function frees what reading took, and does not close r.
-func NewReader(r io.Reader) (plain io.Reader, closePlain func(), err error) {
+// Decompress returns a reader of the plain bytes of r, which may be compressed by gzip or
+// zstd: the first bytes decide. closePlain frees the decompressor; it does not close r.
+func Decompress(r io.Reader) (plain io.Reader, closePlain func(), err error) {
 	b := bufio.NewReaderSize(r, buffer)
 	head, _ := b.Peek(4) // an error comes again
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, nil, broken("gzip", err)
+			return nil, nil, decompressError("gzip", err)
 		}
-		return z, func() { _ = z.Close() }, nil // which has nothing more to say than the reads
+		return z, func() { _ = z.Close() }, nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
-			return nil, nil, broken("zstd", err)
+			return nil, nil, decompressError("zstd", err)
 		}
 		return z, z.Close, nil
 	}
 	return b, func() {}, nil
 }
 
-func broken(how string, err error) error {
-	return fmt.Errorf("unpacking it as %s: %w; take a whole copy of the file", how, err)
+func decompressError(format string, err error) error {
+	return fmt.Errorf("decompressing as %s: %w; take a whole copy of the file", format, err)
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"time"
-
-	"synthetic/internal/unpack"
 )
 
 const (
@@ -79,7 +77,7 @@ func Open(path string, o Options) (*Reader, error) {
 // NewReader reads a trace of any form, plain or compressed by gzip or zstd. The
 // name is for messages, which have the place, what is wrong, and the remedy.
 func NewReader(name string, from io.Reader, o Options) (*Reader, error) {
-	plain, closePlain, err := unpack.NewReader(from)
+	plain, closePlain, err := Decompress(from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
