@@ -27,7 +27,7 @@ func TestNotes(t *testing.T) {
 		values     string
 		have, lack []string
 	}{
-		{"minimal", []string{"from 1 pod(s)", "port-forward service/rel-synthetic 9877:9877", "--namespace probing test rel", "Nothing tells Prometheus", "No alerts are installed"}, []string{"whole configured rate", "does not see"}},
+		{"minimal", []string{"from 1 pod(s)", "port-forward service/rel-synthetic 9877:9877", "--namespace probing test rel", "Nothing tells Prometheus", "No alerts are installed"}, []string{"full configured rate", "Kubernetes updates"}},
 		{"full", []string{"from 2 pod(s)", "https://127.0.0.1:9877/", "Each of the 2 pods"}, []string{"Nothing tells Prometheus", "No alerts"}},
 		{"file", []string{"logs deployment/rel-synthetic"}, []string{"port-forward", " test rel"}},
 		{"existing", []string{"load a changed configuration within 15s"}, nil},

@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The data of the ConfigMap; the pods' checksum is taken of it alone, so that a new chart version does not restart them for nothing. */}}
+{{/* The data of the ConfigMap. The pods' checksum covers only this, so that a new chart version alone does not restart them. */}}
 {{- define "synthetic.configData" -}}
 {{- if eq (include "synthetic.kind" .) "Job" -}}
 plan.yml: |2

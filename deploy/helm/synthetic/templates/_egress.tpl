@@ -1,4 +1,4 @@
-{{/* Egress rules for every http address in the configuration or the plan. A name of the cluster is its namespace, at any port: a policy sees the pod's port, not the Service's. An IP address is itself, and any other name its port anywhere, since a policy knows no names. */}}
+{{/* Egress rules for every http address in the configuration or the plan. NAME.NAMESPACE.svc allows its namespace on any port, because a policy sees the pod's port, not the Service's. An IP address allows itself. Any other name allows its port on any host, because a policy cannot contain names. */}}
 {{- define "synthetic.namedEgress" -}}
 {{- if and .Values.networkPolicy.egress.fromConfig (not (include "synthetic.foreign" .)) -}}
 {{- $text := ternary .Values.study.plan (include "synthetic.configText" .) (eq (include "synthetic.kind" .) "Job") -}}

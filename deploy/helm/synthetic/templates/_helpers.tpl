@@ -1,4 +1,4 @@
-{{/* A text as a name that every resource takes: lower case, digits and dashes, a letter first. A long one ends in a digest, so that two of them stay two. */}}
+{{/* Turns a text into a valid resource name: lower case, digits and dashes, starting with a letter. A long name ends in a digest, so that different texts give different names. */}}
 {{- define "synthetic.toName" -}}
 {{- $name := regexReplaceAll "[^a-z0-9]+" (lower .) "-" | trimAll "-" -}}
 {{- if not (regexMatch "^[a-z]" $name) -}}
@@ -26,7 +26,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Labels that all resources share. */}}
+{{/* Labels of all resources. */}}
 {{- define "synthetic.commonLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -36,7 +36,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end -}}
 
-{{/* Labels that the Service, the monitors and the policies find the pods by. They never change: selectors are immutable. */}}
+{{/* Labels by which the Service, monitors and policies select the pods. They must never change, because selectors are immutable. */}}
 {{- define "synthetic.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "synthetic.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
@@ -48,7 +48,7 @@ app.kubernetes.io/component: {{ ternary "study" "prober" (eq (include "synthetic
 {{ include "synthetic.commonLabels" . }}
 {{- end -}}
 
-{{/* A resource's metadata: of root, with labels and annotations of its own; name, namespace and standard where they are others. A name of digits stays a text. */}}
+{{/* A resource's metadata: takes root, labels and annotations, and optionally name, namespace and standard. Names are quoted, so that digits stay a string. */}}
 {{- define "synthetic.metadata" -}}
 name: {{ default (include "synthetic.fullname" .root) .name | quote }}
 namespace: {{ default .root.Release.Namespace .namespace | quote }}
@@ -63,7 +63,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* The test pod is no prober: no selector may find it. */}}
+{{/* Labels of the test pod, which no selector of the prober may match. */}}
 {{- define "synthetic.testLabels" -}}
 app.kubernetes.io/name: {{ include "synthetic.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
@@ -78,16 +78,16 @@ app.kubernetes.io/component: test
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the pods watch objects of the cluster; a study does not. */}}
+{{/* True if the pods may watch objects of the cluster; never for a study. */}}
 {{- define "synthetic.watches" -}}
 {{- if and .Values.rbac.create (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
-{{/* image takes an image of the values and the tag that stands in for an absent one. */}}
+{{/* Takes an image of the values and its default tag. */}}
 {{- define "synthetic.image" -}}
 {{- $image := index . 0 -}}
 {{- if not $image.repository -}}
-{{- fail "\n\nNo image is published: build one and push it where your cluster pulls from, then name it.\n  make image IMAGE=registry.example.com/team/synthetic VERSION=0.1.0\n  docker push registry.example.com/team/synthetic:0.1.0\n  --set image.repository=registry.example.com/team/synthetic\n" -}}
+{{- fail "\n\nNo image is published: build one, push it to a registry that your cluster can pull from, and name it.\n  make image IMAGE=registry.example.com/team/synthetic VERSION=0.1.0\n  docker push registry.example.com/team/synthetic:0.1.0\n  --set image.repository=registry.example.com/team/synthetic\n" -}}
 {{- end -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $image.repository $image.digest -}}
@@ -96,7 +96,7 @@ app.kubernetes.io/component: test
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the configuration is somebody else's, whose changes the chart cannot see. */}}
+{{/* True if the configuration is in an existing ConfigMap or Secret, whose changes the chart cannot see. */}}
 {{- define "synthetic.foreign" -}}
 {{- or .Values.existingConfigMap .Values.existingSecret | default "" -}}
 {{- end -}}

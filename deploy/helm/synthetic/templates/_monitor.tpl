@@ -1,4 +1,4 @@
-{{/* One scraped endpoint of a ServiceMonitor or PodMonitor; takes the root and the monitor's values. */}}
+{{/* The endpoint of a ServiceMonitor or PodMonitor; takes the root and the monitor's values. */}}
 {{- define "synthetic.endpoint" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}

@@ -1,4 +1,4 @@
-{{/* One probe of the kubelet: its timing from the values, its kind from webConfig. */}}
+{{/* A probe of the kubelet, with the timing of its values and the kind of webConfig. */}}
 {{- define "synthetic.probe" -}}
 {{- $root := index . 0 -}}
 {{- if eq $root.Values.webConfig.probe "tcp" -}}
@@ -19,17 +19,17 @@ httpGet:
 {{ toYaml (index . 2) }}
 {{- end -}}
 
-{{/* Whether each pod of a prober claims a volume of its own. */}}
+{{/* True if each pod of a prober claims its own volume. */}}
 {{- define "synthetic.claiming" -}}
 {{- if and .Values.state.enabled .Values.state.claim.enabled (not .Values.state.existingClaim) -}}true{{- end -}}
 {{- end -}}
 
-{{/* How many pods a prober has. */}}
+{{/* The number of pods of a prober. */}}
 {{- define "synthetic.pods" -}}
 {{- ternary .Values.shards .Values.replicaCount (gt (int .Values.shards) 1) -}}
 {{- end -}}
 
-{{/* What keeps the pods: a study's Job, or for a prober one whose pods have numbers, because each has a volume or a shard of its own, or whose pods are all alike. */}}
+{{/* The kind of workload: Job for a study; StatefulSet if each pod has its own volume or shard; otherwise Deployment. */}}
 {{- define "synthetic.kind" -}}
 {{- if .Values.study.plan -}}
 Job
@@ -40,7 +40,7 @@ Deployment
 {{- end -}}
 {{- end -}}
 
-{{/* The volumes that a StatefulSet claims. */}}
+{{/* The volume claims of a StatefulSet. */}}
 {{- define "synthetic.claims" -}}
 - metadata:
     name: state
@@ -136,7 +136,7 @@ Deployment
 - name: keys
   secret:
     secretName: {{ . | quote }}
-    # Read by the pod's fsGroup.
+    # Readable by the pod's fsGroup.
     defaultMode: 0440
 {{- end }}
 {{- with .Values.webConfig.existingSecret }}
@@ -168,7 +168,7 @@ Deployment
 {{- end }}
 {{- end -}}
 
-{{/* The pod's security context: OpenShift chooses users itself, and refuses others. */}}
+{{/* The pod's security context. OpenShift chooses users itself and refuses others. */}}
 {{- define "synthetic.podSecurityContext" -}}
 {{- if .Values.openshift -}}
 {{ omit .Values.podSecurityContext "runAsUser" "runAsGroup" "fsGroup" | toYaml }}
@@ -177,7 +177,7 @@ Deployment
 {{- end -}}
 {{- end -}}
 
-{{/* Several pods are spread over the nodes, where nobody says otherwise. */}}
+{{/* By default several pods are spread over the nodes. */}}
 {{- define "synthetic.spread" -}}
 {{- if .Values.topologySpreadConstraints -}}
 {{ toYaml .Values.topologySpreadConstraints }}
@@ -191,7 +191,7 @@ Deployment
 {{- end -}}
 {{- end -}}
 
-{{/* Where the pods go and what they see of the network; each value as Kubernetes has it. */}}
+{{/* Scheduling and network settings of the pods, as in Kubernetes. */}}
 {{- define "synthetic.scheduling" -}}
 {{- range $key := list "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsConfig" }}
 {{- with index $.Values $key }}

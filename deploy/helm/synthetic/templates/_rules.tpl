@@ -10,7 +10,7 @@
 {{- $groups = concat $groups (default (dig "spec" "groups" list $file) $file.groups) -}}
 {{- end -}}
 {{- if not $groups -}}
-{{- fail (printf "\n\nprometheusRule has no rules. They follow from the SLOs, the rates and the targets of your configuration, so generate them from it:\n  synthetic generate rules --config.file=synthetic.yml --match='namespace=%q' --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n" .Release.Namespace) -}}
+{{- fail (printf "\n\nprometheusRule has no rules. Generate them from your configuration, because they depend on its SLOs, rates and targets:\n  synthetic generate rules --config.file=synthetic.yml --match='namespace=%q' --output.dir=alerts\n  helm … --set-file configFile=synthetic.yml --set-file prometheusRule.rulesFile=alerts/synthetic-rules.yml\n" .Release.Namespace) -}}
 {{- end -}}
 {{ toYaml (dict "groups" $groups) }}
 {{- end -}}
@@ -21,14 +21,14 @@
 {{- $text := index . 1 -}}
 {{- with regexFind `synthetic_build_info\{[^}]*namespace="[^"]*"` $text -}}
 {{- if not (contains (printf "namespace=%q" $root.Release.Namespace) .) -}}
-{{- fail (printf "\n\nprometheusRule.rulesFile is about probers elsewhere (%s}), and this release is in namespace %q: generate it with --match='namespace=%q'.\n" . $root.Release.Namespace $root.Release.Namespace) -}}
+{{- fail (printf "\n\nprometheusRule.rulesFile is for probers in another namespace (%s}), but this release is in namespace %q: generate it with --match='namespace=%q'.\n" . $root.Release.Namespace $root.Release.Namespace) -}}
 {{- end -}}
 {{- end -}}
 {{- if not $root.Values.existingConfigMap -}}
 {{- range (include "synthetic.configText" $root | fromYaml).slos -}}
 {{- $name := default .sli .name -}}
 {{- if not (contains (printf "slo=%q" $name) $text) -}}
-{{- fail (printf "\n\nprometheusRule.rulesFile does not know the SLO %q of the configuration: it was generated from another one. Run \"synthetic generate rules\" on this configuration.\n" $name) -}}
+{{- fail (printf "\n\nprometheusRule.rulesFile does not know the SLO %q of the configuration, so it was generated from another configuration. Run \"synthetic generate rules\" on this configuration.\n" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* A sweep as an Indexed Job: the index is the shard. Pods are called JOB-INDEX, and the Service of that name gives shard 0 an address. */}}
+{{/* A sweep as an Indexed Job: the index is the shard. Pods are named JOB-INDEX, and the headless Service gives shard 0 an address. */}}
 {{- define "synthetic.jobSpec" -}}
 {{- with .Values.study -}}
 completionMode: Indexed
@@ -7,13 +7,13 @@ parallelism: {{ .shards }}
 backoffLimitPerIndex: {{ .backoffLimitPerIndex }}
 podFailurePolicy:
   rules:
-    # A plan that cannot be used will not be better the next time.
+    # A refused plan would fail again.
     - action: FailJob
       onExitCodes:
         containerName: synthetic
         operator: In
         values: [2]
-    # A drained node is no failure of the shard, which goes on elsewhere.
+    # A drained node is not a failure of the shard, which continues elsewhere.
     - action: Ignore
       onPodConditions:
         - type: DisruptionTarget
@@ -28,12 +28,12 @@ ttlSecondsAfterFinished: {{ . }}
 {{- if and (eq (include "synthetic.kind" .) "Job") (gt (int .Values.study.shards) 1) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Whether the pods serve /metrics: those of a sweep only where somebody looks. */}}
+{{/* True if the pods serve /metrics: those of a sweep only with a PodMonitor. */}}
 {{- define "synthetic.scraped" -}}
 {{- if or .Values.podMonitor.enabled (ne (include "synthetic.kind" .) "Job") -}}true{{- end -}}
 {{- end -}}
 
-{{/* --resume from the start: a pod that takes the place of a lost one has the same arguments. */}}
+{{/* --resume is always set, because the pod that replaces a lost one has the same arguments. */}}
 {{- define "synthetic.sweepArgs" -}}
 - sweep
 - --plan.file=/etc/synthetic/plan.yml
@@ -62,7 +62,7 @@ ttlSecondsAfterFinished: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* Where a study's results lie, as a volume of the pod. */}}
+{{/* The volume of a study's results. */}}
 {{- define "synthetic.resultsVolume" -}}
 {{- with .Values.study.results -}}
 name: results

@@ -1,4 +1,4 @@
-{{/* The user's environment, and what a shard knows its number by. */}}
+{{/* The user's environment variables, and those that give a shard its number. */}}
 {{- define "synthetic.env" -}}
 {{- with .Values.env }}
 {{- toYaml . }}
@@ -11,7 +11,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The ports of a pod: for scraping, and where a sweep's shards meet. */}}
+{{/* The ports of a pod: for scraping, and for the barrier of a sweep. */}}
 {{- define "synthetic.ports" -}}
 {{- if include "synthetic.scraped" . -}}
 - name: http
@@ -25,7 +25,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The pod, whatever keeps it. */}}
+{{/* The pod template of the Deployment, StatefulSet or Job. */}}
 {{- define "synthetic.podTemplate" -}}
 {{- $job := eq (include "synthetic.kind" .) "Job" -}}
 metadata:
@@ -52,7 +52,7 @@ spec:
   subdomain: {{ include "synthetic.fullname" . | quote }}
   {{- end }}
   {{- end }}
-  # The turns in flight, then a last scrape, then the process ends.
+  # Time for turns in flight, a last scrape, and the end of the process.
   terminationGracePeriodSeconds: {{ add .Values.shutdownTimeoutSeconds 5 }}
   securityContext:
     {{- include "synthetic.podSecurityContext" . | nindent 4 }}
