@@ -24,9 +24,8 @@ type Alerting struct {
 
 // Alertmanager is one that is told of alerts.
 type Alertmanager struct {
-	URL     webURL        `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
-	Timeout time.Duration `yaml:"timeout" default:"10s" min:"1ms" max:"5m"`
-	Access
+	URL webURL `yaml:"url" required:"true" examples:"http://alertmanager:9093"`
+	Client
 }
 
 // labelKey is what names of labels must match.
@@ -78,5 +77,5 @@ func (b *builder) alertmanager(path string, a *Alertmanager, first map[webURL]st
 		b.Mistake(at, url, "is also the address of "+before, "remove one of the two")
 	}
 	first[a.URL] = path
-	b.access(path, url, &a.Access)
+	b.serviceClient(path, a.URL, &a.Client)
 }

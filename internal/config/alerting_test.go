@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	promconfig "github.com/prometheus/common/config"
 )
 
 func TestAlerting(t *testing.T) {
@@ -20,10 +21,10 @@ alerting:
   alertmanagers:
     - url: http://one:9093/am/
     - url: https://two:9093
-      timeout: 3s
-      basic_auth: {username: pager, password_file: key.txt}
-      tls: {ca_file: ca.pem, cert_file: cert.pem, key_file: key.txt, server_name: am, insecure_skip_verify: true}
-    - {url: http://three:9093, bearer_token_file: key.txt}
+      http_client:
+        basic_auth: {username: pager, password_file: key.txt}
+        tls_config: {ca_file: ca.pem, cert_file: cert.pem, key_file: key.txt, server_name: am, insecure_skip_verify: true}
+    - {url: http://three:9093, http_client: {authorization: {credentials_file: key.txt}}}
   external_labels: {cluster: eu-1}
   external_url: https://synthetic.example.com/
   runbook_url: https://git.example.com/runbooks
@@ -34,18 +35,17 @@ alerting:
   directory: pager
 `, &Alerting{
 			Alertmanagers: []Alertmanager{
-				{URL: "http://one:9093/am", Timeout: 10 * time.Second},
-				{
-					URL: "https://two:9093", Timeout: 3 * time.Second,
-					Access: Access{
-						BasicAuth: BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
-						TLS: fileTLS{
-							CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
-							ServerName: "am", InsecureSkipVerify: true,
-						},
+				{URL: "http://one:9093/am"},
+				{URL: "https://two:9093", Client: Client{HTTP: promconfig.HTTPClientConfig{
+					BasicAuth: &promconfig.BasicAuth{Username: "pager", PasswordFile: "testdata/good/key.txt"},
+					TLSConfig: promconfig.TLSConfig{
+						CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
+						ServerName: "am", InsecureSkipVerify: true,
 					},
-				},
-				{URL: "http://three:9093", Timeout: 10 * time.Second, Access: Access{BearerTokenFile: "testdata/good/key.txt"}},
+				}}},
+				{URL: "http://three:9093", Client: Client{HTTP: promconfig.HTTPClientConfig{
+					Authorization: &promconfig.Authorization{Type: "Bearer", CredentialsFile: "testdata/good/key.txt"},
+				}}},
 			},
 			ExternalLabels: map[string]string{"cluster": "eu-1"},
 			ExternalURL:    "https://synthetic.example.com",
@@ -60,7 +60,7 @@ alerting:
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, cfg.Alerting); diff != "" {
+			if diff := cmp.Diff(tc.want, cfg.Alerting, sameConfig); diff != "" {
 				t.Errorf("alerting (-want +got):\n%s", diff)
 			}
 		})

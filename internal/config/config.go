@@ -112,7 +112,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target", "modules[].target", "alerting.alertmanagers[].tls", "state.prometheus.tls", "state.prometheus.basic_auth", "tracing.tls", "tracing.basic_auth")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target", "modules[].target")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were

@@ -177,11 +177,11 @@ func (b *builder) sources(path string, f fileGroup, known fileKubernetes) []prom
 // promSources reads a list in Prometheus' own words. No message repeats a value.
 func (b *builder) promSources(at, key string, items []map[string]any) []prom.Config {
 	for i, item := range items {
-		what, remedy := forbidden(item)
+		key, message, remedy := forbidden(item)
 		url, _ := item["url"].(string)
 		switch {
-		case what != "":
-			b.Mistake(yamlform.Index(at, i), "", what, remedy)
+		case key != "":
+			b.Mistake(yamlform.Index(at, i)+"."+key, "", message, remedy)
 			return nil
 		case strings.Contains(url, "@"):
 			b.Mistake(yamlform.Index(at, i), "", "has a url with user information (not shown)", "write basic_auth with password_file")
@@ -197,7 +197,7 @@ func (b *builder) promSources(at, key string, items []map[string]any) []prom.Con
 	for i, s := range sources {
 		if h, ok := s.(*promhttp.SDConfig); ok {
 			h.HTTPClientConfig.SetDirectory(b.dir)
-			b.filesOf(yamlform.Index(at, i), h.HTTPClientConfig)
+			b.clientFiles(yamlform.Index(at, i), h.HTTPClientConfig)
 		}
 	}
 	return sources

@@ -136,17 +136,7 @@ type fileReach struct {
 	APIKeyFile    string            `yaml:"api_key_file" group:"key" secret:"true" examples:"/etc/synthetic/key"`
 	APIKeyEnv     string            `yaml:"api_key_env" group:"key" secret:"true" examples:"LLM_API_KEY"`
 	Headers       map[string]string `yaml:"headers" secret:"true" examples:"{x-tenant: probe}"`
-	TLS           fileTLS           `yaml:"tls" examples:"{ca_file: ca.pem}"`
-	HTTP2         bool              `yaml:"http2" default:"false"`
-	HTTPClient    map[string]any    `yaml:"http_client" secret:"true" examples:"{proxy_url: \"http://proxy:3128\"}"`
-}
-
-type fileTLS struct {
-	CAFile             string `yaml:"ca_file" examples:"ca.pem"`
-	CertFile           string `yaml:"cert_file" examples:"client.pem"`
-	KeyFile            string `yaml:"key_file" examples:"client-key.pem"`
-	ServerName         string `yaml:"server_name" examples:"llm.example.com"`
-	InsecureSkipVerify bool   `yaml:"insecure_skip_verify" default:"false"`
+	HTTPClient    map[string]any    `yaml:"http_client" secret:"true" examples:"{tls_config: {ca_file: ca.pem}}"`
 }
 
 type fileWorkload struct {

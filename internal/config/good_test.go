@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"reflect"
 	"testing"
 	"time"
 
@@ -51,8 +52,12 @@ func minimalPolicy(jobs int) regression.Policy {
 	return p
 }
 
-// noFootprint leaves to TestFootprint what follows from the rest.
-var noFootprint = cmpopts.IgnoreTypes(workload.Footprint{})
+// sameConfig compares configurations without their footprints, which TestFootprint
+// checks.
+var sameConfig = cmp.Options{
+	cmpopts.IgnoreTypes(workload.Footprint{}),
+	cmp.Comparer(func(a, b promconfig.HTTPClientConfig) bool { return reflect.DeepEqual(a, b) }),
+}
 
 // minimalTraffic is the traffic of a file that describes none.
 func minimalTraffic() workload.Traffic {
@@ -160,12 +165,18 @@ func TestEveryKey(t *testing.T) {
 			Prompts: []string{"What is 2 + 2?"}, Tokens: 16, Base: "llama-base", ShowTexts: true,
 		},
 		Tracing: &Tracing{
-			URL: "https://collector.example.com:4318", Ratio: 0.1, Timeout: 5 * time.Second,
-			Access: Access{BasicAuth: BasicAuth{"me", "testdata/good/key.txt"}, TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
+			URL: "https://collector.example.com:4318", Ratio: 0.1,
+			Client: Client{HTTP: promconfig.HTTPClientConfig{
+				BasicAuth: &promconfig.BasicAuth{Username: "me", PasswordFile: "testdata/good/key.txt"},
+				TLSConfig: promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
+			}},
 		},
 		Prometheus: &Prometheus{
-			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"}, Timeout: 30 * time.Second,
-			Access: Access{BearerTokenFile: "testdata/good/key.txt", TLS: fileTLS{CAFile: "testdata/good/ca.pem"}},
+			URL: "https://prometheus.example.com/prom", Labels: map[string]string{"cluster": "eu-1"},
+			Client: Client{HTTP: promconfig.HTTPClientConfig{
+				Authorization: &promconfig.Authorization{Type: "Bearer", CredentialsFile: "testdata/good/key.txt"},
+				TLSConfig:     promconfig.TLSConfig{CAFile: "testdata/good/ca.pem"},
+			}},
 		},
 		Targets:       []target.Target{gateway, direct},
 		ServerMetrics: []serverside.Watched{{Target: gateway, URLs: []string{"https://worker.example.com:9090/metrics"}, Interval: time.Minute}},
@@ -181,7 +192,7 @@ func TestEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, cfg, noFootprint); diff != "" {
+	if diff := cmp.Diff(want, cfg, sameConfig); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 }
@@ -249,7 +260,7 @@ func compare(t *testing.T, text string, want *Config) {
 		t.Fatal(err)
 	}
 	want.Answers = slo.Ticket
-	if diff := cmp.Diff(want, cfg, noFootprint); diff != "" {
+	if diff := cmp.Diff(want, cfg, sameConfig); diff != "" {
 		t.Errorf("configuration (-want +got):\n%s", diff)
 	}
 }

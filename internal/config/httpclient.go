@@ -16,124 +16,152 @@ import (
 // its line in a text that is not the user's, a type of Go.
 var ofYAML = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|yaml: (unmarshal errors:)?|line [0-9]+: |!!| (in type|into) [a-zA-Z.]+")
 
-// httpClient resolves how requests to an endpoint travel: http_client in the
-// words of Prometheus, and the endpoint's own keys over it.
-func (b *builder) httpClient(path string, e fileEndpoint) promconfig.HTTPClientConfig {
-	at := path + ".http_client"
-	var c promconfig.HTTPClientConfig
-	if len(e.HTTPClient) > 0 && b.Fine(at) {
-		c = b.promClient(at, e.HTTPClient)
-		b.authOnce(path, c)
+// Client is the http_client key of a service that is not probed.
+type Client struct {
+	HTTPClient map[string]any `yaml:"http_client" secret:"true" examples:"{basic_auth: {username: pager, password_file: /etc/synthetic/password}}"`
+	// HTTP is the key as Prometheus' HTTP client takes it. The client reads the files
+	// at each use.
+	HTTP promconfig.HTTPClientConfig
+}
+
+// serviceClient resolves the http_client key of the service at path.
+func (b *builder) serviceClient(path string, url webURL, h *Client) {
+	h.HTTP, h.HTTPClient = b.httpClient(path, "url", string(url), h.HTTPClient), nil
+}
+
+// endpointClient resolves the http_client key of the endpoint at path.
+func (b *builder) endpointClient(path string, e fileEndpoint) promconfig.HTTPClientConfig {
+	c := b.httpClient(path, "base_url", string(e.BaseURL), e.HTTPClient)
+	if c.Authorization == nil && c.BasicAuth == nil && c.OAuth2 == nil {
+		return c
 	}
-	tls := b.tls(path, "base_url", string(e.BaseURL), e.TLS).Config()
-	if c.TLSConfig == (promconfig.TLSConfig{}) {
-		c.TLSConfig = tls
-	} else if b.Has(path + ".tls") {
-		b.Mistake(at, "", "has tls_config beside tls, which it excludes", "keep one of the two")
+	for _, key := range []string{"api_key_file", "api_key_env"} {
+		if b.Has(path + "." + key) {
+			b.Mistake(path+".http_client", "", "has a key beside "+key+", which excludes it", "keep one of the two")
+		}
 	}
-	c.FollowRedirects, c.EnableHTTP2 = false, e.HTTP2
 	return c
 }
 
-// promClient reads the block. No message repeats a value: any may be secret.
+// httpClient resolves the http_client key of the mapping at path, whose key urlKey
+// holds the address url. HTTP/2 is off unless it is enabled: one read then carries
+// many streams, and arrival times are those of reads.
+func (b *builder) httpClient(path, urlKey, url string, in map[string]any) promconfig.HTTPClientConfig {
+	at := path + ".http_client"
+	if len(in) == 0 || !b.Fine(at) {
+		return promconfig.HTTPClientConfig{}
+	}
+	c := b.promClient(at, in)
+	if c.TLSConfig != (promconfig.TLSConfig{}) && strings.HasPrefix(url, "http://") && b.Fine(path+"."+urlKey, at) {
+		b.Mistake(at+".tls_config", "", "has no effect on an http address", "write https:// in "+urlKey+", or remove it")
+	}
+	c.FollowRedirects = false
+	c.EnableHTTP2 = in["enable_http2"] == true
+	return c
+}
+
+// promClient decodes an http_client. No message repeats a value: it may be secret.
 func (b *builder) promClient(at string, in map[string]any) promconfig.HTTPClientConfig {
 	var c promconfig.HTTPClientConfig
 	err := redecode(in, &c)
 	_, redirects := in["follow_redirects"]
-	_, http2 := in["enable_http2"]
-	what, remedy := forbidden(in)
+	key, message, fix := forbidden(in)
 	switch {
 	case err != nil:
 		b.Mistake(at, "", "is no HTTP client configuration ("+err.Error()+")", "write it as Prometheus' <http_config>, for example proxy_url: http://proxy:3128")
-	case redirects || http2:
-		b.Mistake(at, "", "has follow_redirects or enable_http2", "remove it: a turn is one request; http2 is a key of its own")
-	case what != "":
-		b.Mistake(at, "", what, remedy)
+	case redirects:
+		b.Mistake(at+".follow_redirects", "", "has no effect: redirects are never followed", "remove it")
+	case key != "":
+		b.Mistake(at+"."+key, "", message, fix)
 	case c.Authorization != nil && c.Authorization.CredentialsFile == "":
-		b.Mistake(at, "", "has an authorization without credentials_file", "write credentials_file, or remove authorization")
+		b.Mistake(at+".authorization.credentials_file", "", "is missing", "write it, or remove authorization")
 	default:
 		c.SetDirectory(b.dir)
 		if o := c.OAuth2; o != nil { // which the library leaves out
 			o.ClientCertificateKeyFile = promconfig.JoinDir(b.dir, o.ClientCertificateKeyFile)
 		}
-		b.filesOf(at, c)
+		b.clientFiles(at, c)
 	}
 	return c
 }
 
-// authOnce refuses two keys for one request.
-func (b *builder) authOnce(path string, c promconfig.HTTPClientConfig) {
-	if c.Authorization == nil && c.BasicAuth == nil && c.OAuth2 == nil {
-		return
-	}
-	for _, key := range []string{".api_key_file", ".api_key_env"} {
-		if b.Has(path + key) {
-			b.Mistake(path+".http_client", "", "has a key beside "+key[1:]+", which excludes it", "keep one of the two")
-		}
-	}
-}
-
-// forbidden finds what may not stand in a client configuration, at any depth: a
-// secret itself, one of a secret manager, and headers that are the client's own.
-func forbidden(block map[string]any) (what, remedy string) {
-	const notHere = ", which is never written in the configuration (value not shown)"
+// forbidden finds a key that an HTTP client of the configuration must not have, at
+// any depth: a secret itself, a secret of a secret manager, or a header that the
+// client sets itself. key is its path within block, "" if there is none.
+func forbidden(block map[string]any) (key, message, remedy string) {
+	const secret = "carries a key, which is never written in the configuration (value not shown)"
 	for _, key := range slices.Sorted(maps.Keys(block)) {
-		value := block[key]
-		inner, _ := value.(map[string]any)
-		text, _ := value.(string)
+		inner, _ := block[key].(map[string]any)
+		text, _ := block[key].(string)
 		switch key {
-		case "password", "credentials", "client_secret", "client_certificate_key", "bearer_token", "key", "secrets":
-			return "carries a key" + notHere, "put the key in a file and write the key's ..._file"
+		case "password", "credentials", "client_secret", "client_certificate_key", "bearer_token", "key":
+			return key, secret, "put the key in a file and write " + key + "_file"
+		case "secrets":
+			return key, secret, "put the key in a file and write files"
 		case "proxy_url":
 			if u, err := url.Parse(text); err == nil && u.User != nil {
-				return "has a proxy_url with a user or a password" + notHere, "use a proxy that needs none"
+				return key, "has a user or a password, which is never written in the configuration (value not shown)", "use a proxy that needs none"
 			}
 		case "http_headers", "proxy_connect_header":
-			for name, h := range inner {
-				from, _ := h.(map[string]any)
-				switch carriesKey, own := headerKind(name); {
-				case own:
-					return "sets " + name + ", which the client sets itself", "remove it"
-				case from["secrets"] != nil, carriesKey && (len(from) != 1 || from["files"] == nil):
-					return "carries a key" + notHere, "put the key in a file and write the header's files"
-				}
+			if name, message, remedy := forbiddenHeader(inner); name != "" {
+				return yamlform.Join(key, name), message, remedy
 			}
-			continue // below it are names
+			continue // the keys of inner are names of headers
 		}
 		if strings.HasSuffix(key, "_ref") {
-			return "names a secret of a manager by " + key + ", and there is none", "write the key's ..._file"
+			return key, "names a secret of a secret manager, and there is none", "put the key in a file and write " + strings.TrimSuffix(key, "_ref") + "_file"
 		}
-		if what, remedy = forbidden(inner); what != "" {
-			return what, remedy
+		if at, message, remedy := forbidden(inner); at != "" {
+			return yamlform.Join(key, at), message, remedy
 		}
 	}
-	return "", ""
+	return "", "", ""
 }
 
-// filesOf checks that the files of a client are there.
-func (b *builder) filesOf(at string, c promconfig.HTTPClientConfig) {
-	files := []string{c.TLSConfig.CAFile, c.TLSConfig.CertFile, c.TLSConfig.KeyFile}
+// forbiddenHeader is forbidden for a mapping of headers by name.
+func forbiddenHeader(headers map[string]any) (name, message, remedy string) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		from, _ := headers[name].(map[string]any)
+		switch carriesKey, own := headerKind(name); {
+		case own:
+			return name, "is set by the client itself", "remove it"
+		case from["secrets"] != nil, carriesKey && (len(from) != 1 || from["files"] == nil):
+			return name, "carries a key, which is never written in the configuration (value not shown)", "put the key in a file and write the header's files"
+		}
+	}
+	return "", "", ""
+}
+
+// clientFiles checks that the files of a client can be read.
+func (b *builder) clientFiles(at string, c promconfig.HTTPClientConfig) {
+	files := map[string]string{}
+	tls := func(key string, t promconfig.TLSConfig) {
+		files[key+".ca_file"], files[key+".cert_file"], files[key+".key_file"] = t.CAFile, t.CertFile, t.KeyFile
+	}
+	tls("tls_config", c.TLSConfig)
 	if a := c.Authorization; a != nil {
-		files = append(files, a.CredentialsFile)
+		files["authorization.credentials_file"] = a.CredentialsFile
 	}
 	if a := c.BasicAuth; a != nil {
-		files = append(files, a.UsernameFile, a.PasswordFile)
+		files["basic_auth.username_file"], files["basic_auth.password_file"] = a.UsernameFile, a.PasswordFile
 	}
 	if a := c.OAuth2; a != nil {
-		files = append(files, a.ClientSecretFile, a.ClientCertificateKeyFile, a.TLSConfig.CAFile, a.TLSConfig.CertFile, a.TLSConfig.KeyFile)
+		files["oauth2.client_secret_file"], files["oauth2.client_certificate_key_file"] = a.ClientSecretFile, a.ClientCertificateKeyFile
+		tls("oauth2.tls_config", a.TLSConfig)
 	}
 	if c.HTTPHeaders != nil {
-		for _, h := range c.HTTPHeaders.Headers {
-			files = append(files, h.Files...)
+		for name, h := range c.HTTPHeaders.Headers {
+			for i, f := range h.Files {
+				files[yamlform.Index("http_headers."+name+".files", i)] = f
+			}
 		}
 	}
-	for _, f := range files {
-		if f == "" {
+	for _, key := range slices.Sorted(maps.Keys(files)) {
+		if files[key] == "" {
 			continue
 		}
-		if err := readable(f); err != nil {
-			b.Mistake(at, "", "names a file that cannot be read ("+yamlform.ReasonOf(err)+")", "name readable files, relative to the configuration file")
-			return
+		if err := readable(files[key]); err != nil {
+			b.Mistake(at+"."+key, "", "cannot be read ("+yamlform.ReasonOf(err)+")", "name a readable file, relative to the configuration file")
 		}
 	}
 }

@@ -31,7 +31,7 @@ var planIntro string
 
 // PlanDocumentation is what people read about plan files.
 func PlanDocumentation() yamlform.Document {
-	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, "variants[].tls", "workload")
+	return yamlform.NewDocument[filePlan]("Plan of a synthetic sweep", planIntro, keyTexts, "workload")
 }
 
 // LoadPlan reads and validates a plan file, as Load does a configuration.

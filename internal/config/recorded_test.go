@@ -29,7 +29,7 @@ func planOf(t *testing.T, text string) sweep.Plan {
 
 // TestTracePlan makes levels of the speeds at which a trace is replayed.
 func TestTracePlan(t *testing.T) {
-	file, err := filepath.Abs("../trace/testdata/azure.csv")
+	file, err := filepath.Abs("../probe/workload/trace/testdata/azure.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"not-a-mapping", "null-value", "unknown-key", "unknown-key-far",
 		"targets-empty", "targets-not-a-list", "target-not-a-mapping", "base-url-missing",
 		"base-url-no-scheme", "base-url-scheme", "base-url-user", "base-url-query",
-		"name-number", "key-inline", "key-two-places", "header-syntax", "tls-bool", "connection",
+		"name-number", "key-inline", "key-two-places", "header-syntax", "connection",
 		"extra-body-own", "workloads-empty", "turns-zero", "turns-scalar", "number-types",
 		"number-range", "number-empty-text", "duration-unit", "followups-two",
 		"followups-script", "followups-script-item", "followups-user", "traffic-empty",

@@ -29,7 +29,7 @@ func TestServerMetrics(t *testing.T) {
 			[]serverside.Watched{{Target: plain, URLs: []string{"http://b:9090/metrics", "http://c:9090/metrics"}, Interval: time.Minute}},
 		},
 		"the target's key and TLS": {
-			`targets: [{base_url: http://a:8000}, {name: s, base_url: "https://s/v1", api_key_env: S_KEY, tls: {server_name: inner}, server_metrics: {}}]`,
+			`targets: [{base_url: http://a:8000}, {name: s, base_url: "https://s/v1", api_key_env: S_KEY, http_client: {tls_config: {server_name: inner}}, server_metrics: {}}]`,
 			[]serverside.Watched{{Target: tls, URLs: []string{"https://s/metrics"}, Interval: 30 * time.Second}},
 		},
 	} {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"strings"
-	"time"
 
 	"synthetic/internal/config/yamlform"
 )
@@ -14,10 +13,9 @@ type State struct {
 
 // Prometheus is one that has recorded the series of earlier processes.
 type Prometheus struct {
-	URL     webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
-	Labels  map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
-	Timeout time.Duration     `yaml:"timeout" default:"1m" min:"1s" max:"10m"`
-	Access
+	URL    webURL            `yaml:"url" required:"true" examples:"http://prometheus:9090"`
+	Labels map[string]string `yaml:"labels" examples:"{cluster: eu-1}"`
+	Client
 }
 
 // state resolves the section; the Prometheus is nil if it is not there.
@@ -32,6 +30,6 @@ func (b *builder) state(s State) *Prometheus {
 		b.Mistake(at, url, "names an operation, which is appended by itself", "write "+yamlform.Shown(base))
 	}
 	b.labels(path+".labels", p.Labels)
-	b.access(path, url, &p.Access)
+	b.serviceClient(path, p.URL, &p.Client)
 	return &p
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	promconfig "github.com/prometheus/common/config"
 	"golang.org/x/net/http/httpguts"
 
 	"synthetic/internal/config/yamlform"
@@ -122,7 +121,7 @@ func (b *builder) endpoint(path string, e fileEndpoint) target.Target {
 	return target.Target{
 		BaseURL: e.BaseURL.base(target.Chat), Model: e.Model, ModelsTimeout: e.ModelsTimeout, Connection: target.Reuse,
 		Key: b.key(path, e), Headers: b.headers(path+".headers", e.Headers),
-		HTTP: b.httpClient(path, e),
+		HTTP: b.endpointClient(path, e),
 	}
 }
 
@@ -154,33 +153,6 @@ func (b *builder) key(path string, e fileEndpoint) target.Key {
 		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, \"check config --no-keys\" does not ask")
 	}
 	return target.Key{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
-}
-
-// tls resolves the TLS settings of the address under the key urlKey.
-func (b *builder) tls(path, urlKey, url string, t fileTLS) fileTLS {
-	at := path + ".tls"
-	if b.Has(at) && strings.HasPrefix(url, "http://") && b.Fine(path+"."+urlKey) {
-		b.Mistake(at, "", "has no effect on an http address", "write https:// in "+urlKey+", or remove tls")
-	}
-	for _, pair := range []struct{ value, key, other, otherKey string }{
-		{t.KeyFile, "key_file", t.CertFile, "cert_file"}, {t.CertFile, "cert_file", t.KeyFile, "key_file"},
-	} {
-		if pair.value == "" && pair.other != "" {
-			b.Mistake(at+"."+pair.key, "", "is missing beside "+pair.otherKey, "write "+pair.key+", or remove "+pair.otherKey)
-		}
-	}
-	t.CAFile = b.file(at+".ca_file", t.CAFile, false)
-	t.CertFile = b.file(at+".cert_file", t.CertFile, false)
-	t.KeyFile = b.file(at+".key_file", t.KeyFile, false)
-	return t
-}
-
-// Config is the settings as the HTTP client takes them.
-func (t fileTLS) Config() promconfig.TLSConfig {
-	return promconfig.TLSConfig{
-		CAFile: t.CAFile, CertFile: t.CertFile, KeyFile: t.KeyFile,
-		ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify,
-	}
 }
 
 // headers checks the names and values of headers. The messages never repeat a

@@ -1,13 +1,10 @@
 package config
 
-import "time"
-
 // Tracing is where spans are exported to.
 type Tracing struct {
-	URL     webURL        `yaml:"url" required:"true" examples:"http://collector:4318"`
-	Ratio   float64       `yaml:"ratio" default:"1" above:"0" max:"1"`
-	Timeout time.Duration `yaml:"timeout" default:"10s" min:"100ms" max:"1m"`
-	Access
+	URL   webURL  `yaml:"url" required:"true" examples:"http://collector:4318"`
+	Ratio float64 `yaml:"ratio" default:"1" above:"0" max:"1"`
+	Client
 }
 
 // tracesPath is where a receiver takes spans.
@@ -20,7 +17,7 @@ func (b *builder) tracing(t Tracing) *Tracing {
 		return nil
 	}
 	b.appended(path+".url", t.URL, tracesPath)
-	b.access(path, string(t.URL), &t.Access)
+	b.serviceClient(path, t.URL, &t.Client)
 	return &t
 }
 

@@ -143,7 +143,7 @@ func TestReadBack(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(dir, "token"), []byte("hunter2"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				cfg, err := config.Parse("synthetic.yml", []byte(alertsConfig+"state: {prometheus: {url: \"http://prometheus:80\", bearer_token_file: token}}\n"), dir)
+				cfg, err := config.Parse("synthetic.yml", []byte(alertsConfig+"state: {prometheus: {url: \"http://prometheus:80\", http_client: {authorization: {credentials_file: token}}}}\n"), dir)
 				if err != nil {
 					t.Fatal(err)
 				}

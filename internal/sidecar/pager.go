@@ -106,7 +106,7 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 		OnChange: s.alertChanged, Dial: s.options.Dial, Logger: s.logger, EngineLogger: Quiet(s.logger),
 	}
 	for _, a := range c.Alertmanagers {
-		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), Timeout: a.Timeout, HTTP: a.HTTP()})
+		o.Alertmanagers = append(o.Alertmanagers, alerting.Alertmanager{URL: string(a.URL), HTTP: a.HTTP})
 	}
 	return o
 }

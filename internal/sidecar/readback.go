@@ -16,6 +16,8 @@ import (
 const (
 	readBackPause = 15 * time.Second
 	readBackTries = 40
+	// readBackTimeout bounds all requests together. Minutes read until then are used.
+	readBackTimeout = time.Minute
 )
 
 // readBack gives the jobs that have no history what earlier processes measured
@@ -33,7 +35,7 @@ func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 		return nil
 	}
 	defer reader.Close()
-	begun, left, tries, minutes := time.Now(), s.prometheus.Timeout, readBackTries, 0
+	begun, left, tries, minutes := time.Now(), readBackTimeout, readBackTries, 0
 	for len(jobs) > 0 && ctx.Err() == nil {
 		asked := time.Now()
 		n, err := s.readJobBack(ctx, reader, jobs[0], before, left)
@@ -80,7 +82,7 @@ func (s *Sidecar) historyReader() (*backfill.Reader, error) {
 	if s.options.Dial != nil {
 		options = append(options, promconfig.WithDialContextFunc(s.options.Dial))
 	}
-	client, err := promconfig.NewClientFromConfig(s.prometheus.HTTP(), "state", options...)
+	client, err := promconfig.NewClientFromConfig(s.prometheus.HTTP, "state", options...)
 	if err != nil {
 		return nil, err
 	}

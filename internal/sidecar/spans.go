@@ -2,6 +2,7 @@ package sidecar
 
 import (
 	"reflect"
+	"time"
 
 	promconfig "github.com/prometheus/common/config"
 	"github.com/prometheus/common/version"
@@ -10,6 +11,9 @@ import (
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/tracing"
 )
+
+// exportTimeout bounds one export of spans, with its retries.
+const exportTimeout = 10 * time.Second
 
 // prepareTracing brings the export of spans in line with a configuration: the
 // first one switches it on. It returns what to do once the rest of the
@@ -26,14 +30,14 @@ func (s *Sidecar) prepareTracing(cfg *config.Config) (commit func() error, err e
 	if t == nil {
 		return nothing, nil
 	}
-	client, err := promconfig.NewClientFromConfig(t.HTTP(), "tracing")
+	client, err := promconfig.NewClientFromConfig(t.HTTP, "tracing")
 	if err != nil {
 		return nil, refused("tracing: %w", err)
 	}
 	return func() error {
 		s.tracing = t
 		return s.spans.Start(tracing.Options{
-			URL: t.Endpoint(), Client: client, Timeout: t.Timeout, Ratio: t.Ratio, Version: version.Version, Logger: s.logger,
+			URL: t.Endpoint(), Client: client, Timeout: exportTimeout, Ratio: t.Ratio, Version: version.Version, Logger: s.logger,
 		})
 	}, nil
 }

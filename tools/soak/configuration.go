@@ -58,7 +58,7 @@ func (c configuration) text(s settings) string {
 		}
 		fmt.Fprintf(&out, "  - {name: %s, base_url: %q, model: simulated-chat, api_key_file: %q", name, d.url(), s.keys)
 		if d.certificate.Load() != nil {
-			fmt.Fprintf(&out, ", tls: {ca_file: %q}", s.authority)
+			fmt.Fprintf(&out, ", http_client: {tls_config: {ca_file: %q}}", s.authority)
 		}
 		out.WriteString("}\n")
 	}

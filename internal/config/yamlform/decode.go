@@ -148,7 +148,8 @@ func (f *Form) members(node *yaml.Node, path string, v reflect.Value, known []st
 			present[key.Value] = n
 			continue
 		}
-		f.note(key, Join(path, key.Value), f.unknownKey(key.Value, v, known))
+		at := Join(path, key.Value)
+		f.note(key, at, f.unknownKey(key.Value, at, v, known))
 		meant = append(meant, nearest(key.Value, known))
 	}
 	for _, name := range meant {

@@ -26,7 +26,9 @@
 // whatever else is a [Scalar]. Unknown keys, keys that are there twice, keys
 // without a value, aliases, merge keys, YAML tags and second documents are
 // mistakes. A struct that has a method UnknownKey(key string) *Mistake may say
-// more of an unknown key.
+// more of an unknown key. The struct of the whole file may have a method
+// RemovedKeys() map[string]string: paths of keys of earlier versions, such as
+// "targets[].tls", and what to write instead.
 //
 // The same tags, with the texts of a [Document], make the JSON Schema and the
 // reference of a file.
@@ -46,7 +48,9 @@ import (
 type Form struct {
 	name string
 	// shape is the type of the whole file.
-	shape    reflect.Type
+	shape reflect.Type
+	// removed has the remedy for each key of earlier versions, by its path.
+	removed  map[string]string
 	problems Errors
 	// more counts the mistakes beyond mostProblems.
 	more   int
@@ -65,6 +69,9 @@ func Decode(name string, data []byte, least string, v any) (*Form, error) {
 	}
 	to := reflect.ValueOf(v).Elem()
 	f := &Form{name: name, shape: to.Type(), places: map[string]*yaml.Node{"": root}, wrong: newWrongs()}
+	if old, ok := v.(interface{ RemovedKeys() map[string]string }); ok {
+		f.removed = old.RemovedKeys()
+	}
 	f.structure(root, "", to)
 	return f, nil
 }

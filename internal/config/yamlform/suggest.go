@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -85,10 +86,17 @@ func Sequence(names []string) string {
 	return strings.Join(names[:n], ", ") + " and " + names[n]
 }
 
-// unknownKey says what was probably meant by a key of v that is not known.
-func (f *Form) unknownKey(key string, v reflect.Value, known []string) *Mistake {
+// listIndex matches the index of a list's item in a path.
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
+// unknownKey returns the mistake for a key of v, at path, that does not exist. The
+// remedy names the key that was probably meant.
+func (f *Form) unknownKey(key, path string, v reflect.Value, known []string) *Mistake {
 	if f.enough() { // nobody will read it, and the whole form is searched for it
 		return Bad("", "unknown key", "")
+	}
+	if remedy := f.removed[listIndex.ReplaceAllString(path, "[]")]; remedy != "" {
+		return Bad("", "was removed", remedy)
 	}
 	if own, ok := v.Addr().Interface().(interface{ UnknownKey(string) *Mistake }); ok {
 		if m := own.UnknownKey(key); m != nil {
