@@ -12,7 +12,7 @@ import (
 
 // gateway probes a router by a conversation a second.
 const gateway = `
-targets: [{name: gateway, base_url: %q, service: chat, worker: {}}]
+targets: [{name: gateway, base_url: %q, service: chat, worker: auto}]
 workloads:
   - name: chat
     turns: {min: 3, max: 3}

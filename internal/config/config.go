@@ -112,7 +112,7 @@ var configurationIntro string
 
 // Documentation is what people read about configuration files.
 func Documentation() yamlform.Document {
-	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target", "modules[].target")
+	return yamlform.NewDocument[file]("Configuration of synthetic", configurationIntro, keyTexts, "discovery[].target")
 }
 
 // builder turns a decoded file into a Config. It leaves alone keys that were
@@ -141,16 +141,16 @@ type builder struct {
 
 func (b *builder) build(f file) *Config {
 	targets, workloads := b.targets(f.Targets), b.workloads(f.Workloads)
-	groups := append(b.groups(f.Discovery), b.modules(f.Modules)...)
+	groups := b.groups(f.Discovery)
 	for _, g := range groups {
 		targets = append(targets, g.Template)
 	}
-	b.something()
+	b.requireSource()
 	if !b.Has("traffic") {
 		f.Traffic = defaultTraffic(workloads)
 	}
 	jobs := b.traffic(f.Traffic, targets, workloads)
-	b.known = b.namesFine("targets", len(targets)) && b.namesFine("discovery", len(groups)) && b.namesFine("modules", len(groups)) && b.namesFine("workloads", len(workloads)) &&
+	b.known = b.namesFine("targets", len(targets)) && b.namesFine("discovery", len(groups)) && b.namesFine("workloads", len(workloads)) &&
 		b.itemsFine("traffic", len(f.Traffic), func(at string) bool { return b.Fine(at+".targets", at+".workload") })
 	if b.known {
 		b.idle(targets, workloads, jobs)

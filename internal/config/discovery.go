@@ -32,13 +32,13 @@ type filePresets struct {
 		Name       string         `yaml:"name"`
 		Kubernetes fileKubernetes `yaml:"kubernetes"`
 		Target     struct {
-			Worker fileWorker `yaml:"worker"`
+			Worker string `yaml:"worker"`
 		} `yaml:"target"`
 	} `yaml:"presets"`
 }
 
-// preset returns what a preset stands for, and how the answers of its targets tell
-// who gave them: nil for those that are no front doors.
+// preset returns the block of a preset, and the Worker of its targets, which is nil
+// unless they are routers.
 func preset(name string) (fileKubernetes, *target.Worker) {
 	if name == "" {
 		return fileKubernetes{}, nil
@@ -51,10 +51,10 @@ func preset(name string) (fileKubernetes, *target.Worker) {
 	if err != nil {
 		panic(err) // a test reads them all
 	}
-	for i, p := range f.Presets {
+	for _, p := range f.Presets {
 		switch {
 		case p.Name != name:
-		case form.Has(yamlform.Index("presets", i) + ".target.worker"):
+		case p.Target.Worker == "auto":
 			return p.Kubernetes, &target.Worker{}
 		default:
 			return p.Kubernetes, nil
@@ -63,56 +63,54 @@ func preset(name string) (fileKubernetes, *target.Worker) {
 	return fileKubernetes{}, nil
 }
 
-// something refuses a configuration that has no target and never will.
-func (b *builder) something() {
-	if !b.Has("targets") && !b.Has("discovery") && !b.Has("modules") {
+// requireSource refuses a configuration that has no targets and cannot find any.
+func (b *builder) requireSource() {
+	if !b.Has("targets") && !b.Has("discovery") {
 		b.Mistake("targets", "", "is missing", `write for example targets: [{base_url: "http://127.0.0.1:8000/v1"}], or discovery`)
 	}
 }
 
-// groups resolves where targets are discovered.
+// groups resolves the groups of targets.
 func (b *builder) groups(in []fileGroup) []discovery.Group {
 	var out []discovery.Group
 	for i, f := range in {
 		path := yamlform.Index("discovery", i)
-		g := b.found(path, f.Name, f.fileFound)
+		g := b.group(path, f)
 		known, worker := preset(f.Preset)
 		if !b.Has(path + ".target.worker") {
 			g.Template.Worker = worker
 		}
-		g.Least, g.Sources = f.MinTargets, b.sources(path, f, known)
-		if g.Least > g.Most && b.Fine(path+".min_targets", path+".max_targets") {
+		g.Sources = b.sources(path, f, known)
+		if b.Has(path + ".lease") {
+			b.Useless(path, "beside lease", "remove it", "min_targets")
+		} else if g.Least > g.Most && b.Fine(path+".min_targets", path+".max_targets") {
 			b.Mistake(path+".min_targets", fmt.Sprint(g.Least), fmt.Sprintf("is more than max_targets, %d", g.Most), "raise max_targets")
 		}
-		if credentialed(g.Template) && g.AllowedHosts == nil && b.Fine(path+".allowed_hosts") {
-			b.Mistake(path+".allowed_hosts", "", "is missing: the key of target would be sent to whatever is discovered", `name the hosts that may get it, for example allowed_hosts: ["*.svc", 10.0.0.0/8]`)
+		if credentialed(g.Template) && b.Fine(path+".allowed_hosts") {
+			b.keyHosts(path+".allowed_hosts", g)
 		}
 		out = append(out, g)
 	}
 	return out
 }
 
-// modules resolves what leased targets are.
-func (b *builder) modules(in []fileModule) []discovery.Group {
-	var out []discovery.Group
-	for i, f := range in {
-		path := yamlform.Index("modules", i)
-		g := b.found(path, f.Name, f.fileFound)
-		g.Lease = f.Lease
-		if at := slices.IndexFunc(g.AllowedHosts, discovery.Everywhere); at >= 0 && credentialed(g.Template) {
-			b.Mistake(yamlform.Index(path+".allowed_hosts", at), g.AllowedHosts[at], "stands beside a key: whoever reaches this process could have it sent anywhere", "name the hosts that may get it")
+// keyHosts checks the hosts that get the key of a group's targets.
+func (b *builder) keyHosts(at string, g discovery.Group) {
+	if g.Lease > 0 {
+		if i := slices.IndexFunc(g.AllowedHosts, discovery.Everywhere); i >= 0 {
+			b.Mistake(yamlform.Index(at, i), g.AllowedHosts[i], "stands beside a key: any client of this process could have the key sent anywhere", "name the hosts that may get it")
 		}
-		out = append(out, g)
+	} else if g.AllowedHosts == nil {
+		b.Mistake(at, "", "is missing: the key of target would be sent to every discovered host", `name the hosts that may get it, for example allowed_hosts: ["*.svc", 10.0.0.0/8]`)
 	}
-	return out
 }
 
-// found resolves what groups and modules have in common.
-func (b *builder) found(path, name string, f fileFound) discovery.Group {
+// group resolves the keys of a group other than its source.
+func (b *builder) group(path string, f fileGroup) discovery.Group {
 	at := path + ".target"
 	t := b.spoken(at, fileEndpoint{fileReach: f.Target.fileReach}, f.Target.fileAPI)
 	t = b.sent(at, t, f.Target.fileSent)
-	t.Name, t.BaseURL = name, ""
+	t.Name, t.BaseURL = f.Name, ""
 	b.named(path, at, &t, f.Target.Price)
 	for i, host := range f.AllowedHosts {
 		if err := discovery.CheckHost(host); err != nil {
@@ -121,7 +119,7 @@ func (b *builder) found(path, name string, f fileFound) discovery.Group {
 	}
 	return discovery.Group{
 		Template: t, Relabel: b.relabelling(path+".relabel_configs", f.Relabel), AllowedHosts: f.AllowedHosts,
-		Most: f.MaxTargets, Address: apiAddress(t.API),
+		Least: f.MinTargets, Most: f.MaxTargets, Lease: f.Lease, Address: apiAddress(t.API),
 	}
 }
 
@@ -148,7 +146,7 @@ func (a apiAddress) Base(text string) (string, error) {
 // sources resolves where a group is found; known is its preset.
 func (b *builder) sources(path string, f fileGroup, known fileKubernetes) []prom.Config {
 	kube := b.Has(path+".preset") || b.Has(path+".kubernetes")
-	for key, items := range map[string][]map[string]any{"static_configs": f.Static, "file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS} {
+	for key, items := range map[string][]map[string]any{"file_sd_configs": f.File, "http_sd_configs": f.HTTP, "dns_sd_configs": f.DNS} {
 		at := path + "." + key
 		switch {
 		case !b.Has(at):
@@ -158,13 +156,14 @@ func (b *builder) sources(path string, f fileGroup, known fileKubernetes) []prom
 			return b.promSources(at, key, items)
 		}
 	}
-	if !kube {
-		if b.Fine(path) {
-			b.Mistake(path, f.Name, "says not where its targets are", "write one of preset, kubernetes, static_configs, file_sd_configs, http_sd_configs or dns_sd_configs")
-		}
-		return nil
+	leased := b.Has(path + ".lease")
+	switch {
+	case leased && b.Has(path+".preset"):
+		b.Mistake(path+".lease", "", "stands beside preset, which it excludes", "write a group for each")
+	case !kube && !leased && b.Fine(path):
+		b.Mistake(path, f.Name, "has no source of targets", "write one of preset, kubernetes, file_sd_configs, http_sd_configs, dns_sd_configs or lease")
 	}
-	if !b.Fine(path + ".preset") {
+	if !kube || leased || !b.Fine(path+".preset") {
 		return nil
 	}
 	k := f.Kubernetes
@@ -238,7 +237,7 @@ func redecode(from, to any) error {
 func (b *builder) kubernetes(path string, f fileKubernetes) *kubernetes.Config {
 	c := &kubernetes.Config{
 		Resource: f.Resource, Namespaces: f.Namespaces, Selector: f.Selector, URL: f.URL, When: f.When, Labels: f.Labels,
-		Kubeconfig: b.file(path+".kubeconfig", f.Kubeconfig, true), Context: f.Context,
+		Kubeconfig: b.file(path+".kubeconfig", f.Kubeconfig, true),
 	}
 	if !b.Has(path + ".namespaces") {
 		c.Namespaces = []string{""} // that of the process

@@ -109,7 +109,7 @@ func labelsOf(in []model.LabelSet) (out []map[string]string) {
 func TestFrontDoors(t *testing.T) {
 	for text, want := range map[string]*target.Worker{
 		"preset: inferencepool-gateway": {}, "preset: dynamo": {}, "preset: production-stack": {}, "preset: inferencepool": nil,
-		"preset: inferencepool-gateway, target: {service: chat, worker: {header: x-pod}}": {Header: "x-pod"},
+		"preset: inferencepool-gateway, target: {service: chat, worker: x-pod}": {Header: "x-pod"},
 	} {
 		cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: g, "+text+"}]"), ".")
 		if err != nil {
@@ -128,7 +128,7 @@ func TestExpandDiscovery(t *testing.T) {
 targets: [{base_url: "http://a:8000"}]
 discovery:
   - name: pods
-    static_configs: [{targets: ["b:1"]}]
+    file_sd_configs: [{files: [b.json]}]
     target: {model: llama, labels: {team: x}, service: chat}
 slos:
   - {sli: ttft, threshold: 1s, objective: 99%, targets: [pods]}
@@ -174,7 +174,7 @@ func reflectGroup() reflect.Type { return reflect.TypeFor[fileGroup]() }
 
 // TestADoorThatIsFound may get its service from the preset.
 func TestADoorThatIsFound(t *testing.T) {
-	cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: gates, preset: inferencepool-gateway, target: {worker: {}}}]"), ".")
+	cfg, err := Parse("synthetic.yml", []byte("discovery: [{name: gates, preset: inferencepool-gateway, target: {worker: auto}}]"), ".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 type file struct {
 	Targets    []fileTarget   `yaml:"targets" min:"1" examples:"[{base_url: \"http://127.0.0.1:8000/v1\"}]"`
 	Discovery  []fileGroup    `yaml:"discovery" min:"1" examples:"[{name: chat, preset: kserve}]"`
-	Modules    []fileModule   `yaml:"modules" min:"1" examples:"[{name: chat, allowed_hosts: [\"*.example.com\"]}]"`
 	Workloads  []fileWorkload `yaml:"workloads" min:"1" examples:"[{name: chat}]"`
 	Traffic    []fileTraffic  `yaml:"traffic" min:"1" examples:"[{targets: [chat], workload: chat}]"`
 	SLOs       []fileSLO      `yaml:"slos" examples:"[{sli: ttft, threshold: 1s, objective: 99%}]"`
@@ -51,7 +50,7 @@ type fileSent struct {
 	ProbeHeader bool              `yaml:"probe_header" default:"true"`
 	CacheSalt   target.Salt       `yaml:"cache_salt" default:"none" enum:"none,job,conversation"`
 	Service     string            `yaml:"service" examples:"chat"`
-	Worker      fileWorker        `yaml:"worker" examples:"{header: x-inference-pod}"`
+	Worker      string            `yaml:"worker" examples:"auto | system_fingerprint | x-inference-pod"`
 	Labels      map[string]string `yaml:"labels" examples:"{team: search, cluster: eu-1}"`
 }
 
@@ -62,32 +61,20 @@ type fileTemplate struct {
 	fileSent
 }
 
-// fileGroup is where targets are discovered.
+// fileGroup is a group of targets that are discovered or leased.
 type fileGroup struct {
-	Name       string           `yaml:"name" required:"true" examples:"chat"`
-	Preset     string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
-	Kubernetes fileKubernetes   `yaml:"kubernetes" group:"source" examples:"{resource: inferenceservices.v1beta1.serving.kserve.io, url: status.url}"`
-	Static     []map[string]any `yaml:"static_configs" group:"source" min:"1" examples:"[{targets: [\"10.0.0.1:8000\"]}]"`
-	File       []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" examples:"[{files: [\"targets/*.json\"]}]"`
-	HTTP       []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" examples:"[{url: \"http://inventory/llm\"}]"`
-	DNS        []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
-	MinTargets int              `yaml:"min_targets" default:"0" min:"0" max:"100000"`
-	fileFound
-}
-
-// fileFound is what discovered and leased targets have in common.
-type fileFound struct {
+	Name         string           `yaml:"name" required:"true" examples:"chat"`
+	Preset       string           `yaml:"preset" enum:"kserve,llminferenceservice,dynamo,inferencepool,inferencepool-gateway,llm-d,production-stack,pods,services,endpointslices"`
+	Kubernetes   fileKubernetes   `yaml:"kubernetes" group:"source" examples:"{resource: inferenceservices.v1beta1.serving.kserve.io, url: status.url}"`
+	File         []map[string]any `yaml:"file_sd_configs" group:"source" min:"1" examples:"[{files: [\"targets/*.json\"]}]"`
+	HTTP         []map[string]any `yaml:"http_sd_configs" group:"source" secret:"true" min:"1" examples:"[{url: \"http://inventory/llm\"}]"`
+	DNS          []map[string]any `yaml:"dns_sd_configs" group:"source" min:"1" examples:"[{names: [vllm.llm.svc.cluster.local], type: A, port: 8000}]"`
+	Lease        time.Duration    `yaml:"lease" group:"source" min:"10s" max:"1d" examples:"10m"`
+	MinTargets   int              `yaml:"min_targets" default:"0" min:"0" max:"100000"`
 	Relabel      []map[string]any `yaml:"relabel_configs" min:"1" examples:"[{source_labels: [__meta_kubernetes_label_app], target_label: name}]"`
 	AllowedHosts []string         `yaml:"allowed_hosts" min:"1" examples:"[\"*.svc\", 10.0.0.0/8]"`
 	MaxTargets   int              `yaml:"max_targets" default:"100" min:"1" max:"100000"`
 	Target       fileTemplate     `yaml:"target" examples:"{model: llama, labels: {team: search}}"`
-}
-
-// fileModule is what leased targets are.
-type fileModule struct {
-	Name  string        `yaml:"name" required:"true" examples:"chat"`
-	Lease time.Duration `yaml:"lease" default:"10m" min:"10s" max:"1d"`
-	fileFound
 }
 
 type fileKubernetes struct {
@@ -99,7 +86,6 @@ type fileKubernetes struct {
 	Labels     map[string]string  `yaml:"labels" examples:"{model: \"{.spec.model.name}\"}"`
 	With       fileJoin           `yaml:"with" examples:"{resource: pods.v1, selector: spec.selector.matchLabels}"`
 	Kubeconfig string             `yaml:"kubeconfig" examples:"kubeconfig.yml"`
-	Context    string             `yaml:"context" examples:"prod"`
 }
 
 type fileJoin struct {
@@ -107,12 +93,6 @@ type fileJoin struct {
 	Selector  string `yaml:"selector" group:"by" examples:"spec.selector.matchLabels"`
 	Name      string `yaml:"name" group:"by" examples:"\"{.spec.parentRefs[0].name}\""`
 	Namespace string `yaml:"namespace" examples:"\"{.spec.parentRefs[0].namespace}\""`
-}
-
-// fileWorker is how a front door's answers tell who gave them.
-type fileWorker struct {
-	Header      string `yaml:"header" group:"who" examples:"x-inference-pod"`
-	Fingerprint bool   `yaml:"system_fingerprint" group:"who" default:"false"`
 }
 
 // fileAPI is which API a deployment speaks.

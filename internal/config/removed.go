@@ -24,6 +24,9 @@ func removedKeys() map[string]string {
 		keys[at+".bearer_token_file"] = "write http_client: {authorization: {credentials_file: FILE}}"
 		keys[at+".timeout"] = "remove the key: the time is fixed"
 	}
+	keys["modules"] = "write its items in discovery, each with lease: 10m or the lease that it had"
+	keys["discovery[].static_configs"] = "write targets, or file_sd_configs"
+	keys["discovery[].kubernetes.context"] = "write a kubeconfig whose current context it is"
 	for _, at := range endpoints() {
 		for key, remedy := range removedEndpointKeys() {
 			keys[at+"."+key] = remedy

@@ -48,23 +48,28 @@ func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
 	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
 	t.Untagged, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
-	t.Worker = b.worker(path, f)
+	t.Worker = b.worker(path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
 		b.Mistake(path+".cache_salt", string(f.CacheSalt), "stands beside a cache_salt in extra_body", "keep one of the two")
 	}
 	return t
 }
 
-// worker resolves how a front door's answers tell who gave them.
-func (b *builder) worker(path string, t fileSent) *target.Worker {
-	at := path + ".worker"
-	if !b.Has(at) {
+// worker resolves how the answers of a router name the replica that gave them: by
+// one of the known headers, by the system_fingerprint, or by the header of this name.
+func (b *builder) worker(at, text string) *target.Worker {
+	switch text {
+	case "":
 		return nil
+	case "auto":
+		return &target.Worker{}
+	case "system_fingerprint":
+		return &target.Worker{Fingerprint: true}
 	}
-	if t.Worker.Header != "" && !httpguts.ValidHeaderFieldName(t.Worker.Header) {
-		b.Mistake(at+".header", t.Worker.Header, "is not a header name", "use letters, digits and -")
+	if !httpguts.ValidHeaderFieldName(text) {
+		b.Mistake(at, text, "is not a header name", "write auto, system_fingerprint, or a header name of letters, digits and -")
 	}
-	return &target.Worker{Header: t.Worker.Header, Fingerprint: t.Worker.Fingerprint}
+	return &target.Worker{Header: text}
 }
 
 // ownLabels checks the labels that a target brings.

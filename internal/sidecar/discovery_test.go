@@ -64,6 +64,11 @@ func keeping(t *testing.T, state, text string, source *scaling, play func(*sidec
 	if source != nil {
 		cfg.Discovery[0].Sources = []prom.Config{source}
 	}
+	for i := range cfg.Discovery {
+		if i > 0 && cfg.Discovery[i].Lease == 0 {
+			cfg.Discovery[i].Sources = []prom.Config{prom.StaticConfig{{Targets: []model.LabelSet{{model.AddressLabel: "y:1"}}}}}
+		}
+	}
 	synctest.Test(t, func(t *testing.T) {
 		if source != nil {
 			source.to = make(chan int) // of this bubble
@@ -108,7 +113,7 @@ func TestScale(t *testing.T) {
 		t.Skip("half an hour of forty replicas takes seconds")
 	}
 	source := &scaling{}
-	discovering(t, "discovery: [{name: pods, static_configs: [{targets: [x]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
+	discovering(t, "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}]", source, func(s *sidecar.Sidecar) {
 		if _, page := get(s, "/metrics"); targetsOf(page) != nil {
 			t.Errorf("before anything was found there are series of %v", targetsOf(page))
 		}
@@ -148,7 +153,7 @@ func TestScale(t *testing.T) {
 // before had found. Of its key nothing is written.
 func TestFoundBefore(t *testing.T) {
 	t.Setenv("LLM_API_KEY", "hunter2")
-	const text = "discovery: [{name: pods, static_configs: [{targets: [x]}], allowed_hosts: [replica-00, replica-01], target: {model: m, api_key_env: LLM_API_KEY, labels: {team: x}}}]"
+	const text = "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], allowed_hosts: [replica-00, replica-01], target: {model: m, api_key_env: LLM_API_KEY, labels: {team: x}}}]"
 	state := filepath.Join(t.TempDir(), "state")
 	play := func(answers bool, want ...string) {
 		source := &scaling{}
@@ -196,9 +201,9 @@ func TestFoundBeforeIsForgotten(t *testing.T) {
 	}
 	source := &scaling{}
 	both := func(more string) string {
-		return "discovery: [{name: pods, static_configs: [{targets: [x]}], target: {model: m}}" + more + "]"
+		return "discovery: [{name: pods, file_sd_configs: [{files: [x.json]}], target: {model: m}}" + more + "]"
 	}
-	keeping(t, state, both(", {name: other, static_configs: [{targets: [y:1]}], target: {model: m}}"), source, func(*sidecar.Sidecar) {
+	keeping(t, state, both(", {name: other, file_sd_configs: [{files: [y.json]}], target: {model: m}}"), source, func(*sidecar.Sidecar) {
 		source.to <- 2
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -219,7 +224,7 @@ func TestFoundBeforeIsForgotten(t *testing.T) {
 // TestProbe leases targets over HTTP: each has its own page, /metrics has none of them,
 // and what nobody asks for ends.
 func TestProbe(t *testing.T) {
-	const text = "modules: [{name: chat, allowed_hosts: ['*.ok'], lease: 2m, target: {model: m}}, {name: closed}]"
+	const text = "discovery: [{name: chat, allowed_hosts: ['*.ok'], lease: 2m, target: {model: m}}, {name: closed, lease: 10m}]"
 	discovering(t, text, nil, func(s *sidecar.Sidecar) {
 		ask := func(module, target string) (int, string) {
 			return get(s, "/probe?"+url.Values{"module": {module}, "target": {target}}.Encode())
@@ -265,7 +270,7 @@ func TestProbe(t *testing.T) {
 // does a shard to which none falls refuse it.
 func TestThePagerIsThereFirst(t *testing.T) {
 	for name, text := range map[string]string{
-		"nothing found": "discovery: [{name: pods, static_configs: [{targets: []}]}]\n",
+		"nothing found": "discovery: [{name: pods, file_sd_configs: [{files: [none.json]}]}]\n",
 		"nothing here":  "targets: [{name: a, base_url: 'http://127.0.0.1:1', model: m, service: x}]\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func direct(indices ...int) string {
 
 // throughDoor probes the router, by a conversation a second.
 func throughDoor() string {
-	return "targets: [{name: gateway, base_url: http://sim/v1, model: m, service: chat, worker: {}}]\n" + fmt.Sprintf(replicaJobs, 1)
+	return "targets: [{name: gateway, base_url: http://sim/v1, model: m, service: chat, worker: auto}]\n" + fmt.Sprintf(replicaJobs, 1)
 }
 
 func upTo(n int) (out []int) {
@@ -237,7 +237,7 @@ func TestScalingLeavesNothing(t *testing.T) {
 				if n := len(f.scores()); n != 4 {
 					t.Errorf("%d replicas have series", n)
 				}
-				f.apply(strings.ReplaceAll(throughDoor(), ", service: chat, worker: {}", ""))
+				f.apply(strings.ReplaceAll(throughDoor(), ", service: chat, worker: auto", ""))
 				f.quiet(time.Minute)
 				if n := len(f.scores()); n != 0 {
 					t.Errorf("%d replicas have series after the last was taken out", n)

@@ -324,7 +324,7 @@ func TestLease(t *testing.T) {
 			status          int
 			says            string
 		}{
-			{"x", "http://a.ok", 400, "of which there are [m]"}, {"m", "a.ok", 400, "no scheme"}, {"m", "http://a.evil", 403, "modules[].allowed_hosts"},
+			{"x", "http://a.ok", 400, "one of [m]"}, {"m", "a.ok", 400, "no scheme"}, {"m", "http://a.evil", 403, "allowed_hosts of its group"},
 		} {
 			_, err := s.Lease(bad.module, bad.address)
 			if r, ok := errors.AsType[RefusedError](err); !ok || r.Status != bad.status || !strings.Contains(r.Reason, bad.says) {

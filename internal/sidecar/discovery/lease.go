@@ -37,7 +37,7 @@ func (f *Follower) Lease(module, address string) (string, error) {
 	defer f.mu.Unlock()
 	one := f.groups[module]
 	if one == nil || one.group.Lease == 0 {
-		return "", refused(http.StatusBadRequest, "there is no module %.100q: write modules of the configuration, of which there are %v", module, f.modules())
+		return "", refused(http.StatusBadRequest, "there is no module %.100q: write a group of discovery that has a lease, one of %v", module, f.modules())
 	}
 	base, err := one.group.Address.Base(address)
 	if err != nil {
@@ -61,7 +61,7 @@ func (one *followed) admit(base string) (string, error) {
 	t, kept, out := one.group.target(leasedLabels(base))
 	switch known := one.leases[t.Name]; {
 	case out != nil && out.Reason == BadHost:
-		return "", refused(http.StatusForbidden, "the module may not ask this host: add it to modules[].allowed_hosts of the configuration")
+		return "", refused(http.StatusForbidden, "the module may not ask this host: add it to allowed_hosts of its group in discovery")
 	case out != nil:
 		return "", refused(http.StatusBadRequest, "%s", out.Detail)
 	case !kept:

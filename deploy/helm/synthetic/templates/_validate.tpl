@@ -31,7 +31,7 @@
 {{- if hasKey $config "Error" -}}
 {{- fail (printf "\n\nconfigFile is not YAML: %s\n" $config.Error) -}}
 {{- end -}}
-{{- if not (or $config.targets $config.discovery $config.modules) -}}
+{{- if not (or $config.targets $config.discovery) -}}
 {{- fail "\n\nThe configuration has no targets: name at least one deployment, or discovery. \"synthetic check config\" shows details.\n" -}}
 {{- end -}}
 {{- if and (contains "/etc/synthetic/keys/" (include "synthetic.configText" .)) (not .Values.keys.existingSecret) -}}

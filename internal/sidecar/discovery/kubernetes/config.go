@@ -38,9 +38,9 @@ type Config struct {
 	Labels map[string]string
 	// With joins each object with others; nil with none.
 	With *Join
-	// Kubeconfig is a file, and Context one of its contexts; empty means the
+	// Kubeconfig is a file, of which the current context is used; "" means the
 	// service account of the pod, or what kubectl would use.
-	Kubeconfig, Context string
+	Kubeconfig string
 }
 
 // Join says which objects of another resource one goes with: those that a mapping of
@@ -82,7 +82,7 @@ func (c *Config) NewDiscoverer(o prom.DiscovererOptions) (prom.Discoverer, error
 func (c *Config) access() (*rest.Config, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.Context})
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{})
 	access, err := loader.ClientConfig()
 	if err != nil {
 		return nil, "", err
