@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/load"
-	"synthetic/internal/sidecar/door"
+	"synthetic/internal/sidecar/httplimit"
 	"synthetic/internal/study/shard"
 	"synthetic/internal/study/sweep"
 )
@@ -165,8 +165,8 @@ func (f *shardFlags) serve(lead *shard.Lead, secret bool, logger *slog.Logger) (
 		return nil, usagef("--barrier.listen=%s: others than this machine can reach it; give all shards a token, --barrier.token-file or %s", f.listen, tokenEnv)
 	}
 	where := l.Addr().String()
-	connections := door.NewConnections()
-	server := door.NewServer(nil, connections, logger)
+	connections := httplimit.NewConnections()
+	server := httplimit.NewServer(nil, connections, logger)
 	server.Handler = lead // which bounds bodies itself: counts are larger than what a door lets in
 	if l = connections.Of(l); f.cert != "" {
 		l = tls.NewListener(l, config)

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
-	"synthetic/internal/sidecar/door"
+	"synthetic/internal/sidecar/httplimit"
 	studylive "synthetic/internal/study/live"
 	"synthetic/internal/study/sweep"
 )
@@ -44,9 +44,9 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", x)
-	connections := door.NewConnections()
+	connections := httplimit.NewConnections()
 	ports.bound(connections.Of)
-	server := door.NewServer(mux, connections, logger)
+	server := httplimit.NewServer(mux, connections, logger)
 	logger.Info("Serving the figures of this sweep", "addresses", strings.Join(ports.addresses(), " "))
 	var serving sync.WaitGroup
 	serving.Go(func() {

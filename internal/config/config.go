@@ -22,7 +22,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -33,7 +33,7 @@ type Config struct {
 	// Targets in the order of the file.
 	Targets []target.Target
 	// Models are the targets of which several models are probed; see Expand.
-	Models []models.Set
+	Models []discovery.ModelSet
 	// Discovery are the groups of targets that are discovered or leased; the template
 	// of each is among Targets.
 	Discovery []discovery.Group
@@ -126,7 +126,7 @@ type builder struct {
 	// workloads was wrong.
 	known bool
 	// sets are the targets of which several models are probed.
-	sets []models.Set
+	sets []discovery.ModelSet
 	// benchmarks are the levels that jobs are compared with.
 	benchmarks map[probe.Key]*sink.Benchmark
 	// footprints are what jobs are expected to spend, prices what the tokens of

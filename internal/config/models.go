@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/config/yamlform"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/slo"
 )
 
@@ -29,7 +29,7 @@ func (b *builder) models(path string, in fileTarget, t target.Target) {
 		}
 		seen[name] = true
 	}
-	b.sets = append(b.sets, models.Set{Target: t, Patterns: in.Models, Most: in.MaxModels, Interval: in.ModelsInterval})
+	b.sets = append(b.sets, discovery.ModelSet{Target: t, Patterns: in.Models, Most: in.MaxModels, Interval: in.ModelsInterval})
 }
 
 // Expand returns the configuration with a target of its own for each model that
@@ -80,7 +80,7 @@ const anyOne = "/*"
 
 // derived are the targets that stand for one. Models whose names differ in
 // characters alone that no label of ours has are one target, the first.
-func derived(s models.Set, listed []string) (out []target.Target) {
+func derived(s discovery.ModelSet, listed []string) (out []target.Target) {
 	picked, _ := s.Pick(listed)
 	for _, model := range picked {
 		t := s.Target

@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -67,7 +67,7 @@ func (c *Config) Of(s Shard) *Config {
 	}
 	out := *c
 	out.Targets = only(c.Targets, owns)
-	out.Models = only(c.Models, func(m models.Set) bool { return owns(m.Target) })
+	out.Models = only(c.Models, func(m discovery.ModelSet) bool { return owns(m.Target) })
 	out.ServerMetrics = only(c.ServerMetrics, func(w serverside.Watched) bool { return owns(w.Target) })
 	out.Jobs = only(c.Jobs, func(j sink.Job) bool { return owns(j.Target) })
 	return &out

@@ -5,22 +5,22 @@ import (
 	"net/http"
 
 	"synthetic/internal/bound"
-	"synthetic/internal/sidecar/door"
+	"synthetic/internal/sidecar/httplimit"
 )
 
 // port has the bounds of what comes in: however many ask, what they cost is
 // known.
 type port struct {
-	connections             *door.Connections
-	scrapes, pages, reloads *door.Gate
+	connections             *httplimit.Connections
+	scrapes, pages, reloads *httplimit.Gate
 }
 
 func newPort() port {
 	return port{
-		connections: door.NewConnections(),
-		scrapes:     door.NewGate("scrapes", door.MaxScrapes),
-		pages:       door.NewGate("pages", door.MaxPages),
-		reloads:     door.NewGate("reloads", door.MaxReloads),
+		connections: httplimit.NewConnections(),
+		scrapes:     httplimit.NewGate("scrapes", httplimit.MaxScrapes),
+		pages:       httplimit.NewGate("pages", httplimit.MaxPages),
+		reloads:     httplimit.NewGate("reloads", httplimit.MaxReloads),
 	}
 }
 
@@ -35,7 +35,7 @@ func (p port) bounds() []bound.Bound {
 
 // Server returns a server of Handler; its listeners are those of Bounded.
 func (s *Sidecar) Server() *http.Server {
-	return door.NewServer(s.Handler(), s.port.connections, s.logger)
+	return httplimit.NewServer(s.Handler(), s.port.connections, s.logger)
 }
 
 // Bounded returns l with the bound on connections that all listeners share.

@@ -35,7 +35,7 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
@@ -114,7 +114,7 @@ type Sidecar struct {
 	spans *tracing.Tracer
 	// models follows what targets serve; base is the configuration in force,
 	// before their models stand in for them.
-	models *models.Follower
+	models *discovery.ModelFollower
 	// discovery follows where targets are, and leases them.
 	discovery *discovery.Follower
 	base      *config.Config
@@ -172,7 +172,7 @@ func New(o Options) (*Sidecar, error) {
 		TurnLog:   s.turnLog(),
 		Spans:     s.spanCounts,
 		Awaited:   func(target string) bool { return s.models.Awaits(target) || s.discovery.Awaits(target) },
-		Models:    func() map[string]models.Listing { return s.models.Listings() },
+		Models:    func() map[string]discovery.Listing { return s.models.Listings() },
 		Discovery: standings,
 		Siblings:  replicas.Views,
 		Leased:    func() func(string) bool { return s.discovery.Leased() },
@@ -197,7 +197,7 @@ func New(o Options) (*Sidecar, error) {
 		Sign:      s.recorder.Sign,
 		OnRemoved: s.removed,
 	})
-	s.models = models.New(models.Options{
+	s.models = discovery.NewModelFollower(discovery.ModelOptions{
 		Logger: o.Logger, Changed: func() { _ = s.targetsChanged() },
 		List: func(ctx context.Context, t target.Target) ([]string, error) {
 			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"synthetic/internal/config"
-	"synthetic/internal/sidecar/door"
+	"synthetic/internal/sidecar/httplimit"
 	"synthetic/internal/sidecar/status"
 )
 
@@ -65,13 +65,13 @@ const noReload = "reloading over HTTP is not enabled: start synthetic run with -
 // Handler returns what the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /", s.port.pages.Handler(door.Pages(s.page)))
-	mux.Handle("GET /metrics", s.port.scrapes.Handler(door.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+	mux.Handle("GET /", s.port.pages.Handler(httplimit.Pages(s.page)))
+	mux.Handle("GET /metrics", s.port.scrapes.Handler(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
 		ErrorLog:            errorLog{s.logger},
 		Registry:            s.registry,
 		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
 	}, s.registry))))
-	mux.Handle("GET /probe", s.port.scrapes.Handler(door.Pages(http.HandlerFunc(s.lease))))
+	mux.Handle("GET /probe", s.port.scrapes.Handler(httplimit.Pages(http.HandlerFunc(s.lease))))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "synthetic is up")
 	})

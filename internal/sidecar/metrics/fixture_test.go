@@ -8,7 +8,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
@@ -42,8 +42,8 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 		Heartbeat:       func(probe.Key) time.Time { return start },
 		Throttled:       func(string) time.Duration { return 0 },
 		TurnLog:         func() uint64 { return 0 },
-		Models: func() map[string]models.Listing {
-			return map[string]models.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
+		Models: func() map[string]discovery.Listing {
+			return map[string]discovery.Listing{"followed": {Probed: 2, LeftOut: 1, At: start}}
 		},
 		Discovery: func() []discovery.Standing {
 			return []discovery.Standing{{Name: "pods", Found: 3, LeftOut: map[string]int{discovery.BadHost: 1}, At: start, Failing: "no route"}}

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/models"
+
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
@@ -43,7 +43,7 @@ type Options struct {
 	TurnLog func() uint64
 	// Models says of the targets of which several models are probed how they
 	// stand; nil where there are none.
-	Models func() map[string]models.Listing
+	Models func() map[string]discovery.Listing
 	// Discovery says how the groups of discovered targets stand; nil where there are
 	// none.
 	Discovery func() []discovery.Standing

@@ -1,6 +1,6 @@
 // Package models follows which models targets serve, for those of which several
 // are probed.
-package models
+package discovery
 
 import (
 	"regexp"
@@ -12,7 +12,7 @@ import (
 )
 
 // Set says which models of a target are probed.
-type Set struct {
+type ModelSet struct {
 	Target target.Target
 	// Patterns are names, in which * stands for anything; nil means every model.
 	Patterns []string
@@ -23,14 +23,14 @@ type Set struct {
 }
 
 // Open reports whether what is probed depends on what the target lists.
-func (s Set) Open() bool { return s.Patterns == nil || slices.ContainsFunc(s.Patterns, isPattern) }
+func (s ModelSet) Open() bool { return s.Patterns == nil || slices.ContainsFunc(s.Patterns, isPattern) }
 
 func isPattern(p string) bool { return strings.Contains(p, "*") }
 
 // Pick returns the models to probe, in order of the alphabet so that replicas
 // agree, and how many are left out: those that were named, listed or not, before
 // those that match.
-func (s Set) Pick(listed []string) (models []string, left int) {
+func (s ModelSet) Pick(listed []string) (models []string, left int) {
 	var matching []string
 	for _, p := range s.Patterns {
 		if !isPattern(p) {
@@ -49,7 +49,7 @@ func (s Set) Pick(listed []string) (models []string, left int) {
 	return models[:most:most], len(models) - most
 }
 
-func (s Set) matches(model string) bool {
+func (s ModelSet) matches(model string) bool {
 	if s.Patterns == nil {
 		return true
 	}

@@ -1,4 +1,4 @@
-package door
+package httplimit
 
 import (
 	"crypto/tls"

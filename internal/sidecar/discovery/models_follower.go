@@ -1,4 +1,4 @@
-package models
+package discovery
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 const firstPause = 5 * time.Second
 
 // Options are what a Follower needs.
-type Options struct {
+type ModelOptions struct {
 	// List asks a target what it serves.
 	List func(context.Context, target.Target) ([]string, error)
 	// Changed is told, from the goroutine of Run, that Listed differs.
@@ -28,17 +28,17 @@ type Options struct {
 // Follower asks targets for their models, again and again. A change counts once
 // two answers in a row say the same, so that a replica that is behind does not end
 // a job; a question that fails changes nothing.
-type Follower struct {
-	options Options
+type ModelFollower struct {
+	options ModelOptions
 	wake    chan struct{}
 
 	mu   sync.Mutex
-	sets map[string]*followed
+	sets map[string]*followedModels
 }
 
 // followed is one target.
-type followed struct {
-	set Set
+type followedModels struct {
+	set ModelSet
 	due time.Time
 	// listed is what counts, seen what the last answer said.
 	listed, seen []string
@@ -57,21 +57,21 @@ type Listing struct {
 }
 
 // New returns a Follower of nothing.
-func New(o Options) *Follower {
-	return &Follower{options: o, wake: make(chan struct{}, 1), sets: map[string]*followed{}}
+func NewModelFollower(o ModelOptions) *ModelFollower {
+	return &ModelFollower{options: o, wake: make(chan struct{}, 1), sets: map[string]*followedModels{}}
 }
 
 // Follow says which targets to ask from now on: at once, if anything about one
 // changed. What a target listed stays known until it moves elsewhere.
-func (f *Follower) Follow(sets []Set) {
+func (f *ModelFollower) Follow(sets []ModelSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	next := map[string]*followed{}
+	next := map[string]*followedModels{}
 	for _, s := range sets {
 		if !s.Open() {
 			continue
 		}
-		one := &followed{set: s}
+		one := &followedModels{set: s}
 		if old := f.sets[s.Target.Name]; old != nil && reflect.DeepEqual(old.set, s) {
 			one = old
 		} else if old != nil && old.set.Target.BaseURL == s.Target.BaseURL {
@@ -87,7 +87,7 @@ func (f *Follower) Follow(sets []Set) {
 }
 
 // Listed has the models of each target that said what it serves.
-func (f *Follower) Listed() map[string][]string {
+func (f *ModelFollower) Listed() map[string][]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := map[string][]string{}
@@ -100,7 +100,7 @@ func (f *Follower) Listed() map[string][]string {
 }
 
 // Listings says how each target stands.
-func (f *Follower) Listings() map[string]Listing {
+func (f *ModelFollower) Listings() map[string]Listing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := map[string]Listing{}
@@ -113,7 +113,7 @@ func (f *Follower) Listings() map[string]Listing {
 
 // Awaits reports whether a target TARGET/MODEL may come with the first answer of
 // TARGET.
-func (f *Follower) Awaits(derived string) bool {
+func (f *ModelFollower) Awaits(derived string) bool {
 	name, _, _ := strings.Cut(derived, "/")
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *Follower) Awaits(derived string) bool {
 }
 
 // Run asks until ctx is done.
-func (f *Follower) Run(ctx context.Context) error {
+func (f *ModelFollower) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		due, next := f.due(time.Now())
 		if len(due) > 0 {
@@ -146,7 +146,7 @@ func (f *Follower) Run(ctx context.Context) error {
 }
 
 // due are the targets to ask now, and when the next one is.
-func (f *Follower) due(now time.Time) (due []*followed, next time.Time) {
+func (f *ModelFollower) due(now time.Time) (due []*followedModels, next time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for one := range maps.Values(f.sets) {
@@ -161,7 +161,7 @@ func (f *Follower) due(now time.Time) (due []*followed, next time.Time) {
 }
 
 // ask asks all of them at once, and reports whether anything changed.
-func (f *Follower) ask(ctx context.Context, due []*followed) (changed bool) {
+func (f *ModelFollower) ask(ctx context.Context, due []*followedModels) (changed bool) {
 	var asking sync.WaitGroup
 	for _, one := range due {
 		asking.Go(func() {
@@ -179,7 +179,7 @@ func (f *Follower) ask(ctx context.Context, due []*followed) (changed bool) {
 
 // take takes in an answer, and reports whether it changes anything. The caller
 // holds mu.
-func (f *Follower) take(one *followed, models []string, err error) bool {
+func (f *ModelFollower) take(one *followedModels, models []string, err error) bool {
 	now := time.Now()
 	one.due = now.Add(one.set.Interval)
 	if err != nil {

@@ -7,7 +7,7 @@
 //	Pages        answers that are made one after the other
 //	Scrapes      answers that are made once a second, for everybody
 //	NewServer    how long one request may take
-package door
+package httplimit
 
 import "time"
 

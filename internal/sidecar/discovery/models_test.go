@@ -1,4 +1,4 @@
-package models
+package discovery
 
 import (
 	"context"
@@ -11,12 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"synthetic/internal/probe/target"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestPick(t *testing.T) {
 	tests := map[string]struct {
@@ -38,7 +35,7 @@ func TestPick(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, left := Set{Patterns: tc.patterns, Most: tc.most}.Pick(tc.listed)
+			got, left := ModelSet{Patterns: tc.patterns, Most: tc.most}.Pick(tc.listed)
 			if diff := cmp.Diff(tc.want, got); diff != "" || left != tc.left {
 				t.Errorf("left %d, want %d (-want +got):\n%s", left, tc.left, diff)
 			}
@@ -48,13 +45,13 @@ func TestPick(t *testing.T) {
 
 // TestFollower follows one target through changes, failures and reloads, in
 // virtual time.
-func TestFollower(t *testing.T) {
+func TestModelsFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var log strings.Builder
 		answer, changes, asked := []string(nil), 0, 0
 		err := errors.New("no route")
-		f := New(Options{
+		f := NewModelFollower(ModelOptions{
 			Logger: slog.New(slog.NewTextHandler(&log, nil)),
 			List: func(context.Context, target.Target) ([]string, error) {
 				mu.Lock()
@@ -64,8 +61,8 @@ func TestFollower(t *testing.T) {
 			},
 			Changed: func() { changes++ },
 		})
-		set := Set{Target: target.Target{Name: "a"}, Most: 2, Interval: time.Minute}
-		f.Follow([]Set{set, {Target: target.Target{Name: "fixed"}, Patterns: []string{"x"}, Most: 8, Interval: time.Minute}})
+		set := ModelSet{Target: target.Target{Name: "a"}, Most: 2, Interval: time.Minute}
+		f.Follow([]ModelSet{set, {Target: target.Target{Name: "fixed"}, Patterns: []string{"x"}, Most: 8, Interval: time.Minute}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = f.Run(ctx) })
@@ -111,20 +108,20 @@ func TestFollower(t *testing.T) {
 		say(nil, "x", "y", "z")
 		after(time.Minute, "and goes on", 2, "x", "y", "z")
 		before := asked
-		f.Follow([]Set{set})
+		f.Follow([]ModelSet{set})
 		after(time.Second, "a reload without a change asks nobody", 2, "x", "y", "z")
 		if asked != before {
 			t.Errorf("asked %d times more", asked-before)
 		}
 		set.Most, set.Target.Headers = 3, map[string]string{"X-Team": "a"}
 		say(errors.New("no route"))
-		f.Follow([]Set{set})
+		f.Follow([]ModelSet{set})
 		after(time.Second, "a set that changed asks at once, and forgets nothing", 2, "x", "y", "z")
 		if l := f.Listings()["a"]; asked != before+1 || f.Awaits("a/x") || l.Probed != 3 || l.At.IsZero() {
 			t.Errorf("asked %d times more, %+v", asked-before, l)
 		}
 		set.Target.BaseURL = "http://elsewhere"
-		f.Follow([]Set{set})
+		f.Follow([]ModelSet{set})
 		after(time.Second, "another address is another target", 2)
 		f.Follow(nil)
 		after(time.Hour, "nothing is followed any more", 2)
