@@ -10,7 +10,6 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/study/export"
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/turnlog"
 )
@@ -24,7 +23,7 @@ func exportCommand(parent *kingpin.CmdClause) command {
 	f := &exportFlags{}
 	c := parent.Command("export", "Write every turn of a sweep in the form of other tools.")
 	c.Arg("turns", `Directory of a sweep, or a log of turns: what "run --turns.file" wrote, too.`).Required().StringVar(&f.turns)
-	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(export.CSV)).EnumVar(&f.format, export.Formats()...)
+	c.Flag("format", "csv, a row for each turn; aiperf, AIPerf's profile_export.jsonl; guidellm, GuideLLM's benchmarks.json, which has the statistics of each level.").Default(string(runfile.CSV)).EnumVar(&f.format, runfile.Formats()...)
 	c.Flag("output.file", "File to write; standard output without it.").PlaceHolder("FILE").StringVar(&f.file)
 	return command{c, f.run}
 }
@@ -52,7 +51,7 @@ func (f *exportFlags) run(_ context.Context, e env) error {
 		return t, err
 	}
 	if f.file == "" {
-		return export.Write(e.stdout, export.Format(f.format), next)
+		return runfile.WriteExport(e.stdout, runfile.ExportFormat(f.format), next)
 	}
 	return f.write(next)
 }
@@ -67,7 +66,7 @@ func (f *exportFlags) write(next turnlog.Next) error {
 		return usagef("--output.file: %w", err)
 	}
 	defer os.Remove(to.Name()) // which fails once it has its name
-	if err := errors.Join(export.Write(to, export.Format(f.format), next), to.Chmod(0o644), to.Close()); err != nil {
+	if err := errors.Join(runfile.WriteExport(to, runfile.ExportFormat(f.format), next), to.Chmod(0o644), to.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", f.file, err)
 	}
 	return os.Rename(to.Name(), f.file)

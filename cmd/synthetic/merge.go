@@ -7,7 +7,7 @@ import (
 
 	"github.com/alecthomas/kingpin/v2"
 
-	"synthetic/internal/study/merge"
+	"synthetic/internal/study/sweep"
 )
 
 // mergeFlags are the flags of "synthetic report merge".
@@ -34,7 +34,7 @@ Every shard has to be there, once. Repetitions of a sweep are no shards: see
 }
 
 func (f *mergeFlags) run(_ context.Context, e env) error {
-	run, err := merge.Directories(f.dirs, f.dir)
+	run, err := sweep.Directories(f.dirs, f.dir)
 	if err != nil {
 		return usageError{err}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/gate"
+
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
 )
@@ -52,10 +52,10 @@ func reportCommand(parent *kingpin.CmdClause, name, help string, read func(*repo
 // run reads everything before it writes anything: a mistake leaves the output
 // as it was.
 func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)) error {
-	var conditions []gate.Condition
+	var conditions []figures.Condition
 	if f.failOn != "" {
 		var err error
-		if conditions, err = gate.Parse(f.failOn); err != nil {
+		if conditions, err = figures.Parse(f.failOn); err != nil {
 			return usagef("--fail-on: %w", err)
 		}
 	}
@@ -68,10 +68,10 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 		return err
 	}
 	shown := files[0].Data // in Markdown
-	var outcomes []gate.Outcome
+	var outcomes []figures.Outcome
 	if conditions != nil {
-		outcomes = gate.Check(s, conditions)
-		shown = []byte(gate.Markdown(s, outcomes))
+		outcomes = figures.Check(s, conditions)
+		shown = []byte(figures.Markdown(s, outcomes))
 		files = append(files, reports.File{Name: "gate.md", Data: shown})
 	}
 	if f.outputDir != "" {
@@ -88,14 +88,14 @@ func (f *reportFlags) run(e env, read func(*reportFlags) (*figures.Study, error)
 	if conditions == nil {
 		return nil
 	}
-	return map[gate.Result]error{gate.Fail: errQuiet, gate.Inconclusive: errInconclusive}[gate.Gate(outcomes)]
+	return map[figures.Result]error{figures.Fail: errQuiet, figures.GateInconclusive: errInconclusive}[figures.Gate(outcomes)]
 }
 
 // objectives are those of the flags.
 func (f *reportFlags) objectives() ([]figures.Objective, error) {
 	var wanted []figures.Objective
 	for _, text := range f.slos {
-		o, err := gate.Objective(text)
+		o, err := figures.GateObjective(text)
 		if err != nil {
 			return nil, usagef("--slo: %w", err)
 		}

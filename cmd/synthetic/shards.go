@@ -19,7 +19,7 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/sidecar/httplimit"
-	"synthetic/internal/study/shard"
+
 	"synthetic/internal/study/sweep"
 )
 
@@ -94,7 +94,7 @@ func (f *shardFlags) join(o *sweep.Options, logger *slog.Logger) (leave func(), 
 		return nil, err
 	}
 	if o.Part.Index == 0 {
-		o.Lead = shard.NewLead(o.Hello(), token)
+		o.Lead = sweep.NewLead(o.Hello(), token)
 		o.Lead.Logger = logger
 		return f.serve(o.Lead, token != "", logger)
 	}
@@ -106,7 +106,7 @@ func (f *shardFlags) join(o *sweep.Options, logger *slog.Logger) (leave func(), 
 	if err != nil {
 		return nil, err
 	}
-	o.Follow = shard.NewClient(o.Hello(), f.url, token, transport)
+	o.Follow = sweep.NewClient(o.Hello(), f.url, token, transport)
 	o.Follow.Logger = logger
 	return transport.CloseIdleConnections, nil
 }
@@ -144,7 +144,7 @@ func (f *shardFlags) transport() (*http.Transport, error) {
 }
 
 // serve opens the barrier; what it returns closes it.
-func (f *shardFlags) serve(lead *shard.Lead, secret bool, logger *slog.Logger) (func(), error) {
+func (f *shardFlags) serve(lead *sweep.Lead, secret bool, logger *slog.Logger) (func(), error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if (f.cert == "") != (f.key == "") {
 		return nil, usagef("--barrier.tls-cert and --barrier.tls-key go together")

@@ -21,7 +21,7 @@ import (
 	"synthetic/internal/study/figures"
 	reports "synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+
 	"synthetic/internal/study/sweep"
 )
 
@@ -104,7 +104,7 @@ func (f *sweepFlags) run(ctx context.Context, e env) error {
 	case run == nil && errors.Is(err, sweep.ErrInterrupted):
 		fmt.Fprintf(e.stderr, "synthetic: %v, before it began\n", err)
 		return errInterrupted
-	case run == nil && errors.Is(err, shard.ErrAway):
+	case run == nil && errors.Is(err, sweep.ErrAway):
 		return err // it was tried
 	case run == nil:
 		return usageError{err}

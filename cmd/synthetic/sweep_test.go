@@ -19,7 +19,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+
 	"synthetic/internal/study/sweep"
 )
 
@@ -195,7 +195,7 @@ func TestCheckPlan(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	v := &sweepView{progressTo: &out}
-	stats := sweep.Stats{Counts: shard.Counts{Turns: 12, InFlight: 4}, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
+	stats := sweep.Stats{Counts: sweep.Counts{Turns: 12, InFlight: 4}, TTFT: [3]time.Duration{50123 * time.Microsecond, 212345 * time.Microsecond, 3 * time.Second}}
 	for _, s := range []sweep.Stats{{}, {}, stats, stats} {
 		v.progress(sweep.Progress{Cell: "a-c4-r1", Number: 1, Total: 2, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Stats: s})
 	}
@@ -214,7 +214,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	p := sweep.Progress{
 		Cell: "a-c4-r1", Number: 2, Total: 8, Phase: sweep.PhaseMeasure, Left: 20 * time.Second, Measured: 15 * time.Second, Planned: time.Minute,
 		Coming: []string{"a-c6-r1", "a-c8-r1", "a-c10-r1", "a-c12-r1", "a-c14-r1", "a-c16-r1"},
-		Stats:  sweep.Stats{Counts: shard.Counts{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000}, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
+		Stats:  sweep.Stats{Counts: sweep.Counts{Turns: 30, Failed: 1, InFlight: 4, OutputTokens: 3000}, TTFT: [3]time.Duration{50 * time.Millisecond, 210 * time.Millisecond, 3 * time.Second}},
 	}
 	v.finished(runfile.Result{Variant: "a", Level: 2, Verdict: &runfile.Verdict{Standing: runfile.Met}}, "")
 	out.Reset()

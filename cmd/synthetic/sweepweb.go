@@ -12,7 +12,7 @@ import (
 	webflag "github.com/prometheus/exporter-toolkit/web/kingpinflag"
 
 	"synthetic/internal/sidecar/httplimit"
-	studylive "synthetic/internal/study/live"
+
 	"synthetic/internal/study/sweep"
 )
 
@@ -35,7 +35,7 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	if err != nil {
 		return nil, err
 	}
-	x := studylive.New(shard)
+	x := sweep.New(shard)
 	shown := o.Progress
 	o.Live = x.Level
 	o.Progress = func(p sweep.Progress) {

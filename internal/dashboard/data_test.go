@@ -18,7 +18,7 @@ import (
 	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/study/live"
+
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 	"synthetic/tools/testkit/dashboardtest"
@@ -143,7 +143,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 // sweepTwo plays a closed and an open level of two shards into a store.
 func sweepTwo(t *testing.T, store *dashboardtest.Store, start time.Time) {
 	t.Helper()
-	shards := []*live.Exporter{live.New(0), live.New(1)}
+	shards := []*sweep.Exporter{sweep.New(0), sweep.New(1)}
 	for i := range scrapes {
 		for j, x := range shards {
 			at := start.Add(time.Duration(i) * scrapeEvery)

@@ -6,14 +6,13 @@ import (
 	"math"
 	"slices"
 
-	"synthetic/internal/study/estimate"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 // levelOf pools the repetitions of one level, those that did not reach it left
 // out unless none did.
-func levelOf(at float64, measured []measured, judge judge.Judge) Level {
+func levelOf(at float64, measured []measured, judge stats.Judge) Level {
 	l := Level{At: at, Figures: map[Metric]Figure{}, Errors: map[string]uint64{}, Families: map[string][]string{}}
 	results := l.reached(measured)
 	l.Runs = len(results)
@@ -109,8 +108,8 @@ func (l *Level) valid(results []runfile.Result) []runfile.Result {
 }
 
 // pairs turns the blocks of each result into a part of a whole.
-func pairs(results []runfile.Result, of func(runfile.Block) estimate.Pair) [][]estimate.Pair {
-	all := make([][]estimate.Pair, len(results))
+func pairs(results []runfile.Result, of func(runfile.Block) stats.Pair) [][]stats.Pair {
+	all := make([][]stats.Pair, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
 			all[i] = append(all[i], of(b))
@@ -123,21 +122,21 @@ func pairs(results []runfile.Result, of func(runfile.Block) estimate.Pair) [][]e
 // measurement ended are the level's doing, too, though they belong to no rate
 // and no quantile.
 func (l *Level) addErrors(results []runfile.Result) {
-	share := pairs(results, func(b runfile.Block) estimate.Pair {
+	share := pairs(results, func(b runfile.Block) stats.Pair {
 		l.countErrors(b)
 		ended, failed := b.Ended()
-		return estimate.Pair{Part: float64(failed), Whole: float64(ended)}
+		return stats.Pair{Part: float64(failed), Whole: float64(ended)}
 	})
 	for _, r := range results {
 		if r.Tail == nil {
 			continue
 		}
 		if _, failed := r.Tail.Ended(); failed > 0 {
-			share = append(share, []estimate.Pair{{Part: float64(failed), Whole: float64(failed)}})
+			share = append(share, []stats.Pair{{Part: float64(failed), Whole: float64(failed)}})
 			l.countErrors(*r.Tail)
 		}
 	}
-	total := estimate.Total(share)
+	total := stats.Total(share)
 	l.Figures[ErrorPct] = shareFigure(share)
 	l.Figures[Completed] = Plain(total.Whole - total.Part)
 	l.Figures[Failed] = Plain(total.Part)
@@ -152,21 +151,21 @@ func (l *Level) countErrors(b runfile.Block) {
 }
 
 // shareFigure is a share in percent.
-func shareFigure(share [][]estimate.Pair) Figure {
-	r := estimate.OfShare(share)
-	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(estimate.Total(share).Whole)}
+func shareFigure(share [][]stats.Pair) Figure {
+	r := stats.OfShare(share)
+	return Figure{Value: 100 * r.Value, Low: 100 * r.Low, High: 100 * r.High, N: uint64(stats.Total(share).Whole)}
 }
 
 // addServer averages each figure over the snapshots that have it.
 func (l *Level) addServer(results []runfile.Result) {
-	sums := map[ServerFigure]estimate.Pair{}
+	sums := map[ServerFigure]stats.Pair{}
 	for _, r := range results {
 		for _, s := range r.Snapshots {
 			for _, server := range s.Server {
 				l.Families[server.Source] = server.Families
 				for name, v := range server.Figures {
 					k := ServerFigure{Source: server.Source, Name: name}
-					sums[k] = estimate.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}
+					sums[k] = stats.Pair{Part: sums[k].Part + v*s.Seconds, Whole: sums[k].Whole + s.Seconds}
 				}
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 // MaxErrorPct is the share of failed turns in percent above which a run no
@@ -31,7 +31,7 @@ func FromRuns(runs []*runfile.Run) *Study {
 		s.Objectives = append(s.Objectives, objectiveOf(o))
 	}
 	s.Method = method(first, runs)
-	pooled, by := pool(runs), judge.Of(first)
+	pooled, by := pool(runs), stats.NewJudge(first)
 	for _, variant := range first.Variants {
 		if series := seriesOf(variant, pooled, by); len(series.Levels) > 0 {
 			for _, l := range series.Levels {
@@ -118,7 +118,7 @@ func shards(all []runfile.Shard) string {
 }
 
 // seriesOf gathers the results of a variant by level.
-func seriesOf(variant string, run *runfile.Run, by judge.Judge) Series {
+func seriesOf(variant string, run *runfile.Run, by stats.Judge) Series {
 	byLevel := map[float64][]measured{}
 	for _, r := range run.Results {
 		if r.Variant == variant && len(r.Snapshots) > 0 {

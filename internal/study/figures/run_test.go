@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sample"
+
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -70,14 +70,14 @@ func TestStatistics(t *testing.T) {
 	run := reporttest.Run(reporttest.Options{Seed: 1, Levels: []float64{80}})
 	l := figures.FromRuns([]*runfile.Run{run}).Series[0].Levels[0]
 	var sum, squares, n float64
-	each := func(do func(v *sample.Sample)) {
+	each := func(do func(v *runfile.Sample)) {
 		for _, b := range run.Results[0].Blocks() {
 			do(b.First.Latency.Values)
 			do(b.Followup.Latency.Values)
 		}
 	}
-	each(func(v *sample.Sample) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
-	each(func(v *sample.Sample) { squares += v.Squares(sum / n) })
+	each(func(v *runfile.Sample) { sum, n = sum+v.Sum(), n+float64(v.Count()) })
+	each(func(v *runfile.Sample) { squares += v.Squares(sum / n) })
 	for s, want := range map[figures.Statistic]float64{figures.Mean: 1000 * sum / n, figures.SD: 1000 * math.Sqrt(squares/n)} {
 		f := l.Figure(figures.Latency.Statistic(s))
 		if math.Abs(f.Value-want) > 1e-6*want || !f.Ranged() || !(f.Low < f.Value && f.Value < f.High) || float64(f.N) != n {

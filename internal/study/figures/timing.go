@@ -8,9 +8,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
-	"synthetic/internal/study/estimate"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/sample"
+	"synthetic/internal/study/stats"
 )
 
 // addTimings adds every quantile of every latency, the mean of whole turns, and
@@ -19,11 +18,11 @@ func (l *Level) addTimings(results []runfile.Result) {
 	for _, timing := range Timings() {
 		for _, turns := range []Turns{AllTurns, FirstTurns, FollowupTurns} {
 			series := timingSeries(results, timing, turns)
-			pooled := estimate.Pool(series)
+			pooled := stats.Pool(series)
 			for _, q := range EveryQuantile() {
-				l.addTiming(timing.percentile(turns, 100*q), estimate.OfPooled(q, series, pooled, false))
+				l.addTiming(timing.percentile(turns, 100*q), stats.OfPooled(q, series, pooled, false))
 				if turns == AllTurns && timing != ITL {
-					l.addTiming(timing.percentile(WithFailures, 100*q), estimate.OfPooled(q, series, pooled, true))
+					l.addTiming(timing.percentile(WithFailures, 100*q), stats.OfPooled(q, series, pooled, true))
 				}
 			}
 			switch {
@@ -39,15 +38,15 @@ func (l *Level) addTimings(results []runfile.Result) {
 
 // addStatistics adds mean, standard deviation and extremes in ms. The interval of
 // the deviation is that of the variance, which is a mean too; extremes have none.
-func (l *Level) addStatistics(t Timing, series []estimate.Series, values *sample.Sample) {
+func (l *Level) addStatistics(t Timing, series []stats.Series, values *runfile.Sample) {
 	n := values.Count()
 	mean := values.Sum() / float64(n)
-	sums, squares := make([][]estimate.Pair, len(series)), make([][]estimate.Pair, len(series))
+	sums, squares := make([][]stats.Pair, len(series)), make([][]stats.Pair, len(series))
 	for i, blocks := range series {
 		for _, b := range blocks {
 			whole := float64(b.Values.Count())
-			sums[i] = append(sums[i], estimate.Pair{Part: b.Values.Sum(), Whole: whole})
-			squares[i] = append(squares[i], estimate.Pair{Part: b.Values.Squares(mean), Whole: whole})
+			sums[i] = append(sums[i], stats.Pair{Part: b.Values.Sum(), Whole: whole})
+			squares[i] = append(squares[i], stats.Pair{Part: b.Values.Squares(mean), Whole: whole})
 		}
 	}
 	variance := ratioFigure(squares)
@@ -61,18 +60,18 @@ func (l *Level) addStatistics(t Timing, series []estimate.Series, values *sample
 }
 
 // timingSeries are the distributions of a latency, of the blocks of each result.
-func timingSeries(results []runfile.Result, timing Timing, turns Turns) []estimate.Series {
-	all := make([]estimate.Series, len(results))
+func timingSeries(results []runfile.Result, timing Timing, turns Turns) []stats.Series {
+	all := make([]stats.Series, len(results))
 	for i, r := range results {
 		for _, b := range r.Blocks() {
-			merged := runfile.Distribution{Values: &sample.Sample{}}
+			merged := runfile.Distribution{Values: &runfile.Sample{}}
 			if turns != FollowupTurns {
 				merged.Merge(timing.of(b.First))
 			}
 			if turns != FirstTurns {
 				merged.Merge(timing.of(b.Followup))
 			}
-			all[i] = append(all[i], estimate.Block{Values: merged.Values, Failures: merged.Failures})
+			all[i] = append(all[i], stats.Block{Values: merged.Values, Failures: merged.Failures})
 		}
 	}
 	return all
@@ -87,12 +86,12 @@ func (t Timing) of(d runfile.Distributions) runfile.Distribution {
 // one that has too few, even if they were independent, says how many it takes.
 // One whose turns resemble each other too much is told without the end of the
 // interval that they do not support.
-func (l *Level) addTiming(m Metric, e estimate.Quantile) {
+func (l *Level) addTiming(m Metric, e stats.Quantile) {
 	if math.IsNaN(e.Value) {
 		return
 	}
 	f := Figure{Value: 1000 * e.Value, Low: 1000 * e.Low, High: 1000 * e.High, N: e.N, Quantile: true}
-	if least := estimate.LeastFor(e.Q); e.N < least {
+	if least := stats.LeastFor(e.Q); e.N < least {
 		f.Needed = least
 	}
 	l.Figures[m] = f
@@ -140,9 +139,9 @@ func drift(results []runfile.Result) float64 {
 // and they differ by a tenth; "" otherwise.
 func disagreement(results []runfile.Result) string {
 	low, high := 0, 0
-	all := make([]estimate.Quantile, len(results))
+	all := make([]stats.Quantile, len(results))
 	for i, series := range timingSeries(results, TTFT, AllTurns) {
-		all[i] = estimate.Of(0.5, []estimate.Series{series}, false)
+		all[i] = stats.Of(0.5, []stats.Series{series}, false)
 		if all[i].Value < all[low].Value {
 			low = i
 		}
@@ -197,17 +196,17 @@ func (l *Level) addRates(results []runfile.Result) {
 		{PromptTokensPerSecond, func(b runfile.Block) float64 { return float64(b.Tokens.Prompt) }, seconds},
 		{OutputTokensPerTurn, output, func(b runfile.Block) float64 { return float64(b.Outcomes[probe.Success]) }},
 	} {
-		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) estimate.Pair {
-			return estimate.Pair{Part: rate.part(b), Whole: rate.whole(b)}
+		l.Figures[rate.metric] = ratioFigure(pairs(results, func(b runfile.Block) stats.Pair {
+			return stats.Pair{Part: rate.part(b), Whole: rate.whole(b)}
 		}))
 	}
 	if !(l.Figures[TurnTimeMean].Value > 0) {
 		delete(l.Figures, TurnTimeMean) // files of earlier versions do not have it
 	}
-	starts := make([][]estimate.Pair, len(results))
+	starts := make([][]stats.Pair, len(results))
 	for i, r := range results {
 		for _, s := range r.Snapshots {
-			starts[i] = append(starts[i], estimate.Pair{Part: float64(s.ConversationStarts), Whole: s.Seconds})
+			starts[i] = append(starts[i], stats.Pair{Part: float64(s.ConversationStarts), Whole: s.Seconds})
 		}
 	}
 	l.Figures[ConversationStartsPerSecond] = ratioFigure(starts)
@@ -217,21 +216,21 @@ func (l *Level) addRates(results []runfile.Result) {
 // addHitRate uses what the answers' usage said; without it the server's own
 // figure stands in (see addServer).
 func (l *Level) addHitRate(results []runfile.Result) {
-	cached := pairs(results, func(b runfile.Block) estimate.Pair {
+	cached := pairs(results, func(b runfile.Block) stats.Pair {
 		if b.Tokens.Cached == nil || b.Tokens.CachedOf == nil {
-			return estimate.Pair{}
+			return stats.Pair{}
 		}
-		return estimate.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
+		return stats.Pair{Part: 100 * float64(*b.Tokens.Cached), Whole: float64(*b.Tokens.CachedOf)}
 	})
-	if estimate.Total(cached).Whole > 0 {
+	if stats.Total(cached).Whole > 0 {
 		f := ratioFigure(cached) // tokens are no independent trials
 		f.High = min(f.High, 100)
 		l.Figures[KVHitRatePct] = f
 	}
 }
 
-func ratioFigure(all [][]estimate.Pair) Figure {
-	r := estimate.OfRatio(all)
+func ratioFigure(all [][]stats.Pair) Figure {
+	r := stats.OfRatio(all)
 	if math.IsInf(r.Value, 0) {
 		return Unknown()
 	}

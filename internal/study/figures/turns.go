@@ -9,8 +9,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 	"synthetic/internal/turnlog"
 )
 
@@ -87,7 +87,7 @@ func (s *Study) Recount(wanted []Objective) (bool, error) {
 	if err := s.Run.Recount(r.NextLine, objectives); err != nil {
 		return false, fmt.Errorf("%s: %w", s.Turns, err)
 	}
-	by := judge.Of(s.Run)
+	by := stats.NewJudge(s.Run)
 	for i := range s.Run.Results {
 		if x := &s.Run.Results[i]; !x.GaveUp() {
 			x.Verdict = by.Conclude(s.Run, *x)

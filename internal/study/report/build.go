@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
@@ -13,8 +12,8 @@ import (
 // builder gathers the sections of one study.
 type builder struct {
 	s        *figures.Study
-	capacity []analysis.Compliance
-	warnings [][]analysis.Warning
+	capacity []figures.Compliance
+	warnings [][]figures.Warning
 	// level heads the first column: "Concurrency" or "Rate".
 	level string
 	// compares says that there are several series; the first is the baseline.
@@ -31,7 +30,7 @@ func Build(s *figures.Study) (Document, error) {
 	}
 	level := s.LevelName()
 	b := &builder{
-		s: s, capacity: analysis.Comply(s), warnings: analysis.Group(analysis.Warnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
+		s: s, capacity: figures.Comply(s), warnings: figures.Group(figures.Warnings(s)), level: strings.ToUpper(level[:1]) + level[1:],
 		compares: len(s.Series) > 1, baseline: s.Series[0], doc: Document{Title: s.Title},
 	}
 	b.first()
@@ -77,7 +76,7 @@ func (b *builder) warn() {
 }
 
 // places are where warnings are: "kv, concurrency 40, 50; rr, concurrency 40".
-func places(all []analysis.Warning) string {
+func places(all []figures.Warning) string {
 	var where []string
 	levels := map[string][]float64{}
 	for _, w := range all {
@@ -173,7 +172,7 @@ func (b *builder) byLevel(columns ...column) Table {
 
 // mark tells the figure of a level of which nothing is concluded from others.
 func mark(c Cell, l figures.Level) Cell {
-	if analysis.Unsound(l) != "" {
+	if figures.Unsound(l) != "" {
 		c.Text += " †"
 	}
 	return c
@@ -237,7 +236,7 @@ func parameters(list []runfile.Parameter) Table {
 func (b *builder) notes() {
 	s := b.section("How to Read This")
 	var marks []string
-	if b.s.Any(func(l figures.Level) bool { return analysis.Unsound(l) != "" }) {
+	if b.s.Any(func(l figures.Level) bool { return figures.Unsound(l) != "" }) {
 		marks = []string{"† marks the figures of a level of which nothing is concluded: it did not carry 95 % of the load that it is named by, or the prober itself distorted them."}
 	}
 	s.list(append([]string{

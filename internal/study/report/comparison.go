@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
@@ -34,13 +33,13 @@ func (b *builder) comparison() {
 // pair is a level as the baseline and another series measured it.
 type pair struct{ base, other figures.Level }
 
-func (p pair) delta(m figures.Metric) analysis.Delta { return analysis.Between(m, p.base, p.other) }
+func (p pair) delta(m figures.Metric) figures.Delta { return figures.Between(m, p.base, p.other) }
 
 // shared are the sound levels that a series has in common with the baseline.
 func (b *builder) shared(series figures.Series) []pair {
 	var both []pair
-	for _, l := range analysis.Sound(series).Levels {
-		if x, ok := analysis.Sound(b.baseline).Level(l.At); ok {
+	for _, l := range figures.Sound(series).Levels {
+		if x, ok := figures.Sound(b.baseline).Level(l.At); ok {
 			both = append(both, pair{x, l})
 		}
 	}
@@ -71,15 +70,15 @@ func (b *builder) improvements(series figures.Series, both []pair) {
 	}
 }
 
-func improvement(d analysis.Delta) Cell {
+func improvement(d figures.Delta) Cell {
 	if !d.Known || d.Large() {
 		return change(d) // a percentage of thousands tells nobody anything
 	}
-	return Cell{Text: analysis.Gain(d.Metric, d.Improvement()) + d.Caveat()}
+	return Cell{Text: figures.Gain(d.Metric, d.Improvement()) + d.Caveat()}
 }
 
 // change is judged unless something keeps it from being taken for one.
-func change(d analysis.Delta) Cell {
+func change(d figures.Delta) Cell {
 	c := Cell{Text: d.String()}
 	switch {
 	case !d.Known:
@@ -134,15 +133,15 @@ func (b *builder) summaries() {
 }
 
 func (b *builder) improvementLines(series figures.Series, m figures.Metric) []string {
-	x := analysis.Summarize(analysis.Sound(series).Levels, func(l figures.Level) float64 {
-		base, _ := analysis.Sound(b.baseline).Level(l.At)
-		return analysis.Between(m, base, l).Improvement()
+	x := figures.Summarize(figures.Sound(series).Levels, func(l figures.Level) float64 {
+		base, _ := figures.Sound(b.baseline).Level(l.At)
+		return figures.Between(m, base, l).Improvement()
 	})
 	if !x.Known {
 		return nil
 	}
 	name := fmt.Sprintf("%s: %s improvement", series.Name, m.Title())
-	first, last := analysis.Gain(m, x.First.Value), analysis.Gain(m, x.Last.Value)
+	first, last := figures.Gain(m, x.First.Value), figures.Gain(m, x.Last.Value)
 	if x.Levels == 1 {
 		return []string{fmt.Sprintf("**%s at the only shared %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first)}
 	}
@@ -153,8 +152,8 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 	return []string{
 		fmt.Sprintf("**%s at lowest %s (%s):** %s", name, b.s.LevelName(), at(x.First.At), first),
 		fmt.Sprintf("**%s at highest %s (%s):** %s", name, b.s.LevelName(), at(x.Last.At), last),
-		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, analysis.Gain(m, x.Most.Value), at(x.Most.At),
-			analysis.Gain(m, x.Least.Value), at(x.Least.At), analysis.Gain(m, x.Mean)),
+		fmt.Sprintf("**%s, peak and range:** %s at %s, from %s (at %s), average %s", name, figures.Gain(m, x.Most.Value), at(x.Most.At),
+			figures.Gain(m, x.Least.Value), at(x.Least.At), figures.Gain(m, x.Mean)),
 		fmt.Sprintf("**%s, trend:** %s from %s at %s to %s at %s%s", name, x.Trend(), first, at(x.First.At), last, at(x.Last.At), detours),
 	}
 }
@@ -162,8 +161,8 @@ func (b *builder) improvementLines(series figures.Series, m figures.Metric) []st
 // rangeLines describe a series by itself.
 func rangeLines(series figures.Series) []string {
 	var lines []string
-	summary := func(m figures.Metric) analysis.Summary {
-		return analysis.Summarize(analysis.Sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
+	summary := func(m figures.Metric) figures.Summary {
+		return figures.Summarize(figures.Sound(series).Levels, func(l figures.Level) float64 { return l.Value(m) })
 	}
 	for _, m := range []figures.Metric{figures.KVHitRatePct, figures.OutputTokensPerSecond, figures.TurnsPerSecond} {
 		if x := summary(m); x.Known {

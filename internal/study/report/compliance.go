@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
@@ -22,7 +21,7 @@ func (b *builder) findings() {
 	lines = append(lines, b.notReached()...)
 	if b.compares {
 		for _, series := range b.s.Series {
-			lines = append(lines, analysis.Saturate(series).Sentence(b.s.LevelName()))
+			lines = append(lines, figures.Saturate(series).Sentence(b.s.LevelName()))
 		}
 	}
 	s.list(lines)
@@ -53,7 +52,7 @@ func (b *builder) wanted(between string) string {
 	return strings.Join(words, between)
 }
 
-func (b *builder) finding(c analysis.Compliance) string {
+func (b *builder) finding(c figures.Compliance) string {
 	slos, level := b.wanted(" and "), b.s.LevelName()
 	switch {
 	case !c.Judged:
@@ -69,7 +68,7 @@ func (b *builder) finding(c analysis.Compliance) string {
 }
 
 // noCapacity says why the capacity does not decide.
-func (b *builder) noCapacity(base, own analysis.Compliance) string {
+func (b *builder) noCapacity(base, own figures.Compliance) string {
 	level := b.s.LevelName()
 	switch {
 	case len(b.s.Objectives) == 0:
@@ -89,7 +88,7 @@ func (b *builder) noCapacity(base, own analysis.Compliance) string {
 
 // unproven says how much of a capacity that was seen is proven, where that is
 // less: a few good turns meet any objective.
-func (b *builder) unproven(c analysis.Compliance) string {
+func (b *builder) unproven(c figures.Compliance) string {
 	for _, p := range b.s.Capacities {
 		switch {
 		case p.Variant != c.Series:
@@ -115,7 +114,7 @@ func (b *builder) compliance() {
 	s.paragraph("PASS = " + b.wanted(" AND "))
 	undecided := false
 	s.table(b.byLevel(column{title: "SLO", cell: func(l figures.Level) Cell {
-		v := analysis.Judge(b.s.Objectives, l)
+		v := figures.Judge(b.s.Objectives, l)
 		undecided = undecided || v.Standing == runfile.Undecided
 		return judged(v)
 	}}))
@@ -126,7 +125,7 @@ func (b *builder) compliance() {
 }
 
 // judged is the cell of a level's verdict.
-func judged(v analysis.SLOResult) Cell {
+func judged(v figures.SLOResult) Cell {
 	class := map[runfile.Standing]Class{runfile.Met: Good, runfile.Missed: Bad}[v.Standing]
 	return Cell{v.String(), cmp.Or(class, Unknown)}
 }
@@ -166,7 +165,7 @@ func (b *builder) winner() {
 	s.list(proven)
 }
 
-func against(i int, c, base analysis.Compliance) string {
+func against(i int, c, base figures.Compliance) string {
 	switch {
 	case i == 0:
 		return "—"
@@ -175,5 +174,5 @@ func against(i int, c, base analysis.Compliance) string {
 	case base.Highest == 0:
 		return "the baseline has none"
 	}
-	return analysis.Change(1+c.ChangePct/100, 0)
+	return figures.Change(1+c.ChangePct/100, 0)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"synthetic/internal/draw"
-	"synthetic/internal/study/analysis"
+
 	"synthetic/internal/study/figures"
 )
 
@@ -37,7 +37,7 @@ func (b *builder) pareto() *Picture {
 	for i, series := range b.s.Series {
 		line := draw.Series{Name: series.Name, Color: i}
 		at := knee(series)
-		for _, l := range analysis.Sound(series).Levels {
+		for _, l := range figures.Sound(series).Levels {
 			x, y := 1000/l.Value(figures.TPOTP50), l.Value(yield)
 			if math.IsNaN(x) || math.IsNaN(y) {
 				continue

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"synthetic/internal/atomicfile"
-	"synthetic/internal/study/analysis"
+
 	"synthetic/internal/study/figures"
 )
 
@@ -75,7 +75,7 @@ func CSV(s *figures.Study) ([]byte, error) {
 	rows := [][]string{header}
 	for _, series := range s.Series {
 		for _, l := range series.Levels {
-			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), analysis.Judge(s.Objectives, l).String()}
+			row := []string{at(l.At), series.Name, count(l.Runs), count(l.Valid), figures.Judge(s.Objectives, l).String()}
 			for _, m := range metrics {
 				f := l.Figure(m)
 				if !f.Ranged() {

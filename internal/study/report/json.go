@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
@@ -67,7 +66,7 @@ func briefLevel(s *figures.Study, l figures.Level) object {
 		}
 	}
 	if len(s.Objectives) > 0 {
-		o.add("slo", analysis.Judge(s.Objectives, l).String())
+		o.add("slo", figures.Judge(s.Objectives, l).String())
 	}
 	return o
 }
@@ -80,7 +79,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 	for _, x := range s.Objectives {
 		objectives = append(objectives, object{{"name", x.Name}, {"key", x.Metric()}, {"threshold_ms", x.Threshold}, {"objective_pct", x.Share}})
 	}
-	for _, c := range analysis.Comply(s) {
+	for _, c := range figures.Comply(s) {
 		var level *float64
 		if c.Judged {
 			level = &c.Highest
@@ -88,7 +87,7 @@ func JSON(s *figures.Study) ([]byte, error) {
 		compliant.add(c.Series, level)
 	}
 	warnings := []string{}
-	for _, w := range analysis.Warnings(s) {
+	for _, w := range figures.Warnings(s) {
 		warnings = append(warnings, w.String())
 	}
 	data, err := json.MarshalIndent(append(head(s), object{
@@ -172,7 +171,7 @@ func levelJSON(s *figures.Study, l figures.Level) object {
 		o.add("not_reached", l.NotReached)
 	}
 	if len(s.Objectives) > 0 {
-		o.add("slo", analysis.Judge(s.Objectives, l).String())
+		o.add("slo", figures.Judge(s.Objectives, l).String())
 	}
 	for _, extra := range []field{{"intervals", intervals}, {"turns", turns}, {"turns_needed", needed}} {
 		if len(extra.value.(object)) > 0 {

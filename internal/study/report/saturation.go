@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"synthetic/internal/markdown"
-	"synthetic/internal/study/analysis"
+
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
@@ -19,7 +19,7 @@ func (b *builder) saturation() {
 	}
 	for _, series := range b.s.Series {
 		t.Header = append(t.Header, series.Name)
-		for i, cell := range b.saturationCells(analysis.Saturate(series)) {
+		for i, cell := range b.saturationCells(figures.Saturate(series)) {
 			t.Rows[i] = append(t.Rows[i], cell)
 		}
 	}
@@ -32,8 +32,8 @@ func (b *builder) saturation() {
 }
 
 // saturationCells are the column of a series.
-func (b *builder) saturationCells(x analysis.Saturation) []Cell {
-	point := func(p analysis.Point) string { return fmt.Sprintf("%s %s", b.level, at(p.At)) }
+func (b *builder) saturationCells(x figures.Saturation) []Cell {
+	point := func(p figures.Point) string { return fmt.Sprintf("%s %s", b.level, at(p.At)) }
 	sustained := point(x.Sustained)
 	if len(x.Dips) > 0 {
 		sustained += " (fewer at " + runfile.FormatLevels(x.Dips, ", ") + ")"
@@ -46,7 +46,7 @@ func (b *builder) saturationCells(x analysis.Saturation) []Cell {
 		found(x.ErrorsKnown, x.FirstErrors.Found, fmt.Sprintf("%s (%.1f%%)", point(x.FirstErrors), x.FirstErrors.Value)),
 		found(x.ErrorsKnown, x.Sustained.Found, sustained),
 		found(x.Known || x.SlowTTFT.Found, x.SlowTTFT.Found, slow),
-		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", at(x.From), at(x.Step.At), x.Metric.Title(), analysis.Change(1+x.Step.Value/100, 0))),
+		found(true, x.Step.Found, fmt.Sprintf("%s → %s (%s %s)", at(x.From), at(x.Step.At), x.Metric.Title(), figures.Change(1+x.Step.Value/100, 0))),
 		b.plateau(x.Plateau),
 		found(x.Known, x.Last > 0, at(x.Last)),
 	}
@@ -61,7 +61,7 @@ func found(known, any bool, text string) Cell {
 	return cell(known, text)
 }
 
-func (b *builder) plateau(p analysis.Point) Cell {
+func (b *builder) plateau(p figures.Point) Cell {
 	rounded := figures.Plain(p.Value)
 	rounded.Step = 1
 	text := fmt.Sprintf("~%s (%s %s", figures.TPOTP50.Cell(rounded), b.s.LevelName(), at(p.At))
@@ -75,11 +75,11 @@ func (b *builder) plateau(p analysis.Point) Cell {
 // baseline's.
 func (b *builder) shifts() []string {
 	var out []string
-	base := analysis.Saturate(b.baseline)
+	base := figures.Saturate(b.baseline)
 	for _, series := range b.s.Series[1:] {
-		if x := analysis.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
+		if x := figures.Saturate(series); base.Known && x.Known && base.Last > 0 && x.Last > 0 && x.Last != base.Last {
 			out = append(out, fmt.Sprintf("%s moves the highest level before errors or a slow TTFT from %s to %s: %s.",
-				series.Name, at(base.Last), at(x.Last), analysis.Change(x.Last/base.Last, 0)))
+				series.Name, at(base.Last), at(x.Last), figures.Change(x.Last/base.Last, 0)))
 		}
 	}
 	return out
@@ -89,7 +89,7 @@ func (b *builder) shifts() []string {
 func (b *builder) degradation() {
 	var curves []Block
 	for _, series := range b.s.Series {
-		if m := analysis.Saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
+		if m := figures.Saturate(series).Metric; m != figures.NoMetric && len(series.Levels) > 1 {
 			curves = append(curves, Block{Code: curve(series, m)})
 		}
 	}
@@ -103,7 +103,7 @@ func (b *builder) degradation() {
 
 // curve is three lines: levels, values, bands.
 func curve(series figures.Series, m figures.Metric) string {
-	bands := analysis.Bands(series)
+	bands := figures.Bands(series)
 	title := m.Title() + ":"
 	lines := []string{fmt.Sprintf("%-*s", len(title), "Level:"), title, strings.Repeat(" ", len(title))}
 	for i, l := range series.Levels {
@@ -123,7 +123,7 @@ func curve(series figures.Series, m figures.Metric) string {
 
 // knee is the last clean level before others; NaN when all are clean or none.
 func knee(series figures.Series) float64 {
-	i := slices.IndexFunc(analysis.Bands(series), func(b analysis.Band) bool { return b == analysis.Degrading || b == analysis.Saturated })
+	i := slices.IndexFunc(figures.Bands(series), func(b figures.Band) bool { return b == figures.Degrading || b == figures.Saturated })
 	if i < 1 {
 		return math.NaN()
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
@@ -115,8 +114,8 @@ func (b *builder) errors() {
 func (b *builder) rates() {
 	if columns := b.known(figures.TurnsPerSecond, figures.ConversationStartsPerSecond); len(columns) > 0 {
 		s := b.section("Turns and Conversation Starts per Second")
-		little := b.where(func(l figures.Level) bool { return analysis.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
-			c := analysis.CheckLittle(b.s, l)
+		little := b.where(func(l figures.Level) bool { return figures.CheckLittle(b.s, l).Known }, "Little's law", func(l figures.Level) Cell {
+			c := figures.CheckLittle(b.s, l)
 			return cell(c.Known, fmt.Sprintf("%.1f of %.1f", c.Product, c.InFlight))
 		})
 		if little != nil {

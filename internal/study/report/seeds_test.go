@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/gate"
+
 	"synthetic/internal/study/report"
 )
 
@@ -83,7 +82,7 @@ func TestImprovements(t *testing.T) {
 			fmt.Sscan(row[0], &at)
 			base, _ := s.Series[0].Level(at)
 			other, _ := s.Series[1].Level(at)
-			if got := fmt.Sprintf("%.1f%%", analysis.Between(m, base, other).Improvement()); got != row[column] {
+			if got := fmt.Sprintf("%.1f%%", figures.Between(m, base, other).Improvement()); got != row[column] {
 				t.Errorf("%s at %s improves by %s, the report says %s", m, row[0], got, row[column])
 			}
 		}
@@ -140,7 +139,7 @@ func TestChangeColumns(t *testing.T) {
 			if known, ok := printed[string(m)+" "+row[0]]; ok {
 				want = known
 			}
-			got := strings.TrimSuffix(analysis.Between(m, base, other).String(), " (survivors)")
+			got := strings.TrimSuffix(figures.Between(m, base, other).String(), " (survivors)")
 			if got != want {
 				t.Errorf("%s at %s: %s, the report says %s", m, row[0], got, row[3])
 			}
@@ -194,7 +193,7 @@ func TestFindingsOf001(t *testing.T) {
 		}
 	}
 	want := "clean clean clean clean degrading degrading saturated saturated"
-	if got := strings.Trim(fmt.Sprint(analysis.Bands(s.Series[0])), "[]"); got != want {
+	if got := strings.Trim(fmt.Sprint(figures.Bands(s.Series[0])), "[]"); got != want {
 		t.Errorf("bands %s, want %s", got, want)
 	}
 }
@@ -208,7 +207,7 @@ func TestComplianceOf003(t *testing.T) {
 		fmt.Sscan(row[0], &at)
 		for i, want := range row[1:] {
 			l, _ := s.Series[i].Level(at)
-			if got := analysis.Judge(s.Objectives, l).String(); got != want {
+			if got := figures.Judge(s.Objectives, l).String(); got != want {
 				t.Errorf("%s at %s: %s, the report says %s", s.Series[i].Name, row[0], got, want)
 			}
 		}
@@ -261,7 +260,7 @@ func TestKnownWarnings(t *testing.T) {
 		"003": {read(t, "003"), []string{"an answer of phase0 has 504 tokens, of phase3-eagle3-chat 804"}},
 	} {
 		all := ""
-		for _, w := range analysis.Warnings(tt.s) {
+		for _, w := range figures.Warnings(tt.s) {
 			all += w.String() + "\n"
 		}
 		for _, want := range tt.want {
@@ -278,7 +277,7 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 	for _, name := range []string{"000", "001", "002"} {
 		s := read(t, name)
 		for _, l := range s.Series[0].Levels {
-			if c := analysis.CheckLittle(s, l); !c.Known || !c.Holds() {
+			if c := figures.CheckLittle(s, l); !c.Known || !c.Holds() {
 				t.Errorf("%s at %g: %.1f in flight, %.2f/s × %.1f s = %.1f", name, l.At, c.InFlight, c.Rate, c.Seconds, c.Product)
 			}
 		}
@@ -288,13 +287,13 @@ func TestTurnsObeyLittlesLaw(t *testing.T) {
 // TestSeedsWithObjectives judges reports that name no SLO by one from outside.
 func TestSeedsWithObjectives(t *testing.T) {
 	s := eagle(t)
-	o, err := gate.Objective("ttft_p95<1s")
+	o, err := figures.GateObjective("ttft_p95<1s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Objectives = []figures.Objective{o}
 	var got []string
-	for _, c := range analysis.Comply(s) {
+	for _, c := range figures.Comply(s) {
 		got = append(got, fmt.Sprintf("%s %g %.0f%%", c.Series, c.Highest, c.ChangePct))
 	}
 	if want := "Phase 0 80 0%, Phase 3 60 -25%"; strings.Join(got, ", ") != want {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"synthetic/internal/study/analysis"
 	"synthetic/internal/study/figures"
 )
 
@@ -21,9 +20,9 @@ type Verdict struct {
 func (b *builder) first() {
 	pareto := false
 	for i, series := range b.s.Series[1:] {
-		d := analysis.Decide(b.s, series, b.capacity[0], b.capacity[i+1])
+		d := figures.Decide(b.s, series, b.capacity[0], b.capacity[i+1])
 		b.doc.Verdicts = append(b.doc.Verdicts, b.compared(d, b.capacity[i+1]))
-		pareto = pareto || d.By == analysis.ByThroughput
+		pareto = pareto || d.By == figures.ByThroughput
 	}
 	if !b.compares {
 		b.doc.Verdicts = []Verdict{b.alone(b.capacity[0])}
@@ -35,19 +34,19 @@ func (b *builder) first() {
 }
 
 // compared is the verdict on a series against the baseline.
-func (b *builder) compared(d analysis.Decision, own analysis.Compliance) Verdict {
+func (b *builder) compared(d figures.Decision, own figures.Compliance) Verdict {
 	v := Verdict{Word: string(d.Verdict), Headline: d.Headline(), Ground: d.Ground()}
-	v.Class = map[analysis.Verdict]Class{analysis.Better: Good, analysis.Worse: Bad}[d.Verdict]
-	if d.By != analysis.ByCapacity {
+	v.Class = map[figures.Verdict]Class{figures.Better: Good, figures.Worse: Bad}[d.Verdict]
+	if d.By != figures.ByCapacity {
 		v.Ground += " " + b.noCapacity(b.capacity[0], own)
 	}
 	return v
 }
 
 // alone is the verdict on a single series, by its SLOs.
-func (b *builder) alone(c analysis.Compliance) Verdict {
-	v := Verdict{Word: string(analysis.Inconclusive), Headline: b.finding(c)}
-	switch saturates := analysis.Saturate(b.baseline).Sentence(b.s.LevelName()); {
+func (b *builder) alone(c figures.Compliance) Verdict {
+	v := Verdict{Word: string(figures.Inconclusive), Headline: b.finding(c)}
+	switch saturates := figures.Saturate(b.baseline).Sentence(b.s.LevelName()); {
 	case len(b.s.Objectives) == 0:
 		return Verdict{"not judged", "", saturates, "No SLO says what is good enough: judge it by one, such as --slo='ttft_p99<1s'."}
 	case !c.Judged:
@@ -59,14 +58,14 @@ func (b *builder) alone(c analysis.Compliance) Verdict {
 	default:
 		v.Ground = "Neither that a level meets them nor that all miss them is proven: measure longer, or lower. "
 	}
-	v.Ground += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), analysis.Saturate(b.baseline).Sentence(b.s.LevelName()))
+	v.Ground += fmt.Sprintf("Capacity: %s %s. %s", b.s.LevelName(), c.Between(), figures.Saturate(b.baseline).Sentence(b.s.LevelName()))
 	return v
 }
 
 // spoiled says why no level of a series could be judged.
 func (b *builder) spoiled(series string) string {
 	for _, l := range b.s.Of(series).Levels {
-		if why := analysis.Unsound(l); why != "" {
+		if why := figures.Unsound(l); why != "" {
 			return fmt.Sprintf("at %s %s, %s", b.s.LevelName(), at(l.At), why)
 		}
 	}

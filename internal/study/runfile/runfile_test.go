@@ -13,7 +13,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/sample"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -77,7 +76,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(same[*sketch.Sketch]), cmp.Comparer(same[*sample.Sample])); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(same[*sketch.Sketch]), cmp.Comparer(same[*Sample])); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
 	}
 	entries, _ := os.ReadDir(filepath.Dir(path))

@@ -7,7 +7,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/sample"
 )
 
 // Snapshot is one measured interval of a level. Its turns are kept in blocks
@@ -106,8 +105,8 @@ type Distributions struct {
 // without giving one: a quantile can be told over the values alone, or with
 // the failures at +∞.
 type Distribution struct {
-	Values   *sample.Sample `json:"values,omitempty"`
-	Failures uint64         `json:"failures,omitempty"`
+	Values   *Sample `json:"values,omitempty"`
+	Failures uint64  `json:"failures,omitempty"`
 }
 
 // Server is what one metrics endpoint of the deployment said over a snapshot.
@@ -235,7 +234,7 @@ func (d *Distributions) observe(r probe.Result) {
 		d.NTPOT.observe(probe.Some(r.Duration()/time.Duration(n.V)), false)
 	}
 	if len(r.Gaps) > 0 && d.ITL.Values == nil {
-		d.ITL.Values = &sample.Sample{}
+		d.ITL.Values = &Sample{}
 	}
 	for _, gap := range r.Gaps {
 		d.ITL.Values.Bin(gap.Seconds())
@@ -246,7 +245,7 @@ func (d *Distribution) observe(v probe.Opt[time.Duration], failed bool) {
 	switch {
 	case v.OK:
 		if d.Values == nil {
-			d.Values = &sample.Sample{}
+			d.Values = &Sample{}
 		}
 		d.Values.Add(v.V.Seconds())
 	case failed:
@@ -268,7 +267,7 @@ func (d *Distribution) Merge(o Distribution) {
 		return
 	}
 	if d.Values == nil {
-		d.Values = &sample.Sample{}
+		d.Values = &Sample{}
 	}
 	d.Values.Merge(o.Values)
 }

@@ -13,7 +13,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+
 	"synthetic/internal/turnlog"
 )
 
@@ -184,7 +184,7 @@ func (s *sweep) level(c Cell, p purpose) (l *level, done func(), err error) {
 		sink:          newCollector(s.Plan.SLOs, s.Plan.block()),
 		scraper:       newScraper(client, metrics, s.Logger.With("variant", v.Name)),
 		watcher:       &watcher{judgement: judgement{s.Plan.judge()}, plan: s.Plan, purpose: p, run: s.whole(), level: s.Plan.Levels[c.Level]},
-		named: shard.Level{
+		named: Level{
 			Variant: c.Variant, Level: c.Level, Repetition: c.Repetition, Model: s.ready[c.Variant], Mark: s.id,
 			Chars: s.calibration.chars, Tokens: s.calibration.tokens, Number: s.progress.Number, Total: s.progress.Total,
 		},

@@ -9,7 +9,7 @@ import (
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+
 	"synthetic/internal/turnlog"
 )
 
@@ -43,14 +43,14 @@ type collector struct {
 	// counted, 0 of one that is timed; ended counts its conversations.
 	parts, total, ended int
 	cut                 func(now time.Time) // tells of a snapshot that ended by count
-	counts              shard.Counts
+	counts              Counts
 	latencies           live
 	records             *recorder // of every turn; nil for none
 }
 
 // Stats are what a level's measurement has seen so far.
 type Stats struct {
-	shard.Counts
+	Counts
 	// TTFT and TPOT have the p50, the p95 and the p99 so far, of first and later
 	// turns together; 0 when there is none.
 	TTFT, TPOT [3]time.Duration
@@ -268,10 +268,10 @@ func (c *collector) conversationEnded(sum probe.Conversation) {
 }
 
 // look sees the measurement of a level.
-func (c *collector) look(now time.Time, level float64) shard.Report {
+func (c *collector) look(now time.Time, level float64) Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := shard.Report{
+	s := Report{
 		Counts: c.counts, TargetLost: c.streak.targetLost(now), Ours: c.streak.outcomes[probe.NotSent] > 0, Ended: c.ended,
 	}
 	c.hold(0)
@@ -286,7 +286,7 @@ func (c *collector) look(now time.Time, level float64) shard.Report {
 }
 
 // stats are counts beside the latencies so far, which are of this process alone.
-func (c *collector) stats(of shard.Counts) Stats {
+func (c *collector) stats(of Counts) Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return Stats{of, middleAndTail(&c.latencies.ttft), middleAndTail(&c.latencies.tpot)}

@@ -7,8 +7,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 // ended is a turn that was sent and ended so long after the start.
@@ -66,7 +66,7 @@ func TestCollectorPlaces(t *testing.T) {
 			t.Errorf("mean in flight %.4f and %.4f, want 2.4995 and 1.5", a, b)
 		}
 		// The tail's failure counts against the level, its success for nothing.
-		good, bad, _ := judge.Count(judge.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
+		good, bad, _ := stats.Count(stats.Judge{Objectives: []runfile.Objective{{Name: "up"}}}.TurnsOf(c.look(time.Now(), 1).Result)["up"])
 		if good != 3 || bad != 2 {
 			t.Errorf("%g good, %g bad, want 3 and 2", good, bad)
 		}

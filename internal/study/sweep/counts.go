@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 // counts is a copy of a result without its latencies: what a level is judged by.
@@ -37,7 +36,7 @@ func countsOf(b runfile.Block) runfile.Block {
 
 // add takes in what another shard counted, nil for nothing. Its latencies stay its
 // own.
-func add(s *shard.Report, index int, r *shard.Report) {
+func add(s *Report, index int, r *Report) {
 	if r == nil {
 		return
 	}

@@ -9,16 +9,15 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 // follows is a shard other than 0: it carries its part of the levels that it is told,
 // and judges nothing.
 type follows struct {
-	*shard.Client
+	*Client
 	patience time.Duration
-	at       shard.Step // where it is
-	missed   int        // levels that went on without it
+	at       Step // where it is
+	missed   int  // levels that went on without it
 }
 
 // join gives signs of life until end is called, and waits until shard 0 has a sweep.
@@ -55,15 +54,15 @@ func (s *sweep) follow(ctx context.Context, t *follows) error {
 		switch {
 		case t.at.Sweep != s.store.header.ID:
 			return errors.New("shard 0 has begun another sweep; start this shard with another --output.dir, too")
-		case t.at.Kind == shard.Prepare:
+		case t.at.Kind == Prepare:
 			if err := s.obey(ctx, t); err != nil {
 				return err
 			}
-		case t.at.Kind == shard.Over:
+		case t.at.Kind == Over:
 			t.Tell(came, true, nil)
 			return t.farewell()
 		}
-		if t.at.Number != came && (t.at.Kind == shard.Prepare || t.at.Kind == shard.Over) {
+		if t.at.Number != came && (t.at.Kind == Prepare || t.at.Kind == Over) {
 			continue // it came while the level was under way
 		}
 		s.phase(PhaseShards)
@@ -153,7 +152,7 @@ func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 	if end := t.advance(ctx, nil); end != nil {
 		return time.Time{}, end
 	}
-	if t.at.Kind != shard.Load {
+	if t.at.Kind != Load {
 		return time.Time{}, elsewhere("it was not ready when the level began")
 	}
 	t.Tell(t.at.Number, false, nil)
@@ -165,9 +164,9 @@ func (t *follows) begin(ctx context.Context, _ *level) (time.Time, *ending) {
 }
 
 // advance tells that this shard is done with the step, and waits for the next one.
-func (t *follows) advance(ctx context.Context, r *shard.Report) *ending {
+func (t *follows) advance(ctx context.Context, r *Report) *ending {
 	t.Tell(t.at.Number, true, r)
-	next, err := t.Next(ctx, t.at.Number, shard.Silence)
+	next, err := t.Next(ctx, t.at.Number, Silence)
 	if err != nil {
 		return elsewhere(err.Error())
 	}
@@ -179,7 +178,7 @@ func (t *follows) advance(ctx context.Context, r *shard.Report) *ending {
 func elsewhere(why string) *ending { return &ending{state: runfile.Interrupted, why: why} }
 
 // look reports what was seen, and ends when shard 0 says so, or something else.
-func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *shard.Report) *ending {
+func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *Report) *ending {
 	t.Tell(t.at.Number, false, seen)
 	now, err := t.Now()
 	switch {
@@ -188,7 +187,7 @@ func (t *follows) look(ctx context.Context, _ *level, _ time.Time, seen *shard.R
 	case now.Number == t.at.Number:
 		return nil
 	}
-	if t.at = now; now.Kind != shard.Halt {
+	if t.at = now; now.Kind != Halt {
 		return elsewhere("the other shards went on without it")
 	}
 	at, err := t.Here(now.At)
@@ -206,13 +205,13 @@ func (t *follows) rule(ctx context.Context, l *level, end *ending, r *runfile.Re
 	}
 	seen := l.sink.look(time.Now(), l.value)
 	seen.Result = counts(*r)
-	for t.at.Kind == shard.Load || t.at.Kind == shard.Halt {
+	for t.at.Kind == Load || t.at.Kind == Halt {
 		if e := t.advance(ctx, &seen); e != nil {
 			r.State, r.Why = e.state, e.why
 			return
 		}
 	}
-	if t.at.Kind != shard.Ruled {
+	if t.at.Kind != Ruled {
 		r.State, r.Why = runfile.Interrupted, "the other shards went on without it"
 		return
 	}

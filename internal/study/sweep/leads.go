@@ -7,7 +7,6 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 
 // leads is shard 0: it decides for all, by the sum of what they count.
 type leads struct {
-	*shard.Lead
+	*Lead
 	patience time.Duration
 	told     time.Time // when the others were told of the level
 	// levels is how many ended with a shard lost, whole what all counted of the last.
@@ -39,7 +38,7 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 		return err
 	}
 	t.told = time.Now()
-	t.Announce(shard.Step{Kind: shard.Prepare, Level: l.named})
+	t.Announce(Step{Kind: Prepare, Level: l.named})
 	return nil
 }
 
@@ -48,11 +47,11 @@ func (t *leads) prepare(ctx context.Context, l *level) error {
 func (t *leads) begin(ctx context.Context, l *level) (time.Time, *ending) {
 	t.Await(ctx, time.Since(t.told)+l.plan.drain())
 	at := time.Now().Add(headStart)
-	t.Announce(shard.Step{Kind: shard.Load, At: at})
+	t.Announce(Step{Kind: Load, At: at})
 	return at, nil
 }
 
-func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *shard.Report) *ending {
+func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *Report) *ending {
 	for i, r := range t.Reports() {
 		add(seen, i, r)
 	}
@@ -62,7 +61,7 @@ func (t *leads) look(ctx context.Context, l *level, now time.Time, seen *shard.R
 	}
 	if end != nil {
 		at := now.Add(haltAhead)
-		t.Announce(shard.Step{Kind: shard.Halt, At: at})
+		t.Announce(Step{Kind: Halt, At: at})
 		load.Pause(ctx, time.Until(at))
 	}
 	return end
@@ -77,7 +76,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		limit += time.Since(t.told)
 	}
 	t.Await(ctx, limit)
-	seen := shard.Report{Result: counts(*r)}
+	seen := Report{Result: counts(*r)}
 	for i, report := range t.Reports() {
 		add(&seen, i, report)
 	}
@@ -88,7 +87,7 @@ func (t *leads) rule(ctx context.Context, l *level, end *ending, r *runfile.Resu
 		r.Verdict = l.watcher.Conclude(l.watcher.run, seen.Result)
 	}
 	t.whole = seen.Result
-	t.Announce(shard.Step{Kind: shard.Ruled, Ruling: shard.Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
+	t.Announce(Step{Kind: Ruled, Ruling: Ruling{State: r.State, Why: r.Why, Verdict: r.Verdict, Lost: r.Lost}})
 	t.Await(ctx, keeping)
 	if lost := t.Lost(); r.Lost == nil && lost != nil && ctx.Err() == nil { // before it had its part on disk
 		t.levels++
@@ -106,7 +105,7 @@ func (t *leads) over(ctx context.Context, err error) error {
 	if err != nil {
 		why = err.Error()
 	}
-	t.Announce(shard.Step{Kind: shard.Over, Why: why})
+	t.Announce(Step{Kind: Over, Why: why})
 	t.Await(context.WithoutCancel(ctx), farewell)
 	return err
 }

@@ -7,7 +7,6 @@ import (
 
 	"synthetic/internal/load"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 const (
@@ -32,7 +31,7 @@ type level struct {
 	live          Live
 	throttled     time.Duration // before the measurement, −1 where that is not known
 	// named is the level in the words of the shards.
-	named shard.Level
+	named Level
 }
 
 // run measures the level and fills in the result. It returns when every turn

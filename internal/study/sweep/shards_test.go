@@ -22,7 +22,7 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/simulate"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -50,7 +50,7 @@ func (m *inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 // fleet is a sweep in several parts, each as a process would run it.
 type fleet struct {
 	dir   string
-	lead  *shard.Lead
+	lead  *Lead
 	wires []*inMemory // to shard 0; of it nil
 	stop  []context.CancelFunc
 	runs  []*runfile.Run
@@ -79,11 +79,11 @@ func (f *fleet) start(t *testing.T, i int) {
 	o.Resume, o.Patience = true, time.Minute
 	o.Part, o.Dir = load.Part{Index: i, Count: len(f.runs)}, filepath.Join(f.dir, fmt.Sprintf("shard-%d", i))
 	if i == 0 {
-		f.lead = shard.NewLead(o.Hello(), "")
+		f.lead = NewLead(o.Hello(), "")
 		o.Lead = f.lead
 	} else {
 		f.wires[i] = &inMemory{to: f.lead}
-		o.Follow = shard.NewClient(o.Hello(), "http://shard-0", "", f.wires[i])
+		o.Follow = NewClient(o.Hello(), "http://shard-0", "", f.wires[i])
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	f.stop[i], f.done[i] = stop, make(chan struct{})
@@ -431,12 +431,12 @@ func TestShardsThatCannot(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		lead := shard.NewLead(shard.Hello{Protocol: shard.Protocol, Count: 2, Plan: "other"}, "")
+		lead := NewLead(Hello{Protocol: Protocol, Count: 2, Plan: "other"}, "")
 		lead.Open("sweep")
 		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Part{Index: 1, Count: 2}, Patience: time.Minute}
-		o.Follow = shard.NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
+		o.Follow = NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
 		run, err := Run(t.Context(), o)
-		var refused shard.RefusedError
+		var refused RefusedError
 		if run != nil || !errors.As(err, &refused) {
 			t.Errorf("a shard of another plan: %v", err)
 		}

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+	"synthetic/internal/study/stats"
 )
 
 // watcher looks at a measurement once a second and says when there is no point
@@ -23,7 +22,7 @@ type watcher struct {
 	run     *runfile.Run
 	level   float64
 	began   time.Time
-	history []shard.Counts
+	history []Counts
 }
 
 type purpose uint8
@@ -52,7 +51,7 @@ type ending struct {
 func (w *watcher) unfit(r runfile.Result) bool { return r.Spoiled() || w.run.NotReached(r) != "" }
 
 // look returns why to end now, or nil.
-func (w *watcher) look(now time.Time, seen shard.Report) *ending {
+func (w *watcher) look(now time.Time, seen Report) *ending {
 	b := w.TurnsOf(seen.Result)
 	if seen.TargetLost != "" {
 		end := &ending{state: runfile.EndedEarly, why: seen.TargetLost, verdict: w.failed(b), targetLost: true}
@@ -84,7 +83,7 @@ func early(v *runfile.Verdict, why string, args ...any) *ending {
 }
 
 // decided returns why a search knows enough of a level that is not doomed.
-func (w *watcher) decided(b judge.Turns, share, times float64) *ending {
+func (w *watcher) decided(b stats.Turns, share, times float64) *ending {
 	if w.purpose == dropDoomed {
 		return nil
 	}
@@ -109,7 +108,7 @@ func (w *watcher) decided(b judge.Turns, share, times float64) *ending {
 
 // failed is the verdict of a level that failed for another reason than its
 // judged turns.
-func (w *watcher) failed(b judge.Turns) *runfile.Verdict {
+func (w *watcher) failed(b stats.Turns) *runfile.Verdict {
 	v := w.Measured(b)
 	v.Met, v.Standing, v.Confidence = false, runfile.Missed, 0
 	return v
@@ -129,7 +128,7 @@ const (
 // ramp, and in a trace, the load itself may. While the deployment keeps up, what is in flight settles within the time of a few
 // conversations, told by the first turns; it is compared between the half and
 // the whole of the time.
-func (w *watcher) growing(s shard.Counts) string {
+func (w *watcher) growing(s Counts) string {
 	half := len(w.history) / 2
 	full := filled * s.Early * time.Duration(max(w.plan.Workload.TurnsMax, 1))
 	uneven := w.plan.Ramp.Over > 0 || w.plan.OwnRate > 0 && w.plan.Workload.Trace.File != ""

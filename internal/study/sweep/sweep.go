@@ -14,7 +14,6 @@ import (
 	"synthetic/internal/load"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 // ErrInterrupted is the error of a sweep that was stopped from outside. What
@@ -40,8 +39,8 @@ type Options struct {
 	// Of several parts the first has Lead, which tells the others what to do, and
 	// these have Follow. They wait Patience for each other.
 	Part     load.Part
-	Lead     *shard.Lead
-	Follow   *shard.Client
+	Lead     *Lead
+	Follow   *Client
 	Patience time.Duration
 	// Tool is put into the run.
 	Tool runfile.Tool

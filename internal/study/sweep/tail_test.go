@@ -8,10 +8,10 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/analysis"
+
 	"synthetic/internal/study/figures"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 // TestReportJudgesTheTailAsTheSweep measures 50 good turns and lets others end
@@ -61,7 +61,7 @@ func TestReportJudgesTheTailAsTheSweep(t *testing.T) {
 					c.Observe(probe.Start{})
 					c.Observe(turn(start))
 				}
-				j := judge.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
+				j := stats.Judge{Objectives: Plan{SLOs: objectives}.objectives(), Confidence: 0.95}
 				result := runfile.Result{Variant: "v", Level: 1, Repetition: 1, State: runfile.Complete}
 				result.Snapshots, result.Tail = c.snapshots()
 				result.Verdict = j.Measured(j.TurnsOf(c.look(time.Now(), 1).Result))
@@ -83,7 +83,7 @@ func lostIn(objectives []slo.Objective, result runfile.Result) []string {
 	}})
 	var lost []string
 	for _, o := range s.Objectives {
-		if v := analysis.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
+		if v := figures.Judge([]figures.Objective{o}, s.Series[0].Levels[0]); !v.Pass() {
 			lost = append(lost, o.Name)
 		}
 	}

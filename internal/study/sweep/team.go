@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
 )
 
 // team is how a level keeps in step with the shards that carry it together.
@@ -19,7 +18,7 @@ type team interface {
 	begin(ctx context.Context, l *level) (time.Time, *ending)
 	// look judges what was seen of a measurement under way, and adds to it what the
 	// others saw; nil goes on.
-	look(ctx context.Context, l *level, now time.Time, seen *shard.Report) *ending
+	look(ctx context.Context, l *level, now time.Time, seen *Report) *ending
 	// rule completes the result of a level that ended, once it has what this shard
 	// measured.
 	rule(ctx context.Context, l *level, end *ending, r *runfile.Result)
@@ -48,9 +47,9 @@ func (s *sweep) whole() *runfile.Run {
 }
 
 // Hello is what shards of a sweep tell each other of it.
-func (o *Options) Hello() shard.Hello {
-	return shard.Hello{
-		Protocol: shard.Protocol, Index: o.Part.Index, Count: o.Part.Count,
+func (o *Options) Hello() Hello {
+	return Hello{
+		Protocol: Protocol, Index: o.Part.Index, Count: o.Part.Count,
 		Plan: o.Plan.Source.SHA256, Workload: fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Plan.workload()))),
 		Seed: o.Plan.Seed, Mode: o.mode(), Process: newID(),
 	}
@@ -63,7 +62,7 @@ func (alone) prepare(context.Context, *level) error { return nil }
 
 func (alone) begin(context.Context, *level) (time.Time, *ending) { return time.Now(), nil }
 
-func (alone) look(_ context.Context, l *level, now time.Time, seen *shard.Report) *ending {
+func (alone) look(_ context.Context, l *level, now time.Time, seen *Report) *ending {
 	return l.watcher.look(now, *seen)
 }
 

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
 )
 
 const (
@@ -27,22 +27,22 @@ const (
 )
 
 // judgement is what a watcher decides by.
-type judgement struct{ judge.Judge }
+type judgement struct{ stats.Judge }
 
 // lost is the verdict of a level that cannot meet its objectives, nil while
 // that is open: an objective would be missed if every turn to come was good, up
 // to so many times the turns that came (at least 1) in all; and that is no bad
 // luck of a level that could. The allowed error is shared between the
 // objectives, since one of them is enough.
-func (j judgement) lost(b judge.Turns, times float64) *runfile.Verdict {
+func (j judgement) lost(b stats.Turns, times float64) *runfile.Verdict {
 	limit := math.Log(float64(len(j.Objectives)) / (1 - j.Confidence))
 	var names []string
 	for _, o := range j.Objectives {
-		good, bad, _ := judge.Count(b[o.Name])
+		good, bad, _ := stats.Count(b[o.Name])
 		if bad <= (1-o.Objective)*(good+bad)*times {
 			continue
 		}
-		if good, bad, ok := enough(b[o.Name]); ok && (judge.Evidence{Allowed: 1 - o.Objective}).Against(good, bad) >= limit {
+		if good, bad, ok := enough(b[o.Name]); ok && (stats.Evidence{Allowed: 1 - o.Objective}).Against(good, bad) >= limit {
 			names = append(names, o.Name)
 		}
 	}
@@ -56,15 +56,15 @@ func (j judgement) lost(b judge.Turns, times float64) *runfile.Verdict {
 
 // futile names the objectives that the whole level could no longer be proven to
 // meet, were every turn to come good, up to so many times the turns that came.
-func (j judgement) futile(b judge.Turns, times float64) []string {
+func (j judgement) futile(b stats.Turns, times float64) []string {
 	var names []string
 	for _, o := range j.Objectives {
-		good, bad, n := judge.Count(b[o.Name])
+		good, bad, n := stats.Count(b[o.Name])
 		if bad == 0 {
 			continue
 		}
-		toCome := slices.Repeat([]judge.Tally{{Good: (good + bad) / float64(n)}}, int(math.Ceil(float64(n)*(times-1))))
-		if _, met := (judge.Judge{Objectives: []runfile.Objective{o}, Confidence: j.Confidence}).Prove(judge.Turns{o.Name: slices.Concat(b[o.Name], toCome)}); met < j.Confidence {
+		toCome := slices.Repeat([]stats.Tally{{Good: (good + bad) / float64(n)}}, int(math.Ceil(float64(n)*(times-1))))
+		if _, met := (stats.Judge{Objectives: []runfile.Objective{o}, Confidence: j.Confidence}).Prove(stats.Turns{o.Name: slices.Concat(b[o.Name], toCome)}); met < j.Confidence {
 			names = append(names, o.Name)
 		}
 	}
@@ -74,10 +74,10 @@ func (j judgement) futile(b judge.Turns, times float64) []string {
 // met is the verdict of a level that surely meets its objectives, nil
 // while that is open. Every objective has to be met, so each may use the whole
 // of the allowed error.
-func (j judgement) met(b judge.Turns) *runfile.Verdict {
+func (j judgement) met(b stats.Turns) *runfile.Verdict {
 	limit := math.Log(1 / (1 - j.Confidence))
 	for _, o := range j.Objectives {
-		if good, bad, ok := enough(b[o.Name]); !ok || (judge.Evidence{Allowed: 1 - o.Objective}).InFavour(good, bad) < limit {
+		if good, bad, ok := enough(b[o.Name]); !ok || (stats.Evidence{Allowed: 1 - o.Objective}).InFavour(good, bad) < limit {
 			return nil
 		}
 	}
@@ -88,17 +88,17 @@ func (j judgement) met(b judge.Turns) *runfile.Verdict {
 
 // enough returns the thinned counts of an objective, and whether they suffice
 // for an early decision.
-func enough(blocks []judge.Tally) (good, bad float64, ok bool) {
-	good, bad, n := judge.Count(blocks)
+func enough(blocks []stats.Tally) (good, bad float64, ok bool) {
+	good, bad, n := stats.Count(blocks)
 	if good+bad < leastTurns || n < leastBlocks {
 		return 0, 0, false
 	}
-	by := judge.DesignEffect(blocks)
+	by := stats.DesignEffect(blocks)
 	return good / by, bad / by, true
 }
 
-func (p Plan) judge() judge.Judge {
-	return judge.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
+func (p Plan) judge() stats.Judge {
+	return stats.Judge{Objectives: p.objectives(), Confidence: p.Confidence}
 }
 
 // capacities says how far each variant scales, beside the time that so many

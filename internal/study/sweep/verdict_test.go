@@ -7,50 +7,49 @@ import (
 
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/slo"
-	"synthetic/internal/study/judge"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/study/shard"
+	"synthetic/internal/study/stats"
 )
 
 // blocks are n equal blocks.
-func blocks(n int, good, bad float64) []judge.Tally {
-	return slices.Repeat([]judge.Tally{{Good: good, Bad: bad}}, n)
+func blocks(n int, good, bad float64) []stats.Tally {
+	return slices.Repeat([]stats.Tally{{Good: good, Bad: bad}}, n)
 }
 
 func TestVerdicts(t *testing.T) {
-	j := judgement{judge.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, Confidence: 0.95}}
-	if v := j.Measured(judge.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
+	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", SLI: slo.TTFT, Objective: 0.99}, {Name: "tpot", SLI: slo.TPOT, Objective: 0.9}}, Confidence: 0.95}}
+	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 89, 11)}); v.Met || len(v.Lost) != 1 || v.Lost[0] != "tpot" {
 		t.Errorf("measured %+v, want tpot lost", v)
 	}
-	if v := j.Measured(judge.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
+	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1), "tpot": blocks(10, 90, 10)}); !v.Met || v.Confidence > 0.6 {
 		t.Errorf("measured at the limit: %+v, want met with little confidence", v)
 	}
-	if v := j.Measured(judge.Turns{"ttft": blocks(10, 99, 1)}); v.Met {
+	if v := j.Measured(stats.Turns{"ttft": blocks(10, 99, 1)}); v.Met {
 		t.Errorf("an objective that nothing was judged by is met: %+v", v)
 	}
-	if v := j.lost(judge.Turns{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
+	if v := j.lost(stats.Turns{"ttft": blocks(10, 5, 5), "tpot": blocks(10, 10, 0)}, 5); v == nil || v.Met || v.Lost[0] != "ttft" {
 		t.Errorf("half of the turns are bad: %+v", v)
 	}
-	if v := j.lost(judge.Turns{"ttft": blocks(10, 9, 1), "tpot": blocks(10, 10, 0)}, 12); v != nil {
+	if v := j.lost(stats.Turns{"ttft": blocks(10, 9, 1), "tpot": blocks(10, 10, 0)}, 12); v != nil {
 		t.Errorf("10 bad turns of 1,200 that may come: %+v", v)
 	}
-	if v := j.lost(judge.Turns{"ttft": blocks(2, 0, 100), "tpot": nil}, 1); v != nil {
+	if v := j.lost(stats.Turns{"ttft": blocks(2, 0, 100), "tpot": nil}, 1); v != nil {
 		t.Errorf("decided by the first two blocks: %+v", v)
 	}
-	if v := j.met(judge.Turns{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 50, 0)}); v == nil || !v.Met {
+	if v := j.met(stats.Turns{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 50, 0)}); v == nil || !v.Met {
 		t.Errorf("500 good turns: %+v", v)
 	}
-	if v := j.met(judge.Turns{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 1, 0)}); v != nil {
+	if v := j.met(stats.Turns{"ttft": blocks(10, 50, 0), "tpot": blocks(10, 1, 0)}); v != nil {
 		t.Errorf("met with 10 turns of an objective: %+v", v)
 	}
 }
 
 // TestVain gives up only what nothing can prove any more.
 func TestVain(t *testing.T) {
-	j := judgement{judge.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}}
+	j := judgement{stats.Judge{Objectives: []runfile.Objective{{Name: "ttft", Objective: 0.99}}, Confidence: 0.95}}
 	for _, c := range []struct {
 		name   string
-		blocks []judge.Tally
+		blocks []stats.Tally
 		times  float64
 		want   bool
 	}{
@@ -61,7 +60,7 @@ func TestVain(t *testing.T) {
 		{"6 of 1,200, here and there", slices.Repeat(append(blocks(1, 50, 0), blocks(1, 49, 1)...), 6), 2, false},
 		{"6 of 1,200, in one burst", append(blocks(11, 50, 0), blocks(1, 44, 6)...), 2, true},
 	} {
-		if got := j.futile(judge.Turns{"ttft": c.blocks}, c.times); (got != nil) != c.want {
+		if got := j.futile(stats.Turns{"ttft": c.blocks}, c.times); (got != nil) != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -70,9 +69,9 @@ func TestVain(t *testing.T) {
 // TestGrowing: twice as many in flight as in the middle are a queue, unless the load
 // itself may have grown.
 func TestGrowing(t *testing.T) {
-	var history []shard.Counts
+	var history []Counts
 	for i := range 60 {
-		history = append(history, shard.Counts{Turns: uint64(2 * i), InFlight: 2 * i})
+		history = append(history, Counts{Turns: uint64(2 * i), InFlight: 2 * i})
 	}
 	recorded := workload.Spec{Trace: workload.Trace{File: "trace.jsonl"}}
 	for _, c := range []struct {
@@ -87,7 +86,7 @@ func TestGrowing(t *testing.T) {
 		{"a trace at a rate", Plan{Kind: runfile.Rate, Workload: recorded}, true},
 	} {
 		w := &watcher{plan: c.plan, history: history}
-		if why := w.growing(shard.Counts{Turns: 120, Early: time.Second}); (why != "") != c.want {
+		if why := w.growing(Counts{Turns: 120, Early: time.Second}); (why != "") != c.want {
 			t.Errorf("%s: %q", c.name, why)
 		}
 	}

@@ -1,0 +1,370 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+)
+
+// level makes a level of exact figures.
+func level(at float64, values map[Metric]float64) Level {
+	l := Level{At: at, Figures: map[Metric]Figure{}}
+	for m, v := range values {
+		l.Figures[m] = Plain(v)
+	}
+	return l
+}
+
+// series makes levels 10, 20, 30 … of one figure each.
+func series(m Metric, values ...float64) Series {
+	s := Series{Name: "a"}
+	for i, v := range values {
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[Metric]float64{m: v}))
+	}
+	return s
+}
+
+func slos() []Objective {
+	return []Objective{
+		{Name: "ttft", Label: "TTFT", Timing: TTFT, Threshold: 1000, Share: 99},
+		{Name: "tpot", Label: "TPOT", Timing: TPOT, Threshold: 60, Share: 99},
+	}
+}
+
+func TestJudge(t *testing.T) {
+	between := func(v, low, high float64) Figure {
+		return Figure{Value: v, Low: low, High: high, N: 1000}
+	}
+	for _, tt := range []struct {
+		name, want string
+		level      Level
+	}{
+		{"both met", "PASS", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50})},
+		{"at the threshold", "PASS", level(1, map[Metric]float64{TTFTP99: 1000, TPOTP99: 60})},
+		{"TTFT", "FAIL (TTFT)", level(1, map[Metric]float64{TTFTP99: 1001, TPOTP99: 50})},
+		{"TPOT", "FAIL (TPOT)", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 61})},
+		{"both", "FAIL (TTFT+TPOT)", level(1, map[Metric]float64{TTFTP99: 9000, TPOTP99: 61})},
+		{"one unknown", "n/a", level(1, map[Metric]float64{TTFTP99: 900})},
+		{"one unknown, one missed", "FAIL (TTFT)", level(1, map[Metric]float64{TTFTP99: 9000})},
+		{"nothing known", "n/a", level(1, nil)},
+		{"more errors than the objective leaves", "FAIL (ERRORS)", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50, ErrorPct: 1.7})},
+		{"fewer errors", "PASS", level(1, map[Metric]float64{TTFTP99: 900, TPOTP99: 50, ErrorPct: 0.5})},
+		{"a run left out", "FAIL (ERRORS)", Level{Runs: 3, Valid: 2, Figures: map[Metric]Figure{
+			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
+		{"spoiled by the prober itself", "UNDECIDED (the prober was the limit)", Level{Limit: "late", Figures: map[Metric]Figure{
+			TTFTP99: Plain(9000), TPOTP99: Plain(1)}}},
+		{"spoiled, and counted", "UNDECIDED (the prober was the limit)", Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Undecided}}},
+		{"spoiled once, and proven by other runs", "PASS", Level{Limit: "late", Verdict: &runfile.Verdict{Standing: runfile.Met, Met: true}}},
+		{"given up, no objective missed yet", "FAIL (GIVEN UP)", Level{GivenUp: true, Figures: map[Metric]Figure{
+			TTFTP99: Plain(1), TPOTP99: Plain(1)}}},
+		{"given up for an objective", "FAIL (TTFT)", Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"given up, and nothing lost", "FAIL (GIVEN UP)", Level{GivenUp: true, Verdict: &runfile.Verdict{Standing: runfile.Missed}}},
+		{"counted turns decide, not the quantile", "FAIL (TTFT)", Level{
+			Figures: map[Metric]Figure{TTFTP99: between(990, 940, 1040), TPOTP99: Plain(1)},
+			Verdict: &runfile.Verdict{Standing: runfile.Missed, Lost: []string{"ttft"}}}},
+		{"counted, and nothing proven", "UNDECIDED (seems to pass)", Level{Verdict: &runfile.Verdict{Met: true, Standing: runfile.Undecided}}},
+		{"counted, nothing proven, and bad", "UNDECIDED (seems to fail TTFT+TPOT)", Level{
+			Verdict: &runfile.Verdict{Standing: runfile.Undecided, Lost: []string{"ttft", "tpot"}}}},
+		{"not reached", "NOT REACHED", Level{NotReached: "too little", Verdict: &runfile.Verdict{Met: true, Standing: runfile.Met}}},
+		{"a bad quantile within noise", "UNDECIDED (seems to fail TTFT)", Level{Figures: map[Metric]Figure{
+			TTFTP99: between(1010, 940, 1040), TPOTP99: between(50, 48, 52)}}},
+		{"a quantile within noise", "UNDECIDED (seems to pass)", Level{Figures: map[Metric]Figure{
+			TTFTP99: between(990, 940, 1040), TPOTP99: between(50, 48, 52)}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := Judge(slos(), tt.level)
+			if v.String() != tt.want {
+				t.Errorf("%s; want %s", v, tt.want)
+			}
+		})
+	}
+	if v := Judge(nil, level(1, nil)); v.Pass() || v.String() != "n/a" {
+		t.Errorf("without objectives: %s", v)
+	}
+}
+
+func TestComplyEndsAtTheFirstFailure(t *testing.T) {
+	s := &Study{Objectives: slos()[:1], Series: []Series{
+		series(TTFTP99, 500, 600, 5000, 700), series(TTFTP99, 5000, 100), series(TTFTP99, math.NaN()),
+	}}
+	var got []string
+	for _, c := range Comply(s) {
+		got = append(got, fmt.Sprintf("%g %v %v", c.Highest, c.Beyond, c.Judged))
+	}
+	if want := "20 [40] true, 0 [20] true, 0 [] false"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+	all := texts(Warnings(s))
+	if !strings.Contains(all, "passes its SLOs again at concurrency 40") {
+		t.Errorf("no warning of levels out of order: %s", all)
+	}
+}
+
+// TestComplyGoesOnWhereNothingIsProven: only a proven miss ends a capacity, as in
+// a sweep; what merely seems to pass counts up to what does not.
+func TestComplyGoesOnWhereNothingIsProven(t *testing.T) {
+	counted := func(s runfile.Standing, lost ...string) Level {
+		return Level{Verdict: &runfile.Verdict{Standing: s, Met: lost == nil, Lost: lost}}
+	}
+	met, missed := counted(runfile.Met), counted(runfile.Missed, "ttft")
+	seemsMet, seemsMissed := counted(runfile.Undecided), counted(runfile.Undecided, "ttft")
+	for _, tt := range []struct {
+		name   string
+		levels []Level
+		want   string // highest, and whether it is the top; beyond
+	}{
+		{"seems to fail", []Level{met, seemsMissed, met, missed}, "30 false []"},
+		{"spoiled", []Level{met, {Limit: "late"}, met, missed}, "30 false []"},
+		{"not reached", []Level{met, {NotReached: "too little"}, met, missed}, "30 false []"},
+		{"nothing fails", []Level{met, seemsMissed, met, seemsMet}, "40 true []"},
+		{"only seems to pass again", []Level{met, seemsMissed, seemsMet}, "10 false []"},
+		{"passes above a failure", []Level{met, missed, met, seemsMet}, "10 false [30]"},
+	} {
+		var series Series
+		var proven runfile.Capacity
+		for i, l := range tt.levels {
+			l.At = float64(10 * (i + 1))
+			series.Levels = append(series.Levels, l)
+			if l.Verdict != nil {
+				proven.Rise(l.At, *l.Verdict)
+			}
+		}
+		c := Comply(&Study{Objectives: slos()[:1], Series: []Series{series}})[0]
+		if got := fmt.Sprintf("%g %v %v", c.Highest, c.Top, c.Beyond); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if c.Highest < *proven.Level || *c.Proven.Level != *proven.Level {
+			t.Errorf("%s: highest %g, proven %g, but the sweep proves %g", tt.name, c.Highest, *c.Proven.Level, *proven.Level)
+		}
+	}
+}
+
+// TestCapacitiesRankWhatWasMeasured: a baseline that passes wherever it was
+// measured is not known to be worse than one that was measured further.
+func TestCapacitiesRankWhatWasMeasured(t *testing.T) {
+	const good, bad = 500, 5000
+	unknown := math.NaN()
+	for _, tt := range []struct {
+		name               string
+		base, other        []float64
+		winner, unmeasured bool
+	}{
+		{"better", []float64{good, bad}, []float64{good, good}, true, false},
+		{"worse", []float64{good, good}, []float64{good, bad}, false, false},
+		{"equal at the highest level", []float64{good, good}, []float64{good, good}, false, false},
+		{"the baseline was stopped", []float64{good}, []float64{good, good}, false, true},
+		{"the other was stopped", []float64{good, good}, []float64{good}, false, true},
+		{"the baseline has no figure there", []float64{good, unknown}, []float64{good, good}, false, true},
+		{"the baseline fails at once", []float64{bad}, []float64{good, good}, true, false},
+	} {
+		s := &Study{Objectives: slos()[:1], Series: []Series{series(TTFTP99, tt.base...), series(TTFTP99, tt.other...)}}
+		if c := Comply(s)[1]; c.Winner != tt.winner || c.Unmeasured != tt.unmeasured {
+			t.Errorf("%s: winner %v, unmeasured %v", tt.name, c.Winner, c.Unmeasured)
+		}
+	}
+}
+
+func TestBetween(t *testing.T) {
+	tpot := TPOTP50
+	tops := OutputTokensPerSecond
+	turns := InFlightMax
+	for _, tt := range []struct {
+		m       Metric
+		a, b    float64
+		want    string
+		improve float64
+	}{
+		{tpot, 44, 65.1, "+48% worse", -47.95},
+		{tpot, 79, 71, "-10% better", 10.13},
+		{tpot, 206, 6518.8, "×32 worse", -3064.5},
+		{tpot, 6000, 60, "÷100 better", 99},
+		{tops, 100, 110, "+10% better", 10},
+		{tops, 100, 90, "-10% worse", -10},
+		{tpot, 50, 50, "0%", 0},
+		{tpot, 1000, 1001, "0% worse", -0.1},
+		{turns, 16, 29, "+81%", -81.25},
+		{tpot, 0, 5, "n/a", math.NaN()},
+		{tpot, math.NaN(), 5, "n/a", math.NaN()},
+		{tpot, 5, math.Inf(1), "n/a", math.NaN()},
+	} {
+		base, other := level(1, map[Metric]float64{tt.m: tt.a}), level(1, map[Metric]float64{tt.m: tt.b})
+		if got := Between(tt.m, base, other).String(); got != tt.want {
+			t.Errorf("%s %g → %g: %s, want %s", tt.m, tt.a, tt.b, got, tt.want)
+		}
+		if got := Between(tt.m, base, other).Improvement(); math.Abs(got-tt.improve) > 0.01*math.Abs(tt.improve) {
+			t.Errorf("%s %g → %g improves by %g, want %g", tt.m, tt.a, tt.b, got, tt.improve)
+		}
+	}
+}
+
+func TestSurvivorsAreNotBetter(t *testing.T) {
+	tpot := TPOTP50
+	base := level(1, map[Metric]float64{TPOTP50: 83, ErrorPct: 1.7})
+	other := level(1, map[Metric]float64{TPOTP50: 69.6, ErrorPct: 17.3})
+	if got := Between(tpot, base, other).String(); got != "-16% better (survivors)" {
+		t.Errorf("among survivors: %s", got)
+	}
+	if got := Between(tpot, other, base).String(); got != "+19% worse" {
+		t.Errorf("the other way round: %s", got)
+	}
+}
+
+func TestNoise(t *testing.T) {
+	m := TTFTP50
+	of := func(v, low, high float64) Level {
+		return Level{Figures: map[Metric]Figure{m: {Value: v, Low: low, High: high, N: 500}}}
+	}
+	for _, tt := range []struct {
+		name string
+		a, b Level
+		want bool
+	}{
+		{"apart", of(200, 190, 210), of(250, 240, 260), false},
+		{"together", of(200, 180, 220), of(205, 185, 225), true},
+		// The intervals overlap, and yet the difference is beyond chance.
+		{"overlapping ends", of(200, 190, 210), of(216, 206, 226), false},
+		{"no upper end", of(200, 190, math.Inf(1)), of(300, 290, 310), true},
+		{"within the only interval", of(200, math.NaN(), math.NaN()), of(201, 190, 210), true},
+		{"beyond the only interval", of(201, 190, 210), of(211, math.NaN(), math.NaN()), false},
+		{"no interval", of(200, math.NaN(), math.NaN()), of(201, math.NaN(), math.NaN()), false},
+	} {
+		if got := Between(m, tt.a, tt.b).Noise; got != tt.want {
+			t.Errorf("%s: noise %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPrintedFiguresAreComparedAsPrinted(t *testing.T) {
+	m := TPOTP50
+	base := level(1, nil)
+	base.Figures[m] = Figure{Value: 84, Low: math.NaN(), High: math.NaN(), Step: 1}
+	if got := Between(m, base, level(1, map[Metric]float64{m: 70.3})).String(); got != "-17% better" {
+		t.Errorf("84 as printed against 70.3: %s, want -17%% as of 70", got)
+	}
+}
+
+func TestSaturation(t *testing.T) {
+	s := Series{Name: "a"}
+	for i, v := range []struct{ tpot, ttft, errors float64 }{
+		{40, 200, 0}, {41, 210, 0}, {60, 300, 0}, {62, 1500, 2}, {62.5, 2000, 8}, {62.2, 3000, 3}, {62.8, 4000, 9}, {62.6, 5000, 20},
+	} {
+		s.Levels = append(s.Levels, level(float64(10*(i+1)), map[Metric]float64{
+			TPOTP50: v.tpot, TPOTP95: v.tpot, TTFTP50: v.ttft, ErrorPct: v.errors}))
+	}
+	got := Saturate(s)
+	for name, ok := range map[string]bool{
+		"first errors":   got.FirstErrors == Point{40, 2, true},
+		"sustained":      got.Sustained.At == 50 && fmt.Sprint(got.Dips) == "[60]",
+		"slow TTFT":      got.SlowTTFT == Point{40, 1500, true},
+		"largest step":   got.From == 20 && got.Step.At == 30 && math.Round(got.Step.Value) == 46,
+		"plateau":        got.Plateau.Found && got.Plateau.At == 40 && math.Abs(got.Plateau.Value-62.4) < 0.1,
+		"last":           got.Last == 30,
+		"bands":          fmt.Sprint(Bands(s)) == "[clean clean degrading saturated saturated saturated saturated saturated]",
+		"errors known":   got.ErrorsKnown && got.Known,
+		"says up to 30":  strings.Contains(got.Sentence("concurrency"), "scales to concurrency 30"),
+		"nothing unsure": !Saturate(series(TPOTP95, 1, 2)).Known,
+	} {
+		if !ok {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	s := Summarize(series(LatencyP50, 4, 8, 6, math.NaN(), 2).Levels, func(l Level) float64 { return l.Value(LatencyP50) })
+	if s.First.Value != 4 || s.Last.At != 50 || s.Most.At != 20 || s.Least.Value != 2 || s.Mean != 5 || s.Levels != 4 || s.Against != 1 || s.Trend() != "falls" {
+		t.Errorf("%+v, trend %s", s, s.Trend())
+	}
+	if s := Summarize(nil, nil); s.Known {
+		t.Errorf("of nothing: %+v", s)
+	}
+	if flat := Summarize(series(LatencyP50, 100, 103).Levels, func(l Level) float64 { return l.Value(LatencyP50) }); flat.Trend() != "is flat" {
+		t.Errorf("100 to 103 %s", flat.Trend())
+	}
+}
+
+// texts are warnings line by line.
+func texts(all []Warning) string {
+	var lines []string
+	for _, w := range all {
+		lines = append(lines, w.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestWarnings(t *testing.T) {
+	fine := map[Metric]float64{TPOTP50: 50, TTFTP50: 200, TurnsPerSecond: 2, LatencyMean: 5000, ErrorPct: 0}
+	with := func(m Metric, v float64) Level {
+		l := level(10, fine)
+		l.Figures[m] = Plain(v)
+		return l
+	}
+	drifting, falling, spec, left := level(10, fine), level(10, fine), level(10, fine), level(10, fine)
+	drifting.Drift, falling.Drift = math.Log(1.4), -math.Log(100)
+	spec.Server = []ServerFigure{{Source: "x", Name: runfile.ServerSpecAcceptance, Value: 2.0 / 25182}}
+	left.Runs, left.Valid = 3, 1
+	for _, tt := range []struct {
+		name, want string
+		level      Level
+	}{
+		{"nothing to say", "", level(10, fine)},
+		{"survivors", "concurrency 10: 3.0% of turns failed, so the latencies are those of survivors.", with(ErrorPct, 3)},
+		{"little", "Little's law does not hold: 10.0 in flight, but 4.00 turns/s × 5.0 s = 20.0 (+100%).", with(TurnsPerSecond, 4)},
+		{"drift", "no steady state: TTFT changed by +40%", drifting},
+		{"fallen to a hundredth", "no steady state: TTFT changed by ÷100", falling},
+		{"speculation", "accepts 0.01% of drafted tokens: it is pure overhead", spec},
+		{"left out", "2 of 3 runs had more than 5% errors: they are left out", left},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &Study{Kind: runfile.Concurrency, Series: []Series{{Name: "a", Levels: []Level{tt.level}}}}
+			all := texts(Warnings(s))
+			if (tt.want == "") != (all == "") || !strings.Contains(all, tt.want) {
+				t.Errorf("warnings %q, want %q", all, tt.want)
+			}
+		})
+	}
+}
+
+// TestWarningsOfWhatDistorts: that tokens lay unread says nothing, where the kernel
+// stamped them; what the prober may have added does, when it is a part of the
+// figure that tells.
+func TestWarningsOfWhatDistorts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		figures map[Metric]float64
+		want    string
+	}{
+		"read late, stamped in time": {map[Metric]float64{ReadLagP99: 400, AddedTTFTP99: 2, AddedGapP99: 2}, ""},
+		"late by a hundredth":        {map[Metric]float64{AddedTTFTP99: 12, TTFTP50: 1200}, ""},
+		"late by a third":            {map[Metric]float64{AddedTTFTP99: 81, TTFTP50: 240}, "up to 81 ms of the TTFT"},
+		"merged by the kernel":       {map[Metric]float64{AddedGapP99: 35}, "up to 35 ms of an ITL"},
+		"sent late":                  {map[Metric]float64{ScheduleLagP99: 50, LatencyMean: 100}, "sent 50 ms or more after it was due"},
+		"sent a moment late":         {map[Metric]float64{ScheduleLagP99: 15, LatencyMean: 4000}, ""},
+	} {
+		if why := Unsound(level(4, tt.figures)); (why == "") != (tt.want == "") {
+			t.Errorf("%s: unsound for %q", name, why)
+		}
+		s := &Study{Series: []Series{{Name: "a", Levels: []Level{level(4, tt.figures)}}}}
+		got := texts(Warnings(s))
+		if (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: warnings %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestLittleCanFail: a closed loop without think time is held against its level,
+// not against the sum of its own turns.
+func TestLittleCanFail(t *testing.T) {
+	half := level(100, map[Metric]float64{TurnsPerSecond: 500, TurnTimeMean: 100, InFlightMean: 50})
+	s := &Study{Workload: []runfile.Parameter{{Name: "think_time", Value: "0s … 0s"}}}
+	s.Kind = runfile.Concurrency
+	if c := CheckLittle(s, half); c.Holds() || c.InFlight != 100 || c.Product != 50 {
+		t.Errorf("100 asked, 50 in flight: %+v", c)
+	}
+	s.Workload[0].Value = "1s … 3s"
+	if c := CheckLittle(s, half); !c.Holds() {
+		t.Errorf("half of the conversations think: %+v", c)
+	}
+}

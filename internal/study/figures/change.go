@@ -1,0 +1,62 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+)
+
+// large is the ratio from which a factor reads better than a percentage.
+const large = 5
+
+// Change words the ratio of a value to the one that it is held against, in
+// percent with so many decimals ("+48%", "-10%") or, from a factor of 5 on either
+// way, as the factor: "×32", "÷100". A fall is never told as more than 80 %, except
+// that to 0, which is all of it. "n/a" when there is no ratio.
+func Change(ratio float64, decimals int) string {
+	switch {
+	case math.IsNaN(ratio), ratio < 0:
+		return "n/a"
+	case math.IsInf(ratio, 1):
+		return "×∞"
+	case ratio == 0:
+		return "-100%"
+	case ratio >= large:
+		return "×" + factor(ratio, decimals)
+	case ratio <= 1.0/large:
+		return "÷" + factor(1/ratio, decimals)
+	}
+	unit := math.Pow(10, float64(decimals))
+	p := math.RoundToEven(100*(ratio-1)*unit) / unit
+	if p == 0 {
+		return "0%"
+	}
+	return fmt.Sprintf("%+.*f%%", decimals, p)
+}
+
+// Gain words by how many percent a figure is better than the baseline's: "17.9%",
+// "-12.7%", "+195% worse", "×32 worse", "÷6 better".
+func Gain(m Metric, percent float64) string {
+	ratio := 1 + percent/100
+	if m.Better() != HigherIsBetter {
+		ratio = 1 - percent/100
+	}
+	switch {
+	case percent > -95 && ratio < large && ratio > 1.0/large:
+		return fmt.Sprintf("%.1f%%", math.Round(10*percent)/10+0) // adding 0 makes −0 a 0
+	case percent > 0:
+		return Change(ratio, 0) + " better"
+	}
+	return Change(ratio, 0) + " worse"
+}
+
+// factor has the decimals, or none when it is large; what is beyond telling is
+// "1e+06".
+func factor(v float64, decimals int) string {
+	switch {
+	case v >= 1e6:
+		return fmt.Sprintf("%.0e", v)
+	case v >= 100:
+		decimals = 0
+	}
+	return fmt.Sprintf("%.*f", decimals, v)
+}

@@ -1,0 +1,57 @@
+package figures
+
+import (
+	"math"
+	"testing"
+)
+
+// TestChange is the one rule for how a change is worded: in percent up to a factor
+// of 5 either way, as a factor beyond. Nothing falls by more than it was.
+func TestChange(t *testing.T) {
+	for _, tt := range []struct {
+		ratio          float64
+		whole, decimal string
+	}{
+		{1, "0%", "0%"},
+		{1.001, "0%", "+0.1%"},
+		{0.9999, "0%", "0%"},
+		{1.48, "+48%", "+48.0%"},
+		{0.898, "-10%", "-10.2%"},
+		{2.95, "+195%", "+195.0%"},
+		{4.99, "+399%", "+399.0%"},
+		{5, "×5", "×5.0"},
+		{31.6, "×32", "×31.6"},
+		{3e7, "×3e+07", "×3e+07"},
+		{0.21, "-79%", "-79.0%"},
+		{0.2, "÷5", "÷5.0"},
+		{0.01, "÷100", "÷100"},
+		{0, "-100%", "-100%"},
+		{-0.95, "n/a", "n/a"}, // what a change "by -195%" would be
+		{math.NaN(), "n/a", "n/a"},
+		{math.Inf(1), "×∞", "×∞"},
+	} {
+		if got := Change(tt.ratio, 0); got != tt.whole {
+			t.Errorf("%g: %s, want %s", tt.ratio, got, tt.whole)
+		}
+		if got := Change(tt.ratio, 1); got != tt.decimal {
+			t.Errorf("%g: %s, want %s", tt.ratio, got, tt.decimal)
+		}
+	}
+}
+
+// TestGain: nothing is better by -3064%.
+func TestGain(t *testing.T) {
+	for _, tt := range []struct {
+		m       Metric
+		percent float64
+		want    string
+	}{
+		{TTFTP50, 17.94, "17.9%"}, {TTFTP50, -12.7, "-12.7%"}, {TTFTP50, -0.04, "0.0%"}, {TTFTP50, -195, "+195% worse"},
+		{TTFTP50, -3064.5, "×32 worse"}, {TTFTP50, 99, "÷100 better"},
+		{OutputTokensPerSecond, 10, "10.0%"}, {OutputTokensPerSecond, 900, "×10 better"}, {OutputTokensPerSecond, -90, "÷10 worse"},
+	} {
+		if got := Gain(tt.m, tt.percent); got != tt.want {
+			t.Errorf("%s by %g%%: %s, want %s", tt.m, tt.percent, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package figures
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// around makes levels 10, 20, … of one TTFT p95 each, with intervals of so many
+// percent.
+func around(name string, percent float64, values ...float64) Series {
+	s := Series{Name: name}
+	for i, v := range values {
+		l := level(float64(10*(i+1)), nil)
+		l.Figures[TTFTP95] = Figure{Value: v, Low: v * (1 - percent/100), High: v * (1 + percent/100), N: 1000, Quantile: true}
+		s.Levels = append(s.Levels, l)
+	}
+	return s
+}
+
+// late makes the prober late at all levels of a series.
+func late(s Series) Series {
+	for _, l := range s.Levels {
+		l.Figures[AddedTTFTP99] = Plain(9300)
+	}
+	return s
+}
+
+func TestDecide(t *testing.T) {
+	base := around("a", 2, 200, 300, 400)
+	for _, tt := range []struct {
+		name  string
+		other Series
+		want  Verdict
+		text  string // of the headline and its ground
+	}{
+		{"better", around("b", 2, 150, 225, 300), Better, "b is better than a: TTFT p95 -25.0% (-26.2% to -23.8%), the mean of 3 levels."},
+		{"worse", around("b", 2, 400, 3000, 4000), Worse, "b is worse than a: TTFT p95 ×5.8 (×5.8 to ×5.9)"},
+		{"both", around("b", 2, 150, 300, 800), Inconclusive, "a difference of more than 5% is not ruled out"},
+		{"alike", around("b", 2, 201, 299, 401), Alike, "No difference: b against a, TTFT p95 +0.1% (-1.5% to +1.8%)"},
+		{"too noisy to say", around("b", 40, 201, 299, 401), Inconclusive, "Nothing differs beyond noise at most levels"},
+		{"late prober", late(around("b", 2, 150, 225, 300)), Inconclusive, "b at 10: the prober itself was late: up to 9300 ms"},
+		{"other levels", Series{Name: "b"}, Inconclusive, "no level was measured of both"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Decide(&Study{Series: []Series{base, tt.other}}, tt.other, Compliance{Series: "a"}, Compliance{Series: "b"})
+			if text := d.Headline() + " " + d.Ground(); d.Verdict != tt.want || !strings.Contains(strings.ToLower(text), strings.ToLower(tt.text)) {
+				t.Errorf("%s: %s; want %s: %s", d.Verdict, text, tt.want, tt.text)
+			}
+		})
+	}
+	without := Decide(&Study{Series: []Series{series(TTFTP95, 100), series(TTFTP95, 100)}},
+		series(TTFTP95, 100), Compliance{}, Compliance{})
+	if without.Verdict != Inconclusive || !strings.Contains(without.Headline(), "no interval is known") {
+		t.Errorf("two equal figures without intervals: %+v", without)
+	}
+}
+
+// TestGroup: one cause is told once, by its worst case.
+func TestGroup(t *testing.T) {
+	s := &Study{Series: []Series{{Name: "a", Levels: []Level{
+		level(1, map[Metric]float64{AddedTTFTP99: 500}),
+		level(2, map[Metric]float64{AddedTTFTP99: 9300, ErrorPct: 3}),
+		level(3, map[Metric]float64{AddedTTFTP99: 700}),
+	}}}}
+	for i := range s.Series[0].Levels {
+		s.Series[0].Levels[i].Warnings = []string{"repetition 1 said 12.5 twice"}
+	}
+	groups := Group(Warnings(s))
+	if len(groups) != 3 || len(groups[0]) != 3 || len(groups[1]) != 3 || len(groups[2]) != 1 {
+		t.Fatalf("groups %v", groups)
+	}
+	if worst := groups[0][0].String(); !strings.HasPrefix(worst, "concurrency 2: the prober itself was late: up to 9300 ms") {
+		t.Errorf("the worst is %q", worst)
+	}
+}
+
+// TestCapacityIsBetweenEnds: what is proven, and what is not proven to miss.
+func TestCapacityIsBetweenEnds(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		levels      []float64
+		least, most float64
+	}{
+		{[]float64{500, 600, 5000}, 20, 20}, {[]float64{500, nan, 5000}, 10, 20}, {[]float64{5000}, 0, 0},
+		{[]float64{500, 600}, 20, math.Inf(1)}, {[]float64{nan}, 0, math.Inf(1)},
+	} {
+		if c := comply(slos()[:1], series(TTFTP99, tt.levels...)); c.Least != tt.least || c.Most != tt.most {
+			t.Errorf("%v: %g to %g, want %g to %g", tt.levels, c.Least, c.Most, tt.least, tt.most)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+)
+
+// alike is the ratio within which the intervals of figures have to lie for their
+// series not to differ.
+const alike = 1.05
+
+// overall sums a figure up over the levels of which both series have it.
+type overall struct {
+	metric Metric
+	levels int
+	// better and worse of them are so beyond noise, by least to most percent.
+	better, worse int
+	least, most   float64
+	// log is the mean of ln(value / baseline); down and up are the squared distances
+	// of the ends of their intervals from each, summed; NaN without intervals.
+	log, down, up float64
+}
+
+// atEqualLoad sums figures up, those that both series have.
+func atEqualLoad(metrics []Metric, base, other Series) (all []overall) {
+	for _, m := range metrics {
+		o := overall{metric: m, least: math.Inf(1), most: math.Inf(-1)}
+		for _, l := range other.Levels {
+			b, _ := base.Level(l.At)
+			if d := Between(m, b, l); d.Known && d.Ratio > 0 {
+				o.add(d)
+			}
+		}
+		if o.levels > 0 {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (o *overall) add(d Delta) {
+	log := math.Log(d.Ratio)
+	o.levels++
+	o.log += (log - o.log) / float64(o.levels)
+	o.down += math.Pow(log-math.Log(d.Low), 2)
+	o.up += math.Pow(math.Log(d.High)-log, 2)
+	switch {
+	case d.Effect == "" || d.Caveat() != "":
+		return
+	case d.Effect == "better":
+		o.better++
+	default:
+		o.worse++
+	}
+	gain := math.Abs(d.Improvement())
+	o.least, o.most = min(o.least, gain), max(o.most, gain)
+}
+
+// way is 1 when the figure is better beyond noise at more than half of the levels,
+// and worse at none; −1 the other way round; else 0.
+func (o overall) way() int {
+	switch {
+	case o.better > 0 && o.worse > 0, 2*max(o.better, o.worse) <= o.levels:
+		return 0
+	case o.worse > 0:
+		return -1
+	}
+	return 1
+}
+
+// interval is that of the mean ratio, 95 %: levels are measured one by one.
+func (o overall) interval() (low, high float64) {
+	n := float64(o.levels)
+	return math.Exp(o.log - math.Sqrt(o.down)/n), math.Exp(o.log + math.Sqrt(o.up)/n)
+}
+
+func (o overall) alike() bool {
+	low, high := o.interval()
+	return low >= 1/alike && high <= alike
+}
+
+// String is "TTFT p95 -24.3% (-27.1% to -21.2%), the mean of 9 levels".
+func (o overall) String() string {
+	text := o.metric.Title() + " " + Change(math.Exp(o.log), 1)
+	if low, high := o.interval(); math.IsNaN(low) {
+		text += " (no interval is known)"
+	} else {
+		text += fmt.Sprintf(" (%s to %s)", Change(low, 1), Change(high, 1))
+	}
+	if o.levels > 1 {
+		text += fmt.Sprintf(", the mean of %d levels", o.levels)
+	}
+	return text
+}
+
+// span is "TTFT p95 by 6.7% to 45% at 9 of 9 levels".
+func (o overall) span() string {
+	by := percent(o.least) + " to " + percent(o.most)
+	if math.Round(o.least) == math.Round(o.most) {
+		by = percent(o.most)
+	}
+	return fmt.Sprintf("%s by %s at %d of %d levels", o.metric.Title(), by, max(o.better, o.worse), o.levels)
+}
+
+// percent is "1.9%", "28%", "×32".
+func percent(v float64) string {
+	switch {
+	case v >= 100*(large-1):
+		return Change(v/100+1, 0)
+	case v >= 10:
+		return fmt.Sprintf("%.0f%%", v)
+	}
+	return fmt.Sprintf("%.1f%%", v)
+}

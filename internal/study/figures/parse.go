@@ -1,0 +1,147 @@
+// Package gate decides whether a report lets a change pass: conditions such as
+// "ttft_p99>1s,capacity<baseline*0.9", of which none may be true.
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Condition is one comparison that must not be true.
+type Condition struct {
+	// Text as it was written.
+	Text string
+	// Metric that is compared; NoMetric for the capacity, the highest level that
+	// meets the SLOs.
+	Metric Metric
+	// At is the only level it is about; 0 for every level.
+	At float64
+	// Op is ">", ">=", "<" or "<=".
+	Op string
+	// Value is compared with, in the metric's unit; with Baseline it is a
+	// factor of the baseline's figure.
+	Value    float64
+	Baseline bool
+}
+
+// capacity is how a condition names it.
+const capacity = "capacity"
+
+var (
+	shape    = regexp.MustCompile(`^([a-z0-9_.]+)(?:@([0-9.]+))?\s*(>=|<=|>|<)\s*(\S.*)$`)
+	baseline = regexp.MustCompile(`^baseline(?:\s*\*\s*([0-9.]+))?$`)
+	quantity = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)(ms|s|m|%)?$`)
+)
+
+// Parse reads conditions separated by commas. Errors say which one is wrong,
+// and what it could be.
+func Parse(text string) ([]Condition, error) {
+	var all []Condition
+	for i, part := range strings.Split(text, ",") {
+		c, err := parse(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("condition %d, %q: %w", i+1, strings.TrimSpace(part), err)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func parse(text string) (Condition, error) {
+	c := Condition{Text: text}
+	m := shape.FindStringSubmatch(text)
+	if m == nil {
+		return c, fmt.Errorf(`want FIGURE[@LEVEL] OPERATOR VALUE, such as "ttft_p99>1s", "tpot_p95@100>60ms" or "capacity<baseline*0.9"; operators are >, >=, < and <=`)
+	}
+	c.Metric, c.Op = find(m[1]), m[3]
+	if c.Metric == NoMetric && m[1] != capacity {
+		return c, fmt.Errorf("there is no figure %q: want %q or one of %s", m[1], capacity, strings.Join(gateNames(), ", "))
+	}
+	if m[2] != "" {
+		at, err := strconv.ParseFloat(m[2], 64)
+		if err != nil || !(at > 0) || c.Metric == NoMetric {
+			return c, fmt.Errorf("%q is no level: after @ stands a number above 0, and capacity has none", m[2])
+		}
+		c.At = at
+	}
+	return c, c.value(strings.TrimSpace(m[4]))
+}
+
+// value reads what is compared with, in the metric's own unit.
+func (c *Condition) value(text string) error {
+	if b := baseline.FindStringSubmatch(text); b != nil {
+		v, err := strconv.ParseFloat(cmp.Or(b[1], "1"), 64)
+		if err != nil || !(v > 0) {
+			return fmt.Errorf(`%q is no factor: want a number above 0, such as "baseline*0.9"`, b[1])
+		}
+		c.Baseline, c.Value = true, v
+		return nil
+	}
+	q := quantity.FindStringSubmatch(text)
+	if q == nil {
+		return fmt.Errorf(`%q is no value: want a number with a unit, such as 1s, 60ms, 5%%, or "baseline*0.9"`, text)
+	}
+	v, err := strconv.ParseFloat(q[1], 64)
+	if err != nil {
+		return fmt.Errorf("%q is no number: %w", q[1], err)
+	}
+	millis, isTime := map[string]float64{"ms": 1, "s": 1e3, "m": 60e3}[q[2]]
+	switch own := c.Metric.Unit(); {
+	case own == "ms" && !isTime:
+		return fmt.Errorf("%s is a time: give a unit (ms, s or m)", c.Figure())
+	case own == "ms":
+		v *= millis
+	case q[2] != "" && q[2] != own:
+		return fmt.Errorf("%s is no time: leave %q out", c.Figure(), q[2])
+	}
+	c.Value = v
+	return nil
+}
+
+// Figure is the metric's key, or "capacity".
+func (c Condition) Figure() string {
+	return cmp.Or(string(c.Metric), capacity)
+}
+
+// find accepts a key with or without its unit ("ttft_p99" is ttft_p99_ms).
+func find(name string) Metric {
+	for _, suffix := range []string{"", "_ms", "_pct", "_per_s"} {
+		if m := Metric(name + suffix); m.Reported() {
+			return m
+		}
+	}
+	return NoMetric
+}
+
+func gateNames() []string {
+	var all []string
+	for _, m := range Metrics() {
+		if _, turns, _ := m.Latency(); turns == AllTurns {
+			all = append(all, strings.TrimSuffix(strings.TrimSuffix(string(m), "_ms"), "_pct"))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Objective reads an SLO such as "ttft_p99<1s": the quantile and its highest
+// good value.
+func GateObjective(text string) (Objective, error) {
+	c, err := parse(strings.TrimSpace(text))
+	if err != nil {
+		return Objective{}, fmt.Errorf("%q: %w", text, err)
+	}
+	timing, turns, q := c.Metric.Latency()
+	if timing == NoTiming || c.Baseline || c.At > 0 || c.Op[0] != '<' {
+		return Objective{}, fmt.Errorf(`%q: want the quantile of a latency and its highest good value, such as "ttft_p99<1s"`, text)
+	}
+	label := strings.ReplaceAll(strings.TrimSuffix(fmt.Sprintf("%s_%s", timing, turns), "_"), "_", " ")
+	return Objective{
+		Name: text, Label: strings.ToUpper(label),
+		Timing: timing, Turns: turns, Threshold: c.Value, Share: 100 * q,
+	}, nil
+}

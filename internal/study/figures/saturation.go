@@ -1,0 +1,189 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Point is a level and the value that made it remarkable there.
+type Point struct {
+	At    float64
+	Value float64
+	Found bool
+}
+
+// Saturation is where a series stops to scale.
+type Saturation struct {
+	Series string
+	// FirstErrors is the lowest level with any failed turn, and the percentage.
+	FirstErrors Point
+	// Sustained is the lowest level with more than MaxErrorPct of errors from
+	// which on most levels have more, or had most of their runs left out.
+	Sustained Point
+	// Dips are levels above it with no more errors than that.
+	Dips []float64
+	// SlowTTFT is the lowest level with a TTFT p50 above 1 s, and it.
+	SlowTTFT Point
+	// Step is the level that the largest relative rise of Metric leads to, its
+	// Value the rise in percent; From is the level before.
+	Step   Point
+	From   float64
+	Metric Metric
+	// Plateau is the lowest level from which on at least three TPOT p50 lie
+	// within 3 % of their mean, which is the Value; without one, Found is
+	// false, and At and Value are the highest level and its TPOT p50.
+	Plateau Point
+	// Last is the highest level before errors or a slow TTFT; 0 when even the
+	// lowest is beyond.
+	Last float64
+	// Known says that every level has a TTFT p50, without which Last and
+	// SlowTTFT are guesses; ErrorsKnown that some level has a count of errors.
+	Known, ErrorsKnown bool
+}
+
+const (
+	slowTTFT      = 1000 // ms
+	plateauSpread = 0.03
+	plateauLevels = 3
+)
+
+// Saturate finds the saturation point of a series, of its sound levels.
+func Saturate(series Series) Saturation {
+	series = Sound(series)
+	s := Saturation{Series: series.Name, Metric: curve(series), Known: true, ErrorsKnown: series.Any(func(l Level) bool { return l.Has(ErrorPct) })}
+	for i, l := range series.Levels {
+		s.Known = s.Known && !math.IsNaN(l.Value(TTFTP50))
+		if pct := l.Value(ErrorPct); pct > 0 && !s.FirstErrors.Found {
+			s.FirstErrors = Point{l.At, pct, true}
+		}
+		if v := l.Value(TTFTP50); v > slowTTFT && !s.SlowTTFT.Found {
+			s.SlowTTFT = Point{l.At, v, true}
+		}
+		if rest := series.Levels[i:]; !s.Sustained.Found && erroneous(l) {
+			var dips []float64
+			for _, l := range rest {
+				if !erroneous(l) {
+					dips = append(dips, l.At)
+				}
+			}
+			if 2*len(dips) < len(rest) {
+				s.Sustained, s.Dips = Point{l.At, l.Value(ErrorPct), true}, dips
+			}
+		}
+		if !s.FirstErrors.Found && !s.SlowTTFT.Found {
+			s.Last = l.At
+		}
+	}
+	s.step(series)
+	s.plateau(series)
+	return s
+}
+
+// erroneous reports a level with too many errors: those of its runs, or of
+// most runs, which were left out of its figures for them.
+func erroneous(l Level) bool {
+	return l.Value(ErrorPct) > MaxErrorPct || l.Valid*2 < l.Runs
+}
+
+// curve is the latency that degradation is read from: the first of these that
+// the most levels know.
+func curve(series Series) Metric {
+	best, most := NoMetric, 0
+	for _, m := range []Metric{TPOTP95, TPOTP99, TPOTP50, LatencyP95, TTFTP95, TTFTP50} {
+		if known := Summarize(series.Levels, func(l Level) float64 { return l.Value(m) }).Levels; known > most {
+			best, most = m, known
+		}
+	}
+	return best
+}
+
+func (s *Saturation) step(series Series) {
+	last, at := math.NaN(), 0.0
+	for _, l := range series.Levels {
+		v := l.Value(s.Metric)
+		if rise := 100 * (v/last - 1); rise > s.Step.Value {
+			s.Step, s.From = Point{l.At, rise, true}, at
+		}
+		if !math.IsNaN(v) {
+			last, at = v, l.At
+		}
+	}
+}
+
+func (s *Saturation) plateau(series Series) {
+	var tail []float64
+	for _, l := range slices.Backward(series.Levels) {
+		v := l.Value(TPOTP50)
+		if math.IsNaN(v) {
+			break
+		}
+		tail = append(tail, v)
+		mean := stat.Mean(tail, nil)
+		if slices.Max(tail)-slices.Min(tail) > plateauSpread*mean {
+			break
+		}
+		if len(tail) == 1 || len(tail) >= plateauLevels {
+			s.Plateau = Point{l.At, mean, len(tail) >= plateauLevels}
+		}
+	}
+}
+
+// Band is how a level stands on the degradation curve.
+type Band string
+
+// The bands, in order.
+const (
+	Clean     Band = "clean"
+	Degrading Band = "degrading"
+	Saturated Band = "saturated"
+	// NotReached: the level did not carry its load. Distorted: the prober itself was
+	// the limit.
+	NotReached Band = "not reached"
+	Distorted  Band = "distorted"
+)
+
+// steepest is the rise in percent from which the largest step separates clean
+// levels from degrading ones.
+const steepest = 10
+
+// Bands puts every level of a series in a band: saturated from the first
+// errors or the first slow TTFT on, degrading from the largest step on when it
+// is lower, clean below.
+func Bands(series Series) []Band {
+	s := Saturate(series)
+	var bands []Band
+	for _, l := range series.Levels {
+		reached := func(p Point) bool { return p.Found && l.At >= p.At }
+		switch {
+		case l.NotReached != "":
+			bands = append(bands, NotReached)
+		case Unsound(l) != "":
+			bands = append(bands, Distorted)
+		case reached(s.FirstErrors) || reached(s.SlowTTFT) || reached(s.Sustained):
+			bands = append(bands, Saturated)
+		case s.Step.Value >= steepest && reached(s.Step):
+			bands = append(bands, Degrading)
+		default:
+			bands = append(bands, Clean)
+		}
+	}
+	return bands
+}
+
+// Sentence says what saturates a series first.
+func (s Saturation) Sentence(level string) string {
+	switch {
+	case !s.Known:
+		return fmt.Sprintf("Where %s saturates is not known: the TTFT p50 is not, at some %s.", s.Series, level)
+	case s.Last == 0 && !s.FirstErrors.Found && !s.SlowTTFT.Found:
+		return fmt.Sprintf("Where %s saturates is not known: no %s was reached without being distorted by the prober itself.", s.Series, level)
+	case !s.FirstErrors.Found && !s.SlowTTFT.Found:
+		return fmt.Sprintf("%s does not saturate up to %s %g.", s.Series, level, s.Last)
+	case s.Last == 0:
+		return fmt.Sprintf("%s is saturated at the lowest %s already.", s.Series, level)
+	}
+	return fmt.Sprintf("%s scales to %s %g without errors and with a TTFT p50 of at most 1 s.", s.Series, level, s.Last)
+}

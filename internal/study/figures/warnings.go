@@ -1,0 +1,258 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"synthetic/internal/study/runfile"
+)
+
+// Limits from which something is worth a warning.
+const (
+	survivorsPct = 1.0  // failed turns
+	lagMs        = 10.0 // the prober's own p99 lateness, at least
+	lagShare     = 0.1  // of the figure that it may have made
+	lateShare    = 0.05 // of a turn, that its load came late by
+	driftLog     = 0.2  // of ln(TTFT), from end to end
+	acceptance   = 0.05 // of drafted tokens
+	lengthsApart = 0.1  // output tokens per turn, between series
+)
+
+// Warning is what keeps a reader from taking figures at face value.
+type Warning struct {
+	// Where is what it is about, "kv, concurrency", and At the level; "" and 0 when it
+	// is of the whole study.
+	Where string
+	At    float64
+	// Text says what, by how much, and what helps.
+	Text string
+	// cause is the same for warnings of one kind; size orders those, the worst being
+	// the largest.
+	cause string
+	size  float64
+}
+
+// String is the warning with its place before it.
+func (w Warning) String() string {
+	if w.Where == "" {
+		return w.Text
+	}
+	return fmt.Sprintf("%s %g: %s", w.Where, w.At, w.Text)
+}
+
+var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
+
+// warning is one that says its size; free is one of which the text is all that is
+// known: those that differ in their figures alone have one cause.
+func warning(size float64, format string, args ...any) Warning {
+	return Warning{Text: fmt.Sprintf(format, args...), cause: format, size: size}
+}
+
+func free(text string) Warning { return Warning{Text: text, cause: digits.ReplaceAllString(text, "#")} }
+
+// Warnings lists what keeps a reader from taking the figures at face value.
+func Warnings(s *Study) []Warning {
+	var out []Warning
+	for _, text := range s.Warnings {
+		out = append(out, free(text))
+	}
+	for _, series := range s.Series {
+		where := s.LevelName()
+		if len(s.Series) > 1 {
+			where = series.Name + ", " + where
+		}
+		for i, l := range series.Levels {
+			for _, w := range levelWarnings(s, series, i) {
+				w.Where, w.At = where, l.At
+				out = append(out, w)
+			}
+		}
+	}
+	for _, c := range Comply(s) {
+		for _, at := range c.Beyond {
+			out = append(out, warning(at, "%s passes its SLOs again at %s %g, above a level that fails: the levels do not degrade in order, so repeat the sweep before trusting the capacity.", c.Series, s.LevelName(), at))
+		}
+	}
+	return append(out, lengths(s)...)
+}
+
+// Group gathers the warnings of levels by their cause, the worst first, in the order
+// in which the causes were met; one of the whole study stands alone.
+func Group(all []Warning) [][]Warning {
+	var groups [][]Warning
+	for _, w := range all {
+		i := slices.IndexFunc(groups, func(g []Warning) bool { return g[0].Where != "" && g[0].cause == w.cause })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], w)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b Warning) int { return cmp.Compare(b.size, a.size) })
+	}
+	return groups
+}
+
+// distortions are what the prober itself did to the figures of a level, where that
+// is more than can be overlooked.
+func distortions(l Level) (out []Warning) {
+	for _, w := range []struct {
+		lag, of Metric
+		share   float64
+		text    string
+	}{
+		{AddedTTFTP99, TTFTP50, lagShare, "the prober itself was late: up to %.0f ms of the TTFT of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{AddedGapP99, ITL.Quantile(AllTurns, 2), lagShare, "tokens lay together in the kernel while the prober itself was late: up to %.0f ms of an ITL, and of the duration, of 1 turn in 100, or more, may be its own; use more cores or fewer streams."},
+		{ScheduleLagP99, LatencyMean, lateShare, "the load came late: 1 turn in 100 was sent %.0f ms or more after it was due, from which its latencies are not counted; use more cores or fewer streams."},
+	} {
+		if lag := l.Value(w.lag); lag > lagMs && !(lag <= w.share*l.Value(w.of)) {
+			out = append(out, warning(lag, w.text, lag))
+		}
+	}
+	return out
+}
+
+// Unsound says why nothing may be concluded from the figures of a level: it did not
+// carry its load, or the prober itself was the limit. "" when nothing forbids it.
+func Unsound(l Level) string {
+	switch all := distortions(l); {
+	case l.NotReached != "":
+		return "not reached: " + l.NotReached
+	case len(all) > 0:
+		return strings.TrimSuffix(all[0].Text, ".")
+	case l.Limit != "":
+		return l.Limit
+	}
+	return ""
+}
+
+// Sound is a series without the levels of which nothing may be concluded.
+func Sound(series Series) Series {
+	series.Levels = slices.DeleteFunc(slices.Clone(series.Levels), func(l Level) bool { return Unsound(l) != "" })
+	return series
+}
+
+func levelWarnings(s *Study, series Series, i int) (out []Warning) {
+	say := func(size float64, format string, args ...any) { out = append(out, warning(size, format, args...)) }
+	l := series.Levels[i]
+	if pct := l.Value(ErrorPct); pct >= survivorsPct && l.Valid >= l.Runs {
+		flatter := ""
+		for _, m := range []Metric{TPOTP50, TTFTP50} {
+			if i > 0 && l.Value(m) < series.Levels[i-1].Value(m) {
+				flatter += fmt.Sprintf("; %s looks better than at %g for it", m.Title(), series.Levels[i-1].At)
+			}
+		}
+		say(pct, "%.1f%% of turns failed, so the latencies are those of survivors%s.", pct, flatter)
+	}
+	out = append(out, distortions(l)...)
+	if c := CheckLittle(s, l); !c.Holds() && l.NotReached == "" {
+		say(math.Abs(c.Off()), "Little's law does not hold: %.1f in flight, but %.2f turns/s × %.1f s = %.1f (%s).", c.InFlight, c.Rate, c.Seconds, c.Product, Change(1+c.Off(), 0))
+	}
+	if math.Abs(l.Drift) > driftLog {
+		say(math.Abs(l.Drift), "no steady state: TTFT changed by %s over the measurement; warm up longer, or the level is beyond what the deployment sustains.", Change(math.Exp(l.Drift), 0))
+	}
+	if l.Runs > l.Valid {
+		leftOut := "they are left out of the latencies, and the level fails its SLOs."
+		if l.Valid == 0 {
+			leftOut = "none is left, so the latencies are those of survivors."
+		}
+		say(float64(l.Runs-l.Valid), "%d of %d runs had more than %d%% errors: %s", l.Runs-l.Valid, l.Runs, MaxErrorPct, leftOut)
+	}
+	for _, f := range l.Server {
+		if f.Name == runfile.ServerSpecAcceptance && f.Value < acceptance {
+			say(-f.Value, "speculative decoding accepts %.2f%% of drafted tokens: it is pure overhead.", 100*f.Value)
+		}
+	}
+	for _, text := range l.Warnings {
+		out = append(out, free(text))
+	}
+	return out
+}
+
+// lengths warns of answers that are longer in one series than in another:
+// throughput, latency and turns in flight then differ for that alone.
+func lengths(s *Study) (out []Warning) {
+	for _, series := range s.Series[min(1, len(s.Series)):] {
+		for i, l := range series.Levels {
+			if i > 0 && math.IsNaN(l.Value(OutputTokensPerTurn)) {
+				break // derived from throughput, which beyond the lowest level may lag behind arrivals
+			}
+			base, ok := s.Series[0].Level(l.At)
+			a, b := TokensPerTurn(s, base), TokensPerTurn(s, l)
+			if ok && math.Abs(b/a-1) > lengthsApart {
+				out = append(out, warning(math.Abs(math.Log(b/a)), "%s %g: an answer of %s has %.0f tokens, of %s %.0f: throughput and turn latency compare different work.",
+					s.LevelName(), l.At, s.Series[0].Name, a, series.Name, b))
+				break
+			}
+		}
+	}
+	return out
+}
+
+// TokensPerTurn is the mean length of an answer: as counted, or throughput
+// over turns per second, which for an open loop is its rate while the
+// deployment keeps up.
+func TokensPerTurn(s *Study, l Level) float64 {
+	if n := l.Value(OutputTokensPerTurn); !math.IsNaN(n) {
+		return n
+	}
+	perSecond := l.Value(TurnsPerSecond)
+	if math.IsNaN(perSecond) && s.Kind == runfile.Rate {
+		perSecond = l.At
+	}
+	return l.Value(OutputTokensPerSecond) / perSecond
+}
+
+// Little is the check of a level by Little's law: turns in flight are turns
+// per second times the mean time that one takes.
+type Little struct {
+	Known bool
+	// InFlight was measured, or wanted; Product is rate × time.
+	InFlight, Product float64
+	// Rate in turns/s and Seconds per turn.
+	Rate, Seconds float64
+	// Median says that the median stands in for a mean that is not known.
+	Median bool
+}
+
+// CheckLittle checks one level. A closed loop without think time should hold as
+// many turns in flight as the level says; elsewhere the product is held against
+// those that were counted, which turns that straddle the ends, or that the prober
+// handed over late, can make another number.
+func CheckLittle(s *Study, l Level) Little {
+	c := Little{InFlight: l.Value(InFlightMean), Rate: l.Value(TurnsPerSecond), Seconds: l.Value(TurnTimeMean) / 1000}
+	if math.IsNaN(c.Seconds) {
+		c.Seconds = l.Value(LatencyMean) / 1000
+	}
+	if math.IsNaN(c.Seconds) {
+		c.Seconds, c.Median = l.Value(LatencyP50)/1000, true
+	}
+	if s.Kind == runfile.Concurrency && (math.IsNaN(c.InFlight) || thinkless(s)) {
+		c.InFlight = l.At
+	}
+	c.Product = c.Rate * c.Seconds
+	c.Known = !math.IsNaN(c.Product) && !math.IsNaN(c.InFlight) && c.InFlight > 0
+	return c
+}
+
+// thinkless reports a study of which the workload has no pauses between turns.
+func thinkless(s *Study) bool {
+	return slices.ContainsFunc(s.Workload, runfile.Parameter.Thinkless)
+}
+
+// Off is how far the law is missed, as a share.
+func (c Little) Off() float64 { return c.Product/c.InFlight - 1 }
+
+// Holds allows 10 % for turns that straddle the interval's ends, and twice
+// that where a median stands in for the mean.
+func (c Little) Holds() bool {
+	limit := 0.1
+	if c.Median {
+		limit = 0.2
+	}
+	return !c.Known || math.Abs(c.Off()) <= limit
+}

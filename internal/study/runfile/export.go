@@ -1,0 +1,190 @@
+// Package export writes the turns of a study in the forms that other tools read.
+package runfile
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/turnlog"
+)
+
+// Format of an export.
+type ExportFormat string
+
+// The formats: a row per turn, AIPerf's profile_export.jsonl, and GuideLLM's
+// benchmarks.json.
+const (
+	CSV      ExportFormat = "csv"
+	AIPerf   ExportFormat = "aiperf"
+	GuideLLM ExportFormat = "guidellm"
+)
+
+// Formats lists their names.
+func Formats() []string { return []string{string(CSV), string(AIPerf), string(GuideLLM)} }
+
+// Write writes all turns.
+func WriteExport(to io.Writer, format ExportFormat, next turnlog.Next) error {
+	b := bufio.NewWriter(to)
+	var err error
+	switch format {
+	case CSV:
+		err = writeCSV(b, next)
+	case AIPerf:
+		err = writeAIPerf(b, next)
+	case GuideLLM:
+		err = writeGuideLLM(b, next)
+	default:
+		return fmt.Errorf("there is no format %q: take one of %q", format, Formats())
+	}
+	return errors.Join(err, b.Flush())
+}
+
+// each calls do for every turn; one of no study has an empty place in one.
+func eachExported(next turnlog.Next, do func(t *turnlog.Turn, s turnlog.Study) error) error {
+	return next.Each(func(t *turnlog.Turn) error {
+		var s turnlog.Study
+		if t.Study != nil {
+			s = *t.Study
+		}
+		return do(t, s)
+	})
+}
+
+func writeCSV(to io.Writer, next turnlog.Next) error {
+	w := csv.NewWriter(to)
+	if err := w.Write([]string{
+		"at", "target", "workload", "level", "repetition", "phase", "conversation", "index", "turn", "outcome", "ttft_seconds",
+		"answer_ttft_seconds", "tpot_seconds", "duration_seconds", "prompt_tokens", "cached_prompt_tokens", "output_tokens", "trace_id",
+	}); err != nil {
+		return err
+	}
+	err := eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+		return w.Write([]string{
+			t.At.Format(time.RFC3339Nano), t.Target, t.Workload, number(s.Level), number(float64(s.Repetition)), string(s.Phase), s.Conversation,
+			number(float64(s.Index)), string(t.Kind), string(t.Outcome), seconds(t.TTFT), seconds(s.AnswerTTFT), seconds(t.TPOT),
+			seconds(t.Duration), whole(t.PromptTokens), whole(t.CachedTokens), whole(t.OutputTokens), t.TraceID,
+		})
+	})
+	w.Flush()
+	return errors.Join(err, w.Error())
+}
+
+// number is empty for 0, which no level, repetition or place is.
+func number(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+func seconds(v probe.Opt[time.Duration]) string {
+	if !v.OK {
+		return ""
+	}
+	return strconv.FormatFloat(v.V.Seconds(), 'f', -1, 64)
+}
+
+func whole(v probe.Opt[int]) string {
+	if !v.OK {
+		return ""
+	}
+	return strconv.Itoa(v.V)
+}
+
+// value is a figure of a request as AIPerf writes it.
+type value struct {
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+}
+
+// record is a line of AIPerf's profile_export.jsonl. Its tools pass over keys that
+// they do not know, as variant, level and repetition are.
+type record struct {
+	Metadata metadata         `json:"metadata"`
+	Metrics  map[string]value `json:"metrics"`
+	Error    *failure         `json:"error"`
+}
+
+type metadata struct {
+	Session      int     `json:"session_num"`
+	RequestID    string  `json:"x_request_id"`
+	Correlation  string  `json:"x_correlation_id"`
+	Conversation string  `json:"conversation_id"`
+	Turn         int     `json:"turn_index"`
+	Start        int64   `json:"request_start_ns"`
+	Ack          *int64  `json:"request_ack_ns"`
+	End          int64   `json:"request_end_ns"`
+	Worker       string  `json:"worker_id"`
+	Processor    string  `json:"record_processor_id"`
+	Phase        string  `json:"benchmark_phase"`
+	Canceled     bool    `json:"was_cancelled"`
+	CanceledAt   *int64  `json:"cancellation_time_ns"`
+	Variant      string  `json:"variant"`
+	Level        float64 `json:"level,omitempty"`
+	Repetition   int     `json:"repetition,omitempty"`
+}
+
+type failure struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+func writeAIPerf(to io.Writer, next turnlog.Next) error {
+	enc := json.NewEncoder(to)
+	sessions, begun := map[string]int{}, 0
+	return eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+		// The same conversations are held at every level.
+		key := fmt.Sprint(t.Target, s.Level, s.Repetition, s.Conversation)
+		session, known := sessions[key]
+		if !known || s.Conversation == "" {
+			session, begun = begun, begun+1
+			sessions[key] = session
+		}
+		return enc.Encode(recordOf(t, s, session))
+	})
+}
+
+func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
+	end := t.At.Add(t.Length()).UnixNano()
+	r := record{
+		Metadata: metadata{
+			Session: session, RequestID: t.TraceID, Correlation: s.Conversation, Conversation: s.Conversation, Turn: max(s.Index-1, 0),
+			Start: t.At.UnixNano(), End: end, Worker: "synthetic", Processor: "synthetic", Phase: "profiling",
+			Variant: t.Target, Level: s.Level, Repetition: s.Repetition,
+		},
+		Metrics: map[string]value{},
+	}
+	if s.Phase == turnlog.WarmUp {
+		r.Metadata.Phase = "warmup"
+	}
+	if t.Outcome.Canceled() {
+		r.Metadata.Canceled, r.Metadata.CanceledAt = true, &end
+	}
+	if t.Outcome != probe.Success {
+		r.Error = &failure{string(t.Outcome), "the turn ended as " + string(t.Outcome)}
+	}
+	put := func(name, unit string, v float64, known bool) {
+		if known {
+			r.Metrics[name] = value{v, unit}
+		}
+	}
+	put("input_sequence_length", "tokens", float64(t.PromptTokens.V), t.PromptTokens.OK)
+	put("time_to_first_token", "ms", millis(t.TTFT.V), t.TTFT.OK)
+	if t.Outcome != probe.Success {
+		return r
+	}
+	put("output_sequence_length", "tokens", float64(t.OutputTokens.V), t.OutputTokens.OK)
+	put("request_latency", "ms", millis(t.Length()), true)
+	put("inter_token_latency", "ms", millis(t.TPOT.V), t.TPOT.OK)
+	put("output_token_throughput_per_user", "tokens/sec/user", 1000/millis(t.TPOT.V), t.TPOT.OK && t.TPOT.V > 0)
+	return r
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

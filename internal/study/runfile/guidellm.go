@@ -1,0 +1,189 @@
+package runfile
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/turnlog"
+)
+
+// place is what one benchmark of GuideLLM is: the repetitions of a level.
+type placeExport struct {
+	target string
+	level  float64
+	rate   bool
+}
+
+// values of the measured turns of a place, in GuideLLM's units.
+type values struct {
+	latency, ttft, answer, tpot, ntpot, prompt, output []float64
+	failed                                             int
+	// spans are those of the repetitions.
+	spans map[int]span
+}
+
+// span is the time between the first and the last end of a number of turns.
+type span struct {
+	from, to time.Time
+	turns    float64
+}
+
+func (v *values) add(t *turnlog.Turn, s turnlog.Study) {
+	end := t.At.Add(t.Length())
+	w, known := v.spans[s.Repetition]
+	if !known {
+		w = span{from: end, to: end}
+	}
+	w.turns++
+	if end.Before(w.from) {
+		w.from = end
+	}
+	if end.After(w.to) {
+		w.to = end
+	}
+	v.spans[s.Repetition] = w
+	if t.Outcome != probe.Success {
+		v.failed++
+		return
+	}
+	length := t.Length()
+	v.latency = append(v.latency, length.Seconds())
+	v.ttft = appendKnown(v.ttft, millis(t.TTFT.V), t.TTFT.OK)
+	v.answer = appendKnown(v.answer, millis(s.AnswerTTFT.V), s.AnswerTTFT.OK)
+	v.tpot = appendKnown(v.tpot, millis(t.TPOT.V), t.TPOT.OK)
+	v.prompt = appendKnown(v.prompt, float64(t.PromptTokens.V), t.PromptTokens.OK)
+	v.output = appendKnown(v.output, float64(t.OutputTokens.V), t.OutputTokens.OK)
+	v.ntpot = appendKnown(v.ntpot, millis(length)/float64(t.OutputTokens.V), t.OutputTokens.V > 0)
+}
+
+func appendKnown(all []float64, v float64, known bool) []float64 {
+	if known {
+		return append(all, v)
+	}
+	return all
+}
+
+// seconds that were measured: so many turns have one gap less between their ends.
+func (v *values) seconds() (sum float64) {
+	for _, w := range v.spans {
+		if w.turns > 1 {
+			sum += w.to.Sub(w.from).Seconds() * w.turns / (w.turns - 1)
+		}
+	}
+	return sum
+}
+
+// writeGuideLLM writes benchmarks.json: of each place the statistics of its
+// measured turns. The turns themselves are in the other formats.
+func writeGuideLLM(to io.Writer, next turnlog.Next) error {
+	all := map[placeExport]*values{}
+	err := eachExported(next, func(t *turnlog.Turn, s turnlog.Study) error {
+		if s.Phase != turnlog.Measured || t.Outcome.Own() {
+			return nil
+		}
+		p := placeExport{t.Target, s.Level, s.Rate}
+		if all[p] == nil {
+			all[p] = &values{spans: map[int]span{}}
+		}
+		all[p].add(t, s)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	places := slices.SortedFunc(maps.Keys(all), func(a, b placeExport) int {
+		return cmp.Or(cmp.Compare(a.target, b.target), cmp.Compare(a.level, b.level))
+	})
+	benchmarks := []any{}
+	for _, p := range places {
+		benchmarks = append(benchmarks, all[p].benchmark(p))
+	}
+	enc := json.NewEncoder(to)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(map[string]any{"type_": "generative_benchmarks_report", "metadata": map[string]string{"tool": "synthetic"}, "benchmarks": benchmarks}); err != nil {
+		return fmt.Errorf("writing benchmarks.json: %w", err)
+	}
+	return nil
+}
+
+func (v *values) benchmark(p placeExport) any {
+	var start, end time.Time
+	for _, w := range v.spans {
+		if start.IsZero() || w.from.Before(start) {
+			start = w.from
+		}
+		if w.to.After(end) {
+			end = w.to
+		}
+	}
+	rate := func(sum float64) map[string]any {
+		if v.seconds() == 0 {
+			return successful(nil)
+		}
+		return successful([]float64{sum / v.seconds()})
+	}
+	var tokens float64
+	for _, n := range v.output {
+		tokens += n
+	}
+	done := len(v.latency)
+	return map[string]any{
+		"type_": "generative_benchmark", "start_time": unix(start), "end_time": unix(end), "duration": v.seconds(),
+		"config": map[string]any{"strategy": p.strategy(), "variant": p.target},
+		"metrics": map[string]any{
+			"request_totals":      map[string]int{"successful": done, "errored": v.failed, "incomplete": 0, "total": done + v.failed},
+			"requests_per_second": rate(float64(done)), "output_tokens_per_second": rate(tokens), "request_latency": successful(v.latency),
+			"time_to_first_token_ms": successful(v.ttft), "time_to_first_output_token_ms": successful(v.answer),
+			"inter_token_latency_ms": successful(v.tpot), "time_per_output_token_ms": successful(v.ntpot),
+			"prompt_token_count": successful(v.prompt), "output_token_count": successful(v.output),
+		},
+	}
+}
+
+func (p placeExport) strategy() map[string]any {
+	if p.rate {
+		return map[string]any{"type_": "poisson", "rate": p.level}
+	}
+	return map[string]any{"type_": "concurrent", "streams": p.level}
+}
+
+func unix(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// successful has the statistics of some values; without any they are 0, as
+// GuideLLM writes them.
+func successful(v []float64) map[string]any {
+	slices.Sort(v)
+	n := float64(len(v))
+	var sum, squares float64
+	for _, x := range v {
+		sum += x
+	}
+	mean := sum / max(n, 1)
+	for _, x := range v {
+		squares += (x - mean) * (x - mean)
+	}
+	at := func(q float64) float64 {
+		if len(v) == 0 {
+			return 0
+		}
+		return v[min(max(int(math.Ceil(q*n)), 1), len(v))-1]
+	}
+	percentiles := map[string]float64{}
+	for name, q := range map[string]float64{
+		"p001": 0.001, "p01": 0.01, "p05": 0.05, "p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999,
+	} {
+		percentiles[name] = at(q)
+	}
+	variance := squares / max(n, 1)
+	return map[string]any{"successful": map[string]any{
+		"mean": mean, "median": at(0.5), "mode": at(0.5), "variance": variance, "std_dev": math.Sqrt(variance),
+		"min": at(0), "max": at(1), "count": len(v), "total_sum": sum, "percentiles": percentiles,
+	}}
+}

@@ -1,0 +1,59 @@
+package runfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"synthetic/internal/sketch"
+)
+
+// largest is the largest value in microseconds that a file may hold.
+const sampleLargest = int64(sketch.Largest)
+
+// MarshalJSON writes exact values as one string, so that an indented file stays
+// short: microseconds in rising order, each after the first as the distance from
+// the one before ("181034,12,401"). Binned ones are written as the sketch is.
+func (s *Sample) MarshalJSON() ([]byte, error) {
+	if s.binned != nil {
+		return s.binned.MarshalJSON()
+	}
+	s.sort()
+	text, last := []byte{'"'}, int64(0)
+	for i, v := range s.micros {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text, last = strconv.AppendInt(text, v-last, 10), v
+	}
+	return append(text, '"'), nil
+}
+
+// UnmarshalJSON reads either form, and refuses values that fall or are beyond
+// every turn.
+func (s *Sample) UnmarshalJSON(data []byte) error {
+	*s = Sample{sorted: true}
+	if len(data) == 0 || data[0] != '"' {
+		s.binned = &sketch.Sketch{}
+		return s.binned.UnmarshalJSON(data)
+	}
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("reading the values of turns: %w", err)
+	}
+	if text == "" {
+		return nil
+	}
+	s.micros = make([]int64, 0, strings.Count(text, ",")+1)
+	last := int64(0)
+	for step := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseInt(step, 10, 64)
+		if err != nil || v < 0 || v > sampleLargest-last {
+			return fmt.Errorf("reading the values of turns: %q is no step of microseconds from one value to the next", step)
+		}
+		last += v
+		s.micros = append(s.micros, last)
+	}
+	return nil
+}

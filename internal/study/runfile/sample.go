@@ -1,0 +1,179 @@
+// Package sample holds the values of turns as they were measured, so that their
+// quantiles are exact and runs can be joined without loss.
+package runfile
+
+import (
+	"math"
+	"slices"
+
+	"synthetic/internal/sketch"
+)
+
+// Sample is a set of durations in seconds: exact to a microsecond or, for gaps,
+// of which a turn has hundreds, and in files of earlier versions, binned to 1 %.
+// The zero value is an empty exact one. Reading sorts, so that it is not safe for
+// concurrent use.
+type Sample struct {
+	micros []int64
+	sorted bool
+	binned *sketch.Sketch
+}
+
+// microsecond in seconds.
+const microsecond = 1e-6
+
+// Add adds a value, exactly unless the sample is binned. Negative ones count as 0.
+func (s *Sample) Add(seconds float64) {
+	if s.binned != nil {
+		s.binned.Add(seconds)
+		return
+	}
+	s.micros, s.sorted = append(s.micros, int64(math.Round(max(seconds, 0)/microsecond))), false
+}
+
+// Bin adds a value to a sample that is binned, or becomes so.
+func (s *Sample) Bin(seconds float64) {
+	s.bin()
+	s.binned.Add(seconds)
+}
+
+func (s *Sample) bin() {
+	if s.binned == nil {
+		s.binned = &sketch.Sketch{}
+		for _, v := range s.micros {
+			s.binned.Add(float64(v) * microsecond)
+		}
+		s.micros = nil
+	}
+}
+
+// Merge adds every value of o, and leaves o as it is. Binned and exact ones make
+// a binned one.
+func (s *Sample) Merge(o *Sample) {
+	if o.binned != nil {
+		s.bin()
+		s.binned.Merge(o.binned)
+		return
+	}
+	if s.binned == nil {
+		s.micros, s.sorted = append(s.micros, o.micros...), len(s.micros) == 0 && o.sorted
+		return
+	}
+	for _, v := range o.micros {
+		s.binned.Add(float64(v) * microsecond)
+	}
+}
+
+// Error is the largest relative error of a quantile: 0 for exact values.
+func (s *Sample) Error() float64 {
+	if s.binned != nil {
+		return sketch.Error
+	}
+	return 0
+}
+
+// Count is the number of values.
+func (s *Sample) Count() uint64 {
+	if s.binned != nil {
+		return s.binned.Count()
+	}
+	return uint64(len(s.micros))
+}
+
+// Sum is the sum of the values.
+func (s *Sample) Sum() float64 {
+	if s.binned != nil {
+		return s.binned.Sum()
+	}
+	var sum float64
+	for _, v := range s.micros {
+		sum += float64(v)
+	}
+	return sum * microsecond
+}
+
+// Squares is the sum of the squared distances from a value.
+func (s *Sample) Squares(from float64) float64 {
+	if s.binned != nil {
+		return s.binned.Squares(from)
+	}
+	var sum float64
+	for _, v := range s.micros {
+		d := float64(v)*microsecond - from
+		sum += d * d
+	}
+	return sum
+}
+
+// Min is the smallest value; NaN when empty.
+func (s *Sample) Min() float64 { return s.Quantile(0) }
+
+// Max is the largest value; NaN when empty.
+func (s *Sample) Max() float64 { return s.Quantile(1) }
+
+// Quantile is the value of rank ⌈q × count⌉, counted from 1 in rising order; NaN
+// when the sample is empty.
+func (s *Sample) Quantile(q float64) float64 {
+	switch {
+	case s.binned != nil:
+		return s.binned.Quantile(q)
+	case len(s.micros) == 0:
+		return math.NaN()
+	}
+	s.sort()
+	rank := int(math.Ceil(q * float64(len(s.micros))))
+	return float64(s.micros[min(max(rank, 1), len(s.micros))-1]) * microsecond
+}
+
+// Rank is how many values lie at or below v.
+func (s *Sample) Rank(v float64) float64 {
+	if s.binned != nil {
+		return s.binned.Rank(v)
+	}
+	s.sort()
+	n, _ := slices.BinarySearchFunc(s.micros, v, func(x int64, v float64) int {
+		if float64(x)*microsecond <= v {
+			return -1
+		}
+		return 1
+	})
+	return float64(n)
+}
+
+// At is the value that has so many values at or below it, between two order
+// statistics in proportion.
+func (s *Sample) At(rank float64) float64 {
+	n := len(s.micros)
+	switch {
+	case s.binned != nil:
+		return s.binned.At(rank)
+	case n == 0 || math.IsNaN(rank):
+		return math.NaN()
+	}
+	s.sort()
+	// The k-th of n values stands for a share of k/(n+1).
+	place := min(max(rank*float64(n+1)/float64(n), 1), float64(n))
+	low := int(place)
+	part := place - float64(low)
+	return ((1-part)*float64(s.micros[low-1]) + part*float64(s.micros[min(low, n-1)])) * microsecond
+}
+
+// GeometricMean is the exponential of the mean logarithm; NaN when empty. A value
+// of 0 enters as sketch.Smallest.
+func (s *Sample) GeometricMean() float64 {
+	if s.binned != nil {
+		return s.binned.GeometricMean()
+	}
+	var sum float64
+	for _, v := range s.micros {
+		sum += math.Log(max(float64(v)*microsecond, sketch.Smallest))
+	}
+	return math.Exp(sum / float64(len(s.micros)))
+}
+
+func (s *Sample) sort() {
+	if !s.sorted {
+		slices.Sort(s.micros)
+		s.sorted = true
+	}
+}

@@ -1,0 +1,173 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Pair is what one block of time adds to a ratio: a part of a whole (turns
+// that failed of all turns), or an amount per unit of time (tokens, seconds).
+type Pair struct{ Part, Whole float64 }
+
+// Ratio is Σ part / Σ whole with its 95 % interval. NaN where unknown.
+type Ratio struct{ Value, Low, High float64 }
+
+// OfRatio estimates an unbounded ratio, such as tokens per second, from blocks
+// of one or more uninterrupted measurements: Student's interval with the
+// variance between blocks. With fewer than two blocks there is no interval.
+func OfRatio(all [][]Pair) Ratio {
+	total := Total(all)
+	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
+	if len(slices.Concat(all...)) < 2 || !(total.Whole > 0) {
+		return r
+	}
+	variance, df := longRun(all, r.Value, total.Whole)
+	half := student(df) * math.Sqrt(variance)
+	r.Low, r.High = r.Value-half, r.Value+half
+	return r
+}
+
+// OfShare estimates a share of turns, within [0, 1]: the exact interval of
+// Clopper and Pearson (Biometrika 1934) for the effective number of turns.
+func OfShare(all [][]Pair) Ratio {
+	total := Total(all)
+	r := Ratio{Value: total.Part / total.Whole, Low: math.NaN(), High: math.NaN()}
+	if r.Value > 1 { // as of counts that ran over
+		r.Value = math.NaN()
+	}
+	if !(total.Whole > 0) || math.IsNaN(r.Value) {
+		return r
+	}
+	effect, df := designEffect(all, r.Value)
+	n := total.Whole / effect / square(studentRatio(df))
+	hits := r.Value * n
+	r.Low, r.High = 0, 1
+	if hits > 0 {
+		r.Low = mathext.InvRegIncBeta(hits, n-hits+1, tail)
+	}
+	if hits < n {
+		r.High = mathext.InvRegIncBeta(hits+1, n-hits, 1-tail)
+	}
+	return r
+}
+
+// Total is Σ part and Σ whole.
+func Total(all [][]Pair) (total Pair) {
+	for _, p := range slices.Concat(all...) {
+		total.Part += p.Part
+		total.Whole += p.Whole
+	}
+	return total
+}
+
+// designEffect is how many times larger the variance of a share is than that
+// of independent turns, at least 1, and the degrees of freedom with which it
+// is known (+∞ when it is not estimated).
+func designEffect(all [][]Pair, share float64) (effect, df float64) {
+	whole := Total(all).Whole
+	independent := share * (1 - share) / whole
+	if len(slices.Concat(all...)) < leastBlocks || !(independent > 0) {
+		return 1, math.Inf(1)
+	}
+	variance, df := longRun(all, share, whole)
+	effect = variance / independent
+	// A variance from df pieces scatters by √(2/df) of itself. Less than 1½
+	// times that is no sign of memory, and correcting for it would only widen
+	// the interval of independent turns.
+	if effect <= 1+1.5*math.Sqrt(2/df) {
+		return 1, math.Inf(1)
+	}
+	return effect, df
+}
+
+// leastBlocks is the fewest blocks from which a variance is estimated.
+const leastBlocks = 4
+
+// longRun is the variance of Σ part / Σ whole and its degrees of freedom: the
+// larger of two estimates, since each is blind to what the other sees.
+func longRun(all [][]Pair, ratio, whole float64) (variance, df float64) {
+	z := make([][]float64, len(all))
+	for i, pairs := range all {
+		for _, p := range pairs {
+			z[i] = append(z[i], p.Part-ratio*p.Whole)
+		}
+	}
+	variance, df = neighbourly(z)
+	if far, farDF := farther(z); far > variance {
+		variance, df = far, farDF
+	}
+	return variance / square(whole), df
+}
+
+// neighbourly is the variance of a sum of blocks that resemble their
+// neighbours: taken as an autoregressive process of the first order, their sum
+// varies (1 + ρ) / (1 − ρ) times as much as that of independent ones, and
+// tells as much as that many times fewer.
+func neighbourly(series [][]float64) (variance, df float64) {
+	var squares, products, blocks, neighbours float64
+	for _, z := range series {
+		squares += floats.Dot(z, z)
+		blocks += float64(len(z))
+		if len(z) > 1 {
+			products += floats.Dot(z[1:], z[:len(z)-1])
+			neighbours += float64(len(z) - 1)
+		}
+	}
+	longer := 1.0
+	if squares > 0 && neighbours >= leastBlocks {
+		rho := memory(products/neighbours/(squares/blocks), blocks)
+		longer = (1 + rho) / (1 - rho)
+	}
+	return squares * blocks / (blocks - 1) * longer, max(blocks/longer-1, 1)
+}
+
+// farther is the variance of a sum of blocks with the covariances of those up
+// to a quarter of a measurement apart, which fade by Bartlett's weights.
+func farther(series [][]float64) (variance, df float64) {
+	blocks := len(slices.Concat(series...))
+	lags := blocks / len(series) / 4
+	weights := 1.0
+	for lag := 1; lag <= lags; lag++ {
+		weights += 2 * square(bartlett(lag, lags))
+	}
+	var total float64
+	for _, z := range series {
+		total += floats.Dot(z, z)
+		for lag := 1; lag <= min(lags, len(z)-1); lag++ {
+			total += 2 * bartlett(lag, lags) * floats.Dot(z[lag:], z[:len(z)-lag])
+		}
+	}
+	b := float64(blocks)
+	if b <= weights {
+		return 0, 1
+	}
+	return total * b / (b - weights), max(b/weights-1, 1)
+}
+
+func bartlett(lag, lags int) float64 { return 1 - float64(lag)/float64(lags+1) }
+
+// memory is the autocorrelation of neighbouring blocks, freed of the bias
+// that short series have (Kendall, "Note on bias in the estimation of
+// autocorrelation", Biometrika 1954). Opposed neighbours are taken as
+// independent, and no series is believed to be without an end to its memory.
+func memory(rho, blocks float64) float64 {
+	return min(max(rho+(1+3*rho)/blocks, 0), 0.9)
+}
+
+// student is the 97.5th percentile of Student's distribution, by the regularized
+// incomplete beta function (Abramowitz and Stegun 26.7.1).
+func student(df float64) float64 {
+	if math.IsInf(df, 1) {
+		return mathext.NormalQuantile(1 - tail)
+	}
+	t := mathext.InvRegIncBeta(df/2, 0.5, 2*tail)
+	return math.Sqrt(df * (1 - t) / t)
+}
+
+// studentRatio is how much wider an interval is for an estimated variance.
+func studentRatio(df float64) float64 {
+	return student(df) / mathext.NormalQuantile(1-tail)
+}

@@ -1,0 +1,132 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestEvidenceErrs draws levels exactly at the allowed share, looks after every
+// turn, and holds the share of decisions, all of which are wrong, to the stated
+// error.
+func TestEvidenceErrs(t *testing.T) {
+	const runs, turns, alpha = 1000, 500, 0.05
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, allowed := range []float64{0.005, 0.01, 0.05} {
+		e := Evidence{allowed}
+		lost, met := 0, 0
+		for range runs {
+			var good, bad float64
+			wasLost, wasMet := false, false
+			for range turns {
+				if rng.Float64() < allowed {
+					bad++
+				} else {
+					good++
+				}
+				wasLost = wasLost || e.Against(good, bad) >= math.Log(1/alpha)
+				wasMet = wasMet || e.InFavour(good, bad) >= math.Log(1/alpha)
+			}
+			if wasLost {
+				lost++
+			}
+			if wasMet {
+				met++
+			}
+		}
+		// Three standard deviations of the simulation on top of the error.
+		limit := alpha + 3*math.Sqrt(alpha*(1-alpha)/runs)
+		if share := float64(lost) / runs; share > limit {
+			t.Errorf("allowed %g: lost in %.3f of the runs, want at most %.3f", allowed, share, limit)
+		}
+		if share := float64(met) / runs; share > limit {
+			t.Errorf("allowed %g: met in %.3f of the runs, want at most %.3f", allowed, share, limit)
+		}
+	}
+}
+
+// TestEvidenceDecides spells out after how many turns clear cases are decided.
+func TestEvidenceDecides(t *testing.T) {
+	e, limit := Evidence{0.01}, math.Log(20)
+	for _, c := range []struct {
+		every int // one bad turn in so many, 0 for none
+		lost  bool
+		most  int
+	}{{1, true, 2}, {5, true, 25}, {20, true, 140}, {0, false, 420}} {
+		var good, bad float64
+		n := 0
+		for decided := false; !decided && n < 1000; n++ {
+			if c.every > 0 && n%c.every == c.every-1 {
+				bad++
+			} else {
+				good++
+			}
+			if c.lost {
+				decided = e.Against(good, bad) >= limit
+			} else {
+				decided = e.InFavour(good, bad) >= limit
+			}
+		}
+		if n > c.most {
+			t.Errorf("one bad turn in %d: decided after %d turns, want at most %d", c.every, n, c.most)
+		}
+	}
+}
+
+// TestConfidence compares with 1 − 0.99^n and with sums worked out by hand.
+func TestConfidence(t *testing.T) {
+	e := Evidence{0.01}
+	for _, c := range []struct{ good, bad, want float64 }{
+		{0, 0, 0},
+		{299, 0, 1 - math.Pow(0.99, 299)},
+		{99, 1, 1 - math.Pow(0.99, 100) - math.Pow(0.99, 99)},
+		{0, 100, 0},
+	} {
+		if got := e.confidence(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
+		}
+	}
+}
+
+// TestDoubt compares with sums worked out by hand, and holds that nothing can
+// be proven both ways.
+func TestDoubt(t *testing.T) {
+	e := Evidence{0.01}
+	for _, c := range []struct{ good, bad, want float64 }{
+		{0, 0, 0},
+		{300, 0, 0},
+		{99, 1, math.Pow(0.99, 100)},
+		{98, 2, math.Pow(0.99, 100) + math.Pow(0.99, 99)},
+		{98, 1.9, math.Pow(0.99, 99.9)}, // of a part nothing counts
+		{0, 100, 1},
+	} {
+		if got := e.confidenceMissed(c.good, c.bad); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%g good, %g bad: %.9f, want %.9f", c.good, c.bad, got, c.want)
+		}
+		if sum := e.confidenceMissed(c.good, c.bad) + e.confidence(c.good, c.bad); sum > 1+1e-9 {
+			t.Errorf("%g good, %g bad: the two confidences are %g together", c.good, c.bad, sum)
+		}
+	}
+}
+
+func TestThin(t *testing.T) {
+	even, bursts := []Tally{}, []Tally{}
+	for i := range 20 {
+		even = append(even, Tally{9, 1})
+		if i%10 == 0 {
+			bursts = append(bursts, Tally{0, 10})
+		} else {
+			bursts = append(bursts, Tally{10, 0})
+		}
+	}
+	if got := DesignEffect(even); got != 1 {
+		t.Errorf("even blocks are thinned by %g", got)
+	}
+	// Whole blocks fail together: ten turns are worth one.
+	if got := DesignEffect(bursts); got < 9 || got > 11 {
+		t.Errorf("bursts of ten are thinned by %g, want about 10", got)
+	}
+	if got := DesignEffect([]Tally{{5, 0}}); got != 1 {
+		t.Errorf("one block is thinned by %g", got)
+	}
+}

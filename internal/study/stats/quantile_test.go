@@ -1,0 +1,124 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"synthetic/internal/study/runfile"
+)
+
+func values(n int) *runfile.Sample {
+	s := &runfile.Sample{}
+	for i := range n {
+		s.Add(float64(i + 1))
+	}
+	return s
+}
+
+func TestNoQuantileFromTooFew(t *testing.T) {
+	for _, tt := range []struct {
+		q      float64
+		least  int
+		needed uint64
+	}{{0.5, 6, 6}, {0.95, 72, 72}, {0.99, 368, 368}} {
+		few := Of(tt.q, []Series{{{Values: values(tt.least - 1)}}}, false)
+		if few.Known() || LeastFor(tt.q) != tt.needed {
+			t.Errorf("q = %g of %d values: known %v, %d needed; want unknown, %d", tt.q, tt.least-1, few.Known(), LeastFor(tt.q), tt.needed)
+		}
+		if enough := Of(tt.q, []Series{{{Values: values(tt.least)}}}, false); !enough.Known() {
+			t.Errorf("q = %g of %d values is not known: %+v", tt.q, tt.least, enough)
+		}
+	}
+}
+
+// TestTextbookInterval compares with the exact interval between order
+// statistics: for 100 values and the median, the 40th and the 61st.
+func TestTextbookInterval(t *testing.T) {
+	e := Of(0.5, []Series{{{Values: values(100)}}}, false)
+	if math.Abs(e.Low-40) > 1.5 || math.Abs(e.High-61) > 1.5 || math.Abs(e.Value-50) > 0.5 {
+		t.Errorf("median of 1 … 100: %.1f (%.1f to %.1f), want 50 (40 to 61)", e.Value, e.Low, e.High)
+	}
+}
+
+func TestFailuresAtInfinity(t *testing.T) {
+	series := []Series{{{Values: values(95), Failures: 5}}}
+	alone, all := Of(0.9, series, false), Of(0.9, series, true)
+	if alone.N != 95 || all.N != 100 || !(all.Value > alone.Value) {
+		t.Errorf("over successes %+v, over all %+v", alone, all)
+	}
+	if e := Of(0.96, series, true); !math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+		t.Errorf("p96 with 5 %% failed is %g (to %g), want +∞", e.Value, e.High)
+	}
+	if e := Of(0.94, series, true); math.IsInf(e.Value, 1) || !math.IsInf(e.High, 1) {
+		t.Errorf("p94 with 5 %% failed is %g (to %g), want a value and no upper end", e.Value, e.High)
+	}
+	if e := Of(0.5, []Series{{{Values: values(0), Failures: 40}}}, true); !math.IsInf(e.Value, 1) {
+		t.Errorf("the median of failures alone is %g, want +∞", e.Value)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	e := Of(0.99, nil, true)
+	if !math.IsNaN(e.Value) || e.Known() || e.N != 0 {
+		t.Errorf("of nothing: %+v", e)
+	}
+	if r := OfRatio(nil); !math.IsNaN(r.Value) || !math.IsNaN(r.Low) {
+		t.Errorf("ratio of nothing: %+v", r)
+	}
+	if r := OfShare([][]Pair{{{0, 0}}}); !math.IsNaN(r.Value) {
+		t.Errorf("share of no turns: %+v", r)
+	}
+}
+
+func TestNoFailureIsNoCertainty(t *testing.T) {
+	r := OfShare([][]Pair{{{0, 300}}})
+	if r.Value != 0 || r.Low != 0 || math.Abs(r.High-0.0122) > 0.0005 {
+		t.Errorf("0 of 300: %+v, want 0 (0 to 0.0122)", r)
+	}
+	if r := OfShare([][]Pair{{{300, 300}}}); r.High != 1 || !(r.Low > 0.98) {
+		t.Errorf("300 of 300: %+v", r)
+	}
+}
+
+// TestStaircase: a deployment that takes 42 ms for minutes and then 43 ms for
+// minutes has a median that is known well, though no order statistic bounds it.
+func TestStaircase(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	series := Series{}
+	for i := range 30 {
+		b := Block{Values: &runfile.Sample{}}
+		for range 40 {
+			b.Values.Add(0.042 + 0.001*float64(i/6%2) + 1e-5*rng.Float64())
+		}
+		series = append(series, b)
+	}
+	e := Of(0.5, []Series{series}, false)
+	if !e.Known() || e.Low < 0.038 || e.High > 0.047 || e.Low > 0.042 || e.High < 0.043 {
+		t.Errorf("median %.4f (%.4f to %.4f), want about 0.0425 within some ms", e.Value, e.Low, e.High)
+	}
+	few := Of(0.99, []Series{series[:8]}, false)
+	if few.Known() {
+		t.Errorf("p99 of %d turns in steps: %+v, want no interval", few.N, few)
+	}
+}
+
+// TestOrderOfBlocks: the same turns say less when they come in a drift than
+// when they are shuffled.
+func TestOrderOfBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	drift := Series{}
+	for i := range 30 {
+		b := Block{Values: &runfile.Sample{}}
+		for range 20 {
+			b.Values.Add(math.Exp(float64(i)/30 + 0.3*rng.NormFloat64()))
+		}
+		drift = append(drift, b)
+	}
+	shuffled := append(Series(nil), drift...)
+	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	a, b := Of(0.5, []Series{drift}, false), Of(0.5, []Series{shuffled}, false)
+	if a.Value != b.Value || !(a.Effective < b.Effective/3) {
+		t.Errorf("a drift is worth %.0f turns, shuffled blocks %.0f", a.Effective, b.Effective)
+	}
+}

@@ -1,0 +1,108 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
+)
+
+// Directories joins what the shards of a sweep wrote to a new or empty directory, as
+// one process would have: run.json and the turns. After an error nothing is in it.
+func Directories(dirs []string, output string) (*runfile.Run, error) {
+	if err := empty(output); err != nil {
+		return nil, err
+	}
+	var parts []Part
+	for _, dir := range dirs {
+		p, err := read(dir)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	whole, err := Runs(parts)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(output, 0o755); err != nil {
+		return nil, fmt.Errorf("--output.dir: %w", err)
+	}
+	turns := filepath.Join(output, runfile.TurnsFile)
+	err = joinTurns(turns, parts, whole)
+	if err == nil {
+		err = runfile.Write(filepath.Join(output, "run.json"), whole)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(turns))
+	}
+	return whole, nil
+}
+
+// empty refuses a directory that holds anything.
+func empty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--output.dir: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("--output.dir: %s is not empty (%q); name a new directory", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// read reads the run of a directory, or of its run.json.
+func read(dir string) (Part, error) {
+	if filepath.Base(dir) == "run.json" {
+		dir = filepath.Dir(dir)
+	}
+	path := filepath.Join(dir, "run.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Part{}, fmt.Errorf("reading a shard: %w; a sweep writes it at its end", err)
+	}
+	run, err := runfile.Parse(data)
+	if err != nil {
+		return Part{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return Part{dir, run}, nil
+}
+
+// joinTurns writes the turns of all parts to a new file.
+func joinTurns(path string, parts []Part, whole *runfile.Run) (err error) {
+	var logs []Log
+	for _, p := range parts {
+		from := filepath.Join(p.Dir, runfile.TurnsFile)
+		file, err := os.Open(from)
+		if err != nil {
+			return fmt.Errorf("the turns of %s: %w; a sweep writes them beside its run.json", p.Run.Shard, err)
+		}
+		defer file.Close()
+		r, err := turnlog.NewReader(from, file)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		logs = append(logs, Log{p, r.NextLine})
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("--output.dir: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Sync(), file.Close()) }()
+	return mergePacked(file, logs, whole)
+}
+
+func mergePacked(to io.Writer, logs []Log, whole *runfile.Run) error {
+	pack, err := turnlog.Compress(to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Turns(pack, logs, whole), pack.Close())
+}

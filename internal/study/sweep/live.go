@@ -1,0 +1,152 @@
+// Package live shows a sweep under way as metrics, so that one dashboard watches all
+// of its shards. The names are in the catalog.
+package sweep
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/study/runfile"
+)
+
+// Exporter has the figures of one process of a sweep. It is safe for concurrent use.
+type Exporter struct {
+	handler    http.Handler
+	gauges     map[string]*prometheus.GaugeVec
+	counters   map[string]*prometheus.CounterVec
+	histograms map[string]*prometheus.HistogramVec
+
+	mu sync.Mutex
+	at position
+}
+
+// position is the level under way.
+type position struct {
+	variant, level string
+}
+
+// New makes the exporter of a shard, 0 for a sweep in one process.
+func New(shard int) *Exporter {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	own := prometheus.WrapRegistererWith(prometheus.Labels{metrics.LabelShard: strconv.Itoa(shard)}, registry)
+	x := &Exporter{
+		handler: promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
+		gauges:  map[string]*prometheus.GaugeVec{}, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{},
+	}
+	for _, m := range metrics.StudyCatalog() {
+		labels := slices.DeleteFunc(slices.Clone(m.Labels), func(l string) bool { return l == metrics.LabelShard })
+		switch m.Kind {
+		case metrics.Counter:
+			x.counters[m.Name] = prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, labels)
+			own.MustRegister(x.counters[m.Name])
+		case metrics.Histogram:
+			o := metrics.HistogramOpts(m.Name)
+			o.Help = m.Help
+			x.histograms[m.Name] = prometheus.NewHistogramVec(o, labels)
+			own.MustRegister(x.histograms[m.Name])
+		default:
+			x.gauges[m.Name] = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: m.Name, Help: m.Help}, labels)
+			own.MustRegister(x.gauges[m.Name])
+		}
+	}
+	return x
+}
+
+// ServeHTTP serves the metrics.
+func (x *Exporter) ServeHTTP(w http.ResponseWriter, r *http.Request) { x.handler.ServeHTTP(w, r) }
+
+// Progress says where the sweep is.
+func (x *Exporter) Progress(p Progress) {
+	x.mu.Lock()
+	switch p.Phase {
+	case PhaseSwitch, PhaseReady, PhaseShards, PhasePause: // between two levels
+		x.at = position{}
+	}
+	at := x.at
+	x.mu.Unlock()
+	phase := x.gauges[metrics.StudyPhase]
+	phase.Reset()
+	phase.WithLabelValues(at.variant, at.level, string(p.Phase)).Set(1)
+	x.gauges[metrics.StudyLevelsDone].WithLabelValues().Set(float64(max(p.Number-1, 0)))
+	x.gauges[metrics.StudyLevelsToCome].WithLabelValues().Set(float64(p.Total - max(p.Number-1, 0)))
+	x.gauges[metrics.StudyLeft].WithLabelValues().Set(p.Left.Seconds())
+}
+
+// Level begins a level, of which this process is asked for a load.
+func (x *Exporter) Level(variant string, level float64, kind runfile.LevelKind, asked float64) Live {
+	at := position{variant, strconv.FormatFloat(level, 'g', -1, 64)}
+	x.mu.Lock()
+	x.at = at
+	x.mu.Unlock()
+	load := x.gauges[metrics.StudyLoad]
+	load.Reset()
+	load.WithLabelValues(at.variant, at.level, string(kind)).Set(asked)
+	return &levelSeries{
+		Exporter: x, position: at,
+		started:       x.counters[metrics.StudyConversationsStarted].WithLabelValues(at.variant, at.level),
+		conversations: x.gauges[metrics.StudyConversationsInFlight].WithLabelValues(at.variant, at.level),
+		turns:         x.gauges[metrics.StudyTurnsInFlight].WithLabelValues(at.variant, at.level),
+	}
+}
+
+// levelSeries are the series of one level.
+type levelSeries struct {
+	*Exporter
+	position
+	started              prometheus.Counter
+	conversations, turns prometheus.Gauge
+}
+
+// Conversation tells of one that started or ended.
+func (l *levelSeries) Conversation(by int) {
+	l.conversations.Add(float64(by))
+	if by > 0 {
+		l.started.Inc()
+	}
+}
+
+// Observe implements probe.Sink.
+func (l *levelSeries) Observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.Start:
+		l.turns.Inc()
+	case probe.Result:
+		l.turns.Dec()
+		l.ended(e)
+	}
+}
+
+func (l *levelSeries) ended(r probe.Result) {
+	kind := string(r.Kind)
+	l.counters[metrics.StudyTurns].WithLabelValues(l.variant, l.level, kind, string(r.Outcome)).Inc()
+	if r.Outcome.Own() {
+		return // quick or late, it says nothing of the deployment
+	}
+	l.counters[metrics.StudyOutputTokens].WithLabelValues(l.variant, l.level, kind).Add(float64(r.OutputTokens.V))
+	observe := func(name string, seconds float64) {
+		l.histograms[name].WithLabelValues(l.variant, l.level, kind).Observe(seconds)
+	}
+	if r.TTFT.OK {
+		observe(metrics.StudyTTFT, r.TTFT.V.Seconds())
+	}
+	if r.TPOT.OK {
+		observe(metrics.StudyTPOT, r.TPOT.V.Seconds())
+	}
+	if r.Outcome != probe.Success {
+		return
+	}
+	observe(metrics.StudyTurnDuration, r.Duration().Seconds())
+	itl := l.histograms[metrics.StudyITL].WithLabelValues(l.variant, l.level, kind)
+	for _, gap := range r.Gaps {
+		itl.Observe(gap.Seconds())
+	}
+}

@@ -1,0 +1,112 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/stats"
+)
+
+// of is what the part measured of a cell.
+func (p Part) of(c runfile.Cell) (x runfile.Result, ok bool) {
+	i := slices.IndexFunc(p.Run.Results, func(x runfile.Result) bool { return x.Cell() == c })
+	if i < 0 {
+		return x, false
+	}
+	return p.Run.Results[i], true
+}
+
+// join makes one result of what the parts, one of which at least measured the cell,
+// have of it, and says what kept that from being the load of its level.
+func join(c runfile.Cell, parts []Part, whole *runfile.Run, by stats.Judge) runfile.Result {
+	var all []runfile.Result
+	var why, below []string
+	lost, complete := "", slices.ContainsFunc(parts, func(p Part) bool {
+		x, _ := p.of(c)
+		return x.State == runfile.Complete
+	})
+	for _, p := range parts {
+		x, ok := p.of(c)
+		if !ok {
+			why = append(why, fmt.Sprintf("%s did not measure it; go on with its sweep by --resume (without shard 0's file of it in levels/, if there is one), and merge again", p.Run.Shard))
+			continue
+		}
+		switch text := p.Run.NotReached(x); {
+		case len(x.Lost) > 0: // as all say that were there
+			lost = text
+		case x.Unreached != "":
+			why = append(why, fmt.Sprintf("%s: %s", p.Run.Shard, text))
+		case text != "": // of its part, which proves nothing of the whole
+			below = append(below, fmt.Sprintf("%s: %s", p.Run.Shard, text))
+		}
+		if short(x.State, complete) {
+			why = append(why, fmt.Sprintf("%s did not complete it: %s", p.Run.Shard, x.Why))
+		}
+		x.Shift(p.offset())
+		all = append(all, x)
+	}
+	if text := apart(all); text != "" {
+		why = append(why, text)
+	}
+	if lost != "" {
+		why = []string{lost}
+	}
+	x := all[0]
+	early := x.Verdict
+	for _, o := range all[1:] {
+		x.Merge(o)
+	}
+	if why == nil && whole.NotReached(x) != "" {
+		why = below // whose causes no sum tells
+	}
+	x.Unreached = strings.Join(why, "; ")
+	x.Verdict = conclude(whole, x, by, early)
+	return x
+}
+
+// short reports a shard that did not come to the end of a level that all, or others,
+// came to.
+func short(s runfile.State, complete bool) bool {
+	return s == runfile.Interrupted || s == runfile.EndedEarly && complete
+}
+
+// conclude judges a whole. What its shards decided together before its end stands.
+func conclude(whole *runfile.Run, x runfile.Result, by stats.Judge, early *runfile.Verdict) *runfile.Verdict {
+	if len(by.Objectives) == 0 {
+		return nil
+	}
+	v := by.Conclude(whole, x)
+	if v.Open() || x.State != runfile.EndedEarly || early == nil {
+		return v
+	}
+	if x.GaveUp() {
+		v.Confidence = 0
+	}
+	v.Met, v.Standing, v.Lost, v.Decided, v.Error = early.Met, early.Standing, early.Lost, early.Decided, early.Error
+	return v
+}
+
+// apart says that results were not measured at the same time, so that their loads
+// do not add up.
+func apart(all []runfile.Result) string {
+	var first, begin, end, last time.Time // of any of them, and of all together
+	for _, x := range all {
+		if len(x.Snapshots) == 0 {
+			continue
+		}
+		from, to := x.Snapshots[0].Started, x.Snapshots[len(x.Snapshots)-1].End()
+		if first.IsZero() {
+			first, begin, end, last = from, from, to, to
+		}
+		first, last = runfile.Earlier(first, from), runfile.Later(last, to)
+		begin, end = runfile.Later(begin, from), runfile.Earlier(end, to)
+	}
+	together, whole := max(end.Sub(begin), 0), last.Sub(first)
+	if together.Seconds() >= runfile.ReachedShare*whole.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("the shards measured it together for %s of %s only; let one barrier begin and end their levels", together.Round(time.Millisecond), whole.Round(time.Millisecond))
+}

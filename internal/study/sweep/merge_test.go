@@ -1,0 +1,135 @@
+package sweep_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"synthetic/internal/study/figures"
+	"synthetic/internal/study/report"
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/study/sweep"
+)
+
+// joined merges parts whose order is shuffled.
+func joined(t *testing.T, parts []sweep.Part, logs []sweep.Log, rng *rand.Rand) (*runfile.Run, string) {
+	t.Helper()
+	rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	whole, err := sweep.Runs(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var turns bytes.Buffer
+	if err := sweep.Turns(&turns, logs, whole); err != nil {
+		t.Fatal(err)
+	}
+	if len(whole.Shards) != len(parts) || whole.Shard != nil {
+		t.Errorf("of %d shards, the whole names %v", len(parts), whole.Shards)
+	}
+	whole.Shards = nil
+	return whole, turns.String()
+}
+
+// TestWhole: however one load is split, the merge is the run of one process, to the
+// byte, with its turns and its report, by whatever clocks.
+func TestWhole(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		for _, kind := range []runfile.LevelKind{runfile.Concurrency, runfile.Rate} {
+			t.Run(fmt.Sprintf("%s in %d", kind, n), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(uint64(n), 2))
+				m := newModel(uint64(n), kind, true)
+				shard := func(x turn) int { return x.slot % n }
+				if kind == runfile.Rate {
+					of := rng.Perm(len(m.turns[1]))
+					shard = func(x turn) int { return of[x.conversation%len(of)] % n }
+				}
+				behind := make([]time.Duration, n)
+				for i := 1; i < n; i++ {
+					behind[i] = time.Duration(rng.IntN(2e6)-1e6) * time.Microsecond
+				}
+				want, _ := m.run(func(turn) bool { return true }, 0)
+				_, ordered := m.split([]time.Duration{0}, func(turn) int { return 0 })
+				parts, logs := m.split(behind, shard)
+				got, turns := joined(t, parts, logs, rng)
+				got.Generated = want.Generated // by the clock of whoever was last
+				same(t, want, got)
+				if a, b := lines(t, ordered), strings.Split(turns, "\n"); !slices.Equal(sorted(a), sorted(b)) {
+					t.Errorf("%d lines of turns became %d others", len(a), len(b))
+				}
+			})
+		}
+	}
+}
+
+func lines(t *testing.T, logs []sweep.Log) []string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := sweep.Turns(&b, logs, &runfile.Run{}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+func sorted(lines []string) []string { return slices.Sorted(slices.Values(lines)) }
+
+func same(t *testing.T, want, got *runfile.Run) {
+	t.Helper()
+	a, err := json.MarshalIndent(want, "", " ")
+	b, err2 := json.MarshalIndent(got, "", " ")
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if !bytes.Equal(a, b) {
+		t.Errorf("the run differs: %s", firstDifference(string(a), string(b)))
+	}
+	if !testing.Short() {
+		sameReport(t, want, got)
+	}
+}
+
+func sameReport(t *testing.T, want, got *runfile.Run) {
+	t.Helper()
+	a, err := report.Files(figures.FromRuns([]*runfile.Run{want}))
+	b, err2 := report.Files(figures.FromRuns([]*runfile.Run{got}))
+	if err != nil || err2 != nil || len(a) != len(b) || len(a) < 5 {
+		t.Fatalf("%v, %v, %d files against %d", err, err2, len(a), len(b))
+	}
+	for i := range a {
+		if !bytes.Equal(a[i].Data, b[i].Data) {
+			t.Errorf("%s differs: %s", a[i].Name, firstDifference(string(a[i].Data), string(b[i].Data)))
+		}
+	}
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d: %.300q, of the merge %.300q", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, of the merge %d", len(x), len(y))
+}
+
+// TestAnyValues: with times of any length, whose sums depend on their order in the
+// last bits, the report is the same to the byte.
+func TestAnyValues(t *testing.T) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		m := newModel(seed, runfile.Rate, false)
+		n := 2 + rng.IntN(7)
+		want, _ := m.run(func(turn) bool { return true }, 0)
+		parts, logs := m.split(make([]time.Duration, n), func(x turn) int { return (x.conversation*7 + x.conversation/3) % n })
+		got, _ := joined(t, parts, logs, rng)
+		sameReport(t, want, got)
+	}
+}

@@ -1,0 +1,83 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// ServeHTTP answers a shard's status with the step that all are to be at, and the
+// question for the time.
+func (l *Lead) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !l.knows(r.Header.Get("Authorization")):
+		http.Error(w, "the token is another one: give all shards the same (--barrier.token-file)", http.StatusUnauthorized)
+	case r.URL.Path == pathClock && r.Method == http.MethodGet:
+		answer(w, time.Now())
+	case r.URL.Path == pathStatus && r.Method == http.MethodPost:
+		l.status(w, r)
+	default:
+		http.Error(w, "this is the barrier of a sweep's shards", http.StatusNotFound)
+	}
+}
+
+// knows compares digests, which are of one length whatever was sent.
+func (l *Lead) knows(authorization string) bool {
+	sent, want := sha256.Sum256([]byte(authorization)), sha256.Sum256([]byte("Bearer "+l.token))
+	return l.token == "" || subtle.ConstantTimeCompare(sent[:], want[:]) == 1
+}
+
+func (l *Lead) status(w http.ResponseWriter, r *http.Request) {
+	var s Status
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&s); err != nil {
+		http.Error(w, fmt.Sprintf("reading the status of a shard: %v", err), http.StatusBadRequest)
+		return
+	}
+	step, refusal := l.take(s)
+	switch {
+	case refusal != "":
+		http.Error(w, refusal, http.StatusConflict)
+	case step.Number == 0:
+		http.Error(w, "the sweep has not begun", http.StatusServiceUnavailable)
+	default:
+		answer(w, step)
+	}
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // to a shard that is gone, which shows soon enough
+}
+
+// take notes what a shard says, and returns where it is to be, or why it is none of
+// this sweep.
+func (l *Lead) take(s Status) (step Step, refusal string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if refusal = s.differs(l.hello); refusal != "" || l.step.Number == 0 {
+		return l.step, refusal
+	}
+	o := l.others[s.Index-1]
+	switch {
+	case o.former[s.Process]:
+		return l.step, fmt.Sprintf("another process has taken the place of shard %d: start each index once", s.Index)
+	case o.process != "" && o.process != s.Process:
+		o.former[o.process] = true
+		if o.lost == "" {
+			o.lost = "it was started again"
+		}
+	}
+	o.process, o.seen, o.leaving, o.step, o.done = s.Process, time.Now(), s.Leaving, s.Step, s.Done
+	if o.lost == "" {
+		o.lost = s.Leaving
+	}
+	if s.Report != nil && s.Step > l.level && s.Step <= l.step.Number { // none of another level
+		o.report = s.Report
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+	return l.step, ""
+}

@@ -1,0 +1,450 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synthetic/internal/study/runfile"
+)
+
+// wire takes requests to a handler, each way in its time, so that tests run in
+// virtual time; while it is cut, they fail.
+type wire struct {
+	to          atomic.Pointer[http.Handler]
+	cut         atomic.Bool
+	there, back time.Duration
+}
+
+func wired(h http.Handler) *wire {
+	w := &wire{}
+	w.to.Store(&h)
+	return w
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.cut.Load() {
+		return nil, errors.New("connection refused")
+	}
+	time.Sleep(w.there)
+	answer := httptest.NewRecorder()
+	(*w.to.Load()).ServeHTTP(answer, r)
+	time.Sleep(w.back)
+	return answer.Result(), nil
+}
+
+func hello(index, count int) Hello {
+	return Hello{Protocol: Protocol, Index: index, Count: count, Plan: "aa", Seed: 1, Mode: "grid", Process: "p"}
+}
+
+// shards are a lead and clients that run until end.
+type shards struct {
+	lead    *Lead
+	clients []*Client
+	wires   []*wire
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+func begin(t *testing.T, count int) *shards {
+	t.Helper()
+	s := &shards{lead: NewLead(hello(0, count), "secret")}
+	s.lead.Open("sweep")
+	s.ctx, s.stop = context.WithCancel(t.Context())
+	for i := 1; i < count; i++ {
+		w := wired(s.lead)
+		c := NewClient(hello(i, count), "http://shard-0", "secret", w)
+		s.wires, s.clients = append(s.wires, w), append(s.clients, c)
+		s.running.Go(func() { c.Run(s.ctx, func() string { return "it ended" }) })
+	}
+	return s
+}
+
+func (s *shards) end() {
+	s.stop()
+	s.running.Wait()
+}
+
+// follow lets a client be done with every step as it comes.
+func (s *shards) follow(c *Client) {
+	at := Step{}
+	for {
+		next, err := c.Next(s.ctx, at.Number, time.Minute)
+		if err != nil {
+			return
+		}
+		at = next
+		c.Tell(at.Number, true, nil)
+	}
+}
+
+// TestFarewellToNobody: a shard that takes leave after shard 0 has ended says nothing of
+// asking again.
+func TestFarewellToNobody(t *testing.T) {
+	client := NewClient(hello(1, 4), "http://shard-0", "", wired(http.NotFoundHandler()))
+	var said strings.Builder
+	client.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	client.Run(ctx, func() string { return "it ended" })
+	if said.Len() > 0 {
+		t.Errorf("it said %s", &said)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Hello)
+		token  string
+		want   string
+	}{
+		{func(h *Hello) { h.Plan = "bb" }, "secret", "its plan has the sha256 bb…, shard 0's aa…"},
+		{func(h *Hello) { h.Workload = "bb" }, "secret", "it says something else by the same plan"},
+		{func(h *Hello) { h.Seed = 2 }, "secret", "its seed is 2, shard 0's 1"},
+		{func(h *Hello) { h.Count = 5 }, "secret", "it is one of --shards=5, shard 0 of --shards=4"},
+		{func(h *Hello) { h.Index = 0 }, "secret", "--shard=0: want 1 to 3"},
+		{func(h *Hello) { h.Index = -7 }, "secret", "--shard=-7: want 1 to 3"},
+		{func(h *Hello) { h.Mode = "search" }, "secret", "it makes a search, shard 0 a grid"},
+		{func(h *Hello) { h.Protocol = 9 }, "secret", "run the same synthetic everywhere"},
+		{func(*Hello) {}, "guess", "the token is another one"},
+		{func(*Hello) {}, "", "the token is another one"},
+	} {
+		h := hello(1, 4)
+		c.change(&h)
+		synctest.Test(t, func(t *testing.T) {
+			lead := NewLead(hello(0, 4), "secret")
+			lead.Open("sweep")
+			client := NewClient(h, "http://shard-0", c.token, wired(lead))
+			var said strings.Builder
+			client.Logger = slog.New(slog.NewTextHandler(&said, nil))
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				client.Run(t.Context(), func() string { return "" })
+			}()
+			_, err := client.Next(t.Context(), 0, time.Hour)
+			var refused RefusedError
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%q: %v", c.want, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "secret") {
+				t.Errorf("the token is in %v", err)
+			}
+			if <-ended; said.Len() > 0 {
+				t.Errorf("a refusal is no silence: %s", &said)
+			}
+		})
+	}
+}
+
+// TestNotAStatus sends what no shard sends.
+func TestNotAStatus(t *testing.T) {
+	lead := NewLead(hello(0, 4), "")
+	lead.Open("sweep")
+	for _, c := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"POST", pathStatus, "", 400}, {"POST", pathStatus, "[]", 400}, {"POST", pathStatus, `{"index":"x"}`, 400},
+		{"POST", pathStatus, "{}", 409}, {"GET", pathStatus, "", 404}, {"POST", pathClock, "", 404}, {"GET", "/", "", 404},
+		{"POST", pathStatus, `{"plan_sha256":"` + strings.Repeat("x", mostBody) + `"}`, 400},
+	} {
+		answer := httptest.NewRecorder()
+		lead.ServeHTTP(answer, httptest.NewRequest(c.method, c.path, strings.NewReader(c.body)))
+		if answer.Code != c.want {
+			t.Errorf("%s %s %.20s: %d, want %d", c.method, c.path, c.body, answer.Code, c.want)
+		}
+	}
+}
+
+// TestInStep: nobody is done before all are, whoever is slow.
+func TestInStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 4)
+		for _, c := range s.clients[1:] {
+			s.running.Go(func() { s.follow(c) })
+		}
+		slow := s.clients[0]
+		s.running.Go(func() {
+			first, _ := slow.Next(t.Context(), 0, time.Minute)
+			slow.Tell(first.Number, true, nil)
+			second, _ := slow.Next(t.Context(), first.Number, time.Minute)
+			slow.Tell(second.Number, true, nil)
+			third, _ := slow.Next(t.Context(), second.Number, time.Minute)
+			slow.Tell(third.Number, false, nil)
+			time.Sleep(40 * time.Second)
+			slow.Tell(third.Number, true, &Report{Counts: Counts{Turns: 7}})
+			s.follow(slow)
+		})
+		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		s.lead.Announce(Step{Kind: Prepare})
+		s.lead.Await(t.Context(), time.Hour)
+		s.lead.Announce(Step{Kind: Load})
+		began := time.Now()
+		s.lead.Await(t.Context(), time.Hour)
+		if took := time.Since(began); took < 40*time.Second || took > 41*time.Second {
+			t.Errorf("all were done after %s, and one took 40 s", took)
+		}
+		if lost := s.lead.Lost(); lost != nil {
+			t.Errorf("lost: %v", lost)
+		}
+		if r := s.lead.Reports(); r[0] != nil || r[1] == nil || r[1].Turns != 7 || r[2] != nil {
+			t.Errorf("reports %v", r)
+		}
+		s.end()
+	})
+}
+
+// TestLost: who gives no sign of life, leaves, or is not done in time is named, and
+// the others are not held up; who comes back is welcome at the next level.
+func TestLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 5)
+		for _, c := range s.clients[1:] {
+			s.running.Go(func() { s.follow(c) })
+		}
+		behind := s.clients[0]
+		first, _ := behind.Next(t.Context(), 0, time.Minute)
+		behind.Tell(first.Number, true, nil)
+		if err := s.lead.Gather(t.Context(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		s.wires[1].cut.Store(true)
+		s.clients[2].Leave("it was stopped")
+		time.Sleep(time.Second)
+		s.lead.Announce(Step{Kind: Prepare})
+		began := time.Now()
+		s.lead.Await(t.Context(), 30*time.Second)
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("waited %s for who is behind, want 30 s", took)
+		}
+		want := "shard 1 (it was not done 30s after shard 0), shard 2 (no sign of life for 10s), shard 3 (it was stopped)"
+		if got := runfile.LostShards(s.lead.Lost()); got != want {
+			t.Errorf("lost: %s", got)
+		}
+		if err := s.lead.Gather(t.Context(), 5*time.Second); err == nil || !strings.Contains(err.Error(), "shard 2 (last seen") || strings.Contains(err.Error(), "shard 4") {
+			t.Errorf("gathered without shards 1 and 2: %v", err)
+		}
+		s.wires[1].cut.Store(false)
+		s.running.Go(func() { s.follow(behind) })
+		if err := s.lead.Gather(t.Context(), time.Minute); err != nil || s.lead.Lost() != nil {
+			t.Errorf("all are back: %v, lost %v", err, s.lead.Lost())
+		}
+		s.end()
+	})
+}
+
+// TestStartedAgain: a second process of an index takes the place of the first, for
+// which the level is lost; the first is told to go.
+func TestStartedAgain(t *testing.T) {
+	lead := NewLead(hello(0, 2), "")
+	lead.Open("sweep")
+	say := func(process string) string {
+		h := hello(1, 2)
+		h.Process = process
+		_, refusal := lead.take(Status{Hello: h, Done: true})
+		return refusal
+	}
+	if why := say("a") + say("a") + say("b"); why != "" {
+		t.Fatal(why)
+	}
+	if got := runfile.LostShards(lead.Lost()); got != "shard 1 (it was started again)" {
+		t.Errorf("lost: %s", got)
+	}
+	if why := say("a"); !strings.Contains(why, "start each index once") {
+		t.Errorf("the first process is told %q", why)
+	}
+	if why := say("b"); why != "" {
+		t.Error(why)
+	}
+}
+
+// TestLeadAway: a shard waits for shard 0 as long as it has patience, and goes on
+// with a new one, whose steps have higher numbers.
+func TestLeadAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 2)
+		c, w := s.clients[0], s.wires[0]
+		first, err := c.Next(t.Context(), 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.cut.Store(true)
+		began := time.Now()
+		if _, err = c.Next(t.Context(), first.Number, time.Minute); !errors.Is(err, ErrAway) || time.Since(began) > time.Minute+time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		if _, err = c.Now(); !errors.Is(err, ErrAway) {
+			t.Errorf("shard 0 is away: %v", err)
+		}
+		var again http.Handler = NewLead(hello(0, 2), "secret")
+		w.to.Store(&again)
+		w.cut.Store(false)
+		s.running.Go(func() {
+			time.Sleep(5 * time.Second) // it is asked before it has a sweep
+			again.(*Lead).Open("other")
+		})
+		if second, err := c.Next(t.Context(), first.Number, 2*time.Minute); err != nil || second.Sweep != "other" {
+			t.Errorf("the new shard 0: %+v, %v", second, err)
+		}
+		s.end()
+	})
+}
+
+// TestClock: whatever the two ways take, the true offset lies within the bound.
+func TestClock(t *testing.T) {
+	for _, c := range []struct{ ahead, there, back time.Duration }{
+		{0, 0, 0}, {5 * time.Second, time.Millisecond, time.Millisecond},
+		{-3 * time.Hour, 40 * time.Millisecond, 0}, {time.Minute, 0, 40 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := wired(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				_ = json.NewEncoder(rw).Encode(time.Now().Add(c.ahead))
+			}))
+			w.there, w.back = c.there, c.back
+			client := NewClient(hello(1, 2), "http://shard-0", "", w)
+			client.Recall(c.ahead, 0) // of an earlier process, maybe on another machine
+			if _, err := client.Here(time.Now().Add(c.ahead)); err == nil {
+				t.Error("a load begins by a clock that this process never read")
+			}
+			if err := client.Measure(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			offset, within := client.Clock()
+			if off := (offset - c.ahead).Abs(); off > within || within > (c.there+c.back)/2 {
+				t.Errorf("%+v: offset %s within %s", c, offset, within)
+			}
+			if here, err := client.Here(time.Now().Add(c.ahead + time.Second)); err != nil || (time.Until(here)-time.Second).Abs() > within {
+				t.Errorf("%+v: a second later is in %s here, %v", c, time.Until(here), err)
+			}
+			for _, set := range []time.Duration{-time.Hour, time.Hour} { // of either clock
+				if _, err := client.Here(time.Now().Add(c.ahead + set)); err == nil {
+					t.Errorf("%+v: a load that begins in %s is waited for", c, set)
+				}
+			}
+			// A clock that has drifted meanwhile is within the bound over both.
+			c.ahead += 100 * time.Millisecond
+			if err := client.Measure(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			offset, within = client.Clock()
+			for _, truth := range []time.Duration{c.ahead, c.ahead - 100*time.Millisecond} {
+				if (offset - truth).Abs() > within {
+					t.Errorf("%+v: offset %s within %s, and it was %s", c, offset, within, truth)
+				}
+			}
+		})
+	}
+}
+
+// TestOverTCP: token, refusal and steps over a real server.
+func TestOverTCP(t *testing.T) {
+	lead := NewLead(hello(0, 2), "secret")
+	lead.Open("sweep")
+	server := httptest.NewServer(lead)
+	defer server.Close()
+	resp, err := http.Get(server.URL + pathClock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a token: %s", resp.Status)
+	}
+	c := NewClient(hello(1, 2), server.URL+"/", "secret", &http.Transport{})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { c.Run(ctx, func() string { return "it ended" }) })
+	step, err := c.Next(ctx, 0, time.Minute)
+	if err != nil || step.Sweep != "sweep" || step.Kind != Wait {
+		t.Fatalf("%+v, %v", step, err)
+	}
+	if err := c.Measure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if offset, within := c.Clock(); offset.Abs() > within { // one clock, seen from two sides
+		t.Errorf("offset %s within %s of the same clock", offset, within)
+	}
+	c.Tell(step.Number, true, nil)
+	if err := lead.Gather(ctx, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	running.Wait()
+	if got := runfile.LostShards(lead.Lost()); got != "shard 1 (it ended)" {
+		t.Errorf("lost: %s", got)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestWaitsAreTold: who waits says for what, at once or after a few seconds, and
+// then once a minute.
+func TestWaitsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 2)
+		var lead, client bytes.Buffer
+		s.lead.Logger = slog.New(slog.NewTextHandler(&lead, nil))
+		s.wires[0].cut.Store(true)
+		if err := s.lead.Gather(t.Context(), 150*time.Second); err == nil {
+			t.Error("a shard that never came is there")
+		}
+		if n := strings.Count(lead.String(), "shard 1 ("); n != 3 {
+			t.Errorf("shard 0 told of its wait %d times in 150 s:\n%s", n, lead.String())
+		}
+		w := wired(s.lead)
+		w.cut.Store(true)
+		lost := NewClient(hello(1, 2), "http://shard-0", "secret", w)
+		lost.Logger = slog.New(slog.NewTextHandler(&client, nil))
+		s.running.Go(func() { lost.Run(s.ctx, func() string { return "" }) })
+		if _, err := lost.Next(s.ctx, 0, 90*time.Second); !errors.Is(err, ErrAway) {
+			t.Error(err)
+		}
+		s.end()
+		if n := strings.Count(client.String(), "connection refused"); n != 2 {
+			t.Errorf("the other told of its wait %d times in 90 s:\n%s", n, client.String())
+		}
+	})
+}
+
+// TestLeadOfAnEarlierTime: a shard 0 that comes back on a machine whose clock is
+// behind is followed all the same, and takes no counts of before for its own.
+func TestLeadOfAnEarlierTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t, 2)
+		defer s.end()
+		s.lead.Announce(Step{Kind: Prepare})
+		c := s.clients[0]
+		at, err := c.Next(s.ctx, 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := NewLead(hello(0, 2), "secret")
+		again.step = Step{Number: at.Number - 1000, Kind: Wait, Sweep: "sweep"}
+		again.Announce(Step{Kind: Prepare})
+		c.Tell(at.Number, false, &Report{Counts: Counts{Turns: 7}})
+		var to http.Handler = again
+		s.wires[0].to.Store(&to)
+		next, err := c.Next(s.ctx, at.Number, time.Minute)
+		if err != nil || next.Number >= at.Number || next.Kind != Prepare {
+			t.Errorf("at %+v, %v", next, err)
+		}
+		if r := again.Reports()[1]; r != nil {
+			t.Errorf("the new shard 0 counts %+v", r)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"synthetic/internal/study/runfile"
+	"synthetic/internal/turnlog"
+)
+
+// Log is the turns of a shard, by its own clock: of a reader's NextLine.
+type Log struct {
+	Part
+	Next turnlog.Next
+}
+
+// head is the next turn of a log; nil after the last.
+type head struct {
+	Log
+	turn *turnlog.Turn
+}
+
+func (h *head) advance() (err error) {
+	if h.turn, err = h.Next(); errors.Is(err, io.EOF) {
+		h.turn, err = nil, nil
+	}
+	if h.turn != nil {
+		h.turn.At = h.turn.At.Add(h.offset())
+	}
+	return err
+}
+
+// Turns writes the turns of all shards as one log, by the clock of the first, holding
+// one of each in memory; and completes the run that Runs made of them by the largest
+// numbers of turns in flight, which only turns that stand side by side tell.
+func Turns(to io.Writer, logs []Log, whole *runfile.Run) error {
+	var heads []*head
+	for _, l := range logs {
+		h := &head{Log: l}
+		if err := h.advance(); err != nil {
+			return err
+		}
+		heads = append(heads, h)
+	}
+	var flight flights
+	var line []byte
+	for {
+		h := earliest(heads)
+		if h == nil {
+			break
+		}
+		if err := twice(h, heads); err != nil {
+			return err
+		}
+		flight.add(h.turn)
+		line = h.turn.Append(line[:0])
+		if _, err := to.Write(line); err != nil {
+			return fmt.Errorf("writing turns: %w", err)
+		}
+		if err := h.advance(); err != nil {
+			return err
+		}
+	}
+	flight.fill(whole)
+	return nil
+}
+
+// earliest is the log whose next turn was sent first; nil when none has any.
+func earliest(heads []*head) (first *head) {
+	for _, h := range heads {
+		if h.turn != nil && (first == nil || h.turn.At.Before(first.turn.At)) {
+			first = h
+		}
+	}
+	return first
+}
+
+// twice refuses a turn that two shards have.
+func twice(h *head, heads []*head) error {
+	t := h.turn
+	for _, o := range heads {
+		if u := o.turn; o == h || u == nil || u.Study == nil || t.Study == nil || u.Target != t.Target || u.TTFT != t.TTFT || u.Duration != t.Duration || *u.Study != *t.Study {
+			continue
+		}
+		return fmt.Errorf("%s and %s have the same turn (%d of conversation %s, of %s): each shard has its own", h.Dir, o.Dir, t.Study.Index, t.Study.Conversation, t.At.Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// flights are when turns began and ended, in nanoseconds.
+type flights struct{ begun, ended []int64 }
+
+func (f *flights) add(t *turnlog.Turn) {
+	f.begun = append(f.begun, t.At.UnixNano())
+	f.ended = append(f.ended, t.At.Add(t.Length()).UnixNano())
+}
+
+// fill sets the largest number in flight of every snapshot of which the shards knew
+// their own.
+func (f *flights) fill(run *runfile.Run) {
+	slices.Sort(f.begun)
+	slices.Sort(f.ended)
+	for i := range run.Results {
+		for j := range run.Results[i].Snapshots {
+			if s := &run.Results[i].Snapshots[j]; s.InFlightEnd != nil {
+				most := f.most(s.Started.UnixNano(), s.End().UnixNano())
+				s.InFlightMax = &most
+			}
+		}
+	}
+}
+
+// most is the largest number in flight between two times. A turn that ends as
+// another begins makes place for it.
+func (f *flights) most(from, to int64) int {
+	b, _ := slices.BinarySearch(f.begun, from+1)
+	e, _ := slices.BinarySearch(f.ended, from+1)
+	most := b - e
+	for ; b < len(f.begun) && f.begun[b] < to; b++ {
+		for e < len(f.ended) && f.ended[e] <= f.begun[b] {
+			e++
+		}
+		most = max(most, b+1-e)
+	}
+	return most
+}
