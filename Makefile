@@ -47,9 +47,9 @@ test-long: ## Run the simulations that take long, too: the packages of which "ma
 
 # What is computed in one goroutine has no races, and takes long under the detector;
 # of the replays, each of which is one, it would take the most.
-PURE := internal/backtest internal/rules internal/sidecar/regression internal/dashboard internal/slo \
+PURE := internal/backtest internal/rules internal/sidecar/baseline internal/dashboard internal/slo \
 	internal/study/report internal/study/figures internal/study/stats \
-	internal/minutes internal/simulate/cluster internal/probe/workload/trace internal/config/yamlform tools/notices
+	internal/simulate/cluster internal/probe/workload/trace internal/config/yamlform tools/notices
 .PHONY: race
 race: ## Run the tests of "make test" under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -timeout 20m $$($(GO) list ./... $(PURE:%=| grep -v /%$$))

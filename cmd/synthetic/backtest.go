@@ -17,7 +17,6 @@ import (
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -161,11 +160,11 @@ type configured struct {
 	rules.Input
 	jobs []sink.Job
 	// policy is that of all jobs together.
-	policy regression.Policy
+	policy sink.Policy
 }
 
 func (f *backtestFlags) configured() (configured, error) {
-	in := configured{Input: rules.Input{SLOs: backtest.Objectives()}, policy: regression.DefaultPolicy()}
+	in := configured{Input: rules.Input{SLOs: backtest.Objectives()}, policy: sink.DefaultPolicy()}
 	if f.configFile == "" {
 		return in, nil
 	}

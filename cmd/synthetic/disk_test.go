@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/smalldisk"
 	"synthetic/tools/testkit/stage"
@@ -76,7 +76,7 @@ func TestFullDiskOfTheProgram(t *testing.T) {
 			t.Errorf("told of an end within the fault: %+v", a)
 		}
 	}
-	if f, err := regression.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
+	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 || time.Since(f.Jobs[0].Saved) > time.Minute {
 		t.Errorf("what is kept is %+v (%v)", f.Jobs, err)
 	}
 	if kept := stage.Remembered(t, state, targetA()); kept < known {

@@ -18,7 +18,7 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
 )
@@ -166,7 +166,7 @@ func (h *hospital) whole() {
 		}
 	}
 	h.goesOn()
-	if _, err := regression.ReadFile(h.state()); err != nil {
+	if _, err := baseline.ReadFile(h.state()); err != nil {
 		h.t.Fatal(err)
 	}
 	samples := stage.Remembered(h.t, h.state(), targetA())

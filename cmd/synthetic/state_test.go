@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // TestStateFile: a stopped sidecar has saved what it knows.
@@ -20,7 +20,7 @@ func TestStateFile(t *testing.T) {
 	if code := p.end(); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, p.err)
 	}
-	f, err := regression.ReadFile(path)
+	f, err := baseline.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

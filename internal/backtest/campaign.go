@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -33,7 +33,7 @@ type Campaign struct {
 	Rules func([]Deployment) ([]RuleFile, error)
 	// SLOs and Policy are as in SimulationOptions.
 	SLOs   []slo.Objective
-	Policy regression.Policy
+	Policy sink.Policy
 	Seeds  []uint64
 	// Days is the length of each run, WarmUp the days before it in which
 	// baselines are learned.

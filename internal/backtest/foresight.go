@@ -7,7 +7,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Forecast is what was exported, just before a fault, of how long it takes to page.
@@ -60,14 +60,14 @@ func (s *Simulation) forecast(target string, f Fault) (*Forecast, error) {
 }
 
 // signal is what a fault of all turns moves; "" for other faults.
-func (f Fault) signal() regression.Signal {
+func (f Fault) signal() sink.Signal {
 	switch {
 	case f.Share != 0 || f.Ramp != 0:
 		return ""
 	case f.Kind == Slow:
-		return regression.TTFT
+		return sink.TTFT
 	case f.Kind == SlowDecode:
-		return regression.TPOT
+		return sink.TPOT
 	}
 	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -38,7 +37,7 @@ type SimulationOptions struct {
 	// SLOs judge every deployment; nil are those that suit each.
 	SLOs []slo.Objective
 	// Policy is that of all deployments together; the zero value is the default.
-	Policy regression.Policy
+	Policy sink.Policy
 	Start  time.Time
 	// Length is the whole run, what comes before the replay included.
 	Length time.Duration
@@ -77,7 +76,7 @@ func newRecorder(now func() time.Time) *metrics.Recorder {
 // jobOf is the job of a deployment. What all may page for nothing is divided, as a
 // configuration does.
 func jobOf(d Deployment, o SimulationOptions) sink.Job {
-	policy := cmp.Or(o.Policy, regression.DefaultPolicy())
+	policy := cmp.Or(o.Policy, sink.DefaultPolicy())
 	policy.FalsePages /= float64(len(o.Deployments))
 	slos := o.SLOs
 	if slos == nil {

@@ -11,7 +11,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/turnlog"
@@ -106,7 +105,7 @@ func (j *surveyed) job(key probe.Key) SurveyedJob {
 
 // Job is the job as a configuration would have it that says no more than the log,
 // the objectives and what a regression is.
-func (j SurveyedJob) Job(slos []slo.Objective, policy regression.Policy) sink.Job {
+func (j SurveyedJob) Job(slos []slo.Objective, policy sink.Policy) sink.Job {
 	return sink.Job{
 		Job: probe.Job{
 			Target:   target.Target{Name: j.Key.Target, Connection: target.Reuse},

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/turnlog"
 )
@@ -55,7 +54,7 @@ func TestTurnsCountFromTheirEnd(t *testing.T) {
 	if survey.Turns != 5 || !survey.First.Equal(epoch()) || !survey.Last.Equal(epoch().Add(200*time.Second)) {
 		t.Errorf("survey %+v", survey)
 	}
-	src, err := NewTurns(log, []sink.Job{survey.Jobs[0].Job(nil, regression.DefaultPolicy())}, survey.First, 15*time.Second)
+	src, err := NewTurns(log, []sink.Job{survey.Jobs[0].Job(nil, sink.DefaultPolicy())}, survey.First, 15*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +104,7 @@ func TestSurvey(t *testing.T) {
 	if j.ConversationsPerMinute != 1.5 || j.TurnsPerMinute != 1.5 || j.Timeouts.FirstToken != 45*time.Second || j.Timeouts.Total != 3*time.Minute || j.Timeouts.Stall != 10*time.Second {
 		t.Errorf("surveyed %+v", j)
 	}
-	if job := j.Job(Objectives(), regression.DefaultPolicy()); len(job.Objectives) != 3 || job.Traffic.Rate != 0.025 || job.Target.Name != "chat" {
+	if job := j.Job(Objectives(), sink.DefaultPolicy()); len(job.Objectives) != 3 || job.Traffic.Rate != 0.025 || job.Target.Name != "chat" {
 		t.Errorf("its job is %+v", job)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // mostChange is the longest change window. Nothing is learned within one, so a
@@ -18,7 +18,7 @@ const mostChange = 31 * 24 * time.Hour
 type Change struct {
 	// Targets that it concerns; nil means all.
 	Targets []string
-	regression.Change
+	sink.Change
 }
 
 func (b *builder) changes(in []fileChange) []Change {
@@ -35,7 +35,7 @@ func (b *builder) changes(in []fileChange) []Change {
 	return out
 }
 
-func (b *builder) once(path string, f fileChange) regression.Change {
+func (b *builder) once(path string, f fileChange) sink.Change {
 	start, end := path+".start", path+".end"
 	switch {
 	case !b.Fine(path):
@@ -50,12 +50,12 @@ func (b *builder) once(path string, f fileChange) regression.Change {
 	case f.End.Sub(f.Start.Time) > mostChange:
 		b.Mistake(end, f.End.Format(time.RFC3339), "is more than "+model.Duration(mostChange).String()+" after start, and nothing would be learned for so long", "write an earlier end")
 	}
-	return regression.Change{From: f.Start.Time, To: f.End.Time, Relearn: f.Relearn}
+	return sink.Change{From: f.Start.Time, To: f.End.Time, Relearn: f.Relearn}
 }
 
 // weekly resolves a window that comes back. Its first one is in the first week
 // of 1970, so that there is one in every week that may come.
-func (b *builder) weekly(path string, f fileChange) regression.Change {
+func (b *builder) weekly(path string, f fileChange) sink.Change {
 	for _, key := range []string{"start", "end"} {
 		if at := path + "." + key; b.Has(at) && b.Fine(at) {
 			b.Mistake(at, "", "stands beside weekly, which it excludes", "keep one of the two")
@@ -66,7 +66,7 @@ func (b *builder) weekly(path string, f fileChange) regression.Change {
 	}
 	monday := time.Date(1970, time.January, 5, 0, 0, 0, 0, time.UTC)
 	from := monday.AddDate(0, 0, slices.Index(weekdays(), f.Weekly.Day)).Add(time.Duration(f.Weekly.Start))
-	return regression.Change{From: from, To: from.Add(f.Weekly.Length), Weekly: true}
+	return sink.Change{From: from, To: from.Add(f.Weekly.Length), Weekly: true}
 }
 
 // weekdays are the values of day, in the order of the week.

@@ -23,7 +23,6 @@ import (
 	"synthetic/internal/serverside"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -171,7 +170,7 @@ func (b *builder) build(f file) *Config {
 }
 
 // judged adds to a job what its turns are judged by.
-func (b *builder) judged(c *Config, j probe.Job, policy regression.Policy) sink.Job {
+func (b *builder) judged(c *Config, j probe.Job, policy sink.Policy) sink.Job {
 	out := sink.Job{
 		Job: j, Benchmark: b.benchmarks[j.Key()], Policy: policy,
 		Footprint: b.footprints[j.Key()], Price: b.prices[j.Target.Name],

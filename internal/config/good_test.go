@@ -16,7 +16,6 @@ import (
 	"synthetic/internal/probe/wire"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -46,8 +45,8 @@ func minimalSiblings() sink.Siblings {
 }
 
 // minimalPolicy is that of each of so many jobs of a file that describes none.
-func minimalPolicy(jobs int) regression.Policy {
-	p := regression.DefaultPolicy()
+func minimalPolicy(jobs int) sink.Policy {
+	p := sink.DefaultPolicy()
 	p.FalsePages /= float64(jobs)
 	return p
 }
@@ -152,7 +151,7 @@ func TestEveryKey(t *testing.T) {
 		{Name: "availability", SLI: slo.Availability, Objective: 0.995, Window: 30 * day},
 	}
 	siblings := sink.Siblings{FalsePages: 0.2, Ratio: 2, WarmUp: 10 * time.Minute}
-	policy := regression.Policy{
+	policy := sink.Policy{
 		PageRatio: 2, PageFor: 10 * time.Minute, TicketRatio: 1.5, AcceptAfter: 7 * day,
 		LeastDifference: [2]time.Duration{100 * time.Millisecond, 0}, FalsePages: 30. / 7 / 4,
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/config/yamlform"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // month is what the rates of pages are counted in.
@@ -22,7 +22,7 @@ const leastFalsePages, mostFalsePages = 0.01, 100
 
 // policy resolves what a regression is, for each of so many jobs: they share
 // what the whole configuration may page for nothing.
-func (b *builder) policy(r fileRegression, jobs int) regression.Policy {
+func (b *builder) policy(r fileRegression, jobs int) sink.Policy {
 	const page, ticket = "regression.page.ratio", "regression.ticket.ratio"
 	switch {
 	case !b.Fine(page, ticket) || r.Ticket.Ratio <= r.Page.Ratio:
@@ -31,7 +31,7 @@ func (b *builder) policy(r fileRegression, jobs int) regression.Policy {
 	default:
 		b.Mistake(page, fmt.Sprint(r.Page.Ratio), fmt.Sprintf("is below %s, which is %g unless written", ticket, r.Ticket.Ratio), "write "+ticket+", too")
 	}
-	return regression.Policy{
+	return sink.Policy{
 		PageRatio: r.Page.Ratio, PageFor: r.Page.For, TicketRatio: r.Ticket.Ratio,
 		LeastDifference: [2]time.Duration{r.LeastDifference.TTFT, r.LeastDifference.TPOT},
 		FalsePages:      float64(r.FalsePages) / float64(max(jobs, 1)), AcceptAfter: r.AcceptAfter,

@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 
@@ -62,10 +62,10 @@ func newScript(start time.Time) *script {
 }
 
 // benchmarks are known of every kind of turn.
-func benchmarks() (all regression.Benchmarks) {
+func benchmarks() (all sink.Figures) {
 	for k := range all {
 		for i := range all[k] {
-			all[k][i] = regression.Benchmark{Quantiles: [3]time.Duration{time.Second, time.Second, time.Second}}
+			all[k][i] = sink.SignalFigures{Quantiles: [3]time.Duration{time.Second, time.Second, time.Second}}
 		}
 	}
 	return all
@@ -187,10 +187,10 @@ func remember(t *testing.T, store *dashboardtest.Store, at time.Time) {
 	}
 	for _, turn := range probe.TurnKinds() {
 		put(0.8, "__name__", metrics.CachedBaseline, "turn", string(turn))
-		for _, part := range regression.Parts() {
+		for _, part := range baseline.Parts() {
 			put(0.4, "__name__", metrics.Excess, "turn", string(turn), "part", string(part))
 		}
-		for _, signal := range regression.Signals() {
+		for _, signal := range sink.Signals() {
 			of := []string{"turn", string(turn), "signal", string(signal)}
 			for name, value := range map[string]float64{
 				metrics.RegressionRatio: 2, metrics.PageScore: 1.2, metrics.TicketScore: 3, metrics.RegressionSince: ago,

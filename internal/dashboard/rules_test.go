@@ -11,8 +11,8 @@ import (
 
 	"synthetic/internal/dashboard"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/tools/testkit/dashboardtest"
 )
 
@@ -98,7 +98,7 @@ func TestPartsHaveNames(t *testing.T) {
 		if p.Type != "timeseries" || !strings.Contains(p.Title, "by part") {
 			return
 		}
-		for _, part := range regression.Parts() {
+		for _, part := range baseline.Parts() {
 			if !slices.ContainsFunc(p.FieldConfig.Overrides, func(o dashboardtest.Override) bool {
 				return o.Matcher.Options == "/^"+string(part)+"$/" && o.Property("displayName") != nil && o.Property("color") != nil
 			}) {
@@ -107,7 +107,7 @@ func TestPartsHaveNames(t *testing.T) {
 			named++
 		}
 	})
-	if named != 2*len(regression.Parts()) {
+	if named != 2*len(baseline.Parts()) {
 		t.Errorf("%d parts on panels", named)
 	}
 }

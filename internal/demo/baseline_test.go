@@ -12,7 +12,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // learnSeed is of deployments that are learned from, and of none that is judged.
@@ -91,7 +91,7 @@ func learnedOf(t *testing.T, target Target) Learned {
 		of := []string{metrics.LabelTurn, string(kind)}
 		grown := func(metric string) float64 { return sum(last, metric, of...) - sum(first, metric, of...) }
 		out.Cached[k] = rounded(grown(metrics.CachedPromptTokens)/grown(metrics.PromptTokens), 3)
-		for i, signal := range regression.Signals() {
+		for i, signal := range sink.Signals() {
 			out.Minutes[k][i] = p.minutes(append(of, metrics.LabelSignal, string(signal)))
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/simulate"
 	"synthetic/internal/simulate/cluster"
 	"synthetic/tools/testkit/stage"
@@ -50,7 +50,7 @@ func tails(part string) want {
 // the usual and not three times: it pages at the latest when it has lasted as long as
 // one of less than twice must, and has filled the window of that length.
 func waits(part string) want {
-	return want{alert: "SyntheticRegression", severity: "page", part: part, within: regression.DefaultPolicy().PageFor}
+	return want{alert: "SyntheticRegression", severity: "page", part: part, within: sink.DefaultPolicy().PageFor}
 }
 
 // failing marks a trial of turns that fail outright.

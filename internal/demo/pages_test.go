@@ -17,7 +17,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
 	"synthetic/tools/testkit/stage"
 )
@@ -91,7 +91,7 @@ func (p played) pages(t *testing.T) []page {
 func (p played) ratios(from, to time.Duration) map[string]float64 {
 	before, after, out := p.at(from), p.at(to), map[string]float64{}
 	for _, kind := range probe.TurnKinds() {
-		for _, signal := range regression.Signals() {
+		for _, signal := range sink.Signals() {
 			grown := func(metric string) float64 {
 				of := []string{metrics.LabelTurn, string(kind), metrics.LabelSignal, string(signal)}
 				return sum(after, metric, of...) - sum(before, metric, of...)

@@ -11,8 +11,8 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/status"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
@@ -40,7 +40,7 @@ type played struct {
 	began   time.Time
 	scrapes []stage.Scrape
 	jobs    map[string]status.Job // at the end, by target
-	learned regression.JobState   // of the first target, at the end
+	learned baseline.JobState     // of the first target, at the end
 }
 
 // play plays a stage to its end.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // baselines is what each of the demo's deployments is like while all is well, as
@@ -28,7 +28,7 @@ type Usual []Learned
 // Learned is some healthy time of one target.
 type Learned struct {
 	// State has where the time of a turn usually goes.
-	State regression.JobState `json:"state"`
+	State baseline.JobState `json:"state"`
 	// Cached is the share of prompt tokens that come from the prefix cache, by kind
 	// of turn.
 	Cached [2]float64 `json:"cached"`
@@ -66,7 +66,7 @@ const (
 
 // Until is what a prober would know at a time that had probed these targets for days:
 // what was learned, again and again.
-func (u Usual) Until(now time.Time) (present regression.File, past map[probe.Key][]byte) {
+func (u Usual) Until(now time.Time) (present baseline.File, past map[probe.Key][]byte) {
 	past = map[probe.Key][]byte{}
 	for _, l := range u {
 		present.Jobs = append(present.Jobs, l.State)
@@ -77,7 +77,7 @@ func (u Usual) Until(now time.Time) (present regression.File, past map[probe.Key
 
 // until is the history of a target.
 func (l Learned) until(now time.Time) []byte {
-	job := regression.NewJob(regression.Options{})
+	job := baseline.NewJob(baseline.Options{})
 	begin := now.Add(-lived).Truncate(time.Minute)
 	for k, kind := range probe.TurnKinds() {
 		for at := begin; at.Before(now); at = at.Add(cachedEvery) {
@@ -95,11 +95,11 @@ func (l Learned) until(now time.Time) []byte {
 }
 
 // repeated lays minutes between two times.
-func repeated(learned [][2]float64, begin, end time.Time) []regression.Minute {
-	var out []regression.Minute
+func repeated(learned [][2]float64, begin, end time.Time) []baseline.Minute {
+	var out []baseline.Minute
 	for at := begin; len(learned) > 0 && at.Before(end.Truncate(time.Minute)); at = at.Add(time.Minute) {
 		m := learned[len(out)%len(learned)]
-		out = append(out, regression.Minute{At: at, Turns: m[0], Mean: m[1], Baseline: math.NaN()})
+		out = append(out, baseline.Minute{At: at, Turns: m[0], Mean: m[1], Baseline: math.NaN()})
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/metrics"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 // noAccept answers POST /-/accept where that is not enabled.
@@ -74,7 +74,7 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 func ratiosOf(a metrics.Accepted) string {
 	var out []string
 	for k, kind := range probe.TurnKinds() {
-		for i, signal := range regression.Signals() {
+		for i, signal := range sink.Signals() {
 			if ratio := a.Ratios[k][i]; ratio > 0 {
 				out = append(out, fmt.Sprintf("%s of %s turns ×%.2f", signal, kind, ratio))
 			}

@@ -14,7 +14,7 @@ import (
 
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // TestAccept asks for a level to be the usual one, rightly and wrongly.
@@ -92,7 +92,7 @@ func TestAcceptSinceAgo(t *testing.T) {
 			t.Errorf("%q: since %s", text, since[1])
 		}
 	}
-	if f, err := regression.ReadFile(state); err != nil || len(f.Jobs) != 1 {
+	if f, err := baseline.ReadFile(state); err != nil || len(f.Jobs) != 1 {
 		t.Errorf("%d jobs are saved, error %v", len(f.Jobs), err)
 	}
 }

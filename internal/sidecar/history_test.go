@@ -19,7 +19,7 @@ import (
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/config"
 	"synthetic/internal/sidecar"
-	"synthetic/internal/sidecar/history"
+	"synthetic/internal/sidecar/store"
 	"synthetic/internal/simulate"
 	"synthetic/tools/testkit/stage"
 )
@@ -80,7 +80,7 @@ func TestHistoryIsSaved(t *testing.T) {
 			t.Error("it was saved within the hour")
 		}
 		time.Sleep(2 * time.Minute)
-		if _, err := history.Read(file); err != nil {
+		if _, err := store.Read(file); err != nil {
 			t.Errorf("after an hour: %v", err)
 		}
 		if err := os.Remove(file); err != nil {

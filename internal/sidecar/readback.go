@@ -8,7 +8,7 @@ import (
 	promconfig "github.com/prometheus/common/config"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/backfill"
+	"synthetic/internal/sidecar/store"
 )
 
 // A Prometheus that is not up yet is asked again every readBackPause, readBackTries
@@ -41,7 +41,7 @@ func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 		n, err := s.readJobBack(ctx, reader, jobs[0], before, left)
 		minutes += n
 		left -= time.Since(asked)
-		var refused *backfill.RefusedError
+		var refused *store.RefusedError
 		switch tries--; {
 		case err == nil || n > 0 && left > 0:
 			jobs = jobs[1:]
@@ -65,7 +65,7 @@ func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 }
 
 // readJobBack reads one job, for so long at most, and says how many minutes came.
-func (s *Sidecar) readJobBack(ctx context.Context, reader *backfill.Reader, job probe.Key, before time.Time, most time.Duration) (n int, err error) {
+func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job probe.Key, before time.Time, most time.Duration) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	minutes, err := reader.Read(ctx, job, before)
@@ -77,7 +77,7 @@ func (s *Sidecar) readJobBack(ctx context.Context, reader *backfill.Reader, job 
 }
 
 // historyReader reads from the Prometheus of the configuration.
-func (s *Sidecar) historyReader() (*backfill.Reader, error) {
+func (s *Sidecar) historyReader() (*store.Reader, error) {
 	var options []promconfig.HTTPClientOption
 	if s.options.Dial != nil {
 		options = append(options, promconfig.WithDialContextFunc(s.options.Dial))
@@ -86,5 +86,5 @@ func (s *Sidecar) historyReader() (*backfill.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return backfill.New(string(s.prometheus.URL), s.prometheus.Labels, client)
+	return store.New(string(s.prometheus.URL), s.prometheus.Labels, client)
 }

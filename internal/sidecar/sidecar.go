@@ -36,12 +36,12 @@ import (
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/sidecar/store"
 	"synthetic/internal/sidecar/tracing"
-	"synthetic/internal/sidecar/turns"
 )
 
 // Options are what its users choose; the zero value logs and keeps nothing.
@@ -109,7 +109,7 @@ type Sidecar struct {
 	// prometheus has the series of earlier processes; nil unless the first
 	// configuration named one.
 	prometheus *config.Prometheus
-	turns      *turns.Log // nil unless one is written
+	turns      *store.Log // nil unless one is written
 	// spans are exported if the first configuration, tracing, says so.
 	spans *tracing.Tracer
 	// models follows what targets serve; base is the configuration in force,
@@ -306,16 +306,16 @@ func (s *Sidecar) removed(job probe.Key) {
 
 // Restore takes over what an earlier process knew of the jobs to come: their present,
 // and their past as regression.Job.History gives it.
-func (s *Sidecar) Restore(present regression.File, past map[probe.Key][]byte) {
+func (s *Sidecar) Restore(present baseline.File, past map[probe.Key][]byte) {
 	s.recorder.RestoreBaselines(present)
 	s.recorder.RestoreHistories(past)
 }
 
 // Baselines returns what a later process has to know.
-func (s *Sidecar) Baselines() regression.File { return s.recorder.Baselines() }
+func (s *Sidecar) Baselines() baseline.File { return s.recorder.Baselines() }
 
 // signals says how the signals of a job compare with the usual.
-func (s *Sidecar) signals(job probe.Key) ([2][2]regression.View, bool) {
+func (s *Sidecar) signals(job probe.Key) ([2][2]baseline.View, bool) {
 	views, ok := s.recorder.Views(job)
 	return views, ok
 }

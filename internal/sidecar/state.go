@@ -8,8 +8,8 @@ import (
 
 	"synthetic/internal/atomicfile"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/history"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/store"
 )
 
 // saveEvery is how much of the baselines and of a regression in progress a
@@ -35,7 +35,7 @@ func (s *Sidecar) restore() error {
 	case err != nil:
 		return refused("--state.file: %w", err)
 	}
-	f, err := regression.ReadFile(path)
+	f, err := baseline.ReadFile(path)
 	if err != nil {
 		return refused("--state.file: %w", err)
 	}
@@ -57,8 +57,8 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
 		return nil, refused("--state.file: %w", err)
 	}
-	jobs, err := history.Read(path)
-	if damaged, ok := errors.AsType[*history.DamagedError](err); ok {
+	jobs, err := store.Read(path)
+	if damaged, ok := errors.AsType[*store.DamagedError](err); ok {
 		aside := path + ".damaged"
 		s.logger.Error("The history cannot be used: what is usual is learned anew", "err", damaged, "kept_as", aside)
 		err = os.Rename(path, aside)
@@ -110,7 +110,7 @@ func (s *Sidecar) saveState() {
 func (s *Sidecar) saveHistory() {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := history.Write(s.historyFile(), s.recorder.Histories()); err != nil {
+	if err := store.Write(s.historyFile(), s.recorder.Histories()); err != nil {
 		s.logger.Error("The history could not be saved; a restart goes on with what was usual before", "err", err)
 	}
 }

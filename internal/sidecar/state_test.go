@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/simulate"
 )
 
@@ -45,7 +45,7 @@ func TestSavedBeforeTheDrain(t *testing.T) {
 // saved is when the state file was written.
 func (s *site) saved() time.Time {
 	s.t.Helper()
-	f, err := regression.ReadFile(s.stateFile())
+	f, err := baseline.ReadFile(s.stateFile())
 	if err != nil || len(f.Jobs) == 0 {
 		s.t.Fatalf("%d jobs are saved (%v)", len(f.Jobs), err)
 	}

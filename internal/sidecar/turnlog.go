@@ -1,6 +1,6 @@
 package sidecar
 
-import "synthetic/internal/sidecar/turns"
+import "synthetic/internal/sidecar/store"
 
 // openTurns opens the log of turns, if one is wanted.
 func (s *Sidecar) openTurns() error {
@@ -8,7 +8,7 @@ func (s *Sidecar) openTurns() error {
 	if o.TurnsFile == "" {
 		return nil
 	}
-	log, err := turns.Open(turns.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
+	log, err := store.Open(store.Options{Path: o.TurnsFile, MaxSize: o.TurnsMaxSize, Keep: o.TurnsKeep, Logger: o.Logger})
 	if err != nil {
 		return refused("--turns.file: %w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
@@ -63,7 +63,7 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 	}
 	for i, v := range [signals]probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as regression.Signals
 		if v.OK && !j.regression.TooLate(r, i, now) && j.regression.Unusual(r.Kind.Index(), i, v.V, now) {
-			return string(regression.Signals()[i])
+			return string(sink.Signals()[i])
 		}
 	}
 	return ""

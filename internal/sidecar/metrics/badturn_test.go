@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -86,7 +85,7 @@ func TestFarAboveTheUsualIsBad(t *testing.T) {
 	c := &clock{start}
 	r := newTestRecorder(c)
 	s := jobs("a")
-	s[0].Benchmark = &sink.Benchmark{Figures: regression.Benchmarks{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
+	s[0].Benchmark = &sink.Benchmark{Figures: sink.Figures{{{Typical: 100 * millisecond, Samples: 500, Noise: 0.05}}}}
 	s[0].Objectives = nil
 	apply(r, s)
 	step := func(trace string, ttft time.Duration) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -27,20 +26,20 @@ func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	e.add(ExpectedInfo, l.with("run", b.Run).with("variant", b.Variant).
 		with("level", strconv.FormatFloat(b.Level, 'g', -1, 64)).with("turns", turns), 1)
 	for k, kind := range probe.TurnKinds() {
-		for i, signal := range regression.Signals() {
+		for i, signal := range sink.Signals() {
 			gatherExpected(e, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), b.Figures[k][i])
 		}
 	}
 }
 
-func gatherExpected(e *exposition, l labels, b regression.Benchmark) {
+func gatherExpected(e *exposition, l labels, b sink.SignalFigures) {
 	add := func(statistic string, d time.Duration) {
 		if d > 0 {
 			e.add(Expected, l.with(LabelStatistic, statistic), d.Seconds())
 		}
 	}
 	add(Geomean, b.Typical)
-	for i, q := range regression.Quantiles() {
+	for i, q := range sink.Quantiles() {
 		add(Statistic(q), b.Quantiles[i])
 	}
 	if b.Samples > 0 {

@@ -6,7 +6,6 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -55,7 +54,7 @@ func TestBenchmarkFollowsReloads(t *testing.T) {
 	s := jobs("east")
 	s[0].Benchmark = &sink.Benchmark{
 		Run: "weekly", Variant: "kv_aware", Level: 30, Pooled: true,
-		Figures: regression.Benchmarks{{{Quantiles: [3]time.Duration{time.Second}}}},
+		Figures: sink.Figures{{{Quantiles: [3]time.Duration{time.Second}}}},
 	}
 	apply(r, s)
 	if got := gaugesOf(t, r, Expected, LabelStatistic); len(got) != 1 || got["p50"] != 1 {

@@ -10,7 +10,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 func TestCatalogGolden(t *testing.T) {
@@ -74,7 +74,7 @@ func TestBoundedSets(t *testing.T) {
 	if got := len(Phases()); got != phases {
 		t.Errorf("%d phases, histograms for %d", got, phases)
 	}
-	if got := len(regression.Signals()); got != signals {
+	if got := len(sink.Signals()); got != signals {
 		t.Errorf("%d signals, bad turns have room for %d", got, signals)
 	}
 	for i, k := range probe.TurnKinds() {

@@ -15,7 +15,6 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/serverside"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -112,10 +111,10 @@ func lines() map[string]int {
 		TurnLog:         func() uint64 { return 0 },
 		Bounds:          []bound.Bound{{Level: func() (used, limit float64) { return 1, 1 }}},
 	})
-	known := regression.Benchmark{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
+	known := sink.SignalFigures{Typical: 1, Samples: 1, Quantiles: [3]time.Duration{1, 1, 1}}
 	info := sink.Job{
 		Objectives:    []slo.Objective{{Name: "s", SLI: slo.TTFT, Threshold: time.Second}},
-		Benchmark:     &sink.Benchmark{Figures: regression.Benchmarks{{known, known}, {known, known}}},
+		Benchmark:     &sink.Benchmark{Figures: sink.Figures{{known, known}, {known, known}}},
 		ServerMetrics: true,
 	}
 	info.Traffic.Rate = 1

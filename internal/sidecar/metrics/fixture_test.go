@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -92,8 +91,8 @@ func jobs(targets ...string) []sink.Job {
 }
 
 // benchmarks know the TTFT of first turns.
-func benchmarks() (b regression.Benchmarks) {
-	b[0][0] = regression.Benchmark{
+func benchmarks() (b sink.Figures) {
+	b[0][0] = sink.SignalFigures{
 		Typical: 400 * time.Millisecond, Samples: 300,
 		Quantiles: [3]time.Duration{390 * time.Millisecond, 700 * time.Millisecond, 0},
 	}

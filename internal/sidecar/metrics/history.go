@@ -5,7 +5,7 @@ import (
 	"maps"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // Histories are those of all jobs, as regression.Job.History gives them: one at a
@@ -80,7 +80,7 @@ func (r *Recorder) Forgetful() []probe.Key {
 
 // Backfill hands minutes that an earlier process measured to a job that began
 // without a history, by kind of turn and signal. A job that is no more drops them.
-func (r *Recorder) Backfill(key probe.Key, kind, signal int, minutes []regression.Minute) {
+func (r *Recorder) Backfill(key probe.Key, kind, signal int, minutes []baseline.Minute) {
 	if j := r.locked(key); j != nil {
 		defer j.mu.Unlock()
 		j.remembers = true

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 func targetsOf(keys []probe.Key) []string {
@@ -25,7 +25,7 @@ func TestHistories(t *testing.T) {
 	if got := slices.Collect(maps.Keys(maps.Collect(r.Histories()))); len(got) != 3 {
 		t.Errorf("histories of %v", got)
 	}
-	kept := regression.NewJob(regression.Options{}).History()
+	kept := baseline.NewJob(baseline.Options{}).History()
 	histories := map[probe.Key][]byte{}
 	for _, j := range jobs("west", "south") {
 		histories[j.Key()] = kept
@@ -40,7 +40,7 @@ func TestHistories(t *testing.T) {
 	if got := targetsOf(r.Forgetful()); !slices.Equal(got, []string{"east", "north"}) || len(histories) > 0 {
 		t.Errorf("with a job that came later, no history have %v; %d wait", got, len(histories))
 	}
-	r.Backfill(jobs("east")[0].Key(), 0, 0, []regression.Minute{{At: start, Turns: 3, Mean: -1, Baseline: -1}})
+	r.Backfill(jobs("east")[0].Key(), 0, 0, []baseline.Minute{{At: start, Turns: 3, Mean: -1, Baseline: -1}})
 	r.Backfill(probe.Key{Target: "none"}, 0, 0, nil)
 	if got := targetsOf(r.Forgetful()); !slices.Equal(got, []string{"north"}) {
 		t.Errorf("after one was filled, no history have %v", got)
@@ -51,7 +51,7 @@ func TestHistories(t *testing.T) {
 // forgotten by a process that saves before it comes.
 func TestAwaitedJobsAreKept(t *testing.T) {
 	r := NewRecorder(Options{Awaited: func(target string) bool { return target == "m/late" }})
-	r.RestoreBaselines(regression.File{Jobs: []regression.JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}})
+	r.RestoreBaselines(baseline.File{Jobs: []baseline.JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}})
 	r.RestoreHistories(map[probe.Key][]byte{{Target: "m/late", Workload: "w"}: {1}, {Target: "gone", Workload: "w"}: {1}})
 	if jobs := r.Baselines().Jobs; len(jobs) != 1 || jobs[0].Target != "m/late" {
 		t.Errorf("kept %v", jobs)

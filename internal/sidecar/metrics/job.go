@@ -9,7 +9,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/sketch"
 	"synthetic/internal/slo"
@@ -32,7 +32,7 @@ type job struct {
 	conversation prometheus.Histogram
 	lag, readLag prometheus.Histogram
 	slos         []sloCounters
-	regression   *regression.Job
+	regression   *baseline.Job
 	// remembers says that it began with a history.
 	remembers bool
 	own       ownShare
@@ -58,7 +58,7 @@ func newJob(key probe.Key) *job {
 		conversation: newHistogram(ConversationDuration),
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
-		regression:   regression.NewJob(regression.Options{}),
+		regression:   baseline.NewJob(baseline.Options{}),
 		counters: counters{
 			skipped: map[string]float64{}, bursts: map[string]float64{},
 			compared: map[probe.Verdict]float64{}, odd: map[answers.Reason]float64{},

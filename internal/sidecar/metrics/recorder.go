@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/discovery"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
@@ -85,7 +85,7 @@ type Recorder struct {
 	added   uint64 // configurations of jobs so far
 	// restored holds what an earlier process knew of jobs that are not there
 	// yet.
-	restored  map[probe.Key]regression.JobState
+	restored  map[probe.Key]baseline.JobState
 	histories map[probe.Key][]byte
 }
 

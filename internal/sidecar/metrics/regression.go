@@ -7,13 +7,14 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
 
 // setRegression takes over what is said of a job's baselines.
 func (j *job) setRegression() {
-	o := regression.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes, Policy: j.info.Policy}
+	o := baseline.Options{Timeouts: j.info.Workload.Timeouts, Changes: j.info.Changes, Policy: j.info.Policy}
 	if b := j.info.Benchmark; b != nil {
 		o.Benchmarks = b.Figures
 	}
@@ -38,7 +39,7 @@ func strictest(objectives []slo.Objective, sli slo.SLI, key probe.Key, kind prob
 
 // Views are those of each signal, by index of probe.TurnKinds and of
 // regression.Signals.
-type Views [kinds][signals]regression.View
+type Views [kinds][signals]baseline.View
 
 // Views shows how the signals of a job compare with the usual, false for a job
 // that is not known.
@@ -94,11 +95,11 @@ func (r *Recorder) Sign(key probe.Key) workload.Sign {
 }
 
 // Baselines returns what must survive a restart, for regression.File.WriteFile.
-func (r *Recorder) Baselines() regression.File {
+func (r *Recorder) Baselines() baseline.File {
 	now := r.options.Now()
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var f regression.File
+	var f baseline.File
 	for _, j := range r.sortedJobs() {
 		j.mu.Lock()
 		f.Jobs = append(f.Jobs, j.regression.State(j.key.Target, j.key.Workload, now))
@@ -114,10 +115,10 @@ func (r *Recorder) Baselines() regression.File {
 
 // RestoreBaselines takes over what an earlier process knew. A job that is not
 // there yet takes its part when it is added, as old as it is then.
-func (r *Recorder) RestoreBaselines(f regression.File) {
+func (r *Recorder) RestoreBaselines(f baseline.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.restored = make(map[probe.Key]regression.JobState, len(f.Jobs))
+	r.restored = make(map[probe.Key]baseline.JobState, len(f.Jobs))
 	for _, j := range f.Jobs {
 		r.restored[probe.Key{Target: j.Target, Workload: j.Workload}] = j
 	}
@@ -141,7 +142,7 @@ func (r *Recorder) restore(j *job) {
 // gatherRegression adds what the turns of a kind are compared with, and how they
 // compare.
 func (j *job) gatherRegression(e *exposition, l labels, k int) {
-	for i, signal := range regression.Signals() {
+	for i, signal := range sink.Signals() {
 		v, of := j.regression.View(k, i, e.now), l.with(LabelSignal, string(signal))
 		e.addAll(of,
 			value{SignalTurns, v.Turns}, value{SignalLog2, v.Log2}, value{SignalLog2Squared, v.Log2Squared},
@@ -151,7 +152,7 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 			value{PageScore, v.Page}, value{TicketScore, v.Ticket}, value{RegressionRatio, v.Ratio},
 			value{RegressionSince, unixSeconds(v.Since)}, value{ExpectedFalsePages, v.Expected},
 			value{RegressionHistory, v.History.Seconds()}, value{BaselineMoved, unixSeconds(v.Moved)})
-		for n, size := range regression.Sizes() {
+		for n, size := range baseline.Sizes() {
 			e.part(RegressionDelay, of, LabelRatio, strconv.FormatFloat(size, 'f', -1, 64), delaySeconds(v.Delay[n]))
 		}
 		for w, within := range []string{"15m", "1h"} {
@@ -159,7 +160,7 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 		}
 	}
 	excess := j.regression.Parts(k)
-	for i, part := range regression.Parts() {
+	for i, part := range baseline.Parts() {
 		e.part(Excess, l, LabelPart, string(part), excess[i])
 	}
 	e.add(CachedBaseline, l, j.regression.CachedBaseline(k, e.now))
@@ -168,7 +169,7 @@ func (j *job) gatherRegression(e *exposition, l labels, k int) {
 // delaySeconds is +Inf for what never comes, and NaN for what is not known.
 func delaySeconds(d time.Duration) float64 {
 	switch d {
-	case regression.Never:
+	case baseline.Never:
 		return math.Inf(1)
 	case 0:
 		return math.NaN()

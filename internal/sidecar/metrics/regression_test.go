@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // saved is a state file of a regression in progress, as of start.
-func saved(t *testing.T, targets ...string) (f regression.File) {
+func saved(t *testing.T, targets ...string) (f baseline.File) {
 	t.Helper()
 	for _, target := range targets {
-		var j regression.JobState
+		var j baseline.JobState
 		text := fmt.Sprintf(`{"target": %q, "workload": "chat", "series": [{"page": {"up": true, "seen": %d, "limit": 0.7}, "told": {"level": 0.3}}]}`, target, start.Unix()/60)
 		if err := json.Unmarshal([]byte(text), &j); err != nil {
 			t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"maps"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
+	"synthetic/internal/sidecar/sink"
 )
 
 // gatherSiblings adds how each replica compares with its siblings.
@@ -40,7 +40,7 @@ func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
 	}
 	e.addAll(l, value{SiblingPageScore, v.Score}, value{SiblingFailed, v.Failed})
 	for k, kind := range probe.TurnKinds() {
-		for i, signal := range regression.Signals() {
+		for i, signal := range sink.Signals() {
 			e.add(SiblingRatio, l.with(LabelTurn, string(kind)).with(LabelSignal, string(signal)), v.Ratios[k][i])
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/lag"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -79,7 +79,7 @@ func (j *job) tolerance(now time.Time) time.Duration {
 		most = max(most, s.objective.Tolerance())
 	}
 	for k := range j.turns {
-		for i := range regression.Signals() {
+		for i := range sink.Signals() {
 			if t, ok := j.regression.Tolerance(k, i, now); ok {
 				most = max(most, t)
 			}

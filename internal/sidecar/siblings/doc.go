@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -47,8 +47,8 @@ const (
 // Strata are compared like with like: by kind of turn, by whether its prompt was
 // cached, and by signal.
 const (
-	kinds   = len(regression.Benchmarks{})
-	signals = len(regression.Benchmarks{}[0]) // as regression.Signals
+	kinds   = len(sink.Figures{})
+	signals = len(sink.Figures{}[0]) // as sink.Signals
 	strata  = kinds * 2 * signals
 )
 
@@ -80,7 +80,7 @@ type View struct {
 	// Score is how near it is to a page: from 1 on it is one.
 	Score float64
 	// Ratios are those of its latency over the median of all, in the last minutes,
-	// by index of probe.TurnKinds and of regression.Signals; NaN where not known.
+	// by index of probe.TurnKinds and of sink.Signals; NaN where not known.
 	Ratios [kinds][signals]float64
 	// Failed is the share of its turns that failed lately; NaN without a turn.
 	Failed float64

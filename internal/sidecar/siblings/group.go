@@ -21,7 +21,7 @@ const (
 // behind one of its front doors.
 type group struct {
 	policy sink.Siblings
-	// leastDifference is the least that pages, by index of regression.Signals.
+	// leastDifference is the least that pages, by index of sink.Signals.
 	leastDifference [signals]time.Duration
 	// share is the part of the service's promise that is the group's.
 	share float64

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -129,7 +129,7 @@ func (t *Tracker) Observe(e probe.Event) {
 		return
 	}
 	var values [signals]probe.Opt[float64]
-	for i, v := range regression.Measured(&r, j.Workload.Timeouts) {
+	for i, v := range baseline.Measured(&r, j.Workload.Timeouts) {
 		if v.OK && v.V > 0 {
 			values[i] = probe.Some(math.Log(v.V.Seconds()))
 		}

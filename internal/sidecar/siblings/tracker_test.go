@@ -9,7 +9,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -24,7 +23,7 @@ func newTracker() (*Tracker, *clock) {
 }
 
 func jobOf(name, service string, door *target.Worker) sink.Job {
-	return sink.Job{Siblings: promised(), Policy: regression.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
+	return sink.Job{Siblings: promised(), Policy: sink.DefaultPolicy(), Job: probe.Job{Target: target.Target{Name: name, Service: service, Worker: door}, Workload: workload.Spec{Name: "chat"}}}
 }
 
 func turn(target, worker string, ttft time.Duration) probe.Result {

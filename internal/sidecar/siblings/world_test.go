@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -61,7 +60,7 @@ func (w world) begin(seed uint64) *state {
 		wan: make([]float64, w.replicas), wait: make([]float64, w.replicas), down: make([]int64, w.replicas),
 		slower: make([]float64, w.replicas), failing: make([]float64, w.replicas),
 	}
-	s.g.policy, s.g.leastDifference = promised(), regression.DefaultPolicy().LeastDifference
+	s.g.policy, s.g.leastDifference = promised(), sink.DefaultPolicy().LeastDifference
 	for i := range w.replicas {
 		m := newReplica(name{target: fmt.Sprint(i)}, 0)
 		s.g.replicas[m.name] = m

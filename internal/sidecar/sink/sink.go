@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/slo"
 )
 
@@ -18,12 +17,12 @@ type Job struct {
 	// Objectives are the SLOs that cover any of its turns.
 	Objectives []slo.Objective
 	// Changes are the declared change windows of its target.
-	Changes []regression.Change
+	Changes []Change
 	// Benchmark is what its turns are compared with; nil where that is learned.
 	Benchmark *Benchmark
 	// Policy is what a regression of its turns is; the zero value means that of a
 	// job alone.
-	Policy regression.Policy
+	Policy Policy
 	// Siblings is when a replica of its service pages; what is 0 has its default.
 	Siblings Siblings
 	// Footprint is what it is expected to spend, Price what that costs; nil where
@@ -54,7 +53,7 @@ type Benchmark struct {
 	// Pooled says that it does not tell first turns from follow-up turns.
 	Pooled bool
 	// Figures stand in for learned baselines, by kind of turn and signal.
-	Figures regression.Benchmarks
+	Figures Figures
 	// Learned are the kinds of turn of the job that are not compared with it,
 	// since it has too few of them or does not tell them apart.
 	Learned []probe.TurnKind

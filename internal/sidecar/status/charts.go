@@ -11,7 +11,7 @@ import (
 
 	"synthetic/internal/draw"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 	"synthetic/internal/webpage"
 )
@@ -37,7 +37,7 @@ func figureFor(r *http.Request) figureFunc {
 // webpage.Figure, or webpage.Data.
 func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
 	var all []draw.Chart
-	for i, signal := range regression.Signals() {
+	for i, signal := range sink.Signals() {
 		for k, kind := range probe.TurnKinds() {
 			c := draw.Chart{
 				Title: strings.ToUpper(string(signal)) + ", " + kindNames()[kind],
@@ -132,7 +132,7 @@ func failures(minutes []minute) (s draw.Series) {
 }
 
 // limits are the thresholds that objectives set for a signal.
-func limits(objectives []SLO, signal regression.Signal) (out []draw.Mark) {
+func limits(objectives []SLO, signal sink.Signal) (out []draw.Mark) {
 	for _, o := range objectives {
 		if o.SLI == slo.SLI(signal) {
 			limit := o.Threshold.V.Seconds()

@@ -10,7 +10,8 @@ import (
 	"synthetic/internal/draw"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -24,14 +25,14 @@ const (
 
 // effect is the signal of a job that is farthest from the usual.
 type effect struct {
-	Signal regression.Signal
+	Signal sink.Signal
 	Turn   probe.TurnKind
 	// Ratio is to Usual, in seconds; 0 where nothing is known.
 	Ratio, Usual float64
 	// Since is when the regression began; zero while there is none.
 	Since time.Time
 	// Part is the likely one of a turn, "" where nobody can tell.
-	Part regression.Part
+	Part baseline.Part
 }
 
 const (
@@ -43,7 +44,7 @@ const (
 
 // lately raises the ratios of views to those of the last two minutes: over the five
 // minutes that a ratio is of, what has just begun looks small.
-func lately(views *[2][2]regression.View, samples []sample, now time.Time) {
+func lately(views *[2][2]baseline.View, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
 		for _, s := range samples {
@@ -67,10 +68,10 @@ func lately(views *[2][2]regression.View, samples []sample, now time.Time) {
 }
 
 // effectOf is the largest effect that the views of a job show.
-func effectOf(views [2][2]regression.View, excess [2][4]float64) (e effect) {
+func effectOf(views [2][2]baseline.View, excess [2][4]float64) (e effect) {
 	worst := 0
 	for k, kind := range probe.TurnKinds() {
-		for i, signal := range regression.Signals() {
+		for i, signal := range sink.Signals() {
 			if v := views[k][i]; v.Ratio > e.Ratio && v.Baseline > 0 {
 				e = effect{Signal: signal, Turn: kind, Ratio: v.Ratio, Usual: v.Baseline, Since: v.Since}
 				worst = k
@@ -86,16 +87,16 @@ func effectOf(views [2][2]regression.View, excess [2][4]float64) (e effect) {
 
 // likelyPart is what has become slow: decode where the TPOT has, of the TTFT the
 // larger of the parts of the wait.
-func likelyPart(views [2]regression.View, excess [4]float64, e effect) (part regression.Part) {
-	if e.Signal != regression.Signals()[0] {
-		return regression.Decode
+func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part baseline.Part) {
+	if e.Signal != sink.Signals()[0] {
+		return baseline.Decode
 	}
 	if views[1].Ratio > math.Pow(views[0].Ratio, alike) {
 		return ""
 	}
 	most := 0.0
-	for i, p := range regression.Parts() {
-		if p != regression.Decode && excess[i] > most {
+	for i, p := range baseline.Parts() {
+		if p != baseline.Decode && excess[i] > most {
 			part, most = p, excess[i]
 		}
 	}
@@ -119,9 +120,9 @@ func rounded(v float64) float64 {
 
 // likely names the part, "" where there is none.
 func (e effect) likely() string {
-	name := map[regression.Part]string{
-		regression.Connect: "connecting", regression.QueuePrefill: "queue or prefill",
-		regression.ProxyBuffering: "a proxy that buffers", regression.Decode: "decode",
+	name := map[baseline.Part]string{
+		baseline.Connect: "connecting", baseline.QueuePrefill: "queue or prefill",
+		baseline.ProxyBuffering: "a proxy that buffers", baseline.Decode: "decode",
 	}[e.Part]
 	if name == "" {
 		return ""

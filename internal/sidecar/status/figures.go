@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -152,7 +151,7 @@ func expectedOf(b *sink.Benchmark) *Expected {
 	return e
 }
 
-func quantilesOf(b regression.Benchmark) Quantiles {
+func quantilesOf(b sink.SignalFigures) Quantiles {
 	known := func(d time.Duration) Duration { return Duration(probe.Opt[time.Duration]{V: d, OK: d > 0}) }
 	return Quantiles{Count: b.Samples, P50: known(b.Quantiles[0]), P95: known(b.Quantiles[1]), P99: known(b.Quantiles[2])}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // told is a change of an alert about t/w, so long before noon.
@@ -30,9 +30,9 @@ func told(name, severity string, ago, lasted time.Duration, change ...func(*Aler
 
 // slow makes the TTFT of first turns of each job 4.7 times the usual.
 func slow(p *Page) {
-	p.options.Signals = func(probe.Key) (v [2][2]regression.View, ok bool) {
-		v[0][0] = regression.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
-		v[1][1] = regression.View{Ratio: 1.2, Baseline: 0.02}
+	p.options.Signals = func(probe.Key) (v [2][2]baseline.View, ok bool) {
+		v[0][0] = baseline.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
+		v[1][1] = baseline.View{Ratio: 1.2, Baseline: 0.02}
 		return v, true
 	}
 	p.options.Excess = func(probe.Key) (e [2][4]float64) {
@@ -95,7 +95,7 @@ func TestLately(t *testing.T) {
 	for i := range fewest {
 		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
 	}
-	views := [2][2]regression.View{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
+	views := [2][2]baseline.View{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
 	lately(&views, samples, noon)
 	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
 		t.Errorf("got %v and %v", got, views)

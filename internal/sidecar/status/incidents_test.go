@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // pagerSays makes a page whose pager tells of such alerts when it is asked.
@@ -107,8 +107,8 @@ func TestSilence(t *testing.T) {
 func TestDownSince(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
-	p.options.Signals = func(probe.Key) (v [2][2]regression.View, ok bool) {
-		v[1][0] = regression.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
+	p.options.Signals = func(probe.Key) (v [2][2]baseline.View, ok bool) {
+		v[1][0] = baseline.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
 		return v, true
 	}
 	p.Alert(told("SyntheticTargetDown", "page", time.Minute, 0))

@@ -7,7 +7,7 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -43,8 +43,8 @@ type job struct {
 	day     day
 	sealing int32
 	ended   tally
-	compare func() ([2][2]regression.View, bool)
-	views   [2][2]regression.View
+	compare func() ([2][2]baseline.View, bool)
+	views   [2][2]baseline.View
 }
 
 // sample is the part of a Result that figures are made of.
@@ -78,7 +78,7 @@ func (m maybe) opt() probe.Opt[time.Duration] {
 	return probe.Some(time.Duration(m - 1))
 }
 
-func newJob(k probe.Key, compare func() ([2][2]regression.View, bool)) *job {
+func newJob(k probe.Key, compare func() ([2][2]baseline.View, bool)) *job {
 	return &job{compare: compare, counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
 }
 

@@ -4,9 +4,8 @@ import (
 	"math"
 	"time"
 
-	"synthetic/internal/minutes"
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // minutesKept is a day of minutes: some 35 bytes each where they are noise, 50 kB of
@@ -34,7 +33,7 @@ func minuteOf(t time.Time) int32 { return int32(t.Unix() / 60) }
 func (m minute) start() time.Time { return time.Unix(int64(m.at)*60, 0).UTC() }
 
 // day holds the minutes of the last day in which turns ended.
-type day struct{ log minutes.Log }
+type day struct{ log baseline.MinuteLog }
 
 func (d *day) add(m minute) {
 	d.log.Put(int64(m.at), m.row()...)
@@ -100,7 +99,7 @@ func (t *tally) add(s sample) {
 }
 
 // summedUp makes a minute of what was counted, and of the samples that ended in it.
-func summedUp(at int32, counted tally, samples []sample, usual [2][2]regression.View) minute {
+func summedUp(at int32, counted tally, samples []sample, usual [2][2]baseline.View) minute {
 	m := minute{at: at}
 	for k, kind := range probe.TurnKinds() {
 		of, values := &m.kinds[k], [2][]time.Duration{}

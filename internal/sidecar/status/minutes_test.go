@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/webpage"
 )
 
 // TestMinutes: each minute has the figures of its turns, of both kinds apart, and
 // what was usual then.
 func TestMinutes(t *testing.T) {
-	p := New(Options{Now: func() time.Time { return noon }, Signals: func(probe.Key) (v [2][2]regression.View, ok bool) {
-		v[1][0] = regression.View{Baseline: 0.1, UsualTail: 0.3}
+	p := New(Options{Now: func() time.Time { return noon }, Signals: func(probe.Key) (v [2][2]baseline.View, ok bool) {
+		v[1][0] = baseline.View{Baseline: 0.1, UsualTail: 0.3}
 		return v, true
 	}})
 	feed(p,
@@ -96,8 +96,8 @@ func TestADayIsKept(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	rng, usual := rand.New(rand.NewPCG(1, 2)), 0.1
-	p := New(Options{Signals: func(probe.Key) (v [2][2]regression.View, ok bool) {
-		v[0][0], v[1][0] = regression.View{Baseline: 4 * usual, UsualTail: 10 * usual}, regression.View{Baseline: usual, UsualTail: 2.5 * usual}
+	p := New(Options{Signals: func(probe.Key) (v [2][2]baseline.View, ok bool) {
+		v[0][0], v[1][0] = baseline.View{Baseline: 4 * usual, UsualTail: 10 * usual}, baseline.View{Baseline: usual, UsualTail: 2.5 * usual}
 		v[0][1], v[1][1] = v[0][0], v[1][0]
 		return v, true
 	}})

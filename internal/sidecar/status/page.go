@@ -13,8 +13,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
 	"synthetic/internal/sidecar/sink"
 )
@@ -31,7 +31,7 @@ type Options struct {
 	// Signals says how the signals of a job compare with the usual, by index of
 	// probe.TurnKinds and of regression.Signals; false, or nil, says that nobody
 	// knows.
-	Signals func(job probe.Key) (views [2][2]regression.View, ok bool)
+	Signals func(job probe.Key) (views [2][2]baseline.View, ok bool)
 	// Excess says by how much each part of a job's turns takes longer than usual, in
 	// seconds, by index of probe.TurnKinds and of regression.Parts; nil says that
 	// nobody knows.
@@ -79,7 +79,7 @@ func New(o Options) *Page {
 		o.Canary = func(string) (none answers.Reading, ok bool) { return none, false }
 	}
 	if o.Signals == nil {
-		o.Signals = func(probe.Key) (none [2][2]regression.View, ok bool) { return none, false }
+		o.Signals = func(probe.Key) (none [2][2]baseline.View, ok bool) { return none, false }
 	}
 	if o.Excess == nil {
 		o.Excess = func(probe.Key) (none [2][4]float64) { return none }
@@ -96,7 +96,7 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = newJob(info.Key(), func() ([2][2]regression.View, bool) { return p.options.Signals(info.Key()) })
+		j = newJob(info.Key(), func() ([2][2]baseline.View, bool) { return p.options.Signals(info.Key()) })
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
 	}

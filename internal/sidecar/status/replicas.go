@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
 	"synthetic/internal/sidecar/siblings"
+	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -83,7 +83,7 @@ func grouped(views []siblings.View, query url.Values) (out []service) {
 func replicaOf(v siblings.View) replica {
 	r := replica{
 		Name: cmp.Or(v.Worker, v.Target), State: state{"good", "as its siblings"}, score: v.Score,
-		Times: make([]Multiple, len(regression.Signals())), Failed: Ratio{V: v.Failed, OK: !math.IsNaN(v.Failed)},
+		Times: make([]Multiple, len(sink.Signals())), Failed: Ratio{V: v.Failed, OK: !math.IsNaN(v.Failed)},
 	}
 	if v.Worker == "" {
 		r.Path = "./?" + url.Values{"target": {v.Target}, "workload": {v.Workload}}.Encode()

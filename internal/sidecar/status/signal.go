@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
+	"synthetic/internal/sidecar/sink"
 )
 
 // Signal is how a latency of a kind of turn compares with the usual, and what can
 // be seen of it.
 type Signal struct {
-	Turn probe.TurnKind    `json:"turn"`
-	Name regression.Signal `json:"signal"`
+	Turn probe.TurnKind `json:"turn"`
+	Name sink.Signal    `json:"signal"`
 	// Learning says that nothing is usual yet.
 	Learning bool `json:"learning"`
 	// Ratio is that of the last five minutes to the usual.
@@ -43,7 +44,7 @@ func (p *Page) signals(key probe.Key) []Signal {
 		return out
 	}
 	for k, kind := range probe.TurnKinds() {
-		for i, name := range regression.Signals() {
+		for i, name := range sink.Signals() {
 			if v := views[k][i]; v.Turns > 0 || v.History > 0 {
 				out = append(out, signalOf(kind, name, v))
 			}
@@ -52,7 +53,7 @@ func (p *Page) signals(key probe.Key) []Signal {
 	return out
 }
 
-func signalOf(kind probe.TurnKind, name regression.Signal, v regression.View) Signal {
+func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) Signal {
 	s := Signal{
 		Turn: kind, Name: name, Learning: v.Young, Ratio: multiple(v.Ratio), Since: v.Since.UTC(), Moved: v.Moved.UTC(),
 		Quarter: multiple(v.Detectable[0]), Hour: multiple(v.Detectable[1]),

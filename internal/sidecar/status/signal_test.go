@@ -8,26 +8,26 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/baseline"
 )
 
 // someSignals knows one of each state of the job t w: a first turn that pages, one
 // with a ticket, a follow-up turn that is as usual, and nothing of the last.
-func someSignals(job probe.Key) (v [2][2]regression.View, ok bool) {
+func someSignals(job probe.Key) (v [2][2]baseline.View, ok bool) {
 	if job.Target != "t" {
 		return v, false
 	}
 	const week = 7 * 24 * time.Hour
-	some := func(page, ticket, ratio float64, since time.Time) regression.View {
-		return regression.View{
-			Moments: regression.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: ratio, Since: since,
+	some := func(page, ticket, ratio float64, since time.Time) baseline.View {
+		return baseline.View{
+			Moments: baseline.Moments{Turns: 9}, Page: page, Ticket: ticket, Ratio: ratio, Since: since,
 			Detectable: [2]float64{1.35, 1.2}, Expected: .031, History: week,
 		}
 	}
 	v[0][0] = some(1.2, 3, 1.62, noon.Add(-10*time.Minute))
 	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
 	v[0][1].Detectable, v[0][1].Moved = [2]float64{math.Inf(1), 1.5}, noon.Add(-week)
-	v[1][0] = regression.View{Moments: regression.Moments{Turns: 1}, Young: true, Ratio: math.NaN(), Expected: math.NaN(), Detectable: [2]float64{math.NaN(), math.NaN()}}
+	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true, Ratio: math.NaN(), Expected: math.NaN(), Detectable: [2]float64{math.NaN(), math.NaN()}}
 	return v, true
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
 )
@@ -41,7 +41,7 @@ type File struct {
 type Level struct {
 	// Benchmarks by kind of turn and signal; the zero value of each that the
 	// level does not know well enough.
-	Benchmarks regression.Benchmarks
+	Benchmarks sink.Figures
 	// Pooled says that the file does not tell first turns from follow-up turns:
 	// the quantiles of all of them stand for both kinds, and there is no typical
 	// value to compare with.
@@ -115,7 +115,7 @@ func levelOf(l figures.Level) (Level, error) {
 	for k, kind := range kinds {
 		for i, timing := range signals {
 			b, n := benchmark(l, timing, kind, out.Pooled)
-			if b == (regression.Benchmark{}) {
+			if b == (sink.SignalFigures{}) {
 				few = max(few, n)
 				continue
 			}
@@ -133,7 +133,7 @@ func levelOf(l figures.Level) (Level, error) {
 
 // benchmark is the zero value where the level knows too little; n is then how
 // many turns it has.
-func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, pooled bool) (b regression.Benchmark, n uint64) {
+func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, pooled bool) (b sink.SignalFigures, n uint64) {
 	over := kind
 	if pooled {
 		over = figures.AllTurns
@@ -147,7 +147,7 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 		return b, n
 	}
 	b.Samples = int(n)
-	for i := range regression.Quantiles() { // those of the figures, see TestQuantilesAgree
+	for i := range sink.Quantiles() { // those of the figures, see TestQuantilesAgree
 		if f := l.Figure(timing.Quantile(over, i)); f.Known() {
 			b.Quantiles[i] = fromMillis(f.Value)
 		}

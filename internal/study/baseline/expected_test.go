@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/regression"
+	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -105,7 +105,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k := range probe.TurnKinds() {
-		for i := range regression.Signals() {
+		for i := range sink.Signals() {
 			got, want := l.Benchmarks[k][i], run.Benchmarks[k][i]
 			if got.Samples != want.Samples || got.Typical.Round(time.Millisecond) != want.Quantiles[0].Round(time.Millisecond) {
 				t.Errorf("the report says %+v, the run %+v", got, want)
@@ -128,7 +128,7 @@ func TestPooled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := regression.Benchmark{Samples: 640, Quantiles: [3]time.Duration{250 * time.Millisecond, 0, 900 * time.Millisecond}}
+	want := sink.SignalFigures{Samples: 640, Quantiles: [3]time.Duration{250 * time.Millisecond, 0, 900 * time.Millisecond}}
 	if !l.Pooled || l.Benchmarks[0][0] != want || l.Benchmarks[1][0] != want || l.Benchmarks[0][1].Quantiles[0] != 21*time.Millisecond {
 		t.Errorf("read %+v", l)
 	}
@@ -162,7 +162,7 @@ func TestBrokenFiles(t *testing.T) {
 
 // TestQuantilesAgree: what is asked of a report by name is what it has.
 func TestQuantilesAgree(t *testing.T) {
-	if !slices.Equal(regression.Quantiles(), figures.Quantiles()) {
-		t.Errorf("benchmarks have the quantiles %v, reports %v", regression.Quantiles(), figures.Quantiles())
+	if !slices.Equal(sink.Quantiles(), figures.Quantiles()) {
+		t.Errorf("benchmarks have the quantiles %v, reports %v", sink.Quantiles(), figures.Quantiles())
 	}
 }

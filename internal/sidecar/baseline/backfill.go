@@ -1,0 +1,70 @@
+package baseline
+
+import (
+	"math"
+	"time"
+)
+
+// Backfill takes over minutes of a kind of turn and signal, by index and in order
+// of time, that an earlier process measured. A job that has learned of its own
+// keeps that.
+func (j *Job) Backfill(kind, signal int, minutes []Minute) {
+	s := &j.series[kind][signal]
+	if s.baseline.mature() || len(minutes) == 0 {
+		return
+	}
+	fresh := series{reliving: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
+	for _, m := range minutes {
+		fresh.relive(m)
+	}
+	s.history.each(func(minute int64, turns, mean, tail float64) { // what came meanwhile
+		fresh.history.put(minute, turns, mean, tail)
+	})
+	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
+	s.page, s.ticket, s.onset, s.known, s.knownPage = fresh.page, fresh.ticket, fresh.onset, fresh.known, fresh.knownPage
+	s.refill()
+}
+
+// relive takes a minute of the past as it was, its verdicts included: what was a
+// regression then is not learned now.
+func (s *series) relive(m Minute) {
+	if !(m.Turns >= 1) || !(math.Abs(m.Mean) <= mostLog) || m.At.Unix() < earliest {
+		return
+	}
+	turns := min(m.Turns, mostPacked)
+	s.pass(m.At)
+	if s.baseline.roll(m.At, s.usual) {
+		s.move(m.At)
+	}
+	reference, ok := s.reference(m.At)
+	if !math.IsNaN(m.Baseline) && math.Abs(m.Baseline) <= mostLog && !ok {
+		reference, ok = m.Baseline, true
+	}
+	if ok {
+		x := min(max(m.Mean-reference, -clip), clip)
+		s.turns, s.total, s.absolute = turns, turns*x, turns*(reference+x)
+	}
+	b := &s.baseline.block
+	b.weigh(turns, m.Mean, s.beyond(m.Mean))
+	b.minutes++
+	b.regressed = b.regressed || s.regressed()
+}
+
+// beyond is the share of turns around a mean that miss the objective, if they are
+// distributed normally.
+func (s *series) beyond(mean float64) float64 {
+	if s.threshold <= 0 {
+		return 0
+	}
+	return math.Erfc((logSeconds(s.threshold)-mean)/(math.Sqrt2*s.baseline.spreadOr())) / 2
+}
+
+// Accept takes what was measured since a time for the usual level.
+func (j *Job) Accept(since, now time.Time) {
+	at := j.wall(now)
+	for k := range j.series {
+		for i := range j.series[k] {
+			j.series[k][i].accept(since, at)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package baseline
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// minutesOf are what a Prometheus has recorded of a feed.
+func minutesOf(f *feed, d time.Duration) (out []Minute) {
+	last := f.view().Moments
+	for end := f.now.Add(d); f.now.Before(end); {
+		v := f.run(time.Minute).view()
+		turns := v.Turns - last.Turns
+		out = append(out, Minute{
+			At: f.now.Add(-30 * time.Second), Turns: turns,
+			Mean:     (v.Log2-last.Log2)/turns*math.Ln2 - math.Log(1e6),
+			Baseline: (v.BaselineLog2-last.BaselineLog2)/turns*math.Ln2 - math.Log(1e6),
+		})
+		last = v.Moments
+	}
+	return out
+}
+
+// TestBackfill: a job that was given the minutes of another judges as that one does.
+func TestBackfill(t *testing.T) {
+	f := newFeed(Options{})
+	f.wander, f.spread = 0.05, 0.5
+	f.shape = func(at time.Time) float64 { return 0.3 * math.Sin(2*math.Pi*at.Sub(monday).Hours()/24) }
+	minutes := minutesOf(f, 8*day)
+	next := newFeed(Options{})
+	next.now, next.rng, next.wander, next.shape, next.level, next.spread = f.now, f.rng, f.wander, f.shape, f.level, f.spread
+	next.Backfill(0, 0, minutes)
+	a, b := f.view(), next.view()
+	if b.Young || pages(b) || tickets(b) {
+		t.Errorf("after it: %+v", b)
+	}
+	near(t, "baseline", b.Baseline/a.Baseline, 1, 0.03)
+	near(t, "noise", b.Noise/a.Noise, 1, 0.2)
+	near(t, "tail limit", b.TailSeconds/a.TailSeconds, 1, 0.2)
+	next.run(10 * time.Minute)
+	f.run(10 * time.Minute)
+	for i := range 2 {
+		near(t, "detectable", next.view().Detectable[i]/f.view().Detectable[i], 1, 0.1)
+	}
+	if n := next.pagesIn(12 * time.Hour); n != 0 {
+		t.Errorf("%d pages in the half day after it", n)
+	}
+	next.ratio = 3
+	if took := next.until(time.Hour, pages); took > 5*time.Minute {
+		t.Errorf("×3 paged after %v", took)
+	}
+}
+
+// TestBeyond: of minutes that lie on an objective half of the turns miss it.
+func TestBeyond(t *testing.T) {
+	s := series{threshold: time.Second}
+	for mean, want := range map[float64]float64{0: 0.5, -youngSpread: 0.159, 5: 1, -5: 0} {
+		near(t, "the share of turns that miss it", s.beyond(mean), want, 0.001)
+	}
+	if s.threshold = 0; s.beyond(5) != 0 {
+		t.Error("turns miss an objective that is none")
+	}
+}
+
+// TestBackfillLearnsNoFault: a regression that lasted to the end of what was
+// recorded is up at the start.
+func TestBackfillLearnsNoFault(t *testing.T) {
+	f := newFeed(Options{})
+	minutes := minutesOf(f, 4*day)
+	f.ratio = 3
+	minutes = append(minutes, minutesOf(f, 6*time.Hour)...)
+	next := newFeed(Options{})
+	next.Backfill(0, 0, minutes)
+	next.now = f.now
+	near(t, "baseline", next.view().Baseline, 0.2, 0.01)
+	if next.at(3, 5*time.Minute); !pages(next.view()) {
+		t.Errorf("six hours at ×3 are no page: %+v", next.view())
+	}
+}
+
+// TestBackfillBounds: what cannot have been measured is passed over, and a job that
+// has learned keeps its own.
+func TestBackfillBounds(t *testing.T) {
+	j := NewJob(Options{})
+	at := monday
+	var rubbish []Minute
+	for _, m := range []Minute{
+		{Turns: math.NaN(), Mean: 1}, {Turns: math.Inf(1), Mean: -1}, {Turns: 5, Mean: math.NaN()}, {Turns: 5, Mean: math.Inf(-1)},
+		{Turns: 5, Mean: 1e9}, {Turns: -1}, {Turns: 5, Mean: -1, Baseline: math.Inf(1)},
+	} {
+		at = at.Add(time.Minute)
+		m.At = at
+		rubbish = append(rubbish, m)
+	}
+	rubbish = append(rubbish, Minute{Turns: 5, Mean: -1}, Minute{At: time.Unix(0, 0), Turns: 5, Mean: -1})
+	for range 200 {
+		at = at.Add(10 * time.Minute)
+		rubbish = append(rubbish, Minute{At: at, Turns: math.Inf(1), Mean: -1, Baseline: math.NaN()})
+	}
+	j.Backfill(0, 0, rubbish)
+	checkViews(t, j, at)
+	f := newFeed(Options{})
+	f.run(2 * day)
+	before := f.view()
+	f.Backfill(0, 0, rubbish)
+	if got := f.view(); got.Baseline != before.Baseline || got.Samples != before.Samples {
+		t.Errorf("what was learned is gone: %+v", got)
+	}
+}

@@ -1,0 +1,29 @@
+package baseline
+
+import "time"
+
+// change reports whether a change window is open, and starts the baselines
+// anew when one that asks for it has ended, be it while no process ran: what a
+// state file brought back is older than that.
+func (j *Job) change(at time.Time) bool {
+	open := false
+	for _, c := range j.changes {
+		if c.Relearn && !at.Before(c.To) && c.To.After(j.relearned) {
+			j.relearned = c.To
+			j.forget()
+		}
+		open = open || c.Covers(at)
+	}
+	return open
+}
+
+func (j *Job) forget() {
+	for k := range j.series {
+		for i := range j.series[k] {
+			s := &j.series[k][i]
+			s.forgetAll()
+		}
+		j.parts[k].usual = means{}
+		j.cached[k] = cached{}
+	}
+}

@@ -1,0 +1,108 @@
+package baseline
+
+import (
+	"synthetic/internal/sidecar/sink"
+	"testing"
+	"time"
+)
+
+func TestChangeCovers(t *testing.T) {
+	once := sink.Change{From: monday.Add(time.Hour), To: monday.Add(3 * time.Hour)}
+	weekly := once
+	weekly.Weekly = true
+	for _, tt := range []struct {
+		after        time.Duration
+		once, weekly bool
+	}{
+		{0, false, false},
+		{time.Hour, true, true},
+		{3*time.Hour - 1, true, true},
+		{3 * time.Hour, false, false},
+		{week, false, false},
+		{week + time.Hour, false, true},
+		{52*week + 2*time.Hour, false, true},
+		{52*week + 3*time.Hour, false, false},
+		{-week + 2*time.Hour, false, false},
+	} {
+		at := monday.Add(tt.after)
+		if got := once.Covers(at); got != tt.once {
+			t.Errorf("after %v: covered %v, want %v", tt.after, got, tt.once)
+		}
+		if got := weekly.Covers(at); got != tt.weekly {
+			t.Errorf("after %v, weekly: covered %v, want %v", tt.after, got, tt.weekly)
+		}
+	}
+}
+
+// TestWeeklyWindow: what happens in it every week is not learned, and ends no
+// baseline.
+func TestWeeklyWindow(t *testing.T) {
+	f := newFeed(Options{})
+	f.Configure(Options{Changes: []sink.Change{{From: f.now.Add(-2 * week), To: f.now.Add(-2*week + 6*time.Hour), Weekly: true}}})
+	if v := f.run(6*time.Hour - time.Minute).view(); v.Samples != 0 {
+		t.Errorf("%v turns of the weekly window entered the baseline", v.Samples)
+	}
+	if v := f.run(2 * day).view(); v.Samples == 0 || v.Young {
+		t.Errorf("two days later the baseline stands on %v turns, young: %v", v.Samples, v.Young)
+	}
+}
+
+// TestChangeWhileDown: a window that asks to relearn and ends while no process
+// runs is taken at the next start, once.
+func TestChangeWhileDown(t *testing.T) {
+	f := newFeed(Options{})
+	f.run(2 * day)
+	state, history := f.State("a", "chat", f.now), f.History()
+	end := f.now.Add(time.Hour)
+	options := Options{Changes: []sink.Change{{From: f.now, To: end, Relearn: true}}}
+
+	f.now = end.Add(time.Hour)
+	f.restart(t, options, state, history)
+	f.run(time.Minute)
+	if v := f.view(); !v.Young || v.Samples != 0 {
+		t.Errorf("after the window the old baseline stands, on %v turns", v.Samples)
+	}
+
+	f.run(2 * day)
+	state, history = f.State("a", "chat", f.now), f.History()
+	f.restart(t, options, state, history)
+	f.run(time.Minute)
+	if f.view().Young {
+		t.Error("the next restart forgot what was learned since the window")
+	}
+}
+
+// restart is another process that takes over what was saved.
+func (f *feed) restart(t *testing.T, o Options, state JobState, history []byte) {
+	t.Helper()
+	f.Job = NewJob(o)
+	if err := f.RestoreHistory(history); err != nil {
+		t.Fatal(err)
+	}
+	f.Restore(state, f.now)
+}
+
+// TestChangeWindow: what is measured in it is not learned, however long it lasts,
+// and what was learned before it is forgotten if it says so.
+func TestChangeWindow(t *testing.T) {
+	f := newFeed(Options{})
+	f.run(2 * day)
+	before := f.view()
+	f.Configure(Options{Changes: []sink.Change{{From: f.now, To: f.now.Add(5 * day), Relearn: true}}})
+	v := f.at(1.4, 5*day-time.Minute).view()
+	if v.Samples > before.Samples+200 || !v.Moved.IsZero() {
+		t.Errorf("%v turns of a change window entered the baseline: %+v", v.Samples-before.Samples, v)
+	}
+	near(t, "baseline", v.Baseline/before.Baseline, 1, 0.01)
+	f.at(2, 2*time.Minute)
+	if !f.view().Young {
+		t.Error("the baseline was not started anew after the change")
+	}
+	v = f.run(2 * day).view()
+	near(t, "relearned baseline", v.Baseline, 0.4, 0.01)
+	if pages(v) || tickets(v) {
+		t.Errorf("what was learned anew is a regression: %+v", v)
+	}
+}
+
+const week = 7 * 24 * time.Hour

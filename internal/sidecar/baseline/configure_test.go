@@ -1,0 +1,45 @@
+package baseline
+
+import (
+	"synthetic/internal/sidecar/sink"
+	"testing"
+	"time"
+)
+
+// TestReloadEndsWhatItTookAway: a regression from a benchmark is over with it, and
+// the level is learned as any other.
+func TestReloadEndsWhatItTookAway(t *testing.T) {
+	f := newFeed(Options{Benchmarks: sink.Figures{{{Typical: 200 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	f.run(30 * time.Minute)
+	if v := f.at(3, time.Hour).view(); !pages(v) {
+		t.Fatalf("no regression to begin with: %+v", v)
+	}
+	f.Configure(Options{})
+	if v := f.run(time.Minute).view(); v.Page != 0 || v.Ticket != 0 {
+		t.Errorf("without it the scores are %v and %v", v.Page, v.Ticket)
+	}
+	v := f.run(26 * time.Hour).view()
+	if v.Young {
+		t.Fatalf("a day later nothing is learned: %+v", v)
+	}
+	near(t, "baseline", v.Baseline, 0.6, 0.02)
+}
+
+// TestBenchmark stands in for what is learned, and is not accepted away.
+func TestBenchmark(t *testing.T) {
+	f := newFeed(Options{Benchmarks: sink.Figures{{{Typical: 100 * time.Millisecond, Samples: 300, Noise: 0.05}}}})
+	if v := f.View(0, 0, f.now.Add(time.Hour)); v.Page != 0 { // before any turn
+		t.Errorf("without a turn: %+v", v)
+	}
+	f.now = f.now.Add(2 * time.Hour)
+	f.ratio = 2
+	took := f.until(time.Hour, pages)
+	v := f.view()
+	if v.Young || v.Samples != 300 || v.Noise != 0.05 || took > 15*time.Minute {
+		t.Errorf("four times a benchmark for %v: %+v", took, v)
+	}
+	f.Accept(f.now.Add(-time.Hour), f.now)
+	if v := f.run(4 * day).view(); v.Baseline < 0.0999 || v.Baseline > 0.1001 || !v.Moved.IsZero() {
+		t.Errorf("after days and an acceptance: %+v", v)
+	}
+}

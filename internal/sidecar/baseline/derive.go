@@ -1,0 +1,430 @@
+package baseline
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// seasonDays of entries tell a daily season from noise.
+	seasonDays = 3
+	// dayEntries make the level of a day, weekEntries that of longer.
+	dayEntries = 12
+	// shapeStep is how often the shape is computed, in half hours.
+	shapeStep = slots / 4
+	// newest days of a kind give the shape of its days.
+	newest = 10
+	// recent entries give the level of now; a level that fell is followed as far
+	// as the longer memory of longRecent entries does, too: a quiet day is not the
+	// usual, and what comes after it no regression.
+	recent, longRecent = slots * 3 / 2, slots * 7
+)
+
+// derived follows from the entries.
+type derived struct {
+	blocks  int
+	samples int
+	// level is the overall level; curve what each half hour of weekdays and of
+	// weekends adds.
+	level float64
+	curve [2][slots]float64
+	// wide is by how much more half hours differ from day to day at such a time
+	// than they do as a rule; 0 is not known.
+	wide [2][slots]float64
+	// scatter is by how much more single turns differ at such a time than they do
+	// in all; 0 is not known.
+	scatter [2][slots]float64
+	// shaped is the quarter of a day in which the curve was computed.
+	shaped int32
+	// noise is the standard deviation of half hours around the usual, spread that
+	// of single turns within them.
+	noise, spread float64
+}
+
+// derive computes what follows from the entries up to a half hour: by median
+// polish, so that a holiday or an incident that got in moves nothing.
+func (b *baseline) derive(now int32) {
+	p := polish{usual: make([]*entry, 0, entryCount), since: dayOf(b.since)}
+	var variance, weight float64
+	var d derived
+	b.each(now-entryCount, now, func(e *entry) {
+		if !e.usual() {
+			return
+		}
+		p.usual = append(p.usual, e)
+		d.samples += int(e.n())
+		variance += float64(e.variance) * float64(e.n())
+		weight += float64(e.n())
+	})
+	if d.blocks = len(p.usual); d.blocks == 0 {
+		b.derived = d
+		return
+	}
+	d.spread = math.Sqrt(variance / weight)
+	d.curve, d.wide, d.scatter, d.shaped = b.curve, b.wide, b.scatter, b.shaped
+	if part := (now + 1) / shapeStep; d.blocks >= seasonDays*slots && part != d.shaped {
+		p.season()
+		d.curve, d.wide, d.scatter, d.shaped = p.curve, p.wide(), p.scatter(d.spread), part
+	}
+	p.curve = d.curve
+	residuals := p.residuals(b.since)
+	d.level, d.noise = b.accepted, deviation(p.residuals(0))
+	if len(residuals) >= startBlocks || b.since == 0 {
+		d.level = levelOf(residuals)
+	}
+	b.derived = d
+}
+
+// levelOf is the level of now: the median of the newest, or of a week where that
+// is higher.
+func levelOf(residuals []float64) float64 {
+	of := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
+	return max(of(recent), of(longRecent))
+}
+
+// deviation is the standard deviation of the residuals around the mean of about
+// their own day, from those below: a fault that got in only raises them.
+func deviation(residuals []float64) float64 {
+	sum, n := 0.0, 0.0
+	for i := range residuals {
+		day := residuals[max(0, i-slots/2):min(len(residuals), i+slots/2)]
+		if d := residuals[i] - mean(day); d <= 0 {
+			sum += d * d
+			n++
+		}
+	}
+	return math.Sqrt(sum/max(1, n)) * (1 + 0.8/math.Sqrt(max(1, n)))
+}
+
+// pathStep is how often the level of the past is computed, in half hours.
+const pathStep = 12
+
+// path gives what was usual in a minute of the past: with the shape that is known
+// today, and the level of what was known then; NaN of before that.
+func (b *baseline) path(now int32) func(minute int64) float64 {
+	var before []float64
+	levels := map[int32]float64{}
+	last, since := int32(0), b.since
+	b.each(now-entryCount, now, func(e *entry) {
+		if since > 0 && e.number >= since { // what came before it counts no more
+			before, since = nil, 0
+		}
+		if step := e.number / pathStep; step != last && len(before) >= startBlocks {
+			for last = max(last+1, step-7*slots/pathStep); last < step; last++ {
+				levels[last] = levelOf(before)
+			}
+			levels[step] = levelOf(before)
+		}
+		if e.usual() {
+			before = append(before, float64(e.mean)-b.curveOf(e.number))
+		}
+	})
+	if len(before) >= startBlocks { // the minutes since the last half hour
+		levels[last+1] = levelOf(before)
+	}
+	return func(minute int64) float64 {
+		number := int32(minute * 60 / int64(BlockLength/time.Second))
+		level, ok := levels[number/pathStep]
+		if b.since > 0 && number >= b.since && (!ok || number/pathStep == b.since/pathStep) {
+			level, ok = b.accepted, true
+		}
+		if !ok {
+			return math.NaN()
+		}
+		return level + b.shapeAt(time.Unix(minute*60+30, 0))
+	}
+}
+
+// at is the usual level at a time.
+func (b *baseline) at(t time.Time) float64 { return b.level + b.shapeAt(t) }
+
+// shapeAt is what the time of day and the kind of day add. Between the middles of
+// half hours it is on a straight line, so that a steep morning is no rise.
+func (b *baseline) shapeAt(t time.Time) float64 {
+	position := float64(t.Unix())/BlockLength.Seconds() - 0.5
+	n := int32(math.Floor(position))
+	share := position - float64(n)
+	return (1-share)*b.curveOf(n) + share*b.curveOf(n+1)
+}
+
+// wideAt is by how much more the level wanders at a time than as a rule, at least 1.
+func (b *baseline) wideAt(t time.Time) float64 {
+	n := numberOf(t)
+	return max(1, b.wide[weekend(dayOf(n))][n%slots])
+}
+
+// scatterAt is by how much more single turns differ at a time than in all, at least
+// 1.
+func (b *baseline) scatterAt(t time.Time) float64 {
+	if b == nil {
+		return 1
+	}
+	n := numberOf(t)
+	return max(1, b.scatter[weekend(dayOf(n))][n%slots])
+}
+
+func (b *baseline) curveOf(number int32) float64 {
+	return b.curve[weekend(dayOf(number))][number%slots]
+}
+
+// polish takes entries apart into a level for each day, what a weekend adds and
+// the shape of both kinds of day, by medians in turn (Tukey 1977).
+type polish struct {
+	usual []*entry
+	// since is the day from which on the level is another one.
+	since int32
+	days  map[int32]float64
+	curve [2][slots]float64
+}
+
+// rounds of median polish: it hardly changes after three.
+const rounds = 3
+
+func (p *polish) season() {
+	for range rounds {
+		p.days = p.byDay()
+		p.shape()
+	}
+	p.shrink()
+	p.weekends()
+}
+
+// byDay is the level of each day: the median of its entries less their shape.
+func (p *polish) byDay() map[int32]float64 {
+	values := map[int32][]float64{}
+	for _, e := range p.usual {
+		day := dayOf(e.number)
+		values[day] = append(values[day], float64(e.mean)-p.curve[weekend(day)][e.number%slots])
+	}
+	out := map[int32]float64{}
+	for day, v := range values {
+		if len(v) >= dayEntries {
+			out[day] = median(v)
+		}
+	}
+	return out
+}
+
+// deviations are those of the entries from the level of their day, by kind of
+// day and slot.
+func (p *polish) deviations() (out [2][slots][]float64) {
+	for _, e := range p.usual {
+		day := dayOf(e.number)
+		if level, ok := p.days[day]; ok {
+			k, s := weekend(day), e.number%slots
+			out[k][s] = append(out[k][s], float64(e.mean)-level)
+		}
+	}
+	return out
+}
+
+// shape is what each half hour adds: the median over the days.
+func (p *polish) shape() {
+	for k, slots := range p.deviations() {
+		for s, v := range slots {
+			p.curve[k][s] = 0
+			if len(v) > 0 {
+				p.curve[k][s] = median(v[max(0, len(v)-newest):])
+			}
+		}
+	}
+}
+
+// shrink draws the shape towards none, and that of weekends towards that of
+// weekdays, by the share of their variance that chance explains (empirical
+// Bayes): the days say how far they agree.
+func (p *polish) shrink() {
+	all := p.deviations()
+	p.curve[0] = shrunk(p.curve[0], [slots]float64{}, all[0])
+	p.curve[1] = shrunk(p.curve[1], p.curve[0], all[1])
+}
+
+func shrunk(curve, towards [slots]float64, deviations [slots][]float64) [slots]float64 {
+	noise, between, inverse, used, repeated := 0.0, 0.0, 0.0, 0.0, 0.0
+	for s, v := range deviations {
+		if len(v) == 0 {
+			continue
+		}
+		for _, x := range v {
+			noise += (x - curve[s]) * (x - curve[s])
+		}
+		repeated += float64(len(v) - 1)
+		between += (curve[s] - towards[s]) * (curve[s] - towards[s])
+		inverse += 1 / float64(len(v))
+		used++
+	}
+	if used < 2 || repeated < 1 {
+		return towards
+	}
+	noise /= repeated
+	signal := max(0, between/used-noise*inverse/used)
+	for s, v := range deviations {
+		out := 0.0
+		if n := float64(len(v)); n > 0 && signal > 0 {
+			out = (curve[s] - towards[s]) * signal / (signal + noise/n)
+		}
+		curve[s] = towards[s] + out
+	}
+	return curve
+}
+
+// weekends adds to the shape of weekends how far they lie from the weekdays
+// around them, and keeps the level of the days for that of weekdays.
+func (p *polish) weekends() {
+	p.days = p.byDay()
+	var offsets []float64
+	for day, level := range p.days {
+		if weekend(day) == 0 {
+			continue
+		}
+		var near []float64
+		for d := day - 5; d <= day+5; d++ {
+			if l, ok := p.days[d]; ok && weekend(d) == 0 && (d < p.since) == (day < p.since) {
+				near = append(near, l)
+			}
+		}
+		if len(near) > 0 {
+			offsets = append(offsets, level-median(near))
+		}
+	}
+	if len(offsets) == 0 {
+		return
+	}
+	offset := median(offsets)
+	for s := range p.curve[1] {
+		p.curve[1][s] += offset
+	}
+	p.days = p.byDay()
+}
+
+const (
+	// around is how many half hours on either side tell of one how much it differs
+	// from day to day, leastAround how many differences that takes.
+	around, leastAround = 3, 20
+	// widest bounds by how much more that may be.
+	widest = 8
+)
+
+// wide lays how much the half hours differ from day to day beside what is usual
+// for all.
+func (p *polish) wide() (out [2][slots]float64) {
+	var all []float64
+	of := p.deviations()
+	for k := range of {
+		for s := range of[k] {
+			var near []float64
+			for i := s - around; i <= s+around; i++ {
+				near = append(near, alike(of, k, (i+slots)%slots)...)
+			}
+			if len(near) >= leastAround {
+				out[k][s] = math.Hypot(differ(near)*(1+1/math.Sqrt(float64(len(of[k][s])+1))), p.slope(k, s))
+				all = append(all, out[k][s])
+			}
+		}
+	}
+	if len(all) == 0 {
+		return out
+	}
+	usual := median(all)
+	if usual == 0 { // they do not differ at all
+		return [2][slots]float64{}
+	}
+	for k := range out {
+		for s := range out[k] {
+			out[k][s] = min(out[k][s]/usual, widest)
+		}
+	}
+	return out
+}
+
+// scatter lays how much single turns differ within the half hours at about a time
+// of day beside what they do in all.
+func (p *polish) scatter(spread float64) (out [2][slots]float64) {
+	var variance, turns [2][slots]float64
+	for _, e := range p.usual {
+		k, s := weekend(dayOf(e.number)), e.number%slots
+		for _, i := range []int32{s + slots - 1, s, s + 1} {
+			variance[k][i%slots] += float64(e.variance) * float64(e.n())
+			turns[k][i%slots] += float64(e.n())
+		}
+	}
+	for k := range out {
+		for s, n := range turns[k] {
+			if n > 0 && spread > 0 {
+				out[k][s] = math.Sqrt(variance[k][s]/n) / spread
+			}
+		}
+	}
+	return out
+}
+
+// slope is by how much the shape rises or falls within half an hour: the days of
+// people begin and end by about as much earlier or later.
+func (p *polish) slope(kind, slot int) float64 {
+	at := func(s int) float64 { return p.curve[kind][(s+slots)%slots] }
+	return max(math.Abs(at(slot)-at(slot-1)), math.Abs(at(slot+1)-at(slot)))
+}
+
+// likeShape is how near, as log ratio, weekends and weekdays are at a time of day to
+// tell of each other how much they differ.
+const likeShape = 0.2
+
+// alike are the deviations at a time of day from their median, on the kind of day
+// and, where that is like it, on the other.
+func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
+	own, other := of[kind][slot], of[1-kind][slot]
+	if len(own) == 0 {
+		return nil
+	}
+	add := func(v []float64) {
+		for _, x := range v {
+			out = append(out, x-median(v))
+		}
+	}
+	add(own)
+	if len(other) > 0 && math.Abs(median(other)-median(own)) < likeShape {
+		add(other)
+	}
+	return out
+}
+
+// differ is the standard deviation of deviations, or of those below 0 where that is
+// more: of those above, the highest were not learned.
+func differ(deviations []float64) float64 {
+	sum, below, n := 0.0, 0.0, 0.0
+	for _, d := range deviations {
+		sum += d * d
+		if d < 0 {
+			below += d * d
+			n++
+		}
+	}
+	return math.Sqrt(max(sum/float64(len(deviations)), below/max(1, n)))
+}
+
+// residuals are what is left of the entries since a half hour without their
+// season, the oldest first.
+func (p *polish) residuals(since int32) []float64 {
+	var out []float64
+	for _, e := range p.usual {
+		if e.number >= since {
+			out = append(out, float64(e.mean)-p.curve[weekend(dayOf(e.number))][e.number%slots])
+		}
+	}
+	return out
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}

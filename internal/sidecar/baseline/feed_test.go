@@ -1,0 +1,105 @@
+package baseline
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+)
+
+var monday = time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
+
+const day = 24 * time.Hour
+
+// feed gives a job first turns, three a minute unless every says otherwise.
+type feed struct {
+	*Job
+	rng   *rand.Rand
+	now   time.Time
+	every time.Duration
+	// usual is the median of the TTFT, ratio what it is multiplied with, wander the
+	// standard deviation of the logarithm of the level from half hour to half hour.
+	usual         time.Duration
+	ratio, wander float64
+	// shape says what a time of day or a day adds to the logarithm; nil is none.
+	shape func(time.Time) float64
+	fail  probe.Outcome
+	// spread is the standard deviation of the logarithm of turns.
+	spread float64
+	level  float64
+}
+
+func newFeed(o Options) *feed {
+	return &feed{Job: NewJob(o), rng: rand.New(rand.NewPCG(1, 2)), now: monday, usual: 200 * time.Millisecond, ratio: 1, every: 20 * time.Second, spread: 0.3}
+}
+
+func (f *feed) run(d time.Duration) *feed {
+	for end := f.now.Add(d); f.now.Before(end); f.now = f.now.Add(f.every) {
+		if f.now.Truncate(BlockLength).Equal(f.now) {
+			f.level = f.wander * f.rng.NormFloat64()
+		}
+		f.turn()
+	}
+	return f
+}
+
+func (f *feed) turn() {
+	ln := f.level + f.spread*f.rng.NormFloat64()
+	if f.shape != nil {
+		ln += f.shape(f.now)
+	}
+	r := success(time.Duration(f.usual.Seconds() * f.ratio * math.Exp(ln) * 1e9))
+	r.Sent, r.End, r.TPOT = f.now, f.now.Add(r.TTFT.V), probe.Opt[time.Duration]{}
+	if f.fail != "" {
+		r.Outcome, r.TTFT = f.fail, probe.Opt[time.Duration]{}
+	}
+	f.Observe(r, f.now)
+}
+
+// at runs at a ratio to the usual.
+func (f *feed) at(ratio float64, d time.Duration) *feed {
+	f.ratio = ratio
+	return f.run(d)
+}
+
+func (f *feed) view() View { return f.View(0, 0, f.now) }
+
+// until runs until a view is as wanted, and says how long that took; d if never.
+func (f *feed) until(d time.Duration, want func(View) bool) time.Duration {
+	begin := f.now
+	for f.now.Sub(begin) < d && !want(f.view()) {
+		f.run(time.Minute)
+	}
+	return f.now.Sub(begin)
+}
+
+func pages(v View) bool   { return v.Page >= 1 }
+func tickets(v View) bool { return v.Ticket >= 1 }
+
+// pagesIn counts how often a page comes up while the feed runs.
+func (f *feed) pagesIn(d time.Duration) (pages int) {
+	up := f.view().Page >= 1
+	for end := f.now.Add(d); f.now.Before(end); {
+		now := f.run(time.Minute).view().Page >= 1
+		if now && !up {
+			pages++
+		}
+		up = now
+	}
+	return pages
+}
+
+func near(t *testing.T, what string, got, want, by float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= by) {
+		t.Errorf("%s is %v, want %v ± %v", what, got, want, by)
+	}
+}
+
+// success is a turn with a time to first token.
+func success(ttft time.Duration) *probe.Result {
+	return &probe.Result{Outcome: probe.Success, Kind: probe.First, TTFT: probe.Some(ttft), TPOT: probe.Some(ttft / 10),
+		PromptTokens: probe.Some(100), CachedTokens: probe.Some(50), OutputTokens: probe.Some(10), End: monday.Add(ttft), Sent: monday}
+}

@@ -1,0 +1,140 @@
+package baseline
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// TestLastingLevel: one that no objective minds is the usual after the stated time,
+// and not before; one that an objective minds never is.
+func TestLastingLevel(t *testing.T) {
+	minding := Options{}
+	minding.Thresholds[0][0], minding.Budgets[0][0] = 350*time.Millisecond, 0.05
+	for name, tt := range map[string]struct {
+		options Options
+		moves   bool
+	}{"minded by nobody": {Options{}, true}, "missing its objective": {minding, false}} {
+		f := newFeed(tt.options)
+		f.usual = 170 * time.Millisecond
+		f.run(8 * day)
+		before := f.view().Baseline
+		f.at(1.6, 3*day-time.Hour)
+		near(t, name+": baseline just before it", f.view().Baseline/before, 1, 0.03)
+		if !f.view().Moved.IsZero() {
+			t.Errorf("%s: taken for the usual at %v, too early", name, f.view().Moved)
+		}
+		v := f.run(12 * time.Hour).view()
+		if moved := !v.Moved.IsZero(); moved != tt.moves {
+			t.Errorf("%s: taken for the usual: %v", name, moved)
+		}
+		if !tt.moves {
+			near(t, name+": baseline", f.run(10*day).view().Baseline/before, 1, 0.03)
+			continue
+		}
+		near(t, name+": baseline", v.Baseline/before, 1.6, 0.05)
+		if pages(v) || tickets(v) {
+			t.Errorf("%s: it is usual, and %+v", name, v)
+		}
+	}
+}
+
+// TestNightlyHabit: two hours of each night become usual for their time of day,
+// after as many nights, and the rest of the day stays as it was.
+func TestNightlyHabit(t *testing.T) {
+	night := func(at time.Time) float64 {
+		if h := at.Hour(); h == 2 || h == 3 {
+			return math.Log(1.6)
+		}
+		return 0
+	}
+	minding := Options{}
+	minding.Thresholds[0][0], minding.Budgets[0][0] = 300*time.Millisecond, 0.2
+	for name, tt := range map[string]struct {
+		options Options
+		want    float64
+	}{"minded by nobody": {Options{}, 1.6}, "missing its objective": {minding, 1}} {
+		f := newFeed(tt.options)
+		f.run(7 * day) // to a Monday
+		f.shape = night
+		f.run(3 * day)
+		usual := func(hour time.Duration) float64 {
+			return f.View(0, 0, f.now).Baseline * math.Exp(f.series[0][0].baseline.shapeAt(f.now.Add(hour*time.Hour))-f.series[0][0].baseline.shapeAt(f.now))
+		}
+		near(t, name+": at three after three nights", usual(3), 0.2, 0.03)
+		f.run(8 * day) // to a Friday
+		near(t, name+": at three after most of ten weekdays", usual(3), 0.2*tt.want, 0.04)
+		near(t, name+": at noon", usual(12), 0.2, 0.02)
+	}
+}
+
+// TestSmallRiseIsLearned within about a day, a large one is not, and a better level
+// within the days that a quiet one may last.
+func TestSmallRiseIsLearned(t *testing.T) {
+	for _, tt := range []struct {
+		ratio float64
+		last  time.Duration
+		want  float64
+	}{{1.12, 30 * time.Hour, 1.12}, {2, 30 * time.Hour, 1}, {0.7, 30 * time.Hour, 1}, {0.7, 5 * day, 0.7}} {
+		f := newFeed(Options{})
+		f.run(8 * day)
+		before := f.view().Baseline
+		near(t, "baseline", f.at(tt.ratio, tt.last).view().Baseline/before, tt.want, 0.03)
+	}
+}
+
+// TestAccept: an accepted level is no page any more, and the one above it is.
+func TestAccept(t *testing.T) {
+	f := newFeed(Options{})
+	f.run(6*day + 10*time.Minute)
+	f.at(1.6, time.Hour)
+	if !pages(f.view()) && !tickets(f.view()) {
+		t.Fatalf("×1.6 for an hour is nothing: %+v", f.view())
+	}
+	f.Accept(f.now.Add(-time.Hour), f.now)
+	near(t, "baseline", f.view().Baseline, 0.32, 0.02)
+	restarted, archive := f.now, f.History()
+	if n := f.pagesIn(day); n != 0 || tickets(f.view()) {
+		t.Errorf("%d pages in a day at an accepted level, then %+v", n, f.view())
+	}
+	// The level is known to the next process, too.
+	next := newFeed(Options{})
+	next.now, next.ratio = restarted, f.ratio
+	if err := next.RestoreHistory(archive); err != nil {
+		t.Fatal(err)
+	}
+	if n := next.pagesIn(3 * time.Hour); n != 0 {
+		t.Errorf("%d pages of the accepted level after a restart", n)
+	}
+	next.ratio *= 2
+	if took := next.until(time.Hour, pages); took > 15*time.Minute {
+		t.Errorf("twice the accepted level paged after %v", took)
+	}
+}
+
+// TestAcceptInTheMiddle: of a large level the minute that is being measured is
+// accepted, too.
+func TestAcceptInTheMiddle(t *testing.T) {
+	f := newFeed(Options{})
+	f.every = 5 * time.Second
+	f.run(3*day + 10*time.Minute)
+	f.at(5, 10*time.Minute+30*time.Second)
+	f.Accept(f.now.Add(-10*time.Minute), f.now)
+	if n := f.pagesIn(time.Hour); n != 0 {
+		t.Errorf("%d pages after ×5 was accepted", n)
+	}
+}
+
+// TestAcceptNothing: of a time without turns, or to come, or before all times,
+// nothing is accepted, or all.
+func TestAcceptNothing(t *testing.T) {
+	for name, since := range map[string]time.Time{"of the future": monday.Add(90 * day), "of no time": {}} {
+		f := newFeed(Options{})
+		f.run(3 * day)
+		f.Accept(since, f.now)
+		near(t, name+": baseline", f.run(3*time.Hour).view().Baseline, 0.2, 0.01)
+		if err := NewJob(Options{}).RestoreHistory(f.History()); err != nil {
+			t.Error(name, err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package baseline
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// week is the shape of weekdays with an evening, and of quiet weekends without.
+func weekShape(at time.Time) float64 {
+	if weekend(dayOf(numberOf(at))) == 1 {
+		return -0.4
+	}
+	return 0.4 * math.Sin(2*math.Pi*at.Sub(monday).Hours()/24)
+}
+
+// TestShapeOfTheWeek: weekdays and weekends have their own, from the first week on,
+// and no Monday and no Saturday is a page.
+func TestShapeOfTheWeek(t *testing.T) {
+	for _, weeks := range []time.Duration{1, 4} {
+		f := newFeed(Options{})
+		f.every, f.shape = time.Minute, weekShape
+		f.run(weeks * 7 * day)
+		for _, in := range []time.Duration{6 * time.Hour, 18 * time.Hour, 5*day + 12*time.Hour} {
+			at := f.now.Add(in)
+			usual := f.series[0][0].baseline.at(at)
+			near(t, at.Format("Mon 15:04")+" after weeks", usual, math.Log(0.2)+weekShape(at), 0.12)
+		}
+		if n := f.pagesIn(7 * day); n != 0 {
+			t.Errorf("after %d weeks the next one has %d pages", weeks, n)
+		}
+		// Weekends lie lower, and are no less steady for it.
+		saturday := monday.Add(5*day + 12*time.Hour)
+		near(t, "how wide Saturdays are", f.series[0][0].baseline.wideAt(saturday), 1, 0.5)
+	}
+}
+
+// TestQuietDays: neither a quiet week nor a holiday makes what comes after it one
+// long page.
+func TestQuietDays(t *testing.T) {
+	for name, quiet := range map[string]time.Duration{"a quiet week": 7 * day, "a holiday": day} {
+		f := newFeed(Options{})
+		f.every, f.wander = time.Minute, 0.03
+		f.run(14 * day)
+		n := f.at(0.78, 0).pagesIn(quiet)
+		f.ratio = 1
+		if n += f.pagesIn(5 * day); n != 0 {
+			t.Errorf("%s: %d pages", name, n)
+		}
+		near(t, name+": baseline in the end", f.view().Baseline, 0.2, 0.012)
+	}
+}
+
+// TestWeekend: 1970 began on a Thursday.
+func TestWeekend(t *testing.T) {
+	for i, want := range []int{0, 0, 0, 0, 0, 1, 1} {
+		if got := weekend(dayOf(numberOf(monday.Add(time.Duration(i) * day)))); got != want {
+			t.Errorf("%s: %d, want %d", monday.Add(time.Duration(i)*day).Weekday(), got, want)
+		}
+	}
+}
+
+// TestNoNoiseAtAll: of a signal that is always the same every change is seen.
+func TestNoNoiseAtAll(t *testing.T) {
+	f := newFeed(Options{})
+	f.every, f.spread = time.Minute, 0
+	f.run(4 * day)
+	near(t, "detectable in an hour", f.view().Detectable[1], 1.5, 0.1)
+	f.ratio = 1.3
+	if took := f.until(time.Hour, tickets); took > 30*time.Minute {
+		t.Errorf("×1.3 is a ticket after %v", took)
+	}
+}

@@ -1,0 +1,93 @@
+package sink
+
+import "time"
+
+// Signal is a latency whose regressions are detected.
+type Signal string
+
+const (
+	TTFT Signal = "ttft"
+	TPOT Signal = "tpot"
+)
+
+// Signals returns all signals. The position in this list is the signal's index.
+func Signals() []Signal { return []Signal{TTFT, TPOT} }
+
+const (
+	kinds     = 2 // of turns: first and follow-up, as probe.TurnKinds
+	signals   = 2
+	quantiles = 3
+)
+
+// Policy says when a change of latency is a regression. Start from DefaultPolicy: the
+// zero value is not usable.
+type Policy struct {
+	// PageRatio is the smallest ratio to the baseline that pages after it has lasted for
+	// PageFor. A ratio of 2 or more pages at once.
+	PageRatio float64
+	PageFor   time.Duration
+	// TicketRatio is the smallest ratio to the baseline that opens a ticket.
+	TicketRatio float64
+	// LeastDifference is the smallest rise that pages, whatever the ratio, by index of
+	// Signals. A smaller rise opens a ticket.
+	LeastDifference [signals]time.Duration
+	// FalsePages is the accepted number of false pages of this job in 30 days.
+	FalsePages float64
+	// AcceptAfter is how long a higher level must last to become the new baseline, if it
+	// violates no objective.
+	AcceptAfter time.Duration
+}
+
+// DefaultPolicy returns the policy of a single job.
+func DefaultPolicy() Policy {
+	return Policy{
+		PageRatio: 1.5, PageFor: 5 * time.Minute, TicketRatio: 1.2,
+		LeastDifference: [signals]time.Duration{50 * time.Millisecond, 5 * time.Millisecond},
+		FalsePages:      0.5, AcceptAfter: 3 * 24 * time.Hour,
+	}
+}
+
+// Figures are the measured figures of a benchmark, by index of probe.TurnKinds and of
+// Signals.
+type Figures [kinds][signals]SignalFigures
+
+// SignalFigures are the measured figures of one signal. The zero value has none.
+type SignalFigures struct {
+	// Typical is the geometric mean, used as the baseline. If it is 0, the baseline is
+	// learned.
+	Typical time.Duration
+	// Quantiles are shown beside the live ones, by index of Quantiles; 0 if too few turns
+	// were measured.
+	Quantiles [quantiles]time.Duration
+	// Samples is the number of measured turns; 0 if unknown.
+	Samples int
+	// Noise is the standard deviation of the logarithm of the 30-minute level. If it is 0,
+	// it is learned.
+	Noise float64
+}
+
+// Quantiles returns the quantiles of SignalFigures.Quantiles.
+func Quantiles() []float64 { return []float64{0.5, 0.95, 0.99} }
+
+// Change is a declared change window. Turns in [From, To) do not enter the baseline.
+type Change struct {
+	From, To time.Time
+	// Weekly repeats the window every seven days. It must be shorter than that.
+	Weekly bool
+	// Relearn discards what was learned before To, because the level is meant to differ
+	// afterwards. It has no effect on a weekly window.
+	Relearn bool
+}
+
+const week = 7 * 24 * time.Hour
+
+// Covers reports whether at lies within the window.
+func (c Change) Covers(at time.Time) bool {
+	if at.Before(c.From) {
+		return false
+	}
+	if c.Weekly {
+		at = at.Add(-at.Sub(c.From).Truncate(week))
+	}
+	return at.Before(c.To)
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/turnlog"
+)
+
+const (
+	// packed is what packed files end with.
+	packed = ".zst"
+	// stamp is the form of the time in the names of older files: they sort by it.
+	stamp = "20060102T150405.000Z"
+	// lineStart is what every log begins with.
+	lineStart = `{"at":"`
+	// lineMost is the longest line that is looked for at the end of a file.
+	lineMost = 64 << 10
+)
+
+// file is a file that grows to a size, and older ones beside it.
+type file struct {
+	path string
+	max  int64
+	keep int
+	// to is nil while it could not be opened; size is that of its whole lines.
+	to   *os.File
+	size int64
+}
+
+// open opens the file at its end. What a crash left of a line is cut off.
+func (f *file) open() error {
+	to, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the log of turns: %w; its directory must exist and be writable", err)
+	}
+	size, err := wholeLines(to)
+	if err == nil {
+		err = to.Truncate(size)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("opening the log of turns: %w", err), to.Close())
+	}
+	f.to, f.size = to, size
+	return nil
+}
+
+// wholeLines is the size of a file without what follows its last line. A file
+// that does not end in lines is another's.
+func wholeLines(from *os.File) (int64, error) {
+	info, err := from.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%q is no regular file, which could not be rotated; name another", from.Name())
+	}
+	head := make([]byte, min(info.Size(), int64(len(lineStart))))
+	tail := make([]byte, min(info.Size(), lineMost))
+	_, headErr := from.ReadAt(head, 0)
+	_, tailErr := from.ReadAt(tail, info.Size()-int64(len(tail)))
+	if err := errors.Join(headErr, tailErr); err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	last := bytes.LastIndexByte(tail, '\n')
+	if !strings.HasPrefix(lineStart, string(head)) || last < 0 && info.Size() > lineMost {
+		return 0, fmt.Errorf("%q is no log of turns; name another file", from.Name())
+	}
+	return info.Size() - int64(len(tail)) + int64(last) + 1, nil
+}
+
+func (f *file) close() {
+	if f.to != nil {
+		_ = f.to.Close() // what was written is written
+		f.to = nil
+	}
+}
+
+// write writes whole lines, or nothing. It begins a new file first if there is no
+// room in this one.
+func (f *file) write(lines []byte) (rotated bool, err error) {
+	if f.to == nil {
+		if err := f.open(); err != nil {
+			return false, err
+		}
+	}
+	if f.size > 0 && f.size+int64(len(lines)) > f.max {
+		if err := f.rotate(); err != nil {
+			return false, err
+		}
+		rotated = true
+	}
+	n, err := f.to.Write(lines)
+	if err != nil {
+		// A reader must not find half a line: opening it anew cuts it off, too.
+		if cut := f.to.Truncate(f.size); cut != nil {
+			f.close()
+		}
+		return rotated, fmt.Errorf("writing the log of turns: %w", err)
+	}
+	f.size += int64(n)
+	return rotated, nil
+}
+
+// rotate puts the file beside, under the time, and begins a new one.
+func (f *file) rotate() error {
+	f.close()
+	if err := os.Rename(f.path, f.aside(time.Now())); err != nil {
+		return fmt.Errorf("rotating the log of turns: %w", err)
+	}
+	return f.open()
+}
+
+// aside is the path of an older file that ended at a time, or the millisecond
+// after it that is free.
+func (f *file) aside(at time.Time) string {
+	stem, ext := f.stem()
+	for {
+		path := stem + at.UTC().Format(stamp) + ext
+		_, err := os.Lstat(path)
+		_, packedErr := os.Lstat(path + packed)
+		if err != nil && packedErr != nil {
+			return path
+		}
+		at = at.Add(time.Millisecond)
+	}
+}
+
+// stem is what the names of older files begin and end with.
+func (f *file) stem() (stem, ext string) {
+	ext = filepath.Ext(f.path)
+	return strings.TrimSuffix(f.path, ext) + "-", ext
+}
+
+// older are the paths of the older files, the oldest first.
+func (f *file) older() ([]string, error) {
+	stem, ext := f.stem()
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return nil, fmt.Errorf("looking for older logs of turns: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		at, ours := strings.CutPrefix(e.Name(), filepath.Base(stem))
+		at, zipped := strings.CutSuffix(strings.TrimSuffix(at, packed), ext)
+		if _, err := time.Parse(stamp, at); ours && zipped && err == nil {
+			all = append(all, filepath.Join(filepath.Dir(f.path), e.Name()))
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// pack packs the older files that are not, and removes the oldest.
+func (f *file) pack() error {
+	all, err := f.older()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for i, path := range all {
+		switch {
+		case i < len(all)-f.keep:
+			errs = append(errs, os.Remove(path))
+		case !strings.HasSuffix(path, packed):
+			errs = append(errs, f.packOne(path))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// packOne replaces a file by a packed one, which is whole before it has its name.
+func (f *file) packOne(path string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(filepath.Dir(f.path), atomicfile.TempPrefix+filepath.Base(f.path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(to.Name()) // fails once renamed, which is as it should be
+	err = compress(to, from)
+	if err == nil {
+		err = to.Sync()
+	}
+	if err := errors.Join(err, to.Close()); err != nil {
+		return fmt.Errorf("packing %q: %w", path, err)
+	}
+	if err := os.Rename(to.Name(), path+packed); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+func compress(to io.Writer, from io.Reader) error {
+	z, err := turnlog.Compress(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(z, from)
+	return errors.Join(err, z.Close())
+}

@@ -1,0 +1,129 @@
+// Package history keeps the histories of jobs in a file: the half hours that say
+// what is usual, and the minutes that limits are chosen from. They are too large to
+// be written each minute.
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe"
+)
+
+// header begins the content, which is compressed as a whole: it has the version.
+const header = "synthetic history 1\n"
+
+const (
+	// mostName and mostJob bound, in bytes, what is believed of a length that is
+	// read: a label, and the history of a job.
+	mostName, mostJob = 1 << 10, 4 << 20
+	// mostAll bounds the content of a file.
+	mostAll = 1 << 30
+)
+
+// DamagedError says that a file cannot be used.
+type DamagedError struct{ Err error }
+
+func (e *DamagedError) Error() string { return e.Err.Error() }
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Write replaces the file at path by the histories of jobs, as
+// regression.Job.History gives them, in order of the sequence. One that is
+// larger than 4 MiB is left out.
+func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("compressing the history: %w", err)
+	}
+	// A buffer takes everything, so that Write never fails.
+	_, _ = z.Write([]byte(header))
+	for key, data := range jobs {
+		if len(data) == 0 || len(data) > mostJob {
+			continue
+		}
+		for _, part := range [][]byte{[]byte(key.Target), []byte(key.Workload), data} {
+			_, _ = z.Write(binary.AppendUvarint(nil, uint64(len(part))))
+			_, _ = z.Write(part)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("compressing the history: %w", err)
+	}
+	if err := atomicfile.Write(path, out.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("saving the history: %w; the directory must be writable", err)
+	}
+	return nil
+}
+
+// Read returns what Write wrote to path; nothing if there is no file. An error is
+// a *DamagedError if the file was read and is not such a one.
+func Read(path string) (map[probe.Key][]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the history: %w", err)
+	}
+	defer f.Close()
+	jobs, err := read(f)
+	if err != nil {
+		return nil, &DamagedError{fmt.Errorf("reading the history from %q: %w", path, err)}
+	}
+	return jobs, nil
+}
+
+func read(from io.Reader) (map[probe.Key][]byte, error) {
+	z, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	r := bufio.NewReader(io.LimitReader(z, mostAll))
+	begin := make([]byte, len(header))
+	if _, err := io.ReadFull(r, begin); err != nil {
+		return nil, fmt.Errorf("its beginning: %w", err)
+	}
+	if string(begin) != header {
+		return nil, fmt.Errorf("it begins with %q, this binary reads %q", begin, header)
+	}
+	jobs := map[probe.Key][]byte{}
+	for {
+		if _, err := r.Peek(1); errors.Is(err, io.EOF) {
+			return jobs, nil
+		}
+		if err := readJob(r, jobs); err != nil {
+			return nil, fmt.Errorf("job %d: %w", len(jobs)+1, err)
+		}
+	}
+}
+
+func readJob(r *bufio.Reader, jobs map[probe.Key][]byte) error {
+	var parts [3][]byte
+	for i, most := range []uint64{mostName, mostName, mostJob} {
+		n, err := binary.ReadUvarint(r)
+		if err != nil {
+			return err
+		}
+		if n > most {
+			return fmt.Errorf("%d bytes are more than %d", n, most)
+		}
+		parts[i] = make([]byte, n)
+		if _, err := io.ReadFull(r, parts[i]); err != nil {
+			return err
+		}
+	}
+	jobs[probe.Key{Target: string(parts[0]), Workload: string(parts[1])}] = parts[2]
+	return nil
+}

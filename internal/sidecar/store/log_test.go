@@ -1,0 +1,276 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"synthetic/internal/atomicfile"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/turnlog"
+	"synthetic/tools/testkit/smalldisk"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// job has turns of at most two minutes.
+func job() sink.Job {
+	var j sink.Job
+	j.Target.Name, j.Workload.Name = "a", "chat"
+	j.Workload.Timeouts = workload.Timeouts{Total: 2 * time.Minute}
+	return j
+}
+
+func result(sent time.Time, took time.Duration) probe.Result {
+	return probe.Result{
+		Target: "a", Workload: "chat", Kind: probe.First, Turn: 1, Sent: sent, End: sent.Add(took), Outcome: probe.Success,
+		TTFT: probe.Some(took / 2), Answer: "a secret answer", Err: "a secret error",
+	}
+}
+
+// opened is a log in a new directory.
+func opened(t *testing.T, o Options) (*Log, *strings.Builder) {
+	t.Helper()
+	var said strings.Builder
+	o.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	if o.Path == "" {
+		o.Path = filepath.Join(t.TempDir(), "turns.jsonl")
+	}
+	o.MaxSize, o.Keep = max(o.MaxSize, 1), max(o.Keep, 1)
+	l, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	l.Add(job())
+	return l, &said
+}
+
+// running runs a log until it is stopped.
+func running(l *Log) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- l.Run(ctx) }()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// readBack returns when the turns of logs were sent, by the reader of logs.
+func readBack(t *testing.T, paths ...string) (sent []time.Time) {
+	t.Helper()
+	log, err := turnlog.Open(paths, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	m := log.Read()
+	defer m.Close()
+	for {
+		turn, err := m.Next()
+		if errors.Is(err, io.EOF) {
+			return sent
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, turn.At)
+	}
+}
+
+// TestOrder: turns are written in the order in which they were sent, as soon as
+// none that was sent before can be in flight, and all of them at the end.
+func TestOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "turns.jsonl")
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := opened(t, Options{Path: path, MaxSize: 1 << 20})
+		stop := running(l)
+		begin := time.Now()
+		time.Sleep(time.Minute)
+		l.Observe(result(begin.Add(50*time.Second), 10*time.Second))
+		l.Observe(probe.Start{Target: "a", Workload: "chat"})
+		time.Sleep(time.Minute)
+		l.Observe(result(begin.Add(time.Second), 119*time.Second))
+		synctest.Wait()
+		if text, _ := os.ReadFile(path); len(text) > 0 {
+			t.Errorf("written while an earlier turn may be in flight: %s", text)
+		}
+		time.Sleep(time.Minute)
+		l.Observe(result(begin.Add(170*time.Second), time.Second))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		want := []time.Time{begin.Add(time.Second).UTC(), begin.Add(50 * time.Second).UTC()}
+		if diff := cmp.Diff(want, readBack(t, path)); diff != "" {
+			t.Errorf("while it runs (-want +got):\n%s", diff)
+		}
+		stop()
+		if diff := cmp.Diff(append(want, begin.Add(170*time.Second).UTC()), readBack(t, path)); diff != "" {
+			t.Errorf("at its end (-want +got):\n%s", diff)
+		}
+	})
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), "secret") || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("%v: the log has\n%s", err, text)
+	}
+}
+
+// TestRotation: older files are packed, the oldest go, and what is left reads as
+// one log.
+func TestRotation(t *testing.T) {
+	l, _ := opened(t, Options{MaxSize: 1000, Keep: 3})
+	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
+	const turns = 100
+	for i := range turns { // as if each were written by itself
+		l.hold(turnlog.Of(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
+		l.release(1)
+	}
+	l.Close()
+	older, err := filepath.Glob(strings.TrimSuffix(l.options.Path, ".jsonl") + "-*.jsonl.zst")
+	if err != nil || len(older) != 3 {
+		t.Fatalf("%v: older files %q, want 3", err, older)
+	}
+	sent := readBack(t, append(older, l.options.Path)...)
+	for i, at := range sent {
+		if want := begin.Add(time.Duration(turns-len(sent)+i) * time.Second).UTC(); !at.Equal(want) {
+			t.Fatalf("turn %d of %d was sent at %s, want %s", i, len(sent), at, want)
+		}
+	}
+	if len(sent) < 10 || len(sent) > 30 {
+		t.Errorf("%d turns are left in files of 1000 bytes", len(sent))
+	}
+	entries, err := os.ReadDir(filepath.Dir(l.options.Path))
+	if err != nil || len(entries) != 5 { // and the lock
+		t.Errorf("%v: the directory has %v", err, entries)
+	}
+}
+
+// TestReopened: what a crash left is repaired, and packed.
+func TestReopened(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "turns.jsonl")
+	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
+	line := func(at time.Time) string {
+		one := turnlog.Of(result(at, time.Second))
+		return string(one.Append(nil))
+	}
+	for name, text := range map[string]string{
+		path: line(at.Add(time.Minute)) + `{"at":"2026-01-0`,
+		filepath.Join(dir, "turns-20260105T080030.000Z.jsonl"):        line(at),
+		filepath.Join(dir, atomicfile.TempPrefix+"turns.jsonl.12345"): "half",
+		filepath.Join(dir, "turns-mine.jsonl"):                        "mine",
+		filepath.Join(dir, "other-20260105T080030.000Z.jsonl"):        "theirs",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, _ := opened(t, Options{Path: path, MaxSize: 1 << 20})
+	if second, err := Open(l.options); err == nil {
+		second.Close()
+		t.Error("a second process may write the same log")
+	}
+	l.Observe(result(at.Add(2*time.Minute), time.Second))
+	running(l)()
+	want := []time.Time{at, at.Add(time.Minute), at.Add(2 * time.Minute)}
+	if diff := cmp.Diff(want, readBack(t, path, filepath.Join(dir, "turns-20260105T080030.000Z.jsonl.zst"))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 5 {
+		t.Errorf("%v: the directory has %v", err, entries)
+	}
+}
+
+func TestRefusesOthersFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"notes.txt": "to do", "one.json": `{"a":1}`} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Options{Path: path, MaxSize: 1, Keep: 1}); err == nil || !strings.Contains(err.Error(), "is no log of turns; name another file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != text {
+			t.Errorf("%s became %q", name, after)
+		}
+	}
+	if _, err := Open(Options{Path: filepath.Join(dir, "none", "turns.jsonl")}); err == nil || !strings.Contains(err.Error(), "its directory must exist") {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+// TestUnwritable: a log that cannot be written keeps nobody waiting; what is
+// missing is counted, and said once.
+func TestUnwritable(t *testing.T) {
+	l, said := opened(t, Options{MaxSize: 1 << 20})
+	at := time.Now().Add(-time.Hour)
+	for i := range maxQueued + 7 { // nobody takes them
+		l.Observe(result(at.Add(time.Duration(i)*time.Millisecond), time.Second))
+	}
+	if got := l.Dropped(); got != 7 {
+		t.Errorf("%d turns did not fit, want 7", got)
+	}
+	broken, err := os.Open(l.options.Path) // for reading alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.file.close()
+	l.file.to = broken
+	l.drain()
+	l.release(100)
+	if got := l.Dropped(); got != 107 {
+		t.Errorf("%d turns are missing, want 107", got)
+	}
+	l.release(100) // into the file that was opened anew
+	l.release(len(l.held))
+	if got := len(readBack(t, l.options.Path)); got != maxQueued-100 {
+		t.Errorf("%d turns were written, want %d", got, maxQueued-100)
+	}
+	for _, what := range []string{"cannot keep up", "cannot be written", "is written again"} {
+		if n := strings.Count(said.String(), what); n != 1 {
+			t.Errorf("%q was said %d times:\n%s", what, n, said)
+		}
+	}
+}
+
+// TestFullDisk: what does not fit on the disk is missing, whole line by whole
+// line, and what comes when there is room is written.
+func TestFullDisk(t *testing.T) {
+	disk := smalldisk.New(t, "1")
+	l, said := opened(t, Options{Path: filepath.Join(disk.Path, "turns.jsonl"), MaxSize: 1 << 20})
+	at := time.Now().Add(-time.Hour)
+	write := func(from, n int) {
+		for i := range n {
+			l.hold(turnlog.Of(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
+		}
+		l.release(n)
+	}
+	write(0, 10)
+	disk.Fill()
+	write(1000, 2000) // 400 kB
+	if l.Dropped() == 0 {
+		t.Error("all fitted on a full disk")
+	}
+	disk.Free()
+	write(5000, 10)
+	if got, want := len(readBack(t, l.options.Path)), 2020-int(l.Dropped()); got != want {
+		t.Errorf("%d turns can be read, want %d:\n%s", got, want, said)
+	}
+	if n := strings.Count(said.String(), "cannot be written"); n != 1 {
+		t.Errorf("that it cannot be written was said %d times:\n%s", n, said)
+	}
+}
