@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"synthetic/internal/chart"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/webpage"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -70,7 +70,7 @@ func harmless(t *testing.T, name, text string) {
 		}
 		sameCells(t, name, text)
 	case ".html":
-		for _, own := range []string{"<script>" + string(webpage.Charts()), `<script type="application/json">`} {
+		for _, own := range []string{"<script>" + string(chart.Script()), `<script type="application/json">`} {
 			text = strings.ReplaceAll(text, own, "")
 		}
 		if bad := tag.FindString(text); bad != "" || strings.Contains(text, `href="javascript`) {

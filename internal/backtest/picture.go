@@ -5,44 +5,44 @@ import (
 	"io"
 	"math"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 )
 
 // WritePicture draws, as SVG, how long each rule set took to page each fault of
 // a model: a bar from the median to the p90. What it missed in more than half
 // of the incidents is not drawn.
 func (r Report) WritePicture(w io.Writer, model string) error {
-	c := draw.Chart{
+	c := chart.Chart{
 		Title: "Time to page, median to p90: " + model,
 		Desc:  "For each fault and each set of rules a bar from the median to the p90 of the minutes until it paged; none where more than half of the incidents were missed.",
-		X:     draw.Axis{Label: "minutes after the onset", Log: true},
+		X:     chart.Axis{Label: "minutes after the onset", Log: true},
 	}
 	for _, m := range []float64{0.5, 1, 2, 5, 10, 20, 60, 120, 240} {
-		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: m, Label: fmt.Sprint(m)})
+		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: m, Label: fmt.Sprint(m)})
 	}
 	for i, s := range r.scores(model, false) {
 		c.Y.Ticks = rows(s)
 		c.Series = append(c.Series, bars(s, i))
 	}
 	if len(c.Y.Ticks) == 0 {
-		c.Y.Ticks = []draw.Tick{{Label: "no faults"}}
+		c.Y.Ticks = []chart.Tick{{Label: "no faults"}}
 	}
 	_, err := w.Write(c.SVG())
 	return err
 }
 
 // rows names the faults, from the top down.
-func rows(s Score) []draw.Tick {
-	var all []draw.Tick
+func rows(s Score) []chart.Tick {
+	var all []chart.Tick
 	for i := len(s.Faults) - 1; i >= 0; i-- {
-		all = append(all, draw.Tick{Value: float64(-i), Label: s.Faults[i].Fault})
+		all = append(all, chart.Tick{Value: float64(-i), Label: s.Faults[i].Fault})
 	}
 	return all
 }
 
 // bars are those of one rule set, a little below those of the sets before it.
-func bars(s Score, n int) draw.Series {
-	out := draw.Series{Name: s.Rules, Color: n, Bars: true}
+func bars(s Score, n int) chart.Series {
+	out := chart.Series{Name: s.Rules, Color: n, Bars: true}
 	for i, f := range s.Faults {
 		if f.MedianToPage == nil {
 			continue
@@ -52,7 +52,7 @@ func bars(s Score, n int) draw.Series {
 		if f.P90ToPage != nil {
 			to = max(*f.P90ToPage/60, from)
 		}
-		out.Points = append(out.Points, draw.Point{X: from, Y: y}, draw.Point{X: to, Y: y}, draw.Point{X: math.NaN()})
+		out.Points = append(out.Points, chart.Point{X: from, Y: y}, chart.Point{X: to, Y: y}, chart.Point{X: math.NaN()})
 	}
 	return out
 }

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
-	"synthetic/internal/webpage"
 )
 
 // pause is how long no turn may end before a line is interrupted.
@@ -22,26 +21,26 @@ const pause = 10 * time.Minute
 // span is the time that charts show.
 type span struct{ from, to time.Time }
 
-type figureFunc func(draw.Chart) (template.HTML, error)
+type figureFunc func(chart.Chart) (template.HTML, error)
 
 // figureFor is how a request has its charts: the page's script needs no pictures.
 func figureFor(r *http.Request) figureFunc {
 	if r.Header.Get(partHeader) != "" {
-		return webpage.Data
+		return chart.FigureData
 	}
-	return webpage.Figure
+	return chart.Figure
 }
 
 // charts draws the minutes of a job: its latencies against what is usual, and its
 // failures where there are any. Marks are pointed out in each. figure is
-// webpage.Figure, or webpage.Data.
+// chart.Figure, or chart.FigureData.
 func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
-	var all []draw.Chart
+	var all []chart.Chart
 	for i, signal := range sink.Signals() {
 		for k, kind := range probe.TurnKinds() {
-			c := draw.Chart{
+			c := chart.Chart{
 				Title: strings.ToUpper(string(signal)) + ", " + kindNames()[kind],
-				Y:     draw.Axis{Unit: "s"}, Series: latencies(minutes, k, i), Marks: limits(objectives, signal),
+				Y:     chart.Axis{Unit: "s"}, Series: latencies(minutes, k, i), Marks: limits(objectives, signal),
 			}
 			if len(c.Series) > 0 {
 				all = append(all, c)
@@ -49,13 +48,13 @@ func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark)
 		}
 	}
 	if s := failures(minutes); s.Name != "" {
-		all = append(all, draw.Chart{Title: "failed turns", Y: draw.Axis{Unit: "%"}, Series: []draw.Series{s}})
+		all = append(all, chart.Chart{Title: "failed turns", Y: chart.Axis{Unit: "%"}, Series: []chart.Series{s}})
 	}
 	var out []template.HTML
 	for _, c := range all {
-		c.X.Unit = draw.Time
+		c.X.Unit = chart.Time
 		for _, m := range marks {
-			c.Marks = append(c.Marks, draw.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
+			c.Marks = append(c.Marks, chart.Mark{Text: m.Short(), X: float64(m.At.Unix()), Y: math.NaN(), Color: m.color()})
 		}
 		one, err := figure(c)
 		if err != nil {
@@ -73,14 +72,14 @@ func kindNames() map[probe.TurnKind]string {
 // latencies are the series of a signal of a kind of turn, by index: the usual, with
 // a band up to where unusual turns begin, and the quantiles of each minute. None
 // where no turn had one.
-func latencies(minutes []minute, kind, signal int) []draw.Series {
-	usual := draw.Series{Name: "usual", Color: 4, Dash: 2}
-	p50, p95 := draw.Series{Name: "p50", Color: 0}, draw.Series{Name: "p95", Color: 1}
+func latencies(minutes []minute, kind, signal int) []chart.Series {
+	usual := chart.Series{Name: "usual", Color: 4, Dash: 2}
+	p50, p95 := chart.Series{Name: "p50", Color: 0}, chart.Series{Name: "p95", Color: 1}
 	some := false
 	for i, m := range minutes {
 		l := m.kinds[kind].signals[signal]
 		some = some || l.p50 > 0
-		for _, s := range []*draw.Series{&usual, &p50, &p95} {
+		for _, s := range []*chart.Series{&usual, &p50, &p95} {
 			s.Points = append(s.Points, interruption(minutes, i)...)
 		}
 		at := pointAt(m.start(), l.usual)
@@ -93,23 +92,23 @@ func latencies(minutes []minute, kind, signal int) []draw.Series {
 	switch {
 	case !some:
 		return nil
-	case slices.ContainsFunc(usual.Points, func(p draw.Point) bool { return p.Y > 0 }):
-		return []draw.Series{usual, p50, p95}
+	case slices.ContainsFunc(usual.Points, func(p chart.Point) bool { return p.Y > 0 }):
+		return []chart.Series{usual, p50, p95}
 	}
-	return []draw.Series{p50, p95}
+	return []chart.Series{p50, p95}
 }
 
 // interruption is what interrupts a line before a minute, if no turn ended for long.
-func interruption(minutes []minute, i int) []draw.Point {
+func interruption(minutes []minute, i int) []chart.Point {
 	if i == 0 || minutes[i].start().Sub(minutes[i-1].start()) <= pause {
 		return nil
 	}
-	return []draw.Point{pointAt(minutes[i-1].start().Add(time.Minute), 0)}
+	return []chart.Point{pointAt(minutes[i-1].start().Add(time.Minute), 0)}
 }
 
 // pointAt is a value at a time; 0 is unknown.
-func pointAt(t time.Time, v float32) draw.Point {
-	p := draw.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
+func pointAt(t time.Time, v float32) chart.Point {
+	p := chart.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
 	if v == 0 {
 		p.Y = math.NaN()
 	}
@@ -117,7 +116,7 @@ func pointAt(t time.Time, v float32) draw.Point {
 }
 
 // failures are the shares of turns that failed, in percent; none where none did.
-func failures(minutes []minute) (s draw.Series) {
+func failures(minutes []minute) (s chart.Series) {
 	for i, m := range minutes {
 		s.Points = append(s.Points, interruption(minutes, i)...)
 		turns, failed := int(m.kinds[0].turns)+int(m.kinds[1].turns), int(m.kinds[0].failed)+int(m.kinds[1].failed)
@@ -132,11 +131,11 @@ func failures(minutes []minute) (s draw.Series) {
 }
 
 // limits are the thresholds that objectives set for a signal.
-func limits(objectives []SLO, signal sink.Signal) (out []draw.Mark) {
+func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 	for _, o := range objectives {
 		if o.SLI == slo.SLI(signal) {
 			limit := o.Threshold.V.Seconds()
-			out = append(out, draw.Mark{Text: o.Name + " ≤ " + draw.Label(limit, "s"), Y: limit, X: math.NaN()})
+			out = append(out, chart.Mark{Text: o.Name + " ≤ " + chart.Label(limit, "s"), Y: limit, X: math.NaN()})
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/sidecar/baseline"
@@ -106,7 +106,7 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 // of says what of a target was how many times the usual at most.
 func (e effect) of(target string) string {
 	return fmt.Sprintf("%s of %s up to %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
-		draw.Label(rounded(e.Ratio*e.Usual), "s"), draw.Label(rounded(e.Usual), "s"))
+		chart.Label(rounded(e.Ratio*e.Usual), "s"), chart.Label(rounded(e.Usual), "s"))
 }
 
 // rounded keeps three digits.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
-	"synthetic/internal/webpage"
 )
 
 //go:embed assets/*.html
@@ -113,7 +113,7 @@ func answerJSON(w http.ResponseWriter, what string, v any) {
 // head titles a page, with what is bad before it.
 func (p *Page) head(title, root string) head {
 	h := head{
-		Style: template.CSS(string(webpage.Style()) + ownStyle), Live: template.JS(liveScript),
+		Style: template.CSS(string(chart.Style()) + ownStyle), Live: template.JS(liveScript),
 		Title: title, Icon: "good", Root: root, Now: p.options.Now().UTC(),
 	}
 	for _, i := range p.incidentsNow() {
@@ -178,9 +178,9 @@ func render(w http.ResponseWriter, r *http.Request, page *template.Template, dat
 	// Texts of foreign servers stand on this page. They are escaped; this is
 	// the second wall: nothing but our own style and scripts runs.
 	policy := "default-src 'none'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; style-src " +
-		webpage.Hash(string(webpage.Style())+ownStyle) + "; script-src"
+		chart.CSPHash(string(chart.Style())+ownStyle) + "; script-src"
 	for _, s := range data.scripts() {
-		policy += " " + webpage.Hash(s)
+		policy += " " + chart.CSPHash(s)
 	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/markdown"
-	"synthetic/internal/webpage"
+	"synthetic/internal/chart"
 )
 
 const (
@@ -90,7 +89,7 @@ func (p *Page) serveIncident(w http.ResponseWriter, r *http.Request) {
 
 func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error) {
 	v = incidentView{head: p.head("incident", "../"), incident: i, Silences: p.silences(i)}
-	v.head.Charts = webpage.Charts()
+	v.head.Charts = chart.Script()
 	if i.Ended.IsZero() {
 		if e := p.effect(i.About.Key); e.Ratio > 0 {
 			p.incidents.saw(i.About.Key, e)
@@ -182,9 +181,9 @@ func (p *Page) silences(i incident) (out []Link) {
 
 // markdown is the incident in a few lines.
 func (v incidentView) markdown() string {
-	lines := []string{"**" + markdown.Text(v.Headline()) + "**", "", "- " + v.State().Text + ", " + v.Lasted(v.Now)}
+	lines := []string{"**" + chart.MarkdownText(v.Headline()) + "**", "", "- " + v.State().Text + ", " + v.Lasted(v.Now)}
 	for _, h := range v.Timeline {
-		lines = append(lines, "- "+h.At.UTC().Format("15:04 MST")+" "+markdown.Text(h.State.Text+": "+h.What))
+		lines = append(lines, "- "+h.At.UTC().Format("15:04 MST")+" "+chart.MarkdownText(h.State.Text+": "+h.What))
 	}
 	if len(v.Worst) > 0 {
 		lines = append(lines, "- worst turn: trace `"+v.Worst[0].TraceID+"`")

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/baseline"
-	"synthetic/internal/webpage"
 )
 
 // TestMinutes: each minute has the figures of its turns, of both kinds apart, and
@@ -158,7 +158,7 @@ func fleet(targets, aMinute int) *Page {
 func BenchmarkFleet(b *testing.B) {
 	p := fleet(100, 8)
 	for b.Loop() {
-		if _, err := p.overview(url.Values{}, webpage.Figure); err != nil {
+		if _, err := p.overview(url.Values{}, chart.Figure); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 	"synthetic/internal/probe"
 	"synthetic/internal/slo"
-	"synthetic/internal/webpage"
 )
 
 // cardsShown bounds the jobs that are shown in full on one page.
@@ -148,7 +147,7 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 		}
 	}
 	if len(o.Cards) > 0 {
-		o.head.Charts = webpage.Charts()
+		o.head.Charts = chart.Script()
 	}
 	slices.SortStableFunc(o.Fleet, func(a, b card) int {
 		return cmp.Or(a.State.rank()-b.State.rank(), cmp.Compare(b.Worst.V, a.Worst.V))
@@ -227,7 +226,7 @@ func (s SLO) Statement() string {
 		slo.TTFT: "TTFT", slo.AnswerTTFT: "answer TTFT", slo.TPOT: "TPOT",
 		slo.ITL: "longest token gap", slo.TurnDuration: "turn duration",
 	}
-	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], draw.Label(s.Threshold.V.Seconds(), "s"))
+	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], chart.Label(s.Threshold.V.Seconds(), "s"))
 }
 
 // State says whether the objective is met.

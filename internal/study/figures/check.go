@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"synthetic/internal/markdown"
+	"synthetic/internal/chart"
 
 	"synthetic/internal/study/runfile"
 )
@@ -229,11 +229,11 @@ func Gate(all []Outcome) Result {
 func Markdown(s *Study, all []Outcome) string {
 	var b strings.Builder
 	verdict := []string{"passed", "**inconclusive**", "**failed**"}[Gate(all)]
-	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, markdown.Text(s.Title))
+	fmt.Fprintf(&b, "### Performance gate %s\n\n%s\n\n", verdict, chart.MarkdownText(s.Title))
 	fmt.Fprintf(&b, "| | Fails if | Configuration | Found |\n| :---: | :--- | :--- | :--- |\n")
 	for _, o := range all {
 		mark := []string{"✅", "❔", "❌"}[o.Result]
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, markdown.Cell(o.Series), markdown.Cell(o.Detail))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", mark, o.Text, chart.MarkdownCell(o.Series), chart.MarkdownCell(o.Detail))
 	}
 	if groups := Group(Warnings(s)); len(groups) > 0 {
 		fmt.Fprintf(&b, "\nWarnings in the report: %d.\n", len(groups))

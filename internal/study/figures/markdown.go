@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"synthetic/internal/markdown"
+	"synthetic/internal/chart"
 	"synthetic/internal/study/runfile"
 )
 
@@ -52,7 +52,7 @@ func scan(text string) document {
 			d.json += lines[i] + "\n"
 		case fenced != "":
 		case strings.HasPrefix(line, "# "):
-			d.title = markdown.Plain(strings.TrimPrefix(line, "# "))
+			d.title = chart.UnescapeMarkdown(strings.TrimPrefix(line, "# "))
 		case strings.HasPrefix(line, "#"):
 			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
 		case strings.HasPrefix(line, "|") && i+1 < len(lines) && isRule(lines[i+1]):
@@ -84,7 +84,7 @@ func isRule(line string) bool {
 func cells(line string) (all []string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
 	for cell := range strings.SplitSeq(line, "|") {
-		all = append(all, markdown.Plain(strings.TrimSpace(cell)))
+		all = append(all, chart.UnescapeMarkdown(strings.TrimSpace(cell)))
 	}
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
 )
 
@@ -65,17 +65,17 @@ func (b *builder) picture(key figures.Metric) *Picture {
 
 // draw is a picture, nil when there are too few points for a curve.
 func (b *builder) draw(name, title, unit string, keys []figures.Metric) *Picture {
-	c := draw.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: draw.Axis{Label: b.level}, Y: draw.Axis{Unit: unit, Log: unit == "ms"}}
+	c := chart.Chart{Title: fmt.Sprintf("%s by %s", title, b.s.LevelName()), X: chart.Axis{Label: b.level}, Y: chart.Axis{Unit: unit, Log: unit == "ms"}}
 	if unit != "ms" && unit != "%" {
 		c.Y.Label = unit
 	}
 	for _, v := range b.s.Levels() {
-		c.X.Ticks = append(c.X.Ticks, draw.Tick{Value: v, Label: at(v)})
+		c.X.Ticks = append(c.X.Ticks, chart.Tick{Value: v, Label: at(v)})
 	}
 	for i, series := range b.s.Series {
 		for j, key := range keys {
 			if known(series, key) > 0 && b.drawable(key) {
-				c.Series = append(c.Series, draw.Series{Name: b.lineName(series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
+				c.Series = append(c.Series, chart.Series{Name: b.lineName(series, key, len(keys)), Color: i, Dash: j, Points: points(series, key)})
 			}
 		}
 	}
@@ -97,10 +97,10 @@ func (b *builder) lineName(series figures.Series, key figures.Metric, keys int) 
 	return quantile
 }
 
-func points(series figures.Series, key figures.Metric) []draw.Point {
-	var all []draw.Point
+func points(series figures.Series, key figures.Metric) []chart.Point {
+	var all []chart.Point
 	for _, l := range series.Levels {
-		p := draw.Point{X: l.At, Y: l.Value(key), Low: math.NaN(), High: math.NaN()}
+		p := chart.Point{X: l.At, Y: l.Value(key), Low: math.NaN(), High: math.NaN()}
 		if f := l.Figure(key); f.Ranged() {
 			p.Low, p.High = f.Low, f.High
 		}
@@ -110,21 +110,21 @@ func points(series figures.Series, key figures.Metric) []draw.Point {
 }
 
 // marks are the SLOs of the figures and the knee of every series.
-func (b *builder) marks(keys []figures.Metric) []draw.Mark {
-	var marks []draw.Mark
+func (b *builder) marks(keys []figures.Metric) []chart.Mark {
+	var marks []chart.Mark
 	for _, o := range b.s.Objectives {
 		if slices.Contains(keys, o.Metric()) {
-			marks = append(marks, draw.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Limit: true})
+			marks = append(marks, chart.Mark{Text: "SLO " + o.String(), Y: o.Threshold, X: math.NaN(), Limit: true})
 		}
 	}
 	for i, series := range b.s.Series {
 		for _, l := range series.Levels {
 			if l.NotReached != "" {
-				marks = append(marks, draw.Mark{Text: "not reached", X: l.At, Y: math.NaN(), Color: i})
+				marks = append(marks, chart.Mark{Text: "not reached", X: l.At, Y: math.NaN(), Color: i})
 			}
 		}
 		if at := knee(series); !math.IsNaN(at) {
-			marks = append(marks, draw.Mark{Text: "knee", X: at, Y: math.NaN(), Color: i})
+			marks = append(marks, chart.Mark{Text: "knee", X: at, Y: math.NaN(), Color: i})
 		}
 	}
 	return marks

@@ -11,9 +11,7 @@ import (
 	"strings"
 	"text/template"
 
-	"synthetic/internal/draw"
-	"synthetic/internal/markdown"
-	"synthetic/internal/webpage"
+	"synthetic/internal/chart"
 )
 
 // Document is a report without a format.
@@ -90,7 +88,7 @@ func cell(known bool, text string) Cell {
 // Picture is a chart, and the name of the SVG file that lies beside the report.
 type Picture struct {
 	File  string
-	Chart draw.Chart
+	Chart chart.Chart
 }
 
 // pictures are all of the document.
@@ -147,7 +145,7 @@ var (
 // Markdown writes the document; pictures are links to files beside it.
 func (d Document) Markdown() ([]byte, error) {
 	text := template.Must(template.New("report").Funcs(template.FuncMap{
-		"text": markdown.Text, "cell": markdown.Cell, "code": markdown.Code,
+		"text": chart.MarkdownText, "cell": chart.MarkdownCell, "code": chart.MarkdownCode,
 	}).Parse(markdownSource))
 	var b bytes.Buffer
 	if err := text.Execute(&b, d); err != nil {
@@ -161,8 +159,8 @@ func (d Document) Markdown() ([]byte, error) {
 func (d Document) HTML() ([]byte, error) {
 	page := htmltemplate.Must(htmltemplate.New("page").Funcs(htmltemplate.FuncMap{
 		"text": inline, "anchor": anchor,
-		"figure": func(p *Picture) (htmltemplate.HTML, error) { return webpage.Figure(p.Chart) },
-		"style":  webpage.Style, "charts": webpage.Charts,
+		"figure": func(p *Picture) (htmltemplate.HTML, error) { return chart.Figure(p.Chart) },
+		"style":  chart.Style, "charts": chart.Script,
 	}).Parse(pageSource))
 	var b bytes.Buffer
 	if err := page.Execute(&b, d); err != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 
 	"synthetic/internal/study/figures"
 )
@@ -30,21 +30,21 @@ func (b *builder) pareto() *Picture {
 	if !b.s.Has(yield) {
 		yield, of = figures.OutputTokensPerSecond, "output tokens/s"
 	}
-	c := draw.Chart{
+	c := chart.Chart{
 		Title: strings.ToUpper(of[:1]) + of[1:] + " by tokens/s per user",
-		X:     draw.Axis{Label: "Tokens/s per user"}, Y: draw.Axis{Label: of, Unit: of},
+		X:     chart.Axis{Label: "Tokens/s per user"}, Y: chart.Axis{Label: of, Unit: of},
 	}
 	for i, series := range b.s.Series {
-		line := draw.Series{Name: series.Name, Color: i}
+		line := chart.Series{Name: series.Name, Color: i}
 		at := knee(series)
 		for _, l := range figures.Sound(series).Levels {
 			x, y := 1000/l.Value(figures.TPOTP50), l.Value(yield)
 			if math.IsNaN(x) || math.IsNaN(y) {
 				continue
 			}
-			line.Points = append(line.Points, draw.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
+			line.Points = append(line.Points, chart.Point{X: x, Y: y, Low: math.NaN(), High: math.NaN()})
 			if l.At == at {
-				c.Marks = append(c.Marks, draw.Mark{Text: "knee", X: x, Y: math.NaN(), Color: i})
+				c.Marks = append(c.Marks, chart.Mark{Text: "knee", X: x, Y: math.NaN(), Color: i})
 			}
 		}
 		if len(line.Points) > 1 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
@@ -86,13 +86,13 @@ func TestTheQuantileOfTheSLOIsDrawn(t *testing.T) {
 			delete(l.Figures, s.Objectives[0].Metric())
 		}
 	}
-	if c := picture(t, s); slices.ContainsFunc(c.Marks, func(m draw.Mark) bool { return m.Limit }) {
+	if c := picture(t, s); slices.ContainsFunc(c.Marks, func(m chart.Mark) bool { return m.Limit }) {
 		t.Errorf("the line of an SLO stands in a picture of other values: %+v", c.Marks)
 	}
 }
 
 // picture is the first one of a report.
-func picture(t *testing.T, s *figures.Study) draw.Chart {
+func picture(t *testing.T, s *figures.Study) chart.Chart {
 	t.Helper()
 	d, err := report.Build(s)
 	if err != nil {
@@ -101,7 +101,7 @@ func picture(t *testing.T, s *figures.Study) draw.Chart {
 	return d.Picture.Chart
 }
 
-func names(c draw.Chart) (all []string) {
+func names(c chart.Chart) (all []string) {
 	for _, s := range c.Series {
 		all = append(all, s.Name)
 	}

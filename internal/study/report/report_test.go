@@ -13,10 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"synthetic/internal/chart"
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/report"
 	"synthetic/internal/study/runfile"
-	"synthetic/internal/webpage"
 	"synthetic/tools/testkit/reporttest"
 )
 
@@ -171,7 +171,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	own := "<script>" + string(webpage.Charts()) + "</script>"
+	own := "<script>" + string(chart.Script()) + "</script>"
 	if n := strings.Count(text, own); n != 1 {
 		t.Errorf("the script of the charts is there %d times", n)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"synthetic/internal/markdown"
+	"synthetic/internal/chart"
 
 	"synthetic/internal/study/figures"
 	"synthetic/internal/study/runfile"
@@ -118,7 +118,7 @@ func curve(series figures.Series, m figures.Metric) string {
 			lines[j] += fmt.Sprintf("%*s", width, text)
 		}
 	}
-	return markdown.OneLine(series.Name) + "\n" + strings.Join(lines, "\n")
+	return chart.OneLine(series.Name) + "\n" + strings.Join(lines, "\n")
 }
 
 // knee is the last clean level before others; NaN when all are clean or none.

@@ -1,4 +1,4 @@
-package webpage
+package chart
 
 import (
 	"encoding/json"
@@ -7,18 +7,16 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"synthetic/internal/draw"
 )
 
 // Figure is a chart of a page: a picture, and beside it the data from which
 // Charts draws it anew.
-func Figure(c draw.Chart) (template.HTML, error) { return figure(c, c.Inline()) }
+func Figure(c Chart) (template.HTML, error) { return figure(c, c.Inline()) }
 
 // Data is a Figure without the picture, for a page on which Charts runs.
-func Data(c draw.Chart) (template.HTML, error) { return figure(c, nil) }
+func FigureData(c Chart) (template.HTML, error) { return figure(c, nil) }
 
-func figure(c draw.Chart, picture []byte) (template.HTML, error) {
+func figure(c Chart, picture []byte) (template.HTML, error) {
 	data, err := json.Marshal(payloadOf(c)) // which escapes what could end the element
 	if err != nil {
 		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
@@ -77,20 +75,20 @@ func (v value) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, f, 'g', digits, 64), nil
 }
 
-func payloadOf(c draw.Chart) payload {
+func payloadOf(c Chart) payload {
 	p := payload{
 		Title: c.Title, Desc: c.Describe(), Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
 		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.LogY()},
 	}
 	for _, m := range c.Marks {
-		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), draw.ShadeOf(m.Color), m.Limit})
+		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), ShadeOf(m.Color), m.Limit})
 	}
 	for _, s := range c.Series {
 		if len(s.Points) == 0 {
 			continue
 		}
 		x, columns, band := columnsOf(s)
-		p.Series = append(p.Series, series{s.Name, draw.ShadeOf(s.Color), s.Dash % 3, s.Bars, band, s.Dots()})
+		p.Series = append(p.Series, series{s.Name, ShadeOf(s.Color), s.Dash % 3, s.Bars, band, s.Dots()})
 		if n := len(p.Tables); n == 0 || !slices.Equal(p.Tables[n-1][0], x) {
 			p.Tables = append(p.Tables, [][]value{x})
 		}
@@ -102,7 +100,7 @@ func payloadOf(c draw.Chart) payload {
 
 // columnsOf are a series' values, and the upper and lower ends of its intervals
 // where it has any.
-func columnsOf(s draw.Series) (x []value, columns [][]value, band bool) {
+func columnsOf(s Series) (x []value, columns [][]value, band bool) {
 	y, high, low := make([]value, len(s.Points)), make([]value, len(s.Points)), make([]value, len(s.Points))
 	for i, p := range s.Points {
 		x = append(x, value(p.X))

@@ -1,4 +1,4 @@
-package webpage_test
+package chart_test
 
 import (
 	"encoding/json"
@@ -9,24 +9,23 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/draw"
-	"synthetic/internal/webpage"
+	"synthetic/internal/chart"
 )
 
 // TestFigure: the picture and its data say the same, and no text of a chart ends
 // either.
 func TestFigure(t *testing.T) {
-	c := draw.Chart{
-		Title: "</script><b>", X: draw.Axis{Unit: draw.Time}, Y: draw.Axis{Unit: "s"},
-		Series: []draw.Series{
-			{Name: "p50", Points: []draw.Point{{X: 1.7e9, Y: 0.1234567, Low: 0.1, High: 0.2}, {X: 1.7e9 + 60, Y: math.NaN()}}},
-			{Name: "p95", Color: 1, Points: []draw.Point{{X: 1.7e9, Y: 1}, {X: 1.7e9 + 60, Y: math.Inf(1)}}},
-			{Name: "other", Points: []draw.Point{{X: 1.7e9 + 30, Y: 2}}},
+	c := chart.Chart{
+		Title: "</script><b>", X: chart.Axis{Unit: chart.Time}, Y: chart.Axis{Unit: "s"},
+		Series: []chart.Series{
+			{Name: "p50", Points: []chart.Point{{X: 1.7e9, Y: 0.1234567, Low: 0.1, High: 0.2}, {X: 1.7e9 + 60, Y: math.NaN()}}},
+			{Name: "p95", Color: 1, Points: []chart.Point{{X: 1.7e9, Y: 1}, {X: 1.7e9 + 60, Y: math.Inf(1)}}},
+			{Name: "other", Points: []chart.Point{{X: 1.7e9 + 30, Y: 2}}},
 			{Name: "none"},
 		},
-		Marks: []draw.Mark{{Text: "reload", X: 1.7e9 + 10, Y: math.NaN()}},
+		Marks: []chart.Mark{{Text: "reload", X: 1.7e9 + 10, Y: math.NaN()}},
 	}
-	figure, err := webpage.Figure(c)
+	figure, err := chart.Figure(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +63,7 @@ func TestFigure(t *testing.T) {
 
 // TestStyleIsComplete: every custom property that the design uses is there.
 func TestStyleIsComplete(t *testing.T) {
-	style := string(webpage.Style())
+	style := string(chart.Style())
 	for _, part := range strings.Split(style, "var(--")[1:] {
 		name, _, _ := strings.Cut(part, ")")
 		if !strings.Contains(style, "--"+name+":") {

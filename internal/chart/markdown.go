@@ -1,8 +1,4 @@
-// Package markdown writes texts into Markdown in such a way that those of others
-// (names of models, variants and targets, what went wrong) stay texts: they make
-// no tags, links, cells, blocks or lines of their own. The little markup that the
-// documents themselves use, bold and code, stays what it is.
-package markdown
+package chart
 
 import (
 	"fmt"
@@ -25,7 +21,7 @@ var (
 )
 
 // Text returns a text that may begin a line.
-func Text(text string) string {
+func MarkdownText(text string) string {
 	text = inline(text)
 	if block.MatchString(text) {
 		return entity(text[0]) + text[1:]
@@ -34,7 +30,7 @@ func Text(text string) string {
 }
 
 // Cell returns a text as a cell of a table.
-func Cell(text string) string { return strings.ReplaceAll(inline(text), "|", entity('|')) }
+func MarkdownCell(text string) string { return strings.ReplaceAll(inline(text), "|", entity('|')) }
 
 // inline returns a text as a part of a line.
 func inline(text string) string {
@@ -47,7 +43,7 @@ func inline(text string) string {
 }
 
 // Code returns a block of code; nothing within it ends it.
-func Code(language, code string) string {
+func MarkdownCode(language, code string) string {
 	fence := "```"
 	for _, found := range fences.FindAllStringSubmatch(code, -1) {
 		if len(found[1]) >= len(fence) {
@@ -58,7 +54,9 @@ func Code(language, code string) string {
 }
 
 // Plain is what was given to Text or Cell, but for ends of lines.
-func Plain(text string) string { return reference.ReplaceAllStringFunc(text, html.UnescapeString) }
+func UnescapeMarkdown(text string) string {
+	return reference.ReplaceAllStringFunc(text, html.UnescapeString)
+}
 
 // OneLine returns a text without ends of lines and other control characters.
 func OneLine(text string) string {

@@ -1,15 +1,10 @@
-// Package webpage is what every page of HTML shares, the sidecar's own and the
-// reports: one design, and charts that a script makes interactive. A page needs
-// nothing beside it: style and scripts stand in the page itself.
-package webpage
+package chart
 
 import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"html/template"
-
-	"synthetic/internal/draw"
 )
 
 var (
@@ -25,13 +20,13 @@ var (
 
 // Style is the style sheet of a page: colours, spacing and type as custom
 // properties, for light, dark and print, and the elements that pages share.
-func Style() template.CSS { return template.CSS(draw.StyleSheet() + "\n" + uPlotStyle + "\n" + design) }
+func Style() template.CSS { return template.CSS(StyleSheet() + "\n" + uPlotStyle + "\n" + design) }
 
 // Charts is the script that a page with figures of Figure ends with.
-func Charts() template.JS { return template.JS(uPlot + "\n" + charts) }
+func Script() template.JS { return template.JS(uPlot + "\n" + charts) }
 
 // Hash names an inline style or script in a content security policy.
-func Hash[T ~string](inline T) string {
+func CSPHash[T ~string](inline T) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

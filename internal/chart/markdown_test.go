@@ -1,11 +1,11 @@
-package markdown
+package chart
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestText(t *testing.T) {
+func TestMarkdownText(t *testing.T) {
 	for in, want := range map[string]string{
 		"model-70b":                     "model-70b",
 		"TTFT < 1000ms & more":          "TTFT < 1000ms & more",
@@ -26,41 +26,42 @@ func TestText(t *testing.T) {
 		"| a | b |":                     "&#124; a | b |",
 		"&lt;b> &#60;b>":                "&amp;lt;b> &amp;#60;b>",
 	} {
-		got := Text(in)
+		got := MarkdownText(in)
 		if got != want {
-			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+			t.Errorf("MarkdownText(%q) = %q, want %q", in, got, want)
 		}
-		if back := Plain(got); back != OneLine(in) {
+		if back := UnescapeMarkdown(got); back != OneLine(in) {
 			t.Errorf("%q is read as %q", got, back)
 		}
 	}
 }
 
-func TestCell(t *testing.T) {
-	if got := Cell(`a|b \| c`); got != `a&#124;b \&#124; c` || Plain(got) != `a|b \| c` {
+func TestMarkdownCell(t *testing.T) {
+	if got := MarkdownCell(`a|b \| c`); got != `a&#124;b \&#124; c` || UnescapeMarkdown(got) != `a|b \| c` {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestCode(t *testing.T) {
+func TestMarkdownCode(t *testing.T) {
 	for in, fence := range map[string]string{"a\n": "```", "a ``` b": "```", "```\n<b>": "````", "x\n  `````": "``````"} {
-		got := Code("json", in)
+		got := MarkdownCode("json", in)
 		if !strings.HasPrefix(got, fence+"json\n") || !strings.HasSuffix(got, "\n"+fence) {
 			t.Errorf("%q becomes %q", in, got)
 		}
 	}
 }
 
-// FuzzText: no text makes a tag, a cell or a line, and each can be read back.
-func FuzzText(f *testing.F) {
+// FuzzMarkdownCell checks that no text makes a tag, a cell or a line, and that each can be
+// unescaped again.
+func FuzzMarkdownCell(f *testing.F) {
 	f.Add("<b>|`](\n&#60;")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := Cell(text)
-		if dangerous.MatchString(Plain(got)) && got == Plain(got) || strings.ContainsAny(got, "|\n\r") {
+		got := MarkdownCell(text)
+		if dangerous.MatchString(UnescapeMarkdown(got)) && got == UnescapeMarkdown(got) || strings.ContainsAny(got, "|\n\r") {
 			t.Errorf("%q becomes %q", text, got)
 		}
-		if Plain(got) != OneLine(text) {
-			t.Errorf("%q is read back as %q", text, Plain(got))
+		if UnescapeMarkdown(got) != OneLine(text) {
+			t.Errorf("%q is read back as %q", text, UnescapeMarkdown(got))
 		}
 	})
 }

@@ -1,7 +1,7 @@
-// Package draw draws charts as SVG files: lines, points, intervals, bars and
-// marks on linear and logarithmic axes. A file stands alone on a light and on a
-// dark page, scales with its place and uses the reader's fonts.
-package draw
+// Package chart draws charts as SVG and as interactive figures of HTML pages. It
+// also holds what the pages and reports share: their style sheet, and the escaping of
+// names and messages in Markdown.
+package chart
 
 import (
 	"cmp"

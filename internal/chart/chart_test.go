@@ -1,4 +1,4 @@
-package draw_test
+package chart_test
 
 import (
 	"encoding/xml"
@@ -13,17 +13,17 @@ import (
 	"strings"
 	"testing"
 
-	"synthetic/internal/draw"
+	"synthetic/internal/chart"
 )
 
-func chart(values ...float64) draw.Chart {
-	s := draw.Series{Name: "p50"}
+func testChart(values ...float64) chart.Chart {
+	s := chart.Series{Name: "p50"}
 	for i, v := range values {
-		s.Points = append(s.Points, draw.Point{X: float64(50 + 10*i), Y: v, Low: v * 0.9, High: v * 1.1})
+		s.Points = append(s.Points, chart.Point{X: float64(50 + 10*i), Y: v, Low: v * 0.9, High: v * 1.1})
 	}
-	return draw.Chart{
-		Title: "TTFT <p50> & p95", X: draw.Axis{Label: "Concurrency"}, Y: draw.Axis{Unit: "ms", Log: true}, Series: []draw.Series{s},
-		Marks: []draw.Mark{{Text: "SLO 1000", Y: 1000, X: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN()}},
+	return chart.Chart{
+		Title: "TTFT <p50> & p95", X: chart.Axis{Label: "Concurrency"}, Y: chart.Axis{Unit: "ms", Log: true}, Series: []chart.Series{s},
+		Marks: []chart.Mark{{Text: "SLO 1000", Y: 1000, X: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN()}},
 	}
 }
 
@@ -40,12 +40,12 @@ func wellFormed(t *testing.T, svg []byte) {
 }
 
 func TestSVGIsWellFormed(t *testing.T) {
-	categories := chart(0, 1)
-	categories.Y = draw.Axis{Ticks: []draw.Tick{{Value: 0, Label: "hang"}, {Value: 1, Label: "outage"}}}
-	for name, c := range map[string]draw.Chart{
-		"linear": chart(200, 300, 400), "logarithmic": chart(236, 258, 6519, 77000),
-		"gap": chart(1, math.NaN(), 3, math.Inf(1), 5), "one level": chart(3), "zero": chart(0, 0, 0),
-		"negative": chart(-3, 2), "huge": chart(1e9, 2e9), "unknown": chart(math.NaN()), "categories": categories, "empty": {},
+	categories := testChart(0, 1)
+	categories.Y = chart.Axis{Ticks: []chart.Tick{{Value: 0, Label: "hang"}, {Value: 1, Label: "outage"}}}
+	for name, c := range map[string]chart.Chart{
+		"linear": testChart(200, 300, 400), "logarithmic": testChart(236, 258, 6519, 77000),
+		"gap": testChart(1, math.NaN(), 3, math.Inf(1), 5), "one level": testChart(3), "zero": testChart(0, 0, 0),
+		"negative": testChart(-3, 2), "huge": testChart(1e9, 2e9), "unknown": testChart(math.NaN()), "categories": categories, "empty": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			svg := string(c.SVG())
@@ -83,7 +83,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 // TestGaps: a line is interrupted where a value is missing, and its intervals
 // where one of them is.
 func TestGaps(t *testing.T) {
-	c := chart(1, 2, math.NaN(), 3, math.Inf(1), 5)
+	c := testChart(1, 2, math.NaN(), 3, math.Inf(1), 5)
 	c.Series[0].Points[0].Low = math.NaN()
 	svg := string(c.SVG())
 	lines := regexp.MustCompile(`<path class="series0" d="(M[^"]*)" fill="none"`).FindAllStringSubmatch(svg, -1)
@@ -116,7 +116,7 @@ func texts(svg []byte) (all []struct {
 
 // TestLongNamesWrap: a key that does not fit in one row takes more.
 func TestLongNamesWrap(t *testing.T) {
-	c := chart(1, 2)
+	c := testChart(1, 2)
 	for i := range 4 {
 		s := c.Series[0]
 		s.Name = strings.Repeat("long name ", 2) + strings.Repeat("x", i)
@@ -138,8 +138,8 @@ func TestLongNamesWrap(t *testing.T) {
 
 // TestKneesDoNotCover: labels of marks at one place stand one below the other.
 func TestKneesDoNotCover(t *testing.T) {
-	c := chart(1, 2, 3)
-	c.Marks = []draw.Mark{{Text: "knee", X: 60, Y: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN(), Color: 1}, {Text: "knee", X: 70, Y: math.NaN(), Color: 2}}
+	c := testChart(1, 2, 3)
+	c.Marks = []chart.Mark{{Text: "knee", X: 60, Y: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN(), Color: 1}, {Text: "knee", X: 70, Y: math.NaN(), Color: 2}}
 	var rows []float64
 	for _, k := range texts(c.SVG()) {
 		if k.text == "knee" {
@@ -157,8 +157,8 @@ func TestLabelLeavesTheCurve(t *testing.T) {
 		values []float64
 		left   bool
 	}{{[]float64{100, 200, 300, 600, 980}, true}, {[]float64{980, 600, 300, 200, 100}, false}} {
-		c := chart(tt.values...)
-		c.X.Ticks = []draw.Tick{{Value: 50, Label: "50"}, {Value: 70, Label: "70"}, {Value: 90, Label: "90"}}
+		c := testChart(tt.values...)
+		c.X.Ticks = []chart.Tick{{Value: 50, Label: "50"}, {Value: 70, Label: "70"}, {Value: 90, Label: "90"}}
 		for _, k := range texts(c.SVG()) {
 			if left := k.x < 210; k.text == "SLO 1000" && left != tt.left {
 				t.Errorf("of %v the label stands at %v", tt.values, k.x)
@@ -169,7 +169,7 @@ func TestLabelLeavesTheCurve(t *testing.T) {
 
 // TestDescription: what the lines show is told in words as well.
 func TestDescription(t *testing.T) {
-	c := chart(200, 300, math.NaN())
+	c := testChart(200, 300, math.NaN())
 	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>p50: 200 ms at 50, 300 ms at 60.</desc>") {
 		t.Errorf("no description in:\n%s", svg)
 	}
@@ -180,7 +180,7 @@ func TestDescription(t *testing.T) {
 }
 
 func TestSameInputSameFile(t *testing.T) {
-	if a, b := chart(1, 2, 3).SVG(), chart(1, 2, 3).SVG(); string(a) != string(b) {
+	if a, b := testChart(1, 2, 3).SVG(), testChart(1, 2, 3).SVG(); string(a) != string(b) {
 		t.Error("two files differ")
 	}
 }
@@ -194,7 +194,7 @@ func TestScales(t *testing.T) {
 		{1, 100, []float64{1, 2, 5, 10, 20, 50, 100}}, {1, 101, []float64{1, 10, 100}}, {1000, 1000, []float64{1000, 2000}},
 		{0.0003, 47.9, []float64{0.001, 0.01, 0.1, 1, 10}},
 	} {
-		s := draw.LogScale(tt.low, tt.high)
+		s := chart.LogScale(tt.low, tt.high)
 		if got := s.Ticks(); fmt.Sprintf("%.6g", got) != fmt.Sprintf("%.6g", tt.want) {
 			t.Errorf("ticks from %v to %v are %v, want %v", tt.low, tt.high, got, tt.want)
 		}
@@ -207,8 +207,8 @@ func TestScales(t *testing.T) {
 		want      string
 	}{{0, 1200, "0 200 400 600 800 1000 1200"}, {0, 7, "0 2 4 6"}, {-3, 3, "-3 -2 -1 0 1 2 3"}, {0, 0.3, "0 0.05 0.1 0.15 0.2 0.25 0.3"}} {
 		var got []string
-		for _, v := range (draw.Scale{Low: tt.low, High: tt.high}).Ticks() {
-			got = append(got, draw.Label(v, "")) // as it is read, without what a float is off
+		for _, v := range (chart.Scale{Low: tt.low, High: tt.high}).Ticks() {
+			got = append(got, chart.Label(v, "")) // as it is read, without what a float is off
 		}
 		want := strings.Fields(strings.NewReplacer("1000", "1k", "1200", "1.2k").Replace(tt.want))
 		if !slices.Equal(got, want) {
@@ -225,7 +225,7 @@ func TestLabel(t *testing.T) {
 		{0, "ms", "0 s"}, {math.Copysign(0, -1), "", "0"}, {200, "ms", "200 ms"}, {1500, "ms", "1.5 s"}, {0.0002, "s", "200 µs"}, {0.3, "s", "300 ms"},
 		{50, "%", "50%"}, {2500, "", "2.5k"}, {2e6, "", "2M"}, {0.1 + 0.2, "", "0.3"}, {-2500, "", "-2.5k"}, {-200, "ms", "-200 ms"},
 	} {
-		if got := draw.Label(tt.v, tt.unit); got != tt.want {
+		if got := chart.Label(tt.v, tt.unit); got != tt.want {
 			t.Errorf("Label(%v, %q) = %q, want %q", tt.v, tt.unit, got, tt.want)
 		}
 	}
