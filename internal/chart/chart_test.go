@@ -1,4 +1,4 @@
-package chart_test
+package chart
 
 import (
 	"encoding/xml"
@@ -12,22 +12,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"synthetic/internal/chart"
 )
 
-func testChart(values ...float64) chart.Chart {
-	s := chart.Series{Name: "p50"}
+func testChart(values ...float64) Chart {
+	s := Series{Name: "p50"}
 	for i, v := range values {
-		s.Points = append(s.Points, chart.Point{X: float64(50 + 10*i), Y: v, Low: v * 0.9, High: v * 1.1})
+		s.Points = append(s.Points, Point{X: float64(50 + 10*i), Y: v, Low: v * 0.9, High: v * 1.1})
 	}
-	return chart.Chart{
-		Title: "TTFT <p50> & p95", X: chart.Axis{Label: "Concurrency"}, Y: chart.Axis{Unit: "ms", Log: true}, Series: []chart.Series{s},
-		Marks: []chart.Mark{{Text: "SLO 1000", Y: 1000, X: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN()}},
+	return Chart{
+		Title: "TTFT <p50> & p95", X: Axis{Label: "Concurrency"}, Y: Axis{Unit: "ms", Log: true}, Series: []Series{s},
+		Marks: []Mark{{Text: "SLO 1000", Y: 1000, X: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN()}},
 	}
 }
 
-// wellFormed reads a picture to its end.
 func wellFormed(t *testing.T, svg []byte) {
 	t.Helper()
 	for dec := xml.NewDecoder(strings.NewReader(string(svg))); ; {
@@ -41,8 +38,8 @@ func wellFormed(t *testing.T, svg []byte) {
 
 func TestSVGIsWellFormed(t *testing.T) {
 	categories := testChart(0, 1)
-	categories.Y = chart.Axis{Ticks: []chart.Tick{{Value: 0, Label: "hang"}, {Value: 1, Label: "outage"}}}
-	for name, c := range map[string]chart.Chart{
+	categories.Y = Axis{Ticks: []Tick{{Value: 0, Label: "hang"}, {Value: 1, Label: "outage"}}}
+	for name, c := range map[string]Chart{
 		"linear": testChart(200, 300, 400), "logarithmic": testChart(236, 258, 6519, 77000),
 		"gap": testChart(1, math.NaN(), 3, math.Inf(1), 5), "one level": testChart(3), "zero": testChart(0, 0, 0),
 		"negative": testChart(-3, 2), "huge": testChart(1e9, 2e9), "unknown": testChart(math.NaN()), "categories": categories, "empty": {},
@@ -50,7 +47,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			svg := string(c.SVG())
 			wellFormed(t, []byte(svg))
-			// An SLO far above the values would flatten them, and is left out.
+			// The axis ignores an SLO far above the values.
 			near := name == "linear" || name == "logarithmic" || name == "huge"
 			if got := strings.Contains(svg, ">SLO 1000<"); got != near {
 				t.Errorf("the SLO is drawn: %v, want %v", got, near)
@@ -71,7 +68,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 			if long := regexp.MustCompile(`\d\.\d\d`).FindString(svg[strings.Index(svg, "<g "):]); long != "" {
 				t.Errorf("a place has more than one decimal: %s", long)
 			}
-			if dir := os.Getenv("PICTURES"); dir != "" { // to look at them
+			if dir := os.Getenv("PICTURES"); dir != "" { // for a look at the pictures
 				if err := os.WriteFile(dir+"/"+name+".svg", []byte(svg), 0o644); err != nil {
 					t.Error(err)
 				}
@@ -80,14 +77,14 @@ func TestSVGIsWellFormed(t *testing.T) {
 	}
 }
 
-// TestGaps: a line is interrupted where a value is missing, and its intervals
-// where one of them is.
+// TestGaps checks that a missing value interrupts the line, and that a missing interval
+// interrupts the band.
 func TestGaps(t *testing.T) {
 	c := testChart(1, 2, math.NaN(), 3, math.Inf(1), 5)
 	c.Series[0].Points[0].Low = math.NaN()
 	svg := string(c.SVG())
 	lines := regexp.MustCompile(`<path class="series0" d="(M[^"]*)" fill="none"`).FindAllStringSubmatch(svg, -1)
-	if want := 2; len(lines) != want { // one is in the key
+	if want := 2; len(lines) != want { // one of them is in the legend
 		t.Fatalf("%d lines, want %d:\n%s", len(lines), want, svg)
 	}
 	if starts := strings.Count(lines[1][1], "M"); starts != 3 {
@@ -98,7 +95,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// texts are the places and texts of a picture.
+// texts returns the texts of a picture with their positions.
 func texts(svg []byte) (all []struct {
 	x, y float64
 	text string
@@ -114,7 +111,7 @@ func texts(svg []byte) (all []struct {
 	return all
 }
 
-// TestLongNamesWrap: a key that does not fit in one row takes more.
+// TestLongNamesWrap checks that a long legend takes several rows.
 func TestLongNamesWrap(t *testing.T) {
 	c := testChart(1, 2)
 	for i := range 4 {
@@ -136,10 +133,10 @@ func TestLongNamesWrap(t *testing.T) {
 	}
 }
 
-// TestKneesDoNotCover: labels of marks at one place stand one below the other.
+// TestKneesDoNotCover checks that labels of marks that would overlap are put in different rows.
 func TestKneesDoNotCover(t *testing.T) {
 	c := testChart(1, 2, 3)
-	c.Marks = []chart.Mark{{Text: "knee", X: 60, Y: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN(), Color: 1}, {Text: "knee", X: 70, Y: math.NaN(), Color: 2}}
+	c.Marks = []Mark{{Text: "knee", X: 60, Y: math.NaN()}, {Text: "knee", X: 60, Y: math.NaN(), Color: 1}, {Text: "knee", X: 70, Y: math.NaN(), Color: 2}}
 	var rows []float64
 	for _, k := range texts(c.SVG()) {
 		if k.text == "knee" {
@@ -151,14 +148,15 @@ func TestKneesDoNotCover(t *testing.T) {
 	}
 }
 
-// TestLabelLeavesTheCurve: the label of an SLO stands where the curve is far.
+// TestLabelLeavesTheCurve checks that the label of an SLO is put on the side where the curve is
+// far away.
 func TestLabelLeavesTheCurve(t *testing.T) {
 	for _, tt := range []struct {
 		values []float64
 		left   bool
 	}{{[]float64{100, 200, 300, 600, 980}, true}, {[]float64{980, 600, 300, 200, 100}, false}} {
 		c := testChart(tt.values...)
-		c.X.Ticks = []chart.Tick{{Value: 50, Label: "50"}, {Value: 70, Label: "70"}, {Value: 90, Label: "90"}}
+		c.X.Ticks = []Tick{{Value: 50, Label: "50"}, {Value: 70, Label: "70"}, {Value: 90, Label: "90"}}
 		for _, k := range texts(c.SVG()) {
 			if left := k.x < 210; k.text == "SLO 1000" && left != tt.left {
 				t.Errorf("of %v the label stands at %v", tt.values, k.x)
@@ -167,7 +165,7 @@ func TestLabelLeavesTheCurve(t *testing.T) {
 	}
 }
 
-// TestDescription: what the lines show is told in words as well.
+// TestDescription checks the text alternative.
 func TestDescription(t *testing.T) {
 	c := testChart(200, 300, math.NaN())
 	if svg := string(c.SVG()); !strings.Contains(svg, "<desc>p50: 200 ms at 50, 300 ms at 60.</desc>") {
@@ -194,12 +192,12 @@ func TestScales(t *testing.T) {
 		{1, 100, []float64{1, 2, 5, 10, 20, 50, 100}}, {1, 101, []float64{1, 10, 100}}, {1000, 1000, []float64{1000, 2000}},
 		{0.0003, 47.9, []float64{0.001, 0.01, 0.1, 1, 10}},
 	} {
-		s := chart.LogScale(tt.low, tt.high)
-		if got := s.Ticks(); fmt.Sprintf("%.6g", got) != fmt.Sprintf("%.6g", tt.want) {
+		s := logScale(tt.low, tt.high)
+		if got := s.ticks(); fmt.Sprintf("%.6g", got) != fmt.Sprintf("%.6g", tt.want) {
 			t.Errorf("ticks from %v to %v are %v, want %v", tt.low, tt.high, got, tt.want)
 		}
-		if s.At(s.Low) != 0 || s.At(s.High) != 1 || s.At(math.Inf(1)) != 1 || s.At(0) != 0 || s.At(tt.low) > 0.7 {
-			t.Errorf("%+v places its ends at %v and %v", s, s.At(s.Low), s.At(s.High))
+		if s.position(s.Low) != 0 || s.position(s.High) != 1 || s.position(math.Inf(1)) != 1 || s.position(0) != 0 || s.position(tt.low) > 0.7 {
+			t.Errorf("%+v places its ends at %v and %v", s, s.position(s.Low), s.position(s.High))
 		}
 	}
 	for _, tt := range []struct {
@@ -207,8 +205,8 @@ func TestScales(t *testing.T) {
 		want      string
 	}{{0, 1200, "0 200 400 600 800 1000 1200"}, {0, 7, "0 2 4 6"}, {-3, 3, "-3 -2 -1 0 1 2 3"}, {0, 0.3, "0 0.05 0.1 0.15 0.2 0.25 0.3"}} {
 		var got []string
-		for _, v := range (chart.Scale{Low: tt.low, High: tt.high}).Ticks() {
-			got = append(got, chart.Label(v, "")) // as it is read, without what a float is off
+		for _, v := range (scale{Low: tt.low, High: tt.high}).ticks() {
+			got = append(got, Label(v, "")) // formatted, because the floats have rounding errors
 		}
 		want := strings.Fields(strings.NewReplacer("1000", "1k", "1200", "1.2k").Replace(tt.want))
 		if !slices.Equal(got, want) {
@@ -225,7 +223,7 @@ func TestLabel(t *testing.T) {
 		{0, "ms", "0 s"}, {math.Copysign(0, -1), "", "0"}, {200, "ms", "200 ms"}, {1500, "ms", "1.5 s"}, {0.0002, "s", "200 µs"}, {0.3, "s", "300 ms"},
 		{50, "%", "50%"}, {2500, "", "2.5k"}, {2e6, "", "2M"}, {0.1 + 0.2, "", "0.3"}, {-2500, "", "-2.5k"}, {-200, "ms", "-200 ms"},
 	} {
-		if got := chart.Label(tt.v, tt.unit); got != tt.want {
+		if got := Label(tt.v, tt.unit); got != tt.want {
 			t.Errorf("Label(%v, %q) = %q, want %q", tt.v, tt.unit, got, tt.want)
 		}
 	}

@@ -9,22 +9,22 @@ import (
 	"strconv"
 )
 
-// Figure is a chart of a page: a picture, and beside it the data from which
-// Charts draws it anew.
-func Figure(c Chart) (template.HTML, error) { return figure(c, c.Inline()) }
+// Figure returns a chart of a page: a picture, and the data from which Script draws the
+// interactive chart that replaces it.
+func Figure(c Chart) (template.HTML, error) { return figure(c, c.inlineSVG()) }
 
-// Data is a Figure without the picture, for a page on which Charts runs.
+// FigureData returns a Figure without the picture, for a page that already runs Script.
 func FigureData(c Chart) (template.HTML, error) { return figure(c, nil) }
 
 func figure(c Chart, picture []byte) (template.HTML, error) {
-	data, err := json.Marshal(payloadOf(c)) // which escapes what could end the element
+	data, err := json.Marshal(newPayload(c)) // json.Marshal escapes "<"
 	if err != nil {
 		return "", fmt.Errorf("encoding the chart %q: %w", c.Title, err)
 	}
 	return template.HTML(fmt.Sprintf(`<figure class="chart">%s<script type="application/json">%s</script></figure>`, picture, data)), nil
 }
 
-// payload is a chart as charts.js reads it.
+// payload is a chart as assets/charts.js reads it.
 type payload struct {
 	Title  string   `json:"title"`
 	Desc   string   `json:"desc"`
@@ -32,8 +32,8 @@ type payload struct {
 	Y      axis     `json:"y"`
 	Series []series `json:"series"`
 	Marks  []mark   `json:"marks"`
-	// Tables have a column of X and one for each series, three for one with
-	// intervals; series over the same X share a table.
+	// Each table has one column for X and one for each series; a series with intervals takes
+	// three. Consecutive series with the same X share a table.
 	Tables [][][]value `json:"tables"`
 }
 
@@ -60,8 +60,8 @@ type mark struct {
 	Limit bool   `json:"limit,omitempty"`
 }
 
-// value is null where it is not finite. Four digits are what a chart can show of
-// a value, ten of a time.
+// value is encoded as null if it is not finite. Four digits are enough for a value of a chart,
+// ten for a time.
 type value float64
 
 func (v value) MarshalJSON() ([]byte, error) {
@@ -75,20 +75,20 @@ func (v value) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, f, 'g', digits, 64), nil
 }
 
-func payloadOf(c Chart) payload {
+func newPayload(c Chart) payload {
 	p := payload{
-		Title: c.Title, Desc: c.Describe(), Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
-		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.LogY()},
+		Title: c.Title, Desc: c.description(), Series: []series{}, Marks: []mark{}, Tables: [][][]value{},
+		X: axis{c.X.Label, c.X.Unit, false}, Y: axis{c.Y.Label, c.Y.Unit, c.isLogY()},
 	}
 	for _, m := range c.Marks {
-		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), ShadeOf(m.Color), m.Limit})
+		p.Marks = append(p.Marks, mark{m.Text, value(m.X), value(m.Y), colorClass(m.Color), m.Limit})
 	}
 	for _, s := range c.Series {
 		if len(s.Points) == 0 {
 			continue
 		}
-		x, columns, band := columnsOf(s)
-		p.Series = append(p.Series, series{s.Name, ShadeOf(s.Color), s.Dash % 3, s.Bars, band, s.Dots()})
+		x, columns, band := columnsFor(s)
+		p.Series = append(p.Series, series{s.Name, colorClass(s.Color), s.Dash % 3, s.Bars, band, s.hasDots()})
 		if n := len(p.Tables); n == 0 || !slices.Equal(p.Tables[n-1][0], x) {
 			p.Tables = append(p.Tables, [][]value{x})
 		}
@@ -98,9 +98,8 @@ func payloadOf(c Chart) payload {
 	return p
 }
 
-// columnsOf are a series' values, and the upper and lower ends of its intervals
-// where it has any.
-func columnsOf(s Series) (x []value, columns [][]value, band bool) {
+// columnsFor returns X, and either Y alone or Y with the upper and lower ends of the intervals.
+func columnsFor(s Series) (x []value, columns [][]value, band bool) {
 	y, high, low := make([]value, len(s.Points)), make([]value, len(s.Points)), make([]value, len(s.Points))
 	for i, p := range s.Points {
 		x = append(x, value(p.X))

@@ -1,4 +1,4 @@
-package chart_test
+package chart
 
 import (
 	"encoding/json"
@@ -8,24 +8,22 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"synthetic/internal/chart"
 )
 
-// TestFigure: the picture and its data say the same, and no text of a chart ends
-// either.
+// TestFigure checks that the picture is XML, that the data holds the chart's values, and that
+// no text of the chart closes an element.
 func TestFigure(t *testing.T) {
-	c := chart.Chart{
-		Title: "</script><b>", X: chart.Axis{Unit: chart.Time}, Y: chart.Axis{Unit: "s"},
-		Series: []chart.Series{
-			{Name: "p50", Points: []chart.Point{{X: 1.7e9, Y: 0.1234567, Low: 0.1, High: 0.2}, {X: 1.7e9 + 60, Y: math.NaN()}}},
-			{Name: "p95", Color: 1, Points: []chart.Point{{X: 1.7e9, Y: 1}, {X: 1.7e9 + 60, Y: math.Inf(1)}}},
-			{Name: "other", Points: []chart.Point{{X: 1.7e9 + 30, Y: 2}}},
+	c := Chart{
+		Title: "</script><b>", X: Axis{Unit: Time}, Y: Axis{Unit: "s"},
+		Series: []Series{
+			{Name: "p50", Points: []Point{{X: 1.7e9, Y: 0.1234567, Low: 0.1, High: 0.2}, {X: 1.7e9 + 60, Y: math.NaN()}}},
+			{Name: "p95", Color: 1, Points: []Point{{X: 1.7e9, Y: 1}, {X: 1.7e9 + 60, Y: math.Inf(1)}}},
+			{Name: "other", Points: []Point{{X: 1.7e9 + 30, Y: 2}}},
 			{Name: "none"},
 		},
-		Marks: []chart.Mark{{Text: "reload", X: 1.7e9 + 10, Y: math.NaN()}},
+		Marks: []Mark{{Text: "reload", X: 1.7e9 + 10, Y: math.NaN()}},
 	}
-	figure, err := chart.Figure(c)
+	figure, err := Figure(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,9 +59,9 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-// TestStyleIsComplete: every custom property that the design uses is there.
+// TestStyleIsComplete checks that the style sheet defines every custom property it uses.
 func TestStyleIsComplete(t *testing.T) {
-	style := string(chart.Style())
+	style := string(Style())
 	for _, part := range strings.Split(style, "var(--")[1:] {
 		name, _, _ := strings.Cut(part, ")")
 		if !strings.Contains(style, "--"+name+":") {

@@ -9,18 +9,18 @@ import (
 )
 
 var (
-	// dangerous is what begins a tag, a reference to a character or the second
-	// half of a link.
+	// dangerous matches the start of a tag, a character reference and the middle of a link.
 	dangerous = regexp.MustCompile(`<[A-Za-z/!?]|` + reference.String() + `|\][(\[:]`)
-	// reference is one to a character.
+	// reference matches a character reference.
 	reference = regexp.MustCompile(`&(#[0-9]+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
-	// block begins a heading, a list, a quotation, a rule or a fence.
-	block = regexp.MustCompile("^([#>|=]|~~~|```|[-+*] |[-_*]{3}|[0-9]+[.)] )")
-	// fences are those that stand in a block of code.
+	// block matches the start of a heading, list, quotation, table, rule or code fence.
+	block  = regexp.MustCompile("^([#>|=]|~~~|```|[-+*] |[-_*]{3}|[0-9]+[.)] )")
 	fences = regexp.MustCompile("(?m)^\\s*(`{3,})")
 )
 
-// Text returns a text that may begin a line.
+// MarkdownText escapes a text of foreign origin (a model's name, an error message) so that it
+// stays text even at the start of a line. Bold and code markup is kept, because the reports use
+// it.
 func MarkdownText(text string) string {
 	text = inline(text)
 	if block.MatchString(text) {
@@ -29,10 +29,10 @@ func MarkdownText(text string) string {
 	return text
 }
 
-// Cell returns a text as a cell of a table.
+// MarkdownCell escapes a text for a cell of a table.
 func MarkdownCell(text string) string { return strings.ReplaceAll(inline(text), "|", entity('|')) }
 
-// inline returns a text as a part of a line.
+// inline escapes a text for the middle of a line.
 func inline(text string) string {
 	return dangerous.ReplaceAllStringFunc(OneLine(text), func(found string) string {
 		if found[0] == ']' {
@@ -42,7 +42,7 @@ func inline(text string) string {
 	})
 }
 
-// Code returns a block of code; nothing within it ends it.
+// MarkdownCode returns a code block. Its fence is longer than every fence in the code.
 func MarkdownCode(language, code string) string {
 	fence := "```"
 	for _, found := range fences.FindAllStringSubmatch(code, -1) {
@@ -53,12 +53,12 @@ func MarkdownCode(language, code string) string {
 	return fence + language + "\n" + strings.TrimSuffix(code, "\n") + "\n" + fence
 }
 
-// Plain is what was given to Text or Cell, but for ends of lines.
+// UnescapeMarkdown undoes MarkdownText and MarkdownCell, except for line ends.
 func UnescapeMarkdown(text string) string {
 	return reference.ReplaceAllStringFunc(text, html.UnescapeString)
 }
 
-// OneLine returns a text without ends of lines and other control characters.
+// OneLine replaces line ends and other control characters.
 func OneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

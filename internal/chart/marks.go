@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// labels writes those of the vertical marks above the plot, in as many rows as
-// it takes for none to cover another.
+// labels writes the labels of the vertical marks above the plot, in as many rows as they need
+// to not overlap.
 func (p *plot) labels() {
 	type label struct{ x, half, top float64 }
 	var all []label
@@ -20,40 +20,41 @@ func (p *plot) labels() {
 			l.top += row
 		}
 		all = append(all, l)
-		p.text(ShadeOf(m.Color), l.x, l.top, "middle", m.Text)
+		p.addText(colorClass(m.Color), l.x, l.top, "middle", m.Text)
 		p.top = max(p.top, l.top+gap)
 	}
 }
 
-// marks draws the marks over the curves. What is beyond the scale is left out.
+// marks draws the lines of the marks, and the labels of the horizontal ones. It skips marks
+// above the Y axis.
 func (p *plot) marks() {
 	for _, m := range p.Marks {
 		if !math.IsNaN(m.X) {
-			p.under(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, ShadeOf(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
+			p.addBackground(`<path class="%s" d="M%s,%sv%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="1.5,3"/>`, colorClass(m.Color), num(p.px(m.X)), num(p.top), num(p.high))
 			continue
 		}
 		if m.Y > p.y.High {
 			continue
 		}
 		if m.Limit {
-			p.under(`<path class="mark" d="M%s,%sh%sV%sh-%sZ" fill="currentColor" opacity=".07"/>`, num(p.left), num(p.top), num(p.wide), num(p.py(m.Y)), num(p.wide))
+			p.addBackground(`<path class="mark" d="M%s,%sh%sV%sh-%sZ" fill="currentColor" opacity=".07"/>`, num(p.left), num(p.top), num(p.wide), num(p.py(m.Y)), num(p.wide))
 		}
-		p.over(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`, num(p.left), num(p.py(m.Y)), num(p.wide))
+		p.addForeground(`<path class="mark" d="M%s,%sh%s" stroke="currentColor" stroke-width="1.1" stroke-dasharray="7,3"/>`, num(p.left), num(p.py(m.Y)), num(p.wide))
 		left, right, wide := p.left+3, p.left+p.wide-3, textWidth(m.Text)
-		if p.room(m.Y, left, left+wide) >= p.room(m.Y, right-wide, right) {
-			p.text("mark halo", left, p.py(m.Y)-3, "start", m.Text)
+		if p.clearance(m.Y, left, left+wide) >= p.clearance(m.Y, right-wide, right) {
+			p.addText("mark halo", left, p.py(m.Y)-3, "start", m.Text)
 		} else {
-			p.text("mark halo", right, p.py(m.Y)-3, "end", m.Text)
+			p.addText("mark halo", right, p.py(m.Y)-3, "end", m.Text)
 		}
 	}
 }
 
-// room is how far the points between two places are from the label of a
-// horizontal mark.
-func (p *plot) room(y, left, right float64) float64 {
+// clearance returns the distance between the label of a horizontal mark and the nearest point
+// whose X lies between left and right.
+func (p *plot) clearance(y, left, right float64) float64 {
 	room := math.Inf(1)
 	for _, s := range p.Series {
-		for _, pt := range s.known() {
+		for _, pt := range s.knownPoints() {
 			if x := p.px(pt.X); x > left-row && x < right+row {
 				room = min(room, math.Abs(p.py(pt.Y)-p.py(y)+textSize/2))
 			}

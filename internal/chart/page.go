@@ -18,14 +18,14 @@ var (
 	uPlotStyle string
 )
 
-// Style is the style sheet of a page: colours, spacing and type as custom
-// properties, for light, dark and print, and the elements that pages share.
-func Style() template.CSS { return template.CSS(StyleSheet() + "\n" + uPlotStyle + "\n" + design) }
+// Style returns the style sheet that all pages share. It has colors for light, dark and print.
+func Style() template.CSS { return template.CSS(colorStyle() + "\n" + uPlotStyle + "\n" + design) }
 
-// Charts is the script that a page with figures of Figure ends with.
+// Script returns the script that replaces the pictures of a page by interactive charts. It
+// stands at the end of the page.
 func Script() template.JS { return template.JS(uPlot + "\n" + charts) }
 
-// Hash names an inline style or script in a content security policy.
+// CSPHash returns the hash of an inline style or script for a Content-Security-Policy.
 func CSPHash[T ~string](inline T) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -8,44 +8,39 @@ import (
 	"time"
 )
 
-// Axis says what an axis shows.
 type Axis struct {
 	Label string
-	// Unit of the values: "ms" and "s" are written as durations, "%" behind the
-	// number, "time" (seconds since 1970) as the time of day in UTC; any other
-	// belongs into the Label.
+	// Unit is "ms", "s", "%" or Time. Values in ms and s are formatted as durations, Time (Unix
+	// seconds) as the time of day in UTC. Another unit belongs in Label.
 	Unit string
-	// Log gives every ratio the same length where values are positive and far
-	// apart; what is to be compared by its height keeps its 0.
+	// Log allows a logarithmic axis. It is used if all values are positive and the largest is
+	// more than wideRatio times the smallest.
 	Log bool
-	// Ticks are the values to be labelled, in rising order; the axis is as long
-	// as they are. Without them they are round values.
+	// Ticks are the labelled values, ascending. They also set the ends of the axis. Without
+	// them the ticks are round values.
 	Ticks []Tick
 }
 
-// Tick is a labelled value of an axis.
 type Tick struct {
 	Value float64
 	Label string
 }
 
 const (
-	// wideRatio is the ratio of values from which a logarithmic axis reads better.
 	wideRatio = 30
-	// ticksFit are the most ticks of an axis.
-	ticksFit = 7
-	// rounding is what a quotient of round values may be off.
+	maxTicks  = 7
+	// rounding is the tolerance for quotients of round values.
 	rounding = 1e-9
 )
 
-// Scale places values on an axis.
-type Scale struct {
+// scale maps values to positions on an axis.
+type scale struct {
 	Low, High float64
 	Log       bool
 }
 
-// LogScale spans the positive ones of some values between two round ones.
-func LogScale(values ...float64) Scale {
+// logScale returns a logarithmic scale around the positive values, with round ends.
+func logScale(values ...float64) scale {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
 		if v > 0 {
@@ -55,13 +50,13 @@ func LogScale(values ...float64) Scale {
 	if high == 0 {
 		low, high = 0.1, 1
 	}
-	from, to := below(low), above(high)
-	return Scale{round(from), round(max(to, from+1)), true}
+	from, to := indexBelow(low), indexAbove(high)
+	return scale{roundValue(from), roundValue(max(to, from+1)), true}
 }
 
-// At is a value's place, from 0 at the low end to 1 at the high one. What is
-// beyond an end is at it: the ends of intervals may be 0 or ∞.
-func (s Scale) At(v float64) float64 {
+// position returns 0 for Low, 1 for High. Values beyond the ends count as the ends, because an
+// interval can reach to 0 or ∞.
+func (s scale) position(v float64) float64 {
 	v = min(max(v, s.Low), s.High)
 	if s.Log {
 		return math.Log(v/s.Low) / math.Log(s.High/s.Low)
@@ -69,8 +64,8 @@ func (s Scale) At(v float64) float64 {
 	return (v - s.Low) / (s.High - s.Low)
 }
 
-// Ticks are round values, only powers of ten if a logarithmic scale is long.
-func (s Scale) Ticks() []float64 {
+// ticks returns round values. A long logarithmic scale has only powers of ten.
+func (s scale) ticks() []float64 {
 	var all []float64
 	if !s.Log {
 		step := s.step()
@@ -79,74 +74,74 @@ func (s Scale) Ticks() []float64 {
 		}
 		return all
 	}
-	from, to := below(s.Low), below(s.High)
+	from, to := indexBelow(s.Low), indexBelow(s.High)
 	for k := from; k <= to; k++ {
-		if to-from < ticksFit || k%3 == 0 {
-			all = append(all, round(k))
+		if to-from < maxTicks || k%3 == 0 {
+			all = append(all, roundValue(k))
 		}
 	}
 	return all
 }
 
-// step is the distance between the ticks of a linear scale.
-func (s Scale) step() float64 { return round(above((s.High - s.Low) / (ticksFit - 1))) }
+// step returns the distance between the ticks of a linear scale.
+func (s scale) step() float64 { return roundValue(indexAbove((s.High - s.Low) / (maxTicks - 1))) }
 
-// round counts the values …, 0.5, 1, 2, 5, 10, …; that of 0 is 1.
-func round(k int) float64 {
+// roundValue returns element k of the series ..., 0.5, 1, 2, 5, 10, ...; element 0 is 1.
+func roundValue(k int) float64 {
 	decade := math.Floor(float64(k) / 3)
 	return []float64{1, 2, 5}[k-3*int(decade)] * math.Pow(10, decade)
 }
 
-// below is the number of the largest round value up to v.
-func below(v float64) int {
+// indexBelow returns the index of the largest round value that is at most v.
+func indexBelow(v float64) int {
 	k := 3 * int(math.Floor(math.Log10(v)))
-	for round(k+1) <= v*(1+rounding) {
+	for roundValue(k+1) <= v*(1+rounding) {
 		k++
 	}
 	return k
 }
 
-// above is the number of the smallest round value from v on.
-func above(v float64) int {
-	k := below(v)
-	if round(k) < v*(1-rounding) {
+// indexAbove returns the index of the smallest round value that is at least v.
+func indexAbove(v float64) int {
+	k := indexBelow(v)
+	if roundValue(k) < v*(1-rounding) {
 		k++
 	}
 	return k
 }
 
-// scale is the axis for values between two ends.
-func (a Axis) scale(of Scale) Scale {
+// scale returns the scale of an axis that has to show the given range.
+func (a Axis) scale(values scale) scale {
 	n := len(a.Ticks)
 	if n > 0 {
-		of = Scale{Low: a.Ticks[0].Value, High: a.Ticks[n-1].Value}
+		values = scale{Low: a.Ticks[0].Value, High: a.Ticks[n-1].Value}
 	}
-	of.Log = a.Log && of.Low > 0 && of.High > of.Low*wideRatio
+	values.Log = a.Log && values.Low > 0 && values.High > values.Low*wideRatio
 	switch {
-	case a.Unit == Time && of.High >= of.Low:
-		return Scale{of.Low, max(of.High, of.Low+60), false}
-	case of.Log && n == 0:
-		return LogScale(of.Low, of.High)
-	case of.Log:
-		return of
-	case n > 0: // and half a step beyond them
-		edge := cmp.Or((of.High-of.Low)/float64(2*max(n-1, 1)), 0.5)
-		return Scale{of.Low - edge, of.High + edge, false}
+	case a.Unit == Time && values.High >= values.Low:
+		return scale{values.Low, max(values.High, values.Low+60), false}
+	case values.Log && n == 0:
+		return logScale(values.Low, values.High)
+	case values.Log:
+		return values
+	case n > 0: // the axis extends half a step beyond the outer ticks
+		edge := cmp.Or((values.High-values.Low)/float64(2*max(n-1, 1)), 0.5)
+		return scale{values.Low - edge, values.High + edge, false}
 	}
-	of = Scale{Low: min(0, of.Low), High: max(0, of.High)}
-	if of.Low == of.High {
-		of.High++
+	values = scale{Low: min(0, values.Low), High: max(0, values.High)}
+	if values.Low == values.High {
+		values.High++
 	}
-	step := of.step()
-	return Scale{step * math.Floor(of.Low/step+rounding), step * math.Ceil(of.High/step-rounding), false}
+	step := values.step()
+	return scale{step * math.Floor(values.Low/step+rounding), step * math.Ceil(values.High/step-rounding), false}
 }
 
-// ticks are the axis' own, or those of its scale.
-func (a Axis) ticks(s Scale) []Tick {
+// ticks returns the axis' own ticks, or else round values.
+func (a Axis) ticks(s scale) []Tick {
 	if len(a.Ticks) > 0 {
 		return a.Ticks
 	}
-	values := s.Ticks()
+	values := s.ticks()
 	if a.Unit == Time {
 		values = s.timeTicks()
 	}
@@ -156,14 +151,14 @@ func (a Axis) ticks(s Scale) []Tick {
 	return a.Ticks
 }
 
-// Time is the unit of an axis of time.
+// Time is the unit of a time axis, in Unix seconds.
 const Time = "time"
 
-// timeTicks are the round times of a scale of seconds since 1970.
-func (s Scale) timeTicks() (all []float64) {
+// timeTicks returns round times.
+func (s scale) timeTicks() (all []float64) {
 	step := 24 * 3600.0
 	for _, minutes := range []float64{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720} {
-		if s.High-s.Low <= minutes*60*ticksFit {
+		if s.High-s.Low <= minutes*60*maxTicks {
 			step = minutes * 60
 			break
 		}
@@ -174,15 +169,15 @@ func (s Scale) timeTicks() (all []float64) {
 	return all
 }
 
-// place writes a value of X as texts have it.
-func (a Axis) place(v float64) string {
+// format writes a value of X for the description.
+func (a Axis) format(v float64) string {
 	if a.Unit == Time {
 		return Label(v, Time)
 	}
 	return fmt.Sprintf("%g", v)
 }
 
-// Label writes a value short: "200 ms", "1.5 s", "50%", "2k", "15:04".
+// Label formats a value, for example "200 ms", "1.5 s", "50%", "2k" or "15:04".
 func Label(v float64, unit string) string {
 	size := math.Abs(v)
 	switch {
@@ -206,5 +201,5 @@ func Label(v float64, unit string) string {
 	return number(v)
 }
 
-// number writes up to six digits; adding 0 makes −0 a 0.
+// number writes up to six digits. Adding 0 turns -0 into 0.
 func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 6, 64) }

@@ -8,13 +8,12 @@ import (
 	"unicode"
 )
 
-// shade is a color by its role, for a light and a dark page.
-type shade struct{ name, light, dark string }
+type color struct{ name, light, dark string }
 
-// shades are all colors. Those of series are told apart by people who do not
-// see red and green alike.
-func shades() []shade {
-	return []shade{
+// colors returns the palette of light and dark pages. People with red-green color blindness can
+// tell the series apart.
+func colors() []color {
+	return []color{
 		{"paper", "#ffffff", "#161a21"},
 		{"ink", "#1f2430", "#e6e8ec"}, {"muted", "#667085", "#98a2b3"},
 		{"grid", "#e4e7ec", "#343b47"}, {"mark", "#c81e1e", "#f97066"},
@@ -24,14 +23,15 @@ func shades() []shade {
 	}
 }
 
-// ShadeOf names the color of a series: a class, and a custom property.
-func ShadeOf(i int) string { return fmt.Sprintf("series%d", i%5) }
+// colorClass returns the CSS class of a series' color, which is also the name of its custom
+// property.
+func colorClass(i int) string { return fmt.Sprintf("series%d", i%5) }
 
-// StyleSheet holds the colors as custom properties, light and dark, and a class
-// for each. Programs that know no custom properties get the light ones.
-func StyleSheet() string {
+// colorStyle returns the colors as custom properties and as classes. Viewers without support
+// for custom properties use the light colors.
+func colorStyle() string {
 	var light, dark, classes strings.Builder
-	for _, s := range shades() {
+	for _, s := range colors() {
 		fmt.Fprintf(&light, "--%s:%s;", s.name, s.light)
 		fmt.Fprintf(&dark, "--%s:%s;", s.name, s.dark)
 		fmt.Fprintf(&classes, "svg .%s{color:%s;color:var(--%s)}", s.name, s.light, s.name)
@@ -40,17 +40,20 @@ func StyleSheet() string {
 		"svg .halo{paint-order:stroke;stroke:#ffffff;stroke:var(--paper);stroke-width:3px;stroke-linejoin:round}", &light, &dark, &classes)
 }
 
-// canvas gathers the elements of a picture: the ground, and what stands on it.
+// canvas collects the elements of a picture. background is drawn first.
 type canvas struct {
-	ground, figures strings.Builder
-	height          float64
+	background, foreground strings.Builder
+	height                 float64
 }
 
-func (c *canvas) under(format string, args ...any) { fmt.Fprintf(&c.ground, format+"\n", args...) }
-func (c *canvas) over(format string, args ...any)  { fmt.Fprintf(&c.figures, format+"\n", args...) }
+func (c *canvas) addBackground(format string, args ...any) {
+	fmt.Fprintf(&c.background, format+"\n", args...)
+}
+func (c *canvas) addForeground(format string, args ...any) {
+	fmt.Fprintf(&c.foreground, format+"\n", args...)
+}
 
-// escape makes any text a text of an XML file, which may have no control
-// characters.
+// escape prepares a text for XML, which does not allow control characters.
 func escape(text string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -60,13 +63,13 @@ func escape(text string) string {
 	}, text))
 }
 
-// text writes a line; the anchor is what x is of it: start, middle or end.
-func (c *canvas) text(class string, x, y float64, anchor, text string) {
-	c.over(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, escape(text))
+// addText writes a line of text. anchor is start, middle or end.
+func (c *canvas) addText(class string, x, y float64, anchor, text string) {
+	c.addForeground(`<text class="%s" x="%s" y="%s" text-anchor="%s">%s</text>`, class, num(x), num(y), anchor, escape(text))
 }
 
-// file is the whole picture. It has a ground of its own, so that it can be read
-// on a page that does not follow the reader's choice of light and dark.
+// file returns the SVG document. It paints its own background, so that it stays readable on a
+// page that ignores dark mode.
 func (c *canvas) file(title, desc, style string) []byte {
 	return fmt.Appendf(nil, `<svg viewBox="0 0 %d %s" xmlns="http://www.w3.org/2000/svg" role="img">
 <title>%s</title>
@@ -75,12 +78,11 @@ func (c *canvas) file(title, desc, style string) []byte {
 <rect class="paper" width="100%%" height="100%%"/>
 %s%s</g>
 </svg>
-`, width, num(c.height), escape(title), escape(desc), style, textSize, &c.ground, &c.figures)
+`, width, num(c.height), escape(title), escape(desc), style, textSize, &c.background, &c.foreground)
 }
 
-// num writes a place with one decimal, so that files are the same on every
-// machine.
+// num formats a coordinate with at most one decimal. All machines then write the same file.
 func num(v float64) string { return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") }
 
-// textWidth is about what a text takes: the reader's font is not known.
+// textWidth estimates the width of a text; the font depends on the reader's machine.
 func textWidth(text string) float64 { return 0.62 * textSize * float64(len([]rune(text))) }

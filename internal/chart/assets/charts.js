@@ -1,9 +1,9 @@
 "use strict";
-// A figure of class "chart" has a picture and, beside it, its data. What is drawn
-// here in place of the picture shows values under the pointer and zooms: drag to
-// zoom, double click for all. Where no script runs the picture stays.
+// A figure of class "chart" holds a picture and the chart's data. This script replaces
+// the picture by an interactive chart: it shows the values under the pointer, a drag
+// zooms in, and a double click zooms out. Without scripts the picture stays.
 const charts = (() => {
-  const drawn = new Map(); // by figure
+  const drawn = new Map(); // figure -> its chart
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const scaled = (v, by, unit) => +(v * by).toPrecision(3) + unit;
   const label = (v, unit) => {
@@ -52,8 +52,8 @@ const charts = (() => {
     }
     ctx.restore();
   };
-  // reach is the end of an axis that shows the limits, too, unless one is far off.
-  const reach = (data, high) => Math.max(high, ...data.marks.map((m) => (m.y <= 3 * high ? 1.05 * m.y : 0)));
+  // upperEnd extends the Y axis to the limits, except those far above the values.
+  const upperEnd = (data, high) => Math.max(high, ...data.marks.map((m) => (m.y <= 3 * high ? 1.05 * m.y : 0)));
   const options = (data, wide) => {
     const axis = (of, size) => ({
       stroke: colour("muted"), size, grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("grid"), width: 1 },
@@ -79,14 +79,14 @@ const charts = (() => {
       scales: {
         x: { time: data.x.unit === "time" },
         y: data.y.log
-          ? { distr: 3, range: (_, low, high) => (low == null ? [null, null] : uPlot.rangeLog(low, reach(data, high), 10, false)) }
-          : { range: (_, low, high) => [Math.min(0, low ?? 0), reach(data, high ?? 0) * 1.08 || 1] },
+          ? { distr: 3, range: (_, low, high) => (low == null ? [null, null] : uPlot.rangeLog(low, upperEnd(data, high), 10, false)) }
+          : { range: (_, low, high) => [Math.min(0, low ?? 0), upperEnd(data, high ?? 0) * 1.08 || 1] },
       },
       axes: [axis(data.x, data.x.label && data.x.unit !== "time" ? 46 : 28), axis(data.y, data.y.label ? 76 : 60)],
     };
   };
-  // narrow hides what the legend must not list: the edges of bands.
-  const narrow = (u) => u.series.forEach((s, i) => {
+  // hideBandEdges removes the edges of bands from the legend.
+  const hideBandEdges = (u) => u.series.forEach((s, i) => {
     if (s.legend === false) u.root.querySelectorAll(".u-legend .u-series")[i].style.display = "none";
   });
   const draw = (figure) => {
@@ -98,19 +98,19 @@ const charts = (() => {
     figure.querySelectorAll("svg, [role=img]").forEach((e) => e.remove());
     figure.prepend(place);
     const u = new uPlot(options(data, figure.clientWidth || 420), uPlot.join(data.tables), place);
-    narrow(u);
+    hideBandEdges(u);
     drawn.set(figure, { u, text });
   };
-  // take brings a figure that is on the page up to date with a fresh one, and says
-  // whether it could: the zoom stays.
-  const take = (figure, fresh) => {
+  // update gives a figure on the page the data of a new one, and keeps the zoom. It
+  // returns false if the figure has no interactive chart yet.
+  const update = (figure, fresh) => {
     const old = drawn.get(figure), text = fresh.querySelector("script").textContent;
     if (!old) return false;
     if (old.text === text) return true;
-    const data = JSON.parse(text), before = JSON.parse(old.text), { u } = old;
-    const same = (of) => JSON.stringify([of.title, of.series, of.y]);
+    const data = JSON.parse(text), previous = JSON.parse(old.text), { u } = old;
+    const layout = (d) => JSON.stringify([d.title, d.series, d.y]);
     figure.querySelector("script").textContent = text;
-    if (same(data) !== same(before)) {
+    if (layout(data) !== layout(previous)) {
       u.destroy();
       draw(figure);
       return true;
@@ -122,7 +122,7 @@ const charts = (() => {
     return true;
   };
   const enhance = (root) => root.querySelectorAll("figure.chart").forEach((f) => drawn.has(f) || draw(f));
-  const again = () => {
+  const redrawAll = () => {
     for (const [f, { u }] of drawn) {
       u.destroy();
       drawn.delete(f);
@@ -130,7 +130,7 @@ const charts = (() => {
     }
   };
   addEventListener("resize", () => drawn.forEach(({ u }, f) => u.setSize({ width: f.clientWidth, height: 230 })));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  return { enhance, take };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
+  return { enhance, update };
 })();
 charts.enhance(document);

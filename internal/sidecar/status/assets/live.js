@@ -8,7 +8,7 @@ const patch = (old, fresh) => {
     if (old.data !== fresh.data) old.data = fresh.data;
     return;
   }
-  if (old.matches("figure.chart") && charts.take(old, fresh)) return;
+  if (old.matches("figure.chart") && charts.update(old, fresh)) return;
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== "open" && name !== "hidden") old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value && name !== "hidden") old.setAttribute(name, value);
   const [was, is] = [[...old.childNodes], [...fresh.childNodes]];
