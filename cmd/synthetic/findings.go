@@ -57,7 +57,7 @@ func (n *findings) ask(ctx context.Context, spec workload.Spec, apis []target.AP
 	for _, api := range apis {
 		t := first
 		if t.API = api; bare {
-			t.BaseURL = strings.TrimSuffix(first.BaseURL, first.API.Root()) + api.Root()
+			t.BaseURL = strings.TrimSuffix(first.BaseURL, first.API.DefaultPath()) + api.DefaultPath()
 		}
 		r, err := oneTurn(ctx, t, spec, model)
 		switch {

@@ -43,12 +43,12 @@ func spent(j sink.Job) string {
 	if p := j.Price; p != nil {
 		cold := f.Day
 		cold.Cached = 0
-		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Of(f.Day), p.Of(cold))
+		text += fmt.Sprintf(", for %.2f, or %.2f with nothing cached", p.Cost(f.Day), p.Cost(cold))
 	}
 	if f.Bursts.Sum() > 0 {
 		text += fmt.Sprintf("; bursts at signs of a fault add %s at most", f.Bursts)
 	}
-	if f.Budgeted {
+	if f.LimitedByBudget {
 		text += "; the budget holds it there"
 	}
 	return text

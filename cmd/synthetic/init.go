@@ -58,7 +58,7 @@ func (f *initFlags) run(ctx context.Context, e env) error {
 	bare, wanted, key := strings.Trim(f.baseURL.Path, "/") == "", f.target.API, f.target.Key
 	f.target.API = cmp.Or(wanted, target.Chat)
 	if !f.ask {
-		f.target.Key = target.Key{} // which need not be here
+		f.target.Key = target.Credential{} // which need not be here
 	}
 	if err := f.complete(); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (f *probeFlags) complete() error {
 		return usagef("--base-url %q has a query or a fragment: leave it out", u.Redacted())
 	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/chat/completions"), strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/models"):
 		return usagef("--base-url %q names an operation, which is appended by itself: end it with /v1", u.Redacted())
-	case f.target.Model == "" && !f.target.API.Lists():
+	case f.target.Model == "" && !f.target.API.ListsModels():
 		return usagef("--api=%s cannot be asked for its models: name one with --model", f.target.API)
 	case f.spec.TurnsMax < 1 || f.spec.TurnsMax > maxTurns:
 		return usagef("--turns=%d: a conversation has 1 to %d turns", f.spec.TurnsMax, maxTurns)
@@ -149,7 +149,7 @@ func (f *probeFlags) complete() error {
 		return usageError{err}
 	}
 	if u.Path == "" || u.Path == "/" {
-		u.Path = f.target.API.Root()
+		u.Path = f.target.API.DefaultPath()
 	}
 	f.target.Name, f.target.BaseURL = u.Host, strings.TrimSuffix(u.String(), "/")
 	f.spec.TurnsMin = f.spec.TurnsMax

@@ -114,7 +114,7 @@ func million(part, index int, turns io.Writer) *runfile.Run {
 					}
 					b.Observe(x, reporttest.SLOs())
 					if turns != nil {
-						line := turnlog.Of(x)
+						line := turnlog.FromResult(x)
 						line.Target, line.Workload, line.Study = "default", "chat", &turnlog.Study{Level: r.Level, Repetition: 1, Phase: turnlog.Measured, Conversation: "c/" + strconv.Itoa(rng.Int()), Index: 1}
 						_, _ = turns.Write(line.Append(nil)) // of which Close tells
 					}

@@ -49,22 +49,22 @@ func (f *shardFlags) add(c *kingpin.CmdClause) {
 }
 
 // part is which part of the load this process carries.
-func (f *shardFlags) part() (load.Part, error) {
+func (f *shardFlags) part() (load.Shard, error) {
 	switch {
 	case f.count == 1:
-		return load.Part{}, nil // whatever a Job's index says
+		return load.Shard{}, nil // whatever a Job's index says
 	case f.count < 1:
-		return load.Part{}, usagef("--shards=%d: want 1 or more", f.count)
+		return load.Shard{}, usagef("--shards=%d: want 1 or more", f.count)
 	case f.index < 0:
-		return load.Part{}, usagef("--shards=%d: say which one this is by --shard=0 to %d, or JOB_COMPLETION_INDEX", f.count, f.count-1)
+		return load.Shard{}, usagef("--shards=%d: say which one this is by --shard=0 to %d, or JOB_COMPLETION_INDEX", f.count, f.count-1)
 	case f.index >= f.count:
-		return load.Part{}, usagef("--shard=%d: --shards=%d are 0 to %d", f.index, f.count, f.count-1)
+		return load.Shard{}, usagef("--shard=%d: --shards=%d are 0 to %d", f.index, f.count, f.count-1)
 	case f.index == 0 && f.listen == "":
-		return load.Part{}, usagef("shard 0 needs --barrier.listen, where the others find it (for example :9878)")
+		return load.Shard{}, usagef("shard 0 needs --barrier.listen, where the others find it (for example :9878)")
 	case f.index > 0 && f.url == "":
-		return load.Part{}, usagef("shard %d needs --barrier, the URL of shard 0 (for example http://sweep-0.sweep:9878)", f.index)
+		return load.Shard{}, usagef("shard %d needs --barrier, the URL of shard 0 (for example http://sweep-0.sweep:9878)", f.index)
 	}
-	return load.Part{Index: f.index, Count: f.count}, nil
+	return load.Shard{Index: f.index, Count: f.count}, nil
 }
 
 // directory is that of this shard, in the one of the sweep.

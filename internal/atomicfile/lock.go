@@ -93,7 +93,7 @@ func RemoveStrays(dir string) error { return removeStrays(dir, "") }
 
 // RemoveStraysOf does so with the file at path alone, which nobody else may be
 // writing.
-func RemoveStraysOf(path string) error {
+func RemoveStraysFor(path string) error {
 	return removeStrays(filepath.Dir(path), filepath.Base(path)+".")
 }
 

@@ -77,7 +77,7 @@ func SurveyTurns(ctx context.Context, log *turnlog.Log) (Survey, error) {
 
 func (j *surveyed) add(t *turnlog.Turn) {
 	j.last = t.At
-	if !t.Extra { // the rate is that of calm traffic
+	if !t.Burst { // the rate is that of calm traffic
 		j.turns++
 		if t.Kind == probe.First {
 			j.conversations++

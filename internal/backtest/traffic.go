@@ -93,14 +93,14 @@ func (t *traffic) begin() {
 	t.arrival += time.Duration(t.rng.ExpFloat64() / t.perMinute() * float64(time.Minute))
 	t.setNow(t.start.Add(c.at))
 	if t.pace != nil {
-		start := t.pace.Take(t.start.Add(c.at), t.sign())
+		start := t.pace.Decide(t.start.Add(c.at), t.sign())
 		if start.Changed {
 			t.sink.Observe(probe.Paced{Target: t.target, Workload: Workload, Rate: t.pace.Rate(), Why: start.Why})
 		}
 		if start.Why != "" {
 			t.bursts++
 		}
-		if c.extra = start.Extra; !start.Due {
+		if c.extra = start.Burst; !start.Due {
 			return
 		}
 	}
@@ -151,7 +151,7 @@ func (t *traffic) ask(c *talk, now time.Time) {
 	}
 	t.sink.Observe(probe.Start{Target: t.target, Workload: Workload, Kind: kind})
 	c.result = probe.Result{
-		Target: t.target, Workload: Workload, Turn: c.turn, Kind: kind, Extra: c.extra,
+		Target: t.target, Workload: Workload, Turn: c.turn, Kind: kind, Burst: c.extra,
 		Scheduled: now, Sent: now, // no trace: exemplars cost as much as all else
 	}
 	fault, after, on := t.fault(c.at)

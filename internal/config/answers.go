@@ -65,7 +65,7 @@ func (b *builder) incomparable(i int, t target.Target) (why, remedy string) {
 		return "is discovered, and a reference is of one target", "write a target for it"
 	case b.Has(yamlform.Index("targets", i) + ".models"):
 		return "has models, and a reference is of one model", "write a target for each model"
-	case !t.API.Chats():
+	case !t.API.SupportsChat():
 		return "has the API " + string(t.API) + ", and canaries need chat completions", "remove it"
 	}
 	return "", ""

@@ -126,7 +126,7 @@ func (b *builder) group(path string, f fileGroup) discovery.Group {
 // credentialed reports whether requests to a target carry a key.
 func credentialed(t target.Target) bool {
 	h := t.HTTP
-	return t.Key != target.Key{} || h.Authorization != nil || h.BasicAuth != nil || h.OAuth2 != nil || h.HTTPHeaders != nil || h.TLSConfig.KeyFile != ""
+	return t.Key != target.Credential{} || h.Authorization != nil || h.BasicAuth != nil || h.OAuth2 != nil || h.HTTPHeaders != nil || h.TLSConfig.KeyFile != ""
 }
 
 // apiAddress completes the addresses of an API.

@@ -178,7 +178,7 @@ func TestADoorThatIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !cfg.Discovery[0].Template.FrontDoor() {
+	if !cfg.Discovery[0].Template.IsFrontDoor() {
 		t.Error("its targets are no front doors")
 	}
 }

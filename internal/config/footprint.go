@@ -39,7 +39,7 @@ func (c *Config) Footprint() (day workload.Tokens, money float64, priced, known 
 			priced = false
 			continue
 		}
-		money += j.Price.Of(j.Footprint.Day) * upTo
+		money += j.Price.Cost(j.Footprint.Day) * upTo
 	}
 	return day, money, priced, known
 }

@@ -78,8 +78,8 @@ func TestFootprint(t *testing.T) {
 			if b := cfg.Jobs[0].Footprint.Bursts.Sum(); tc.budgeted && b != 0 || !tc.budgeted && tc.known && !near(b, cfg.Jobs[0].Footprint.Day.Sum()*(0.2-0.033)*8/60/0.033) {
 				t.Errorf("bursts add %v to %v", b, cfg.Jobs[0].Footprint.Day.Sum())
 			}
-			if !near(money, tc.money) || priced != tc.priced || known != tc.known || cfg.Jobs[0].Footprint.Budgeted != tc.budgeted {
-				t.Errorf("money %v (priced %v), known %v, budgeted %v", money, priced, known, cfg.Jobs[0].Footprint.Budgeted)
+			if !near(money, tc.money) || priced != tc.priced || known != tc.known || cfg.Jobs[0].Footprint.LimitedByBudget != tc.budgeted {
+				t.Errorf("money %v (priced %v), known %v, budgeted %v", money, priced, known, cfg.Jobs[0].Footprint.LimitedByBudget)
 			}
 		})
 	}

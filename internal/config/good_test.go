@@ -86,9 +86,9 @@ func TestEveryKey(t *testing.T) {
 	temperature := 0.0
 	gateway := target.Target{
 		Name: "gateway", BaseURL: "https://llm.example.com/openai/v1", Model: "llama",
-		Key:        target.Key{File: "testdata/good/key.txt"},
+		Key:        target.Credential{File: "testdata/good/key.txt"},
 		Headers:    map[string]string{"x-tenant": "probe"},
-		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, Untagged: true, CacheSalt: target.SaltConversation,
+		Connection: target.Reuse, ModelsTimeout: 3 * time.Second, NoProbeHeader: true, CacheSalt: target.SaltConversation,
 		Service: "chat", Worker: &target.Worker{Header: "x-worker"}, Labels: map[string]string{"team": "search"},
 		HTTP: promconfig.HTTPClientConfig{EnableHTTP2: true, TLSConfig: promconfig.TLSConfig{
 			CAFile: "testdata/good/ca.pem", CertFile: "testdata/good/cert.pem", KeyFile: "testdata/good/key.txt",
@@ -106,7 +106,7 @@ func TestEveryKey(t *testing.T) {
 		},
 	}
 	direct := minimalTarget("direct")
-	direct.Key = target.Key{Env: "LLM_API_KEY"}
+	direct.Key = target.Credential{Env: "LLM_API_KEY"}
 
 	full := workload.Spec{
 		Name: "full", TurnsMin: 2, TurnsMax: 7, PromptTokens: 3500, Starters: 0,
@@ -131,7 +131,7 @@ func TestEveryKey(t *testing.T) {
 	played.Name = "played"
 	user := target.Target{
 		Name: "played-user", BaseURL: "http://127.0.0.1:8001/v1", Model: "small",
-		Key: target.Key{Env: "USER_KEY"}, Connection: target.Reuse, ModelsTimeout: 10 * time.Second,
+		Key: target.Credential{Env: "USER_KEY"}, Connection: target.Reuse, ModelsTimeout: 10 * time.Second,
 	}
 
 	limited := workload.Traffic{

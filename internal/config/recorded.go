@@ -136,7 +136,7 @@ func expect(s *workload.Spec) {
 		for _, c := range classes {
 			value := float64(without)
 			if d := of(c.Dists); d != nil {
-				value = d.Expect()
+				value = d.EstimateMean()
 			}
 			sum, weight = sum+c.Share*value, weight+c.Share
 		}
@@ -166,7 +166,7 @@ func (b *builder) dist(path string, d workload.Dist) *workload.Dist {
 		return nil
 	}
 	needs := map[workload.Shape][]string{
-		workload.Fixed: {"mean"}, workload.Normal: {"mean", "sd"}, workload.LogNormal: {"mean", "sd"}, workload.GammaOf: {"mean", "sd"},
+		workload.Fixed: {"mean"}, workload.Normal: {"mean", "sd"}, workload.LogNormal: {"mean", "sd"}, workload.GammaShape: {"mean", "sd"},
 		workload.Pareto: {"alpha", "min"}, workload.Empirical: {"file"},
 	}[d.Shape]
 	for _, key := range []string{"mean", "sd", "alpha", "file", "min"} {

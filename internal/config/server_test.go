@@ -13,7 +13,7 @@ import (
 func TestServerMetrics(t *testing.T) {
 	plain := minimalTarget("a-8000")
 	tls := minimalTarget("s")
-	tls.BaseURL, tls.Key = "https://s/v1", target.Key{Env: "S_KEY"}
+	tls.BaseURL, tls.Key = "https://s/v1", target.Credential{Env: "S_KEY"}
 	tls.HTTP.TLSConfig.ServerName = "inner"
 	for name, tt := range map[string]struct {
 		text string

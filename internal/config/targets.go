@@ -24,7 +24,7 @@ func (b *builder) targets(in []fileTarget) []target.Target {
 	for i, t := range in {
 		path := yamlform.Index("targets", i)
 		out[i] = b.sent(path, b.spoken(path, t.fileEndpoint, t.fileAPI), t.fileSent)
-		if out[i].FrontDoor() && t.Service == "" && b.Fine(path+".service") { // one that is found may bring it
+		if out[i].IsFrontDoor() && t.Service == "" && b.Fine(path+".service") { // one that is found may bring it
 			b.Mistake(path+".worker", "", "has no effect on a target without a service", "write service, too")
 		}
 		out[i].Name = cmp.Or(t.Name, t.BaseURL.name())
@@ -46,7 +46,7 @@ func (b *builder) named(path, settings string, t *target.Target, p workload.Pric
 func (b *builder) sent(path string, t target.Target, f fileSent) target.Target {
 	t.Connection, t.ServedAs = f.Connection, f.ServedAs
 	t.Extra = b.extraBody(path+".extra_body", f.ExtraBody)
-	t.Untagged, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
+	t.NoProbeHeader, t.CacheSalt = !f.ProbeHeader, f.CacheSalt
 	t.Service, t.Labels = f.Service, b.ownLabels(path, f)
 	t.Worker = b.worker(path+".worker", f.Worker)
 	if _, own := f.ExtraBody["cache_salt"]; own && f.CacheSalt != target.SaltNone && b.Fine(path+".cache_salt") {
@@ -92,7 +92,7 @@ func (b *builder) ownLabels(path string, t fileSent) map[string]string {
 
 // notReserved refuses the name of a label that is no target's own.
 func (b *builder) notReserved(path, name string) {
-	if target.Reserved(name) {
+	if target.IsReservedLabel(name) {
 		b.Mistake(path, "", "is a label that series have of themselves", "choose another name")
 	}
 }
@@ -109,7 +109,7 @@ func (b *builder) spoken(path string, e fileEndpoint, a fileAPI) target.Target {
 	t := b.endpoint(path, e)
 	t.API, t.APIVersion, t.KeyHeader, t.Limit = a.API, a.APIVersion, a.KeyHeader, a.LimitField
 	t.BaseURL = e.BaseURL.base(a.API)
-	if !a.API.Lists() && e.Model == "" && b.Fine(path+".model", path+".api") {
+	if !a.API.ListsModels() && e.Model == "" && b.Fine(path+".model", path+".api") {
 		b.Mistake(path+".model", "", "is missing: the API "+string(a.API)+" cannot be asked for it", "write the name of the model, or of Azure's deployment")
 	}
 	if a.API != target.Azure && a.API != target.Messages {
@@ -149,7 +149,7 @@ var (
 )
 
 // key resolves where the API key is found.
-func (b *builder) key(path string, e fileEndpoint) target.Key {
+func (b *builder) key(path string, e fileEndpoint) target.Credential {
 	switch at, name := path+".api_key_env", e.APIKeyEnv; {
 	case name == "":
 	case !envName.MatchString(name) || likeKey.MatchString(name):
@@ -157,7 +157,7 @@ func (b *builder) key(path string, e fileEndpoint) target.Key {
 	case b.getenv != nil && strings.TrimSpace(b.getenv(name)) == "":
 		b.Mistake(at, "", "names a variable that is not set here (value not shown): every turn would fail without its key", "set it where synthetic runs; elsewhere, \"check config --no-keys\" does not ask")
 	}
-	return target.Key{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
+	return target.Credential{File: b.file(path+".api_key_file", e.APIKeyFile, true), Env: e.APIKeyEnv}
 }
 
 // headers checks the names and values of headers. The messages never repeat a

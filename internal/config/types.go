@@ -128,7 +128,7 @@ func (a address) base(api target.API) string {
 	if strings.Count(string(a), "/") > len("//") { // it has a path
 		return string(a)
 	}
-	return string(a) + api.Root()
+	return string(a) + api.DefaultPath()
 }
 
 // private refuses an address with a part that may be a secret, even one that is

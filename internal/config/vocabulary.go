@@ -14,9 +14,9 @@ func (b *builder) vocabulary(path string, to target.Target, w workload.Spec) {
 		wanted, known bool
 		key           string
 	}{
-		{len(w.Tools) > 0, to.API.Tools(), "tools"},
+		{len(w.Tools) > 0, to.API.SupportsTools(), "tools"},
 		{w.ToolChoice != "", to.API != target.Ollama, "tool_choice"},
-		{w.Format != nil, to.API.Formats(), "response_format"},
+		{w.Format != nil, to.API.SupportsJSONSchema(), "response_format"},
 		{w.Compare > 0, to.API.OpenAIChat(), "compare_streamed"},
 	} {
 		if want.wanted && !want.known {

@@ -49,8 +49,8 @@ type Loop struct {
 	// Part is which part of the load this loop carries: all numbers above are of the
 	// whole load. Pass is called in place of Next for each conversation of another
 	// part, in their order, and for one of this part whose start is refused.
-	Part Part
-	Pass func()
+	Shard    Shard
+	SkipNext func()
 	// Begin is what the times of starts count from; the zero value is when Run is
 	// called. End, if set, ends an open loop: what is due before it is started, also by a
 	// process that comes to it after the end, unless it is overdue by more than maxLate by
@@ -61,18 +61,18 @@ type Loop struct {
 	// offsets from the begin that never decrease.
 	Times func() time.Duration
 	// Bend, if set, moves them to where another course of the rate has them.
-	Bend func(time.Duration) time.Duration
+	Warp func(time.Duration) time.Duration
 	// Due, if set, says which starts of an open loop's process there are. An extra
 	// one takes no more than half of the slots, and is no skip when it is refused:
 	// calm starts are to be what they are without it.
-	Due func(at time.Time) workload.Start
+	Decide func(at time.Time) workload.Start
 	// Next returns what holds the next conversation, or why none may start
 	// now. It is called by one goroutine at a time and must not block.
 	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
 	// Skipped is told of every start that was due and refused.
-	Skipped func(due time.Time, reason string)
+	OnSkip func(due time.Time, reason string)
 	// Alive, unless nil, is called every beatEvery while the loop starts things.
-	Alive func()
+	OnBeat func()
 
 	// conversations are the goroutines of slots and of conversations.
 	conversations sync.WaitGroup
@@ -85,8 +85,8 @@ type Loop struct {
 // Run starts conversations until ctx or the load ends or Limit is reached, and returns
 // when the last of them is over.
 func (l *Loop) Run(ctx context.Context) {
-	if l.Alive == nil {
-		l.Alive = func() {}
+	if l.OnBeat == nil {
+		l.OnBeat = func() {}
 	}
 	if l.Process == workload.Closed {
 		l.closed(ctx)
@@ -105,7 +105,7 @@ func (l *Loop) open(ctx context.Context) {
 	if next == nil {
 		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
 	}
-	bend := l.Bend
+	bend := l.Warp
 	if bend == nil {
 		bend = func(even time.Duration) time.Duration { return even }
 	}
@@ -119,22 +119,22 @@ func (l *Loop) open(ctx context.Context) {
 			return
 		}
 		start := workload.Start{Due: true}
-		if l.Due != nil {
-			start = l.Due(due)
+		if l.Decide != nil {
+			start = l.Decide(due)
 		}
 		if !start.Due {
 			continue
 		}
 		most := l.MaxConcurrency
-		if start.Extra {
+		if start.Burst {
 			most /= 2
 		}
-		hold, refusal := l.admit(due, l.Part.Of(most))
+		hold, refusal := l.admit(due, l.Shard.Slots(most))
 		switch {
 		case hold != nil:
 			l.conversations.Go(func() { l.converse(hold) })
-		case !start.Extra:
-			l.Skipped(due, refusal)
+		case !start.Burst:
+			l.OnSkip(due, refusal)
 			l.pass()
 		}
 	}
@@ -144,10 +144,10 @@ func (l *Loop) open(ctx context.Context) {
 // loop's end on, and not once ctx has ended.
 func (l *Loop) comes(ctx context.Context, due time.Time) bool {
 	if !l.End.IsZero() && !due.Before(l.End) {
-		await(ctx, time.After(time.Until(l.End)), l.Alive)
+		await(ctx, time.After(time.Until(l.End)), l.OnBeat)
 		return false
 	}
-	return await(ctx, time.After(time.Until(due)), l.Alive)
+	return await(ctx, time.After(time.Until(due)), l.OnBeat)
 }
 
 // late says whether a start is too overdue to stand for its time: what has piled up
@@ -171,13 +171,13 @@ func (l *Loop) begin() time.Time {
 // pass leaves the conversation whose turn it is to another part, or to nobody. A
 // loop that carries all of its load has no part to keep in step with.
 func (l *Loop) pass() {
-	if l.Part.Whole() {
+	if l.Shard.Whole() {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.started++
-	l.Pass()
+	l.SkipNext()
 }
 
 // passOthers leaves the conversations before the next of this part to the others.
@@ -185,18 +185,18 @@ func (l *Loop) pass() {
 func (l *Loop) passOthers() {
 	for !l.mine(l.started) && (l.Limit == 0 || l.started < l.Limit) {
 		l.started++
-		l.Pass()
+		l.SkipNext()
 	}
 }
 
 func (l *Loop) closed(ctx context.Context) {
 	begin := l.begin()
 	for i := range l.Concurrency {
-		if l.Part.Slot(i) {
+		if l.Shard.ownsSlot(i) {
 			l.conversations.Go(func() { l.slot(ctx, i, begin) })
 		}
 	}
-	if l.Part.Of(l.Concurrency) == 0 {
+	if l.Shard.Slots(l.Concurrency) == 0 {
 		l.conversations.Go(func() { l.idle(ctx) })
 	}
 	over := make(chan struct{})
@@ -204,7 +204,7 @@ func (l *Loop) closed(ctx context.Context) {
 		defer close(over)
 		l.conversations.Wait()
 	}()
-	await(ctx, over, l.Alive)
+	await(ctx, over, l.OnBeat)
 }
 
 // opens is how long after its begin a closed loop opens slot i.
@@ -242,7 +242,7 @@ func (l *Loop) slot(ctx context.Context, i int, begin time.Time) {
 		case refusal == limitReached:
 			return
 		case hold == nil:
-			l.Skipped(due, refusal)
+			l.OnSkip(due, refusal)
 		case settled(l.converse(hold)) || time.Since(due) >= atOnce:
 			retry.wait = 0
 			delay = 0

@@ -78,7 +78,7 @@ func TestABurstAnswersToASign(t *testing.T) {
 		b.stop()
 		extra := 0
 		for _, p := range b.d.seen() {
-			if p.Extra {
+			if p.Burst {
 				extra++
 			}
 		}
@@ -112,7 +112,7 @@ func TestABurstTakesNothingFromCalmStarts(t *testing.T) {
 				b.stop()
 				calm, extra := 0, 0
 				for _, p := range b.d.seen() {
-					if p.Extra {
+					if p.Burst {
 						extra++
 					} else {
 						calm++
@@ -252,9 +252,9 @@ func TestTimesOfItsOwn(t *testing.T) {
 		skipped := 0
 		loop := Loop{
 			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 1,
-			Times:   func() time.Duration { given++; return times[given-1] },
-			Bend:    func(even time.Duration) time.Duration { return 2 * even },
-			Skipped: func(time.Time, string) { skipped++ },
+			Times:  func() time.Duration { given++; return times[given-1] },
+			Warp:   func(even time.Duration) time.Duration { return 2 * even },
+			OnSkip: func(time.Time, string) { skipped++ },
 			Next: func(due time.Time) (func() probe.Outcome, string) {
 				started = append(started, due.Sub(begin))
 				return func() probe.Outcome { time.Sleep(time.Second); return probe.UserCanceled }, ""

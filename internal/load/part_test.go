@@ -35,8 +35,8 @@ func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all
 			}
 			l := of()
 			l.End = begin.Add(length)
-			l.Part, l.Pass = Part{i, parts}, func() { source.Pass() }
-			l.Skipped = func(time.Time, string) { t.Error("a start was skipped") }
+			l.Shard, l.SkipNext = Shard{i, parts}, func() { source.Skip() }
+			l.OnSkip = func(time.Time, string) { t.Error("a start was skipped") }
 			l.Next = func(time.Time) (func() probe.Outcome, string) {
 				c := source.Next()
 				all[i] = append(all[i], begun{time.Since(begin), c.ID})
@@ -108,7 +108,7 @@ func TestALoadEndsByItsTimes(t *testing.T) {
 			begin := time.Now()
 			l := &Loop{
 				Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, End: begin.Add(10 * time.Second),
-				Skipped: func(_ time.Time, reason string) {
+				OnSkip: func(_ time.Time, reason string) {
 					if skipped++; reason != probe.SkipLate {
 						t.Errorf("skipped for %s", reason)
 					}
@@ -148,13 +148,13 @@ func TestPartsOfAClosedLoad(t *testing.T) {
 		}
 		slots := 0
 		for i := range n {
-			share := (Part{i, n}).Of(5)
-			if slots += share; share < 5/n || share > 5/n+1 || i > 0 && share > (Part{i - 1, n}).Of(5) {
+			share := (Shard{i, n}).Slots(5)
+			if slots += share; share < 5/n || share > 5/n+1 || i > 0 && share > (Shard{i - 1, n}).Slots(5) {
 				t.Errorf("part %d of %d has %d of 5 slots", i, n, share)
 			}
 			l := of()
-			l.Part = Part{i, n}
-			if got := l.Share(100); got != len(parts[i]) || math.Abs(float64(got)-20*float64(share)) > 1 {
+			l.Shard = Shard{i, n}
+			if got := l.CountOwned(100); got != len(parts[i]) || math.Abs(float64(got)-20*float64(share)) > 1 {
 				t.Errorf("part %d of %d with %d slots: %d conversations, started %d", i, n, share, got, len(parts[i]))
 			}
 		}
@@ -179,11 +179,11 @@ func TestPartsStayPoisson(t *testing.T) {
 			for len(counts[i]) <= int(at.Seconds())/10 {
 				counts[i] = append(counts[i], 0)
 			}
-			if (Part{i, parts}).Arrival(11, k) {
+			if (Shard{i, parts}).OwnsStart(11, k) {
 				counts[i][int(at.Seconds())/10]++
 			}
 		}
-		if (Part{0, parts}).Arrival(11, k) {
+		if (Shard{0, parts}).OwnsStart(11, k) {
 			thinned, before = append(thinned, (at-before).Seconds()), at
 		}
 		if k%parts == 0 {
@@ -229,16 +229,16 @@ func TestPartsShareTheirCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken, skipped, passed := 0, 0, 0
 		l := &Loop{
-			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 4, Limit: 100, Part: Part{1, 3},
-			Pass:    func() { passed++ },
-			Skipped: func(time.Time, string) { skipped++ },
+			Arrival: workload.Arrival{Process: workload.Constant, Rate: 1}, MaxConcurrency: 4, Limit: 100, Shard: Shard{1, 3},
+			SkipNext: func() { passed++ },
+			OnSkip:   func(time.Time, string) { skipped++ },
 			Next: func(time.Time) (func() probe.Outcome, string) {
 				taken++
 				return func() probe.Outcome { time.Sleep(time.Hour); return probe.Success }, ""
 			},
 		}
 		l.Run(t.Context())
-		if got, own := fmt.Sprint(taken, taken+passed), (&Loop{Arrival: l.Arrival, Part: l.Part}).Share(100); got != "1 100" || skipped != own-1 {
+		if got, own := fmt.Sprint(taken, taken+passed), (&Loop{Arrival: l.Arrival, Shard: l.Shard}).CountOwned(100); got != "1 100" || skipped != own-1 {
 			t.Errorf("taken, and all: %s, skipped %d of %d", got, skipped, own)
 		}
 	})

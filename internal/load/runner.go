@@ -91,21 +91,21 @@ func (r *runner) run() {
 		Seed:    r.hash ^ workload.Hash("arrivals") ^ r.job.Workload.Seed,
 		Replica: r.hash,
 		Next:    r.next,
-		Skipped: func(_ time.Time, reason string) {
+		OnSkip: func(_ time.Time, reason string) {
 			r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
 		},
-		Alive: r.watch.beat,
+		OnBeat: r.watch.beat,
 	}
 	if r.pace != nil {
-		loop.Rate, loop.Due = r.pace.BurstRate, r.due
+		loop.Rate, loop.Decide = r.pace.BurstRate, r.due
 	}
 	loop.Run(r.soft)
 }
 
 // due decides on a start of the process, and tells of another rate.
 func (r *runner) due(at time.Time) workload.Start {
-	start := r.pace.Take(at, r.sign(r.key))
-	r.extra = start.Extra
+	start := r.pace.Decide(at, r.sign(r.key))
+	r.extra = start.Burst
 	if start.Changed {
 		r.report("another rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Why})
 	}

@@ -36,7 +36,7 @@ func (t *tap) hold(due time.Time) probe.Outcome {
 		Conversation: t.plan,
 		ID:           fmt.Sprintf("%s/%d.%d", t.key, t.id, t.plan.ID),
 		Scheduled:    due,
-		Extra:        t.extra,
+		Burst:        t.extra,
 		Model:        *t.model.known.Load(),
 		Stop:         t.soft.Done(),
 		Room:         t.room,

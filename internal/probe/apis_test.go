@@ -112,7 +112,7 @@ func (s spoken) check(t *testing.T) {
 // options are those of a target of the API, with a temperature and a limit.
 func (s spoken) options(t *testing.T, url string) probe.Options {
 	o := options(strings.TrimPrefix(url, "http://"))
-	o.Target.API, o.Target.BaseURL = s.api, url+s.api.Root()
+	o.Target.API, o.Target.BaseURL = s.api, url+s.api.DefaultPath()
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("secret-key"), 0o600); err != nil {
 		t.Fatal(err)

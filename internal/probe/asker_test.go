@@ -38,7 +38,7 @@ func TestAskerOfEachAPI(t *testing.T) {
 			}))
 			defer server.Close()
 			t.Setenv("ASKED_KEY", "hunter2")
-			a := probe.NewAsker(probe.Options{Target: target.Target{API: tt.api, BaseURL: server.URL, Key: target.Key{Env: "ASKED_KEY"}}})
+			a := probe.NewAsker(probe.Options{Target: target.Target{API: tt.api, BaseURL: server.URL, Key: target.Credential{Env: "ASKED_KEY"}}})
 			defer a.Close()
 			if asked, err := a.Round(t.Context(), "m", []string{"Well?"}, 4, false); err != nil || asked.Round[0].Text != "yes" {
 				t.Errorf("%+v, %v", asked, err)

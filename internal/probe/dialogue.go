@@ -177,7 +177,7 @@ func (d *dialogue) turn(ctx context.Context, n int, due time.Time, sink Sink) Re
 	}
 	r := Result{
 		Target: d.sum.Target, Workload: d.sum.Workload, Model: d.plan.Model,
-		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Extra: d.plan.Extra,
+		Conversation: d.plan.ID, Turn: n, Kind: kind, Scheduled: due, Burst: d.plan.Burst,
 	}
 	sink.Observe(Start{Target: r.Target, Workload: r.Workload, Kind: kind})
 	d.measure(ctx, &r, sink)

@@ -79,7 +79,7 @@ func listModels(ctx context.Context, t target.Target, auth *target.Authorizer, c
 	if timeout <= 0 {
 		timeout = defaultModelsTimeout
 	}
-	if !t.API.Lists() {
+	if !t.API.ListsModels() {
 		return nil, nil, fmt.Errorf("the API %s has no list of models; set the target's model", t.API)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -47,9 +47,9 @@ func TestNothingIsSentForWantOfOurOwn(t *testing.T) {
 		"no memory":                    {failing(dialing(syscall.ENOMEM)), "cannot allocate memory"},
 		"no descriptor for the lookup": {failing(&net.DNSError{Name: "h", Err: "dial udp: socket: too many open files"}), "too many open files"},
 		"no room":                      {failing(fmt.Errorf("dialing: %w", wire.ErrNoRoom)), wire.ErrNoRoom.Error()},
-		"key file missing":             {func(o *probe.Options) { o.Target.Key = target.Key{File: missing} }, "missing"},
-		"key file empty":               {func(o *probe.Options) { o.Target.Key = target.Key{File: empty} }, "empty"},
-		"key variable unset":           {func(o *probe.Options) { o.Target.Key = target.Key{Env: "PROBE_TEST_UNSET"} }, "PROBE_TEST_UNSET"},
+		"key file missing":             {func(o *probe.Options) { o.Target.Key = target.Credential{File: missing} }, "missing"},
+		"key file empty":               {func(o *probe.Options) { o.Target.Key = target.Credential{File: empty} }, "empty"},
+		"key variable unset":           {func(o *probe.Options) { o.Target.Key = target.Credential{Env: "PROBE_TEST_UNSET"} }, "PROBE_TEST_UNSET"},
 		"credentials file empty": {func(o *probe.Options) {
 			o.Target.HTTP.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: empty}
 		}, "empty"},

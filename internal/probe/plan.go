@@ -15,7 +15,7 @@ type Plan struct {
 	// Scheduled is when the arrival process wanted the first turn.
 	Scheduled time.Time
 	// Extra says that it belongs to a burst: without one it would not be held.
-	Extra bool
+	Burst bool
 	// Model is sent in each request.
 	Model string
 	// Stop, once closed, lets the turn in flight finish and starts no other.

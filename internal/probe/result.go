@@ -101,7 +101,7 @@ type Result struct {
 	Buffered bool
 	// Extra says that the turn was taken because a fault was suspected. Such turns
 	// are no fair sample of the time.
-	Extra bool
+	Burst bool
 	// Lag is how much the prober itself may have added to the time to first token
 	// of this turn, or of an earlier one of its conversation, at most; StreamLag,
 	// to a time between two of its tokens, or to its end.

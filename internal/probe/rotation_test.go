@@ -54,7 +54,7 @@ func TestRotation(t *testing.T) {
 			chat := play(t, &scripted{steps: []step{{0, closeHead + hello + finish + done}}})
 			o := options(chat.addr)
 			change(&o, target.Target{
-				BaseURL: server.URL + "/v1", Model: "m", Key: target.Key{File: files.Path("token")}, Connection: target.PerConversation,
+				BaseURL: server.URL + "/v1", Model: "m", Key: target.Credential{File: files.Path("token")}, Connection: target.PerConversation,
 				HTTP: promconfig.HTTPClientConfig{TLSConfig: files.Client()},
 			})
 			p, err := probe.New(o)

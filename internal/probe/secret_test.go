@@ -42,7 +42,7 @@ func TestKeyNeverComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := play(t, &scripted{steps: []step{{0, script}}})
 			o := options(s.addr)
-			o.Target.Key = target.Key{File: file}
+			o.Target.Key = target.Credential{File: file}
 			o.Target.Headers = map[string]string{"X-Tenant": header}
 			r := once(t, o)
 			req, _ := s.request(0)
@@ -99,7 +99,7 @@ func TestKeyIsNoModel(t *testing.T) {
 	s := play(t, &scripted{steps: []step{{0, jsonResponse("200 OK", `{"data":[{"id":"for `+key+`"}]}`)}}})
 	t.Setenv("PROBE_TEST_KEY", key)
 	o := options(s.addr)
-	o.Target.Model, o.Target.Key = "", target.Key{Env: "PROBE_TEST_KEY"}
+	o.Target.Model, o.Target.Key = "", target.Credential{Env: "PROBE_TEST_KEY"}
 	p, err := probe.New(o)
 	if err != nil {
 		t.Fatal(err)

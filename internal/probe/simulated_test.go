@@ -25,7 +25,7 @@ func simulated(t *testing.T, api target.API, o simulate.Options) (*simulate.Depl
 		s.Close()
 	})
 	opts := options(strings.TrimPrefix(s.URL, "http://"))
-	opts.Target.API, opts.Target.BaseURL = api, s.URL+api.Root()
+	opts.Target.API, opts.Target.BaseURL = api, s.URL+api.DefaultPath()
 	return d, opts
 }
 

@@ -43,7 +43,7 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := NewClient(target.Target{
-		BaseURL: server.URL + "/v1", Model: "llama", Key: target.Key{File: key}, Headers: map[string]string{"X-Tenant": "probe"},
+		BaseURL: server.URL + "/v1", Model: "llama", Key: target.Credential{File: key}, Headers: map[string]string{"X-Tenant": "probe"},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestKeyStaysHome(t *testing.T) {
 	defer other.Close()
 	t.Setenv("SERVERSIDE_TEST_KEY", "hunter2")
 	c, err := NewClient(target.Target{
-		BaseURL: "http://127.0.0.1:1/v1", Key: target.Key{Env: "SERVERSIDE_TEST_KEY"}, Headers: map[string]string{"X-Tenant": "probe"},
+		BaseURL: "http://127.0.0.1:1/v1", Key: target.Credential{Env: "SERVERSIDE_TEST_KEY"}, Headers: map[string]string{"X-Tenant": "probe"},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

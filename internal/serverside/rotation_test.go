@@ -21,7 +21,7 @@ func TestRotation(t *testing.T) {
 			files := tlstest.NewFiles(t, now)
 			server := tlstest.NewServer(t, now, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, counters) }))
 			to := target.Target{
-				BaseURL: server.URL + "/v1", Key: target.Key{File: files.Path("token")},
+				BaseURL: server.URL + "/v1", Key: target.Credential{File: files.Path("token")},
 				HTTP: promconfig.HTTPClientConfig{TLSConfig: files.Client()},
 			}
 			if proxied {

@@ -44,7 +44,7 @@ func newEngineServer(t *testing.T) *engineServer {
 
 func (e *engineServer) watched(name string) Watched {
 	return Watched{
-		Target: target.Target{Name: name, BaseURL: e.URL + "/v1", Key: target.Key{Env: "SERVERSIDE_TEST_KEY"}},
+		Target: target.Target{Name: name, BaseURL: e.URL + "/v1", Key: target.Credential{Env: "SERVERSIDE_TEST_KEY"}},
 		URLs:   []string{e.URL + "/metrics"}, Interval: 5 * time.Millisecond,
 	}
 }

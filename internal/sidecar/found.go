@@ -24,7 +24,7 @@ func (s *Sidecar) recallTargets() {
 	if err == nil {
 		err = json.Unmarshal(text, &found)
 	}
-	err = errors.Join(err, atomicfile.RemoveStraysOf(path)) // the lock is of the state file
+	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock is of the state file
 	switch {
 	case err == nil:
 		s.discovery.Recall(found)

@@ -54,7 +54,7 @@ func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history"
 // is put aside, and what is usual is learned anew.
 func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	path := s.historyFile()
-	if err := atomicfile.RemoveStraysOf(path); err != nil { // the lock is of the state file
+	if err := atomicfile.RemoveStraysFor(path); err != nil { // the lock is of the state file
 		return nil, refused("--state.file: %w", err)
 	}
 	jobs, err := store.Read(path)

@@ -17,7 +17,7 @@ func TestNoTurnOfABurstIsJudged(t *testing.T) {
 		if o.Judge(r) != slo.Bad {
 			t.Errorf("%s: a failed turn is not bad", sli)
 		}
-		if r.Extra = true; o.Judge(r) != slo.NotJudged || o.LeavesOut(r) {
+		if r.Burst = true; o.Judge(r) != slo.NotJudged || o.LeavesOut(r) {
 			t.Errorf("%s: a turn of a burst is judged, or counts as left out", sli)
 		}
 	}

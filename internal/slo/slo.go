@@ -56,13 +56,13 @@ func among[T comparable](set []T, v T) bool {
 }
 
 // Verdict is what an objective says of one turn.
-type Verdict uint8
+type Judgement uint8
 
 const (
 	// NotJudged: the turn gives no sample (ended by the prober itself, too late
 	// by its own doing, of a burst, outside the objective, or undefined as TPOT of a one-token
 	// answer).
-	NotJudged Verdict = iota
+	NotJudged Judgement = iota
 	Good
 	Bad
 )
@@ -81,7 +81,7 @@ func (o Objective) Tolerance() time.Duration {
 // LeavesOut reports whether the objective would judge the turn if the prober
 // itself had not been too late: it is then left out, good or bad.
 func (o Objective) LeavesOut(r probe.Result) bool {
-	return o.tooLate(r) && !r.Outcome.Own() && !r.Extra && o.Covers(r.Target, r.Workload, r.Kind)
+	return o.tooLate(r) && !r.Outcome.Own() && !r.Burst && o.Covers(r.Target, r.Workload, r.Kind)
 }
 
 // tooLate reports whether the prober itself may have made the verdict.
@@ -102,14 +102,14 @@ func (o Objective) tooLate(r probe.Result) bool {
 // decides for itself (a stream cut after a quick first token had a good TTFT);
 // a failed turn without the value is bad, as if the value were +∞; and TPOT,
 // ITL, turn duration and availability are bad for every failed turn.
-func (o Objective) Judge(r probe.Result) Verdict {
-	if r.Outcome.Own() || r.Extra || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
+func (o Objective) Judge(r probe.Result) Judgement {
+	if r.Outcome.Own() || r.Burst || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()
 	switch o.SLI {
 	case Availability:
-		return verdict(!failed)
+		return judgement(!failed)
 	case TTFT:
 		return o.measured(r.TTFT, failed)
 	case AnswerTTFT:
@@ -125,25 +125,25 @@ func (o Objective) Judge(r probe.Result) Verdict {
 		if len(r.Gaps) == 0 {
 			return NotJudged
 		}
-		return verdict(slices.Max(r.Gaps) <= o.Threshold)
+		return judgement(slices.Max(r.Gaps) <= o.Threshold)
 	case TurnDuration:
-		return verdict(r.Duration() <= o.Threshold)
+		return judgement(r.Duration() <= o.Threshold)
 	}
 	return NotJudged
 }
 
 // measured judges a value that may be missing.
-func (o Objective) measured(v probe.Opt[time.Duration], failed bool) Verdict {
+func (o Objective) measured(v probe.Opt[time.Duration], failed bool) Judgement {
 	switch {
 	case v.OK:
-		return verdict(v.V <= o.Threshold)
+		return judgement(v.V <= o.Threshold)
 	case failed:
 		return Bad
 	}
 	return NotJudged
 }
 
-func verdict(good bool) Verdict {
+func judgement(good bool) Judgement {
 	if good {
 		return Good
 	}

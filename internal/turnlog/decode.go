@@ -101,7 +101,7 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 			t.TraceID = string(v)
 		}
 	case "extra":
-		t.Extra = string(v) == "true"
+		t.Burst = string(v) == "true"
 	case "concurrency", "rate", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
 		d.place(string(key), k, v)
 	case "v":

@@ -33,7 +33,7 @@ type Turn struct {
 	PromptTokens, CachedTokens, OutputTokens probe.Opt[int]
 	TraceID                                  string
 	// Extra says that it was of a burst.
-	Extra bool
+	Burst bool
 	// Study is the place of a turn of a study; nil outside of one.
 	Study *Study
 }
@@ -64,12 +64,12 @@ const (
 )
 
 // Of is what the log says of a turn: no text, no error, no address.
-func Of(r probe.Result) Turn {
+func FromResult(r probe.Result) Turn {
 	return Turn{
 		At: r.Sent.UTC(), Target: r.Target, Workload: r.Workload, Kind: r.Kind, Outcome: r.Outcome,
 		TTFT: r.TTFT, TPOT: r.TPOT, Duration: probe.Some(r.Duration()),
 		PromptTokens: r.PromptTokens, CachedTokens: r.CachedTokens, OutputTokens: r.OutputTokens,
-		TraceID: r.TraceID, Extra: r.Extra,
+		TraceID: r.TraceID, Burst: r.Burst,
 	}
 }
 
@@ -92,7 +92,7 @@ func (t *Turn) Result() probe.Result {
 		Scheduled: t.At, Sent: t.At, End: t.At.Add(t.Length()), Outcome: t.Outcome,
 		TTFT: t.TTFT, AnswerTTFT: t.TTFT, TPOT: t.TPOT,
 		PromptTokens: t.PromptTokens, CachedTokens: t.CachedTokens, OutputTokens: t.OutputTokens,
-		Events: t.OutputTokens.V, Extra: t.Extra,
+		Events: t.OutputTokens.V, Burst: t.Burst,
 	}
 	if t.Study != nil {
 		r.Conversation, r.Turn, r.AnswerTTFT = t.Study.Conversation, t.Study.Index, t.Study.AnswerTTFT
@@ -118,7 +118,7 @@ func (t *Turn) Append(b []byte) []byte {
 	if t.TraceID != "" {
 		b = text(b, "trace_id", t.TraceID)
 	}
-	if t.Extra {
+	if t.Burst {
 		b = append(name(b, "extra"), "true"...)
 	}
 	if t.Study != nil {

@@ -28,7 +28,7 @@ func whole() Turn {
 		At: start().Add(250 * time.Millisecond), Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
 		TTFT: probe.Some(123456 * time.Microsecond), TPOT: probe.Some(20 * time.Millisecond), Duration: probe.Some(1063456 * time.Microsecond),
 		PromptTokens: probe.Some(1500), CachedTokens: probe.Some(1200), OutputTokens: probe.Some(48),
-		TraceID: "0af7651916cd43dd8448eb211c80319c", Extra: true,
+		TraceID: "0af7651916cd43dd8448eb211c80319c", Burst: true,
 	}
 }
 
@@ -253,7 +253,7 @@ func TestLogRefuses(t *testing.T) {
 // TestResult: what a replay makes of a turn is what was logged of it.
 func TestResult(t *testing.T) {
 	one := whole()
-	if diff := cmp.Diff(one, Of(one.Result())); diff != "" {
+	if diff := cmp.Diff(one, FromResult(one.Result())); diff != "" {
 		t.Errorf("(-logged +replayed):\n%s", diff)
 	}
 	one.Duration.OK = false

@@ -32,7 +32,7 @@ func APIs() []API {
 }
 
 // Root is the path of the base URL where none was written.
-func (a API) Root() string {
+func (a API) DefaultPath() string {
 	switch a {
 	case Azure, Triton, Ollama: // whose paths are of several roots
 		return ""
@@ -41,10 +41,10 @@ func (a API) Root() string {
 }
 
 // Lists reports whether the API can say which models there are.
-func (a API) Lists() bool { return a != Azure && a != Triton }
+func (a API) ListsModels() bool { return a != Azure && a != Triton }
 
 // Chats reports whether servers of the API have chat completions as well.
-func (a API) Chats() bool { return a != Triton && a != Embeddings && a != Rerank }
+func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
 
 // Chat is the target as one of chat completions, which stand beside its own API.
 // Their key is a bearer's, unless another header is written.

@@ -43,7 +43,7 @@ type Authorizer struct {
 // "" for those that are no probes; Close it after use.
 func NewAuthorizer(t Target, workload string) *Authorizer {
 	a := &Authorizer{target: t, rest: headersOf(t.HTTP), asking: make(chan struct{}, 1)}
-	if workload != "" && !t.Untagged {
+	if workload != "" && !t.NoProbeHeader {
 		a.probe = probeOf(t.Name, workload)
 	}
 	return a

@@ -47,7 +47,7 @@ func TestHeader(t *testing.T) {
 		header     string
 		old, young string
 	}{
-		"key":           {Target{Key: Key{File: path}}, "Authorization", "Bearer hunter2", "Bearer hunter3"},
+		"key":           {Target{Key: Credential{File: path}}, "Authorization", "Bearer hunter2", "Bearer hunter3"},
 		"authorization": {Target{HTTP: promconfig.HTTPClientConfig{Authorization: &promconfig.Authorization{Type: "Token", CredentialsFile: path}}}, "Authorization", "Token hunter2", "Token hunter3"},
 		"basic":         {Target{HTTP: promconfig.HTTPClientConfig{BasicAuth: &promconfig.BasicAuth{Username: "u", PasswordFile: path}}}, "Authorization", "Basic dTpodW50ZXIy", "Basic dTpodW50ZXIz"},
 		"headers": {Target{HTTP: promconfig.HTTPClientConfig{HTTPHeaders: &promconfig.Headers{Headers: map[string]promconfig.Header{

@@ -8,7 +8,7 @@ import (
 
 // Key says where an API key is to be found. It never holds the key itself, so
 // printing a Target cannot leak it.
-type Key struct {
+type Credential struct {
 	// File is read at each use; surrounding white space is dropped.
 	File string
 	// Env names an environment variable, used when File is empty.
@@ -16,12 +16,12 @@ type Key struct {
 }
 
 // Set reports whether a key is configured at all.
-func (k Key) Set() bool { return k.File != "" || k.Env != "" }
+func (k Credential) IsSet() bool { return k.File != "" || k.Env != "" }
 
 // Read returns the key, or "" when none is configured. It reads anew each
 // time, so a rotated secret needs no reload. The errors name the file or the
 // variable and never its content.
-func (k Key) Read() (string, error) {
+func (k Credential) Read() (string, error) {
 	switch {
 	case k.File != "":
 		b, err := os.ReadFile(k.File)

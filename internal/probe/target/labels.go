@@ -7,7 +7,7 @@ import (
 
 // Reserved reports whether a label cannot be one of a target's own: synthetic or
 // Prometheus sets it.
-func Reserved(label string) bool {
+func IsReservedLabel(label string) bool {
 	return strings.HasPrefix(label, "__") || slices.Contains([]string{
 		"alertname", "alertstate", "bound", "branch", "budget_window", "cause", "connection", "dashboard", "goarch", "goos", "goversion", "group",
 		"instance", "job", "le", "level", "model", "part", "phase", "quantile", "ratio", "reason", "revision",

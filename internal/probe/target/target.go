@@ -53,7 +53,7 @@ type Target struct {
 	// ServedAs are other names under which Model may answer.
 	ServedAs []string
 	// Key tells where the API key is; the zero value means no key.
-	Key Key
+	Key Credential
 	// KeyHeader carries the key; "" is the header that the API has for it,
 	// Authorization for most. In that one it stands behind "Bearer".
 	KeyHeader string
@@ -70,7 +70,7 @@ type Target struct {
 	// ModelsTimeout bounds the discovery of Model.
 	ModelsTimeout time.Duration
 	// Untagged leaves out ProbeHeader.
-	Untagged bool
+	NoProbeHeader bool
 	// CacheSalt says with whom the prefix cache is shared; "" is SaltNone.
 	CacheSalt Salt
 	// Service is what the target is a replica of, or the front door to: the value of
@@ -99,7 +99,7 @@ func WorkerHeaders() []string {
 }
 
 // FrontDoor reports whether the target stands for several workers.
-func (t Target) FrontDoor() bool { return t.Worker != nil }
+func (t Target) IsFrontDoor() bool { return t.Worker != nil }
 
 // MaxLabels is how many labels of its own a target may have.
 const MaxLabels = 4

@@ -1,10 +1,12 @@
 package target
 
 // Tools reports whether requests of the API can bring tools.
-func (a API) Tools() bool { return a.OpenAIChat() || a == Responses || a == Messages || a == Ollama }
+func (a API) SupportsTools() bool {
+	return a.OpenAIChat() || a == Responses || a == Messages || a == Ollama
+}
 
 // Formats reports whether requests of the API can ask for a JSON schema.
-func (a API) Formats() bool { return a.OpenAIChat() || a == Responses || a == Ollama }
+func (a API) SupportsJSONSchema() bool { return a.OpenAIChat() || a == Responses || a == Ollama }
 
 // OpenAIChat reports whether the API is OpenAI's chat completions, by whatever
 // path.

@@ -80,7 +80,7 @@ func NewPace(t Traffic) *Pace {
 type Start struct {
 	// Due says that it is one, and Extra that at the calm rate it were none: what
 	// weighs times by turns must leave it out.
-	Due, Extra bool
+	Due, Burst bool
 	// Changed says that the rate is another from now on, and Why that it is so
 	// because a burst begins, "" for its end.
 	Changed bool
@@ -88,7 +88,7 @@ type Start struct {
 }
 
 // Take decides on a start, in the order of their times.
-func (p *Pace) Take(at time.Time, seen Sign) Start {
+func (p *Pace) Decide(at time.Time, seen Sign) Start {
 	var s Start
 	why := seen.why()
 	switch {
@@ -107,7 +107,7 @@ func (p *Pace) Take(at time.Time, seen Sign) Start {
 		s.Due = true
 		return s
 	}
-	s.Due, s.Extra = p.Bursting(), p.Bursting()
+	s.Due, s.Burst = p.Bursting(), p.Bursting()
 	return s
 }
 

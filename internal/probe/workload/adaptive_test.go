@@ -18,14 +18,14 @@ func paced(seen func(after time.Duration) Sign, length time.Duration) (due, extr
 	p := NewPace(wary())
 	begin := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 	for after := time.Duration(0); after < length; after += 5 * time.Second {
-		s := p.Take(begin.Add(after), seen(after))
+		s := p.Decide(begin.Add(after), seen(after))
 		if s.Why != "" {
 			bursts = append(bursts, after)
 		}
 		if s.Due {
 			due++
 		}
-		if s.Extra {
+		if s.Burst {
 			extra++
 		}
 	}

@@ -16,11 +16,11 @@ import (
 type Shape string
 
 const (
-	Fixed     Shape = "fixed"
-	Normal    Shape = "normal"
-	LogNormal Shape = "lognormal"
-	GammaOf   Shape = "gamma"
-	Pareto    Shape = "pareto"
+	Fixed      Shape = "fixed"
+	Normal     Shape = "normal"
+	LogNormal  Shape = "lognormal"
+	GammaShape Shape = "gamma"
+	Pareto     Shape = "pareto"
 	// Empirical draws from a histogram.
 	Empirical Shape = "empirical"
 )
@@ -54,7 +54,7 @@ func (d *Dist) draw(rng *rand.Rand) float64 {
 	case LogNormal:
 		sigma2 := math.Log1p(cv * cv)
 		x = d.Mean * math.Exp(math.Sqrt(sigma2)*rng.NormFloat64()-sigma2/2)
-	case GammaOf:
+	case GammaShape:
 		if x = d.Mean; cv > 0 {
 			x = gamma(rng, 1/(cv*cv)) * d.Mean * cv * cv
 		}
@@ -79,7 +79,7 @@ func (d *Dist) count(rng *rand.Rand) int { return max(int(math.Round(min(d.draw(
 const expectations = 4096
 
 // Expect is about the mean of what is drawn, bounds included.
-func (d *Dist) Expect() float64 {
+func (d *Dist) EstimateMean() float64 {
 	rng, sum := newRand(1), 0.0
 	for range expectations {
 		sum += d.draw(rng)

@@ -49,7 +49,7 @@ type Price struct {
 }
 
 // Of is what so many tokens cost.
-func (p Price) Of(t Tokens) float64 {
+func (p Price) Cost(t Tokens) float64 {
 	return ((t.Prompt-t.Cached)*p.Prompt + t.Cached*p.Cached + t.Output*p.Output) / 1e6
 }
 
@@ -65,7 +65,7 @@ type Footprint struct {
 	// Bursts is the most that they add to a day (Adaptive).
 	Bursts Tokens
 	// Budgeted says that it would be more without a budget.
-	Budgeted bool
+	LimitedByBudget bool
 }
 
 const minutesPerDay = 24 * 60
@@ -78,11 +78,11 @@ func (t Traffic) Footprint(conversation Tokens) Footprint {
 		if most <= 0 {
 			continue
 		}
-		if allowed := float64(most) / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 && !f.Budgeted {
+		if allowed := float64(most) / conversation.Sum(); calm+bursts > allowed || t.Rate == 0 && !f.LimitedByBudget {
 			if calm > allowed || t.Rate == 0 {
 				calm = allowed
 			}
-			bursts, f.Budgeted = min(bursts, allowed-calm), true
+			bursts, f.LimitedByBudget = min(bursts, allowed-calm), true
 		}
 	}
 	f.Day, f.Bursts = conversation.Times(calm), conversation.Times(bursts)

@@ -60,14 +60,14 @@ func TestABudgetHoldsBursts(t *testing.T) {
 	}{
 		"no budget":         {0, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
 		"enough for all":    {calm + bursts, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: bursts}}},
-		"for some bursts":   {calm + 500_000, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 500_000}, Budgeted: true}},
-		"for none":          {calm / 2, 0, Footprint{Day: Tokens{Prompt: calm / 2}, Budgeted: true}},
-		"the smaller holds": {calm + 500_000, 2001, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 1440}, Budgeted: true}},
+		"for some bursts":   {calm + 500_000, 0, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 500_000}, LimitedByBudget: true}},
+		"for none":          {calm / 2, 0, Footprint{Day: Tokens{Prompt: calm / 2}, LimitedByBudget: true}},
+		"the smaller holds": {calm + 500_000, 2001, Footprint{Day: Tokens{Prompt: calm}, Bursts: Tokens{Prompt: 1440}, LimitedByBudget: true}},
 	} {
 		tr := wary()
 		tr.TokensPerDay, tr.TokensPerMinute = tt.day, tt.minute
 		got := tr.Footprint(Tokens{Prompt: 1000})
-		if math.Abs(got.Day.Sum()-tt.want.Day.Sum()) > 1 || math.Abs(got.Bursts.Sum()-tt.want.Bursts.Sum()) > 1 || got.Budgeted != tt.want.Budgeted {
+		if math.Abs(got.Day.Sum()-tt.want.Day.Sum()) > 1 || math.Abs(got.Bursts.Sum()-tt.want.Bursts.Sum()) > 1 || got.LimitedByBudget != tt.want.LimitedByBudget {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
 	}

@@ -25,7 +25,7 @@ func TestPass(t *testing.T) {
 			s := newSource(t, spec, 9)
 			for i, want := range whole {
 				if i%parts != part {
-					if at := s.Pass(); at != want.At {
+					if at := s.Skip(); at != want.At {
 						t.Errorf("%s: conversation %d is passed at %s, want %s", name, i, at, want.At)
 					}
 				} else if got := s.Next(); !reflect.DeepEqual(got, want) {

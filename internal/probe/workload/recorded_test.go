@@ -127,8 +127,8 @@ func TestDists(t *testing.T) {
 		{Dist{Shape: Fixed, Mean: 7}, 7, 0},
 		{Dist{Shape: Normal, Mean: 100, SD: 10}, 100, 10},
 		{Dist{Shape: LogNormal, Mean: 800, SD: 600}, 800, 600},
-		{Dist{Shape: GammaOf, Mean: 200, SD: 150}, 200, 150},
-		{Dist{Shape: GammaOf, Mean: 200}, 200, 0},
+		{Dist{Shape: GammaShape, Mean: 200, SD: 150}, 200, 150},
+		{Dist{Shape: GammaShape, Mean: 200}, 200, 0},
 		{Dist{Shape: Pareto, Alpha: 5, Min: 8}, 10, math.Sqrt(64 * 5 / (16. * 3))},
 		{Dist{Shape: Empirical, Bins: []Bin{{10, 3}, {50, 4}}}, 20, math.Sqrt(300)},
 		{Dist{Shape: Normal, Mean: 5, SD: 1, Min: 50, Max: 60}, 50, 0},
@@ -146,8 +146,8 @@ func TestDists(t *testing.T) {
 		if math.Abs(mean/c.mean-1) > 0.02 || math.Abs(sd-c.sd) > 0.08*c.sd+1e-3 {
 			t.Errorf("%s: mean %g, SD %g, want %g and %g", &c.Dist, mean, sd, c.mean, c.sd)
 		}
-		if math.Abs(c.Expect()/c.mean-1) > 0.06 {
-			t.Errorf("%s: expected %g, want %g", &c.Dist, c.Expect(), c.mean)
+		if math.Abs(c.EstimateMean()/c.mean-1) > 0.06 {
+			t.Errorf("%s: expected %g, want %g", &c.Dist, c.EstimateMean(), c.mean)
 		}
 	}
 }

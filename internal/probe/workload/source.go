@@ -140,7 +140,7 @@ func (s *Source) Next() Conversation {
 
 // Pass leaves out the next conversation, and returns its At: the ones after it are
 // what they would be after Next.
-func (s *Source) Pass() (at time.Duration) {
+func (s *Source) Skip() (at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next++

@@ -30,10 +30,10 @@ func healthyDays(seed uint64, days int, burstRate float64, as func(*probe.Result
 		now = now.Add(5 * time.Second)
 		level += -level/360 + 0.15*math.Sqrt(2./360)*rng.NormFloat64() // forgets within half an hour
 		ttft := time.Duration(0.3 * math.Exp(level+0.4*rng.NormFloat64()) * float64(time.Second))
-		s := pace.Take(now, workload.Sign{Score: j.Score(now)})
+		s := pace.Decide(now, workload.Sign{Score: j.Score(now)})
 		if s.Due {
-			r := probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: now, End: now, TTFT: probe.Some(ttft), Extra: s.Extra}
-			if s.Extra {
+			r := probe.Result{Kind: probe.First, Outcome: probe.Success, Sent: now, End: now, TTFT: probe.Some(ttft), Burst: s.Burst}
+			if s.Burst {
 				extra++
 			}
 			as(&r)
@@ -60,11 +60,11 @@ func TestBurstsBiasNothing(t *testing.T) {
 	constant, adaptive := 0, 0
 	for seed := range uint64(seeds) {
 		plain := func(*probe.Result) {}
-		calm, pages, none, at := healthyDays(seed, days, 0.2, func(r *probe.Result) { r.Outcome = outcomeUnless(r.Extra) })
+		calm, pages, none, at := healthyDays(seed, days, 0.2, func(r *probe.Result) { r.Outcome = outcomeUnless(r.Burst) })
 		constant += pages
 		wary, pages, extra, _ := healthyDays(seed, days, 0.2, plain)
 		adaptive += pages
-		naive, _, _, _ := healthyDays(seed, days, 0.2, func(r *probe.Result) { r.Extra = false })
+		naive, _, _, _ := healthyDays(seed, days, 0.2, func(r *probe.Result) { r.Burst = false })
 		if none == 0 || extra == 0 {
 			t.Fatal("no burst")
 		}

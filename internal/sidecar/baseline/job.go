@@ -80,8 +80,8 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	values := valuesOf(r, j.timeouts)
 	for i, v := range values {
 		if values[i].OK = v.OK && !j.tooLate(r, i, v.V, at); values[i].OK {
-			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, r.Extra, at)
-		} else if r.Outcome.Failed() && !r.Extra {
+			j.series[k][i].observe(logSeconds(v.V), r.Outcome.Failed(), changing, r.Burst, at)
+		} else if r.Outcome.Failed() && !r.Burst {
 			j.series[k][i].fail(at)
 		}
 	}
@@ -90,7 +90,7 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 		known.TPOT.OK = r.TPOT.OK && values[1].OK
 		j.parts[k].observe(&known, values, now, j.calm(k))
 	}
-	if !r.Extra {
+	if !r.Burst {
 		j.cached[k].observe(r, at, changing || !j.calm(k))
 	}
 }

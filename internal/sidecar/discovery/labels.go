@@ -33,7 +33,7 @@ func (g Group) LabelNames() []string {
 		}
 	}
 	all = slices.DeleteFunc(all, func(name string) bool {
-		return name == "" || strings.Contains(name, "$") || slices.Contains([]string{nameLabel, baseLabel}, name) || target.Reserved(name)
+		return name == "" || strings.Contains(name, "$") || slices.Contains([]string{nameLabel, baseLabel}, name) || target.IsReservedLabel(name)
 	})
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -125,7 +125,7 @@ func ownLabels(l labels.Labels, template map[string]string) (map[string]string, 
 	l.Range(func(one labels.Label) {
 		switch {
 		case strings.HasPrefix(one.Name, "__") || slices.Contains([]string{nameLabel, baseLabel, modelLabel, serviceLabel}, one.Name):
-		case target.Reserved(one.Name):
+		case target.IsReservedLabel(one.Name):
 			err = fmt.Errorf("the label %.50q is one that series have of themselves: relabel it", one.Name)
 		case !model.LegacyValidation.IsValidLabelName(one.Name):
 			err = fmt.Errorf("the label %.50q has characters that a label has not: relabel it", one.Name)

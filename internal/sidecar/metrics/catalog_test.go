@@ -60,7 +60,7 @@ func TestCatalogIsTheExposition(t *testing.T) {
 func TestLabelsAreReserved(t *testing.T) {
 	for _, m := range Catalog() {
 		for _, l := range m.Labels {
-			if !target.Reserved(l) {
+			if !target.IsReservedLabel(l) {
 				t.Errorf("a target may have a label %q of its own, which %s has", l, m.Name)
 			}
 		}

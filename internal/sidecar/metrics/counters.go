@@ -91,7 +91,7 @@ func (c *turnCounters) usage(r *probe.Result) {
 }
 
 // judge counts the verdict of the objective, if it has one, and returns it.
-func (c *sloCounters) judge(r *probe.Result) slo.Verdict {
+func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 	v := c.objective.Judge(*r)
 	if v == slo.NotJudged {
 		return v

@@ -237,7 +237,7 @@ func TestBursts(t *testing.T) {
 	rate(2, 1)
 	for _, extra := range []bool{false, true} {
 		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
-		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Extra: extra, End: c.now})
+		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Burst: extra, End: c.now})
 	}
 	if got := r.Sign(key); got.Failed != 2 {
 		t.Errorf("the sign is %+v, want two failures", got)

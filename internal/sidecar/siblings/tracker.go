@@ -39,7 +39,7 @@ func New(now func() time.Time) *Tracker {
 
 func kinOf(j sink.Job) kin {
 	k := kin{service: j.Target.Service, role: j.Target.Labels["role"], workload: j.Workload.Name}
-	if j.Target.FrontDoor() {
+	if j.Target.IsFrontDoor() {
 		k.door = j.Target.Name
 	}
 	return k

@@ -34,7 +34,7 @@ const leastSpan = time.Minute
 func dayOf(t workload.Tokens, p *workload.Price) *Day {
 	d := &Day{Prompt: t.Prompt, Cached: t.Cached, Output: t.Output}
 	if p != nil {
-		cost := p.Of(t)
+		cost := p.Cost(t)
 		d.Cost = &cost
 	}
 	return d

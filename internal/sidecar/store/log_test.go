@@ -134,7 +134,7 @@ func TestRotation(t *testing.T) {
 	begin := time.Now().Add(-time.Hour).Truncate(time.Microsecond)
 	const turns = 100
 	for i := range turns { // as if each were written by itself
-		l.hold(turnlog.Of(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
+		l.hold(turnlog.FromResult(result(begin.Add(time.Duration(i)*time.Second), time.Second)))
 		l.release(1)
 	}
 	l.Close()
@@ -163,7 +163,7 @@ func TestReopened(t *testing.T) {
 	path := filepath.Join(dir, "turns.jsonl")
 	at := time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC)
 	line := func(at time.Time) string {
-		one := turnlog.Of(result(at, time.Second))
+		one := turnlog.FromResult(result(at, time.Second))
 		return string(one.Append(nil))
 	}
 	for name, text := range map[string]string{
@@ -255,7 +255,7 @@ func TestFullDisk(t *testing.T) {
 	at := time.Now().Add(-time.Hour)
 	write := func(from, n int) {
 		for i := range n {
-			l.hold(turnlog.Of(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
+			l.hold(turnlog.FromResult(result(at.Add(time.Duration(from+i)*time.Millisecond), time.Second)))
 		}
 		l.release(n)
 	}

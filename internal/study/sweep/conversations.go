@@ -40,13 +40,13 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 	soft, halt := context.WithCancel(hard)
 	open := loop.Process != workload.Closed // where nothing waits, and what is late is
 	next := l.conversations.source.Next
-	loop.Part, loop.Pass = l.sweep.Part, func() { l.conversations.source.Pass() }
+	loop.Shard, loop.SkipNext = l.sweep.Part, func() { l.conversations.source.Skip() }
 	if open && l.plan.OwnRate > 0 {
 		own := &ownTimes{
 			source: l.conversations.source, speed: loop.Rate / l.plan.OwnRate, pauses: l.plan.Workload.Trace.File != "",
-			mine: func(n int) bool { return loop.Part.Arrival(loop.Seed, n) },
+			mine: func(n int) bool { return loop.Shard.OwnsStart(loop.Seed, n) },
 		}
-		loop.Times, loop.Pass, next = own.next, func() {}, func() workload.Conversation { return own.planned }
+		loop.Times, loop.SkipNext, next = own.next, func() {}, func() workload.Conversation { return own.planned }
 	}
 	loop.Next = func(due time.Time) (hold func() probe.Outcome, refusal string) {
 		if open {
@@ -62,7 +62,7 @@ func (l *level) start(hard context.Context, loop *load.Loop) (over <-chan struct
 			return sum.Outcome
 		}, ""
 	}
-	loop.Skipped = func(due time.Time, why string) { l.sink.conversationDue(due, why != probe.SkipLate) }
+	loop.OnSkip = func(due time.Time, why string) { l.sink.conversationDue(due, why != probe.SkipLate) }
 	until := soft
 	if open && !loop.End.IsZero() {
 		until = hard
@@ -107,7 +107,7 @@ func (o *ownTimes) next() time.Duration {
 			}
 		}
 	} else {
-		at = o.source.Pass()
+		at = o.source.Skip()
 	}
 	if o.n++; o.n == 1 {
 		o.first = at
@@ -122,7 +122,7 @@ func (l *level) loop(limit int) *load.Loop {
 	}
 	return &load.Loop{
 		Arrival: l.arrivals(l.value), Seed: l.seed, MaxConcurrency: l.plan.MaxConcurrency, Limit: limit,
-		Bend: l.plan.Ramp.bend(l.plan.WarmUp.Duration),
+		Warp: l.plan.Ramp.bend(l.plan.WarmUp.Duration),
 	}
 }
 

@@ -144,8 +144,8 @@ func (l *level) begin(at time.Time) {
 	m := l.plan.Measure
 	if m.Conversations > 0 {
 		own := l.loop(0)
-		own.Part = l.sweep.Part
-		l.sink.beginCounted(at, m.Snapshots, own.Share(m.Conversations), l.scraper.edge)
+		own.Shard = l.sweep.Part
+		l.sink.beginCounted(at, m.Snapshots, own.CountOwned(m.Conversations), l.scraper.edge)
 		return
 	}
 	l.sink.beginTimed(at, m.Snapshots, m.Snapshot)

@@ -121,7 +121,7 @@ func (m *model) run(mine func(turn) bool, behind time.Duration) (*runfile.Run, [
 		}
 		for _, t := range own {
 			phase := count(&x, begin, t)
-			line := turnlog.Of(t.Result)
+			line := turnlog.FromResult(t.Result)
 			line.Study = &turnlog.Study{Level: level, Rate: m.kind == runfile.Rate, Repetition: 1, Phase: phase, Conversation: t.Conversation, Index: t.Turn, AnswerTTFT: t.AnswerTTFT}
 			log = append(log, line)
 		}

@@ -59,7 +59,7 @@ func (s *sweep) live(variant string, level float64) Live {
 	}
 	asked := level / float64(max(s.Part.Count, 1))
 	if s.Plan.Kind == runfile.Concurrency {
-		asked = float64(s.Part.Of(int(level)))
+		asked = float64(s.Part.Slots(int(level)))
 	}
 	return s.Live(variant, level, s.Plan.Kind, asked)
 }

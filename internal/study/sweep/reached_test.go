@@ -186,7 +186,7 @@ func TestLateAtTheEnd(t *testing.T) {
 			l.sink.beginTimed(begin, 1, 10*time.Second)
 			over, halt := l.start(hard, &load.Loop{
 				Arrival: workload.Arrival{Process: workload.Constant, Rate: 2}, Begin: begin, End: begin.Add(10 * time.Second),
-				Bend: func(even time.Duration) time.Duration {
+				Warp: func(even time.Duration) time.Duration {
 					if times++; times == 17 {
 						time.Sleep(3 * time.Second)
 					}

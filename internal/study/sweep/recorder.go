@@ -50,7 +50,7 @@ func (r *recorder) add(x probe.Result, phase turnlog.Phase, snapshot int) {
 	if r == nil || x.Sent.IsZero() {
 		return
 	}
-	t := turnlog.Of(x)
+	t := turnlog.FromResult(x)
 	s := r.place
 	s.Level = r.levels[min(snapshot, len(r.levels)-1)]
 	s.Phase, s.Conversation, s.Index, s.AnswerTTFT = phase, x.Conversation, x.Turn, x.AnswerTTFT

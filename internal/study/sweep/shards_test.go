@@ -77,7 +77,7 @@ func (f *fleet) start(t *testing.T, i int) {
 	t.Helper()
 	o := f.of()
 	o.Resume, o.Patience = true, time.Minute
-	o.Part, o.Dir = load.Part{Index: i, Count: len(f.runs)}, filepath.Join(f.dir, fmt.Sprintf("shard-%d", i))
+	o.Part, o.Dir = load.Shard{Index: i, Count: len(f.runs)}, filepath.Join(f.dir, fmt.Sprintf("shard-%d", i))
 	if i == 0 {
 		f.lead = NewLead(o.Hello(), "")
 		o.Lead = f.lead
@@ -426,14 +426,14 @@ func TestEarlyStopOfShards(t *testing.T) {
 func TestShardsThatCannot(t *testing.T) {
 	p := small()
 	p.MaxConcurrency = 2
-	_, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir(), Part: load.Part{Count: 3}})
+	_, err := Run(t.Context(), Options{Plan: p, Dir: t.TempDir(), Part: load.Shard{Count: 3}})
 	if err == nil || !strings.Contains(err.Error(), "max_concurrency is 2") {
 		t.Errorf("%v", err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		lead := NewLead(Hello{Protocol: Protocol, Count: 2, Plan: "other"}, "")
 		lead.Open("sweep")
-		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Part{Index: 1, Count: 2}, Patience: time.Minute}
+		o := Options{Plan: small(), Dir: t.TempDir(), Part: load.Shard{Index: 1, Count: 2}, Patience: time.Minute}
 		o.Follow = NewClient(o.Hello(), "http://shard-0", "", &inMemory{to: lead})
 		run, err := Run(t.Context(), o)
 		var refused RefusedError

@@ -38,7 +38,7 @@ type Options struct {
 	// Part is which part of the load this process carries; the zero value is all.
 	// Of several parts the first has Lead, which tells the others what to do, and
 	// these have Follow. They wait Patience for each other.
-	Part     load.Part
+	Part     load.Shard
 	Lead     *Lead
 	Follow   *Client
 	Patience time.Duration
