@@ -14,7 +14,6 @@ func result(turn int, missing bool) probe.Result {
 	return probe.Result{Turn: turn, UsageMissing: missing}
 }
 
-// closed makes a job closed-loop.
 func closed(concurrency int) func(*probe.Job) {
 	return func(j *probe.Job) {
 		j.Traffic.Arrival = workload.Arrival{Process: workload.Closed, Concurrency: concurrency}
@@ -62,12 +61,12 @@ func TestClosedLoopDoesNotHammerADeadTarget(t *testing.T) {
 		synctest.Wait()
 		var dead int
 		b.book.read(func(k *book) { dead = k.started })
-		// Each slot: some quick tries, then one every 2.5 … 5 s.
+		// Each slot makes some quick attempts, then one every 2.5 to 5 s.
 		if dead < 4*600/5 || dead > 4*(600/2.5+10) {
 			t.Errorf("%d conversations with a dead target in 10 minutes", dead)
 		}
 		d.set(func(d *deployment) { d.outcome, d.turn = probe.Success, 100*time.Millisecond })
-		time.Sleep(10 * time.Second) // the longest pause passes
+		time.Sleep(10 * time.Second) // the longest pause
 		synctest.Wait()
 		b.book.read(func(k *book) { dead = k.started })
 		time.Sleep(10 * time.Second)
@@ -140,9 +139,9 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestStartRate opens slots one after the other, and holds back nothing that
-// follows in a slot: 21 slots of conversations of 50 ms stand after two seconds,
-// and start 420 a second.
+// TestStartRate checks that slots open one after the other and then run without pauses. With 50
+// ms conversations, 21 slots are open after two seconds, and they start 420 conversations a
+// second.
 func TestStartRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
@@ -160,7 +159,7 @@ func TestStartRate(t *testing.T) {
 			}
 			return func() probe.Outcome {
 				time.Sleep(50 * time.Millisecond)
-				loop.mu.Lock() // that of Next
+				loop.mu.Lock() // Loop holds mu while it calls Next
 				defer loop.mu.Unlock()
 				holding--
 				return probe.Success

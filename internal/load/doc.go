@@ -1,17 +1,12 @@
-// Package load starts conversations and keeps them going. Loop is its engine:
-// open or closed, for the sidecar and for the levels of a sweep alike.
-// Scheduler is the sidecar's owner of loops: it reconciles the wanted jobs with
-// the running ones and hands every event to a sink.
+// Package load starts conversations. A Loop starts them at the times of an arrival process
+// (open) or keeps a number of them in flight (closed); the sidecar and sweeps both use it. A
+// Scheduler runs the loops of the sidecar: it starts and stops them when the set of jobs
+// changes, and passes every event to a sink.
 //
-// A Loop may be one Part of a load that several processes carry together.
+// A Loop can be one Shard of a load that several processes generate together.
 //
-// Data flows one way:
+// Data flows one way: Apply(jobs), runner, Loop, conversation, Prober, events, sink.
 //
-//	Apply(jobs) → runner → Loop → conversation → Prober → events → sink
-//
-// and every goroutine has one owner, who waits for it:
-//
-//	Scheduler.Run   a goroutine for each runner
-//	runner.run      the search for the model's name; the Loop runs in its own
-//	Loop.Run        a goroutine for each slot, or for each open conversation
+// Each goroutine has an owner that waits for it: Scheduler.Run owns one for each runner,
+// runner.run owns the model discovery, and Loop.Run owns one for each slot or conversation.
 package load

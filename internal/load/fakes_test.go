@@ -16,19 +16,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// deployment is what the fake probers talk to. Its fields may be changed while
-// no bubble runs or under mu.
+// deployment is the state of the fake probers. Change its fields with mu held, or while no test
+// bubble runs.
 type deployment struct {
-	mu sync.Mutex
-	// turn is how long a turn takes.
+	mu      sync.Mutex
 	turn    time.Duration
 	outcome probe.Outcome
 	status  int
-	// model answers the question for the model.
+	// model returns the model name.
 	model func(ctx context.Context) (string, error)
-	// deaf turns heed neither Stop nor the context until it is closed.
+	// Turns ignore Stop and the context until deaf is closed.
 	deaf chan struct{}
-	// prompt returns the prompt tokens of an opening, 0 for no usage.
+	// prompt returns the prompt tokens of an opening; 0 means no usage.
 	prompt func(workload.Conversation) int
 
 	probers, closed, asked int
@@ -42,21 +41,18 @@ func (d *deployment) newProber(j probe.Job) (Prober, error) {
 	return &prober{d, j}, nil
 }
 
-// seen returns the plans so far.
 func (d *deployment) seen() []probe.Plan {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]probe.Plan(nil), d.plans...)
 }
 
-// counts returns how many probers were made and closed.
 func (d *deployment) counts() (made, closed int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.probers, d.closed
 }
 
-// set changes the deployment.
 func (d *deployment) set(change func(*deployment)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -103,7 +99,7 @@ func (p *prober) Converse(ctx context.Context, plan probe.Plan, sink probe.Sink)
 	return over
 }
 
-// take takes one turn.
+// take runs one turn.
 func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Sink) probe.Outcome {
 	kind := probe.First
 	if n > 1 {
@@ -129,7 +125,7 @@ func (p *prober) take(ctx context.Context, n int, plan probe.Plan, sink probe.Si
 	return r.Outcome
 }
 
-// book is a sink that keeps the books.
+// book is a sink that counts events.
 type book struct {
 	mu                                    sync.Mutex
 	started, ended, inFlight, maxInFlight int
@@ -138,7 +134,7 @@ type book struct {
 	conversations                         map[probe.Outcome]int
 	skips                                 map[string]int
 	paced                                 []probe.Paced
-	// onSkip and onTurn are called without mu; they may block.
+	// onSkip and onTurn are called without mu. They may block.
 	onSkip, onTurn func()
 }
 
@@ -146,7 +142,6 @@ func newBook() *book {
 	return &book{outcomes: map[probe.Outcome]int{}, conversations: map[probe.Outcome]int{}, skips: map[string]int{}}
 }
 
-// Observe implements probe.Sink.
 func (b *book) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.ConversationStart:
@@ -207,14 +202,13 @@ func (b *book) turnEnded(r probe.Result) {
 	}
 }
 
-// read reads the books in peace.
+// read calls f with mu held.
 func (b *book) read(f func(*book)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(b)
 }
 
-// job returns a job with a model; change it as the test needs.
 func job(name string, change ...func(*probe.Job)) probe.Job {
 	j := probe.Job{
 		Target:   target.Target{Name: name, Model: "m"},
@@ -227,7 +221,7 @@ func job(name string, change ...func(*probe.Job)) probe.Job {
 	return j
 }
 
-// bench is a scheduler with its fakes, running until stop.
+// bench is a running scheduler with its fakes.
 type bench struct {
 	*Scheduler
 	t       *testing.T
@@ -238,13 +232,12 @@ type bench struct {
 	done    chan struct{}
 }
 
-// run starts a scheduler inside a bubble. The caller stops it.
+// run starts a scheduler inside a test bubble. The caller stops it.
 func run(t *testing.T, d *deployment, drain time.Duration, jobs ...probe.Job) *bench {
 	t.Helper()
 	return runWith(t, d, drain, func(*Options) {}, jobs...)
 }
 
-// runWith is run with other options.
 func runWith(t *testing.T, d *deployment, drain time.Duration, change func(*Options), jobs ...probe.Job) *bench {
 	t.Helper()
 	if d.outcome == "" {
@@ -276,8 +269,7 @@ func (b *bench) apply(jobs ...probe.Job) {
 	}
 }
 
-// stop ends Run, waits for it, and returns how long that took. Afterwards
-// nothing may be in flight.
+// stop ends Run and returns how long that took. It checks that nothing is left in flight.
 func (b *bench) stop() time.Duration {
 	b.t.Helper()
 	began := time.Now()

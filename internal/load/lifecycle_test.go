@@ -13,10 +13,9 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// slow makes starts rare, so that one conversation at a time is seen.
+// slow makes starts so rare that only one conversation is in flight.
 func slow(j *probe.Job) { j.Traffic.Rate = 0.1 }
 
-// long makes conversations of three turns.
 func long(j *probe.Job) { j.Workload.TurnsMin, j.Workload.TurnsMax = 3, 3 }
 
 func TestShutdownLetsTurnsFinish(t *testing.T) {
@@ -152,7 +151,7 @@ func TestJobThatComesBackIsNotReported(t *testing.T) {
 		if len(b.removed) != 0 {
 			t.Error("reported although it is wanted again")
 		}
-		b.apply() // gone, back and gone: conversations of two lives are in flight
+		b.apply() // removed, added and removed: conversations of two runners are in flight
 		time.Sleep(time.Second)
 		b.apply(job("a"))
 		time.Sleep(time.Second)

@@ -11,79 +11,75 @@ import (
 )
 
 const (
-	// rampStep and rampMax spread the first starts of a closed loop: its slots
-	// open rampStep apart, the last within rampMax.
+	// The slots of a closed loop open rampStep apart, and all within rampMax.
 	rampStep, rampMax = 100 * time.Millisecond, 10 * time.Second
-	// atOnce is how soon a failure is too soon: a closed loop that started the
-	// next conversation right away would hammer a dead deployment.
-	atOnce = time.Second
-	// slotPause and slotPauseMax bound the pause of a slot after a failure at
-	// once or a refused start. Among replicas it doubles each time and starts
-	// over with the first conversation that goes well; alone it stays.
+	// A failure within quickFailure makes a slot pause, because a closed loop that restarts at
+	// once would flood a deployment that is down.
+	quickFailure = time.Second
+	// slotPause is the pause of a slot after a quick failure or a skipped start. With Replica
+	// set, the pause doubles each time up to slotPauseMax; a conversation that succeeds resets
+	// it.
 	slotPause, slotPauseMax = 100 * time.Millisecond, 5 * time.Second
-	// beatEvery is how often a loop gives a sign of life, also an idle one.
+	// beatEvery is the heartbeat interval of a loop, also while it is idle.
 	beatEvery = time.Second
 )
 
-// limitReached is why nothing starts after Loop.Limit; it is no skip.
+// limitReached is admit's reason after Loop.Limit. It does not count as a skip.
 const limitReached = "limit"
 
-// Loop starts conversations: open, at the times of an arrival process, whatever
-// became of the earlier ones, or closed, one after the other in each of
-// Concurrency slots. It runs once.
+// Loop starts conversations. An open loop starts them at the times of an arrival process,
+// whether or not earlier ones have ended. A closed loop has Concurrency slots, and each slot
+// runs one conversation after the other. A Loop can be run once.
 type Loop struct {
 	workload.Arrival
-	// MaxConcurrency caps the conversations in flight: a start over it is
-	// skipped. Limit is how many are started in all, MaxLate is how overdue a
-	// start may be. StartRate is how many slots of a closed loop open per second;
-	// a slot that is open starts one conversation after the other. 0 is no bound.
+	// MaxConcurrency caps the conversations in flight; a start above it is skipped. Limit is
+	// the total number of conversations. MaxLate is how late a start may be; a later one is
+	// skipped. StartRate is how many slots of a closed loop open per second. 0 means no bound.
 	MaxConcurrency, Limit int
 	StartRate             float64
 	MaxLate               time.Duration
-	// Seed draws the intervals of an open loop.
+	// Seed seeds the intervals of an open loop.
 	Seed uint64
-	// Replica spreads processes that send the same: their first starts, the
-	// ramp of their slots and their growing pauses differ. 0 is a process
-	// alone, which starts at once and repeats the shortest pause.
+	// Replica spreads processes with the same configuration over time: their first starts, slot
+	// ramps and growing pauses differ. A process alone has Replica 0; it starts at once and its
+	// pauses do not grow.
 	Replica uint64
-	// Part is which part of the load this loop carries: all numbers above are of the
-	// whole load. Pass is called in place of Next for each conversation of another
-	// part, in their order, and for one of this part whose start is refused.
+	// Shard is the share of the load that this process generates; all numbers above are for the
+	// whole load. SkipNext is called instead of Next, in the same order, for each conversation
+	// of another shard and for each skipped one of this shard.
 	Shard    Shard
 	SkipNext func()
-	// Begin is what the times of starts count from; the zero value is when Run is
-	// called. End, if set, ends an open loop: what is due before it is started, also by a
-	// process that comes to it after the end, unless it is overdue by more than maxLate by
-	// then, and nothing else, so that the times of an arrival process alone say what a
-	// load is.
+	// Begin is the origin of all start times; zero means the time Run is called. End, if set,
+	// ends an open loop: starts due at or after it do not take place. A start due before End
+	// still takes place after it, unless it is more than maxLate late.
 	Begin, End time.Time
-	// Times, if set, gives the starts of an open loop in place of its process, as
-	// offsets from the begin that never decrease.
+	// Times, if set, replaces the arrival process of an open loop. It returns offsets from
+	// Begin that never decrease.
 	Times func() time.Duration
-	// Bend, if set, moves them to where another course of the rate has them.
+	// Warp, if set, maps the offset of each start to another one, for a rate that ramps up.
 	Warp func(time.Duration) time.Duration
-	// Due, if set, says which starts of an open loop's process there are. An extra
-	// one takes no more than half of the slots, and is no skip when it is refused:
-	// calm starts are to be what they are without it.
+	// Decide, if set, decides which starts of an open loop take place. Starts of a burst use at
+	// most half of MaxConcurrency, and a skipped one is not reported, so that a burst does not
+	// change the base traffic.
 	Decide func(at time.Time) workload.Start
-	// Next returns what holds the next conversation, or why none may start
-	// now. It is called by one goroutine at a time and must not block.
+	// Next returns a function that runs the next conversation, or the reason to skip it. It is
+	// called by one goroutine at a time and must not block.
 	Next func(due time.Time) (hold func() probe.Outcome, refusal string)
-	// Skipped is told of every start that was due and refused.
+	// OnSkip is called for each start that was due and skipped.
 	OnSkip func(due time.Time, reason string)
-	// Alive, unless nil, is called every beatEvery while the loop starts things.
+	// OnBeat, if set, is called every beatEvery while the loop starts conversations.
 	OnBeat func()
 
-	// conversations are the goroutines of slots and of conversations.
+	// conversations waits for the goroutines of slots and conversations.
 	conversations sync.WaitGroup
 
 	mu sync.Mutex
-	// started counts the conversations of all parts.
+	// started counts the conversations of all shards.
 	started, inFlight int
 }
 
-// Run starts conversations until ctx or the load ends or Limit is reached, and returns
-// when the last of them is over.
+// Run starts conversations until ctx is done, the load ends or Limit is reached. It returns
+// when the last conversation has ended.
 func (l *Loop) Run(ctx context.Context) {
 	if l.OnBeat == nil {
 		l.OnBeat = func() {}
@@ -97,7 +93,7 @@ func (l *Loop) Run(ctx context.Context) {
 }
 
 func (l *Loop) open(ctx context.Context) {
-	begin, phase := l.begin(), time.Duration(0)
+	begin, phase := l.beginTime(), time.Duration(0)
 	if l.Replica != 0 {
 		phase = workload.Phase(begin, l.Rate, l.Replica)
 	}
@@ -105,17 +101,17 @@ func (l *Loop) open(ctx context.Context) {
 	if next == nil {
 		next = workload.NewSchedule(l.Arrival, l.Seed, phase).Next
 	}
-	bend := l.Warp
-	if bend == nil {
-		bend = func(even time.Duration) time.Duration { return even }
+	warp := l.Warp
+	if warp == nil {
+		warp = func(at time.Duration) time.Duration { return at }
 	}
-	for l.Limit == 0 || l.started < l.Limit { // nobody else starts anything
-		due := begin.Add(bend(next()))
-		if !l.mine(l.started) {
-			l.pass()
+	for l.Limit == 0 || l.started < l.Limit { // no other goroutine writes started
+		due := begin.Add(warp(next()))
+		if !l.ownsStart(l.started) {
+			l.skipStart()
 			continue
 		}
-		if !l.comes(ctx, due) {
+		if !l.waitForStart(ctx, due) {
 			return
 		}
 		start := workload.Start{Due: true}
@@ -125,24 +121,23 @@ func (l *Loop) open(ctx context.Context) {
 		if !start.Due {
 			continue
 		}
-		most := l.MaxConcurrency
+		maxInFlight := l.MaxConcurrency
 		if start.Burst {
-			most /= 2
+			maxInFlight /= 2
 		}
-		hold, refusal := l.admit(due, l.Shard.Slots(most))
+		run, skipReason := l.admit(due, l.Shard.Slots(maxInFlight))
 		switch {
-		case hold != nil:
-			l.conversations.Go(func() { l.converse(hold) })
+		case run != nil:
+			l.conversations.Go(func() { l.runConversation(run) })
 		case !start.Burst:
-			l.OnSkip(due, refusal)
-			l.pass()
+			l.OnSkip(due, skipReason)
+			l.skipStart()
 		}
 	}
 }
 
-// comes waits for a start of an open loop, and says whether there is one: not from the
-// loop's end on, and not once ctx has ended.
-func (l *Loop) comes(ctx context.Context, due time.Time) bool {
+// waitForStart waits until due. It returns false if the loop or ctx ends first.
+func (l *Loop) waitForStart(ctx context.Context, due time.Time) bool {
 	if !l.End.IsZero() && !due.Before(l.End) {
 		await(ctx, time.After(time.Until(l.End)), l.OnBeat)
 		return false
@@ -150,27 +145,27 @@ func (l *Loop) comes(ctx context.Context, due time.Time) bool {
 	return await(ctx, time.After(time.Until(due)), l.OnBeat)
 }
 
-// late says whether a start is too overdue to stand for its time: what has piled up
-// while the process stood still is not fired in one burst after the end.
-func (l *Loop) late(due time.Time) bool {
+// tooLate reports whether a start is too late to represent its time. Without this check, a
+// process that was stopped for a while would start all missed conversations at once.
+func (l *Loop) tooLate(due time.Time) bool {
 	now := time.Now()
-	most := l.MaxLate
+	limit := l.MaxLate
 	if !l.End.IsZero() && !now.Before(l.End) {
-		most = maxLate
+		limit = maxLate
 	}
-	return most > 0 && now.Sub(due) > most
+	return limit > 0 && now.Sub(due) > limit
 }
 
-func (l *Loop) begin() time.Time {
+func (l *Loop) beginTime() time.Time {
 	if l.Begin.IsZero() {
 		return time.Now()
 	}
 	return l.Begin
 }
 
-// pass leaves the conversation whose turn it is to another part, or to nobody. A
-// loop that carries all of its load has no part to keep in step with.
-func (l *Loop) pass() {
+// skipStart passes the next conversation to the other shards, or drops it. All shards count
+// every conversation; a process alone does not need to.
+func (l *Loop) skipStart() {
 	if l.Shard.Whole() {
 		return
 	}
@@ -180,35 +175,35 @@ func (l *Loop) pass() {
 	l.SkipNext()
 }
 
-// passOthers leaves the conversations before the next of this part to the others.
-// The caller holds mu.
-func (l *Loop) passOthers() {
-	for !l.mine(l.started) && (l.Limit == 0 || l.started < l.Limit) {
+// skipOtherShards skips the conversations before the next one of this shard. The caller holds
+// mu.
+func (l *Loop) skipOtherShards() {
+	for !l.ownsStart(l.started) && (l.Limit == 0 || l.started < l.Limit) {
 		l.started++
 		l.SkipNext()
 	}
 }
 
 func (l *Loop) closed(ctx context.Context) {
-	begin := l.begin()
+	begin := l.beginTime()
 	for i := range l.Concurrency {
 		if l.Shard.ownsSlot(i) {
 			l.conversations.Go(func() { l.slot(ctx, i, begin) })
 		}
 	}
 	if l.Shard.Slots(l.Concurrency) == 0 {
-		l.conversations.Go(func() { l.idle(ctx) })
+		l.conversations.Go(func() { l.waitWithoutSlots(ctx) })
 	}
-	over := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(done)
 		l.conversations.Wait()
 	}()
-	await(ctx, over, l.OnBeat)
+	await(ctx, done, l.OnBeat)
 }
 
-// opens is how long after its begin a closed loop opens slot i.
-func (l *Loop) opens(i int) time.Duration {
+// slotDelay returns when slot i opens, relative to the begin.
+func (l *Loop) slotDelay(i int) time.Duration {
 	if l.StartRate > 0 {
 		return time.Duration(float64(i) / l.StartRate * float64(time.Second))
 	}
@@ -217,33 +212,33 @@ func (l *Loop) opens(i int) time.Duration {
 	}
 	n := float64(l.Concurrency)
 	ramp := min(time.Duration(l.Concurrency)*rampStep, rampMax)
-	fraction := float64(l.Replica) / math.MaxUint64 // replicas do not ramp in step
+	fraction := float64(l.Replica) / math.MaxUint64 // replicas ramp at different times
 	return time.Duration((float64(i) + fraction) / n * float64(ramp))
 }
 
-// idle is a part without a slot: it has nothing to do until the end, or none at all
-// where the loop ends by a number.
-func (l *Loop) idle(ctx context.Context) {
+// waitWithoutSlots runs a closed loop whose shard has no slot. With a Limit it only counts the
+// conversations of the other shards.
+func (l *Loop) waitWithoutSlots(ctx context.Context) {
 	if l.Limit == 0 {
 		<-ctx.Done()
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.passOthers()
+	l.skipOtherShards()
 }
 
 func (l *Loop) slot(ctx context.Context, i int, begin time.Time) {
 	retry := newBackoff(l.Replica+uint64(i), slotPause, slotPauseMax)
-	for delay := time.Until(begin.Add(l.opens(i))); Pause(ctx, delay); {
+	for delay := time.Until(begin.Add(l.slotDelay(i))); Pause(ctx, delay); {
 		due := time.Now()
-		hold, refusal := l.admit(due, l.MaxConcurrency)
+		run, skipReason := l.admit(due, l.MaxConcurrency)
 		switch {
-		case refusal == limitReached:
+		case skipReason == limitReached:
 			return
-		case hold == nil:
-			l.OnSkip(due, refusal)
-		case settled(l.converse(hold)) || time.Since(due) >= atOnce:
+		case run == nil:
+			l.OnSkip(due, skipReason)
+		case canRestartAtOnce(l.runConversation(run)) || time.Since(due) >= quickFailure:
 			retry.wait = 0
 			delay = 0
 			continue
@@ -254,34 +249,34 @@ func (l *Loop) slot(ctx context.Context, i int, begin time.Time) {
 	}
 }
 
-// settled reports an end that no deployment caused: the next start follows at once.
-func settled(o probe.Outcome) bool { return o == probe.Success || o == probe.UserCanceled }
+// canRestartAtOnce is true for outcomes that are not the deployment's fault.
+func canRestartAtOnce(o probe.Outcome) bool { return o == probe.Success || o == probe.UserCanceled }
 
-// admit returns what holds the conversation that is due, and counts that as in
-// flight until converse, or says why it may not start as one of at most so many.
-func (l *Loop) admit(due time.Time, most int) (hold func() probe.Outcome, refusal string) {
+// admit returns a function that runs the next conversation, or the reason to skip it. The
+// conversation counts as in flight until runConversation has returned.
+func (l *Loop) admit(due time.Time, maxInFlight int) (run func() probe.Outcome, skipReason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.Process == workload.Closed {
-		l.passOthers()
+		l.skipOtherShards()
 	}
 	switch {
 	case l.Limit > 0 && l.started >= l.Limit:
 		return nil, limitReached
-	case l.late(due):
+	case l.tooLate(due):
 		return nil, probe.SkipLate
-	case l.MaxConcurrency > 0 && l.inFlight >= most:
+	case l.MaxConcurrency > 0 && l.inFlight >= maxInFlight:
 		return nil, probe.SkipMaxConcurrency
 	}
-	if hold, refusal = l.Next(due); hold != nil {
+	if run, skipReason = l.Next(due); run != nil {
 		l.started++
 		l.inFlight++
 	}
-	return hold, refusal
+	return run, skipReason
 }
 
-func (l *Loop) converse(hold func() probe.Outcome) probe.Outcome {
-	outcome := hold()
+func (l *Loop) runConversation(run func() probe.Outcome) probe.Outcome {
+	outcome := run()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight--

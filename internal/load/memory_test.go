@@ -10,9 +10,8 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestMemoryIsABudgetOfTheProcess: what all jobs together have in flight stays
-// within the budget; starts beyond it are skipped for that reason, and nothing
-// stays reserved.
+// TestMemoryIsABudgetOfTheProcess checks that all jobs together stay within the memory budget,
+// that starts beyond it are skipped with that reason, and that all memory is released.
 func TestMemoryIsABudgetOfTheProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := job("a").Workload
@@ -33,8 +32,8 @@ func TestMemoryIsABudgetOfTheProcess(t *testing.T) {
 	})
 }
 
-// TestTokensRefusedKeepNoMemory: a start that the budget of tokens refuses gives
-// its memory back.
+// TestTokensRefusedKeepNoMemory checks that a start skipped for the token budget releases its
+// memory.
 func TestTokensRefusedKeepNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := bound.NewBudget(1 << 30)

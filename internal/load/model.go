@@ -12,65 +12,60 @@ import (
 )
 
 const (
-	// modelTimeout bounds the question for the model where the target sets none.
+	// modelTimeout applies if the target sets none.
 	modelTimeout = 10 * time.Second
-	// modelPause and modelPauseMax bound the time between two questions while
-	// the model is unknown. The maximum is short: once a deployment is up, each
-	// conversation without a model would fail for our lack of a name.
+	// modelPause and modelPauseMax bound the pause between attempts while the model is unknown.
+	// The maximum is short, because every conversation fails until the model is known.
 	modelPause, modelPauseMax = time.Second, 5 * time.Second
-	// modelRecheck is the least time between two questions because of answers
-	// that say the model is not there.
+	// modelRecheck is the minimum time between attempts after a 404.
 	modelRecheck = 10 * time.Second
 )
 
-// model is the name of a target's model: the configured one, or what the
-// deployment says. As long as it says nothing the name is empty, and the
-// conversations are held all the same: that a deployment is down is to be
-// measured, not waited out.
+// model is the model name of a target: the configured one or the discovered one. While it is
+// unknown the name is empty, and conversations run nevertheless, so that an outage is measured.
 type model struct {
-	known atomic.Pointer[string]
-	// asked is closed when the first question was answered, well or badly.
-	asked chan struct{}
-	// missing is told when an answer says that the model is not there.
-	missing chan struct{}
+	name atomic.Pointer[string]
+	// firstAnswer is closed after the first attempt, successful or not.
+	firstAnswer chan struct{}
+	// refused receives a value when an answer has status 404.
+	refused chan struct{}
 }
 
-// discoverModel asks for the model until it is known, and again whenever it is
-// not there. A configured model is never asked for.
+// discoverModel asks for the model until it is known, and again after each 404. It does nothing
+// for a configured model.
 func (r *runner) discoverModel() {
 	configured := r.job.Target.Model != ""
-	known := configured || r.askModel(slog.LevelWarn)
-	close(r.model.asked)
+	found := configured || r.askModel(slog.LevelWarn)
+	close(r.model.firstAnswer)
 	retry := newBackoff(workload.Hash(r.key.Target), modelPause, modelPauseMax)
-	for !known && Pause(r.soft, retry.next()) {
-		known = r.askModel(slog.LevelDebug)
+	for !found && Pause(r.startsCtx, retry.next()) {
+		found = r.askModel(slog.LevelDebug)
 	}
-	for level := slog.LevelWarn; !configured && await(r.soft, r.model.missing, nil); {
-		// Once in an outage: that the name is still unknown is no news.
+	for level := slog.LevelWarn; !configured && await(r.startsCtx, r.model.refused, nil); {
+		// One warning per outage is enough.
 		if r.askModel(level) {
 			level = slog.LevelWarn
 		} else {
 			level = slog.LevelDebug
 		}
-		if !Pause(r.soft, modelRecheck) {
+		if !Pause(r.startsCtx, modelRecheck) {
 			return
 		}
 	}
 }
 
-// askModel asks once and keeps the answer; a failure keeps the former one and
-// is logged at the given level.
+// askModel asks once. If that fails, it keeps the previous name and logs the error at level.
 func (r *runner) askModel(level slog.Level) bool {
-	ctx, cancel := context.WithTimeout(r.soft, cmp.Or(r.job.Target.ModelsTimeout, modelTimeout))
+	ctx, cancel := context.WithTimeout(r.startsCtx, cmp.Or(r.job.Target.ModelsTimeout, modelTimeout))
 	defer cancel()
 	name, err := r.prober.Model(ctx)
 	if err != nil || name == "" {
 		r.log.Log(ctx, level, "cannot discover the model; set the target's model to do without", "err", err)
 		return false
 	}
-	if old := r.model.known.Swap(&name); *old != name {
+	if previous := r.model.name.Swap(&name); *previous != name {
 		r.log.Info("discovered the model", "model", name)
-		r.report("the name of the model", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
+		r.report("the model name", probe.ModelFound{Target: r.key.Target, Workload: r.key.Workload, Model: name})
 	}
 	return true
 }

@@ -14,10 +14,10 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// nameless takes the model away.
+// nameless removes the configured model.
 func nameless(j *probe.Job) { j.Target.Model = "" }
 
-// answers makes a deployment name a model after a while.
+// answers returns a model function that waits first.
 func answers(name string, after time.Duration) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		if !Pause(ctx, after) {
@@ -131,11 +131,10 @@ func TestOpeningsLearnFromUsage(t *testing.T) {
 	})
 }
 
-// TestAnOutageIsSaidOnce: while a model that is known cannot be asked for, there is
-// one warning, and the next outage has its own.
-func TestAnOutageIsSaidOnce(t *testing.T) {
+// TestAnOutageIsLoggedOnce checks that each outage of model discovery logs one warning.
+func TestAnOutageIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder // written by one goroutine, read once that has ended
+		var log strings.Builder // one goroutine writes it, and the test reads it after that goroutine has ended
 		d := &deployment{model: answers("m", 0)}
 		b := runWith(t, d, 0, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) }, job("a", nameless))
 		time.Sleep(time.Minute)

@@ -59,9 +59,9 @@ func TestTheFirstTurnIsScheduledAtItsArrival(t *testing.T) {
 	})
 }
 
-// TestABurstAnswersToASign: what is seen changes the rate at the next start of the
-// process, and is told.
-func TestABurstAnswersToASign(t *testing.T) {
+// TestBurstFollowsASign checks that a sign changes the rate at the next start, and that the
+// change is reported.
+func TestBurstFollowsASign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen atomic.Pointer[workload.Sign]
 		seen.Store(&workload.Sign{})
@@ -91,10 +91,9 @@ func TestABurstAnswersToASign(t *testing.T) {
 	})
 }
 
-// TestABurstTakesNothingFromCalmStarts: where slots or tokens are for few more
-// than these, all of them take place, and an extra start that finds no room is no
-// skip.
-func TestABurstTakesNothingFromCalmStarts(t *testing.T) {
+// TestBurstKeepsTheBaseTraffic checks that a burst leaves enough slots and tokens for
+// the base traffic, and that a skipped start of the burst is not reported.
+func TestBurstKeepsTheBaseTraffic(t *testing.T) {
 	for name, tt := range map[string]struct {
 		turn        time.Duration
 		slots, most int
@@ -138,7 +137,7 @@ func TestCapSkipsAndNeverDelays(t *testing.T) {
 		if due := k.started + k.skips[probe.SkipMaxConcurrency]; due < 599 || due > 601 || len(k.skips) != 1 {
 			t.Errorf("%d started and %v skipped, want 600 together", k.started, k.skips)
 		}
-		// 5 slots of 10 s each: what is due next takes a free slot at once.
+		// 5 slots of 10 s each are always in use.
 		if k.started < 29 || k.started > 31 {
 			t.Errorf("%d started, want about 30", k.started)
 		}
@@ -152,7 +151,7 @@ func TestCapSkipsAndNeverDelays(t *testing.T) {
 
 func TestBudgetSkips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// The answers turn out to cost 100 tokens each, the estimate is higher.
+		// The answers cost 100 tokens each, less than the estimate.
 		d := &deployment{turn: 100 * time.Millisecond, prompt: func(workload.Conversation) int { return 100 }}
 		b := run(t, d, 0, job("a", func(j *probe.Job) { j.Traffic.TokensPerMinute = 6000 }))
 		time.Sleep(10 * time.Minute)
@@ -161,11 +160,11 @@ func TestBudgetSkips(t *testing.T) {
 		if due := k.started + k.skips[probe.SkipBudget]; due < 5999 || due > 6001 || len(k.skips) != 1 {
 			t.Errorf("%d started and %v skipped, want 6000 together", k.started, k.skips)
 		}
-		// A full bucket of 60 conversations, then 60 a minute.
+		// A full bucket allows 60 conversations, then 60 a minute.
 		if k.started < 640 || k.started > 662 {
 			t.Errorf("%d started on a budget for 660", k.started)
 		}
-		// Those refused were not lost: IDs have no gaps.
+		// IDs have no gaps, because skipped conversations are started later.
 		for i, p := range d.seen() {
 			if p.Conversation.ID != uint64(i) {
 				t.Fatalf("conversation %d has ID %d", i, p.Conversation.ID)
@@ -178,7 +177,7 @@ func TestUnknownUsageCountsAsEstimated(t *testing.T) {
 	r := &runner{job: job("a")}
 	r.source, _ = workload.NewSource(workload.Spec{PromptTokens: 1000}, 0)
 	c := r.source.Next()
-	tp := &tap{runner: r, plan: c}
+	tp := &conversation{runner: r, plan: c}
 	for name, tt := range map[string]struct {
 		missing  bool
 		min, max int
@@ -195,7 +194,7 @@ func TestNoBurstAfterAHiccup(t *testing.T) {
 		b := run(t, &deployment{turn: 5 * time.Second}, 0, job("a", func(j *probe.Job) { j.Traffic.MaxConcurrency = 20 }))
 		hung := false
 		b.book.read(func(k *book) {
-			k.onSkip = func() { // the 21st start holds the whole loop up
+			k.onSkip = func() { // the 21st start blocks the whole loop
 				if !hung {
 					hung = true
 					time.Sleep(pause)
@@ -220,11 +219,11 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := func(replica string) time.Duration {
 			s := New(Options{Replica: replica, Sink: newBook(), NewProber: (&deployment{}).newProber})
-			r, err := s.make(job("a"))
+			r, err := s.prepareRunner(job("a"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.halt()
+			r.stopStarts()
 			return workload.Phase(time.Now(), 0.1, r.hash)
 		}
 		var starts []float64
@@ -241,9 +240,9 @@ func TestReplicasDoNotFireTogether(t *testing.T) {
 	})
 }
 
-// TestTimesOfItsOwn starts an open loop at the times that it is given, bent, and
-// goes on with them where a start was refused.
-func TestTimesOfItsOwn(t *testing.T) {
+// TestOwnStartTimes checks an open loop with its own start times and a warp. It continues after
+// a skipped start.
+func TestOwnStartTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		times := []time.Duration{0, 300 * time.Millisecond, 300 * time.Millisecond, 5 * time.Second, time.Hour}
@@ -269,9 +268,8 @@ func TestTimesOfItsOwn(t *testing.T) {
 	})
 }
 
-// TestUsersWhoLeaveAreNoFailure: a slot whose user left starts the next conversation
-// at once.
-func TestUsersWhoLeaveAreNoFailure(t *testing.T) {
+// TestSlotRestartsAfterTheUserLeft checks that a slot restarts at once after a user has left.
+func TestSlotRestartsAfterTheUserLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		loop := Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 1}, Limit: 50}

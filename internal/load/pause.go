@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// backoff gives growing pauses: each doubles the one before, up to a maximum,
-// and is drawn from the upper half of that, so that many do not retry in step.
+// backoff returns pauses that double up to a maximum. Each is drawn from the upper half of its
+// range, so that many clients do not retry at the same time.
 type backoff struct {
 	rng       *rand.Rand
 	base, max time.Duration
@@ -24,7 +24,7 @@ func (b *backoff) next() time.Duration {
 	return half + time.Duration(b.rng.Int64N(int64(half)+1))
 }
 
-// Pause waits for d and reports whether ctx still stands.
+// Pause waits for d. It returns false if ctx is done.
 func Pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -32,8 +32,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	return await(ctx, time.After(d), nil)
 }
 
-// await waits for done, and reports whether it came and ctx still stands. It
-// calls alive, unless nil, at once and every beatEvery.
+// await waits for done. It returns false if ctx is done. It calls alive, if set, at once and
+// every beatEvery.
 func await[T any](ctx context.Context, done <-chan T, alive func()) bool {
 	var beats <-chan time.Time
 	if alive != nil {

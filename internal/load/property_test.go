@@ -11,9 +11,9 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// TestNothingIsLost applies random jobs at random times to a deployment that
-// changes its mind, and ends at a random time. At every look started = ended +
-// in flight, and at the end nothing is in flight and nobody is left behind.
+// TestNothingIsLost applies random jobs at random times while the deployment changes its
+// behavior. It checks that started = ended + in flight at all times, and that nothing is in
+// flight at the end.
 func TestNothingIsLost(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -55,7 +55,6 @@ func nothingIsLost(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// randomJobs returns one to four jobs of all kinds.
 func randomJobs(rng *rand.Rand) []probe.Job {
 	var jobs []probe.Job
 	for _, name := range []string{"a", "b", "c", "d"}[:1+rng.IntN(4)] {

@@ -10,47 +10,44 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Apply makes the given jobs the wanted ones. A job that is already running
-// and unchanged (and its file of conversations, too) keeps running, with its
-// conversations. A changed job's former self starts nothing more and finishes
-// its turns in flight beside the new one; a removed job does the same and is
-// reported to OnRemoved when it is over. If a job cannot be made, the error
-// says which and why, and nothing changes. The jobs must not be modified
-// afterwards.
+// Apply replaces the set of jobs. A running job that is unchanged, and whose conversations file
+// is unchanged, keeps running. The runner of a changed or removed job starts nothing more and
+// finishes its turns in flight, beside the new runner if there is one. OnRemoved is called once
+// a removed job has finished. If a job is invalid, Apply returns an error and changes nothing.
+// The caller must not modify jobs afterwards.
 //
-// accepted, unless nil, is called once the jobs can no longer be refused and
-// before any new one starts: whoever counts their starts gets to know them in
-// time. It must not call the Scheduler.
+// Apply calls accepted, if set, once the jobs are known to be valid and before any new one
+// starts, so that metrics exist before the first event. accepted must not call the Scheduler.
 func (s *Scheduler) Apply(jobs []probe.Job, accepted func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase.Load() == stopping {
 		return errors.New("the scheduler is shutting down and takes no jobs")
 	}
-	old := *s.wanted.Load()
-	next, err := s.prepare(jobs)
+	current := *s.wanted.Load()
+	wanted, err := s.prepare(jobs)
 	if err != nil {
-		beside(next, old, func(r *runner) { r.prober.Close() })
+		forEachNotIn(wanted, current, func(r *runner) { r.prober.Close() })
 		return err
 	}
-	beside(old, next, func(r *runner) {
+	forEachNotIn(current, wanted, func(r *runner) {
 		s.retire(r)
-		if s.phase.Load() == idle && next[r.key] == nil && s.opts.OnRemoved != nil {
-			s.opts.OnRemoved(r.key) // it was never started, so that it is over
+		if s.phase.Load() == idle && wanted[r.key] == nil && s.opts.OnRemoved != nil {
+			s.opts.OnRemoved(r.key) // it never ran, so nothing is left to finish
 		}
 	})
 	if accepted != nil {
 		accepted()
 	}
-	s.wanted.Store(&next)
+	s.wanted.Store(&wanted)
 	if s.phase.Load() == running {
-		beside(next, old, s.start)
+		forEachNotIn(wanted, current, s.start)
 	}
 	return nil
 }
 
-// beside calls do for the runners that are not in others, too.
-func beside(runners, others map[probe.Key]*runner, do func(*runner)) {
+// forEachNotIn calls do for each runner that is not in others.
+func forEachNotIn(runners, others map[probe.Key]*runner, do func(*runner)) {
 	for k, r := range runners {
 		if others[k] != r {
 			do(r)
@@ -58,8 +55,8 @@ func beside(runners, others map[probe.Key]*runner, do func(*runner)) {
 	}
 }
 
-// prepare finds the runners to keep and makes those that are missing, started
-// by nobody yet.
+// prepare returns the runners of jobs. It keeps those that are unchanged and creates the others
+// without starting them.
 func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 	next := make(map[probe.Key]*runner, len(jobs))
 	var errs []error
@@ -71,7 +68,7 @@ func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 		case old != nil && reflect.DeepEqual(old.job, j) && !old.source.Stale():
 			next[k] = old
 		default:
-			r, err := s.make(j)
+			r, err := s.prepareRunner(j)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("preparing workload %q for target %q: %w", k.Workload, k.Target, err))
 				continue
@@ -82,12 +79,12 @@ func (s *Scheduler) prepare(jobs []probe.Job) (map[probe.Key]*runner, error) {
 	return next, errors.Join(errs...)
 }
 
-func (s *Scheduler) make(j probe.Job) (*runner, error) {
+func (s *Scheduler) prepareRunner(j probe.Job) (*runner, error) {
 	hash := workload.Hash(s.opts.Replica, j.Target.Name, j.Workload.Name)
 	salt := hash
 	if j.Workload.Starters <= 0 {
-		// Openings are to be unique, also against those of this process's
-		// predecessor, which had the same seed and perhaps the same name.
+		// Unique openings must also differ from those of the previous process, which had the
+		// same seed and perhaps the same name.
 		salt ^= workload.Hash(time.Now().String())
 	}
 	source, err := workload.NewSource(j.Workload, salt)
@@ -102,9 +99,9 @@ func (s *Scheduler) make(j probe.Job) (*runner, error) {
 	return newRunner(s, j, s.made, hash, source, prober), nil
 }
 
-// retire lets a runner go. The caller holds mu.
+// retire stops a runner. The caller holds mu.
 func (s *Scheduler) retire(r *runner) {
-	r.halt()
+	r.stopStarts()
 	if s.phase.Load() == idle {
 		r.prober.Close()
 		return
@@ -112,19 +109,19 @@ func (s *Scheduler) retire(r *runner) {
 	s.draining[r.key]++
 }
 
-func (s *Scheduler) over(r *runner) {
+func (s *Scheduler) finished(r *runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := (*s.wanted.Load())[r.key]
-	if now == r {
-		return // the process stops: its series stay for the last scrape
+	current := (*s.wanted.Load())[r.key]
+	if current == r {
+		return // the process stops; keep the series for the last scrape
 	}
 	if s.draining[r.key]--; s.draining[r.key] > 0 {
 		return
 	}
 	delete(s.draining, r.key)
-	if now == nil && s.opts.OnRemoved != nil {
-		// Under mu, so that the job cannot come back while its series go.
+	if current == nil && s.opts.OnRemoved != nil {
+		// The lock prevents Apply from adding the job again meanwhile.
 		s.opts.OnRemoved(r.key)
 	}
 }

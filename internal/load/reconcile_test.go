@@ -7,8 +7,8 @@ import (
 	"synthetic/internal/probe"
 )
 
-// TestRemovedBeforeItRan: a job that goes before the scheduler runs is over at
-// once, and one that stays or changes is not.
+// TestRemovedBeforeItRan checks that OnRemoved is called at once for a job removed before Run,
+// and not for one that stays or changes.
 func TestRemovedBeforeItRan(t *testing.T) {
 	var removed []string
 	s := New(Options{

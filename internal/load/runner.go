@@ -11,13 +11,12 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// maxLate is how overdue a start may be. After a hiccup (a paused machine, no
-// CPU for a while) the missed starts are counted as skipped instead of fired
-// in one burst, which would measure our own stampede. At a rate of r/s a
-// shorter hiccup makes at most r starts at once.
+// maxLate is how late a start may be. After a pause of the machine or a lack of CPU, the missed
+// starts are counted as skipped. Starting them all at once would measure a burst of our own
+// making. A shorter pause starts at most Rate conversations at once.
 const maxLate = time.Second
 
-// runner runs one job: its loop, within its budget, and the conversations.
+// runner runs one job: its model discovery, its loop and its budget.
 type runner struct {
 	job  probe.Job
 	key  probe.Key
@@ -26,27 +25,26 @@ type runner struct {
 	sink probe.Sink
 	log  *slog.Logger
 
-	prober Prober
-	source *workload.Source
-	budget *workload.Budget
-	memory *bound.Budget
-	model  model
-	watch  watch
+	prober   Prober
+	source   *workload.Source
+	budget   *workload.Budget
+	memory   *bound.Budget
+	model    model
+	watchdog watchdog
 
-	// hard ends when turns in flight are to be cut, soft (inside hard) when
-	// nothing more is to be started; halt ends soft.
-	hard, soft context.Context
-	halt       context.CancelFunc
+	// turnsCtx ends when turns in flight are cut. startsCtx, derived from it, ends when nothing
+	// more may start; stopStarts ends it.
+	turnsCtx, startsCtx context.Context
+	stopStarts          context.CancelFunc
 
-	// pending was planned and refused for a budget. It is the next to start:
-	// passing over dear conversations would leave only the cheap ones. It is
-	// the loop's, in next.
+	// pending is a conversation that a budget refused. It is the next to start: if it was
+	// dropped, only cheap conversations would run. Only next uses it.
 	pending *workload.Conversation
-	// pace is nil for a rate that does not change; sign is what it answers to, and
-	// extra says that the start that is due is one of a burst. All are the loop's.
-	pace  *workload.Pace
-	sign  func(probe.Key) workload.Sign
-	extra bool
+	// pace is nil for a constant rate; sign is its input. inBurst is true if the current start
+	// belongs to a burst. Only the loop's goroutine uses them.
+	pace    *workload.Pace
+	sign    func(probe.Key) workload.Sign
+	inBurst bool
 }
 
 func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.Source, prober Prober) *runner {
@@ -55,35 +53,34 @@ func newRunner(s *Scheduler, j probe.Job, id int, hash uint64, source *workload.
 		sink: s.opts.Sink,
 		log:  s.opts.Logger.With("target", j.Target.Name, "workload", j.Workload.Name),
 
-		prober: prober,
-		source: source,
-		budget: workload.NewBudget(j.Traffic),
-		memory: s.opts.Memory,
-		pace:   workload.NewPace(j.Traffic),
-		sign:   s.opts.Sign,
-		model:  model{asked: make(chan struct{}), missing: make(chan struct{}, 1)},
-		watch:  watch{open: map[*expectation]bool{}},
-		hard:   s.hard,
+		prober:   prober,
+		source:   source,
+		budget:   workload.NewBudget(j.Traffic),
+		memory:   s.opts.Memory,
+		pace:     workload.NewPace(j.Traffic),
+		sign:     s.opts.Sign,
+		model:    model{firstAnswer: make(chan struct{}), refused: make(chan struct{}, 1)},
+		watchdog: watchdog{deadlines: map[*deadline]bool{}},
+		turnsCtx: s.turnsCtx,
 	}
-	r.model.known.Store(&j.Target.Model)
-	r.soft, r.halt = context.WithCancel(s.hard)
-	r.watch.beat()
+	r.model.name.Store(&j.Target.Model)
+	r.startsCtx, r.stopStarts = context.WithCancel(s.turnsCtx)
+	r.watchdog.beat()
 	return r
 }
 
-// run starts conversations until the runner is halted, and returns when the
-// last of them is over.
+// run runs the loop until stopStarts is called, and waits for the last conversation.
 func (r *runner) run() {
 	defer r.prober.Close()
 	defer r.source.Close()
 	var discovery sync.WaitGroup
 	defer discovery.Wait()
 	discovery.Go(r.discoverModel)
-	// Its former self may have ended in a burst.
-	r.report("its rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.job.Traffic.Rate})
-	// The first question for the model comes before the first conversation:
-	// a request without a model would blame the deployment for our haste.
-	if !await(r.soft, r.model.asked, r.watch.beat) {
+	// The previous runner of this job may have ended in a burst.
+	r.report("the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.job.Traffic.Rate})
+	// Wait for the first answer, because a request without a model name would fail and the
+	// deployment would be blamed.
+	if !await(r.startsCtx, r.model.firstAnswer, r.watchdog.beat) {
 		return
 	}
 	loop := Loop{
@@ -94,20 +91,20 @@ func (r *runner) run() {
 		OnSkip: func(_ time.Time, reason string) {
 			r.report("a skipped conversation", probe.Skip{Target: r.key.Target, Workload: r.key.Workload, Reason: reason})
 		},
-		OnBeat: r.watch.beat,
+		OnBeat: r.watchdog.beat,
 	}
 	if r.pace != nil {
-		loop.Rate, loop.Decide = r.pace.BurstRate, r.due
+		loop.Rate, loop.Decide = r.pace.BurstRate, r.decide
 	}
-	loop.Run(r.soft)
+	loop.Run(r.startsCtx)
 }
 
-// due decides on a start of the process, and tells of another rate.
-func (r *runner) due(at time.Time) workload.Start {
+// decide decides whether a start takes place, and reports a changed rate.
+func (r *runner) decide(at time.Time) workload.Start {
 	start := r.pace.Decide(at, r.sign(r.key))
-	r.extra = start.Burst
+	r.inBurst = start.Burst
 	if start.Changed {
-		r.report("another rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Why})
+		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Why})
 	}
 	if start.Why != "" {
 		r.log.Info("a burst begins", "why", start.Why, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
@@ -115,27 +112,28 @@ func (r *runner) due(at time.Time) workload.Start {
 	return start
 }
 
-// next plans a conversation and pays for it, or says which budget is used up.
-func (r *runner) next(due time.Time) (hold func() probe.Outcome, refusal string) {
+// next plans a conversation and reserves its memory and tokens. It returns a skip reason if a
+// budget has too little left.
+func (r *runner) next(due time.Time) (run func() probe.Outcome, skipReason string) {
 	if r.pending == nil {
 		c := r.source.Next()
 		r.pending = &c
 	}
-	room, ok := r.memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
+	claim, ok := r.memory.Claim(probe.Cost(r.job.Workload, r.pending.Opening))
 	if !ok {
 		return nil, probe.SkipMemory
 	}
-	t := &tap{runner: r, plan: *r.pending, extra: r.extra, room: room, estimate: r.source.Estimate(*r.pending)}
-	if !r.budget.Allow(time.Now(), t.estimate, r.extra) {
-		room.Release()
+	c := &conversation{runner: r, plan: *r.pending, burst: r.inBurst, claim: claim, estimate: r.source.Estimate(*r.pending)}
+	if !r.budget.Allow(time.Now(), c.estimate, r.inBurst) {
+		claim.Release()
 		return nil, probe.SkipBudget
 	}
 	r.pending = nil
-	return func() probe.Outcome { return t.hold(due) }, ""
+	return func() probe.Outcome { return c.run(due) }, ""
 }
 
-// report hands an event to the sink and notices if that takes too long.
+// report passes an event to the sink, with a deadline.
 func (r *runner) report(what string, e probe.Event) {
-	defer r.watch.expect("the sink to take "+what, sinkPatience)()
+	defer r.watchdog.expectWithin("the sink to take "+what, sinkTimeout)()
 	r.sink.Observe(e)
 }

@@ -14,110 +14,102 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Prober holds conversations with the deployment of one job. Its methods are
-// called from many goroutines at once.
+// Prober sends the conversations of one job. Its methods can be called concurrently.
 type Prober interface {
-	// Model asks the deployment for the name of its model.
+	// Model asks the deployment for its model name.
 	Model(ctx context.Context) (string, error)
-	// Converse takes a conversation's turns one after the other, reports each
-	// to the sink and returns the whole. A closed plan.Stop lets the turn in
-	// flight finish and starts no other; a done ctx cuts the turn in flight.
+	// Converse runs a conversation and reports each turn to sink. After plan.Stop is closed it
+	// starts no further turn; when ctx is done it cuts the turn in flight.
 	Converse(ctx context.Context, plan probe.Plan, sink probe.Sink) probe.Conversation
-	// Close frees what the prober holds; no conversation is in flight then.
+	// Close is called when no conversation is in flight.
 	Close()
 }
 
-// Options are what a Scheduler needs. Sink and NewProber are required.
+// Options configure a Scheduler. Sink and NewProber are required.
 type Options struct {
-	Sink probe.Sink
-	// NewProber makes the prober of a job.
+	Sink      probe.Sink
 	NewProber func(probe.Job) (Prober, error)
-	// Sign is what was seen of a job, for traffic that answers to it; nil means
-	// nothing.
+	// Sign returns the state of a job on which adaptive traffic depends. nil means no adaptive
+	// traffic.
 	Sign func(job probe.Key) workload.Sign
-	// OnRemoved is called once the last conversation of a job that is no
-	// longer wanted is over, so that its series can go. It must not block nor
-	// call the Scheduler.
+	// OnRemoved is called when the last conversation of a removed job has ended, so that its
+	// series can be deleted. It must not block and must not call the Scheduler.
 	OnRemoved func(job probe.Key)
-	// Memory is the budget of bytes for the texts of all conversations in flight;
-	// nil is without bound.
+	// Memory limits the bytes of all conversations in flight; nil means no limit.
 	Memory *bound.Budget
-	// Logger defaults to discarding.
 	Logger *slog.Logger
-	// Replica tells this process from others with the same configuration, for
-	// example the name of the pod: replicas are spread over time by its hash.
+	// Replica distinguishes processes with the same configuration, for example by pod name. Its
+	// hash spreads them over time.
 	Replica string
-	// DrainTimeout is how long turns in flight may take after Run's context is
-	// done; then they are cut and count as canceled.
+	// DrainTimeout is how long turns in flight may continue after Run's context is done. Then
+	// they are cut and count as canceled.
 	DrainTimeout time.Duration
 }
 
-// Scheduler runs the loops of the wanted jobs. All methods may be called from
-// any goroutine.
+// Scheduler runs the loops of the jobs. Its methods can be called concurrently.
 type Scheduler struct {
 	opts Options
-	// hard ends when turns in flight are to be cut.
-	hard context.Context
-	cut  context.CancelFunc
-	// loops are the goroutines of all runners, owned by Run.
+	// turnsCtx ends when turns in flight are cut.
+	turnsCtx context.Context
+	cutTurns context.CancelFunc
+	// loops waits for the goroutines of all runners.
 	loops sync.WaitGroup
-	// wanted is replaced as a whole, with mu held. Healthy and LastBeat read it
-	// without: they must answer even while mu is held by something stuck.
+	// wanted holds the runners of the current jobs. Writers hold mu and replace the whole map.
+	// Healthy and LastBeat read it without mu, so that they answer while a stuck job holds mu.
 	wanted atomic.Pointer[map[probe.Key]*runner]
 	phase  atomic.Int32
 
 	mu sync.Mutex
-	// draining counts the runners of a key that were let go and are not over.
+	// draining counts the stopped runners of a key that have not ended yet.
 	draining map[probe.Key]int
-	// made counts runners, to tell the conversations of a job from those of
-	// its former self.
+	// made numbers the runners. It is part of conversation IDs, so that they differ after a job
+	// has changed.
 	made int
 }
 
-// Phases of a Scheduler's life.
+// Phases of a Scheduler.
 const (
 	idle int32 = iota
 	running
 	stopping
 )
 
-// New returns a Scheduler without jobs. Its loops run inside Run.
+// New returns a Scheduler without jobs.
 func New(opts Options) *Scheduler {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.Sign == nil {
 		opts.Sign = func(probe.Key) workload.Sign { return workload.Sign{} }
 	}
 	s := &Scheduler{opts: opts, draining: map[probe.Key]int{}}
-	s.hard, s.cut = context.WithCancel(context.Background())
+	s.turnsCtx, s.cutTurns = context.WithCancel(context.Background())
 	s.wanted.Store(&map[probe.Key]*runner{})
 	return s
 }
 
-// Run runs the loops of the applied jobs, and of those applied later, until
-// ctx is done. Then it starts nothing more, gives turns in flight DrainTimeout
-// to finish, cuts the rest, and returns when every goroutine has ended. It can
-// be called once; a second call is an error.
+// Run runs the loops until ctx is done. Then it starts nothing more, gives turns in flight
+// DrainTimeout to finish, cuts the rest, and returns when all goroutines have ended. A second
+// call returns an error.
 func (s *Scheduler) Run(ctx context.Context) error {
-	if !s.enter(idle, running, s.start) {
+	if !s.enterPhase(idle, running, s.start) {
 		return errors.New("the scheduler was run before; make a new one")
 	}
 	<-ctx.Done()
-	s.enter(running, stopping, func(r *runner) { r.halt() })
-	late := time.AfterFunc(s.opts.DrainTimeout, func() {
-		if s.opts.DrainTimeout > 0 { // else it was asked for
+	s.enterPhase(running, stopping, func(r *runner) { r.stopStarts() })
+	drainTimer := time.AfterFunc(s.opts.DrainTimeout, func() {
+		if s.opts.DrainTimeout > 0 { // a timeout of 0 asks for the cut
 			s.opts.Logger.Warn("cutting the turns still in flight", "after", s.opts.DrainTimeout)
 		}
-		s.cut()
+		s.cutTurns()
 	})
 	s.loops.Wait()
-	late.Stop()
-	s.cut()
+	drainTimer.Stop()
+	s.cutTurns()
 	return nil
 }
 
-// enter goes from one phase to the next with every runner, and reports whether
-// it was in that phase.
-func (s *Scheduler) enter(from, to int32, each func(*runner)) bool {
+// enterPhase changes the phase and calls each for every runner. It returns false if the phase
+// was not from.
+func (s *Scheduler) enterPhase(from, to int32, each func(*runner)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.phase.CompareAndSwap(from, to) {
@@ -129,11 +121,11 @@ func (s *Scheduler) enter(from, to int32, each func(*runner)) bool {
 	return true
 }
 
-// start gives a runner its goroutine. The caller holds mu.
+// start starts the goroutine of a runner. The caller holds mu.
 func (s *Scheduler) start(r *runner) {
-	r.watch.beat()
+	r.watchdog.beat()
 	s.loops.Go(func() {
 		r.run()
-		s.over(r)
+		s.finished(r)
 	})
 }

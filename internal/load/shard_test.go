@@ -14,17 +14,16 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// begun is a conversation that a loop started.
-type begun struct {
+type startedConversation struct {
 	at time.Duration
 	id uint64
 }
 
-// starts runs the parts of a load beside each other for a time, each with a source
-// of its own, and returns what each started.
-func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all [][]begun) {
+// starts runs all shards of a load at the same time, each with its own source, and returns what
+// each started.
+func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all [][]startedConversation) {
 	t.Helper()
-	all = make([][]begun, parts)
+	all = make([][]startedConversation, parts)
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var running sync.WaitGroup
@@ -39,8 +38,8 @@ func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all
 			l.OnSkip = func(time.Time, string) { t.Error("a start was skipped") }
 			l.Next = func(time.Time) (func() probe.Outcome, string) {
 				c := source.Next()
-				all[i] = append(all[i], begun{time.Since(begin), c.ID})
-				return func() probe.Outcome { // some take longer than others
+				all[i] = append(all[i], startedConversation{time.Since(begin), c.ID})
+				return func() probe.Outcome { // some conversations take longer
 					time.Sleep(time.Duration(500+c.ID*37%400) * time.Millisecond)
 					return probe.Success
 				}, ""
@@ -56,11 +55,11 @@ func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all
 	return all
 }
 
-// union sorts what all parts started by conversation; each may be there once.
-func union(t *testing.T, parts [][]begun) []begun {
+// union sorts the conversations of all shards. It fails if two shards started the same one.
+func union(t *testing.T, parts [][]startedConversation) []startedConversation {
 	t.Helper()
 	all := slices.Concat(parts...)
-	slices.SortFunc(all, func(a, b begun) int { return int(a.id) - int(b.id) })
+	slices.SortFunc(all, func(a, b startedConversation) int { return int(a.id) - int(b.id) })
 	for i := range all[1:] {
 		if all[i].id == all[i+1].id {
 			t.Fatalf("conversation %d is in two parts", all[i].id)
@@ -69,9 +68,9 @@ func union(t *testing.T, parts [][]begun) []begun {
 	return all
 }
 
-// TestPartsOfAnOpenLoad: together, up to eight parts start the same conversations at
-// the same times as one process.
-func TestPartsOfAnOpenLoad(t *testing.T) {
+// TestShardsOfAnOpenLoad checks that up to eight shards start the same conversations at the same
+// times as one process.
+func TestShardsOfAnOpenLoad(t *testing.T) {
 	for _, process := range []workload.Process{workload.Poisson, workload.Gamma, workload.Constant} {
 		for _, limit := range []int{0, 150} {
 			of := func() *Loop {
@@ -90,9 +89,9 @@ func TestPartsOfAnOpenLoad(t *testing.T) {
 	}
 }
 
-// TestALoadEndsByItsTimes: a process that stands still as its load ends starts what was
-// due in the last second before it goes on, and no more; nothing once it was stopped.
-func TestALoadEndsByItsTimes(t *testing.T) {
+// TestSuspendedLoadEndsOnTime checks a process that is suspended when its load ends: it starts what
+// was due in the last second, and nothing after a stop.
+func TestSuspendedLoadEndsOnTime(t *testing.T) {
 	const whole = time.Hour
 	for _, c := range []struct {
 		still, stop   time.Duration
@@ -128,9 +127,9 @@ func TestALoadEndsByItsTimes(t *testing.T) {
 	}
 }
 
-// TestPartsOfAClosedLoad: slots open when they would in one process, the lower parts
-// have what does not divide, and a number of conversations is the same ones.
-func TestPartsOfAClosedLoad(t *testing.T) {
+// TestShardsOfAClosedLoad checks that the shards open the same slots at the same times as one
+// process and run the same conversations.
+func TestShardsOfAClosedLoad(t *testing.T) {
 	for n := 1; n <= 8; n++ {
 		of := func() *Loop {
 			return &Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 5}, StartRate: 50, Limit: 100}
@@ -140,7 +139,7 @@ func TestPartsOfAClosedLoad(t *testing.T) {
 		if len(all) != 100 || all[99].id != 99 {
 			t.Errorf("%d parts: %d conversations up to %d, want 0 … 99", n, len(all), all[len(all)-1].id)
 		}
-		slices.SortFunc(all, func(a, b begun) int { return int(a.at - b.at) })
+		slices.SortFunc(all, func(a, b startedConversation) int { return int(a.at - b.at) })
 		for slot := range 5 {
 			if want := time.Duration(slot) * 20 * time.Millisecond; all[slot].at != want {
 				t.Errorf("%d parts: start %d at %s, want %s", n, slot, all[slot].at, want)
@@ -164,10 +163,9 @@ func TestPartsOfAClosedLoad(t *testing.T) {
 	}
 }
 
-// TestPartsStayPoisson: intervals of a part of a Poisson process are exponential, by
-// Kolmogorov and Smirnov's test, where every fourth start would be far from it; and
-// counts of one part say nothing of another's.
-func TestPartsStayPoisson(t *testing.T) {
+// TestShardsStayPoisson checks with a Kolmogorov-Smirnov test that the intervals of a shard are
+// exponential, and that the counts of two shards are independent.
+func TestShardsStayPoisson(t *testing.T) {
 	const parts, n, rate = 4, 40_000, 8.0
 	next := workload.NewSchedule(workload.Arrival{Process: workload.Poisson, Rate: rate}, 11, 0).Next
 	var thinned, fourth []float64
@@ -190,7 +188,7 @@ func TestPartsStayPoisson(t *testing.T) {
 			fourth, beforeFourth = append(fourth, (at-beforeFourth).Seconds()), at
 		}
 	}
-	limit := func(x []float64) float64 { return 1.63 / math.Sqrt(float64(len(x))) } // at 1 %
+	limit := func(x []float64) float64 { return 1.63 / math.Sqrt(float64(len(x))) } // at the 1 % level
 	if d := distance(thinned, rate/parts); d > limit(thinned) {
 		t.Errorf("a part: distance %.4f from the exponential, want below %.4f", d, limit(thinned))
 	}
@@ -202,7 +200,8 @@ func TestPartsStayPoisson(t *testing.T) {
 	}
 }
 
-// distance is the largest between the distribution of values and the exponential.
+// distance returns the largest distance between the distribution of x and the exponential
+// distribution.
 func distance(x []float64, rate float64) (d float64) {
 	slices.Sort(x)
 	for i, v := range x {
@@ -223,9 +222,9 @@ func correlation(a, b []float64) float64 {
 	return sab / math.Sqrt(saa*sbb)
 }
 
-// TestPartsShareTheirCap: of a cap on what is in flight each part has its part, and a
-// conversation that one may not start is left out, not left to another.
-func TestPartsShareTheirCap(t *testing.T) {
+// TestShardsShareTheirCap checks that the shards divide MaxConcurrency, and that a start skipped
+// by one shard does not move to another.
+func TestShardsShareTheirCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken, skipped, passed := 0, 0, 0
 		l := &Loop{

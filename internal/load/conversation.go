@@ -1,0 +1,90 @@
+package load
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"synthetic/internal/bound"
+	"synthetic/internal/probe"
+	"synthetic/internal/probe/workload"
+)
+
+// turnGrace is how far a turn may exceed its total timeout before the job counts as stuck.
+const turnGrace = 30 * time.Second
+
+// conversation is one conversation in progress. It receives the prober's events, learns from
+// the results, passes the events to the sink and sets the deadlines of the watchdog. Only one
+// goroutine uses it.
+type conversation struct {
+	*runner
+	plan workload.Conversation
+	// burst is true for a conversation that exists only because of a burst.
+	burst bool
+	claim *bound.Claim
+	// estimate is the number of tokens taken from the budget, cost the number used so far.
+	estimate, cost int
+	// endTurnWatch removes the deadline of the turn in flight; nil without a total timeout.
+	endTurnWatch func()
+}
+
+func (c *conversation) run(due time.Time) probe.Outcome {
+	defer c.claim.Release()
+	c.report("a conversation's start", probe.ConversationStart(c.key))
+	result := c.prober.Converse(c.turnsCtx, probe.Plan{
+		Conversation: c.plan,
+		ID:           fmt.Sprintf("%s/%d.%d", c.key, c.id, c.plan.ID),
+		Scheduled:    due,
+		Burst:        c.burst,
+		Model:        *c.model.name.Load(),
+		Stop:         c.startsCtx.Done(),
+		Room:         c.claim,
+	}, c)
+	c.budget.Settle(c.estimate, c.cost)
+	c.report("a conversation's end", result)
+	return result.Outcome
+}
+
+func (c *conversation) Observe(e probe.Event) {
+	switch e := e.(type) {
+	case probe.LimitLearned:
+		c.report("the name of the limit field", e)
+	case probe.Start:
+		c.report("a turn's start", e)
+		if total := c.job.Workload.Timeouts.Total; total > 0 {
+			c.endTurnWatch = c.watchdog.expectWithin("the end of a turn past its total timeout", total+turnGrace)
+		}
+	case probe.Result:
+		if c.endTurnWatch != nil {
+			c.endTurnWatch()
+		}
+		// The prompt tokens then include the tool definitions, whose share is unknown.
+		if e.Turn == 1 && e.PromptTokens.OK && len(c.job.Workload.Tools) == 0 {
+			c.source.Learn(c.plan.CharsOpening, e.PromptTokens.V)
+		}
+		if e.Status == http.StatusNotFound {
+			select { // the deployment may serve another model now
+			case c.model.refused <- struct{}{}:
+			default: // a request is already pending
+			}
+		}
+		c.cost += c.tokens(e)
+		c.report("a turn's result", e)
+	case probe.Comparison:
+		c.cost += e.Tokens
+		c.report("a comparison", e)
+	}
+}
+
+// tokens returns what a turn costs the budget. An answer without usage costs the estimate; a
+// turn that failed before an answer costs nothing.
+func (c *conversation) tokens(res probe.Result) int {
+	total := res.OutputTokens.V
+	switch {
+	case res.PromptTokens.OK:
+		total += res.PromptTokens.V
+	case res.UsageMissing:
+		total += c.source.EstimatePrompt(c.plan, res.Turn)
+	}
+	return total
+}
