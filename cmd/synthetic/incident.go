@@ -51,7 +51,7 @@ func (n *incidents) tell(c alerting.Transition) {
 		if len(one.firing) == 0 {
 			delete(n.open, target)
 			n.say(good, fmt.Sprintf("RESOLVED %s: %s, %s after it began", target, strings.Join(slices.Sorted(maps.Keys(one.named)), ", "),
-				slo.Short(c.At.Add(c.Lasted).Sub(one.began).Round(time.Second))))
+				slo.FormatDuration(c.At.Add(c.Lasted).Sub(one.began).Round(time.Second))))
 		}
 		return
 	}

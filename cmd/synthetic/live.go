@@ -75,7 +75,7 @@ func (v *live) say(c colour, text string) {
 func (v *live) plan(s demo.Scenario) {
 	v.lay("", plainly, s.About)
 	for _, step := range s.Steps {
-		v.lay(fmt.Sprintf("  after %-8s ", slo.Short(step.At)), plainly, step.Text)
+		v.lay(fmt.Sprintf("  after %-8s ", slo.FormatDuration(step.At)), plainly, step.Text)
 	}
 	_, _ = io.WriteString(v.w, "\n")
 }

@@ -145,7 +145,7 @@ func removeAbandoned(parent string) {
 			continue // not one of ours
 		}
 		lock, err := atomicfile.LockDir(dir)
-		if err == nil && lock.Held() {
+		if err == nil && lock.IsHeld() {
 			_ = os.RemoveAll(dir) // the next pager tries again
 		}
 		lock.Release()

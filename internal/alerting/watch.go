@@ -213,4 +213,4 @@ func (p *Pager) start() (*rules.Manager, error) {
 }
 
 // full reports whether the pager can wait for what is wrong to end.
-func full(err error) bool { return errors.Is(err, errNoRoom) || atomicfile.Full(err) }
+func full(err error) bool { return errors.Is(err, errNoRoom) || atomicfile.IsDiskFull(err) }

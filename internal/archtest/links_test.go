@@ -13,8 +13,8 @@ import (
 
 const root = "../.."
 
-// TestLinksOfTheDocs follows every relative link of every Markdown file, to
-// the file and to the heading within.
+// TestLinksOfTheDocs checks every relative link in every Markdown file, including the heading
+// after "#".
 func TestLinksOfTheDocs(t *testing.T) {
 	files := markdown(t)
 	if len(files) < 20 {
@@ -46,7 +46,7 @@ func TestLinksAreFound(t *testing.T) {
 	}
 }
 
-// markdown lists the Markdown files that people read; test data is not.
+// markdown returns all Markdown files except test data.
 func markdown(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -76,25 +76,25 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// follow says what is wrong with a link of a file, or nothing.
+// follow returns the problem of a link, or "".
 func follow(t *testing.T, file, link string) string {
 	t.Helper()
 	u, err := url.Parse(link)
 	switch {
 	case err != nil:
-		return "is none: " + err.Error()
+		return "is invalid: " + err.Error()
 	case u.Scheme != "" || u.Host != "":
-		return "" // the network is not asked
+		return "" // links to other sites are not checked
 	}
 	to := file
 	if u.Path != "" {
 		to = filepath.Join(filepath.Dir(file), filepath.FromSlash(u.Path))
 	}
 	if _, err := os.Stat(to); err != nil {
-		return "leads nowhere"
+		return "points to a missing file"
 	}
 	if u.Fragment != "" && !headings(read(t, to))[u.Fragment] {
-		return "names a heading that is not there"
+		return "names a missing heading"
 	}
 	return ""
 }
@@ -107,7 +107,7 @@ var (
 	dropped = regexp.MustCompile(`[^\p{L}\p{N}\-_ ]`)
 )
 
-// links returns the targets of the links of a Markdown text, in order.
+// links returns the link targets of a Markdown text, in order.
 func links(text string) []string {
 	var out []string
 	for _, m := range linked.FindAllStringSubmatch(inline.ReplaceAllString(fenced.ReplaceAllString(text, ""), ""), -1) {

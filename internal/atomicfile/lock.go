@@ -12,14 +12,14 @@ import (
 	"github.com/prometheus/prometheus/tsdb/fileutil"
 )
 
-// Lock keeps other processes from what is kept at a path. It is of the kernel,
-// and ends with the process, however that ends; its file stays.
-type Lock struct{ of fileutil.Releaser }
+// Lock excludes other processes from a file or directory. The kernel holds the lock and
+// releases it when the process ends. The lock file stays.
+type Lock struct{ releaser fileutil.Releaser }
 
-// HeldError says that another process has the lock.
+// HeldError means that another process holds the lock.
 type HeldError struct {
-	// Path is what is locked. Holder is who has it, as "process 12 on prober-0";
-	// "" if it is not known.
+	// Path is the locked path. Holder is a text such as "process 12 on prober-0", or "" if
+	// unknown.
 	Path, Holder string
 }
 
@@ -27,78 +27,76 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%q is in use by %s; stop it, or choose another place", e.Path, cmp.Or(e.Holder, "another process"))
 }
 
-// LockName is the name of the lock of a directory.
+// LockName is the name of the lock file in a directory.
 const LockName = "lock"
 
-// LockFile locks the file at path, which need not be there, by one of the same
-// name and ".lock". It removes what killed processes left of writing the file.
-// The error is a *HeldError if another process has the lock.
+// LockFile locks the file at path, which need not exist, with the lock file path.lock. It
+// removes temporary files of path that killed processes left. If another process holds the
+// lock, the error is a *HeldError.
 func LockFile(path string) (*Lock, error) {
 	return lock(path, path+".lock", filepath.Base(path)+".")
 }
 
-// LockDir locks a directory that is there, by the file "lock" in it. It removes
-// what killed processes left of writing files in the directory. The error is a
-// *HeldError if another process has the lock.
+// LockDir locks an existing directory with the lock file LockName. It removes all temporary
+// files in it that killed processes left. If another process holds the lock, the error is a
+// *HeldError.
 func LockDir(dir string) (*Lock, error) {
 	return lock(dir, filepath.Join(dir, LockName), "")
 }
 
-// Held reports whether the lock keeps anybody out: not every volume knows locks.
-func (l *Lock) Held() bool { return l != nil && l.of != nil }
+// IsHeld reports whether the lock excludes other processes. Some volumes do not support locks.
+func (l *Lock) IsHeld() bool { return l != nil && l.releaser != nil }
 
-// Release gives the lock back, if it was taken and not yet given back.
+// Release releases the lock. It can be called more than once.
 func (l *Lock) Release() {
-	if !l.Held() {
+	if !l.IsHeld() {
 		return
 	}
-	_ = l.of.Release() // the kernel has it back at the latest with the process
-	l.of = nil
+	_ = l.releaser.Release() // the kernel releases it when the process ends
+	l.releaser = nil
 }
 
-// lock takes the lock of path in the file name, and removes the leftovers beside
-// it.
-func lock(path, name, leftovers string) (*Lock, error) {
-	dir := filepath.Dir(name)
+// lock locks path with the given lock file, and removes temporary files beside it.
+func lock(path, lockFile, leftovers string) (*Lock, error) {
+	dir := filepath.Dir(lockFile)
 	_, err := os.Stat(dir)
 	if err != nil {
-		return nil, unlocked(path, err) // Flock would make the directory
+		return nil, lockError(path, err) // Flock would create the directory
 	}
-	of, _, err := fileutil.Flock(name)
+	releaser, _, err := fileutil.Flock(lockFile)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		holder, _ := os.ReadFile(name)
+		holder, _ := os.ReadFile(lockFile)
 		return nil, &HeldError{path, strings.TrimSpace(string(holder))}
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
-		return &Lock{}, nil // a volume that knows no locks: better kept unlocked than not kept
+		return &Lock{}, nil // the volume does not support locks; run without one
 	case err != nil:
-		return nil, unlocked(path, err)
+		return nil, lockError(path, err)
 	}
-	// The words are for people; on a full disk there are none.
+	// This is only for HeldError, so a failure (such as a full disk) does not matter.
 	host, _ := os.Hostname()
-	_ = os.WriteFile(name, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
+	_ = os.WriteFile(lockFile, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
 	if err := removeStrays(dir, leftovers); err != nil {
-		return nil, errors.Join(err, of.Release())
+		return nil, errors.Join(err, releaser.Release())
 	}
-	return &Lock{of}, nil
+	return &Lock{releaser}, nil
 }
 
-func unlocked(path string, err error) error {
+func lockError(path string, err error) error {
 	return fmt.Errorf("locking %q: %w; its directory must exist and be writable", path, err)
 }
 
-// RemoveStrays removes what killed processes left of writing files in a
-// directory. Nobody may be writing there.
+// RemoveStrays removes the temporary files in dir that killed processes left. No process may be
+// writing there.
 func RemoveStrays(dir string) error { return removeStrays(dir, "") }
 
-// RemoveStraysOf does so with the file at path alone, which nobody else may be
-// writing.
+// RemoveStraysFor removes the temporary files of the file at path.
 func RemoveStraysFor(path string) error {
 	return removeStrays(filepath.Dir(path), filepath.Base(path)+".")
 }
 
-// removeStrays removes the temporary files of one final name, which is given
-// with its dot, or of all.
+// removeStrays removes temporary files. If name is set, it is the final file name with a
+// trailing dot.
 func removeStrays(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

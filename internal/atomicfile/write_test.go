@@ -29,8 +29,8 @@ func TestWrite(t *testing.T) {
 	onlyFile(t, dir, "file")
 }
 
-// TestAReaderKeepsTheOldFile: whoever has the file open reads on in the old
-// one, so it was replaced and not written over.
+// TestAReaderKeepsTheOldFile checks that an open file keeps its old content, which shows that
+// the file was replaced and not overwritten.
 func TestAReaderKeepsTheOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
@@ -53,7 +53,7 @@ func TestAReaderKeepsTheOldFile(t *testing.T) {
 func TestErrorsLeaveNothingBeside(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken")
-	if err := os.Mkdir(taken, 0o755); err != nil { // no file can take its name
+	if err := os.Mkdir(taken, 0o755); err != nil { // a directory cannot be replaced by a file
 		t.Fatal(err)
 	}
 	if err := Write(taken, []byte("x"), 0o644); err == nil {

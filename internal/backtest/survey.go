@@ -83,7 +83,7 @@ func (j *surveyed) add(t *turnlog.Turn) {
 			j.conversations++
 		}
 	}
-	j.longest, j.ttft = max(j.longest, t.Length()), max(j.ttft, t.TTFT.V)
+	j.longest, j.ttft = max(j.longest, t.TotalDuration()), max(j.ttft, t.TTFT.V)
 	if t.Outcome == probe.TimeoutFirstToken {
 		j.toFirstToken = max(j.toFirstToken, t.Duration.V)
 	}

@@ -1,6 +1,4 @@
-// Package bound has what every bound of a process has in common: a limit, and
-// how near it is. What a bound protects, and what happens at it, is said where
-// it is used.
+// Package bound measures how much of each limit of the process is in use, for metrics.
 package bound
 
 import (
@@ -8,25 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// Bound is one bound, for a metric.
+// Bound is the metric of one limit.
 type Bound struct {
-	// Name is the value of a label: short, snake_case, with the unit at its end.
+	// Name is a label value: short, snake_case, ending in the unit.
 	Name string
-	// Level returns what is used of the limit, in the unit of the name. A limit
-	// of 0 is none.
+	// Level returns the use and the limit, in the unit of Name. A limit of 0 means no limit.
 	Level func() (used, limit float64)
 }
 
-// Budget is a number of things (bytes, connections) of which no more than a
-// limit may be in use. It never waits. A nil Budget has no limit. It is safe
-// for concurrent use.
+// Budget limits how many things (bytes, connections) are in use. It never blocks. A nil Budget
+// has no limit. It is safe for concurrent use.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
 }
 
-// NewBudget returns a Budget of limit things, or nil (no limit) if limit is not
-// positive.
+// NewBudget returns nil (no limit) if limit is not positive.
 func NewBudget(limit int64) *Budget {
 	if limit <= 0 {
 		return nil
@@ -34,7 +29,7 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit}
 }
 
-// Take takes n things and reports whether they were there.
+// Take takes n things. It returns false, and takes nothing, if fewer are left.
 func (b *Budget) Take(n int64) bool {
 	if b == nil {
 		return true
@@ -50,14 +45,14 @@ func (b *Budget) Take(n int64) bool {
 	}
 }
 
-// Give gives n things back that were taken.
-func (b *Budget) Give(n int64) {
+// Return gives back n things.
+func (b *Budget) Return(n int64) {
 	if b != nil {
 		b.used.Add(-n)
 	}
 }
 
-// Level returns what is in use now, and the limit.
+// Level returns the current use and the limit.
 func (b *Budget) Level() (used, limit float64) {
 	if b == nil {
 		return 0, 0
@@ -65,21 +60,21 @@ func (b *Budget) Level() (used, limit float64) {
 	return float64(b.used.Load()), float64(b.limit)
 }
 
-// Claim is what one owner has taken of a Budget. A nil Claim has no limit. It
-// is not safe for concurrent use.
+// Claim is the share of a Budget that one owner holds. A nil Claim has no limit. It is not safe
+// for concurrent use.
 type Claim struct {
 	budget *Budget
 	held   int64
 }
 
-// Claim takes n things for an owner who may come to need more.
+// Claim takes n things for an owner that may need more later.
 func (b *Budget) Claim(n int64) (*Claim, bool) {
 	c := &Claim{budget: b}
 	return c, c.Grow(n)
 }
 
-// Grow makes sure that the owner holds at least n things, and reports whether
-// they were there. What is held already stays held.
+// Grow makes the owner hold at least n things. It returns false if too few are left; the owner
+// then keeps its share.
 func (c *Claim) Grow(n int64) bool {
 	if c == nil || n <= c.held {
 		return true
@@ -91,24 +86,22 @@ func (c *Claim) Grow(n int64) bool {
 	return true
 }
 
-// Release gives everything back.
+// Release gives back everything.
 func (c *Claim) Release() {
 	if c != nil {
-		c.budget.Give(c.held)
+		c.budget.Return(c.held)
 		c.held = 0
 	}
 }
 
-// Peak remembers how near something that is bounded each time has come to its
-// limit, which may differ from one time to the next. A nil Peak remembers
-// nothing. It is safe for concurrent use.
+// Peak remembers the highest use relative to its limit. The limit may differ from one record to
+// the next. A nil Peak records nothing. It is safe for concurrent use.
 type Peak struct {
 	mu          sync.Mutex
 	used, limit float64
 }
 
-// See takes one time.
-func (p *Peak) See(used, limit int64) {
+func (p *Peak) Record(used, limit int64) {
 	if p == nil || limit <= 0 {
 		return
 	}
@@ -119,7 +112,7 @@ func (p *Peak) See(used, limit int64) {
 	}
 }
 
-// Level returns the time that came nearest, 0 of 0 before the first.
+// Level returns the use and limit of the highest record, or 0 and 0.
 func (p *Peak) Level() (used, limit float64) {
 	if p == nil {
 		return 0, 0

@@ -20,7 +20,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("step %d: %v of %v", i, used, limit)
 		}
 	}
-	b.Give(10)
+	b.Return(10)
 	if used, _ := b.Level(); used != 0 {
 		t.Errorf("%v in use at the end", used)
 	}
@@ -33,14 +33,14 @@ func TestNoLimit(t *testing.T) {
 		t.Error("a limit where there is none")
 	}
 	c.Release()
-	b.Give(1)
+	b.Return(1)
 	var none *Claim
 	if !none.Grow(1) {
 		t.Error("a nil claim has a limit")
 	}
 	none.Release()
 	var peak *Peak
-	peak.See(1, 2)
+	peak.Record(1, 2)
 	if used, limit := peak.Level(); used != 0 || limit != 0 {
 		t.Errorf("a nil peak: %v of %v", used, limit)
 	}
@@ -68,7 +68,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// TestBudgetIsNeverExceeded takes from many goroutines at once.
+// TestBudgetIsNeverExceeded takes and returns concurrently.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	b := NewBudget(100)
 	var all sync.WaitGroup
@@ -83,7 +83,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 				for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 				}
 				holding.Add(-7)
-				b.Give(7)
+				b.Return(7)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 func TestPeak(t *testing.T) {
 	var p Peak
 	for _, seen := range [][4]int64{{0, 100, 0, 100}, {30, 100, 30, 100}, {299, 1000, 30, 100}, {4, 10, 4, 10}, {5, 0, 4, 10}, {11, 10, 11, 10}} {
-		p.See(seen[0], seen[1])
+		p.Record(seen[0], seen[1])
 		if used, limit := p.Level(); used != float64(seen[2]) || limit != float64(seen[3]) {
 			t.Errorf("after %d of %d: %v of %v", seen[0], seen[1], used, limit)
 		}

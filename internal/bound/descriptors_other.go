@@ -2,5 +2,5 @@
 
 package bound
 
-// Descriptors returns 0: the system has no such limit for each process.
+// MaxOpenFiles returns 0, because the system has no such limit per process.
 func Descriptors() int64 { return 0 }

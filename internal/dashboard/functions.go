@@ -26,7 +26,7 @@ func functions(in Input) template.FuncMap {
 		"promise":   promise,
 		"isSLO":     func(o slo.Objective) string { return fmt.Sprintf("%s=%q", metrics.LabelSLO, o.Name) },
 		"burn":      burn, "periods": periods, "tiers": tiers, "burnWindows": burnWindows,
-		"leastBad": func() int { return slo.LeastBadLong },
+		"leastBad": func() int { return slo.MinBadLong },
 		"signals":  func() []string { return []string{"TTFT", "TPOT"} }, "lower": strings.ToLower,
 		"severity": in.Severity, "pages": in.Pages,
 	}
@@ -114,7 +114,7 @@ func promise(o slo.Objective) string {
 	if o.SLI != slo.Availability {
 		what = fmt.Sprintf("have %s ≤ %s", strings.ReplaceAll(string(o.SLI), "_", " "), o.Threshold)
 	}
-	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), what, slo.Short(o.Window))
+	return fmt.Sprintf("%s of turns %s over %s", percent(o.Objective), what, slo.FormatDuration(o.Window))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.6g %%", share*100) }
@@ -133,7 +133,7 @@ type period struct{ Window, Matcher string }
 func periods(objectives []slo.Objective) []period {
 	var out []period
 	for _, p := range slo.Periods(objectives) {
-		out = append(out, period{slo.Short(p.Window), oneOf(p.Names)})
+		out = append(out, period{slo.FormatDuration(p.Window), oneOf(p.Names)})
 	}
 	return out
 }
@@ -150,7 +150,7 @@ func burnWindows(o slo.Objective) []string {
 	var out []string
 	for _, t := range o.BurnPlan(0).Tiers {
 		if t.Severity == slo.Page {
-			out = append(out, slo.Short(t.Long))
+			out = append(out, slo.FormatDuration(t.Long))
 		}
 	}
 	if len(out) == 0 {

@@ -71,7 +71,7 @@ func (v verdict) cells() string {
 	for i, w := range v.wants {
 		one := v.told[i][0]
 		told = append(told, strings.TrimPrefix(one.alert, "Synthetic")+concerns(one)+" "+spread(v.told[i]))
-		bounds = append(bounds, slo.Short(w.bound(v.bound)))
+		bounds = append(bounds, slo.FormatDuration(w.bound(v.bound)))
 		if w.part != "" {
 			parts = append(parts, "`"+one.part+"`")
 		}
@@ -104,9 +104,9 @@ func spread(pages []page) string {
 	case slowest == 0:
 		return "before"
 	case median == slowest:
-		return slo.Short(median)
+		return slo.FormatDuration(median)
 	}
-	return slo.Short(median) + " – " + slo.Short(slowest)
+	return slo.FormatDuration(median) + " – " + slo.FormatDuration(slowest)
 }
 
 // seen says by how much the signals changed, the more of both kinds of turn, and

@@ -133,7 +133,7 @@ func (s Scenario) Tell(ctx context.Context, began time.Time, say func(string)) {
 	var all []Step
 	for _, step := range s.Steps {
 		if step.Text != overText {
-			all = append(all, Step{step.At - notice, fmt.Sprintf("in %s: %s", slo.Short(notice), step.Text)})
+			all = append(all, Step{step.At - notice, fmt.Sprintf("in %s: %s", slo.FormatDuration(notice), step.Text)})
 		}
 		all = append(all, Step{step.At, "now: " + step.Text})
 	}

@@ -103,15 +103,15 @@ func (p *Peaks) see(m amounts, body *wire.Body, seen *measurement) {
 	if p == nil {
 		return
 	}
-	p.Wire.See(body.Received(), m.wire)
-	p.Events.See(int64(seen.events), int64(m.events))
-	p.Answer.See(int64(seen.size), int64(m.answer))
+	p.Wire.Record(body.Received(), m.wire)
+	p.Events.Record(int64(seen.events), int64(m.events))
+	p.Answer.Record(int64(seen.size), int64(m.answer))
 }
 
 // added takes in by how much a history has grown that is sent.
 func (p *Peaks) added(bytes int) {
 	if p != nil {
-		p.Added.See(int64(bytes), maxAdded)
+		p.Added.Record(int64(bytes), maxAdded)
 	}
 }
 

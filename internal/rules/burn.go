@@ -48,7 +48,7 @@ func fastBurn(objectives []objective) rule {
 	}
 	a := burnAlert(objectives, slo.Page)
 	a.Alert = AlertSLOFastBurn
-	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.Short(keep), andConfigured)
+	a.Expr = fmt.Sprintf("max_over_time(%s[%s])\n%s", RecordPageBurn, slo.FormatDuration(keep), andConfigured)
 	// Turns that are bad to other objectives alone are none of its.
 	others := each(objectives, func(o objective) string { return fmt.Sprintf("{{ $r = %q }}", strings.Join(otherThan(o.SLI), "|")) })
 	a.Description = jobOf + "Too many turns miss the objective that " + each(objectives, objective.statement) + ". " +
@@ -66,7 +66,7 @@ func slowBurn(objectives []objective) rule {
 	var parts []string
 	for _, fit := range fits(objectives, slo.Ticket) {
 		ends := fit.ends(slo.Ticket)
-		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", RecordPageBurn, slo.Short(ends)))
+		parts = append(parts, burning(fit, slo.Ticket, ends)+fmt.Sprintf("\nunless max_over_time(%s[%s])", RecordPageBurn, slo.FormatDuration(ends)))
 	}
 	a.Expr = joined(parts) + "\n" + andConfigured
 	return a
@@ -91,7 +91,7 @@ func burning(fit fit, s slo.Severity, after time.Duration) string {
 		parts = append(parts, parenthesised(tier(fit.self(), fit, t)))
 	}
 	return joined(parts) + "\n" + heldBy(after, causeDown, causeFleet) + "\n" +
-		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(RecordIncident), slo.Short(after))
+		fmt.Sprintf("unless on (%s, %s) max_over_time(%s[%s])", onJob, labelSLI, matchers{equals(labelCause, causeSlow)}.on(RecordIncident), slo.FormatDuration(after))
 }
 
 func tier(self matchers, fit fit, t slo.Tier) string {
@@ -114,7 +114,7 @@ func explain(fit fit, s slo.Severity) string {
 	var parts []string
 	for _, t := range fit.tiers(s) {
 		parts = append(parts, fmt.Sprintf("%s× over %s and %s (%s %% of the budget; at least %d and %d bad turns)",
-			num(t.Burn), slo.Short(t.Long), slo.Short(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
+			num(t.Burn), slo.FormatDuration(t.Long), slo.FormatDuration(t.Short), percent(t.Share), t.MinBadLong, t.MinBadShort))
 	}
 	return strings.Join(append([]string{"Fires at " + strings.Join(parts, ", or at ") + "."}, fit.notes(s)...), " ")
 }

@@ -90,7 +90,7 @@ func dropped(p slo.Plan, s slo.Severity) []string {
 	var whys []string
 	for _, d := range p.Dropped {
 		if d.Severity == s {
-			whys = append(whys, d.Why)
+			whys = append(whys, d.Reason)
 		}
 	}
 	return whys

@@ -59,11 +59,11 @@ func (in Input) functions() template.FuncMap {
 			return heldBy(d, causes...), err
 		},
 
-		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.Short(slowInterval) },
-		"burnInterval": func() string { return slo.Short(burnInterval) },
+		"minTurns": func() int { return minTurns }, "slowInterval": func() string { return slo.FormatDuration(slowInterval) },
+		"burnInterval": func() string { return slo.FormatDuration(burnInterval) },
 		"equals":       equals, "selector": func(m string) string { return matchers{m}.on("") },
 		"noneOf": func(label string, values []string) string { return noneOf(label, values).on("") },
-		"short":  slo.Short, "num": num, "percent": percent,
+		"short":  slo.FormatDuration, "num": num, "percent": percent,
 		// exact writes a number so that it reads back as the same one.
 		"exact": func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) },
 		"list":  func(values ...string) []string { return values },

@@ -41,5 +41,5 @@ func heldBy(after time.Duration, causes ...string) string {
 	if len(causes) > 0 {
 		m = matchers{labelCause + `=~"` + strings.Join(causes, "|") + `"`}
 	}
-	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.on(RecordIncident), slo.Short(after))
+	return fmt.Sprintf("unless on (%s) max_over_time(%s[%s])", onJob, m.on(RecordIncident), slo.FormatDuration(after))
 }

@@ -56,12 +56,12 @@ const (
 // RecordBurnRate names how many times faster than allowed the error budget is
 // spent, over window; 1 is exactly as allowed.
 func RecordBurnRate(window time.Duration) string {
-	return "target_workload_slo:synthetic_slo_burn:ratio_rate" + slo.Short(window)
+	return "target_workload_slo:synthetic_slo_burn:ratio_rate" + slo.FormatDuration(window)
 }
 
 // RecordViolations names the number of bad turns within window.
 func RecordViolations(window time.Duration) string {
-	return "target_workload_slo:synthetic_slo_violations:increase" + slo.Short(window)
+	return "target_workload_slo:synthetic_slo_violations:increase" + slo.FormatDuration(window)
 }
 
 // Names of recorded series of targets and workloads.

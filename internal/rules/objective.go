@@ -98,9 +98,9 @@ func (f objective) statement() string {
 		share = num(f.Objective.Objective*100) + " % of " + f.kind() + " turns"
 	}
 	if f.SLI == slo.Availability {
-		return fmt.Sprintf("%s succeed, over %s", share, slo.Short(f.Window))
+		return fmt.Sprintf("%s succeed, over %s", share, slo.FormatDuration(f.Window))
 	}
-	return fmt.Sprintf("%s have %s <= %ss, over %s", share, f.SLI, num(f.Threshold.Seconds()), slo.Short(f.Window))
+	return fmt.Sprintf("%s have %s <= %ss, over %s", share, f.SLI, num(f.Threshold.Seconds()), slo.FormatDuration(f.Window))
 }
 
 // labels are those of its budget: what its series have besides.

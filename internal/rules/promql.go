@@ -34,11 +34,11 @@ func (m matchers) on(metric string) string {
 
 // increase is how much a counter grew within a window, summed by labels.
 func increase(by []string, metric string, window time.Duration) string {
-	return aggregate("sum", by, fmt.Sprintf("increase(%s[%s])", metric, slo.Short(window)))
+	return aggregate("sum", by, fmt.Sprintf("increase(%s[%s])", metric, slo.FormatDuration(window)))
 }
 
 func rate(by []string, metric string, window time.Duration) string {
-	return aggregate("sum", by, fmt.Sprintf("rate(%s[%s])", metric, slo.Short(window)))
+	return aggregate("sum", by, fmt.Sprintf("rate(%s[%s])", metric, slo.FormatDuration(window)))
 }
 
 // aggregate applies an aggregation operator by labels.

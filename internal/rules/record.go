@@ -59,7 +59,7 @@ func recordSums() []rule {
 }
 
 func summed(series string, window time.Duration) string {
-	return fmt.Sprintf("sum_over_time(%s[%s])", series, slo.Short(window))
+	return fmt.Sprintf("sum_over_time(%s[%s])", series, slo.FormatDuration(window))
 }
 
 // recordWindows records, per window, the burn rate and the number of bad turns.
@@ -128,7 +128,7 @@ func (in Input) budgetExhausted() rule {
 		Alert: AlertBudgetExhausted, Severity: slo.Ticket, For: model.Duration(15 * time.Minute),
 		Expr: parenthesised(in.byWindow(func(self matchers, window time.Duration) string {
 			return fmt.Sprintf("%s <= 0\nand on (target, workload, slo)\n(1 - %s)\n* on (target, workload, slo) count_over_time(%s[%s]) / %s >= 1",
-				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsSum), slo.Short(window), num(float64(window/sumInterval)))
+				self.on(RecordBudgetRemaining), self.on(RecordBudgetRemaining), self.on(recordTurnsSum), slo.FormatDuration(window), num(float64(window/sumInterval)))
 		})) + "\n" + andConfigured,
 		Summary:     "{{ $labels.target }}/{{ $labels.workload }}: the error budget of SLO {{ $labels.slo }} is spent",
 		Description: "The bad turns are more than the whole error budget of the objective; {{ $value | humanizePercentage }} of it is left.",

@@ -29,7 +29,7 @@ func (s *Sidecar) restore() error {
 	}
 	var err error
 	switch s.stateLock, err = atomicfile.LockFile(path); {
-	case atomicfile.Full(err):
+	case atomicfile.IsDiskFull(err):
 		// Probing goes on with a full disk, also when it begins with one.
 		s.logger.Error("There is no room to lock the state file: no second process must use it", "file", path, "err", err)
 	case err != nil:

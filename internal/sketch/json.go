@@ -22,11 +22,10 @@ type document struct {
 	Bins  string  `json:"bins,omitempty"`
 }
 
-// rounding is what a sum may have gathered of it, as a share.
+// rounding is the tolerated relative rounding error of a sum.
 const rounding = 1e-6
 
-// MarshalJSON writes everything the sketch knows: reading it back gives the
-// same quantiles and merges as before.
+// MarshalJSON encodes the whole sketch; decoding it gives the same quantiles and merges.
 func (s *Sketch) MarshalJSON() ([]byte, error) {
 	var bins strings.Builder
 	last := int32(0)
@@ -40,8 +39,8 @@ func (s *Sketch) MarshalJSON() ([]byte, error) {
 	return json.Marshal(document{Count: s.count, Zero: s.zero, Sum: s.sum, Min: s.min, Max: s.max, Bins: bins.String()})
 }
 
-// UnmarshalJSON refuses what no sketch could have written: bins out of order,
-// or counts that do not add up.
+// UnmarshalJSON rejects data that no sketch could have written, such as unordered bins or
+// counts that do not add up.
 func (s *Sketch) UnmarshalJSON(data []byte) error {
 	var d document
 	err := json.Unmarshal(data, &d)
@@ -49,7 +48,7 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	if err = cmp.Or(err, broken); err != nil {
 		return fmt.Errorf("reading a distribution: %w", err)
 	}
-	full := func(b bin) bool { return b.count == math.MaxUint32 } // it no longer counts
+	full := func(b bin) bool { return b.count == math.MaxUint32 } // a full bin has stopped counting
 	if held+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
 		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
 	}

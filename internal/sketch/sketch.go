@@ -82,13 +82,14 @@ func (s *Sketch) Merge(o *Sketch) {
 	}
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s *Sketch) Count() uint64 { return s.count }
 
-// Sum is the sum of the values, exact but for float rounding.
+// Sum returns the sum of the values, exact except for rounding.
 func (s *Sketch) Sum() float64 { return s.sum }
 
-// Squares is the sum of the squared distances from a value, as good as the bins.
+// Squares estimates the sum of the squared distances from a value, using the middles of the
+// bins.
 func (s *Sketch) Squares(from float64) float64 {
 	sum := float64(s.zero) * from * from
 	for _, b := range s.bins {
@@ -98,15 +99,9 @@ func (s *Sketch) Squares(from float64) float64 {
 	return sum
 }
 
-// Min and Max are the exact extremes; NaN when empty.
-func (s *Sketch) Min() float64 { return s.orNaN(s.min) }
-
-// Max is the largest value, exactly; NaN when empty.
-func (s *Sketch) Max() float64 { return s.orNaN(s.max) }
-
-// Quantile estimates the value of rank ⌈q × count⌉, counted from 1 in rising
-// order, with a relative error of at most Error; q = 0 and q = 1 are the exact
-// extremes. It is NaN when the sketch is empty or q is not within [0, 1].
+// Quantile estimates the value of rank ⌈q × count⌉, counted from 1 in ascending order, with a
+// relative error of at most Error. Quantiles 0 and 1 are the exact minimum and maximum. It is
+// NaN for an empty sketch or a q outside [0, 1].
 func (s *Sketch) Quantile(q float64) float64 {
 	if s.count == 0 || !(q >= 0 && q <= 1) {
 		return math.NaN()
@@ -141,8 +136,8 @@ func (s *Sketch) put(b bin) {
 		s.bins = slices.Insert(s.bins, i, b)
 		return
 	}
-	// A full bin stays full rather than start again at 0: 2³² values of one
-	// size are beyond what any quantile here needs to tell apart.
+	// A full bin stays full instead of overflowing to 0. More than 2³² values of one size make
+	// no difference to a quantile.
 	at := &s.bins[i].count
 	*at = uint32(min(uint64(*at)+uint64(b.count), math.MaxUint32))
 }
@@ -155,22 +150,14 @@ func (s *Sketch) widen(low, high float64) {
 	s.min, s.max = min(s.min, low), max(s.max, high)
 }
 
-func (s *Sketch) orNaN(v float64) float64 {
-	if s.count == 0 {
-		return math.NaN()
-	}
-	return v
-}
-
-// index is the bin of v: the smallest i with v ≤ gamma^i.
+// index returns the bin of v: the smallest i with v ≤ gamma^i.
 func index(v float64) int32 { return int32(math.Ceil(math.Log(v) / logGamma)) }
 
-// middle is the value within Error of everything in the bin.
+// middle returns the value whose relative distance from all values in the bin is at most Error.
 func middle(i int32) float64 { return 2 * math.Exp(float64(i)*logGamma) / (1 + gamma) }
 
-// Rank is how many values lie at or below v, counting the share of v's own bin
-// that lies below it as if its values were spread evenly. It serves interval
-// estimates, where a step at every bin would look like certainty.
+// Rank estimates how many values are at most v. It interpolates within v's bin, because a step
+// at each bin would look like certainty to interval estimates.
 func (s *Sketch) Rank(v float64) float64 {
 	switch {
 	case s.count == 0 || v < s.min || math.IsNaN(v):
@@ -192,10 +179,9 @@ func (s *Sketch) Rank(v float64) float64 {
 	return rank
 }
 
-// At is the inverse of Rank: the value that has rank values at or below it. A
-// rank below 0 gives the smallest value, one above the count the largest; it
-// is NaN when the sketch is empty. Within a bin it may be off by the bin's
-// width, 2 × Error; Quantile keeps to Error.
+// At is the inverse of Rank: it returns the value of a rank. Ranks below 0 return the minimum,
+// ranks above the count the maximum; an empty sketch returns NaN. The error is up to 2 × Error,
+// because At interpolates within a bin.
 func (s *Sketch) At(rank float64) float64 {
 	switch {
 	case s.count == 0 || math.IsNaN(rank):
@@ -221,8 +207,8 @@ func (s *Sketch) span(i int32) (low, high float64) {
 	return min(max(low, s.min), s.max), max(min(high, s.max), s.min)
 }
 
-// GeometricMean is the exponential of the mean logarithm, with a relative error
-// of at most Error; NaN when empty. Values that count as 0 enter as Smallest.
+// GeometricMean returns the exponential of the mean logarithm, with a relative error of at most
+// Error; NaN for an empty sketch. Values below Smallest count as Smallest.
 func (s *Sketch) GeometricMean() float64 {
 	if s.count == 0 {
 		return math.NaN()
@@ -230,7 +216,7 @@ func (s *Sketch) GeometricMean() float64 {
 	low, high := math.Log(max(s.min, Smallest)), math.Log(max(s.max, Smallest))
 	sum, n := float64(s.zero)*math.Log(Smallest), s.zero
 	for _, b := range s.bins {
-		// The middle of the bin on the log scale, but never beyond the extremes.
+		// The middle of the bin on the log scale, within the minimum and maximum.
 		sum += float64(b.count) * min(max((float64(b.index)-0.5)*logGamma, low), high)
 		n += uint64(b.count)
 	}

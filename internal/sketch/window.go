@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// A Window is made of cells, each of which holds the values of one step of
-// time and is dropped as a whole.
+// A Window has one cell for each step of time. A cell is dropped as a whole.
 const (
 	cells = 6
-	// Step is the life of one cell.
+	// Step is the time that one cell covers.
 	Step = 10 * time.Second
-	// Span is the length of the window. Its oldest part leaves in steps: the
-	// window reaches back between Span − Step and Span.
+	// Span is the length of the window. Because whole cells are dropped, the window covers
+	// between Span − Step and Span.
 	Span = cells * Step
 )
 
@@ -20,14 +19,13 @@ const (
 // is not safe for concurrent use.
 type Window struct {
 	cells [cells]Sketch
-	// steps says which step of time each cell holds.
+	// steps holds the step number of each cell.
 	steps [cells]int64
-	// origin is the first time that was seen. Steps are counted from it, so that
-	// times with a monotonic reading go on when the wall clock is set.
+	// origin is the first time seen. Steps count from it, so that a change of the wall clock
+	// does not affect times with a monotonic reading.
 	origin time.Time
 }
 
-// Add adds a value at the time now.
 func (w *Window) Add(now time.Time, v float64) {
 	step := w.stepOf(now)
 	i := ((step % cells) + cells) % cells
@@ -38,14 +36,13 @@ func (w *Window) Add(now time.Time, v float64) {
 	w.cells[i].Add(v)
 }
 
-// Collect empties into, fills it with the values of the window that ends now,
-// and frees the cells that time has passed, so that an idle window holds no
-// memory once it was looked at.
+// Collect sets into to the values of the window that ends now. It frees the cells that are too
+// old, so that an idle window needs no memory.
 func (w *Window) Collect(now time.Time, into *Sketch) {
 	into.Reset()
 	step := w.stepOf(now)
 	for i := range w.cells {
-		if w.steps[i] <= step-cells || w.steps[i] > step { // the latter if time itself went back
+		if w.steps[i] <= step-cells || w.steps[i] > step { // step is lower if time went back
 			w.cells[i] = Sketch{}
 			continue
 		}
@@ -53,7 +50,8 @@ func (w *Window) Collect(now time.Time, into *Sketch) {
 	}
 }
 
-// stepOf numbers the steps so that no cell of an empty window is in use.
+// stepOf returns the step number of now. The first one is cells, so that no cell of an empty
+// window matches.
 func (w *Window) stepOf(now time.Time) int64 {
 	if w.origin.IsZero() {
 		w.origin = now

@@ -37,8 +37,8 @@ func TestWindowHoldsTheLastMinute(t *testing.T) {
 	}
 }
 
-// TestWindowMatchesItsValues compares a window with the list of all values and
-// their times, at many moments.
+// TestWindowMatchesItsValues compares a window with a list of all values and their times at
+// many moments.
 func TestWindowMatchesItsValues(t *testing.T) {
 	type at struct {
 		time  time.Time
@@ -53,7 +53,7 @@ func TestWindowMatchesItsValues(t *testing.T) {
 		seen int
 	)
 	for range 3000 {
-		// Mostly quick steps, sometimes a pause longer than a cell or the window.
+		// Mostly short steps, and sometimes a pause longer than a cell or the window.
 		now = now.Add(time.Duration(rng.ExpFloat64() * float64([]time.Duration{100 * time.Millisecond, 20 * time.Second}[rng.IntN(20)/19])))
 		v := math.Exp(rng.NormFloat64())
 		w.Add(now, v)
@@ -75,9 +75,8 @@ func TestWindowMatchesItsValues(t *testing.T) {
 	}
 }
 
-// TestWindowGoesOnWhenTheClockIsSet adds a value before and one after a step of
-// the wall clock, which moves the wall part of a time alone: the seconds in the
-// upper bits of its first word.
+// TestWindowGoesOnWhenTheClockIsSet changes the wall clock between two values. It overwrites
+// only the wall part of a time, which is in the upper bits of its first word.
 func TestWindowGoesOnWhenTheClockIsSet(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		var w Window
@@ -110,8 +109,8 @@ func TestIdleWindowHoldsNoMemory(t *testing.T) {
 	}
 }
 
-// TestWindowMemory holds the promise made for a busy series: a thousand
-// log-normal values (σ = 0.5) per step.
+// TestWindowMemory checks the memory of a window with a thousand log-normal values (σ = 0.5)
+// per step.
 func TestWindowMemory(t *testing.T) {
 	var w Window
 	rng := rand.New(rand.NewPCG(1, 2))

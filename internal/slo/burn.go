@@ -7,78 +7,75 @@ import (
 	"time"
 )
 
-// Severity says what an alert asks of people.
+// Severity is page or ticket.
 type Severity string
 
 const (
-	// Page wakes somebody up.
+	// Page wakes a person.
 	Page Severity = "page"
-	// Ticket waits for office hours.
+	// Ticket can wait for office hours.
 	Ticket Severity = "ticket"
 )
 
-// Tier is one pair of windows of a multiwindow, multi-burn-rate alert: it
-// fires while the share of bad turns is above Burn × (1 − objective) in both
-// windows, and both hold enough bad turns to mean it.
+// Tier is one pair of windows of a multiwindow, multi-burn-rate alert. It fires while the share
+// of bad turns is above Burn × (1 − objective) in both windows, and both contain the minimum
+// number of bad turns.
 type Tier struct {
 	Severity Severity
-	// Share is the part of the error budget that is spent when Burn has lasted
-	// for Long: Burn × Long / the objective's window.
+	// Share is the share of the error budget that is spent after a burn rate of Burn over Long:
+	// Burn × Long / the objective's window.
 	Share float64
-	// Burn is how many times faster than allowed the budget is spent; at 1 it
-	// lasts exactly the objective's window.
+	// Burn is the burn rate. At 1 the error budget lasts exactly the objective's window.
 	Burn float64
-	// Long decides whether the fault matters, Short whether it still lasts.
+	// The long window shows that the fault is serious, the short one that it still lasts.
 	Long, Short time.Duration
-	// MinBadLong and MinBadShort are the fewest bad turns in each window that
-	// fire, so that one bad turn never does.
+	// MinBadLong and MinBadShort are the minimum numbers of bad turns in each window. They
+	// prevent an alert for a single bad turn.
 	MinBadLong, MinBadShort int
-	// Notes say in words how the tier differs from its usual windows, and why.
+	// Notes explain how the tier differs from the base tier.
 	Notes []string
 }
 
-// Plan is the tiers of one objective at one rate of turns.
+// Plan holds the tiers of one objective at one rate of turns.
 type Plan struct {
-	// Tiers that can fire, pages first, quickest first.
+	// Tiers are the tiers that can fire, pages first, shortest windows first.
 	Tiers []Tier
-	// Dropped are the tiers that are left out.
+	// Dropped are the base tiers that cannot work for the objective.
 	Dropped []Dropped
 }
 
-// Dropped is a tier that would be dead or without meaning.
+// Dropped is a tier that could never fire or would mean nothing.
 type Dropped struct {
 	Severity Severity
-	// Why says which tier it was, why it is left out, and the remedy.
-	Why string
+	// Reason names the tier and says why it is dropped and how to get it back.
+	Reason string
 }
 
-// Pages reports whether a paging tier is left.
+// Pages reports whether the plan has a paging tier.
 func (p Plan) Pages() bool {
 	return slices.ContainsFunc(p.Tiers, func(t Tier) bool { return t.Severity == Page })
 }
 
-// LeastBadLong and leastBadShort are the fewest bad turns in a long and in a short
-// window that fire. Two in the short one, because one is no evidence that a fault
-// lasts. Five in the long one, because where turns are few a deployment that just
-// meets its objective reaches two or three by chance several times a month
-// (TestPagesByChance).
+// A tier needs MinBadLong bad turns in its long window and minBadShort in its short one. The
+// short window needs 2, because one bad turn does not show that a fault lasts. The long window
+// needs 5: with few turns, a deployment that just meets its objective has two or three bad ones
+// by chance several times a month (TestPagesByChance).
 const (
-	LeastBadLong  = 5
-	leastBadShort = 2
+	MinBadLong  = 5
+	minBadShort = 2
 )
 
-// reachable is the largest share of bad turns that a tier may ask for. A
-// threshold above 1 can never be crossed; one close to 1 would wait for a
-// complete outage.
-const reachable = 0.8
+// maxBadShare is the highest share of bad turns that a tier may require. A threshold above 1 is
+// unreachable, and one near 1 would fire only in a complete outage.
+const maxBadShare = 0.8
 
-// amplyReachable is an objective for which every tier finds a window between
-// reachable and a burn rate of 1, however the ladder of windows falls.
-const amplyReachable = 0.6
+// advisedObjective is the lowest objective for which every tier has a window with a burn rate
+// of at least 1 and a threshold of at most maxBadShare.
+const advisedObjective = 0.6
 
-// BaseTiers are the tiers for a window of 30 days, from the Site Reliability
-// Workbook's chapter "Alerting on SLOs": 14.4×, 6× and 1×.
-func BaseTiers() []Tier {
+// baseTiers returns the tiers for a window of 30 days, with burn rates of 14.4, 6 and 1, from
+// "Alerting on SLOs" in the Site Reliability Workbook.
+func baseTiers() []Tier {
 	const day = 24 * time.Hour
 	return []Tier{
 		{Severity: Page, Share: 0.02, Long: time.Hour, Short: 5 * time.Minute},
@@ -87,17 +84,17 @@ func BaseTiers() []Tier {
 	}
 }
 
-// BurnPlan fits the tiers to the objective, its window and the expected number
-// of judged turns per minute (0: unknown, then no window is stretched).
+// BurnPlan adapts the base tiers to the objective, its window and the expected rate of judged
+// turns. A rate of 0 is unknown; windows are then not stretched.
 func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
 	var p Plan
-	for _, base := range BaseTiers() {
-		t, why := o.fit(base, turnsPerMinute)
-		if why == "" && p.has(t) {
-			why = "it fires on the same numbers as another tier"
+	for _, base := range baseTiers() {
+		t, reason := o.fitTier(base, turnsPerMinute)
+		if reason == "" && p.hasEqualTier(t) {
+			reason = "it fires on the same numbers as another tier"
 		}
-		if why != "" {
-			p.Dropped = append(p.Dropped, Dropped{base.Severity, fmt.Sprintf("the tier over %s: %s", Short(base.Long), why)})
+		if reason != "" {
+			p.Dropped = append(p.Dropped, Dropped{base.Severity, fmt.Sprintf("the tier over %s: %s", FormatDuration(base.Long), reason)})
 			continue
 		}
 		p.Tiers = append(p.Tiers, t)
@@ -105,60 +102,59 @@ func (o Objective) BurnPlan(turnsPerMinute float64) Plan {
 	return p
 }
 
-func (p Plan) has(t Tier) bool {
+func (p Plan) hasEqualTier(t Tier) bool {
 	return slices.ContainsFunc(p.Tiers, func(u Tier) bool {
 		return u.Severity == t.Severity && u.Burn == t.Burn && u.Long == t.Long && u.Short == t.Short
 	})
 }
 
-// fit returns the tier as it suits the objective, or why it cannot.
-func (o Objective) fit(t Tier, turnsPerMinute float64) (_ Tier, why string) {
-	t.MinBadLong, t.MinBadShort = LeastBadLong, leastBadShort
+// fitTier returns the tier adapted to the objective, or the reason why it cannot work.
+func (o Objective) fitTier(t Tier, turnsPerMinute float64) (_ Tier, reason string) {
+	t.MinBadLong, t.MinBadShort = MinBadLong, minBadShort
 	if atLeast := time.Duration(float64(t.Long) / t.Share); t.Severity == Page && o.Window < atLeast {
 		return t, fmt.Sprintf("%s %% of a budget of %s within %s is no faster than allowed; use a window of at least %s",
-			number(t.Share*100), Short(o.Window), Short(t.Long), Short(atLeast))
+			formatNumber(t.Share*100), FormatDuration(o.Window), FormatDuration(t.Long), FormatDuration(atLeast))
 	}
-	t, ok := o.withinReach(t)
+	t, ok := o.reachableTier(t)
 	if !ok || t.Severity == Page && t.Burn < 1 {
 		return t, fmt.Sprintf("an objective of %s allows so many bad turns that faster than allowed means nearly all of them; use an objective of at least %g",
-			number(o.Objective), amplyReachable)
+			formatNumber(o.Objective), advisedObjective)
 	}
-	t = t.atLeastOne()
-	if o.share(t) >= 1 {
-		return t, fmt.Sprintf("it would fire only after the whole budget of %s is spent; use a longer window", Short(o.Window))
+	t = t.withMinimumBurn()
+	if o.budgetShare(t) >= 1 {
+		return t, fmt.Sprintf("it would fire only after the whole budget of %s is spent; use a longer window", FormatDuration(o.Window))
 	}
-	t, ok = o.filled(t, turnsPerMinute)
-	if t.Share = o.share(t); ok && t.Share < 1 {
+	t, ok = o.tierWithEnoughTurns(t, turnsPerMinute)
+	if t.Share = o.budgetShare(t); ok && t.Share < 1 {
 		return t, ""
 	}
 	return t, fmt.Sprintf("at %s turns per minute the whole budget of %s is %s bad turns, and no fewer than %d are evidence; raise the rate or lower the objective",
-		number(turnsPerMinute), Short(o.Window), number(o.Budget()*turnsPerMinute*o.Window.Minutes()), t.MinBadLong)
+		formatNumber(turnsPerMinute), FormatDuration(o.Window), formatNumber(o.Budget()*turnsPerMinute*o.Window.Minutes()), t.MinBadLong)
 }
 
-// share is the part of the budget that is spent when a tier's burn rate has
-// lasted for its long window.
-func (o Objective) share(t Tier) float64 {
-	return round(t.Burn * float64(t.Long) / float64(o.Window))
+// budgetShare returns the share of the error budget that the tier's burn rate spends in its
+// long window.
+func (o Objective) budgetShare(t Tier) float64 {
+	return roundOff(t.Burn * float64(t.Long) / float64(o.Window))
 }
 
-// atLeastOne lifts a ticket's burn rate to 1: below it, the budget outlasts
-// its window and nothing is wrong.
-func (t Tier) atLeastOne() Tier {
+// withMinimumBurn raises the burn rate to 1. Below 1 the budget outlasts its window, so nothing
+// is wrong.
+func (t Tier) withMinimumBurn() Tier {
 	if t.Burn < 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, below which the budget outlasts its window", number(t.Burn)))
+		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, below which the budget outlasts its window", formatNumber(t.Burn)))
 		t.Burn = 1
 	}
 	return t
 }
 
-// withinReach lengthens the long window, at the same share of the budget,
-// until its threshold can be crossed: at a low objective 14.4 × the budget is
-// more than every turn.
-func (o Objective) withinReach(t Tier) (Tier, bool) {
+// reachableTier lengthens the long window, at the same share of the budget, until the threshold
+// is at most maxBadShare. With a low objective, 14.4 × the budget can be more than all turns.
+func (o Objective) reachableTier(t Tier) (Tier, bool) {
 	base := t.Long
 	for {
-		t.Burn = round(t.Share * float64(o.Window) / float64(t.Long))
-		if t.Burn*o.Budget() <= reachable {
+		t.Burn = roundOff(t.Share * float64(o.Window) / float64(t.Long))
+		if t.Burn*o.Budget() <= maxBadShare {
 			break
 		}
 		next := WindowAtLeast(t.Long + 1)
@@ -169,43 +165,42 @@ func (o Objective) withinReach(t Tier) (Tier, bool) {
 	}
 	if t.Long != base {
 		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s, in which the same share of the budget would be more than %g %% of all turns",
-			Short(t.Long), Short(base), reachable*100))
+			FormatDuration(t.Long), FormatDuration(base), maxBadShare*100))
 	}
 	return t, true
 }
 
-// filled lengthens both windows, at the same burn rate, until a fault that
-// just crosses the threshold puts the least number of bad turns in each.
-func (o Objective) filled(t Tier, turnsPerMinute float64) (Tier, bool) {
+// tierWithEnoughTurns lengthens both windows, at the same burn rate, until a fault just above
+// the threshold causes the minimum number of bad turns in each.
+func (o Objective) tierWithEnoughTurns(t Tier, turnsPerMinute float64) (Tier, bool) {
 	if turnsPerMinute <= 0 {
 		return t, true
 	}
 	badPerMinute := t.Burn * o.Budget() * turnsPerMinute
-	long, okLong := holding(t.Long, float64(t.MinBadLong)/badPerMinute)
-	short, okShort := holding(t.Short, float64(t.MinBadShort)/badPerMinute)
+	long, okLong := windowHolding(t.Long, float64(t.MinBadLong)/badPerMinute)
+	short, okShort := windowHolding(t.Short, float64(t.MinBadShort)/badPerMinute)
 	if !okLong || !okShort {
 		return t, false
 	}
 	if long != t.Long || short != t.Short {
 		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s, which hold too few turns at the configured rate",
-			Short(long), Short(short), Short(t.Long), Short(t.Short)))
+			FormatDuration(long), FormatDuration(short), FormatDuration(t.Long), FormatDuration(t.Short)))
 	}
 	t.Long, t.Short = long, short
 	return t, true
 }
 
-func holding(base time.Duration, minutes float64) (w time.Duration, ok bool) {
+func windowHolding(base time.Duration, minutes float64) (w time.Duration, ok bool) {
 	need := max(base, time.Duration(min(minutes*float64(time.Minute), math.MaxInt64/2)))
 	w = WindowAtLeast(need)
 	return w, w >= need
 }
 
-// Budget is the share of turns that may be bad, 1 − Objective, without the
-// noise of binary fractions.
-func (o Objective) Budget() float64 { return round(1 - o.Objective) }
+// Budget returns the share of turns that may be bad: 1 − Objective, without float noise.
+func (o Objective) Budget() float64 { return roundOff(1 - o.Objective) }
 
-// round drops float noise: 1 − 0.99 is 0.01.
-func round(x float64) float64 {
+// roundOff removes float noise, so that 1 − 0.99 is 0.01.
+func roundOff(x float64) float64 {
 	const digits = 1e12
 	return math.Round(x*digits) / digits
 }

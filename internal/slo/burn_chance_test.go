@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// pager replays minutes of turns against the paging tiers of a plan, as the
-// rules do.
+// pager evaluates the paging tiers of a plan for each minute, as the rules do.
 type pager struct {
 	objective  Objective
 	tiers      []Tier
@@ -20,7 +19,7 @@ func (p *pager) minute(turns, bad int) {
 	p.bad = append(p.bad, p.bad[len(p.bad)-1]+bad)
 }
 
-// over is how many turns and bad ones the last d had.
+// over returns the numbers of turns and bad turns in the last d.
 func (p *pager) over(d time.Duration) (turns, bad int) {
 	now := len(p.turns) - 1
 	then := max(0, now-int(d.Minutes()))
@@ -43,9 +42,9 @@ func newPager(o Objective, tiers []Tier) *pager {
 	return &pager{objective: o, tiers: tiers, turns: []int{0}, bad: []int{0}}
 }
 
-// draw is how many of the turns of a minute come and are bad, at random.
+// draw returns random numbers of turns and bad turns for one minute.
 func draw(rng *rand.Rand, perMinute, badShare float64) (turns, bad int) {
-	// Binomial with many small trials stands in for Poisson.
+	// A binomial distribution of many small trials approximates a Poisson one.
 	for range 100 {
 		if rng.Float64() < perMinute/100 {
 			turns++
@@ -57,8 +56,8 @@ func draw(rng *rand.Rand, perMinute, badShare float64) (turns, bad int) {
 	return turns, bad
 }
 
-// pagesByChance counts pages within a number of days of a constant bad share.
-// A page that ended is over after 15 minutes, as the rules keep it.
+// pagesByChance counts the pages within a number of days at a constant share of bad turns. Like
+// in the rules, a page ends 15 minutes after its condition.
 func pagesByChance(rng *rand.Rand, p *pager, days int, perMinute, badShare float64) int {
 	pages, quiet := 0, 15
 	for range days * 24 * 60 {
@@ -75,10 +74,9 @@ func pagesByChance(rng *rand.Rand, p *pager, days int, perMinute, badShare float
 	return pages
 }
 
-// TestPagesByChance replays deployments that exactly meet their objective: the
-// whole budget is spent, evenly, and nobody should be woken. Beside it are the
-// usual windows without a least number of bad turns, as most generators write
-// them.
+// TestPagesByChance replays deployments that exactly meet their objective: they spend the whole
+// budget evenly, and no page should fire. For comparison it runs the base tiers without a
+// minimum of bad turns, as most rule generators write them.
 func TestPagesByChance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates eight years; make test-long runs it")
@@ -107,8 +105,8 @@ func TestPagesByChance(t *testing.T) {
 	}
 }
 
-// TestTimeToPage is how long a fault lasts until it pages, after a day of good
-// turns; the median of 20 runs.
+// TestTimeToPage measures the median time from a fault to its page over 20 runs, after a day of
+// good turns.
 func TestTimeToPage(t *testing.T) {
 	for _, tt := range []struct {
 		objective, perMinute, badShare float64

@@ -43,13 +43,12 @@ func TestBurnPlan(t *testing.T) {
 			want: []tier{{Page, 3.36, "1h", "5m", 0.02}, {Page, 1.4, "6h", "30m", 0.05}, {Ticket, 1, "3d", "6h", 0.428571428571}},
 		},
 		{
-			// 14.4 and 6 times a budget of 20 % are 288 % and 120 % of turns.
+			// 14.4 and 6 times a budget of 20 % would be 288 % and 120 % of all turns.
 			name: "a low objective", objective: 0.8, window: 30 * day, perMinute: 12,
 			want: []tier{{Page, 3.6, "4h", "5m", 0.02}, {Page, 3, "12h", "30m", 0.05}, {Ticket, 1, "3d", "6h", 0.1}},
 		},
 		{
-			// 12 turns a minute at 14.4 × 0.1 % make 5 bad turns in 29 minutes
-			// and 2 in 11m34s.
+			// At 12 turns a minute, 14.4 × 0.1 % bad turns are 5 in 29 minutes and 2 in 11m34s.
 			name: "three nines", objective: 0.999, window: 30 * day, perMinute: 12,
 			want: []tier{{Page, 14.4, "1h", "15m", 0.02}, {Page, 6, "6h", "30m", 0.05}, {Ticket, 1, "3d", "6h", 0.1}},
 		},
@@ -91,11 +90,11 @@ func TestBurnPlan(t *testing.T) {
 			plan := o.BurnPlan(tt.perMinute)
 			var got []tier
 			for _, x := range plan.Tiers {
-				got = append(got, tier{x.Severity, x.Burn, Short(x.Long), Short(x.Short), x.Share})
+				got = append(got, tier{x.Severity, x.Burn, FormatDuration(x.Long), FormatDuration(x.Short), x.Share})
 			}
 			var dropped []string
 			for _, d := range plan.Dropped {
-				dropped = append(dropped, d.Why)
+				dropped = append(dropped, d.Reason)
 			}
 			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(tier{})); diff != "" {
 				t.Errorf("tiers (-want +got):\n%s", diff)
@@ -107,15 +106,15 @@ func TestBurnPlan(t *testing.T) {
 	}
 }
 
-// TestBurnPlanHolds tries many objectives, windows and rates: whatever tier is
-// left can fire, cannot be fired by one turn, and fires before the budget ends.
+// TestBurnPlanHolds tries many objectives, windows and rates. Each tier must be able to fire,
+// not fire for one turn, and fire before the budget is spent.
 func TestBurnPlanHolds(t *testing.T) {
 	for _, objective := range []float64{0.3, 0.5, 0.6, 0.8, 0.9, 0.93, 0.95, 0.99, 0.995, 0.999, 0.9999} {
 		for _, window := range []time.Duration{3 * day, 7 * day, 28 * day, 30 * day, 90 * day} {
 			for _, perMinute := range []float64{0, 0.01, 0.2, 1, 7, 60, 10_000} {
 				o := Objective{Objective: objective, Window: window}
 				plan := o.BurnPlan(perMinute)
-				if got, want := len(plan.Tiers)+len(plan.Dropped), len(BaseTiers()); got != want {
+				if got, want := len(plan.Tiers)+len(plan.Dropped), len(baseTiers()); got != want {
 					t.Fatalf("%v over %s at %v: %d tiers kept or dropped, want %d", objective, window, perMinute, got, want)
 				}
 				for _, x := range plan.Tiers {
@@ -128,9 +127,9 @@ func TestBurnPlanHolds(t *testing.T) {
 
 func checkTier(t *testing.T, o Objective, x Tier, perMinute float64) {
 	t.Helper()
-	where := strings.Join([]string{string(x.Severity), number(o.Objective), Short(o.Window), number(perMinute)}, " ")
+	where := strings.Join([]string{string(x.Severity), formatNumber(o.Objective), FormatDuration(o.Window), formatNumber(perMinute)}, " ")
 	threshold := x.Burn * o.Budget()
-	if threshold > reachable+1e-9 {
+	if threshold > maxBadShare+1e-9 {
 		t.Errorf("%s: asks for %v bad turns", where, threshold)
 	}
 	if x.Burn < 1 || x.Share <= 0 || x.Share >= 1 || x.Short > x.Long {
@@ -147,10 +146,10 @@ func checkTier(t *testing.T, o Objective, x Tier, perMinute float64) {
 		bad int
 	}{{x.Long, x.MinBadLong}, {x.Short, x.MinBadShort}} {
 		if got := threshold * perMinute * w.d.Minutes(); got < float64(w.bad)*(1-1e-9) {
-			t.Errorf("%s: %s holds %v bad turns at the threshold, want at least %d", where, Short(w.d), got, w.bad)
+			t.Errorf("%s: %s holds %v bad turns at the threshold, want at least %d", where, FormatDuration(w.d), got, w.bad)
 		}
 		if w.bad < 2 {
-			t.Errorf("%s: one bad turn in %s fires", where, Short(w.d))
+			t.Errorf("%s: one bad turn in %s fires", where, FormatDuration(w.d))
 		}
 	}
 }
@@ -171,14 +170,14 @@ func TestWindowAtLeast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Short(WindowAtLeast(d)); got != tt.want {
+		if got := FormatDuration(WindowAtLeast(d)); got != tt.want {
 			t.Errorf("WindowAtLeast(%s) = %s, want %s", tt.in, got, tt.want)
 		}
 	}
-	all := Windows()
+	all := windows()
 	for i := 1; i < len(all); i++ {
 		if r := float64(all[i]) / float64(all[i-1]); r <= 1 || r > 2 {
-			t.Errorf("%s follows %s: want longer, at most twice", Short(all[i]), Short(all[i-1]))
+			t.Errorf("%s follows %s: want longer, at most twice", FormatDuration(all[i]), FormatDuration(all[i-1]))
 		}
 	}
 }

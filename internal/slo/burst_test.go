@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestNoTurnOfABurstIsJudged: bursts come in bad times, and a budget that counted
-// them would be spent several times over.
+// TestNoTurnOfABurstIsJudged: bursts happen during faults. If their turns counted, a fault
+// would spend the budget several times over.
 func TestNoTurnOfABurstIsJudged(t *testing.T) {
 	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {
 		o := slo.Objective{SLI: sli, Threshold: time.Second, Objective: 0.99}
@@ -17,7 +17,7 @@ func TestNoTurnOfABurstIsJudged(t *testing.T) {
 		if o.Judge(r) != slo.Bad {
 			t.Errorf("%s: a failed turn is not bad", sli)
 		}
-		if r.Burst = true; o.Judge(r) != slo.NotJudged || o.LeavesOut(r) {
+		if r.Burst = true; o.Judge(r) != slo.NotJudged || o.SkippedAsLate(r) {
 			t.Errorf("%s: a turn of a burst is judged, or counts as left out", sli)
 		}
 	}

@@ -1,7 +1,7 @@
-// Package slo holds service level objectives and judges turns by them.
+// Package slo defines service level objectives and judges turns by them.
 //
-// "p99 of TTFT under 1 s" and "99 % of turns have TTFT ≤ 1 s" are the same
-// statement: an Objective serves reports, live counters, rules and dashboards.
+// An objective is a share of good turns: "p99 of TTFT under 1 s" means the same as "99 % of
+// turns have a TTFT of at most 1 s". Reports, live counters, rules and dashboards all use it.
 package slo
 
 import (
@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/probe/lag"
 )
 
-// SLI is what an objective measures of a turn.
+// SLI is the measured value of an objective.
 type SLI string
 
 const (
@@ -29,47 +29,45 @@ type Objective struct {
 	// Name is the value of the "slo" label.
 	Name string
 	SLI  SLI
-	// Threshold is the highest good value; 0 for Availability.
+	// Threshold is the highest good value. Availability has none.
 	Threshold time.Duration
-	// Objective is the wanted share of good turns, in (0, 1).
+	// Objective is the required share of good turns, between 0 and 1.
 	Objective float64
-	// Window is the error budget's period.
+	// Window is the period of the error budget.
 	Window time.Duration
 	// Targets, Workloads and Turns restrict the objective; empty means all.
 	Targets, Workloads []string
 	Turns              []probe.TurnKind
 }
 
-// Covers reports whether the objective applies to such turns.
+// Covers reports whether the objective applies to a turn of this kind.
 func (o Objective) Covers(target, workload string, kind probe.TurnKind) bool {
-	return o.CoversJob(target, workload) && among(o.Turns, kind)
+	return o.CoversJob(target, workload) && matches(o.Turns, kind)
 }
 
-// CoversJob reports whether the objective applies to any turn of a workload
-// sent to a target.
+// CoversJob reports whether the objective applies to any turn of the job.
 func (o Objective) CoversJob(target, workload string) bool {
-	return among(o.Targets, target) && among(o.Workloads, workload)
+	return matches(o.Targets, target) && matches(o.Workloads, workload)
 }
 
-func among[T comparable](set []T, v T) bool {
+func matches[T comparable](set []T, v T) bool {
 	return len(set) == 0 || slices.Contains(set, v)
 }
 
-// Verdict is what an objective says of one turn.
+// Judgement is the result of an objective for one turn.
 type Judgement uint8
 
 const (
-	// NotJudged: the turn gives no sample (ended by the prober itself, too late
-	// by its own doing, of a burst, outside the objective, or undefined as TPOT of a one-token
-	// answer).
+	// NotJudged means that the turn does not count: the objective does not cover it, it belongs
+	// to a burst, the prober ended it or was too late, or the value is undefined (such as the
+	// TPOT of a one-token answer).
 	NotJudged Judgement = iota
 	Good
 	Bad
 )
 
-// Tolerance is how much the prober itself may have added to a time to first token
-// for the objective to judge the turn. What is measured from the first token on
-// bears more: it has a lag of its own.
+// Tolerance is how late the prober may have read the first token of a turn that counts. SLIs
+// measured after the first token tolerate more; proberTooLate checks their own lag.
 func (o Objective) Tolerance() time.Duration {
 	switch o.SLI {
 	case Availability, TPOT, ITL:
@@ -78,14 +76,14 @@ func (o Objective) Tolerance() time.Duration {
 	return lag.Tolerance(o.Threshold)
 }
 
-// LeavesOut reports whether the objective would judge the turn if the prober
-// itself had not been too late: it is then left out, good or bad.
-func (o Objective) LeavesOut(r probe.Result) bool {
-	return o.tooLate(r) && !r.Outcome.Own() && !r.Burst && o.Covers(r.Target, r.Workload, r.Kind)
+// SkippedAsLate reports whether the turn would have counted if the prober had not been too
+// late.
+func (o Objective) SkippedAsLate(r probe.Result) bool {
+	return o.proberTooLate(r) && !r.Outcome.Own() && !r.Burst && o.Covers(r.Target, r.Workload, r.Kind)
 }
 
-// tooLate reports whether the prober itself may have made the verdict.
-func (o Objective) tooLate(r probe.Result) bool {
+// proberTooLate reports whether the prober's own lag could have changed the judgement.
+func (o Objective) proberTooLate(r probe.Result) bool {
 	if r.Lag > o.Tolerance() {
 		return true
 	}
@@ -98,12 +96,10 @@ func (o Objective) tooLate(r probe.Result) bool {
 	return false
 }
 
-// Judge judges a turn at the exact threshold. A value that was measured
-// decides for itself (a stream cut after a quick first token had a good TTFT);
-// a failed turn without the value is bad, as if the value were +∞; and TPOT,
-// ITL, turn duration and availability are bad for every failed turn.
+// Judge judges a turn by the exact threshold. A measured TTFT counts even if the stream was cut
+// later. A failed turn without a TTFT is bad. For all other SLIs every failed turn is bad.
 func (o Objective) Judge(r probe.Result) Judgement {
-	if r.Outcome.Own() || r.Burst || o.tooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
+	if r.Outcome.Own() || r.Burst || o.proberTooLate(r) || !o.Covers(r.Target, r.Workload, r.Kind) {
 		return NotJudged
 	}
 	failed := r.Outcome.Failed()
@@ -111,16 +107,16 @@ func (o Objective) Judge(r probe.Result) Judgement {
 	case Availability:
 		return judgement(!failed)
 	case TTFT:
-		return o.measured(r.TTFT, failed)
+		return o.judgeValue(r.TTFT, failed)
 	case AnswerTTFT:
-		return o.measured(r.AnswerTTFT, failed)
+		return o.judgeValue(r.AnswerTTFT, failed)
 	}
 	if failed {
 		return Bad
 	}
 	switch o.SLI {
 	case TPOT:
-		return o.measured(r.TPOT, false)
+		return o.judgeValue(r.TPOT, false)
 	case ITL:
 		if len(r.Gaps) == 0 {
 			return NotJudged
@@ -132,8 +128,8 @@ func (o Objective) Judge(r probe.Result) Judgement {
 	return NotJudged
 }
 
-// measured judges a value that may be missing.
-func (o Objective) measured(v probe.Opt[time.Duration], failed bool) Judgement {
+// judgeValue judges a value that may be unknown.
+func (o Objective) judgeValue(v probe.Opt[time.Duration], failed bool) Judgement {
 	switch {
 	case v.OK:
 		return judgement(v.V <= o.Threshold)

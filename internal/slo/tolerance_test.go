@@ -8,8 +8,8 @@ import (
 	"synthetic/internal/slo"
 )
 
-// TestNotJudgedWhileTheProberIsLate leaves a turn out, good or bad, from the
-// lateness on that an objective cannot bear.
+// TestNotJudgedWhileTheProberIsLate checks the lag from which a turn no longer counts, good or
+// bad.
 func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 	const ms = time.Millisecond
 	good := probe.Result{
@@ -23,7 +23,7 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 	failed := probe.Result{Outcome: probe.HTTP5xx, Kernel: true}
 	for _, tc := range []struct {
 		o           slo.Objective
-		lag, stream time.Duration // the most that it bears of each; 0 for any
+		lag, stream time.Duration // the highest tolerated lags; 0 means any
 	}{
 		{slo.Objective{SLI: slo.TTFT, Threshold: 2 * time.Second}, 200 * ms, 0},
 		{slo.Objective{SLI: slo.TTFT, Threshold: 50 * ms}, 20 * ms, 0},
@@ -42,8 +42,8 @@ func TestNotJudgedWhileTheProberIsLate(t *testing.T) {
 				t.Helper()
 				r := r
 				r.Lag, r.StreamLag = lag, stream
-				if v := tc.o.Judge(r); (v != slo.NotJudged) != judged || tc.o.LeavesOut(r) == judged {
-					t.Errorf("%s, a turn with %s, %v late and %v in its stream: verdict %d, left out %v", tc.o.SLI, r.Outcome, lag, stream, v, tc.o.LeavesOut(r))
+				if v := tc.o.Judge(r); (v != slo.NotJudged) != judged || tc.o.SkippedAsLate(r) == judged {
+					t.Errorf("%s, a turn with %s, %v late and %v in its stream: verdict %d, left out %v", tc.o.SLI, r.Outcome, lag, stream, v, tc.o.SkippedAsLate(r))
 				}
 			}
 			check(tc.lag, tc.stream, true)

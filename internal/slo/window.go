@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Windows lists the lengths that alert windows are stretched to, in order.
-// Neighbours differ by at most the factor 2, so that stretching overshoots
-// little and yet few different windows are recorded.
-func Windows() []time.Duration {
+// windows returns the possible lengths of alert windows, ascending. Each is at most twice the
+// previous one, so that a stretched window is not much longer than needed and there are few
+// different ones to record.
+func windows() []time.Duration {
 	const (
 		m   = time.Minute
 		h   = time.Hour
@@ -25,21 +25,20 @@ func Windows() []time.Duration {
 	}
 }
 
-// WindowAtLeast is the shortest of Windows that is no shorter than d, or the
-// longest one.
+// WindowAtLeast returns the shortest of windows that is at least d, or the longest one.
 func WindowAtLeast(d time.Duration) time.Duration {
-	all := Windows()
+	all := windows()
 	i, _ := slices.BinarySearch(all, d)
 	return all[min(i, len(all)-1)]
 }
 
-// Period is a window of objectives, and the names of those that have it.
+// Period is a window and the names of the objectives that have it.
 type Period struct {
 	Window time.Duration
 	Names  []string
 }
 
-// Periods are the windows of objectives, in the order of their appearance.
+// Periods groups objectives by window, in order of appearance.
 func Periods(objectives []Objective) []Period {
 	var out []Period
 	for _, o := range objectives {
@@ -52,8 +51,8 @@ func Periods(objectives []Objective) []Period {
 	return out
 }
 
-// Short writes a duration as PromQL does: "5m", "1h30m", "3d".
-func Short(d time.Duration) string { return model.Duration(d).String() }
+// FormatDuration formats a duration as in PromQL: "5m", "1h30m", "3d".
+func FormatDuration(d time.Duration) string { return model.Duration(d).String() }
 
-// number writes a figure for a sentence, with at most four digits.
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+// formatNumber formats x with at most four digits.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }

@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compress packs what is written to it, quickly and in little memory. What was
-// flushed can be unpacked, whatever comes after it.
+// Compress returns a fast compressor that needs little memory. Everything before a flush can be
+// decompressed even if the rest of the file is lost.
 func Compress(to io.Writer) (*zstd.Encoder, error) {
 	return zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
 }

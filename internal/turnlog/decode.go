@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// The keys that every line has, as bits of what was seen.
+// Bits of decoder.seen for the required keys.
 const (
 	hasAt = 1 << iota
 	hasTarget
@@ -19,22 +19,21 @@ const (
 	hasOutcome
 )
 
-// required are the names of those keys, by bit.
-func required() []string { return []string{"at", "target", "workload", "turn", "outcome"} }
+// requiredKeys returns the names of these keys, in the order of the bits.
+func requiredKeys() []string { return []string{"at", "target", "workload", "turn", "outcome"} }
 
 const (
-	// maxSeconds is the longest time that anything of a turn can take, maxTokens
-	// the most tokens.
+	// maxSeconds and maxTokens are the largest values that a log may have.
 	maxSeconds, maxTokens = 1e6, 1e9
-	// maxNames is how many names of targets and workloads a log may have.
+	// maxNames is how many different names of targets and workloads a log may have.
 	maxNames = 10_000
 )
 
-// decoder reads lines. It gives equal names the same memory.
+// decoder decodes lines. Equal names share memory.
 type decoder struct {
 	names    map[string]string
 	outcomes map[string]probe.Outcome
-	// turn and seen are what the line in hand has.
+	// The turn of the current line; seen has the bits of its required keys.
 	turn  Turn
 	study Study
 	seen  int
@@ -48,15 +47,15 @@ func newDecoder() *decoder {
 	return d
 }
 
-// decode reads a line. The turn is good until the next one.
+// decode decodes a line. The turn is valid until the next call.
 func (d *decoder) decode(line []byte) (*Turn, error) {
 	d.turn, d.study, d.seen = Turn{}, Study{}, 0
 	if err := scan(line, d.field); err != nil {
 		return nil, err
 	}
-	for i, name := range required() {
+	for i, name := range requiredKeys() {
 		if d.seen&(1<<i) == 0 {
-			return nil, fmt.Errorf("%q is missing; every turn has %q", name, required())
+			return nil, fmt.Errorf("%q is missing; every turn has %q", name, requiredKeys())
 		}
 	}
 	if d.study.Level > 0 {
@@ -66,16 +65,15 @@ func (d *decoder) decode(line []byte) (*Turn, error) {
 	return &d.turn, nil
 }
 
-// field takes a key and its value; others than those of the format are passed
-// over, and null is as good as nothing.
+// field handles one key. It ignores unknown keys and null values.
 func (d *decoder) field(key []byte, k kind, v []byte) error {
-	if k == null {
+	if k == nullKind {
 		return nil
 	}
 	t := &d.turn
 	switch string(key) {
 	case "at":
-		return d.at(k, v)
+		return d.time(k, v)
 	case "target":
 		return d.name(&t.Target, hasTarget, "target", k, v)
 	case "workload":
@@ -85,38 +83,38 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 	case "outcome":
 		return d.outcome(k, v)
 	case "ttft_seconds":
-		return duration(&t.TTFT, "ttft_seconds", k, v)
+		return parseDuration(&t.TTFT, "ttft_seconds", k, v)
 	case "tpot_seconds":
-		return duration(&t.TPOT, "tpot_seconds", k, v)
+		return parseDuration(&t.TPOT, "tpot_seconds", k, v)
 	case "duration_seconds":
-		return duration(&t.Duration, "duration_seconds", k, v)
+		return parseDuration(&t.Duration, "duration_seconds", k, v)
 	case "prompt_tokens":
-		return tokens(&t.PromptTokens, "prompt_tokens", k, v)
+		return parseTokens(&t.PromptTokens, "prompt_tokens", k, v)
 	case "cached_prompt_tokens":
-		return tokens(&t.CachedTokens, "cached_prompt_tokens", k, v)
+		return parseTokens(&t.CachedTokens, "cached_prompt_tokens", k, v)
 	case "output_tokens":
-		return tokens(&t.OutputTokens, "output_tokens", k, v)
+		return parseTokens(&t.OutputTokens, "output_tokens", k, v)
 	case "trace_id":
-		if k == text_ {
+		if k == textKind {
 			t.TraceID = string(v)
 		}
 	case "extra":
 		t.Burst = string(v) == "true"
 	case "concurrency", "rate", "repetition", "phase", "conversation", "index", "answer_ttft_seconds":
-		d.place(string(key), k, v)
+		d.studyField(string(key), k, v)
 	case "v":
-		if version, _ := strconv.ParseFloat(string(v), 64); k == number && version > Version {
-			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, Version)
+		if written, _ := strconv.ParseFloat(string(v), 64); k == numberKind && written > version {
+			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, version)
 		}
 	}
 	return nil
 }
 
-// place takes a key that turns of a study have. In the logs of others these may
-// mean anything: what fits not is passed over, as unknown keys are.
-func (d *decoder) place(key string, k kind, v []byte) {
+// studyField handles a key of a sweep's turns. Logs from other programs may use these keys for
+// something else, so invalid values are ignored.
+func (d *decoder) studyField(key string, k kind, v []byte) {
 	s, n := &d.study, 0.0
-	if k == number {
+	if k == numberKind {
 		n, _ = strconv.ParseFloat(string(v), 64)
 	}
 	whole := int(min(max(n, 0), maxTokens))
@@ -136,20 +134,20 @@ func (d *decoder) place(key string, k kind, v []byte) {
 	case "conversation":
 		s.Conversation = string(v)
 	case "answer_ttft_seconds":
-		_ = duration(&s.AnswerTTFT, key, k, v)
+		_ = parseDuration(&s.AnswerTTFT, key, k, v)
 	}
 }
 
-// at reads a time of RFC 3339.
-func (d *decoder) at(k kind, v []byte) error {
-	if k != text_ {
+// time parses an RFC 3339 time.
+func (d *decoder) time(k kind, v []byte) error {
+	if k != textKind {
 		return fmt.Errorf("at is %s; write when the turn was sent, as \"2026-01-05T08:00:00.25Z\"", v)
 	}
 	at, err := time.Parse(time.RFC3339Nano, string(v))
 	if err != nil {
 		return fmt.Errorf("at is %q; write when the turn was sent in RFC 3339, as \"2026-01-05T08:00:00.25Z\"", v)
 	}
-	if year := at.Year(); year < 1971 || year > 2261 { // what 64 bits of nanoseconds hold
+	if year := at.Year(); year < 1971 || year > 2261 { // the range of a 64-bit number of nanoseconds
 		return fmt.Errorf("at is %q, in no year that a turn can be sent in; write the time in RFC 3339", v)
 	}
 	d.turn.At = at.UTC()
@@ -158,8 +156,8 @@ func (d *decoder) at(k kind, v []byte) error {
 }
 
 func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) error {
-	if k != text_ || len(v) == 0 {
-		return fmt.Errorf("%s is %s; write its name as a string", key, shown(v))
+	if k != textKind || len(v) == 0 {
+		return fmt.Errorf("%s is %s; write its name as a string", key, quoteShort(v))
 	}
 	known, ok := d.names[string(v)]
 	if !ok {
@@ -176,12 +174,12 @@ func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) erro
 
 func (d *decoder) kind(k kind, v []byte) error {
 	switch {
-	case k == text_ && string(v) == string(probe.First):
+	case k == textKind && string(v) == string(probe.First):
 		d.turn.Kind = probe.First
-	case k == text_ && string(v) == string(probe.Followup):
+	case k == textKind && string(v) == string(probe.Followup):
 		d.turn.Kind = probe.Followup
 	default:
-		return fmt.Errorf("turn is %s; write one of %q", shown(v), probe.TurnKinds())
+		return fmt.Errorf("turn is %s; write one of %q", quoteShort(v), probe.TurnKinds())
 	}
 	d.seen |= hasTurn
 	return nil
@@ -189,16 +187,16 @@ func (d *decoder) kind(k kind, v []byte) error {
 
 func (d *decoder) outcome(k kind, v []byte) error {
 	o, ok := d.outcomes[string(v)]
-	if k != text_ || !ok {
-		return fmt.Errorf("outcome is %s; write one of %q", shown(v), probe.Outcomes())
+	if k != textKind || !ok {
+		return fmt.Errorf("outcome is %s; write one of %q", quoteShort(v), probe.Outcomes())
 	}
 	d.turn.Outcome = o
 	d.seen |= hasOutcome
 	return nil
 }
 
-// shown is a value as a message has it: not without end.
-func shown(v []byte) string {
+// quoteShort quotes a value for a message, shortened.
+func quoteShort(v []byte) string {
 	const most = 40
 	if len(v) > most {
 		v = slices.Concat(v[:most], []byte("…"))
@@ -206,19 +204,19 @@ func shown(v []byte) string {
 	return strconv.Quote(string(v))
 }
 
-func duration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
+func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
 	f, err := strconv.ParseFloat(string(v), 64)
-	if k != number || err != nil || f < 0 || f > maxSeconds {
-		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or leave it out where it is not known", key, shown(v), maxSeconds)
+	if k != numberKind || err != nil || f < 0 || f > maxSeconds {
+		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or leave it out where it is not known", key, quoteShort(v), maxSeconds)
 	}
 	*into = probe.Some(time.Duration(math.Round(f * 1e9)))
 	return nil
 }
 
-func tokens(into *probe.Opt[int], key string, k kind, v []byte) error {
+func parseTokens(into *probe.Opt[int], key string, k kind, v []byte) error {
 	f, err := strconv.ParseFloat(string(v), 64)
-	if k != number || err != nil || f < 0 || f > maxTokens || f != math.Trunc(f) {
-		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or leave it out where it is not known", key, shown(v), maxTokens)
+	if k != numberKind || err != nil || f < 0 || f > maxTokens || f != math.Trunc(f) {
+		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or leave it out where it is not known", key, quoteShort(v), maxTokens)
 	}
 	*into = probe.Some(int(f))
 	return nil

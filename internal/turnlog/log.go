@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Log is one log in several files, of which each is in order.
+// Log is a turn log that consists of several files.
 type Log struct {
-	parts []part
-	spool string // "" unless what can be read but once was copied
+	files   []logFile
+	copyDir string // "" unless what can be read but once was copied
 }
 
-// part is one file.
-type part struct {
+// logFile is one of them. firstAt is the time of its first turn.
+type logFile struct {
 	name, path string
-	first      time.Time
+	firstAt    time.Time
 }
 
-// Open opens files: plain, or compressed by gzip or zstd. What can be read but
-// once (a pipe, or "-" for stdin) is copied to a temporary file, for a replay
-// reads twice. It reads the beginning of each. Close it after use.
+// Open opens plain, gzip or zstd files and reads the first turn of each. A pipe, or "-" for
+// stdin, is copied to a temporary file, because a replay reads the log twice. The caller must
+// Close the log.
 func Open(paths []string, stdin io.Reader) (*Log, error) {
 	l := &Log{}
 	for _, path := range paths {
@@ -33,24 +33,24 @@ func Open(paths []string, stdin io.Reader) (*Log, error) {
 			return nil, err
 		}
 	}
-	if len(l.parts) == 0 {
+	if len(l.files) == 0 {
 		l.Close()
 		return nil, fmt.Errorf("there is no turn in %q; name files that \"synthetic run --turns.file\" wrote", paths)
 	}
-	slices.SortStableFunc(l.parts, func(a, b part) int { return cmp.Or(a.first.Compare(b.first), cmp.Compare(a.path, b.path)) })
+	slices.SortStableFunc(l.files, func(a, b logFile) int { return cmp.Or(a.firstAt.Compare(b.firstAt), cmp.Compare(a.path, b.path)) })
 	return l, nil
 }
 
-// Close removes the copies.
+// Close removes the temporary files.
 func (l *Log) Close() {
-	if l.spool != "" {
-		_ = os.RemoveAll(l.spool)
+	if l.copyDir != "" {
+		_ = os.RemoveAll(l.copyDir)
 	}
 }
 
-// add takes a file; one without any turn is left out.
+// add adds a file, unless it has no turn.
 func (l *Log) add(path string, stdin io.Reader) error {
-	p := part{name: path, path: path}
+	p := logFile{name: path, path: path}
 	if path == "-" {
 		p.name = "stdin"
 	}
@@ -59,7 +59,7 @@ func (l *Log) add(path string, stdin io.Reader) error {
 		return fmt.Errorf("a log of turns: %w", err)
 	}
 	if path == "-" || !info.Mode().IsRegular() {
-		if p.path, err = l.copied(path, stdin); err != nil {
+		if p.path, err = l.makeCopy(path, stdin); err != nil {
 			return fmt.Errorf("copying %s, which is read twice: %w", p.name, err)
 		}
 	}
@@ -71,16 +71,16 @@ func (l *Log) add(path string, stdin io.Reader) error {
 		return err
 	}
 	defer r.close()
-	p.first = r.turn.At
-	l.parts = append(l.parts, p)
+	p.firstAt = r.turn.At
+	l.files = append(l.files, p)
 	return nil
 }
 
-// copied returns the path of a copy of what can be read but once.
-func (l *Log) copied(path string, stdin io.Reader) (string, error) {
-	if l.spool == "" {
+// makeCopy copies stdin or a pipe to a temporary file and returns its path.
+func (l *Log) makeCopy(path string, stdin io.Reader) (string, error) {
+	if l.copyDir == "" {
 		var err error
-		if l.spool, err = os.MkdirTemp("", "synthetic-turns"); err != nil {
+		if l.copyDir, err = os.MkdirTemp("", "synthetic-turns"); err != nil {
 			return "", err
 		}
 	}
@@ -93,7 +93,7 @@ func (l *Log) copied(path string, stdin io.Reader) (string, error) {
 		defer file.Close()
 		from = file
 	}
-	to, err := os.CreateTemp(l.spool, "")
+	to, err := os.CreateTemp(l.copyDir, "")
 	if err != nil {
 		return "", err
 	}
@@ -101,8 +101,8 @@ func (l *Log) copied(path string, stdin io.Reader) (string, error) {
 	return to.Name(), errors.Join(err, to.Close())
 }
 
-// open opens a file at its first turn; io.EOF if there is none.
-func (p part) open() (*opened, error) {
+// open opens a file and reads its first turn. It returns io.EOF if there is none.
+func (p logFile) open() (*openFile, error) {
 	file, err := os.Open(p.path)
 	if err != nil {
 		return nil, fmt.Errorf("a log of turns: %w", err)
@@ -111,7 +111,7 @@ func (p part) open() (*opened, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	o := &opened{reader: r, file: file}
+	o := &openFile{reader: r, file: file}
 	if o.turn, err = r.Next(); err != nil {
 		o.close()
 		return nil, err
@@ -119,77 +119,76 @@ func (p part) open() (*opened, error) {
 	return o, nil
 }
 
-// opened is a file that is read, and its next turn.
-type opened struct {
+// openFile is an open file with the next turn to return.
+type openFile struct {
 	reader *Reader
 	file   *os.File
 	turn   *Turn
 }
 
-func (o *opened) close() {
+func (o *openFile) close() {
 	o.reader.Close()
 	_ = o.file.Close() // it was only read
 }
 
-// Merged reads the turns of a log in order of when they were sent.
+// Merged reads the turns of all files of a log, ordered by time.
 type Merged struct {
-	waiting []part
-	open    []*opened
-	// last is the file whose turn was given last.
-	last *opened
+	unopened []logFile
+	open     []*openFile
+	// current is the file of the turn that Next returned last.
+	current *openFile
 }
 
-// Read reads the log from its beginning. A file is open from its first turn to
-// its last. Close it after use.
-func (l *Log) Read() *Merged { return &Merged{waiting: l.parts} }
+// Read starts at the first turn. It opens each file when its first turn is due. The caller must
+// Close the result.
+func (l *Log) Read() *Merged { return &Merged{unopened: l.files} }
 
-// Next returns the next turn, good until the one after; io.EOF after the last.
+// Next returns the next turn, or io.EOF. The turn is valid until the next call.
 func (m *Merged) Next() (*Turn, error) {
 	if err := m.advance(); err != nil {
 		return nil, err
 	}
-	for len(m.waiting) > 0 && (len(m.open) == 0 || !m.earliest().turn.At.Before(m.waiting[0].first)) {
-		o, err := m.waiting[0].open()
-		if errors.Is(err, io.EOF) { // it had turns when it was opened first
-			err = fmt.Errorf("%s: it became empty while it was read: %w", m.waiting[0].name, io.ErrUnexpectedEOF)
+	for len(m.unopened) > 0 && (len(m.open) == 0 || !m.earliest().turn.At.Before(m.unopened[0].firstAt)) {
+		o, err := m.unopened[0].open()
+		if errors.Is(err, io.EOF) { // the file had a turn when the log was opened
+			err = fmt.Errorf("%s: it became empty while it was read: %w", m.unopened[0].name, io.ErrUnexpectedEOF)
 		}
 		if err != nil {
 			return nil, err
 		}
-		m.waiting = m.waiting[1:]
+		m.unopened = m.unopened[1:]
 		m.open = append(m.open, o)
 	}
 	if len(m.open) == 0 {
 		return nil, io.EOF
 	}
-	m.last = m.earliest()
-	return m.last.turn, nil
+	m.current = m.earliest()
+	return m.current.turn, nil
 }
 
-// earliest is the open file whose next turn was sent first.
-func (m *Merged) earliest() *opened {
-	return slices.MinFunc(m.open, func(a, b *opened) int { return a.turn.At.Compare(b.turn.At) })
+// earliest returns the open file with the earliest next turn.
+func (m *Merged) earliest() *openFile {
+	return slices.MinFunc(m.open, func(a, b *openFile) int { return a.turn.At.Compare(b.turn.At) })
 }
 
-// advance goes past the turn that was given last.
+// advance reads the next turn of the current file.
 func (m *Merged) advance() (err error) {
-	if m.last == nil {
+	if m.current == nil {
 		return nil
 	}
-	given := m.last
-	m.last = nil
-	if given.turn, err = given.reader.Next(); errors.Is(err, io.EOF) {
-		given.close()
-		m.open = slices.DeleteFunc(m.open, func(o *opened) bool { return o == given })
+	current := m.current
+	m.current = nil
+	if current.turn, err = current.reader.Next(); errors.Is(err, io.EOF) {
+		current.close()
+		m.open = slices.DeleteFunc(m.open, func(o *openFile) bool { return o == current })
 		return nil
 	}
 	return err
 }
 
-// Close closes the files.
 func (m *Merged) Close() {
 	for _, o := range m.open {
 		o.close()
 	}
-	m.open, m.waiting, m.last = nil, nil, nil
+	m.open, m.unopened, m.current = nil, nil, nil
 }

@@ -11,27 +11,24 @@ import (
 	"synthetic/internal/probe/workload/trace"
 )
 
-// maxLine is the longest line that is read, in bytes.
 const maxLine = 64 << 10
 
-// Reader reads the turns of one log in order of when they were sent. It holds
-// those of Slack in memory.
+// Reader reads the turns of one file, ordered by time. It buffers the turns of one Slack.
 type Reader struct {
 	name    string
 	lines   *bufio.Reader
 	close   func()
 	decoder *decoder
 	line    int
-	// held are turns in order, from the index next on; newest is the time of the
-	// latest of all.
-	held   []Turn
+	// buffer holds turns ordered by time; next is the index of the next one to return. newest
+	// is the latest time read so far.
+	buffer []Turn
 	next   int
 	newest time.Time
 	ended  bool
 }
 
-// NewReader reads a log, plain or compressed by gzip or zstd, which it tells by
-// its first bytes. The name is for messages.
+// NewReader reads a plain, gzip or zstd log. The name is for error messages.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	plain, closePlain, err := trace.Decompress(r)
 	if err != nil {
@@ -40,33 +37,34 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 	return &Reader{name: name, lines: bufio.NewReaderSize(plain, maxLine), close: closePlain, decoder: newDecoder()}, nil
 }
 
-// Close frees what reading took. It does not close what is read.
+// Close frees the decompressor. It does not close the underlying reader.
 func (r *Reader) Close() { r.close() }
 
-// Next returns the next turn, good until the one after; io.EOF after the last.
+// Next returns the next turn, or io.EOF. The turn is valid until the next call.
 func (r *Reader) Next() (*Turn, error) {
-	for !r.ended && (r.next == len(r.held) || r.newest.Sub(r.held[r.next].At) < Slack) {
-		t, err := r.read()
+	for !r.ended && (r.next == len(r.buffer) || r.newest.Sub(r.buffer[r.next].At) < Slack) {
+		t, err := r.NextLine()
 		switch {
 		case errors.Is(err, io.EOF):
 			r.ended = true
 		case err != nil:
 			return nil, err
 		default:
-			r.hold(t)
+			r.insert(t)
 		}
 	}
-	if r.next == len(r.held) {
+	if r.next == len(r.buffer) {
 		return nil, io.EOF
 	}
 	r.next++
-	return &r.held[r.next-1], nil
+	return &r.buffer[r.next-1], nil
 }
 
-// Next gives one turn after the other, each good until the next; io.EOF after the last.
+// Next is a function that returns one turn after the other, then io.EOF. Each turn is valid
+// until the next call.
 type Next func() (*Turn, error)
 
-// Each hands every turn to do, until that fails.
+// Each calls do for every turn, until an error.
 func (next Next) Each(do func(*Turn) error) error {
 	for {
 		t, err := next()
@@ -82,31 +80,28 @@ func (next Next) Each(do func(*Turn) error) error {
 	}
 }
 
-// NextLine returns the turn of the next line, whatever its order, and holds none:
-// for who counts. It is good until the one after; io.EOF after the last.
-func (r *Reader) NextLine() (*Turn, error) { return r.read() }
-
-// hold puts a turn among those that are held, after others of the same time.
-func (r *Reader) hold(t *Turn) {
+// insert inserts a turn into the buffer, after other turns with the same time.
+func (r *Reader) insert(t *Turn) {
 	if t.At.After(r.newest) {
 		r.newest = t.At
 	}
-	if len(r.held) == cap(r.held) && r.next > len(r.held)/2 {
-		r.held = r.held[:copy(r.held, r.held[r.next:])]
+	if len(r.buffer) == cap(r.buffer) && r.next > len(r.buffer)/2 {
+		r.buffer = r.buffer[:copy(r.buffer, r.buffer[r.next:])]
 		r.next = 0
 	}
-	r.held = append(r.held, *t)
-	for i := len(r.held) - 1; i > r.next && r.held[i].At.Before(r.held[i-1].At); i-- {
-		r.held[i], r.held[i-1] = r.held[i-1], r.held[i]
+	r.buffer = append(r.buffer, *t)
+	for i := len(r.buffer) - 1; i > r.next && r.buffer[i].At.Before(r.buffer[i-1].At); i-- {
+		r.buffer[i], r.buffer[i-1] = r.buffer[i-1], r.buffer[i]
 	}
 }
 
-// read returns the turn of the next line that has one.
-func (r *Reader) read() (*Turn, error) {
+// NextLine returns the turn of the next line without sorting or buffering, or io.EOF. It is for
+// callers that only count turns. The turn is valid until the next call.
+func (r *Reader) NextLine() (*Turn, error) {
 	for {
 		line, err := r.lines.ReadSlice('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, r.unreadable(err)
+			return nil, r.lineError(err)
 		}
 		if len(line) == 0 {
 			return nil, io.EOF
@@ -127,8 +122,8 @@ func (r *Reader) read() (*Turn, error) {
 	}
 }
 
-// unreadable says why a line could not be read.
-func (r *Reader) unreadable(err error) error {
+// lineError adds the line number and a remedy to a read error.
+func (r *Reader) lineError(err error) error {
 	if errors.Is(err, bufio.ErrBufferFull) {
 		err = fmt.Errorf("it is longer than %d bytes; a turn has some hundred", maxLine)
 	} else {

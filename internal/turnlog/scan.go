@@ -11,22 +11,22 @@ import (
 	"synthetic/internal/probe/stream/jsonscan"
 )
 
-// kind of a value that this package has a use for.
+// kind is the type of a JSON value.
 type kind uint8
 
 const (
-	other  kind = iota // true, false, objects and lists
-	text_              // a string, without its quotes and escapes
-	number             // as it is written
-	null
+	otherKind kind = iota // true, false, an object or an array
+	textKind              // an unescaped string without quotes
+	numberKind
+	nullKind
 )
 
-// scan gives each key and value of a line, which is one object. It may write over
-// the line.
+// scan calls field for each key of a line, which must be one JSON object. It may overwrite
+// line.
 func scan(line []byte, field func(key []byte, k kind, value []byte) error) error {
 	s := jsonscan.New(line)
 	for key := range s.Root {
-		k, v := valueOf(&s)
+		k, v := readValue(&s)
 		if s.Bad() {
 			break
 		}
@@ -35,32 +35,32 @@ func scan(line []byte, field func(key []byte, k kind, value []byte) error) error
 		}
 	}
 	if !s.Whole() {
-		return notAnObject(line)
+		return syntaxError(line)
 	}
 	return nil
 }
 
-func valueOf(s *jsonscan.Scanner) (kind, []byte) {
+func readValue(s *jsonscan.Scanner) (kind, []byte) {
 	switch c := s.Peek(); {
 	case c == '"':
 		v := s.Optional().Decode()
 		if !utf8.Valid(v) {
 			v = bytes.ToValidUTF8(v, []byte("\uFFFD"))
 		}
-		return text_, v
+		return textKind, v
 	case c == 'n':
 		s.Skip()
-		return null, nil
+		return nullKind, nil
 	case c == '-' || c-'0' <= 9:
-		return number, s.Number()
+		return numberKind, s.Number()
 	}
 	from := len(s.Before())
 	s.Skip()
-	return other, s.Before()[from:]
+	return otherKind, s.Before()[from:]
 }
 
-// notAnObject says what is wrong with a line.
-func notAnObject(line []byte) error {
+// syntaxError explains why a line is not one JSON object.
+func syntaxError(line []byte) error {
 	var fields map[string]json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(line)).Decode(&fields)
 	_, isOther := errors.AsType[*json.UnmarshalTypeError](err)

@@ -22,7 +22,7 @@ import (
 
 func start() time.Time { return time.Date(2026, 1, 5, 8, 0, 0, 0, time.UTC) }
 
-// whole is a turn of which everything is known.
+// whole returns a turn with all values known.
 func whole() Turn {
 	return Turn{
 		At: start().Add(250 * time.Millisecond), Target: "chat", Workload: "short", Kind: probe.Followup, Outcome: probe.Success,
@@ -36,7 +36,7 @@ func bare(at time.Duration) Turn {
 	return Turn{At: start().Add(at), Target: "chat", Workload: "short", Kind: probe.First, Outcome: probe.HTTP5xx}
 }
 
-// all reads a log to its end.
+// all reads all turns.
 func all(r interface{ Next() (*Turn, error) }) (turns []Turn, err error) {
 	for {
 		t, err := r.Next()
@@ -86,7 +86,7 @@ func TestWrittenAndRead(t *testing.T) {
 	}
 }
 
-// TestOthersLines: what others write in their own order, with keys of their own.
+// TestOthersLines reads lines of other programs, with other key orders and additional keys.
 func TestOthersLines(t *testing.T) {
 	const must = `"target":"chat","workload":"short","turn":"first","outcome":"http_5xx"`
 	for name, line := range map[string]string{
@@ -146,7 +146,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestLateLines: what is late by less than the slack is put in its place.
+// TestLateLines checks that lines that are late by less than Slack are sorted.
 func TestLateLines(t *testing.T) {
 	var late, want []Turn
 	for i := range 300 {
@@ -182,8 +182,7 @@ func zstandard(w io.Writer) io.WriteCloser {
 	return z
 }
 
-// TestLog merges files, each packed in another way, and what comes through a
-// pipe.
+// TestLog merges files with different compressions and a pipe.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -198,7 +197,7 @@ func TestLog(t *testing.T) {
 	for i := range 400 {
 		one := bare(time.Duration(i) * time.Second)
 		want = append(want, one)
-		if i < 100 { // as it was before the rotation
+		if i < 100 { // the part before the log rotation
 			parts[3] += lines(one)
 		} else {
 			parts[i%3] += lines(one)
@@ -221,7 +220,7 @@ func TestLog(t *testing.T) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	spool := l.spool
+	spool := l.copyDir
 	l.Close()
 	if _, err := os.Stat(spool); spool == "" || err == nil {
 		t.Errorf("the copy of stdin in %q is still there", spool)
@@ -234,7 +233,7 @@ func TestLogRefuses(t *testing.T) {
 		"empty.jsonl": {"", "there is no turn in"},
 		"cut.gz":      {packed(t, lines(whole(), whole()), gzipped)[:60], "take a whole copy of the file"},
 		"cut.zst":     {packed(t, lines(whole(), whole()), zstandard)[:60], "take a whole copy of the file"},
-		"bad.gz":      {"\x1f\x8b\x00\x00", "unpacking it as gzip"},
+		"bad.gz":      {"\x1f\x8b\x00\x00", "decompressing as gzip"},
 		"words.txt":   {"hello", "line 1: it is not one JSON object"},
 	} {
 		path := filepath.Join(dir, name)
@@ -250,19 +249,19 @@ func TestLogRefuses(t *testing.T) {
 	}
 }
 
-// TestResult: what a replay makes of a turn is what was logged of it.
+// TestResult checks that Result undoes FromResult.
 func TestResult(t *testing.T) {
 	one := whole()
 	if diff := cmp.Diff(one, FromResult(one.Result())); diff != "" {
 		t.Errorf("(-logged +replayed):\n%s", diff)
 	}
 	one.Duration.OK = false
-	if got, want := one.Length(), 123456*time.Microsecond+47*20*time.Millisecond; got != want {
+	if got, want := one.TotalDuration(), 123456*time.Microsecond+47*20*time.Millisecond; got != want {
 		t.Errorf("a turn without a duration lasts %s, want %s", got, want)
 	}
 }
 
-// scanWhole is scan by encoding/json.
+// scanWhole is scan written with encoding/json.
 func scanWhole(line []byte, field func(key []byte, k kind, value []byte) error) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -291,22 +290,22 @@ func scanWhole(line []byte, field func(key []byte, k kind, value []byte) error) 
 	return nil
 }
 
-// kindOf tells what a value of valid JSON is.
+// kindOf returns the kind of a valid JSON value.
 func kindOf(raw []byte) (kind, []byte) {
 	switch raw[0] {
 	case '"':
 		var v string
-		_ = json.Unmarshal(raw, &v) // it is valid
-		return text_, []byte(v)
+		_ = json.Unmarshal(raw, &v) // raw is valid JSON
+		return textKind, []byte(v)
 	case 'n':
-		return null, raw
+		return nullKind, raw
 	case 't', 'f', '{', '[':
-		return other, raw
+		return otherKind, raw
 	}
-	return number, raw
+	return numberKind, raw
 }
 
-// FuzzDecode holds the reader to encoding/json, and what is accepted can be
+// FuzzDecode compares the decoder with encoding/json, and checks that an accepted turn can be
 // written and read again.
 func FuzzDecode(f *testing.F) {
 	for _, line := range []string{
@@ -318,7 +317,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		gather := func(into *[]string) func([]byte, kind, []byte) error {
 			return func(key []byte, k kind, v []byte) error {
-				if k == other {
+				if k == otherKind {
 					v = nil
 				}
 				*into = append(*into, fmt.Sprintf("%q %d %q", key, k, v))
@@ -329,7 +328,7 @@ func FuzzDecode(f *testing.F) {
 		switch err, refused := scan(bytes.Clone(line), gather(&ours)), scanWhole(line, gather(&whole)); {
 		case (err == nil) != (refused == nil):
 			t.Fatalf("%q: %v, encoding/json says %v", line, err, refused)
-		case err == nil && utf8.Valid(line): // what is no UTF-8 is replaced in one piece here
+		case err == nil && utf8.Valid(line): // scan replaces invalid UTF-8 differently than encoding/json
 			if diff := cmp.Diff(whole, ours); diff != "" {
 				t.Fatalf("%q (-encoding/json +ours):\n%s", line, diff)
 			}
@@ -370,7 +369,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// discard reads and keeps nothing.
+// discard reads turns and drops them.
 type discard struct{ *Reader }
 
 func (d discard) Next() (*Turn, error) {

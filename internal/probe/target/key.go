@@ -15,9 +15,6 @@ type Credential struct {
 	Env string
 }
 
-// Set reports whether a key is configured at all.
-func (k Credential) IsSet() bool { return k.File != "" || k.Env != "" }
-
 // Read returns the key, or "" when none is configured. It reads anew each
 // time, so a rotated secret needs no reload. The errors name the file or the
 // variable and never its content.

@@ -84,15 +84,15 @@ func (c *Client) admit(ctx context.Context, network, addr string, t *Trace) (*gu
 	pacer.spend(dialCost)
 	raw, err := c.reach(ctx, network, addr, t)
 	if err != nil {
-		budget.Give(dialing)
+		budget.Return(dialing)
 		return nil, err
 	}
-	budget.Give(dialing - 1)
+	budget.Return(dialing - 1)
 	timed := stamped(&readTimed{Conn: raw})
 	if c.options.HTTP.Proxy() == nil { // what comes over a proxy is not timed here
 		timed = stamp(raw)
 	}
-	return guard(timed, pacer, func() { budget.Give(1) }), nil
+	return guard(timed, pacer, func() { budget.Return(1) }), nil
 }
 
 // reach looks up the name and dials its addresses. A name that has no address is

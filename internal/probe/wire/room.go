@@ -10,6 +10,6 @@ const maxReserve = 256
 // targets: its file descriptors less a reserve of at most half of them. 0 is
 // without bound.
 func MaxConnections() int64 {
-	descriptors := bound.Descriptors()
+	descriptors := bound.MaxOpenFiles()
 	return descriptors - min(descriptors/2, maxReserve)
 }

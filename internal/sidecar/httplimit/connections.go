@@ -34,7 +34,7 @@ type stay struct {
 // quarter of its descriptors at most, since probes need the others.
 func NewConnections() *Connections {
 	limit := int64(maxConnections)
-	if descriptors := bound.Descriptors(); descriptors > 0 {
+	if descriptors := bound.MaxOpenFiles(); descriptors > 0 {
 		limit = min(limit, max(descriptors/4, 1))
 	}
 	return newConnections(int(limit))

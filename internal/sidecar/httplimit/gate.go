@@ -67,7 +67,7 @@ func (g *Gate) enter(from string) bool {
 func (g *Gate) leave(from string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.Give(1)
+	g.Return(1)
 	if g.of[from]--; g.of[from] == 0 {
 		delete(g.of, from)
 	}

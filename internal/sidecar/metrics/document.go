@@ -66,7 +66,7 @@ func documentData() documentValues {
 	v := documentValues{
 		Pager: PagerCatalog(), Study: StudyCatalog(), Lines: count, PerJob: -perSLO, PerSLO: perSLO,
 		Failures: text(probe.Failures()), SkipReasons: SkipReasons(), Phases: Phases(),
-		BadTurnInterval: slo.Short(badTurnEvery), BadTurnKept: slo.Short(badTurnKept),
+		BadTurnInterval: slo.FormatDuration(badTurnEvery), BadTurnKept: slo.FormatDuration(badTurnKept),
 		BadTurnsPerHour: 2 * int(time.Hour/badTurnEvery),
 		Buckets:         layouts(),
 		Unread:          unread(), Silent: silent(),

@@ -145,7 +145,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}
-	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.LeavesOut(*r) }) {
+	if slices.ContainsFunc(j.slos, func(s sloCounters) bool { return s.objective.SkippedAsLate(*r) }) {
 		t.notJudged++
 	}
 	j.own.add(r.Outcome, now)

@@ -63,11 +63,11 @@ var _ sink.Sink = (*Log)(nil)
 // let Run run.
 func Open(o Options) (*Log, error) {
 	lock, err := atomicfile.LockFile(o.Path)
-	if err != nil && !atomicfile.Full(err) {
+	if err != nil && !atomicfile.IsDiskFull(err) {
 		return nil, err
 	}
 	l := &Log{options: o, lock: lock, file: file{path: o.Path, max: o.MaxSize, keep: o.Keep}, queue: make(chan turnlog.Turn, maxQueued)}
-	if err := l.file.open(); err != nil && !atomicfile.Full(err) {
+	if err := l.file.open(); err != nil && !atomicfile.IsDiskFull(err) {
 		lock.Release()
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type outlet struct {
 // ExportSpans sends spans that were let in. What fails is lost: the exporter has
 // tried again by then.
 func (o *outlet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	defer o.room.Give(int64(len(spans)))
+	defer o.room.Return(int64(len(spans)))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(o.life, cancel)()

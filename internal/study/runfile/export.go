@@ -152,7 +152,7 @@ func writeAIPerf(to io.Writer, next turnlog.Next) error {
 }
 
 func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
-	end := t.At.Add(t.Length()).UnixNano()
+	end := t.At.Add(t.TotalDuration()).UnixNano()
 	r := record{
 		Metadata: metadata{
 			Session: session, RequestID: t.TraceID, Correlation: s.Conversation, Conversation: s.Conversation, Turn: max(s.Index-1, 0),
@@ -181,7 +181,7 @@ func recordOf(t *turnlog.Turn, s turnlog.Study, session int) record {
 		return r
 	}
 	put("output_sequence_length", "tokens", float64(t.OutputTokens.V), t.OutputTokens.OK)
-	put("request_latency", "ms", millis(t.Length()), true)
+	put("request_latency", "ms", millis(t.TotalDuration()), true)
 	put("inter_token_latency", "ms", millis(t.TPOT.V), t.TPOT.OK)
 	put("output_token_throughput_per_user", "tokens/sec/user", 1000/millis(t.TPOT.V), t.TPOT.OK && t.TPOT.V > 0)
 	return r

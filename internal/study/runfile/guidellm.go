@@ -36,7 +36,7 @@ type span struct {
 }
 
 func (v *values) add(t *turnlog.Turn, s turnlog.Study) {
-	end := t.At.Add(t.Length())
+	end := t.At.Add(t.TotalDuration())
 	w, known := v.spans[s.Repetition]
 	if !known {
 		w = span{from: end, to: end}
@@ -53,7 +53,7 @@ func (v *values) add(t *turnlog.Turn, s turnlog.Study) {
 		v.failed++
 		return
 	}
-	length := t.Length()
+	length := t.TotalDuration()
 	v.latency = append(v.latency, length.Seconds())
 	v.ttft = appendKnown(v.ttft, millis(t.TTFT.V), t.TTFT.OK)
 	v.answer = appendKnown(v.answer, millis(s.AnswerTTFT.V), s.AnswerTTFT.OK)

@@ -173,7 +173,7 @@ func (b *Block) judge(r probe.Result, objectives []slo.Objective) {
 	if b.SLOs == nil && len(objectives) > 0 {
 		b.SLOs = map[string]Judged{}
 	}
-	if slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.LeavesOut(r) }) {
+	if slices.ContainsFunc(objectives, func(o slo.Objective) bool { return o.SkippedAsLate(r) }) {
 		b.NotJudged++
 	}
 	judged, good := false, true

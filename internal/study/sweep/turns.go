@@ -95,7 +95,7 @@ type flights struct{ begun, ended []int64 }
 
 func (f *flights) add(t *turnlog.Turn) {
 	f.begun = append(f.begun, t.At.UnixNano())
-	f.ended = append(f.ended, t.At.Add(t.Length()).UnixNano())
+	f.ended = append(f.ended, t.At.Add(t.TotalDuration()).UnixNano())
 }
 
 // fill sets the largest number in flight of every snapshot of which the shards knew
