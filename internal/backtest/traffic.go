@@ -95,9 +95,9 @@ func (t *traffic) begin() {
 	if t.pace != nil {
 		start := t.pace.Decide(t.start.Add(c.at), t.sign())
 		if start.Changed {
-			t.sink.Observe(probe.Paced{Target: t.target, Workload: Workload, Rate: t.pace.Rate(), Why: start.Why})
+			t.sink.Observe(probe.Paced{Target: t.target, Workload: Workload, Rate: t.pace.Rate(), Why: start.Reason})
 		}
-		if start.Why != "" {
+		if start.Reason != "" {
 			t.bursts++
 		}
 		if c.extra = start.Burst; !start.Due {

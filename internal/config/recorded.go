@@ -76,7 +76,7 @@ func (b *builder) recorded(path string, w fileWorkload, c *conversation) {
 	}
 	n := float64(sum.Records)
 	c.ownRate = sum.Rate()
-	open := float64(sum.Open * c.MaxOutputTokens)
+	open := float64(sum.UnknownOutputs * c.MaxOutputTokens)
 	c.cost = workload.Tokens{Prompt: sum.Prompt / n, Cached: sum.Cached / n, Output: (sum.Output + open) / n}
 	c.shot = workload.Tokens{Prompt: c.cost.Prompt}
 }

@@ -76,7 +76,7 @@ func (b *builder) workload(path string, w fileWorkload) conversation {
 		b.Mistake(path+".conversations_file", w.ConversationsFile, "has a mistake in line "+reason, "")
 		return c
 	}
-	c.cost, c.shot = source.Expected(), source.SingleShot()
+	c.cost, c.shot = source.ExpectedTokens(), source.FirstTurnTokens()
 	return c
 }
 

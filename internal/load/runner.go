@@ -104,10 +104,10 @@ func (r *runner) decide(at time.Time) workload.Start {
 	start := r.pace.Decide(at, r.sign(r.key))
 	r.inBurst = start.Burst
 	if start.Changed {
-		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Why})
+		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Reason})
 	}
-	if start.Why != "" {
-		r.log.Info("a burst begins", "why", start.Why, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
+	if start.Reason != "" {
+		r.log.Info("a burst begins", "why", start.Reason, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
 	}
 	return start
 }

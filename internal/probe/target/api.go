@@ -2,52 +2,51 @@ package target
 
 import "cmp"
 
-// API is the kind of endpoint that a target is.
+// API is the HTTP API of a target.
 type API string
 
 const (
-	// Chat is OpenAI's /chat/completions, the default: "" is Chat, too.
+	// Chat is OpenAI's /chat/completions. "" means Chat too.
 	Chat API = "chat"
-	// Completions is OpenAI's older /completions of a prompt.
+	// Completions is OpenAI's older /completions, which takes a prompt.
 	Completions API = "completions"
 	// Responses is OpenAI's /responses.
 	Responses API = "responses"
-	// Messages is Anthropic's /messages, which vLLM, SGLang and llama.cpp serve,
-	// too.
+	// Messages is Anthropic's /messages. vLLM, SGLang and llama.cpp also serve it.
 	Messages API = "messages"
-	// Azure is Chat as Azure OpenAI has it.
+	// Azure is Chat on Azure OpenAI, with its own paths and key header.
 	Azure API = "azure"
 	// Triton is generate_stream of Triton's generate extension.
 	Triton API = "triton"
 	// Ollama is Ollama's own /api/chat.
 	Ollama API = "ollama"
-	// Embeddings and Rerank are single shots: one answer in one piece.
+	// Embeddings and Rerank answer in one piece, without a stream.
 	Embeddings API = "embeddings"
 	Rerank     API = "rerank"
 )
 
-// APIs lists them all.
+// APIs returns all APIs.
 func APIs() []API {
 	return []API{Chat, Completions, Responses, Messages, Azure, Triton, Ollama, Embeddings, Rerank}
 }
 
-// Root is the path of the base URL where none was written.
+// DefaultPath is the path of a base URL that was written without one.
 func (a API) DefaultPath() string {
 	switch a {
-	case Azure, Triton, Ollama: // whose paths are of several roots
+	case Azure, Triton, Ollama: // their paths have different roots
 		return ""
 	}
 	return "/v1"
 }
 
-// Lists reports whether the API can say which models there are.
+// ListsModels reports whether the API can list the served models.
 func (a API) ListsModels() bool { return a != Azure && a != Triton }
 
-// Chats reports whether servers of the API have chat completions as well.
+// SupportsChat reports whether servers of the API also serve chat completions.
 func (a API) SupportsChat() bool { return a != Triton && a != Embeddings && a != Rerank }
 
-// Chat is the target as one of chat completions, which stand beside its own API.
-// Their key is a bearer's, unless another header is written.
+// Chat returns the same deployment as a target of its chat completions API. It sends the key as
+// a bearer token, unless KeyHeader is set.
 func (t Target) Chat() Target {
 	switch t.API {
 	case Azure:
@@ -59,8 +58,7 @@ func (t Target) Chat() Target {
 	return t
 }
 
-// keyHeader is the header that carries the key, where it is not that of
-// Authorization.
+// keyHeader returns the header of the key, or "" for the Authorization header.
 func (t Target) keyHeader() string {
 	switch t.API {
 	case Azure:
@@ -71,16 +69,15 @@ func (t Target) keyHeader() string {
 	return t.KeyHeader
 }
 
-// LimitField is how the limit of an answer's tokens is called in a request of
-// Chat or Azure; other APIs have one name for it.
+// LimitField is the name of the token limit in requests of Chat and Azure. Other APIs have only
+// one name for it.
 type LimitField string
 
 const (
-	// LimitAuto is MaxTokens until the server refuses it, then
-	// MaxCompletionTokens; "" is LimitAuto, too.
+	// LimitAuto is MaxTokens until the server rejects it, then MaxCompletionTokens. "" means
+	// LimitAuto too.
 	LimitAuto LimitField = "auto"
-	// MaxTokens is what every server knows, but OpenAI's reasoning models refuse.
-	MaxTokens LimitField = "max_tokens"
-	// MaxCompletionTokens is its successor.
+	// MaxTokens is known to every server, but OpenAI's reasoning models reject it.
+	MaxTokens           LimitField = "max_tokens"
 	MaxCompletionTokens LimitField = "max_completion_tokens"
 )

@@ -16,43 +16,41 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// tokenPatience bounds the wait for an OAuth 2 token.
-const tokenPatience = 10 * time.Second
+// tokenTimeout bounds the wait for an OAuth 2 token.
+const tokenTimeout = 10 * time.Second
 
-// anthropicVersion is the only version that its API has had for years.
+// anthropicVersion is the default of the anthropic-version header.
 const anthropicVersion = "2023-06-01"
 
-// grantJWT is the grant type whose credential is a private key.
+// grantJWT is the grant type that authenticates with a private key.
 const grantJWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-// Authorizer makes the headers that a deployment wants to see of its caller. It
-// is safe for concurrent use.
+// Authorizer creates the headers of requests. It is safe for concurrent use.
 type Authorizer struct {
 	target Target
-	// probe is the value of ProbeHeader, "" for none.
+	// probe is the value of ProbeHeader, or "" for no header.
 	probe string
-	// rest adds what the HTTP client configuration says.
-	rest http.RoundTripper
-	// asking has room for the one question to rest that may be under way: the
-	// library fetches tokens without regard to the context of who asks.
-	asking   chan struct{}
-	fetching sync.WaitGroup
+	// httpConfig adds the headers of the HTTP client configuration.
+	httpConfig http.RoundTripper
+	// fetchSlot allows one call of httpConfig at a time. The library fetches tokens without
+	// regard to the caller's context.
+	fetchSlot chan struct{}
+	fetching  sync.WaitGroup
 }
 
-// NewAuthorizer returns the Authorizer of a target for the requests of a workload,
-// "" for those that are no probes; Close it after use.
+// NewAuthorizer returns the Authorizer for the requests of a workload. An empty workload means
+// requests that are not probes. The caller must Close it.
 func NewAuthorizer(t Target, workload string) *Authorizer {
-	a := &Authorizer{target: t, rest: headersOf(t.HTTP), asking: make(chan struct{}, 1)}
+	a := &Authorizer{target: t, httpConfig: headerTransport(t.HTTP), fetchSlot: make(chan struct{}, 1)}
 	if workload != "" && !t.NoProbeHeader {
-		a.probe = probeOf(t.Name, workload)
+		a.probe = probeHeaderValue(t.Name, workload)
 	}
 	return a
 }
 
-// Header returns the headers of one request: the key, read anew, the target's
-// headers and what its HTTP client configuration adds. It is asked before a
-// request is timed, since a token may have to be fetched. The errors name files
-// and variables and never their content.
+// Header returns the headers of one request: the key, the target's headers and those of its
+// HTTP client configuration. It reads the key each time. Call it before the request is timed,
+// because it may fetch a token. Errors name files and variables, never their content.
 func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	h := http.Header{"User-Agent": {UserAgent()}}
 	if a.probe != "" {
@@ -75,20 +73,20 @@ func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	for name, value := range a.target.Headers {
 		h.Set(name, value)
 	}
-	h, err = a.complete(ctx, h)
-	var refused *oauth2.RetrieveError
+	h, err = a.addConfigured(ctx, h)
+	var tokenError *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &refused): // its text has what the server answered
-		return nil, fmt.Errorf("fetching an OAuth 2 token: status %d", refused.Response.StatusCode)
+	case errors.As(err, &tokenError): // its text contains the server's answer
+		return nil, fmt.Errorf("fetching an OAuth 2 token: status %d", tokenError.Response.StatusCode)
 	case err != nil:
 		return nil, err
 	}
-	return h, a.filled(h)
+	return h, a.checkEmptyFiles(h)
 }
 
-// filled refuses headers whose files are empty: the target would be blamed for
-// turning away a caller without a key.
-func (a *Authorizer) filled(h http.Header) error {
+// checkEmptyFiles rejects headers whose files are empty. Otherwise the target would be blamed
+// for rejecting a request without a key.
+func (a *Authorizer) checkEmptyFiles(h http.Header) error {
 	if a.target.HTTP.HTTPHeaders == nil {
 		return nil
 	}
@@ -100,16 +98,16 @@ func (a *Authorizer) filled(h http.Header) error {
 	return nil
 }
 
-// complete adds what the HTTP client configuration says, or gives up when ctx
-// ends or a token does not come.
-func (a *Authorizer) complete(ctx context.Context, h http.Header) (http.Header, error) {
+// addConfigured adds the headers of the HTTP client configuration. It gives up when ctx is done
+// or no token comes in time.
+func (a *Authorizer) addConfigured(ctx context.Context, h http.Header) (http.Header, error) {
 	if a.target.HTTP.OAuth2 == nil {
-		return added(ctx, a.rest, h)
+		return addHeaders(ctx, a.httpConfig, h)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, tokenPatience, errNoToken)
+	ctx, cancel := context.WithTimeoutCause(ctx, tokenTimeout, errNoToken)
 	defer cancel()
 	select {
-	case a.asking <- struct{}{}:
+	case a.fetchSlot <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -119,22 +117,22 @@ func (a *Authorizer) complete(ctx context.Context, h http.Header) (http.Header, 
 	}
 	got := make(chan answer, 1)
 	a.fetching.Go(func() {
-		defer func() { <-a.asking }()
-		header, err := added(ctx, a.rest, h)
+		defer func() { <-a.fetchSlot }()
+		header, err := addHeaders(ctx, a.httpConfig, h)
 		got <- answer{header, err}
 	})
 	select {
-	case it := <-got:
-		return it.header, it.err
+	case a := <-got:
+		return a.header, a.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 }
 
-var errNoToken = fmt.Errorf("fetching an OAuth 2 token: none came within %v", tokenPatience)
+var errNoToken = fmt.Errorf("fetching an OAuth 2 token: none came within %v", tokenTimeout)
 
-// added returns h with what rt adds.
-func added(ctx context.Context, rt http.RoundTripper, h http.Header) (http.Header, error) {
+// addHeaders returns h with the headers that rt adds.
+func addHeaders(ctx context.Context, rt http.RoundTripper, h http.Header) (http.Header, error) {
 	resp, err := rt.RoundTrip((&http.Request{Header: h}).WithContext(ctx))
 	if err != nil {
 		return nil, err
@@ -142,38 +140,37 @@ func added(ctx context.Context, rt http.RoundTripper, h http.Header) (http.Heade
 	return resp.Header, nil
 }
 
-// Close waits for a token that is being fetched, which has bounds of its own, and
-// frees the connections.
+// Close waits for a running token request, which has its own timeout, and closes connections.
 func (a *Authorizer) Close() {
 	a.fetching.Wait()
-	if c, ok := a.rest.(interface{ CloseIdleConnections() }); ok {
+	if c, ok := a.httpConfig.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// mirror answers with the headers it was asked with.
-type mirror struct{}
+// echoTransport answers a request with its own headers.
+type echoTransport struct{}
 
-func (mirror) RoundTrip(r *http.Request) (*http.Response, error) {
+func (echoTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: r.Header, Body: http.NoBody, Request: r}, nil
 }
 
-// headersOf chains what a configuration adds to the headers of a request.
-func headersOf(c promconfig.HTTPClientConfig) http.RoundTripper {
-	var rt http.RoundTripper = mirror{}
+// headerTransport returns a transport that adds the headers of a configuration.
+func headerTransport(c promconfig.HTTPClientConfig) http.RoundTripper {
+	var rt http.RoundTripper = echoTransport{}
 	if a := c.Authorization; a != nil {
-		rt = promconfig.NewAuthorizationCredentialsRoundTripper(a.Type, secret(a.Credentials, a.CredentialsFile), rt)
+		rt = promconfig.NewAuthorizationCredentialsRoundTripper(a.Type, secretReader(a.Credentials, a.CredentialsFile), rt)
 	}
 	if b := c.BasicAuth; b != nil {
-		rt = promconfig.NewBasicAuthRoundTripper(secret(promconfig.Secret(b.Username), b.UsernameFile), secret(b.Password, b.PasswordFile), rt)
+		rt = promconfig.NewBasicAuthRoundTripper(secretReader(promconfig.Secret(b.Username), b.UsernameFile), secretReader(b.Password, b.PasswordFile), rt)
 	}
 	if o := c.OAuth2; o != nil {
-		own := *o // the library writes into it
-		credential := secret(o.ClientSecret, o.ClientSecretFile)
+		own := *o // the library modifies it
+		credential := secretReader(o.ClientSecret, o.ClientSecretFile)
 		if o.GrantType == grantJWT {
-			credential = secret(o.ClientCertificateKey, o.ClientCertificateKeyFile)
+			credential = secretReader(o.ClientCertificateKey, o.ClientCertificateKeyFile)
 		}
-		rt = promconfig.NewOAuth2RoundTripper(credential, &own, rt, promconfig.WithDialContextFunc(dialBriefly), promconfig.WithKeepAlivesDisabled())
+		rt = promconfig.NewOAuth2RoundTripper(credential, &own, rt, promconfig.WithDialContextFunc(dialWithTimeout), promconfig.WithKeepAlivesDisabled())
 	}
 	if c.HTTPHeaders != nil {
 		rt = promconfig.NewHeadersRoundTripper(c.HTTPHeaders, rt)
@@ -181,32 +178,31 @@ func headersOf(c promconfig.HTTPClientConfig) http.RoundTripper {
 	return rt
 }
 
-// dialBriefly connects for one exchange, which has tokenPatience in all.
-func dialBriefly(ctx context.Context, network, addr string) (net.Conn, error) {
-	d := net.Dialer{Timeout: tokenPatience}
+// dialWithTimeout connects for one exchange that may take tokenTimeout in total.
+func dialWithTimeout(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: tokenTimeout}
 	c, err := d.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.SetDeadline(time.Now().Add(tokenPatience))
+	return c, c.SetDeadline(time.Now().Add(tokenTimeout))
 }
 
-// secret is a text, or the content of a file.
-func secret(text promconfig.Secret, file string) promconfig.SecretReader {
+// secretReader reads a text, or the file if one is set.
+func secretReader(text promconfig.Secret, file string) promconfig.SecretReader {
 	if file != "" {
-		return fullFile{promconfig.NewFileSecret(file), file}
+		return nonEmptyFile{promconfig.NewFileSecret(file), file}
 	}
 	return promconfig.NewInlineSecret(string(text))
 }
 
-// fullFile is a file with a secret in it. Without one nothing is sent, as with a
-// file that is not there.
-type fullFile struct {
+// nonEmptyFile is a file with a secret. Like a missing file, an empty one is an error.
+type nonEmptyFile struct {
 	promconfig.SecretReader
 	name string
 }
 
-func (f fullFile) Fetch(ctx context.Context) (string, error) {
+func (f nonEmptyFile) Fetch(ctx context.Context) (string, error) {
 	s, err := f.SecretReader.Fetch(ctx)
 	if err == nil && s == "" {
 		err = fmt.Errorf("the file %q is empty", f.name)

@@ -16,7 +16,8 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// secretFile returns a file with a text, and a function that rotates it.
+// secretFile writes a secret to a file, and returns its path and a function that changes the
+// secret.
 func secretFile(t *testing.T, text string) (path string, rotate func(string)) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "secret")
@@ -38,7 +39,7 @@ func header(t *testing.T, a *Authorizer) http.Header {
 	return h
 }
 
-// What is in a file is read at each use.
+// TestHeader checks that files are read for each request.
 func TestHeader(t *testing.T) {
 	path, rotate := secretFile(t, "hunter2")
 	defer rotate("hunter2")
@@ -72,8 +73,8 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// A token is fetched once and sent with each request; what the server says of a
-// refusal, which may be the secret itself, is not repeated.
+// TestOAuth2 checks that one token serves all requests, and that an error does not repeat the
+// server's answer, which may contain the secret.
 func TestOAuth2(t *testing.T) {
 	path, _ := secretFile(t, "hunter2")
 	asked := 0
@@ -109,8 +110,8 @@ func TestOAuth2(t *testing.T) {
 	}
 }
 
-// TestSilentTokenEndpoint: a token endpoint that says nothing holds up nobody
-// whose context ends, and a copy of the configuration stays as it is.
+// TestSilentTokenEndpoint checks that a token endpoint that never answers does not block
+// callers whose context ends, and that the configuration is not modified.
 func TestSilentTokenEndpoint(t *testing.T) {
 	silent := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -122,7 +123,7 @@ func TestSilentTokenEndpoint(t *testing.T) {
 	oauth := promconfig.OAuth2{ClientID: "id", TokenURL: server.URL}
 	before := oauth
 	a := NewAuthorizer(Target{HTTP: promconfig.HTTPClientConfig{OAuth2: &oauth}}, "")
-	for range 3 { // the later ones wait for the first
+	for range 3 { // later calls wait for the first one
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		if _, err := a.Header(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want the end of the context", err)
@@ -137,8 +138,8 @@ func TestSilentTokenEndpoint(t *testing.T) {
 	a.Close()
 }
 
-// TestEndlessToken: an answer of a token endpoint is bounded, and one that is cut
-// is no token.
+// TestEndlessToken checks that the answer of a token endpoint is bounded, and that a truncated
+// one is an error.
 func TestEndlessToken(t *testing.T) {
 	wrote := make(chan int64, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -158,7 +159,7 @@ func TestEndlessToken(t *testing.T) {
 	if _, err := a.Header(t.Context()); err == nil {
 		t.Error("junk without end is a token")
 	}
-	if n := <-wrote; n > 32<<20 { // the system's buffers are within it
+	if n := <-wrote; n > 32<<20 { // includes the buffers of the system
 		t.Errorf("%d bytes were taken", n)
 	}
 }

@@ -7,23 +7,23 @@ import (
 	"github.com/prometheus/common/version"
 )
 
-// ProbeHeader tells a deployment, and whatever counts its requests, that one is a
-// probe, and of which job: "target/workload".
+// ProbeHeader marks a request as a probe. Its value is "target/workload", for the deployment
+// and for anything that counts requests.
 const ProbeHeader = "X-Synthetic-Probe"
 
-// mostProbe bounds its value in bytes.
-const mostProbe = 200
+// maxProbeHeader bounds its value in bytes.
+const maxProbeHeader = 200
 
-// UserAgent is how this binary calls itself to others.
+// UserAgent is the User-Agent header of all requests.
 func UserAgent() string { return "synthetic/" + cmp.Or(version.Version, "dev") }
 
-// probeOf is the value of ProbeHeader: what is no visible ASCII is an underscore.
-func probeOf(target, workload string) string {
+// probeHeaderValue replaces characters that are not visible ASCII by underscores.
+func probeHeaderValue(target, workload string) string {
 	name := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return '_'
 		}
 		return r
 	}, target+"/"+workload)
-	return name[:min(len(name), mostProbe)]
+	return name[:min(len(name), maxProbeHeader)]
 }

@@ -11,7 +11,7 @@ func TestProbeHeaderIsOneSafeWord(t *testing.T) {
 		"a model's name": {"eu-1/meta-llama/Llama-3", "chat", "eu-1/meta-llama/Llama-3/chat"},
 		"a second line":  {"a\r\nAuthorization: x", "b", "a__Authorization:_x/b"},
 		"not ASCII":      {"größe\x7f", "b\t", "gr__e_/b_"},
-		"too long":       {strings.Repeat("x", 300), "w", strings.Repeat("x", mostProbe)},
+		"too long":       {strings.Repeat("x", 300), "w", strings.Repeat("x", maxProbeHeader)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

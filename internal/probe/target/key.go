@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// Key says where an API key is to be found. It never holds the key itself, so
-// printing a Target cannot leak it.
+// Credential says where to find an API key. It does not hold the key, so printing a Target
+// cannot reveal it.
 type Credential struct {
-	// File is read at each use; surrounding white space is dropped.
+	// File is read for each request, without surrounding white space.
 	File string
-	// Env names an environment variable, used when File is empty.
+	// Env is an environment variable. It is used if File is empty.
 	Env string
 }
 
-// Read returns the key, or "" when none is configured. It reads anew each
-// time, so a rotated secret needs no reload. The errors name the file or the
-// variable and never its content.
+// Read returns the key, or "" if none is configured. A rotated key needs no reload. Errors name
+// the file or variable, never its content.
 func (k Credential) Read() (string, error) {
 	switch {
 	case k.File != "":

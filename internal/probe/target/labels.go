@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Reserved reports whether a label cannot be one of a target's own: synthetic or
-// Prometheus sets it.
+// IsReservedLabel reports whether synthetic or Prometheus sets the label, so that a target
+// cannot have it.
 func IsReservedLabel(label string) bool {
 	return strings.HasPrefix(label, "__") || slices.Contains([]string{
 		"alertname", "alertstate", "bound", "branch", "budget_window", "cause", "connection", "dashboard", "goarch", "goos", "goversion", "group",

@@ -10,8 +10,8 @@ import (
 	"synthetic/tools/testkit/tlstest"
 )
 
-// TestOAuth2Rotation: the secret and the certificates by which a token is fetched
-// are those of today. The tokens are so short-lived that each use fetches one.
+// TestOAuth2Rotation checks that each token request uses the current secret and certificates.
+// The tokens live so short that each call fetches one.
 func TestOAuth2Rotation(t *testing.T) {
 	now := tlstest.NewGeneration(t, "hunter2")
 	files := tlstest.NewFiles(t, now)

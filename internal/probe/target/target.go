@@ -1,7 +1,6 @@
-// Package target says which deployments are probed and how to reach them.
+// Package target describes deployments and how to reach them.
 //
-// A Target is a plain value: comparing two of them tells a reload whether
-// anything about a deployment changed.
+// A Target is a plain value. A reload compares old and new values to find changes.
 package target
 
 import (
@@ -11,27 +10,28 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// Connection says how long a connection to a target lives.
+// Connection is the lifetime of connections to a target.
 type Connection string
 
 const (
 	// Reuse keeps idle connections and shares them between conversations.
 	Reuse Connection = "reuse"
-	// PerConversation dials anew for each conversation and closes afterwards,
-	// so that every first turn pays for DNS, connect and TLS as a new user does.
+	// PerConversation opens a connection for each conversation, so that every first turn
+	// includes DNS, connect and TLS like that of a new user.
 	PerConversation Connection = "per_conversation"
 )
 
-// Salt says which requests may find each other's prompts in a prefix cache that
-// heeds the field cache_salt, as vLLM's does.
+// Salt selects which requests can share prompts in a prefix cache that supports cache_salt, as
+// vLLM's does.
 type Salt string
 
 const (
-	// SaltNone sends no salt: everybody's requests share a cache.
+	// SaltNone sends no salt. All requests share the cache.
 	SaltNone Salt = "none"
-	// SaltJob is one salt for the conversations of a job, of this process alone.
+	// SaltJob sends one salt for each job of this process.
 	SaltJob Salt = "job"
-	// SaltConversation is one for each conversation: first turns find nothing.
+	// SaltConversation sends one salt for each conversation, so that first turns are never
+	// cached.
 	SaltConversation Salt = "conversation"
 )
 
@@ -39,70 +39,66 @@ const (
 type Target struct {
 	// Name is the value of the "target" label.
 	Name string
-	// API is the kind of endpoint, and Limit how it calls the limit of tokens.
+	// Limit is the name of the token limit.
 	API   API
 	Limit LimitField
-	// APIVersion is Azure's api-version, or the anthropic-version of Messages; ""
-	// is a version that all know.
+	// APIVersion is Azure's api-version or the anthropic-version of Messages. "" means a widely
+	// supported version.
 	APIVersion string
-	// BaseURL is what the paths of the API are appended to, "/chat/completions"
-	// and "/models" for one: "http://vllm:8000/v1".
+	// BaseURL is the prefix of the API's paths, such as "http://vllm:8000/v1" for
+	// "/chat/completions".
 	BaseURL string
-	// Model is sent in each request; empty means the first that /models lists.
+	// Model is sent in each request. "" means the first model that /models lists.
 	Model string
-	// ServedAs are other names under which Model may answer.
+	// ServedAs are other model names that an answer may have.
 	ServedAs []string
-	// Key tells where the API key is; the zero value means no key.
-	Key Credential
-	// KeyHeader carries the key; "" is the header that the API has for it,
-	// Authorization for most. In that one it stands behind "Bearer".
+	Key      Credential
+	// KeyHeader is the header of the key. "" means the default of the API, mostly
+	// Authorization. In that header the key follows "Bearer".
 	KeyHeader string
-	// Headers are added to each request. Values may be secret: never print them.
+	// Headers are added to each request. Do not print them: values may be secret.
 	Headers map[string]string
-	// HTTP says how requests travel: TLS, proxies, further authentication, and
-	// whether HTTP/2 may be spoken. It follows no redirects, whatever it says.
-	HTTP promconfig.HTTPClientConfig
-	// Connection is Reuse or PerConversation.
+	// HTTP configures TLS, proxies, other authentication and HTTP/2. Requests never follow
+	// redirects.
+	HTTP       promconfig.HTTPClientConfig
 	Connection Connection
-	// Extra holds body fields merged into every request, as decoded from YAML
-	// (ignore_eos, priority, chat_template_kwargs ...).
+	// Extra holds fields that are added to every request body, as decoded from YAML (such as
+	// ignore_eos or priority).
 	Extra map[string]any
-	// ModelsTimeout bounds the discovery of Model.
+	// ModelsTimeout bounds a request for the list of models.
 	ModelsTimeout time.Duration
-	// Untagged leaves out ProbeHeader.
+	// NoProbeHeader omits ProbeHeader.
 	NoProbeHeader bool
-	// CacheSalt says with whom the prefix cache is shared; "" is SaltNone.
+	// CacheSalt selects who shares the prefix cache. "" means SaltNone.
 	CacheSalt Salt
-	// Service is what the target is a replica of, or the front door to: the value of
-	// the "service" label; "" for none.
+	// Service is the value of the "service" label: the service of which the target is a replica
+	// or the front door. "" means none.
 	Service string
-	// Labels are on all of the target's series; at most MaxLabels.
+	// Labels are added to all series of the target. There are at most MaxLabels.
 	Labels map[string]string
-	// Worker says how answers tell who gave them; nil for a target that is no front
-	// door.
+	// Worker is set for a front door: a target that distributes requests to several workers.
 	Worker *Worker
 }
 
-// Worker says how the answers of a front door tell which worker gave them.
+// Worker says where an answer names the worker that produced it.
 type Worker struct {
-	// Header of the answer names it; "" means those of WorkerHeaders, and the
-	// nvext.worker_id of Dynamo's chunks.
+	// Header is the header that names the worker. "" means WorkerHeaders and the
+	// nvext.worker_id in Dynamo's chunks.
 	Header string
-	// Fingerprint means the system_fingerprint instead.
+	// Fingerprint selects the system_fingerprint field instead of a header.
 	Fingerprint bool
 }
 
-// WorkerHeaders are those in which routers and servers say who answered: gateways
-// of the Gateway API's inference extension, llm-d's simulator, KServe.
+// WorkerHeaders returns the headers in which routers and servers name the worker: gateways of
+// the Gateway API inference extension, llm-d's simulator and KServe.
 func WorkerHeaders() []string {
 	return []string{"X-Gateway-Destination-Endpoint-Served", "X-Inference-Pod", "X-Served-By"}
 }
 
-// FrontDoor reports whether the target stands for several workers.
+// IsFrontDoor reports whether the target distributes requests to several workers.
 func (t Target) IsFrontDoor() bool { return t.Worker != nil }
 
-// MaxLabels is how many labels of its own a target may have.
+// MaxLabels is the maximum number of Target.Labels.
 const MaxLabels = 4
 
-// Equal reports whether nothing about the deployment differs.
 func (t Target) Equal(o Target) bool { return reflect.DeepEqual(t, o) }

@@ -2,131 +2,128 @@ package workload
 
 import "time"
 
-// Adaptive says how open-loop traffic answers to the first sign of a fault: with a
-// burst at a higher rate, of bounded length. Package yamlform reads its tags.
+// Adaptive makes open-loop traffic react to the first sign of a fault with a burst: a limited
+// time at a higher rate. Package yamlform reads the tags.
 type Adaptive struct {
-	// BurstRate is in conversations per second; no more than the calm rate is no
-	// burst.
+	// BurstRate is in conversations per second. Without a higher rate than the base rate there
+	// are no bursts.
 	BurstRate float64 `yaml:"burst_rate" default:"0.2" min:"0" max:"10000"`
-	// Burst is how long one may last, CoolDown how long none begins after it, and
-	// BurstsPerHour how many begin in an hour at most.
+	// Burst is the maximum length of a burst. CoolDown is the minimum pause after one.
+	// BurstsPerHour is the maximum number of bursts in an hour.
 	Burst         time.Duration `yaml:"burst" default:"2m" min:"30s" max:"10m"`
 	CoolDown      time.Duration `yaml:"cool_down" default:"3m" min:"0s" max:"1h"`
 	BurstsPerHour int           `yaml:"bursts_per_hour" default:"4" min:"1" max:"20"`
 }
 
-// Sign is what was seen of a job so far.
+// Sign is the current state of a job.
 type Sign struct {
-	// Score is how near a signal is to a page that nobody got yet: from 1 on it is
-	// one.
+	// Score says how close the nearest alert is, for signals without an alert: 1 means that it
+	// fires.
 	Score float64
-	// Failed turns in a row.
+	// Failed is the number of consecutive failed turns.
 	Failed int
 }
 
 const (
-	// firstScore is the score that is a first sign: a third of the way to a page is
-	// there too often without a fault, so that no burst is left when there is one.
-	firstScore = 0.5
-	// knownFailed failures in a row are no first sign any more.
-	knownFailed = 10
-	// leastBurst is how long a burst lasts at least: the score is one of minutes.
-	leastBurst = time.Minute
+	// signScore is the score that starts a burst. A third of the way to an alert happens too
+	// often without a fault, and would use up the bursts before there is one.
+	signScore = 0.5
+	// From maxNewFailures consecutive failures on, the fault is known and needs no burst.
+	maxNewFailures = 10
+	// minBurst is the minimum length of a burst, because the score is computed per minute.
+	minBurst = time.Minute
 )
 
-// why says of what the sign is; "" of none.
-func (s Sign) why() string {
+// reason returns the reason for a burst, or "".
+func (s Sign) reason() string {
 	switch {
-	case s.Failed > 0 && s.Failed < knownFailed:
+	case s.Failed > 0 && s.Failed < maxNewFailures:
 		return BurstFailed
-	case s.Score >= firstScore:
+	case s.Score >= signScore:
 		return BurstSlower
 	}
 	return ""
 }
 
-// Reasons of a burst.
+// Reasons for a burst.
 const (
 	BurstFailed = "failed"
 	BurstSlower = "slower"
 )
 
-// BurstReasons lists them.
 func BurstReasons() []string { return []string{BurstFailed, BurstSlower} }
 
-// Pace says which starts of a process at the rate of bursts there are: all in a
-// burst, and at other times so many that the calm rate comes out. It is not safe
-// for concurrent use.
+// Pace thins out the starts of a process that runs at BurstRate. During a burst all of them
+// take place, otherwise as many as the base rate needs. It is not safe for concurrent use.
 type Pace struct {
-	calm float64
+	baseRate float64
 	Adaptive
-	// credit is the part of a calm start that is due.
+	// credit is the due fraction of the next start at the base rate.
 	credit float64
-	// until is the end of the burst, began are those of the last hour.
-	until time.Time
-	began []time.Time
+	// burstEnd is zero outside a burst. burstStarts are the bursts of the last hour; for a
+	// finished one it is the end.
+	burstEnd    time.Time
+	burstStarts []time.Time
 }
 
-// NewPace returns the pace of a process with such a calm rate; nil where that is
-// the only one.
+// NewPace returns nil if the traffic has no bursts.
 func NewPace(t Traffic) *Pace {
 	if t.Process == Closed || t.Adaptive.BurstRate <= t.Rate {
 		return nil
 	}
-	return &Pace{calm: t.Rate, Adaptive: t.Adaptive, credit: 1} // the first start is one
+	return &Pace{baseRate: t.Rate, Adaptive: t.Adaptive, credit: 1} // the first start takes place
 }
 
-// Start is what becomes of a start of the process.
+// Start is the decision on one start of the process.
 type Start struct {
-	// Due says that it is one, and Extra that at the calm rate it were none: what
-	// weighs times by turns must leave it out.
+	// Due says that the start takes place, and Burst that only the burst makes it do so.
+	// Statistics over time must not count the turns of such starts.
 	Due, Burst bool
-	// Changed says that the rate is another from now on, and Why that it is so
-	// because a burst begins, "" for its end.
+	// Changed says that the rate changes now. Reason is the reason for a new burst, or "" at
+	// its end.
 	Changed bool
-	Why     string
+	Reason  string
 }
 
-// Take decides on a start, in the order of their times.
+// Decide decides on the starts, which must come in the order of their times.
 func (p *Pace) Decide(at time.Time, seen Sign) Start {
-	var s Start
-	why := seen.why()
+	var start Start
+	reason := seen.reason()
 	switch {
-	case p.Bursting():
-		since := at.Sub(p.began[len(p.began)-1])
-		if !at.Before(p.until) || why == "" && since >= leastBurst {
-			p.until, s.Changed = time.Time{}, true
-			p.began[len(p.began)-1] = at // from now on it is when the last one ended
+	case p.bursting():
+		since := at.Sub(p.burstStarts[len(p.burstStarts)-1])
+		if !at.Before(p.burstEnd) || reason == "" && since >= minBurst {
+			p.burstEnd, start.Changed = time.Time{}, true
+			p.burstStarts[len(p.burstStarts)-1] = at // from now on this is the end of the last burst
 		}
-	case why != "" && p.rested(at):
-		p.began, p.until = append(p.began, at), at.Add(p.Burst)
-		s.Changed, s.Why = true, why
+	case reason != "" && p.mayBurst(at):
+		p.burstStarts, p.burstEnd = append(p.burstStarts, at), at.Add(p.Burst)
+		start.Changed, start.Reason = true, reason
 	}
-	if p.credit += p.calm / p.BurstRate; p.credit >= 1 {
+	if p.credit += p.baseRate / p.BurstRate; p.credit >= 1 {
 		p.credit--
-		s.Due = true
-		return s
+		start.Due = true
+		return start
 	}
-	s.Due, s.Burst = p.Bursting(), p.Bursting()
-	return s
+	start.Due, start.Burst = p.bursting(), p.bursting()
+	return start
 }
 
-// Bursting reports whether there is a burst.
-func (p *Pace) Bursting() bool { return !p.until.IsZero() }
+func (p *Pace) bursting() bool { return !p.burstEnd.IsZero() }
 
-// Rate is that of now, in conversations per second.
+// Rate returns the current rate in conversations per second.
 func (p *Pace) Rate() float64 {
-	if p.Bursting() {
+	if p.bursting() {
 		return p.BurstRate
 	}
-	return p.calm
+	return p.baseRate
 }
 
-// rested reports whether a burst may begin.
-func (p *Pace) rested(at time.Time) bool {
-	for len(p.began) > 0 && at.Sub(p.began[0]) >= time.Hour {
-		p.began = p.began[1:]
+// mayBurst reports whether a burst may start.
+func (p *Pace) mayBurst(at time.Time) bool {
+	for len(p.burstStarts) > 0 && at.Sub(p.burstStarts[0]) >= time.Hour {
+		p.burstStarts = p.burstStarts[1:]
 	}
-	n := len(p.began)
-	return n < p.BurstsPerHour && (n == 0 || at.Sub(p.began[n-1]) >= p.CoolDown)
+	n := len(p.burstStarts)
+	return n < p.BurstsPerHour && (n == 0 || at.Sub(p.burstStarts[n-1]) >= p.CoolDown)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// wary is calm at 2 conversations a minute and has bursts of 12.
+// wary returns traffic of 2 conversations a minute with bursts of 12 a minute.
 func wary() Traffic {
 	return Traffic{
 		Arrival:  Arrival{Process: Constant, Rate: 2. / 60},
@@ -13,13 +13,14 @@ func wary() Traffic {
 	}
 }
 
-// paced plays a pace for a time, and counts its starts, those extra, and its bursts.
+// paced runs a pace for a time. It returns the numbers of starts and of burst starts, and when
+// the bursts started.
 func paced(seen func(after time.Duration) Sign, length time.Duration) (due, extra int, bursts []time.Duration) {
 	p := NewPace(wary())
 	begin := time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)
 	for after := time.Duration(0); after < length; after += 5 * time.Second {
 		s := p.Decide(begin.Add(after), seen(after))
-		if s.Why != "" {
+		if s.Reason != "" {
 			bursts = append(bursts, after)
 		}
 		if s.Due {
@@ -43,7 +44,7 @@ func TestPace(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		seen       func(time.Duration) Sign
-		due, extra int // of an hour, at least and at most two more
+		due, extra int // minimum counts in an hour; two more are allowed
 		bursts     int
 	}{
 		"nothing seen":              {during(0, 0, Sign{}), 120, 0, 0},
@@ -64,7 +65,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestBurstsAreBounded: whatever is seen, no hour has more than its bursts.
+// TestBurstsAreBounded checks that no sign leads to more bursts per hour than configured.
 func TestBurstsAreBounded(t *testing.T) {
 	_, _, bursts := paced(func(time.Duration) Sign { return Sign{Score: 0.9} }, 6*time.Hour)
 	for i := range bursts {
@@ -77,8 +78,8 @@ func TestBurstsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCalmStartsAreTheSame: a burst moves none of the starts that there are
-// without, so that those remain a fair sample of the time.
+// TestCalmStartsAreTheSame checks that a burst does not move the base starts, so that they
+// remain a fair sample over time.
 func TestCalmStartsAreTheSame(t *testing.T) {
 	calm, _, _ := paced(func(time.Duration) Sign { return Sign{} }, 6*time.Hour)
 	due, extra, _ := paced(func(after time.Duration) Sign { return Sign{Failed: int(after/time.Minute) % 3} }, 6*time.Hour)

@@ -5,36 +5,35 @@ import (
 	"time"
 )
 
-// Budget holds conversations to so many tokens in a time, by a bucket for each
-// limit. What a conversation costs is known only afterwards: Allow takes an
-// estimate out, Settle puts the difference back or takes it, so that a bucket may
-// be in debt for a while but the rate holds over time. The debt is bounded: a
-// server whose usage is nonsense must not silence its prober for days. A nil
-// Budget allows everything. It is safe for concurrent use.
+// Budget limits tokens per time with one bucket per limit. The tokens of a conversation are
+// only known afterwards: Allow takes an estimate, and Settle corrects it. A bucket may be in
+// debt for a while, but over time the limit holds. The debt is bounded, so that a server that
+// reports absurd usage does not silence its prober for days. A nil Budget has no limit. It is
+// safe for concurrent use.
 type Budget struct {
 	mu      sync.Mutex
 	buckets []bucket
 }
 
-// bucket fills evenly to its size.
+// bucket fills at a constant rate.
 type bucket struct {
 	size, tokens float64
-	// fills is how long it takes to fill, owes how many times its size it may owe.
-	fills  time.Duration
-	owes   float64
-	filled time.Time
+	// fillTime is how long it takes to fill. The maximum debt is maxDebt × size.
+	fillTime time.Duration
+	maxDebt  float64
+	lastFill time.Time
 }
 
-// NewBudget returns a Budget of full buckets, or nil (no limit) if neither limit
-// is positive. That of a day holds an hour's worth: conversations spread over the
-// day, and a process that begins anew spends at most so much twice.
+// NewBudget returns a Budget with full buckets, or nil if there is no limit. The bucket of a
+// day has the size of an hour: that spreads the conversations over the day, and a restart can
+// spend at most an hour's tokens again.
 func NewBudget(t Traffic) *Budget {
 	var b Budget
 	if n := float64(t.TokensPerMinute); n > 0 {
-		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fills: time.Minute, owes: 60})
+		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fillTime: time.Minute, maxDebt: 60})
 	}
 	if n := float64(t.TokensPerDay) / 24; n > 0 {
-		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fills: time.Hour, owes: 24})
+		b.buckets = append(b.buckets, bucket{size: n, tokens: n, fillTime: time.Hour, maxDebt: 24})
 	}
 	if len(b.buckets) == 0 {
 		return nil
@@ -42,23 +41,22 @@ func NewBudget(t Traffic) *Budget {
 	return &b
 }
 
-// Allow takes the estimated tokens and reports whether they were there. It
-// never waits. An estimate over what a bucket holds is allowed when that is full:
-// it could never start otherwise. An extra one must leave half of each bucket: it
-// must not take what a calm start will need.
-func (b *Budget) Allow(now time.Time, estimate int, extra bool) bool {
+// Allow takes the estimated tokens, or returns false if there are too few. An estimate larger
+// than a bucket is allowed if the bucket is full, because it could never start otherwise. A
+// burst must leave half of each bucket to the base traffic.
+func (b *Budget) Allow(now time.Time, estimate int, burst bool) bool {
 	if b == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.buckets {
-		k := &b.buckets[i]
-		need := min(float64(estimate), k.size)
-		if extra {
-			need = float64(estimate) + k.size/2
+		bucket := &b.buckets[i]
+		need := min(float64(estimate), bucket.size)
+		if burst {
+			need = float64(estimate) + bucket.size/2
 		}
-		if k.fill(now); k.tokens < need {
+		if bucket.fill(now); bucket.tokens < need {
 			return false
 		}
 	}
@@ -68,7 +66,7 @@ func (b *Budget) Allow(now time.Time, estimate int, extra bool) bool {
 	return true
 }
 
-// Settle corrects an allowed estimate to what was really used.
+// Settle corrects an estimate to the tokens really used.
 func (b *Budget) Settle(estimate, actual int) {
 	if b == nil {
 		return
@@ -76,17 +74,17 @@ func (b *Budget) Settle(estimate, actual int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.buckets {
-		k := &b.buckets[i]
-		k.tokens = min(max(k.tokens+float64(estimate-actual), -k.owes*k.size), k.size)
+		bucket := &b.buckets[i]
+		bucket.tokens = min(max(bucket.tokens+float64(estimate-actual), -bucket.maxDebt*bucket.size), bucket.size)
 	}
 }
 
 func (k *bucket) fill(now time.Time) {
-	if k.filled.IsZero() {
-		k.filled = now
+	if k.lastFill.IsZero() {
+		k.lastFill = now
 	}
-	if elapsed := now.Sub(k.filled); elapsed > 0 {
-		k.tokens = min(k.tokens+k.size*float64(elapsed)/float64(k.fills), k.size)
-		k.filled = now
+	if elapsed := now.Sub(k.lastFill); elapsed > 0 {
+		k.tokens = min(k.tokens+k.size*float64(elapsed)/float64(k.fillTime), k.size)
+		k.lastFill = now
 	}
 }

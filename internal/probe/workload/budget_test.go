@@ -8,12 +8,12 @@ import (
 
 func TestBudget(t *testing.T) {
 	begin := time.Unix(1_700_000_000, 0)
-	// Each step asks at a time (in seconds) and then settles.
+	// step asks at a time in seconds, then settles.
 	type step struct {
 		at       float64
 		estimate int
 		want     bool
-		settle   int // actual tokens; -1 for not settled yet
+		settle   int // actual tokens; -1 means not settled yet
 	}
 	tests := map[string][]step{
 		"a full minute at once, then by the rate": {
@@ -57,8 +57,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfADay holds that a day's budget is handed out evenly, that a process
-// that begins anew has an hour's worth, and that the smaller of two budgets counts.
+// TestBudgetOfADay checks that a day's budget is spread evenly, that a new process has an
+// hour's tokens, and that the smaller of two budgets applies.
 func TestBudgetOfADay(t *testing.T) {
 	tests := map[string]struct {
 		traffic           Traffic
@@ -106,7 +106,7 @@ func TestNoBudgetAllowsEverything(t *testing.T) {
 	b.Settle(1, 2)
 }
 
-// TestBudgetHoldsItsRate asks far too often with wrong estimates.
+// TestBudgetHoldsItsRate asks far too often, with wrong estimates.
 func TestBudgetHoldsItsRate(t *testing.T) {
 	const perMinute, minutes = 10_000, 200
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -126,7 +126,7 @@ func TestBudgetHoldsItsRate(t *testing.T) {
 	}
 }
 
-// TestExtraStartsLeaveHalf: what a burst takes leaves a calm start its share.
+// TestExtraStartsLeaveHalf checks that a burst leaves half of the budget.
 func TestExtraStartsLeaveHalf(t *testing.T) {
 	b, now := NewBudget(Traffic{TokensPerMinute: 600}), time.Unix(1_700_000_000, 0)
 	if b.Allow(now, 301, true) || !b.Allow(now, 200, true) || !b.Allow(now, 100, true) || b.Allow(now, 1, true) || !b.Allow(now, 300, false) {

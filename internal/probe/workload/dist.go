@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Shape names a distribution.
+// Shape is the kind of a distribution.
 type Shape string
 
 const (
@@ -25,27 +25,26 @@ const (
 	Empirical Shape = "empirical"
 )
 
-// Dist is a distribution of lengths in tokens, of turns, or of pauses in seconds.
-// Package yamlform reads its tags.
+// Dist is a distribution of lengths in tokens, numbers of turns, or pauses in seconds. Package
+// yamlform reads the tags.
 type Dist struct {
 	Shape Shape `yaml:"shape" required:"true" enum:"fixed,normal,lognormal,gamma,pareto,empirical"`
-	// Mean and SD are those of the numbers that are drawn, of lognormal too; Alpha
-	// is the exponent of Pareto's tail, which begins at Min.
+	// Mean and SD describe the values themselves, for lognormal too. Alpha is the exponent of a
+	// Pareto tail that starts at Min.
 	Mean  float64 `yaml:"mean" above:"0" max:"2000000" examples:"800"`
 	SD    float64 `yaml:"sd" min:"0" max:"2000000" examples:"600"`
 	Alpha float64 `yaml:"alpha" above:"0" max:"100" examples:"1.5"`
-	// What lies beyond Min … Max is taken as the bound; Max 0 is none.
+	// Values outside Min and Max are set to the bound. Max 0 means no bound.
 	Min  float64 `yaml:"min" min:"0" max:"2000000" examples:"10"`
 	Max  float64 `yaml:"max" above:"0" max:"2000000" examples:"32000"`
 	File string  `yaml:"file" examples:"lengths.csv"`
-	// Bins are those of the file.
+	// Bins is the content of File.
 	Bins []Bin
 }
 
-// Bin is a value and the weight of all values up to it.
+// Bin is a value, and the sum of the weights up to and including it.
 type Bin struct{ Value, UpTo float64 }
 
-// draw draws a number.
 func (d *Dist) draw(rng *rand.Rand) float64 {
 	var x float64
 	switch cv := d.SD / d.Mean; d.Shape {
@@ -72,22 +71,20 @@ func (d *Dist) draw(rng *rand.Rand) float64 {
 	return x
 }
 
-// count draws a whole number, at least 1.
+// count draws an integer of at least 1.
 func (d *Dist) count(rng *rand.Rand) int { return max(int(math.Round(min(d.draw(rng), 1e9))), 1) }
 
-// expectations is how many draws Expect takes.
-const expectations = 4096
+const estimateDraws = 4096
 
-// Expect is about the mean of what is drawn, bounds included.
+// EstimateMean estimates the mean by drawing, because of the bounds.
 func (d *Dist) EstimateMean() float64 {
 	rng, sum := newRand(1), 0.0
-	for range expectations {
+	for range estimateDraws {
 		sum += d.draw(rng)
 	}
-	return sum / expectations
+	return sum / estimateDraws
 }
 
-// String says it for people.
 func (d *Dist) String() string {
 	var b strings.Builder
 	b.WriteString(string(d.Shape))
@@ -105,30 +102,29 @@ func (d *Dist) String() string {
 	return b.String()
 }
 
-// Dists are the distributions of a kind of conversation; nil leaves what is drawn
-// without one as it is.
+// Dists are the distributions of a class of conversations. nil means that the fixed values of
+// Spec apply.
 type Dists struct {
 	Prompt, Output, Turns, Think *Dist
 }
 
-// Client is a class of conversations with its own arrivals.
+// Client is a class of conversations with its own arrival process.
 type Client struct {
-	// Share of the starts is its, of the sum of all shares.
+	// Share is relative to the sum of all classes.
 	Share      float64
 	Process    Process
 	Burstiness float64
 	Dists
 }
 
-// clients draw starts of the classes of a mixture: whose the next one is, and when.
+// clients draws the starts of a mixture of classes.
 type clients struct {
-	classes []Client
-	starts  []*Schedule
-	next    []time.Duration
+	classes    []Client
+	starts     []*Schedule
+	nextStarts []time.Duration
 }
 
-// newClients returns the superposition of the classes' processes, at one start a
-// second in all.
+// newClients merges the processes of the classes. Together they have one start per second.
 func newClients(classes []Client, seed, salt uint64) *clients {
 	c := &clients{classes: classes}
 	sum := 0.0
@@ -139,29 +135,27 @@ func newClients(classes []Client, seed, salt uint64) *clients {
 		a := Arrival{Process: k.Process, Rate: k.Share / sum, Burstiness: k.Burstiness}
 		phase := newRand(seed, salt, streamClient, uint64(i), 1).Float64() / a.Rate
 		s := NewSchedule(a, mix(seed^mix(salt)^uint64(i)), seconds(phase))
-		c.starts, c.next = append(c.starts, s), append(c.next, s.Next())
+		c.starts, c.nextStarts = append(c.starts, s), append(c.nextStarts, s.Next())
 	}
 	return c
 }
 
-// take returns the class that starts next, and when.
-func (c *clients) take() (*Client, time.Duration) {
+// nextStart returns the class of the next start, and its time.
+func (c *clients) nextStart() (*Client, time.Duration) {
 	first := 0
-	for i, at := range c.next {
-		if at < c.next[first] {
+	for i, at := range c.nextStarts {
+		if at < c.nextStarts[first] {
 			first = i
 		}
 	}
-	at := c.next[first]
-	c.next[first] = c.starts[first].Next()
+	at := c.nextStarts[first]
+	c.nextStarts[first] = c.starts[first].Next()
 	return &c.classes[first], at
 }
 
-// mostBins bounds a histogram.
-const mostBins = 100_000
+const maxBins = 100_000
 
-// ReadHistogram reads lines of a value, a comma and its weight. Its errors begin
-// with the line's number.
+// ReadHistogram reads lines of the form "value,weight". Its errors start with the line number.
 func ReadHistogram(path string) ([]Bin, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -174,13 +168,13 @@ func ReadHistogram(path string) ([]Bin, error) {
 		number++
 		text := strings.TrimSpace(lines.Text())
 		if text == "" || number == 1 && strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") {
-			continue // a heading
+			continue // a header
 		}
 		value, weight, _ := strings.Cut(text, ",")
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		w, err2 := strconv.ParseFloat(strings.TrimSpace(weight), 64)
-		if err != nil || err2 != nil || !(v >= 0 && v <= 2_000_000) || !(w >= 0 && w <= 1e15) || len(bins) == mostBins {
-			return nil, fmt.Errorf("%d: %.40q is no value and weight; write for example 512,17, in at most %d lines", number, text, mostBins)
+		if err != nil || err2 != nil || !(v >= 0 && v <= 2_000_000) || !(w >= 0 && w <= 1e15) || len(bins) == maxBins {
+			return nil, fmt.Errorf("%d: %.40q is no value and weight; write for example 512,17, in at most %d lines", number, text, maxBins)
 		}
 		sum += w
 		bins = append(bins, Bin{v, sum})

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestExpected holds the estimate of a conversation to the mean of those that the
-// source really plans.
+// TestExpected compares the estimate with the average of many planned conversations.
 func TestExpected(t *testing.T) {
 	specs := map[string]Spec{
 		"default":          {TurnsMin: 3, TurnsMax: 5, PromptTokens: 500, FollowupTokens: 60, Starters: 10, MaxOutputTokens: 128},
@@ -28,11 +27,11 @@ func TestExpected(t *testing.T) {
 			for range n {
 				sum += s.Estimate(s.Next())
 			}
-			got, want := s.Expected(), float64(sum)/n
+			got, want := s.ExpectedTokens(), float64(sum)/n
 			if math.Abs(got.Sum()-want) > 0.03*want {
 				t.Errorf("a conversation takes %.0f tokens, %.0f are planned", got.Sum(), want)
 			}
-			if shot := s.SingleShot(); shot.Prompt <= 0 || shot.Prompt > got.Prompt || shot.Output != 0 {
+			if shot := s.FirstTurnTokens(); shot.Prompt <= 0 || shot.Prompt > got.Prompt || shot.Output != 0 {
 				t.Errorf("a single shot takes %+v", shot)
 			}
 			if got.Cached < 0 || got.Cached > got.Prompt || spec.Starters > 0 && got.Cached == 0 {
@@ -50,10 +49,9 @@ func TestAmount(t *testing.T) {
 	}
 }
 
-// TestABudgetHoldsBursts: what is promised of bursts is no more than the budget
-// leaves them.
+// TestABudgetHoldsBursts checks that the footprint of bursts is within the budget.
 func TestABudgetHoldsBursts(t *testing.T) {
-	const calm, bursts = 2880 * 1000, 1920 * 1000 // of four an hour, of 20 more each
+	const calm, bursts = 2880 * 1000, 1920 * 1000 // four an hour, 20 more conversations each
 	for name, tt := range map[string]struct {
 		day, minute int
 		want        Footprint

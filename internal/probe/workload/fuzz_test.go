@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// FuzzParseConversations holds that what is accepted has something to say in
-// every message, says the same when it is written down and read again, and takes
-// no more memory than its text; and that what is refused has the number of a line.
+// FuzzParseConversations checks accepted files: every message has text, writing and reading
+// gives the same conversations, and they need no more memory than the text. Errors must name a
+// line.
 func FuzzParseConversations(f *testing.F) {
 	f.Add(chats)
 	f.Add(`{"messages":[{"role":"user","content":[]}]}`)
@@ -46,8 +46,8 @@ func FuzzParseConversations(f *testing.F) {
 	})
 }
 
-// written is a file of the conversations.
-func written(t *testing.T, all []replay) string {
+// written writes the conversations to a file.
+func written(t *testing.T, all []fileConversation) string {
 	t.Helper()
 	var text strings.Builder
 	for _, r := range all {
@@ -64,4 +64,6 @@ func written(t *testing.T, all []replay) string {
 	return text.String()
 }
 
-func sameReplay(a, b replay) bool { return a.system == b.system && slices.Equal(a.user, b.user) }
+func sameReplay(a, b fileConversation) bool {
+	return a.system == b.system && slices.Equal(a.user, b.user)
+}

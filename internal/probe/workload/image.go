@@ -9,21 +9,19 @@ import (
 	"strings"
 )
 
-// maxImages bounds the images of a workload, in bytes: each conversation sends
-// them with every turn.
+// maxImages bounds the images of a workload in bytes. Each turn sends them again.
 const maxImages = 8 << 20
 
-// Image is a picture in a message.
+// Image is an image in a message.
 type Image struct {
-	// Type is its media type, Data its bytes in base64.
+	// Type is the media type, Data the base64 text.
 	Type, Data string
 }
 
-// URL is the image as a data URL.
+// URL returns the image as a data URL.
 func (i Image) URL() string { return "data:" + i.Type + ";base64," + i.Data }
 
-// ReadImages reads image files, whose types their names say: png, jpg, gif or
-// webp.
+// ReadImages reads png, jpg, gif and webp files. The file name determines the type.
 func ReadImages(files []string) ([]Image, error) {
 	var all []Image
 	left := int64(maxImages)
@@ -38,13 +36,12 @@ func ReadImages(files []string) ([]Image, error) {
 	return all, nil
 }
 
-// readImage reads a file of at most so many bytes.
-func readImage(file string, most int64) (Image, int64, error) {
-	kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
-	switch kind {
+func readImage(file string, limit int64) (Image, int64, error) {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+	switch format {
 	case "png", "jpeg", "gif", "webp":
 	case "jpg":
-		kind = "jpeg"
+		format = "jpeg"
 	default:
 		return Image{}, 0, fmt.Errorf("the image %q has an unknown type: name a file that ends with .png, .jpg, .gif or .webp", file)
 	}
@@ -53,15 +50,15 @@ func readImage(file string, most int64) (Image, int64, error) {
 		return Image{}, 0, fmt.Errorf("reading an image: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch size := int64(len(data)); {
 	case err != nil:
 		return Image{}, 0, fmt.Errorf("reading the image %q: %w", file, err)
-	case size > most:
+	case size > limit:
 		return Image{}, 0, fmt.Errorf("the image %q makes the images of the workload more than %d MiB: use smaller ones", file, maxImages>>20)
 	case size == 0:
 		return Image{}, 0, fmt.Errorf("the image %q is empty: name another", file)
 	default:
-		return Image{Type: "image/" + kind, Data: base64.StdEncoding.EncodeToString(data)}, size, nil
+		return Image{Type: "image/" + format, Data: base64.StdEncoding.EncodeToString(data)}, size, nil
 	}
 }

@@ -4,27 +4,27 @@ package workload
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// Images stand behind the text of a user's message.
+	// Images follow the text of a user message.
 	Images []Image `json:"-"`
-	// Reasoning is what an assistant thought before it answered, "" where that
-	// is not to be sent again, and ReasoningField what its server calls it.
+	// Reasoning is the reasoning text before an assistant's answer, or "" if it is not sent
+	// back. ReasoningField is the server's name of the field.
 	Reasoning      string `json:"reasoning,omitempty"`
 	ReasoningField string `json:"-"`
-	// ToolCalls are those of an assistant's message. A message of the role tool
-	// follows for each, with its ToolCallID.
+	// ToolCalls are the calls in an assistant message. For each one a message with the role
+	// tool and its ToolCallID follows.
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
-// ToolCall is a call that an assistant asked for.
+// ToolCall is a call that the model asks for.
 type ToolCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Arguments are what the model wrote, a JSON object if it did well.
+	// Arguments is the model's text, a JSON object if it is correct.
 	Arguments string `json:"arguments"`
 }
 
-// Size returns the bytes of the message's texts.
+// Size returns the bytes of the message's texts and images.
 func (m *Message) Size() int {
 	n := len(m.Content) + len(m.Reasoning)
 	for _, i := range m.Images {

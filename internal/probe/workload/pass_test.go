@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// TestPass: of every kind of source, three that share the conversations say together
-// what one says, at its times.
+// TestPass checks for each kind of source that three processes which skip each other's
+// conversations plan the same conversations as one, at the same times.
 func TestPass(t *testing.T) {
 	const parts, n = 3, 40
 	for name, spec := range map[string]Spec{
 		"generated": {TurnsMin: 1, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 10, ThinkMax: time.Second},
 		"starters":  {TurnsMax: 2, PromptTokens: 30, FollowupTokens: 10, Starters: 5, Cancel: Cancel{Share: 0.3, Max: time.Second}},
 		"a file":    {ConversationsFile: "testdata/footprint.jsonl"},
-		"a trace":   {Trace: Trace{File: "../../trace/testdata/mooncake.jsonl"}},
+		"a trace":   {Trace: Trace{File: "trace/testdata/mooncake.jsonl"}},
 		"clients": {PromptTokens: 20, Clients: []Client{
 			{Share: 0.7, Process: Poisson}, {Share: 0.3, Process: Gamma, Burstiness: 0.3},
 		}},

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Schedule gives the start times of an open-loop arrival process as offsets
-// from its beginning. They depend on the process, the seed and the count
-// alone, never on what was started before. It is not safe for concurrent use.
+// Schedule returns the start times of an open-loop process, as offsets from its begin. They
+// depend only on the process, the seed and the count. It is not safe for concurrent use.
 type Schedule struct {
 	arrival Arrival
 	rng     *rand.Rand
@@ -17,20 +16,20 @@ type Schedule struct {
 	count   uint64
 }
 
-// NewSchedule returns the schedule of an arrival process with a positive Rate.
-// Its first start is at offset (see Phase), whatever the process, so that the
-// first sample of a slow process does not keep one waiting.
+// NewSchedule returns the schedule of a process with a positive Rate. The first start is at
+// offset (see Phase) for every process, so that a slow process does not wait long for its first
+// sample.
 func NewSchedule(a Arrival, seed uint64, offset time.Duration) *Schedule {
 	return &Schedule{arrival: a, rng: newRand(seed), first: offset.Seconds()}
 }
 
-// Next returns the offset of the next start; it never decreases.
+// Next returns the offset of the next start. It never decreases.
 func (s *Schedule) Next() time.Duration {
 	switch {
 	case s.count == 0:
 		s.at = s.first
 	case s.arrival.Process == Constant:
-		// Not a sum, so that rounding does not add up over months.
+		// A product, so that rounding errors do not add up over months.
 		s.at = s.first + float64(s.count)/s.arrival.Rate
 	default:
 		s.at += s.interval()
@@ -39,7 +38,7 @@ func (s *Schedule) Next() time.Duration {
 	return seconds(s.at)
 }
 
-// interval draws the time to the next start in seconds; its mean is 1/Rate.
+// interval draws the seconds to the next start. Its mean is 1/Rate.
 func (s *Schedule) interval() float64 {
 	shape := s.arrival.Burstiness
 	if s.arrival.Process != Gamma || shape <= 0 || shape == 1 {
@@ -48,8 +47,8 @@ func (s *Schedule) interval() float64 {
 	return gamma(s.rng, shape) / (shape * s.arrival.Rate)
 }
 
-// gamma draws from the gamma distribution with the given shape and scale 1, by
-// Marsaglia and Tsang's method (2000).
+// gamma draws from the gamma distribution with scale 1, with Marsaglia and Tsang's method
+// (2000).
 func gamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		return gamma(rng, shape+1) * math.Pow(1-rng.Float64(), 1/shape)
@@ -69,24 +68,24 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-// Phase returns how long from now to the first start of a process of the given
-// rate (per second): a point in the mean interval, picked by hash and fixed to
-// the wall clock. Replicas with different hashes do not fire together whenever
-// they were started, and a reload does not move a job's phase.
+// Phase returns the time from now to the first start of a process with a rate per second. It is
+// a point in the mean interval that depends on hash and the wall clock. Replicas with different
+// hashes therefore do not start at the same times, and a reload does not change the times of a
+// job.
 func Phase(now time.Time, rate float64, hash uint64) time.Duration {
 	interval := float64(time.Second) / rate
 	if interval >= math.MaxInt64 {
 		interval = math.MaxInt64 / 2
 	}
-	into := math.Mod(float64(now.UnixNano()), interval)
-	wait := float64(hash)/(1<<64)*interval - into
+	elapsed := math.Mod(float64(now.UnixNano()), interval)
+	wait := float64(hash)/(1<<64)*interval - elapsed
 	if wait < 0 {
 		wait += interval
 	}
 	return time.Duration(wait)
 }
 
-// seconds converts to a duration; what is too long for one is the longest.
+// seconds converts to a duration. Too large values become the longest duration.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/float64(time.Second) {
 		return math.MaxInt64

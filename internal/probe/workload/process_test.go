@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// starts returns the first n starts of a schedule in seconds.
+// starts returns the first n starts in seconds.
 func starts(s *Schedule, n int) []float64 {
 	all := make([]float64, n)
 	for i := range all {
@@ -15,7 +15,7 @@ func starts(s *Schedule, n int) []float64 {
 	return all
 }
 
-// spread returns the mean of the intervals and their coefficient of variation.
+// spread returns the mean and the coefficient of variation of the intervals.
 func spread(starts []float64) (mean, cv float64) {
 	n := float64(len(starts) - 1)
 	mean = (starts[len(starts)-1] - starts[0]) / n

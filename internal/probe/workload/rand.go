@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Hash maps strings to a number that is the same in every process and whose
-// bits are all well mixed: it spreads replicas and jobs over time.
+// Hash returns a well mixed number that is the same in every process. It spreads replicas and
+// jobs over time.
 func Hash(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, p := range parts {
@@ -16,7 +16,7 @@ func Hash(parts ...string) uint64 {
 	return mix(h.Sum64())
 }
 
-// mix is the finalizer of splitmix64: FNV's upper bits differ little between
+// mix is the finalizer of splitmix64. It is needed because FNV's upper bits differ little for
 // short similar strings.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
@@ -25,7 +25,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// newRand returns a source of random numbers that depends on all its keys.
+// newRand returns a random source that depends on all keys.
 func newRand(keys ...uint64) *rand.Rand {
 	var a uint64
 	for _, k := range keys {

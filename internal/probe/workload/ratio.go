@@ -7,44 +7,40 @@ import (
 )
 
 const (
-	// DefaultCharsPerToken is assumed until the first usage arrives; English
-	// text is near it with the tokenizers of today's models.
+	// DefaultCharsPerToken applies until the first usage arrives. It is close to the ratio of
+	// current tokenizers for English text.
 	DefaultCharsPerToken = 4.5
-	// minCharsPerToken is a tokenizer of single bytes, maxCharsPerToken is more
-	// than one of whole words gives.
+	// The minimum is that of a tokenizer of single bytes. The maximum is above that of one of
+	// whole words.
 	minCharsPerToken, maxCharsPerToken = 1.0, 12.0
-	// ratioSamples is the length of the running median: up to 7 absurd counts
-	// among 15 do not move it.
+	// ratioSamples is the length of the running median. Up to 7 absurd values do not change it.
 	ratioSamples = 15
-	// ratioHold is how far the median has to be from the ratio in use before
-	// that moves: lengths settle, and shared texts stay the same text.
-	ratioHold = 0.04
-	// ratioStep is the grid on which a ratio is put, so that replicas which
-	// learned nearly the same use the same.
+	// ratioTolerance is how far the median must be from the current ratio to replace it.
+	// Otherwise lengths would never settle, and shared texts would change.
+	ratioTolerance = 0.04
+	// ratioStep is the grid of ratios. Replicas that learn nearly the same ratio then use the
+	// same one.
 	ratioStep = 0.02
 )
 
-// ratio learns characters per token as a running median of what the server's
-// usage said. It is safe for concurrent use.
+// ratio learns the characters per token from the servers' usage. It is safe for concurrent use.
 type ratio struct {
 	mu      sync.Mutex
-	used    float64
+	current float64
 	samples [ratioSamples]float64
 	n       int
 }
 
-func newRatio() *ratio { return &ratio{used: DefaultCharsPerToken} }
+func newRatio() *ratio { return &ratio{current: DefaultCharsPerToken} }
 
 func (r *ratio) value() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.used
+	return r.current
 }
 
-// Learn tells how many tokens the server counted in an opening of so many
-// characters, chat template and system message included. The length of later
-// texts follows the median of recent observations. Counts that are not positive
-// are ignored.
+// Learn adds an observation: the tokens that the server counted in an opening, including chat
+// template and system message. It ignores counts that are not positive.
 func (r *ratio) Learn(chars, tokens int) {
 	if chars <= 0 || tokens <= 0 {
 		return
@@ -56,8 +52,8 @@ func (r *ratio) Learn(chars, tokens int) {
 	seen := slices.Clone(r.samples[:min(r.n, ratioSamples)])
 	slices.Sort(seen)
 	median := seen[len(seen)/2]
-	if math.Abs(math.Log(median/r.used)) > ratioHold {
-		r.used = quantise(median)
+	if math.Abs(math.Log(median/r.current)) > ratioTolerance {
+		r.current = quantise(median)
 	}
 }
 

@@ -8,78 +8,76 @@ import (
 	"synthetic/internal/probe/workload/trace"
 )
 
-// Trace is a file of recorded traffic, and what of it is replayed; the zero value
-// is none.
+// Trace is the recorded traffic that a workload replays. The zero value means none.
 type Trace struct {
 	File string
 	trace.Options
 }
 
-// recorded replays a trace, from its begin again when it has ended.
-type recorded struct {
+// traceReplay replays a trace, again from the start at its end.
+type traceReplay struct {
 	Trace
 	reader *trace.Reader
-	// first and last are the times of records of this lap, of which there were n;
-	// before is how long the laps before it took.
-	first, last, before time.Duration
-	n                   int
-	record              trace.Record
-	// perToken is how many characters a token has. What was learned at first holds
-	// for all, or a block were another text later on.
-	perToken float64
+	// lapFirst and lapLast are the times of the first and last record of the current lap, and
+	// lapRecords is their number. lapOffset is the length of the earlier laps.
+	lapFirst, lapLast, lapOffset time.Duration
+	lapRecords                   int
+	lastRecord                   trace.Record
+	// charsPerToken is the ratio at the first replay. It must not change, because equal block
+	// names stand for equal texts.
+	charsPerToken float64
 }
 
-// next returns the next record, its time since the first lap began. A file that was
-// read before and cannot be any more gives the last record again: Source.Stale
-// tells of it.
-func (r *recorded) next() trace.Record {
-	for range 2 { // what is left of this lap, or the next one
+// next returns the next record, with its time since the start of the first lap. If the file can
+// no longer be read, it returns the last record again; Source.Stale reports the change.
+func (r *traceReplay) next() trace.Record {
+	for range 2 { // the rest of this lap, or the next one
 		if r.reader == nil {
 			var err error
 			if r.reader, err = trace.Open(r.File, r.Options); err != nil {
-				return r.record
+				return r.lastRecord
 			}
 		}
 		rec, err := r.reader.Next()
 		if err == nil {
-			return r.take(rec)
+			return r.shift(rec)
 		}
 		r.close()
 	}
-	return r.record
+	return r.lastRecord
 }
 
-func (r *recorded) take(rec trace.Record) trace.Record {
-	if r.n++; r.n == 1 {
-		r.first = rec.At
+func (r *traceReplay) shift(rec trace.Record) trace.Record {
+	if r.lapRecords++; r.lapRecords == 1 {
+		r.lapFirst = rec.At
 	}
-	r.last = rec.At
-	rec.At += r.before
-	r.record = rec
+	r.lapLast = rec.At
+	rec.At += r.lapOffset
+	r.lastRecord = rec
 	return rec
 }
 
-// close ends a lap, and leaves the mean interval between it and the next.
-func (r *recorded) close() {
+// close ends a lap. The pause before the next lap is the mean interval.
+func (r *traceReplay) close() {
 	if r.reader == nil {
 		return
 	}
 	r.reader.Close()
 	r.reader = nil
-	span := r.last - r.first
-	r.before += span + span/time.Duration(max(r.n-1, 1))
-	r.n = 0
+	span := r.lapLast - r.lapFirst
+	r.lapOffset += span + span/time.Duration(max(r.lapRecords-1, 1))
+	r.lapRecords = 0
 }
 
-// retell fills in the conversation of the trace whose turn it is.
-func (s *Source) retell(c *Conversation) {
+// replayTrace fills in a conversation from the next record.
+func (s *Source) replayTrace(c *Conversation) {
 	rec := s.trace.next()
-	if s.trace.perToken == 0 {
-		s.trace.perToken = s.ratio.value()
+	if s.trace.charsPerToken == 0 {
+		s.trace.charsPerToken = s.ratio.value()
 	}
 	c.At, c.Turns = rec.At, max(len(rec.Turns), 1)
 	for i, t := range rec.Turns {
-		all := s.said(t, c.ID, uint64(i))
+		all := s.recordedMessages(t, c.ID, uint64(i))
 		c.Outputs = append(c.Outputs, t.Output)
 		if i == 0 {
 			c.Opening = all
@@ -93,22 +91,22 @@ func (s *Source) retell(c *Conversation) {
 	}
 }
 
-// said are the messages of a recorded turn: those that were recorded, or one that
-// is as long and shares with others what the recorded one did.
-func (s *Source) said(t trace.Turn, id, turn uint64) (out []Message) {
+// recordedMessages returns the recorded messages of a turn. If only lengths are recorded, it
+// generates a text of that length which shares the recorded blocks with other turns.
+func (s *Source) recordedMessages(t trace.Turn, id, turn uint64) (out []Message) {
 	for _, m := range t.Messages {
 		out = append(out, Message{Role: m.Role, Content: string(m.Content)})
 	}
 	if out != nil {
 		return out
 	}
-	chars := func(tokens int) int { return max(int(float64(tokens)*s.trace.perToken), 1) }
+	chars := func(tokens int) int { return max(int(float64(tokens)*s.trace.charsPerToken), 1) }
 	length := chars(t.Prompt)
 	if len(t.Blocks) == 0 {
 		if turn == 0 {
 			return opening("", s.compose(id, length))
 		}
-		return opening("", questionsOf(newRand(s.spec.Seed, s.salt, streamRest, id, turn), length))
+		return opening("", questionText(newRand(s.spec.Seed, s.salt, streamRest, id, turn), length))
 	}
 	var b strings.Builder
 	b.Grow(length)
@@ -123,8 +121,8 @@ func (s *Source) said(t trace.Turn, id, turn uint64) (out []Message) {
 	return opening("", b.String())
 }
 
-// filler writes exactly n characters. Of one random source, a shorter text begins
-// a longer one.
+// filler returns exactly n characters. With the same random source, a shorter text is a prefix
+// of a longer one.
 func filler(rng *rand.Rand, n int) string {
 	p := &prose{rng: rng}
 	for p.b.Len() < n {

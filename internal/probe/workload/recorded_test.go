@@ -11,12 +11,12 @@ import (
 
 func retold(t *testing.T, sample string, o trace.Options, salt uint64) *Source {
 	t.Helper()
-	s := newSource(t, Spec{Trace: Trace{File: "../../trace/testdata/" + sample, Options: o}, Seed: 1}, salt)
+	s := newSource(t, Spec{Trace: Trace{File: "trace/testdata/" + sample, Options: o}, Seed: 1}, salt)
 	t.Cleanup(s.Close)
 	return s
 }
 
-// shared is the length of the common beginning of two texts.
+// shared returns the length of the common prefix.
 func shared(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -25,8 +25,8 @@ func shared(a, b string) int {
 	return n
 }
 
-// TestRetoldBlocks: prompts are as long as they were, share the blocks that they
-// shared, and no more; another salt has other texts.
+// TestRetoldBlocks checks that prompts have the recorded length and share exactly the recorded
+// blocks, and that another salt gives other texts.
 func TestRetoldBlocks(t *testing.T) {
 	s := retold(t, "mooncake.jsonl", trace.Options{}, 1)
 	all := plans(s, 4)
@@ -48,17 +48,17 @@ func TestRetoldBlocks(t *testing.T) {
 	if other := retold(t, "mooncake.jsonl", trace.Options{}, 2).Next(); shared(user(all[0]), user(other)) > 16 {
 		t.Error("another salt says the same")
 	}
-	if all[1].Outputs[0] != 12 || s.output(all[1], 1) != 12 || all[1].Turns != 1 {
+	if all[1].Outputs[0] != 12 || s.outputTokens(all[1], 1) != 12 || all[1].Turns != 1 {
 		t.Errorf("the second conversation is %+v", all[1].Outputs)
 	}
-	// 0, 250 and 900 ms, and after as long again as the mean interval.
+	// 0, 250 and 900 ms, then a pause of the mean interval.
 	if all[1].At != 250*time.Millisecond || all[3].At != 1350*time.Millisecond {
 		t.Errorf("starts at %s and, in the next lap, %s", all[1].At, all[3].At)
 	}
 }
 
-// TestBlocksHoldWhatWasLearned: once a text was said, its blocks stay the same
-// whatever usage teaches of the length of tokens.
+// TestBlocksHoldWhatWasLearned checks that the text of a block does not change when the ratio
+// of characters per token does.
 func TestBlocksHoldWhatWasLearned(t *testing.T) {
 	s := retold(t, "mooncake.jsonl", trace.Options{}, 1)
 	first := s.Next()
@@ -68,7 +68,7 @@ func TestBlocksHoldWhatWasLearned(t *testing.T) {
 	}
 }
 
-// TestRetoldSessions keeps the turns of a session, their pauses and their texts.
+// TestRetoldSessions checks the turns of a session, their pauses and their texts.
 func TestRetoldSessions(t *testing.T) {
 	s := retold(t, "aiperf-sessions.jsonl", trace.Options{}, 1)
 	all := plans(s, 3)
@@ -88,7 +88,7 @@ func TestRetoldSessions(t *testing.T) {
 	}
 }
 
-// TestRetoldWithoutBlocks: prompts of which only the length is known share nothing.
+// TestRetoldWithoutBlocks checks that prompts with only a length share nothing.
 func TestRetoldWithoutBlocks(t *testing.T) {
 	s := retold(t, "burstgpt.csv", trace.Options{}, 1)
 	all := plans(s, 4)
@@ -102,7 +102,7 @@ func TestRetoldWithoutBlocks(t *testing.T) {
 	}
 }
 
-// TestTraceThatGoesAway gives the last conversation again, and is stale.
+// TestTraceThatGoesAway checks that a deleted trace repeats its last conversation and is stale.
 func TestTraceThatGoesAway(t *testing.T) {
 	path := file(t, `{"timestamp": 0, "text": "one"}`+"\n"+`{"timestamp": 5, "text": "two"}`)
 	s := newSource(t, Spec{Trace: Trace{File: path}})
@@ -118,7 +118,7 @@ func TestTraceThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestDists holds mean and spread of each shape against its definition.
+// TestDists compares the mean and spread of each shape with its definition.
 func TestDists(t *testing.T) {
 	for _, c := range []struct {
 		Dist
@@ -152,8 +152,8 @@ func TestDists(t *testing.T) {
 	}
 }
 
-// TestDrawnConversations: what is drawn goes before what is fixed, and openings
-// that are shared have one length each.
+// TestDrawnConversations checks that distributions replace fixed values, and that each shared
+// opening has one length.
 func TestDrawnConversations(t *testing.T) {
 	s := newSource(t, Spec{
 		TurnsMin: 1, TurnsMax: 1, PromptTokens: 10, FollowupTokens: 5, Starters: 3, Seed: 1,
@@ -174,7 +174,7 @@ func TestDrawnConversations(t *testing.T) {
 	}
 }
 
-// TestClients: each class has its share, its own lengths and its own arrivals.
+// TestClients checks the share, the lengths and the arrivals of each class.
 func TestClients(t *testing.T) {
 	fixed := func(n float64) Dists { return Dists{Turns: &Dist{Shape: Fixed, Mean: n}} }
 	s := newSource(t, Spec{Seed: 5, PromptTokens: 20, Clients: []Client{
@@ -196,7 +196,7 @@ func TestClients(t *testing.T) {
 	if r := n / last.Seconds(); math.Abs(r-1) > 0.03 {
 		t.Errorf("%g starts a second, want 1", r)
 	}
-	// The square of the coefficient of variation is 0, and 1/0.2.
+	// The squared coefficients of variation are 0 and 1/0.2.
 	for turns, want := range map[int][2]float64{2: {0.75, 0}, 5: {0.25, 5}} {
 		sum, squares := 0.0, 0.0
 		for _, g := range gaps[turns] {
@@ -210,7 +210,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestUsersWhoLeave are as many as was asked for, and change nothing else.
+// TestUsersWhoLeave checks the share of cancelled turns, and that nothing else changes.
 func TestUsersWhoLeave(t *testing.T) {
 	spec := Spec{TurnsMin: 2, TurnsMax: 4, PromptTokens: 30, FollowupTokens: 5, ThinkMax: time.Second, Seed: 3}
 	calm := newSource(t, spec)
@@ -237,7 +237,7 @@ func TestUsersWhoLeave(t *testing.T) {
 	}
 }
 
-// TestHistogram reads values and weights, with and without a heading.
+// TestHistogram reads files with and without a header.
 func TestHistogram(t *testing.T) {
 	bins, err := ReadHistogram(file(t, "tokens,count\n10, 3\n\n50,1\n"))
 	if err != nil || len(bins) != 2 || bins[0] != (Bin{10, 3}) || bins[1] != (Bin{50, 4}) {

@@ -14,31 +14,30 @@ import (
 )
 
 const (
-	// maxLine bounds one line of a file of conversations: some 500,000 tokens.
+	// maxLine bounds one line of a conversations file. It is about 500,000 tokens.
 	maxLine = 4 << 20
-	// maxReplay bounds what is kept of one file: user and system text, and
-	// messageCost for each message.
+	// maxReplay bounds the memory of one file: user and system texts plus messageCost for each
+	// message.
 	maxReplay = 256 << 20
-	// messageCost is what keeping a message takes beside its text: a header of it,
-	// one of its list, and what the allocator rounds up. Short messages would
-	// otherwise take many times what is counted.
+	// messageCost is the memory of a message besides its text: string headers and the rounding
+	// of the allocator. Without it a file of short messages would need many times its limit.
 	messageCost = 64
 )
 
-// replay is one conversation of a file: its own system message, if any, and
-// its user messages.
-type replay struct {
+// fileConversation is one conversation of a file: an optional system message and the user
+// messages.
+type fileConversation struct {
 	system string
 	user   []string
 }
 
-// stamp tells two versions of a file apart; the zero value is no file.
+// stamp is the version of a file. The zero value means no file.
 type stamp struct {
 	size     int64
 	modified time.Time
 }
 
-func stampOf(path string) stamp {
+func stampFile(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
 		return stamp{}
@@ -46,11 +45,10 @@ func stampOf(path string) stamp {
 	return stamp{info.Size(), info.ModTime()}
 }
 
-// replay fills in the conversation of the file whose turn it is. It has as
-// many turns as the file has user messages for it, at most Spec.TurnsMax where
-// that is set.
-func (s *Source) replay(c *Conversation) {
-	r := s.file[(s.salt%uint64(len(s.file))+c.ID)%uint64(len(s.file))]
+// replayFile fills in the next conversation of the file. It has one turn for each user message,
+// but at most Spec.TurnsMax if that is set.
+func (s *Source) replayFile(c *Conversation) {
+	r := s.conversations[(s.salt%uint64(len(s.conversations))+c.ID)%uint64(len(s.conversations))]
 	c.Turns = len(r.user)
 	if s.spec.TurnsMax > 0 {
 		c.Turns = min(c.Turns, s.spec.TurnsMax)
@@ -59,11 +57,10 @@ func (s *Source) replay(c *Conversation) {
 	c.Followups = r.user[1:c.Turns:c.Turns]
 }
 
-// readConversations reads a JSONL file: on each line an object with either
-// "messages" (role, content) or "conversations" (from, value). Assistant and
-// tool messages are left out, because the answers that the deployment really
-// gives go into the history. Blank lines are skipped.
-func readConversations(path string) ([]replay, error) {
+// readConversations reads a JSONL file. Each line is an object with "messages" (role, content)
+// or "conversations" (from, value). It drops assistant and tool messages, because the history
+// contains the deployment's own answers.
+func readConversations(path string) ([]fileConversation, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the file of conversations: %w", err)
@@ -76,11 +73,11 @@ func readConversations(path string) ([]replay, error) {
 	return all, nil
 }
 
-// parseConversations reads lines; its errors begin with the line's number.
-func parseConversations(r io.Reader) ([]replay, error) {
+// parseConversations reads the lines. Its errors start with the line number.
+func parseConversations(r io.Reader) ([]fileConversation, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	var all []replay
+	var all []fileConversation
 	number, size := 0, 0
 	for lines.Scan() {
 		number++
@@ -88,14 +85,14 @@ func parseConversations(r io.Reader) ([]replay, error) {
 		if len(line) == 0 {
 			continue
 		}
-		one, err := parseConversation(line)
+		conversation, err := parseConversation(line)
 		if err != nil {
 			return nil, fmt.Errorf("%d: %w", number, err)
 		}
-		if size += one.size(); size > maxReplay {
+		if size += conversation.size(); size > maxReplay {
 			return nil, fmt.Errorf("%d: more than %d MiB of messages; split the file and use a part of it", number, maxReplay>>20)
 		}
-		all = append(all, one)
+		all = append(all, conversation)
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -108,12 +105,12 @@ func parseConversations(r io.Reader) ([]replay, error) {
 	return all, nil
 }
 
-func parseConversation(b []byte) (replay, error) {
+func parseConversation(b []byte) (fileConversation, error) {
 	d, err := trace.ParseDialogue(b)
-	return replay{d.System, d.User}, err
+	return fileConversation{d.System, d.User}, err
 }
 
-func (r replay) size() int {
+func (r fileConversation) size() int {
 	n := len(r.system) + messageCost
 	for _, u := range r.user {
 		n += len(u) + messageCost

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// file writes a file of conversations and returns its path.
+// file writes a conversations file and returns its path.
 func file(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "chats.jsonl")
@@ -114,8 +114,8 @@ func TestBadConversations(t *testing.T) {
 	}
 }
 
-// TestContentOfManyParts: the text of a message is put together once, and of two
-// contents the last one counts, as in all JSON.
+// TestContentOfManyParts checks that the parts of a text are joined in linear time, and that
+// the last of two "content" keys counts, as usual in JSON.
 func TestContentOfManyParts(t *testing.T) {
 	const parts = 50_000
 	many := `{"messages":[{"role":"user","content":"said twice","content":[` +
@@ -132,9 +132,9 @@ func TestContentOfManyParts(t *testing.T) {
 	}
 }
 
-// TestShortMessagesCount: what is kept of a file is bounded whatever it is made of.
+// TestShortMessagesCount checks the memory bound of a file with many short messages.
 func TestShortMessagesCount(t *testing.T) {
-	r := replay{user: slices.Repeat([]string{"a"}, 1000)}
+	r := fileConversation{user: slices.Repeat([]string{"a"}, 1000)}
 	if kept := int(unsafe.Sizeof("")) * cap(r.user); r.size() < kept {
 		t.Errorf("counted as %d bytes, at least %d are kept", r.size(), kept)
 	}

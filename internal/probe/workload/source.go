@@ -9,17 +9,17 @@ import (
 	"unique"
 )
 
-// Source plans conversations. With an equal Spec and salt the plans are equal,
-// as long as equal token counts were learned. It is safe for concurrent use.
+// Source plans conversations. Equal specs and salts give equal plans, as long as the learned
+// token ratio is equal. It is safe for concurrent use.
 type Source struct {
-	spec   Spec
-	salt   uint64
-	images []Image
-	file   []replay
-	trace  *recorded // nil for none
-	mix    *clients  // nil for one kind of conversation
-	stamp  stamp
-	order  []int // of nouns in titles
+	spec          Spec
+	salt          uint64
+	images        []Image
+	conversations []fileConversation
+	trace         *traceReplay // nil if there is none
+	clients       *clients     // nil if there is only one class
+	stamp         stamp
+	titleOrder    []int // the order of nouns in titles
 	*ratio
 
 	mu       sync.Mutex
@@ -27,14 +27,14 @@ type Source struct {
 	starters map[uint64]starter
 }
 
-// starter is a shared opening text, kept as long as its wanted length stands.
-// The handle makes equal texts of many targets one text in memory.
+// starter is a shared opening text. It is generated again when the wanted length changes.
+// Targets with equal texts share their memory.
 type starter struct {
 	chars int
 	text  unique.Handle[string]
 }
 
-// Streams of random numbers of one seed.
+// Keys of the independent random streams of one seed.
 const (
 	streamOrder uint64 = iota + 1
 	streamText
@@ -45,40 +45,37 @@ const (
 	streamCancel
 )
 
-// NewSource returns a source of the conversations that spec describes. It
-// reads Spec.ConversationsFile, and its errors name the file, the line and the
-// remedy. Spec.Trace is read as conversations are planned: trace.Survey says before
-// what is wrong with it. Close the source at the end.
+// NewSource returns a source for spec. It reads Spec.ConversationsFile; errors name the file,
+// the line and the remedy. Spec.Trace is read later, so check it with trace.Survey before. The
+// caller must Close the source.
 //
-// A salt makes the draws differ between processes with the same seed, and
-// so the openings where they are to be unique (Spec.Starters = 0): replicas
-// and restarts then do not find each other's texts in a prefix cache. The texts
-// of shared starters do not depend on it. It also picks where in a file of
-// conversations the replay starts.
+// The salt distinguishes processes with the same seed. If openings must be unique
+// (Spec.Starters = 0), their texts depend on the salt, so that replicas and restarts do not
+// find each other's texts in a prefix cache. Shared openings do not depend on it. The salt also
+// selects where in a conversations file the replay starts.
 func NewSource(spec Spec, salt uint64) (*Source, error) {
 	s := &Source{spec: spec, salt: salt, ratio: newRatio(), starters: map[uint64]starter{}}
-	s.order = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
+	s.titleOrder = newRand(spec.Seed, s.textSalt(), streamOrder).Perm(len(nouns))
 	var err error
 	if s.images, err = ReadImages(spec.Images); err != nil {
 		return nil, err
 	}
 	if len(spec.Clients) > 0 {
-		s.mix = newClients(spec.Clients, spec.Seed, salt)
+		s.clients = newClients(spec.Clients, spec.Seed, salt)
 	}
 	if spec.Trace.File != "" {
-		s.stamp = stampOf(spec.Trace.File)
-		s.trace = &recorded{Trace: spec.Trace}
+		s.stamp = stampFile(spec.Trace.File)
+		s.trace = &traceReplay{Trace: spec.Trace}
 	}
 	if spec.ConversationsFile != "" {
-		s.stamp = stampOf(spec.ConversationsFile) // before reading: rather stale than missed
-		if s.file, err = readConversations(spec.ConversationsFile); err != nil {
+		s.stamp = stampFile(spec.ConversationsFile) // stamp before reading, so that a change in between is noticed
+		if s.conversations, err = readConversations(spec.ConversationsFile); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// Close closes the trace.
 func (s *Source) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,11 +84,10 @@ func (s *Source) Close() {
 	}
 }
 
-// Stale reports whether the file of conversations or the trace changed since it was
-// read, or cannot be found any more; false without a file.
+// Stale reports whether the conversations file or the trace has changed or is gone.
 func (s *Source) Stale() bool {
 	file := cmp.Or(s.spec.ConversationsFile, s.spec.Trace.File)
-	return file != "" && s.stamp != stampOf(file)
+	return file != "" && s.stamp != stampFile(file)
 }
 
 func (s *Source) textSalt() uint64 {
@@ -101,7 +97,6 @@ func (s *Source) textSalt() uint64 {
 	return s.salt
 }
 
-// Next plans the next conversation.
 func (s *Source) Next() Conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,12 +107,12 @@ func (s *Source) Next() Conversation {
 	dists := s.spec.Dists
 	switch {
 	case s.trace != nil:
-		s.retell(&c)
-	case len(s.file) > 0:
-		s.replay(&c)
+		s.replayTrace(&c)
+	case len(s.conversations) > 0:
+		s.replayFile(&c)
 	default:
-		if s.mix != nil {
-			class, at := s.mix.take()
+		if s.clients != nil {
+			class, at := s.clients.nextStart()
 			dists, c.At = class.Dists, at
 		}
 		s.generate(&c, rng, dists)
@@ -129,17 +124,17 @@ func (s *Source) Next() Conversation {
 		}
 		c.Think = append(c.Think, between(rng, s.spec.ThinkMin, s.spec.ThinkMax))
 	}
-	s.leave(&c)
-	c.CharsOpening = charsOf(c.Opening)
+	s.drawPatience(&c)
+	c.CharsOpening = countChars(c.Opening)
 	if len(s.images) > 0 {
 		c.Opening[len(c.Opening)-1].Images = s.images
-		c.CharsOpening = 0 // nothing of the usage is of the text alone
+		c.CharsOpening = 0 // the usage will include the images, so it says nothing about the text
 	}
 	return c
 }
 
-// Pass leaves out the next conversation, and returns its At: the ones after it are
-// what they would be after Next.
+// Skip skips the next conversation and returns its At. Later conversations are the same as
+// after Next.
 func (s *Source) Skip() (at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,22 +142,21 @@ func (s *Source) Skip() (at time.Duration) {
 	switch {
 	case s.trace != nil:
 		return s.trace.next().At
-	case s.mix != nil && len(s.file) == 0:
-		_, at = s.mix.take()
+	case s.clients != nil && len(s.conversations) == 0:
+		_, at = s.clients.nextStart()
 	}
 	return at
 }
 
-// charsOf counts the characters of messages.
-func charsOf(all []Message) (n int) {
+func countChars(all []Message) (n int) {
 	for _, m := range all {
 		n += utf8.RuneCountInString(m.Content)
 	}
 	return n
 }
 
-// leave decides which turns the user does not wait for.
-func (s *Source) leave(c *Conversation) {
+// drawPatience draws which turns the user cancels.
+func (s *Source) drawPatience(c *Conversation) {
 	if s.spec.Cancel.Share <= 0 {
 		return
 	}
@@ -193,8 +187,8 @@ func (s *Source) generate(c *Conversation, rng *rand.Rand, d Dists) {
 	}
 }
 
-// openingText returns one of the shared texts, or one of its own for id. Where
-// lengths are drawn, a shared text has one of its own, whoever opens with it.
+// openingText returns a shared text or a unique one for id. If lengths are drawn, each shared
+// text has one fixed length.
 func (s *Source) openingText(id uint64, rng *rand.Rand, lengths *Dist) string {
 	index := id
 	if s.spec.Starters > 0 {
@@ -208,37 +202,35 @@ func (s *Source) openingText(id uint64, rng *rand.Rand, lengths *Dist) string {
 	if s.spec.Starters <= 0 {
 		return s.compose(id, chars)
 	}
-	kept := s.starters[index]
-	if kept.chars != chars {
-		kept = starter{chars: chars, text: unique.Make(s.compose(index, chars))}
-		s.starters[index] = kept
+	shared := s.starters[index]
+	if shared.chars != chars {
+		shared = starter{chars: chars, text: unique.Make(s.compose(index, chars))}
+		s.starters[index] = shared
 	}
-	return kept.text.Value()
+	return shared.text.Value()
 }
 
-// compose writes the opening text of an index: a document, then a question
-// about it, because a model answers a question at length. The document grows
-// and shrinks at its end, in front of the question.
+// compose writes the opening text of an index: a document and a question about it. The question
+// makes the model answer at length. A different length changes only the end of the document.
 func (s *Source) compose(index uint64, chars int) string {
 	ask := question(newRand(s.spec.Seed, s.textSalt(), streamText, index, 1))
 	rng := newRand(s.spec.Seed, s.textSalt(), streamText, index)
-	head := title(s.order, index)
-	if room := chars - len(ask) - 2; room > len(ask) {
-		return document(rng, head, room) + "\n\n" + ask
+	head := title(s.titleOrder, index)
+	if left := chars - len(ask) - 2; left > len(ask) {
+		return document(rng, head, left) + "\n\n" + ask
 	}
 	return document(rng, head, chars)
 }
 
-// followup returns the k-th follow-up question, from 0: from the script in
-// turn, beginning anew with each conversation, or a generated one.
+// followup returns follow-up question k, counted from 0: a scripted one or a generated one.
 func (s *Source) followup(k int, rng *rand.Rand) string {
 	if n := len(s.spec.Followups); n > 0 {
 		return s.spec.Followups[k%n]
 	}
-	return questionsOf(rng, s.chars(s.spec.FollowupTokens))
+	return questionText(rng, s.chars(s.spec.FollowupTokens))
 }
 
-// chars returns how many characters make so many tokens, at least 1.
+// chars returns the number of characters of a number of tokens, at least 1.
 func (s *Source) chars(tokens int) int {
 	return max(int(float64(tokens)*s.ratio.value()), 1)
 }
@@ -251,7 +243,7 @@ func opening(system, user string) []Message {
 	return all
 }
 
-// between draws uniformly from lo … hi, both included; lo if hi is not above.
+// between draws uniformly from lo to hi, both included. It returns lo if hi is smaller.
 func between[T int | time.Duration](rng *rand.Rand, lo, hi T) T {
 	if hi <= lo {
 		return lo

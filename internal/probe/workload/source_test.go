@@ -28,7 +28,6 @@ func plans(s *Source, n int) []Conversation {
 	return all
 }
 
-// user returns the opening user message.
 func user(c Conversation) string { return c.Opening[len(c.Opening)-1].Content }
 
 func TestPlansAreRepeatable(t *testing.T) {
@@ -120,7 +119,7 @@ func TestUniqueOpenings(t *testing.T) {
 	seen := map[string]bool{}
 	for _, salt := range []uint64{1, 2} {
 		for _, c := range plans(newSource(t, Spec{PromptTokens: 200}, salt), 300) {
-			// A prefix cache works in blocks of 16 tokens or more.
+			// Prefix caches use blocks of at least 16 tokens.
 			seen[user(c)[:60]] = true
 		}
 	}
@@ -169,8 +168,8 @@ func TestFollowupScriptIsUsedInTurn(t *testing.T) {
 	}
 }
 
-// TestLearnReachesTheWantedTokens closes the loop with tokenizers of different
-// coarseness and a chat template's overhead.
+// TestLearnReachesTheWantedTokens simulates tokenizers of different granularity and the
+// overhead of a chat template.
 func TestLearnReachesTheWantedTokens(t *testing.T) {
 	for _, charsPerToken := range []float64{1, 2.5, 4, 5.8} {
 		s := newSource(t, Spec{PromptTokens: 2000, Starters: 5})
@@ -228,14 +227,14 @@ func TestConcurrentUse(t *testing.T) {
 func TestEstimateCountsTheHistoryOfEachTurn(t *testing.T) {
 	s := newSource(t, Spec{TurnsMin: 3, PromptTokens: 1000, FollowupTokens: 100, MaxOutputTokens: 200, Starters: 1})
 	c := s.Next()
-	// Prompts of 1000, 1300 and 1600 tokens and three answers of 200.
+	// Prompts of 1000, 1300 and 1600 tokens, and three answers of 200.
 	if got := s.Estimate(c); got < 4300 || got > 4500 {
 		t.Errorf("estimate %d, want about 4500", got)
 	}
 	if got := s.EstimatePrompt(c, 2); got < 1260 || got > 1300 {
 		t.Errorf("estimate of the second prompt %d, want about 1300", got)
 	}
-	c.Followups = nil // written by a user endpoint: the wanted length counts
+	c.Followups = nil // a user endpoint writes them, so the configured length counts
 	if got := s.EstimatePrompt(c, 3); got < 1580 || got > 1600 {
 		t.Errorf("estimate of the third prompt %d, want about 1600", got)
 	}

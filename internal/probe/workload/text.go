@@ -5,16 +5,14 @@ import (
 	"strings"
 )
 
-// prose writes text that looks like English to a tokenizer. What it writes
-// depends on its random source alone.
+// prose generates text that looks like English to a tokenizer. The text depends only on rng.
 type prose struct {
 	rng *rand.Rand
 	b   strings.Builder
 }
 
-// document returns a text of at most n characters, the title in front. A
-// larger n with an equal random source continues the smaller text, so that
-// texts of different lengths share their prefix.
+// document returns at most n characters that start with the title. With the same random source,
+// a shorter text is a prefix of a longer one.
 func document(rng *rand.Rand, title string, n int) string {
 	p := &prose{rng: rng}
 	p.b.Grow(n + 128)
@@ -36,9 +34,9 @@ func question(rng *rand.Rand) string {
 	return p.b.String()
 }
 
-// questionsOf returns questions of at most n characters together, but at least
-// a word. The last may be cut short.
-func questionsOf(rng *rand.Rand, n int) string {
+// questionText returns questions with at most n characters in total, but at least one word. The
+// last question may be cut.
+func questionText(rng *rand.Rand, n int) string {
 	p := &prose{rng: rng}
 	p.fill(p.pick(questions))
 	for p.b.Len() < n {
@@ -48,8 +46,7 @@ func questionsOf(rng *rand.Rand, n int) string {
 	return strings.TrimRight(cut(p.b.String(), n-1), ".,?") + "?"
 }
 
-// cut shortens s to at most n characters at the end of a word, but never to
-// nothing.
+// cut shortens s to at most n characters at the end of a word, but not to an empty text.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return strings.TrimSpace(s)
@@ -64,9 +61,8 @@ func cut(s string, n int) string {
 	return strings.TrimSpace(s[:end])
 }
 
-// title returns a heading that differs from that of every other index from
-// its first word on as long as there are nouns, and from the second word on
-// after that.
+// title returns a heading for index. Its first word is unique until all nouns are used; then
+// the second word makes the difference.
 func title(order []int, index uint64) string {
 	n := uint64(len(order))
 	words := []string{capital(nouns[order[index%n]])}
@@ -78,7 +74,7 @@ func title(order []int, index uint64) string {
 
 func (p *prose) pick(words []string) string { return words[p.rng.IntN(len(words))] }
 
-// fill appends a pattern with its stand-ins replaced.
+// fill appends a pattern with its placeholders replaced.
 func (p *prose) fill(pattern string) {
 	first := true
 	for field := range strings.FieldsSeq(pattern) {

@@ -15,16 +15,18 @@ import (
 var vocabulary string
 
 var (
-	sentences, questions = linesOf("S"), linesOf("Q")
-	nouns                = wordsOf("N")
+	sentences, questions = vocabularyLines("S"), vocabularyLines("Q")
+	nouns                = vocabularyWords("N")
 	standIns             = map[string][]string{
-		"N": nouns, "V": wordsOf("V"), "A": wordsOf("A"), "D": wordsOf("D"), "P": wordsOf("P"),
+		"N": nouns, "V": vocabularyWords("V"), "A": vocabularyWords("A"), "D": vocabularyWords("D"), "P": vocabularyWords("P"),
 	}
 )
 
-func wordsOf(kind string) []string { return strings.Fields(strings.Join(linesOf(kind), " ")) }
+func vocabularyWords(kind string) []string {
+	return strings.Fields(strings.Join(vocabularyLines(kind), " "))
+}
 
-func linesOf(kind string) (lines []string) {
+func vocabularyLines(kind string) (lines []string) {
 	for line := range strings.Lines(vocabulary) {
 		if text, ok := strings.CutPrefix(line, kind+": "); ok {
 			lines = append(lines, strings.TrimSpace(text))

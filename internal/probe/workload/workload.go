@@ -1,5 +1,5 @@
-// Package workload describes what is said to a deployment and when: the
-// conversations, their prompts, the arrival process and the token budget.
+// Package workload describes conversations and their traffic: prompts, arrival process and
+// token budget.
 package workload
 
 import "time"
@@ -8,93 +8,87 @@ import "time"
 type Spec struct {
 	// Name is the value of the "workload" label.
 	Name string
-	// TurnsMin and TurnsMax bound the turns of a conversation, drawn uniformly.
+	// The number of turns is drawn uniformly from TurnsMin to TurnsMax.
 	TurnsMin, TurnsMax int
-	// PromptTokens is the wanted length of the first user message in tokens.
+	// PromptTokens is the length of the first user message in tokens.
 	PromptTokens int
-	// FollowupTokens is the wanted length of a generated follow-up question.
+	// FollowupTokens is the length of a generated follow-up question in tokens.
 	FollowupTokens int
-	// Starters is how many distinct opening texts the conversations share
-	// (prefix reuse between conversations); 0 makes each opening unique.
+	// Starters is the number of different opening texts that the conversations share, for
+	// prefix reuse between conversations. 0 makes each opening unique.
 	Starters int
-	// Seed makes texts, draws and think times repeatable.
+	// Seed determines texts, draws and think times.
 	Seed uint64
-	// System is the optional system message.
+	// System is the system message, or "".
 	System string
-	// Images are files that the first user message of each conversation has,
-	// read once; APIs without images leave them out.
+	// Images are files that are added to the first user message. APIs without images omit them.
 	Images []string
 	// MaxOutputTokens limits each answer; 0 sends no limit.
 	MaxOutputTokens int
-	// Temperature is sent when not nil, 0 included.
+	// Temperature is sent if it is not nil.
 	Temperature *float64
-	// Reasoning says what becomes of a model's reasoning in the history.
-	Reasoning Reasoning
-	// Placeholder stands in the history for an answer without content; with ""
-	// the conversation ends there.
+	Reasoning   Reasoning
+	// Placeholder replaces an empty answer in the history. With "", the conversation ends
+	// there.
 	Placeholder string
-	// ReasoningEffort is sent when not empty: low, medium, high, or what else
-	// the server knows.
+	// ReasoningEffort is sent if it is not empty. The server defines the values, such as low,
+	// medium and high.
 	ReasoningEffort string
-	// ChatTemplate holds the arguments of the model's chat template
-	// (chat_template_kwargs), as decoded from YAML; sent when not nil.
+	// ChatTemplate is sent as chat_template_kwargs if it is not nil, as decoded from YAML.
 	ChatTemplate map[string]any
 	// ThinkMin and ThinkMax bound the pause before a follow-up turn.
 	ThinkMin, ThinkMax time.Duration
-	// Followups is the script of follow-up questions, used in turn, from the
-	// first again in each conversation; empty means generated ones.
+	// Followups are scripted follow-up questions. Each conversation starts with the first. If
+	// empty, questions are generated.
 	Followups []string
-	// ConversationsFile is a JSONL file of conversations to replay in turn
-	// instead of generated text; empty for none. Each line is an object with
-	// "messages" (role and content, as in OpenAI's API) or "conversations"
-	// (from and value, as ShareGPT has them). Their user messages become the
-	// turns, at most TurnsMax; their assistant messages are left out, since the
-	// deployment's own answers go into the history.
+	// ConversationsFile is a JSONL file of conversations that replace generated texts. Each
+	// line is an object with "messages" (role and content, as in OpenAI's API) or
+	// "conversations" (from and value, as in ShareGPT). The user messages are the turns, at
+	// most TurnsMax. Assistant messages are dropped, because the history contains the
+	// deployment's own answers.
 	ConversationsFile string
-	// Trace is recorded traffic to replay instead, see package trace.
+	// Trace is recorded traffic that replaces generated texts; see package trace.
 	Trace Trace
-	// Dists draw lengths, turns and pauses in place of what stands above; where
-	// they do, that is about their mean.
+	// Dists replace the fixed lengths, turns and pauses. The fixed values are then about their
+	// means.
 	Dists
-	// Clients are classes of conversations, each with its own distributions and
-	// arrivals; empty for none.
+	// Clients are classes of conversations with their own distributions and arrival processes.
 	Clients []Client
-	// Cancel says which turns the user does not wait for.
+	// Cancel says which turns the user cancels.
 	Cancel Cancel
-	// Check is the optional check of the answers' content.
+	// Check tests the content of answers.
 	Check Check
-	// Tools may be called by the answers; none for empty.
+	// Tools are the tools that an answer may call.
 	Tools []Tool
-	// ToolChoice is sent with each message of the user: one of the choices, or the
-	// name of a tool; "" sends none.
+	// ToolChoice is sent with each user message: auto, required, none, a tool's name, or "" to
+	// omit it.
 	ToolChoice string
-	// Format is the form of each answer's text; nil for any.
+	// Format is the required format of answers, or nil.
 	Format *Format
-	// Compare is the share of successful turns whose request is sent again, not
-	// streamed, to compare the answers; 0 for none.
-	Compare float64
-	// Timeouts bound each turn.
+	// Compare is the share of successful turns whose request is sent again without streaming,
+	// to compare the answers.
+	Compare  float64
 	Timeouts Timeouts
 }
 
-// Reasoning says what becomes of a model's reasoning in the history.
+// Reasoning says whether reasoning texts are sent back in the history.
 type Reasoning string
 
 const (
-	// Drop leaves it out, as most chat templates do and expect; "" is Drop, too.
+	// Drop omits them, as most chat templates expect. "" means Drop too.
 	Drop Reasoning = "drop"
-	// Echo sends it back, by the name that the server has for it.
+	// Echo sends them back in the field that the server uses.
 	Echo Reasoning = "echo"
 )
 
-// Cancel is a user who goes away: a Share of turns is closed Min … Max after it was
-// sent, drawn uniformly, unless it has ended by then.
+// Cancel makes users cancel a Share of the turns. A turn is closed at a random time between Min
+// and Max after it was sent, unless it has ended.
 type Cancel struct {
 	Share    float64
 	Min, Max time.Duration
 }
 
-// Check tests an answer's text; the zero value accepts everything.
+// Check tests an answer's text. The zero value accepts everything.
 type Check struct {
 	// Contains must be a substring of the answer.
 	Contains string
@@ -102,9 +96,8 @@ type Check struct {
 	Regexp string
 }
 
-// Timeouts bound one turn; all are measured from the moment it is sent,
-// except Stall, which is the longest wait between two tokens. Package yamlform
-// reads their tags.
+// Timeouts bound one turn. They start when it is sent, except Stall, which bounds the time
+// between two tokens. Package yamlform reads the tags.
 type Timeouts struct {
 	FirstToken time.Duration `yaml:"first_token" default:"30s" min:"1ms"`
 	Stall      time.Duration `yaml:"stall" default:"10s" min:"1ms"`
@@ -113,27 +106,27 @@ type Timeouts struct {
 
 // Conversation is one planned conversation.
 type Conversation struct {
-	// ID is unique within the process's run of one traffic entry.
+	// ID is unique within one runner of a job.
 	ID uint64
-	// Turns is the number of user turns to take, at least 1.
+	// Turns is the number of turns, at least 1.
 	Turns int
 	// Opening is the history up to and including the first user message.
 	Opening []Message
-	// Followups are the user messages of turns 2 … Turns, in order. A user
-	// endpoint's messages take their place while it answers.
+	// Followups are the user messages of turn 2 and later. If there is a user endpoint, its
+	// messages replace them.
 	Followups []string
-	// Think are the pauses before turns 2 … Turns.
+	// Think are the pauses before turn 2 and later.
 	Think []time.Duration
-	// At is when it starts by the source's own times, since the first one: those of
-	// a trace, or of classes of clients at one start a second; else 0.
+	// At is the start time relative to the first conversation. A trace defines it, or the
+	// classes of clients at one start per second. Otherwise it is 0.
 	At time.Duration
-	// Outputs limit the answers of turns 1 … Turns in tokens, in place of
-	// Spec.MaxOutputTokens, where they are not 0; shorter if none is.
+	// Outputs are the token limits of the turns. Where it is 0 or missing, Spec.MaxOutputTokens
+	// applies.
 	Outputs []int
-	// Patience is how long after it was sent the user closes turns 1 … Turns, 0 for
-	// never; empty if none is closed.
+	// Patience is how long after sending the user closes each turn; 0 means never. It is empty
+	// if no turn is cancelled.
 	Patience []time.Duration
-	// CharsOpening is the number of characters of the opening that were asked
-	// for, so that the source can learn characters per token from usage.
+	// CharsOpening is the number of characters of the opening, from which the source learns the
+	// characters per token.
 	CharsOpening int
 }

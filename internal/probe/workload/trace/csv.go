@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// table reads CSV whose first line names the columns, in any order: Azure's,
-// BurstGPT's, what ServeGen writes, or one's own.
+// table reads CSV. Its first line names the columns, in any order. It reads the files of Azure,
+// BurstGPT and ServeGen, and others with the same columns.
 type table struct {
 	rows *csv.Reader
-	meter
-	// The places of columns, −1 for none.
+	recordLimit
+	// The indexes of the columns, or -1.
 	at, prompt, output, session int
 }
 
-// columns are the names of each, in lower case.
+// columns are the accepted column names, in lower case.
 var columns = [4][]string{
 	{"timestamp", "arrival_time"},
 	{"contexttokens", "request tokens", "input_tokens", "input_length", "prompt_tokens"},
@@ -29,8 +29,8 @@ var columns = [4][]string{
 }
 
 func newTable(r io.Reader) (*table, error) {
-	t := &table{meter: meter{from: r}}
-	t.rows = csv.NewReader(&t.meter)
+	t := &table{recordLimit: recordLimit{from: r}}
+	t.rows = csv.NewReader(&t.recordLimit)
 	t.rows.ReuseRecord = true
 	head, err := t.rows.Read()
 	if err != nil {
@@ -52,12 +52,12 @@ func newTable(r io.Reader) (*table, error) {
 }
 
 func (t *table) read() ([]Record, error) {
-	t.taken = 0
+	t.readBytes = 0
 	row, err := t.rows.Read()
-	var wrong *csv.ParseError
+	var parseError *csv.ParseError
 	switch {
-	case errors.As(err, &wrong):
-		return nil, fmt.Errorf("line %d: %w; write as many columns as the first line names", wrong.Line, wrong.Err)
+	case errors.As(err, &parseError):
+		return nil, fmt.Errorf("line %d: %w; write as many columns as the first line names", parseError.Line, parseError.Err)
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case err != nil:
@@ -73,11 +73,11 @@ func (t *table) read() ([]Record, error) {
 
 func (t *table) record(row []string) (r Record, err error) {
 	var turn Turn
-	if turn.Prompt, err = tokens("the prompt's tokens", row[t.prompt]); err != nil {
+	if turn.Prompt, err = parseTokens("the prompt's tokens", row[t.prompt]); err != nil {
 		return r, err
 	}
 	turn.Prompt = max(turn.Prompt, 1)
-	if turn.Output, err = tokens("the answer's tokens", row[t.output]); err != nil {
+	if turn.Output, err = parseTokens("the answer's tokens", row[t.output]); err != nil {
 		return r, err
 	}
 	if t.session >= 0 {
@@ -86,18 +86,18 @@ func (t *table) record(row []string) (r Record, err error) {
 	r.Turns, r.timed = []Turn{turn}, true
 	text := strings.TrimSpace(row[t.at])
 	if n, e := strconv.ParseFloat(text, 64); e == nil {
-		r.At, err = scaled("the time", n, time.Second)
+		r.At, err = scaleTime("the time", n, time.Second)
 	} else {
-		r.At, err = date(text)
+		r.At, err = parseDate(text)
 	}
 	return r, err
 }
 
-// tokens reads a number, which some exports write with a fraction.
-func tokens(what, text string) (int, error) {
+// parseTokens accepts fractions, because some exports write them.
+func parseTokens(what, text string) (int, error) {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || !(n >= 0 && n <= mostTokens) {
-		return 0, fmt.Errorf("%s are %.20q; write a number from 0 to %d", what, text, mostTokens)
+	if err != nil || !(n >= 0 && n <= maxTokens) {
+		return 0, fmt.Errorf("%s are %.20q; write a number from 0 to %d", what, text, maxTokens)
 	}
 	return int(n), nil
 }

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// buffer is the least that is read at once, in bytes.
+	// buffer is the size of the read buffer in bytes.
 	buffer = 64 << 10
-	// window is the most memory that zstd may ask for, in bytes.
+	// window bounds the memory of zstd in bytes.
 	window = 64 << 20
 )
 
-// Decompress returns a reader of the plain bytes of r, which may be compressed by gzip or
-// zstd: the first bytes decide. closePlain frees the decompressor; it does not close r.
+// Decompress returns a reader of the plain bytes of r. The first bytes of r tell whether it is
+// gzip, zstd or plain. closePlain frees the decompressor; it does not close r.
 func Decompress(r io.Reader) (plain io.Reader, closePlain func(), err error) {
 	b := bufio.NewReaderSize(r, buffer)
-	head, _ := b.Peek(4) // an error comes again
+	head, _ := b.Peek(4) // the next read returns the error again
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)

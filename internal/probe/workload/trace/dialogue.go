@@ -7,29 +7,27 @@ import (
 	"strings"
 )
 
-// Dialogue is what the user says in a recorded conversation. Assistant and tool
-// messages are left out, because the answers that the deployment really gives go
-// into the history.
+// Dialogue holds the user's side of a recorded conversation. Assistant and tool messages are
+// dropped, because the history contains the deployment's own answers.
 type Dialogue struct {
 	System string
 	User   []string
 }
 
-// dialogue is a conversation in one of the forms that data sets have.
+// dialogue is a conversation in one of the formats of data sets.
 type dialogue struct {
-	Messages      []Message `json:"messages"`      // OpenAI's
-	Conversations []said    `json:"conversations"` // ShareGPT's
-	Conversation  []Message `json:"conversation"`  // LMSYS'
+	Messages      []Message         `json:"messages"`      // OpenAI
+	Conversations []shareGPTMessage `json:"conversations"` // ShareGPT
+	Conversation  []Message         `json:"conversation"`  // LMSYS
 }
 
-type said struct {
+type shareGPTMessage struct {
 	From  string `json:"from"`
 	Value string `json:"value"`
 }
 
-// ParseDialogue reads an object with "messages" or "conversation" (role, content),
-// or "conversations" (from, value). Its errors have the place in the object and
-// the remedy.
+// ParseDialogue parses an object with "messages" or "conversation" (role, content), or
+// "conversations" (from, value). Its errors name the position in the object and the remedy.
 func ParseDialogue(b []byte) (Dialogue, error) {
 	if b[0] == '[' {
 		return Dialogue{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)`)
@@ -38,11 +36,10 @@ func ParseDialogue(b []byte) (Dialogue, error) {
 	if err := json.Unmarshal(b, &d); err != nil {
 		return Dialogue{}, fmt.Errorf("not a JSON object of a conversation: %w; write one per line", err)
 	}
-	return d.users()
+	return d.userTexts()
 }
 
-// users takes the user's part.
-func (d *dialogue) users() (Dialogue, error) {
+func (d *dialogue) userTexts() (Dialogue, error) {
 	var out Dialogue
 	for _, list := range []struct {
 		name string
@@ -65,7 +62,7 @@ func (d *dialogue) users() (Dialogue, error) {
 	return out, nil
 }
 
-// add takes in one message, by the roles that all forms use.
+// add adds one message. The roles are those of all formats.
 func (d *Dialogue) add(field, role, text string) error {
 	switch role {
 	case "user", "human":
@@ -82,10 +79,9 @@ func (d *Dialogue) add(field, role, text string) error {
 	return nil
 }
 
-// Text is a message's text: in JSON a string, null, or a list of text parts.
+// Text is the text of a message. In JSON it is a string, null, or a list of text parts.
 type Text string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, (*string)(t))
@@ -94,13 +90,13 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
-	var text strings.Builder // a line can hold some 100,000 parts
+	var text strings.Builder // a line can have 100,000 parts
 	for _, p := range parts {
 		if p.Type != "text" {
 			return fmt.Errorf("a content part has type %q; only \"text\" can be replayed", p.Type)
 		}
 		text.WriteString(p.Text)
-		text.WriteString(p.Content) // as OpenTelemetry calls it
+		text.WriteString(p.Content) // OpenTelemetry's name
 	}
 	*t = Text(text.String())
 	return nil

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// mooncakeBlock and bailianBlock are how many tokens a name in hash_ids stands
-	// for.
+	// mooncakeBlock and bailianBlock are the tokens of one block in hash_ids.
 	mooncakeBlock, bailianBlock = 512, 16
-	// mostTokens bounds a prompt and an answer.
-	mostTokens = 2_000_000
+	// maxTokens bounds the tokens of a prompt or answer.
+	maxTokens = 2_000_000
 )
 
-// object is a record of any of the forms in JSON.
+// object is a record in any of the JSON formats.
 type object struct {
 	Timestamp moment   `json:"timestamp"`
 	Delay     float64  `json:"delay"` // milliseconds
@@ -41,14 +40,13 @@ type object struct {
 	dialogue
 }
 
-// moment is a time: a number, in a unit that the form knows, or a date.
+// moment is a time: a date, or a number whose unit depends on the format.
 type moment struct {
 	number float64
 	date   time.Duration
 	known  bool
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (m *moment) UnmarshalJSON(b []byte) (err error) {
 	if b[0] == 'n' {
 		return nil
@@ -59,31 +57,30 @@ func (m *moment) UnmarshalJSON(b []byte) (err error) {
 	}
 	var text string
 	if err = json.Unmarshal(b, &text); err == nil {
-		m.date, err = date(text)
+		m.date, err = parseDate(text)
 	}
 	return err
 }
 
-// at is the time of a number of such units.
-func (m *moment) at(unit time.Duration) (time.Duration, error) {
+// toDuration converts a number of units, or a date.
+func (m *moment) toDuration(unit time.Duration) (time.Duration, error) {
 	if m.date != 0 {
 		return m.date, nil
 	}
-	return scaled("timestamp", m.number, unit)
+	return scaleTime("timestamp", m.number, unit)
 }
 
-// scaled is so many units, which must be a time from 0 on.
-func scaled(key string, n float64, unit time.Duration) (time.Duration, error) {
+// scaleTime converts n units to a duration. Negative and huge numbers are errors.
+func scaleTime(key string, n float64, unit time.Duration) (time.Duration, error) {
 	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
 		return time.Duration(d), nil
 	}
 	return 0, fmt.Errorf("%s is %g; write a number from 0 on", key, n)
 }
 
-// label is a text or a number that names something.
+// label is a string or number that identifies something.
 type label string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (l *label) UnmarshalJSON(b []byte) error {
 	switch b[0] {
 	case 'n':
@@ -97,13 +94,14 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parser turns objects into records. It remembers chats, to find those they go on.
+// parser converts objects to records. It remembers chats to find the first one of each
+// conversation.
 type parser struct {
 	blockTokens int
 	chats       *recent
 }
 
-// parse reads one object, which has the records of one or more conversations.
+// parse parses one object, which holds one or more records.
 func (p *parser) parse(b []byte) ([]Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
@@ -113,7 +111,7 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 	var err error
 	switch {
 	case o.Spans != nil:
-		return o.spans()
+		return o.spanRecords()
 	case o.ChatID != "":
 		r, err = p.bailian(&o)
 	case o.Turns != nil:
@@ -131,24 +129,23 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 	return []Record{r}, nil
 }
 
-// timing fills in when the record came, counted in such units.
-func (r *Record) timing(o *object, unit time.Duration) (err error) {
+// setTime sets the time of the record from a timestamp in units.
+func (r *Record) setTime(o *object, unit time.Duration) (err error) {
 	if r.timed = o.Timestamp.known; r.timed {
-		r.At, err = o.Timestamp.at(unit)
+		r.At, err = o.Timestamp.toDuration(unit)
 	}
 	return err
 }
 
-// mooncake is a line of Mooncake's, with what AIPerf added to it: sessions whose
-// turns follow each other and add to the history, and texts.
+// mooncake parses a line of Mooncake, including AIPerf's additions: texts, and sessions whose
+// turns add to the history.
 func (p *parser) mooncake(o *object) (Record, error) {
 	turn, err := p.turn(o, mooncakeBlock)
 	r := Record{Session: string(o.Session), Turns: []Turn{turn}, delta: o.Session != "" && (o.Messages == nil || o.Mode == "delta")}
-	return r, errors.Join(err, r.timing(o, time.Millisecond))
+	return r, errors.Join(err, r.setTime(o, time.Millisecond))
 }
 
-// bailian is a line of Alibaba Bailian's: the prompt of a later turn has the whole
-// history in it.
+// bailian parses a line of Alibaba Bailian. The prompt of a later turn includes the history.
 func (p *parser) bailian(o *object) (Record, error) {
 	if o.Input == nil {
 		return Record{}, errors.New("input_length is missing; write the tokens of the prompt")
@@ -162,10 +159,10 @@ func (p *parser) bailian(o *object) (Record, error) {
 		r.Session = root
 	}
 	p.chats.put(string(o.ChatID), r.Session)
-	return r, errors.Join(err, r.timing(o, time.Second))
+	return r, errors.Join(err, r.setTime(o, time.Second))
 }
 
-// session is a line of AIPerf's multi-turn files: a whole conversation.
+// session parses a line of AIPerf's multi-turn files, which is a whole conversation.
 func (p *parser) session(o *object) (Record, error) {
 	r := Record{Session: string(o.Session)}
 	var system []Message
@@ -180,7 +177,7 @@ func (p *parser) session(o *object) (Record, error) {
 			err = errors.New("has neither text nor input_length; write one")
 		}
 		if err == nil && len(r.Turns) == 0 {
-			err = r.timing(t, time.Millisecond)
+			err = r.setTime(t, time.Millisecond)
 			turn.Messages = append(system, turn.Messages...)
 		}
 		if err != nil {
@@ -194,7 +191,7 @@ func (p *parser) session(o *object) (Record, error) {
 	return r, nil
 }
 
-// turn is what all forms with lengths have.
+// turn parses the fields that all formats with lengths share.
 func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
 	t := Turn{Output: o.Output, Blocks: o.HashIDs, BlockTokens: blockTokens, Messages: o.Messages}
 	if p.blockTokens > 0 {
@@ -202,12 +199,12 @@ func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
 	}
 	if o.Input != nil {
 		t.Prompt = max(*o.Input, 1)
-		if *o.Input < 0 || *o.Input > mostTokens {
-			return t, tooMany("input_length", *o.Input)
+		if *o.Input < 0 || *o.Input > maxTokens {
+			return t, tokensError("input_length", *o.Input)
 		}
 	}
-	if o.Output < 0 || o.Output > mostTokens {
-		return t, tooMany("output_length", o.Output)
+	if o.Output < 0 || o.Output > maxTokens {
+		return t, tokensError("output_length", o.Output)
 	}
 	if text := o.TextInput + o.Text; text != "" {
 		t.Messages = append(t.Messages, Message{Role: "user", Content: Text(text)})
@@ -218,32 +215,32 @@ func (p *parser) turn(o *object, blockTokens int) (Turn, error) {
 		}
 	}
 	var err error
-	t.After, err = scaled("delay", o.Delay, time.Millisecond)
+	t.After, err = scaleTime("delay", o.Delay, time.Millisecond)
 	return t, err
 }
 
-func tooMany(key string, n int) error {
-	return fmt.Errorf("%s is %d; write 0 to %d tokens", key, n, mostTokens)
+func tokensError(key string, n int) error {
+	return fmt.Errorf("%s is %d; write 0 to %d tokens", key, n, maxTokens)
 }
 
-// dataset is a conversation of a data set: what the user said, one turn each.
+// dataset parses a conversation of a data set. Each user message is a turn.
 func (o *object) dataset() (Record, error) {
-	said, err := o.users()
+	dialogue, err := o.userTexts()
 	if err != nil {
 		return Record{}, err
 	}
 	var r Record
-	for _, text := range said.User {
+	for _, text := range dialogue.User {
 		r.Turns = append(r.Turns, Turn{Messages: []Message{{Role: "user", Content: Text(text)}}})
 	}
-	if first := &r.Turns[0]; said.System != "" {
-		first.Messages = []Message{{Role: "system", Content: Text(said.System)}, first.Messages[0]}
+	if first := &r.Turns[0]; dialogue.System != "" {
+		first.Messages = []Message{{Role: "system", Content: Text(dialogue.System)}, first.Messages[0]}
 	}
-	return r, r.timing(o, time.Second)
+	return r, r.setTime(o, time.Second)
 }
 
-// date reads the dates that traces have, as a time since 1970 in UTC.
-func date(text string) (time.Duration, error) {
+// parseDate parses a date as the time since 1970 in UTC.
+func parseDate(text string) (time.Duration, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return time.Duration(at.UnixNano()), nil

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// span is one of OpenTelemetry's, as the collector's file exporter writes it.
+// span is an OpenTelemetry span as the collector's file exporter writes it.
 type span struct {
 	Start      string `json:"startTimeUnixNano"`
 	Attributes []struct {
 		Key   string `json:"key"`
 		Value struct {
 			String string `json:"stringValue"`
-			Int    label  `json:"intValue"` // a text, for want of 64 bits in JavaScript
+			Int    label  `json:"intValue"` // a string, because JavaScript has no 64-bit integers
 		} `json:"value"`
 	} `json:"attributes"`
 }
 
-// spans are the calls of models among the spans of a line; others are left out,
-// those of agents too, whose tokens are those of the calls within.
-func (o *object) spans() ([]Record, error) {
+// spanRecords returns the model calls among the spans of a line. It ignores agent spans,
+// because their tokens are those of the model calls inside.
+func (o *object) spanRecords() ([]Record, error) {
 	var out []Record
 	for _, resource := range o.Spans {
 		for _, scope := range resource.Scopes {
@@ -40,7 +40,7 @@ func (o *object) spans() ([]Record, error) {
 	return out, nil
 }
 
-// record is what the semantic conventions of generative AI say of a call.
+// record converts a span that follows the semantic conventions for generative AI.
 func (s *span) record() (r Record, ok bool, err error) {
 	var t Turn
 	operation := "chat"
@@ -52,12 +52,12 @@ func (s *span) record() (r Record, ok bool, err error) {
 			r.Session = a.Value.String
 		case "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens":
 			ok = true
-			t.Prompt, err = count(a.Key, string(a.Value.Int))
+			t.Prompt, err = parseCount(a.Key, string(a.Value.Int))
 			t.Prompt = max(t.Prompt, 1)
 		case "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens":
-			t.Output, err = count(a.Key, string(a.Value.Int))
+			t.Output, err = parseCount(a.Key, string(a.Value.Int))
 		case "gen_ai.input.messages":
-			t.Messages = spoken(a.Value.String)
+			t.Messages = parseMessages(a.Value.String)
 		}
 		if err != nil {
 			return r, false, err
@@ -74,17 +74,17 @@ func (s *span) record() (r Record, ok bool, err error) {
 	return r, true, nil
 }
 
-func count(key, text string) (int, error) {
+func parseCount(key, text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > mostTokens {
-		return 0, fmt.Errorf("%s is %.20q; write an intValue of 0 to %d tokens", key, text, mostTokens)
+	if err != nil || n < 0 || n > maxTokens {
+		return 0, fmt.Errorf("%s is %.20q; write an intValue of 0 to %d tokens", key, text, maxTokens)
 	}
 	return n, nil
 }
 
-// spoken reads the messages of a call; none where they are more than texts that a
-// user's ends, for then the lengths say more.
-func spoken(text string) (out []Message) {
+// parseMessages parses the messages of a call. It returns nil if they are not plain texts that
+// end with a user message; the lengths then describe the call better.
+func parseMessages(text string) (out []Message) {
 	var all []struct {
 		Role  string
 		Parts Text

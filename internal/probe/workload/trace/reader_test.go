@@ -17,9 +17,9 @@ import (
 
 const ms = time.Millisecond
 
-// all reads a trace to its end.
+// all reads all records.
 func all(from io.Reader, o Options) (out []Record, err error) {
-	r, err := NewReader("trace", from, o)
+	r, err := newReader("trace", from, o)
 	if err != nil {
 		return nil, err
 	}
@@ -45,12 +45,12 @@ func sameRecords(t *testing.T, got, want []Record) {
 
 func user(text string) []Message { return []Message{{Role: "user", Content: Text(text)}} }
 
-// single is a record of one turn.
+// single returns a record of one turn.
 func single(at time.Duration, session string, t Turn) Record {
 	return Record{At: at, Session: session, Turns: []Turn{t}}
 }
 
-// samples are what is in the files of testdata.
+// samples returns the expected records of the files in testdata.
 func samples() map[string][]Record {
 	retold := []uint64{1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
 	thrice := append(append([]uint64(nil), retold[:11]...), 15)
@@ -102,7 +102,7 @@ func samples() map[string][]Record {
 			single(0, "", Turn{Messages: user("What is ice?")}),
 		},
 		"lmsys.jsonl": {single(0, "", Turn{Messages: user("What is wind?")}), single(0, "", Turn{Messages: user("What is fog?")})},
-		"otel.jsonl": { // in the order of their beginnings
+		"otel.jsonl": { // ordered by start time
 			single(0, "", Turn{Prompt: 7, Output: 4, Messages: user("What is dew?")}),
 			single(500*ms, "conv-1", Turn{Prompt: 120, Output: 33}),
 		},
@@ -118,7 +118,7 @@ func sample(tb testing.TB, name string) []byte {
 	return data
 }
 
-// TestForms reads a sample of each form, plain and packed.
+// TestForms reads a sample of each format, plain and compressed.
 func TestForms(t *testing.T) {
 	for name, want := range samples() {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestWindow cuts sessions nowhere but at the end.
+// TestWindow checks that a window does not cut the start of a session.
 func TestWindow(t *testing.T) {
 	data := sample(t, "bailian.jsonl")
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestWindow(t *testing.T) {
 	}{
 		{0, 0, []time.Duration{0, 875 * ms, 9375 * ms, 28875 * ms}},
 		{0, 10 * time.Second, []time.Duration{0, 875 * ms, 9375 * ms}},
-		{500 * ms, 0, []time.Duration{375 * ms}}, // the others' session began before
+		{500 * ms, 0, []time.Duration{375 * ms}}, // the session of the others started earlier
 	} {
 		got, err := all(bytes.NewReader(data), Options{From: c.from, To: c.to})
 		if err != nil {
@@ -173,7 +173,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestBadTraces: each message has the place, the value and the remedy.
+// TestBadTraces checks that each error has the position, the value and the remedy.
 func TestBadTraces(t *testing.T) {
 	const good = `{"timestamp": 0, "input_length": 5}` + "\n"
 	for _, c := range []struct{ text, want string }{
@@ -213,8 +213,8 @@ func TestBadTraces(t *testing.T) {
 			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"gen_ai.usage.input_tokens","value":{"stringValue":"1"}}]}]}]}]}`,
 			`trace, line 1: span 1: gen_ai.usage.input_tokens is ""; write an intValue of 0 to 2000000 tokens`,
 		},
-		{"\x1f\x8bnonsense", "trace: unpacking it as gzip: gzip: invalid header; take a whole copy of the file"},
-		{strings.Repeat(`{"timestamp": 9, "input_length": 5}`+"\n", mostHeld+1) + good, "trace, record 2050: it came 9ms earlier than one that stands more than 2048 records before it; sort the file by time"},
+		{"\x1f\x8bnonsense", "trace: decompressing as gzip: gzip: invalid header; take a whole copy of the file"},
+		{strings.Repeat(`{"timestamp": 9, "input_length": 5}`+"\n", maxPending+1) + good, "trace, record 2050: it came 9ms earlier than one that stands more than 2048 records before it; sort the file by time"},
 		{`{"text": "` + strings.Repeat("a", maxLine) + `"}`, "trace, line 1: the record is longer than 4 MiB; leave it out"},
 		{`[{"text": "` + strings.Repeat("a", 3*maxLine) + `"}]`, "trace, element 1: the record is longer than 4 MiB; leave it out; take a whole copy of the file"},
 	} {

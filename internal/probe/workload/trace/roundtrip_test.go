@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// writers write records of one turn with lengths, in every form that has these.
+// writers returns functions that write records with lengths, one for each format.
 func writers() map[string]func(io.Writer, []Record) {
 	csv := func(head, row string, at func(time.Duration) any) func(io.Writer, []Record) {
 		return func(w io.Writer, all []Record) {
@@ -31,7 +31,7 @@ func writers() map[string]func(io.Writer, []Record) {
 	object := func(fields func(Record) map[string]any) func(io.Writer, []Record) {
 		return func(w io.Writer, all []Record) {
 			for _, r := range all {
-				_ = json.NewEncoder(w).Encode(fields(r)) // to memory
+				_ = json.NewEncoder(w).Encode(fields(r)) // w is in memory
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func writers() map[string]func(io.Writer, []Record) {
 	}
 }
 
-// random are records at whole milliseconds, the first at 0.
+// random returns records at whole milliseconds, the first at 0.
 func random(n int) []Record {
 	rng := rand.New(rand.NewPCG(1, 2))
 	out := make([]Record, n)
@@ -72,8 +72,7 @@ func random(n int) []Record {
 	return out
 }
 
-// TestRoundTrip writes records in each form and reads them again, also where they
-// stand in the order in which they ended.
+// TestRoundTrip writes records in each format and reads them again, also ordered by their end.
 func TestRoundTrip(t *testing.T) {
 	want := random(3000)
 	for name, write := range writers() {
@@ -96,7 +95,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTextsRoundTrip writes conversations in the forms that have texts.
+// TestTextsRoundTrip does the same for the formats with texts.
 func TestTextsRoundTrip(t *testing.T) {
 	want := []Record{
 		{Turns: []Turn{{Messages: []Message{{"system", "S"}, {"user", "one \"quoted\", ü"}}}, {Messages: user("two\nlines")}}},
@@ -126,7 +125,7 @@ func TestTextsRoundTrip(t *testing.T) {
 	}
 }
 
-// endless makes a trace of so many bytes as it is read.
+// endless generates a trace of a given size while it is read.
 type endless struct {
 	form string
 	left int
@@ -167,10 +166,10 @@ func (e *endless) line() string {
 	return fmt.Sprintf(`{"timestamp":%d,"input_length":30720,"output_length":20,"hash_ids":[%s%d]}`+"\n", e.n, strings.Repeat("100000,", 59), e.n)
 }
 
-// readThrough reads a trace of so many bytes, and returns its records and the most
-// memory that was in use on the way, in bytes.
+// readThrough reads a trace of a given size. It returns the number of records and the peak
+// memory in bytes.
 func readThrough(tb testing.TB, form string, size int) (records int, most uint64) {
-	r, err := NewReader(form, &endless{form: form, left: size}, Options{From: time.Second})
+	r, err := newReader(form, &endless{form: form, left: size}, Options{From: time.Second})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -192,8 +191,7 @@ func readThrough(tb testing.TB, form string, size int) (records int, most uint64
 	}
 }
 
-// TestConstantMemory: what is in use while a trace is read has a bound that its
-// length does not move.
+// TestConstantMemory checks that the memory does not depend on the length of the trace.
 func TestConstantMemory(t *testing.T) {
 	const bound = 48 << 20
 	for _, form := range []string{"csv", "bailian", "mooncake", "array"} {
@@ -203,7 +201,7 @@ func TestConstantMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkReader reads 1 GB; MiB is the most that was in use.
+// BenchmarkReader reads 1 GB. MiB is the peak memory.
 func BenchmarkReader(b *testing.B) {
 	for _, form := range []string{"csv", "bailian", "mooncake", "array"} {
 		b.Run(form, func(b *testing.B) {
@@ -217,8 +215,8 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// FuzzReader holds that whatever is read gives records in order of their times,
-// with something to say, or an error that names the trace.
+// FuzzReader checks that any input gives records with content, ordered by time, or an error
+// that names the trace.
 func FuzzReader(f *testing.F) {
 	for name := range samples() {
 		f.Add(sample(f, name))
@@ -236,7 +234,7 @@ func FuzzReader(f *testing.F) {
 				t.Errorf("record %d of %d: %+v", i, len(got), r)
 			}
 			for _, turn := range r.Turns {
-				if turn.Prompt == 0 && len(turn.Messages) == 0 || turn.Prompt < 0 || turn.Prompt > mostTokens || turn.Output < 0 || turn.Output > mostTokens || turn.After < 0 {
+				if turn.Prompt == 0 && len(turn.Messages) == 0 || turn.Prompt < 0 || turn.Prompt > maxTokens || turn.Output < 0 || turn.Output > maxTokens || turn.After < 0 {
 					t.Errorf("record %d: %+v", i, turn)
 				}
 			}

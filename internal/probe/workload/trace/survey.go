@@ -7,33 +7,32 @@ import (
 	"time"
 )
 
-// Summary is what a whole trace, or its window, has in it.
+// Summary describes a whole trace, or its window.
 type Summary struct {
 	// Records are conversations, Turns their requests.
 	Records, Turns int
-	// Lap is how long they take, with a mean interval after the last one; 0 without
+	// Duration is the length of the trace plus the mean interval. It is 0 for a trace without
 	// times.
-	Lap time.Duration
-	// Prompt are all prompts' tokens, those of the history with them, about as many
-	// as their texts have where lengths are not known; Cached are the most of them
-	// that a prefix cache can serve. Output are those of the answers, but for those of
-	// Open turns, whose length is not known.
+	Duration time.Duration
+	// Prompt counts the tokens of all prompts including the history, estimated from texts if
+	// there are no lengths. Cached is the most a prefix cache can serve. Output counts the
+	// answers, except for UnknownOutputs turns without a length.
 	Prompt, Cached, Output float64
-	Open                   int
+	UnknownOutputs         int
 }
 
-// charsPerToken is about that of English.
+// charsPerToken is typical for English.
 const charsPerToken = 4.5
 
-// Rate is the mean of conversations per second; 0 without times.
+// Rate returns the mean conversations per second, or 0 without times.
 func (s Summary) Rate() float64 {
-	if s.Lap <= 0 {
+	if s.Duration <= 0 {
 		return 0
 	}
-	return float64(s.Records) / s.Lap.Seconds()
+	return float64(s.Records) / s.Duration.Seconds()
 }
 
-// Survey reads a trace to its end, and returns what is in it or its first mistake.
+// Survey reads a whole trace. It returns a summary or the first error.
 func Survey(path string, o Options) (Summary, error) {
 	r, err := Open(path, o)
 	if err != nil {
@@ -60,7 +59,7 @@ func Survey(path string, o Options) (Summary, error) {
 		return s, fmt.Errorf("%s: no session begins in the window; widen it", path)
 	}
 	if span := last - first; span > 0 {
-		s.Lap = span + span/time.Duration(s.Records-1)
+		s.Duration = span + span/time.Duration(s.Records-1)
 	}
 	return s, nil
 }
@@ -82,7 +81,7 @@ func (s *Summary) add(r *Record) {
 			s.Cached += own
 		}
 		if t.Output == 0 {
-			s.Open++
+			s.UnknownOutputs++
 		}
 		history += own
 		s.Prompt += history

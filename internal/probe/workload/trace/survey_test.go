@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// TestSurvey adds up what is in a trace.
 func TestSurvey(t *testing.T) {
 	for name, want := range map[string]Summary{
-		"mooncake.jsonl": {Records: 3, Turns: 3, Lap: 1350 * ms, Prompt: 3000, Cached: 3000, Output: 55},
-		// 300 tokens; then these, the answer of 40 and 50 more; 15 characters; 43 in three messages.
-		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Lap: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
-		"azure.csv":             {Records: 3, Turns: 3, Lap: 90 * time.Second, Prompt: 20760, Output: 5153},
-		"lmsys.jsonl":           {Records: 2, Turns: 2, Prompt: 25 / 4.5, Open: 2},
+		"mooncake.jsonl": {Records: 3, Turns: 3, Duration: 1350 * ms, Prompt: 3000, Cached: 3000, Output: 55},
+		// 300 tokens; then these, the answer of 40, and 50 more; 15 characters; 43 in three
+		// messages.
+		"aiperf-sessions.jsonl": {Records: 3, Turns: 4, Duration: 1050 * ms, Prompt: 300 + 390 + 15/4.5 + 28/4.5, Cached: 340, Output: 99},
+		"azure.csv":             {Records: 3, Turns: 3, Duration: 90 * time.Second, Prompt: 20760, Output: 5153},
+		"lmsys.jsonl":           {Records: 2, Turns: 2, Prompt: 25 / 4.5, UnknownOutputs: 2},
 	} {
 		got, err := Survey("testdata/"+name, Options{})
 		if near := got.Prompt-want.Prompt < 1e-6 && want.Prompt-got.Prompt < 1e-6; err != nil || !near {
@@ -22,7 +22,7 @@ func TestSurvey(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if r := (Summary{Records: 9, Lap: 3 * time.Second}).Rate(); r != 3 {
+	if r := (Summary{Records: 9, Duration: 3 * time.Second}).Rate(); r != 3 {
 		t.Errorf("a rate of %g", r)
 	}
 	for _, o := range []Options{{From: time.Hour}, {To: 1}} {

@@ -1,59 +1,53 @@
-// Package trace reads traffic that was recorded: when requests came, how long
-// they were, what they share, and what they said where that is known. It tells
-// the formats apart by what is in them (docs/how-to/traces.md has the list), and
-// holds no more than a few thousand records of a file of any size.
+// Package trace reads recorded traffic: times, lengths, shared prefixes and, if recorded,
+// texts. It detects the format from the content; docs/how-to/traces.md lists the formats. It
+// keeps at most a few thousand records in memory.
 package trace
 
 import "time"
 
-// Record is one recorded conversation: a request with its whole prompt, or a
-// session of turns each of which adds to what was said before.
+// Record is one recorded conversation: a request with its whole prompt, or a session whose
+// turns add to the history.
 type Record struct {
-	// At is when it came, since the first record of the trace or of its window; 0
-	// in a trace without times.
+	// At is the time since the first record of the trace or window. It is 0 in a trace without
+	// times.
 	At time.Duration
-	// Session names the records that belong together, "" for one of its own.
+	// Session identifies records that belong together; "" means a record of its own.
 	Session string
-	// Turns are at least one.
+	// Turns has at least one element.
 	Turns []Turn
 
-	// timed says that At is known, delta that a record of the same session that
-	// follows goes on with this one; latest is the time of the last that did, and
-	// number the place in the file.
+	// timed says that At is known. delta says that a later record of the same session continues
+	// this one. lastTurnAt is the time of the last such record.
 	timed, delta bool
-	latest       time.Duration
-	number       uint64
+	lastTurnAt   time.Duration
 }
 
 // Turn is one request of a conversation.
 type Turn struct {
-	// After is the pause since the end of the turn before it.
+	// After is the pause since the end of the previous turn.
 	After time.Duration
-	// Prompt are the tokens that it adds to what was said before, Output those of
-	// the answer; 0 is unknown.
+	// Prompt counts the tokens added to the history, Output those of the answer. 0 means
+	// unknown.
 	Prompt, Output int
-	// Blocks name what the prompt's blocks of BlockTokens hold, the last of which
-	// may be partly filled: equal names are equal texts. Empty is unknown.
+	// Blocks identify the contents of the prompt's blocks of BlockTokens. Equal values mean
+	// equal texts. The last block may be partly filled. Empty means unknown.
 	Blocks      []uint64
 	BlockTokens int
-	// Messages are the texts, where they are known; the last one is sent as the
-	// user's.
+	// Messages are the texts, if recorded. The last one is sent as the user message.
 	Messages []Message
 }
 
-// Message is a text of a history.
 type Message struct {
 	Role    string `json:"role"`
 	Content Text   `json:"content"`
 }
 
 const (
-	// recordCost and turnCost are what keeping them takes beside their lists and
-	// texts, in bytes.
+	// recordCost and turnCost are the bytes of the structs themselves.
 	recordCost, turnCost = 96, 96
 )
 
-// size is about how many bytes the record takes.
+// size estimates the memory of the record in bytes.
 func (r *Record) size() int {
 	n := recordCost + len(r.Session)
 	for i := range r.Turns {
