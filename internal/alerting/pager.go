@@ -239,6 +239,16 @@ func (p *Pager) Reload(files []RuleFile) error {
 	return nil
 }
 
+// Check returns the error that Reload would return for files that cannot be used.
+func (p *Pager) Check(files []RuleFile) error {
+	groups, err := p.files.parse(files)
+	if err != nil {
+		return err
+	}
+	_, err = selected(p.files.syntax, groups)
+	return err
+}
+
 // update hands the files to the rule manager.
 func (p *Pager) update(manager *rules.Manager) error {
 	evaluate := func(ctx context.Context, g *rules.Group, _ time.Time) {

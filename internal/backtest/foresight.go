@@ -41,7 +41,7 @@ func (s *Simulation) forecast(target string, f Fault) (*Forecast, error) {
 	if signal == "" {
 		return nil, nil // of part of the turns, and of failures, nothing is said
 	}
-	families, err := s.recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
+	families, err := s.prober.recorder.Only(func(name string) bool { return name == metrics.RegressionDelay }).Gather()
 	if err != nil {
 		return nil, err
 	}

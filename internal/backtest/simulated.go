@@ -8,7 +8,6 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
 )
@@ -17,10 +16,10 @@ import (
 // would export of them, scraped.
 type Simulation struct {
 	scraper
-	options  SimulationOptions
-	recorder *metrics.Recorder
-	traffic  []*traffic
-	scraped  time.Duration
+	options SimulationOptions
+	prober  prober
+	traffic []*traffic
+	scraped time.Duration
 }
 
 // Deployment is one that is simulated, and probed as a target.
@@ -52,25 +51,16 @@ type SimulationOptions struct {
 func NewSimulation(o SimulationOptions) *Simulation {
 	o.ScrapeInterval = cmp.Or(o.ScrapeInterval, 15*time.Second)
 	s := &Simulation{options: o, scraper: scraper{now: o.Start, sinks: map[string][]*Series{}}}
-	s.recorder = newRecorder(func() time.Time { return s.now })
+	s.prober = newProber(func() time.Time { return s.now })
 	for _, d := range o.Deployments {
 		j := jobOf(d, o)
-		s.recorder.Add(j)
-		t := newTraffic(d, o.Start, o.Length, s.recorder)
+		s.prober.Add(j)
+		t := newTraffic(d, o.Start, o.Length, s.prober)
 		t.setNow = func(at time.Time) { s.now = at }
-		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.recorder.Sign(j.Key()) }
+		t.pace, t.sign = workload.NewPace(j.Traffic), func() workload.Sign { return s.prober.baselines.Sign(j.Key()) }
 		s.traffic = append(s.traffic, t)
 	}
 	return s
-}
-
-// newRecorder is that of a process that has just begun, by a clock.
-func newRecorder(now func() time.Time) *metrics.Recorder {
-	r := metrics.NewRecorder(metrics.Options{
-		Now: now, Build: metrics.Build{Version: "backtest"}, Heartbeat: func(probe.Key) time.Time { return now() },
-	})
-	r.SetReload(true, now())
-	return r
 }
 
 // jobOf is the job of a deployment. What all may page for nothing is divided, as a
@@ -110,7 +100,7 @@ func (s *Simulation) WarmUp(d time.Duration) {
 // Advance implements Source.
 func (s *Simulation) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
 	// It looks through the catalog once.
-	read := s.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
+	read := s.prober.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
 	for !s.options.Start.Add(s.scraped + s.options.ScrapeInterval).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err

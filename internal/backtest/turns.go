@@ -9,7 +9,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
-	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/turnlog"
 )
@@ -19,10 +18,10 @@ import (
 // gaps in the log are times in which a live prober had no turn.
 type Turns struct {
 	scraper
-	recorder *metrics.Recorder
-	every    time.Duration
-	scraped  time.Time
-	log      *turnlog.Merged
+	prober  prober
+	every   time.Duration
+	scraped time.Time
+	log     *turnlog.Merged
 	// next is the turn that starts next, nil after the last; running are those that
 	// have not ended, in order of their ends.
 	next    *turnlog.Turn
@@ -38,9 +37,9 @@ func NewTurns(log *turnlog.Log, jobs []sink.Job, start time.Time, every time.Dur
 		scraper: scraper{now: start, sinks: map[string][]*Series{}}, every: every, scraped: start,
 		log: log.Read(), timeouts: map[probe.Key]workload.Timeouts{},
 	}
-	t.recorder = newRecorder(func() time.Time { return t.now })
+	t.prober = newProber(func() time.Time { return t.now })
 	for _, j := range jobs {
-		t.recorder.Add(j)
+		t.prober.Add(j)
 		t.timeouts[j.Key()] = j.Workload.Timeouts
 	}
 	if err := t.read(); err != nil {
@@ -69,7 +68,7 @@ func (t *Turns) WarmUp(ctx context.Context, to time.Time) error {
 
 // Advance implements Source.
 func (t *Turns) Advance(ctx context.Context, store *Store, to time.Time, wanted map[string]bool) error {
-	read := t.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
+	read := t.prober.recorder.Only(func(family string) bool { return wantedFamily(family, wanted) })
 	for !t.scraped.Add(t.every).After(to) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -93,7 +92,7 @@ func (t *Turns) play(to time.Time) error {
 			r := t.running[0]
 			t.running = slices.Delete(t.running, 0, 1)
 			t.now = r.End
-			t.recorder.Observe(*r)
+			t.prober.Observe(*r)
 		case t.next != nil && !t.next.At.After(to):
 			if err := t.start(); err != nil {
 				return err
@@ -113,7 +112,7 @@ func (t *Turns) start() error {
 			r.End = r.End.Add(waited(&r, timeouts))
 		}
 		t.now = r.Sent
-		t.recorder.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
+		t.prober.Observe(probe.Start{Target: r.Target, Workload: r.Workload, Kind: r.Kind})
 		at, _ := slices.BinarySearchFunc(t.running, r.End, func(o *probe.Result, end time.Time) int { return o.End.Compare(end) })
 		t.running = slices.Insert(t.running, at, &r)
 	}

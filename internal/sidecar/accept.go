@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/metrics"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/sink"
 )
 
@@ -30,7 +30,7 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	accepted := s.recorder.Accept(target, workload, since)
+	accepted := s.baselines.Accept(target, workload, since)
 	if len(accepted) == 0 {
 		http.Error(w, s.unknown(target, workload), http.StatusNotFound)
 		return
@@ -71,7 +71,7 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 }
 
 // ratiosOf says how a level compared with what was usual before.
-func ratiosOf(a metrics.Accepted) string {
+func ratiosOf(a baseline.Accepted) string {
 	var out []string
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {

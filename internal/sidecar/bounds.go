@@ -20,9 +20,9 @@ const (
 	usualMemory = 1 << 30
 )
 
-// guards are what keeps targets from each other's share of this process. They
+// targetResources are what keeps targets from each other's share of this process. They
 // outlive reloads.
-type guards struct {
+type targetResources struct {
 	memory, connections *bound.Budget
 	peaks               *probe.Peaks
 
@@ -36,19 +36,19 @@ type shared struct {
 	learned probe.Learned
 }
 
-func newGuards() guards {
+func newResources() targetResources {
 	limit := debug.SetMemoryLimit(-1) // which only asks
 	if limit == math.MaxInt64 {
 		limit = usualMemory
 	}
-	return guards{
+	return targetResources{
 		memory: bound.NewBudget(limit / memoryPart), connections: bound.NewBudget(wire.MaxConnections()),
 		peaks: &probe.Peaks{}, mu: &sync.Mutex{}, shared: map[probe.Key]*shared{},
 	}
 }
 
-// share returns what a job shares with those of its target, anew for the first.
-func (g guards) share(job probe.Key) *shared {
+// forJob returns what a job shares with those of its target, anew for the first.
+func (g targetResources) forJob(job probe.Key) *shared {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.of(job.Target)
@@ -61,7 +61,7 @@ func (g guards) share(job probe.Key) *shared {
 
 // of returns what the jobs of a target share, nil if it has none. The caller
 // holds mu.
-func (g guards) of(target string) *shared {
+func (g targetResources) of(target string) *shared {
 	for job, s := range g.shared {
 		if job.Target == target {
 			return s
@@ -71,7 +71,7 @@ func (g guards) of(target string) *shared {
 }
 
 // throttled is for how long the reads of a target were delayed.
-func (g guards) throttled(target string) time.Duration {
+func (g targetResources) throttled(target string) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p := g.of(target); p != nil {
@@ -81,7 +81,7 @@ func (g guards) throttled(target string) time.Duration {
 }
 
 // forget drops a job that is over, and with its last job what a target shares.
-func (g guards) forget(job probe.Key) {
+func (g targetResources) forget(job probe.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.shared, job)
@@ -89,8 +89,8 @@ func (g guards) forget(job probe.Key) {
 
 // bounds lists what may not be exceeded in this process, for the metrics.
 func (s *Sidecar) bounds() []bound.Bound {
-	g := s.guards
-	return append(s.port.bounds(), []bound.Bound{
+	g := s.resources
+	return append(s.limits.bounds(), []bound.Bound{
 		{Name: "conversation_memory_bytes", Level: g.memory.Level},
 		{Name: "connections", Level: g.connections.Level},
 		{Name: "answer_wire_bytes", Level: g.peaks.Wire.Level},

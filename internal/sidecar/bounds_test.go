@@ -14,7 +14,7 @@ func TestMemoryBudget(t *testing.T) {
 	defer debug.SetMemoryLimit(before)
 	for limit, want := range map[int64]float64{400 << 20: 100 << 20, 1<<63 - 1: 256 << 20} {
 		debug.SetMemoryLimit(limit)
-		if _, got := newGuards().memory.Level(); got != want {
+		if _, got := newResources().memory.Level(); got != want {
 			t.Errorf("of %d bytes %v are for conversations, want %v", limit, got, want)
 		}
 	}
@@ -23,10 +23,10 @@ func TestMemoryBudget(t *testing.T) {
 // TestOnePacerForATarget: all jobs of a target share its pacer, which goes with the
 // last of them; asking makes none.
 func TestOnePacerForATarget(t *testing.T) {
-	g := newGuards()
+	g := newResources()
 	first, second := probe.Key{Target: "a", Workload: "first"}, probe.Key{Target: "a", Workload: "second"}
-	a, b := g.share(first), g.share(probe.Key{Target: "b", Workload: "first"})
-	if a == b || g.share(second) != a || g.share(first) != a {
+	a, b := g.forJob(first), g.forJob(probe.Key{Target: "b", Workload: "first"})
+	if a == b || g.forJob(second) != a || g.forJob(first) != a {
 		t.Error("targets do not have a pacer each")
 	}
 	g.forget(first)

@@ -39,7 +39,7 @@ func (s *Sidecar) changed() bool {
 	now := fileVersion(s.options.ConfigFile)
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	return now != "" && now != s.loaded
+	return now != "" && now != s.fileVersion
 }
 
 // fileVersion tells one state of a file from another: by its content, and by where its

@@ -128,5 +128,5 @@ func TestAPipeIsRead(t *testing.T) {
 func inForce(s *Sidecar) *config.Config {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	return s.base
+	return s.written
 }

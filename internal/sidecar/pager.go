@@ -60,31 +60,40 @@ func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 	return []alerting.RuleFile{{Name: "synthetic", Data: text}}, nil
 }
 
-// preparePager brings the pager in line with a configuration: the first one
-// makes it, a later one replaces its rules. It returns what to do once the rest
-// of the configuration is in force.
-func (s *Sidecar) preparePager(cfg *config.Config) (commit func() error, err error) {
+// pagerChange is a checked change of the pager. Exactly one of its functions is called.
+type pagerChange struct {
+	commit func() error
+	cancel func()
+}
+
+// preparePager checks what a configuration changes in the pager. The first configuration
+// creates it, later ones replace its rules.
+func (s *Sidecar) preparePager(cfg *config.Config) (pagerChange, error) {
+	change := pagerChange{commit: func() error { return nil }, cancel: func() {}}
 	if s.configured && !sameButLinks(s.alerting, cfg.Alerting) {
-		return nil, refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
+		return change, refused("alerting: only runbook_url and dashboard_url can change while the process runs: restart it, or undo the change")
 	}
 	if cfg.Alerting == nil {
-		return func() error { return nil }, nil
+		return change, nil
 	}
 	files, err := PagerRules(cfg)
 	if err != nil {
-		return nil, err
+		return change, err
 	}
 	if s.pager != nil {
-		return func() error { return s.pager.Reload(files) }, nil
+		change.commit = func() error { return s.pager.Reload(files) }
+		return change, s.pager.Check(files)
 	}
-	return func() error {
-		p, err := alerting.New(s.pagerOptions(cfg.Alerting, files))
-		if err != nil {
-			return refused("alerting: %w", err)
-		}
+	p, err := alerting.New(s.pagerOptions(cfg.Alerting, files))
+	if err != nil {
+		return change, refused("alerting: %w", err)
+	}
+	change.cancel = func() { _ = p.Close() }
+	change.commit = func() error {
 		s.pager, s.alerting = p, cfg.Alerting
 		return s.registry.Register(newPagerCollector(p.Health))
-	}, nil
+	}
+	return change, nil
 }
 
 // sameButLinks compares what a reload cannot change: the pager's storage and its

@@ -10,13 +10,13 @@ import (
 
 // port has the bounds of what comes in: however many ask, what they cost is
 // known.
-type port struct {
+type httpLimits struct {
 	connections             *httplimit.Connections
 	scrapes, pages, reloads *httplimit.Gate
 }
 
-func newPort() port {
-	return port{
+func newHTTPLimits() httpLimits {
+	return httpLimits{
 		connections: httplimit.NewConnections(),
 		scrapes:     httplimit.NewGate("scrapes", httplimit.MaxScrapes),
 		pages:       httplimit.NewGate("pages", httplimit.MaxPages),
@@ -24,7 +24,7 @@ func newPort() port {
 	}
 }
 
-func (p port) bounds() []bound.Bound {
+func (p httpLimits) bounds() []bound.Bound {
 	return []bound.Bound{
 		{Name: "inbound_connections", Level: p.connections.Level},
 		{Name: "inbound_scrapes", Level: p.scrapes.Level},
@@ -35,8 +35,8 @@ func (p port) bounds() []bound.Bound {
 
 // Server returns a server of Handler; its listeners are those of Bounded.
 func (s *Sidecar) Server() *http.Server {
-	return httplimit.NewServer(s.Handler(), s.port.connections, s.logger)
+	return httplimit.NewServer(s.Handler(), s.limits.connections, s.logger)
 }
 
 // Bounded returns l with the bound on connections that all listeners share.
-func (s *Sidecar) Bounded(l net.Listener) net.Listener { return s.port.connections.Of(l) }
+func (s *Sidecar) Bounded(l net.Listener) net.Listener { return s.limits.connections.Of(l) }

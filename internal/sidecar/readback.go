@@ -25,7 +25,7 @@ const (
 // with ctx.
 func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 	defer func() { <-ctx.Done() }() // a part that ends would end the others
-	jobs := s.recorder.Forgetful()
+	jobs := s.baselines.WithoutHistory()
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job pro
 	defer cancel()
 	minutes, err := reader.Read(ctx, job, before)
 	for of, m := range minutes {
-		s.recorder.Backfill(job, of.Kind, of.Signal, m)
+		s.baselines.Backfill(job, of.Kind, of.Signal, m)
 		n += len(m)
 	}
 	return n, err

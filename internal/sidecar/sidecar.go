@@ -1,11 +1,11 @@
-// Package sidecar is what "synthetic run" is: a configuration becomes jobs, the
-// jobs' conversations are held, and what happens in them goes to the metrics,
-// the page, the log and the embedded pager.
+// Package sidecar implements "synthetic run". It turns a configuration into jobs, runs their
+// conversations, and passes each event to the baselines, the metrics, the status page, the
+// logs and the embedded pager.
 //
-//	config.Config → jobs → load.Scheduler → probe.Event → sink.Fanout → metrics, status, journal
+//	config.Config → jobs → load.Scheduler → probe.Event → sink.Fanout → baselines, metrics, status, journal
 //	                                                       metrics → alerting.Pager
 //
-// A Sidecar owns every goroutine that it starts; Run ends when they have ended.
+// A Sidecar owns every goroutine that it starts. Run returns after all of them have ended.
 package sidecar
 
 import (
@@ -44,43 +44,42 @@ import (
 	"synthetic/internal/sidecar/tracing"
 )
 
-// Options are what its users choose; the zero value logs and keeps nothing.
+// Options configure a Sidecar. The zero value logs nothing and keeps no files.
 type Options struct {
 	// Logger defaults to discarding.
 	Logger *slog.Logger
-	// Events gets a line when a job begins to fail or is well again; nil for
-	// none.
+	// Events logs a line when a job begins to fail and when it recovers; nil logs none.
 	Events *slog.Logger
-	// OnAlert is told of each alert that begins or ends; nil logs it.
+	// OnAlert is called when an alert begins to fire or ends; nil logs it.
 	OnAlert func(alerting.Transition)
-	// ConfigFile is what Load and Reload read. Run looks every AutoReload whether it
-	// has changed, and then loads it; 0 looks never.
+	// ConfigFile is the file that Load reads. Run checks it for changes every AutoReload
+	// and loads it again; 0 never checks.
 	ConfigFile string
 	AutoReload time.Duration
-	// StateFile keeps the baselines across restarts, and beside it the history;
-	// "" keeps none.
+	// StateFile keeps baselines across restarts; the histories are kept in a file beside
+	// it. "" keeps neither.
 	StateFile string
-	// TurnsFile is the log of turns; "" writes none. It is put aside at TurnsMaxSize
-	// bytes, and TurnsKeep older ones are kept.
+	// TurnsFile is the turn log; "" writes none. It is rotated at TurnsMaxSize bytes, and
+	// TurnsKeep older files are kept.
 	TurnsFile    string
 	TurnsMaxSize int64
 	TurnsKeep    int
-	// Lifecycle allows reloading, accepting a level and marking a change over HTTP.
+	// Lifecycle allows reloads, accepted levels and marks over HTTP.
 	Lifecycle bool
-	// DrainTimeout is how long turns in flight may take to end.
+	// DrainTimeout bounds the wait for turns in flight at the end.
 	DrainTimeout time.Duration
-	// Replica spreads the schedules of processes that probe the same; "" means
-	// the host's name.
+	// Replica spreads the schedules of processes that probe the same targets; "" means the
+	// host name.
 	Replica string
-	// Shard is this process' share of the targets; the zero value has all.
+	// Shard is the share of the targets that this process probes; the zero value means all.
 	Shard config.Shard
 	// Dial opens the connections to targets and Alertmanagers; nil means TCP.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Lag watches how late this process is, while Run runs; nil means never.
+	// Lag measures how late this process runs, while Run runs; nil measures nothing.
 	Lag *lag.Monitor
 }
 
-// RefusedError is a mistake of the caller: nothing was tried.
+// RefusedError reports a mistake in the caller's options or configuration.
 type RefusedError struct{ Err error }
 
 func (e RefusedError) Error() string { return e.Err.Error() }
@@ -88,140 +87,102 @@ func (e RefusedError) Unwrap() error { return e.Err }
 
 func refused(format string, args ...any) error { return RefusedError{fmt.Errorf(format, args...)} }
 
-// Sidecar holds the parts of a running prober together. Use New, then Load or
-// Apply, then Run.
+// Sidecar holds the parts of a running prober. Use New, then Load or Apply, then Run.
 type Sidecar struct {
-	options   Options
-	logger    *slog.Logger
-	registry  *prometheus.Registry // Go and process collectors; the recorder has its own way
+	options  Options
+	logger   *slog.Logger
+	registry *prometheus.Registry // Go and process metrics; /metrics adds the recorder's
+
+	baselines *baseline.Tracker
+	replicas  *siblings.Tracker
 	recorder  *metrics.Recorder
 	page      *status.Page
+	turns     *store.Log // nil without a turn log
+	spans     *tracing.Tracer
 	sinks     sink.Fanout
+
 	scheduler *load.Scheduler
 	servers   *serverside.Watcher
 	canaries  *canaries
-	port      port
-	// pager is nil unless the first configuration asked for one, alerting what it
-	// was made from.
+	models    *discovery.ModelFollower
+	discovery *discovery.Follower
+	limits    httpLimits
+	resources targetResources
+
+	// The first configuration decides whether there is a pager, a Prometheus to read
+	// older series from, and an export of spans. Later configurations cannot change that.
+	configured bool
 	pager      *alerting.Pager
 	alerting   *config.Alerting
-	configured bool
-	// prometheus has the series of earlier processes; nil unless the first
-	// configuration named one.
 	prometheus *config.Prometheus
-	turns      *store.Log // nil unless one is written
-	// spans are exported if the first configuration, tracing, says so.
-	spans *tracing.Tracer
-	// models follows what targets serve; base is the configuration in force,
-	// before their models stand in for them.
-	models *discovery.ModelFollower
-	// discovery follows where targets are, and leases them.
-	discovery *discovery.Follower
-	base      *config.Config
-	tracing   *config.Tracing
-	guards    guards
-	// inexact says that a target is reached in a way that has no kernel
-	// timestamps.
-	inexact atomic.Bool
-	// marked says that the process has marked its beginning.
-	marked atomic.Bool
+	tracing    *config.Tracing
+	// written is the configuration in force, before models and discovered targets are
+	// filled in.
+	written *config.Config
 
-	loading   sync.Mutex       // one load at a time
-	loaded    string           // version of the configuration file at the last one
-	stateLock *atomicfile.Lock // nil without a state file
-	saving    sync.Mutex       // of its files
+	// lacksKernelTimestamps is true while a target is reached in a way that has none.
+	lacksKernelTimestamps atomic.Bool
+	hasMarkedStart        atomic.Bool
+
+	loading     sync.Mutex       // held during a load
+	fileVersion string           // of the configuration file at the last load
+	stateLock   *atomicfile.Lock // nil without a state file
+	saving      sync.Mutex       // held while state files are written
 }
 
-// New returns a sidecar without jobs. It reads the state file, if there is one:
-// what cannot be used is refused, and left as it is.
+// New returns a sidecar without jobs. It reads the state file, if there is one. If the file
+// cannot be used, New returns an error and leaves the file unchanged.
 func New(o Options) (*Sidecar, error) {
-	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	if o.OnAlert == nil {
-		o.OnAlert = logAlert(o.Logger)
+	if err := o.setDefaults(); err != nil {
+		return nil, err
 	}
-	if o.Replica == "" {
-		name, err := os.Hostname()
-		if err != nil {
-			return nil, fmt.Errorf("reading the host's name, which spreads the replicas' schedules: %w", err)
-		}
-		o.Replica = name
+	s := &Sidecar{
+		options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{},
+		limits: newHTTPLimits(), resources: newResources(), replicas: siblings.New(nil),
 	}
-	s := &Sidecar{options: o, logger: o.Logger, registry: prometheus.NewRegistry(), spans: &tracing.Tracer{}, guards: newGuards(), port: newPort()}
 	if err := s.openTurns(); err != nil {
 		return nil, err
 	}
-	source := wire.TimestampSource() // asks the kernel, once
-	replicas := siblings.New(nil)
-	standings := func() []discovery.Standing { return s.discovery.Standings() }
-	s.recorder = metrics.NewRecorder(metrics.Options{
-		Build: build(),
-		Host:  o.Replica,
-		TimestampSource: func() string {
-			if s.inexact.Load() {
-				return "read"
-			}
-			return source
-		},
-		Heartbeat: func(job probe.Key) time.Time { return s.scheduler.LastBeat(job) },
-		Throttled: s.guards.throttled,
-		HistoryRefused: func(job probe.Key, err error) {
-			s.logger.Error("The history of a job cannot be used: it begins anew", "target", job.Target, "workload", job.Workload, "err", err)
-		},
-		Bounds:    s.bounds(),
-		Lag:       o.Lag.Lag,
-		TurnLog:   s.turnLog(),
-		Spans:     s.spanCounts,
-		Awaited:   func(target string) bool { return s.models.Awaits(target) || s.discovery.Awaits(target) },
-		Models:    func() map[string]discovery.Listing { return s.models.Listings() },
-		Discovery: standings,
-		Siblings:  replicas.Views,
-		Leased:    func() func(string) bool { return s.discovery.Leased() },
-	})
+	s.models = s.newModelFollower()
+	s.discovery = discovery.New(discovery.Options{Logger: o.Logger, Changed: s.targetsChanged})
+	s.baselines = baseline.NewTracker(baseline.TrackerOptions{Awaited: s.awaits, HistoryRefused: s.historyRefused})
+	s.scheduler = s.newScheduler()
+	s.recorder = s.newRecorder()
 	s.canaries = newCanaries(s)
-	s.page = status.New(status.Options{Alerts: s.alerts, Discovery: standings, Siblings: replicas.Views, Signals: s.signals, Excess: s.recorder.Excess, Canary: s.canaries.reading, Lag: o.Lag.Lag})
-	s.sinks = sink.Fanout{s.recorder, replicas, s.page, newJournal(cmp.Or(o.Events, slog.New(slog.DiscardHandler))), s.spans}
+	s.page = s.newPage()
+	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
+	// The baselines come first: the recorder and the page read them.
+	s.sinks = sink.Fanout{s.baselines, s.recorder, s.replicas, s.page, newJournal(o.Events), s.spans}
 	if s.turns != nil {
 		s.sinks = append(s.sinks, s.turns)
 	}
-	s.scheduler = load.New(load.Options{
-		Sink: s.sinks, Logger: o.Logger, Replica: o.Replica, DrainTimeout: o.DrainTimeout,
-		NewProber: func(j probe.Job) (load.Prober, error) {
-			with := s.guards.share(j.Key())
-			return probe.New(probe.Options{
-				Target: j.Target, Workload: j.Workload, User: j.User, Dial: o.Dial,
-				Connections: s.guards.connections, Pacer: &with.pacer, Peaks: s.guards.peaks, Learned: &with.learned, Lag: o.Lag,
-				Traced: s.spans.Traced,
-			})
-		},
-		Memory:    s.guards.memory,
-		Sign:      s.recorder.Sign,
-		OnRemoved: s.removed,
-	})
-	s.models = discovery.NewModelFollower(discovery.ModelOptions{
-		Logger: o.Logger, Changed: func() { _ = s.targetsChanged() },
-		List: func(ctx context.Context, t target.Target) ([]string, error) {
-			return probe.ListModels(ctx, probe.Options{Target: t, Dial: o.Dial, Connections: s.guards.connections})
-		},
-	})
-	s.discovery = discovery.New(discovery.Options{Logger: o.Logger, Changed: s.targetsChanged})
-	s.servers = serverside.NewWatcher(serverside.WatcherOptions{Dial: o.Dial, Logger: o.Logger, Report: s.recorder.ServerRead})
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if err := s.restore(); err != nil {
-		s.stateLock.Release()
-		s.turns.Close()
+		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func build() metrics.Build {
-	return metrics.Build{
-		Version: version.Version, Revision: version.GetRevision(), Branch: version.Branch,
-		GoVersion: version.GoVersion, GOOS: version.GoOS, GOARCH: version.GoArch, Tags: version.GetTags(),
+func (o *Options) setDefaults() error {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Events = cmp.Or(o.Events, slog.New(slog.DiscardHandler))
+	if o.OnAlert == nil {
+		o.OnAlert = logAlert(o.Logger)
 	}
+	if o.Replica != "" {
+		return nil
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("reading the host name, which spreads the schedules of replicas: %w", err)
+	}
+	o.Replica = name
+	return nil
 }
 
-// Apply hands a new configuration down. On an error nothing has changed.
+// Apply puts a new configuration into force. It checks all parts, the rules included, before
+// it changes any, so a rejected configuration changes nothing.
 func (s *Sidecar) Apply(cfg *config.Config) error {
 	err := s.apply(cfg)
 	s.recorder.SetReload(err == nil, time.Now())
@@ -231,22 +192,40 @@ func (s *Sidecar) Apply(cfg *config.Config) error {
 	return err
 }
 
-// applied is the mark of a configuration that was taken over.
+// applied returns the mark that charts show for a new configuration.
 func (s *Sidecar) applied() status.Mark {
-	if s.marked.Swap(true) {
+	if s.hasMarkedStart.Swap(true) {
 		return status.Mark{Kind: status.MarkReload, Text: "another configuration"}
 	}
 	return status.Mark{Kind: status.MarkStart, Text: "synthetic " + version.Version}
 }
 
-func (s *Sidecar) apply(base *config.Config) error {
-	cfg := base.Expand(s.models.Listed(), s.discovery.Found(base.Discovery)).Of(s.options.Shard)
-	// The pager's rules are of what may be found, by any shard: they stand before anything
-	// is, and stay as it comes and goes.
-	commitPager, err := s.preparePager(base.ForRules())
+func (s *Sidecar) apply(written *config.Config) error {
+	cfg := written.Expand(s.models.Listed(), s.discovery.Found(written.Discovery)).Of(s.options.Shard)
+	// The rules cover all targets that any shard may discover, so they do not change when
+	// targets come and go.
+	pager, err := s.preparePager(written.ForRules())
 	if err != nil {
 		return err
 	}
+	if err := s.applyJobs(cfg); err != nil {
+		pager.cancel()
+		return err
+	}
+	s.canaries.apply(cfg)
+	s.written = written
+	s.models.Follow(written.Of(s.options.Shard).Models)
+	s.discovery.Follow(written.Discovery)
+	s.saveTargets()
+	if !s.configured {
+		s.prometheus = cfg.Prometheus
+	}
+	s.configured = true
+	return pager.commit()
+}
+
+// applyJobs starts, changes and stops jobs as cfg says.
+func (s *Sidecar) applyJobs(cfg *config.Config) error {
 	commitTracing, err := s.prepareTracing(cfg)
 	if err != nil {
 		return err
@@ -255,17 +234,16 @@ func (s *Sidecar) apply(base *config.Config) error {
 	if err != nil {
 		return err
 	}
-	inexact := slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) })
+	// Spans must be exported from the first job on.
+	if err := commitTracing(); err != nil {
+		return err
+	}
 	jobs := make([]probe.Job, len(cfg.Jobs))
 	for i, j := range cfg.Jobs {
 		jobs[i] = j.Job
 	}
-	// Before the first job starts, and undone with the process alone.
-	if err := commitTracing(); err != nil {
-		return err
-	}
 	err = s.scheduler.Apply(jobs, func() {
-		s.inexact.Store(inexact)
+		s.lacksKernelTimestamps.Store(slices.ContainsFunc(cfg.Targets, func(t target.Target) bool { return !wire.Exact(t.HTTP) }))
 		s.recorder.SetMode(metrics.Mode(cfg.Metrics))
 		for _, j := range cfg.Jobs {
 			s.sinks.Add(j)
@@ -275,52 +253,35 @@ func (s *Sidecar) apply(base *config.Config) error {
 		return err
 	}
 	commitServers()
-	s.canaries.apply(cfg)
-	s.base = base
-	s.models.Follow(base.Of(s.options.Shard).Models)
-	s.discovery.Follow(base.Discovery)
-	s.saveTargets()
-	if !s.configured {
-		s.prometheus = cfg.Prometheus
-	}
-	s.configured = true
-	return commitPager()
+	return nil
 }
 
-// targetsChanged puts what was listed and discovered in place of what stands for it.
+// targetsChanged applies the configuration again, with the targets and models found by now.
 func (s *Sidecar) targetsChanged() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
-	err := s.apply(s.base)
+	err := s.apply(s.written)
 	if err != nil {
-		s.logger.Error("A change of models or targets was not taken over", "err", err)
+		s.logger.Error("Rejected a change of models or targets", "err", err)
 	}
 	return err
 }
 
-// removed forgets a job that is over.
+// removed forgets a job after its last event.
 func (s *Sidecar) removed(job probe.Key) {
 	s.sinks.Remove(job)
-	s.guards.forget(job)
+	s.resources.forget(job)
 }
 
-// Restore takes over what an earlier process knew of the jobs to come: their present,
-// and their past as regression.Job.History gives it.
-func (s *Sidecar) Restore(present baseline.File, past map[probe.Key][]byte) {
-	s.recorder.RestoreBaselines(present)
-	s.recorder.RestoreHistories(past)
+// Restore takes over the states and histories of jobs that an earlier process saved.
+func (s *Sidecar) Restore(states baseline.File, histories map[probe.Key][]byte) {
+	s.baselines.Restore(states, histories)
 }
 
-// Baselines returns what a later process has to know.
-func (s *Sidecar) Baselines() baseline.File { return s.recorder.Baselines() }
+// Baselines returns the states of all jobs, for the state file.
+func (s *Sidecar) Baselines() baseline.File { return s.baselines.States() }
 
-// signals says how the signals of a job compare with the usual.
-func (s *Sidecar) signals(job probe.Key) ([2][2]baseline.View, bool) {
-	views, ok := s.recorder.Views(job)
-	return views, ok
-}
-
-// Gatherer has the series of /metrics but for those of the process.
+// Gatherer returns the series of /metrics, without those of the process.
 func (s *Sidecar) Gatherer() prometheus.Gatherer { return s.recorder }
 
 // Status returns what the status page shows.

@@ -110,7 +110,7 @@ func (s *Sidecar) saveState() {
 func (s *Sidecar) saveHistory() {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	if err := store.Write(s.historyFile(), s.recorder.Histories()); err != nil {
+	if err := store.Write(s.historyFile(), s.baselines.Histories()); err != nil {
 		s.logger.Error("The history could not be saved; a restart goes on with what was usual before", "err", err)
 	}
 }

@@ -20,7 +20,7 @@ func (s *Sidecar) Load() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
 	file := s.options.ConfigFile
-	s.loaded = fileVersion(file)
+	s.fileVersion = fileVersion(file)
 	cfg, err := config.LoadToRun(file)
 	if err != nil {
 		s.recorder.SetReload(false, time.Now())
@@ -65,20 +65,20 @@ const noReload = "reloading over HTTP is not enabled: start synthetic run with -
 // Handler returns what the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /", s.port.pages.Handler(httplimit.Pages(s.page)))
-	mux.Handle("GET /metrics", s.port.scrapes.Handler(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
+	mux.Handle("GET /", s.limits.pages.Handler(httplimit.Pages(s.page)))
+	mux.Handle("GET /metrics", s.limits.scrapes.Handler(httplimit.Scrapes(s.recorder.Handler(promhttp.HandlerOpts{
 		ErrorLog:            errorLog{s.logger},
 		Registry:            s.registry,
 		OfferedCompressions: []promhttp.Compression{promhttp.Identity, promhttp.Gzip},
 	}, s.registry))))
-	mux.Handle("GET /probe", s.port.scrapes.Handler(httplimit.Pages(http.HandlerFunc(s.lease))))
+	mux.Handle("GET /probe", s.limits.scrapes.Handler(httplimit.Pages(http.HandlerFunc(s.lease))))
 	mux.HandleFunc("GET /-/healthy", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "synthetic is up")
 	})
 	mux.HandleFunc("GET /-/ready", s.ready)
-	mux.Handle("POST /-/reload", s.port.reloads.Handler(http.HandlerFunc(s.reload)))
-	mux.Handle("POST /-/mark", s.port.reloads.Handler(http.HandlerFunc(s.mark)))
-	mux.Handle("POST /-/accept", s.port.reloads.Handler(http.HandlerFunc(s.accept)))
+	mux.Handle("POST /-/reload", s.limits.reloads.Handler(http.HandlerFunc(s.reload)))
+	mux.Handle("POST /-/mark", s.limits.reloads.Handler(http.HandlerFunc(s.mark)))
+	mux.Handle("POST /-/accept", s.limits.reloads.Handler(http.HandlerFunc(s.accept)))
 	return mux
 }
 
@@ -113,7 +113,7 @@ func (s *Sidecar) mark(w http.ResponseWriter, r *http.Request) {
 }
 
 // ready answers 200 only while every traffic loop shows signs of life. The
-// server starts after the first configuration was loaded, so that part of
+// server starts after the first configuration was.fileVersion, so that part of
 // being ready holds by construction. A pager that stands still is said in a
 // second line and leaves it at 200: probing is what the process is for, and a pod
 // that is not ready leaves its Service, so that a Prometheus would lose the

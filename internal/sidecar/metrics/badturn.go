@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/slo"
 )
 
@@ -52,7 +52,7 @@ func (b *badTurn) current(now time.Time) bool {
 // that is not. A failure says more than a missed objective, and that more than
 // a value far above the usual. violated is the SLI of a missed objective, ""
 // for none.
-func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
+func whyBad(r *probe.Result, violated slo.SLI, baselines *baseline.Tracker) string {
 	switch {
 	case r.Outcome.Failed():
 		return string(r.Outcome)
@@ -61,10 +61,5 @@ func (j *job) whyBad(r *probe.Result, violated slo.SLI, now time.Time) string {
 	case violated != "":
 		return string(violated)
 	}
-	for i, v := range [signals]probe.Opt[time.Duration]{r.TTFT, r.TPOT} { // as regression.Signals
-		if v.OK && !j.regression.TooLate(r, i, now) && j.regression.Unusual(r.Kind.Index(), i, v.V, now) {
-			return string(sink.Signals()[i])
-		}
-	}
-	return ""
+	return string(baselines.Unusual(r))
 }

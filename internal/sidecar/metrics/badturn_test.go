@@ -14,7 +14,7 @@ import (
 )
 
 // badTurns lists the bad turns that a recorder shows, as "turn reason trace".
-func badTurns(t *testing.T, r *Recorder) []string {
+func badTurns(t *testing.T, r *testRecorder) []string {
 	t.Helper()
 	var out []string
 	fams, err := r.Gather()

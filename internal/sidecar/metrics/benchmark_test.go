@@ -10,7 +10,7 @@ import (
 )
 
 // gaugesOf are the series of a family by the value of a label.
-func gaugesOf(t *testing.T, r *Recorder, family, label string) map[string]float64 {
+func gaugesOf(t *testing.T, r *testRecorder, family, label string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
 	if err != nil {

@@ -22,7 +22,7 @@ func formats() map[string]string {
 // busyRecorder has n targets, each with every series alive: some fifty turns in
 // the last minute, of log-normal latencies (σ = 0.5) and a hundred gaps each,
 // and one turn in ten failed.
-func busyRecorder(n int) *Recorder {
+func busyRecorder(n int) *testRecorder {
 	c := &clock{start}
 	names := make([]string, n)
 	for i := range names {
@@ -39,7 +39,7 @@ func busyRecorder(n int) *Recorder {
 	return r
 }
 
-func busyTurn(r *Recorder, rng *rand.Rand, name string, step int, now time.Time) {
+func busyTurn(r *testRecorder, rng *rand.Rand, name string, step int, now time.Time) {
 	spread := func(d time.Duration) time.Duration {
 		return time.Duration(float64(d) * math.Exp(rng.NormFloat64()/2))
 	}

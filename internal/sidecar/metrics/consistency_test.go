@@ -23,7 +23,7 @@ import (
 // TestScrapesAreConsistent scrapes in every way while conversations run and
 // reloads come: started = ended + in flight must hold in each scrape.
 func TestScrapesAreConsistent(t *testing.T) {
-	r := NewRecorder(Options{})
+	r := newPlainRecorder(Options{})
 	apply(r, jobs("a"))
 	stop := make(chan struct{})
 	var traffic sync.WaitGroup
@@ -63,7 +63,7 @@ func until(stop <-chan struct{}, do func()) {
 }
 
 // reloads adds a job and takes it away again, beside the one in traffic.
-func reloads(r *Recorder) func() {
+func reloads(r *testRecorder) func() {
 	n := 0
 	return func() {
 		n++
@@ -74,7 +74,7 @@ func reloads(r *Recorder) func() {
 }
 
 // converse holds one conversation, which may end in any way.
-func converse(r *Recorder, rng *rand.Rand) {
+func converse(r *testRecorder, rng *rand.Rand) {
 	outcomes := probe.Outcomes()
 	r.Observe(probe.ConversationStart{Target: "a", Workload: "chat"})
 	for i := range 3 {

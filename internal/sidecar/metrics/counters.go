@@ -42,10 +42,7 @@ type counters struct {
 	bursts map[string]float64
 	odd    map[answers.Reason]float64
 
-	lastTurn          float64
-	consecutiveFailed float64
-	// failing says that the last turn is one of these.
-	failing bool
+	lastTurn float64
 }
 
 // sloCounters count the turns that one objective judged.
@@ -102,20 +99,4 @@ func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 		c.violations[k]++
 	}
 	return v
-}
-
-// countFailed counts turns that fail hard in a row. A refusal for load, and a
-// turn that the prober itself ended, say neither that the deployment is up nor
-// that it is down.
-func (c *counters) countFailed(o probe.Outcome) {
-	switch {
-	case o.Own():
-	case o.Busy():
-		c.failing = false
-	case o.Failed() && !o.WrongAnswer():
-		c.consecutiveFailed++
-		c.failing = true
-	default:
-		c.consecutiveFailed, c.failing = 0, false
-	}
 }

@@ -49,7 +49,7 @@ func golden(t *testing.T, path string, got []byte) {
 }
 
 // scrape asks the handler for a format.
-func scrape(t *testing.T, r *Recorder, accept string) *bytes.Buffer {
+func scrape(t *testing.T, r *testRecorder, accept string) *bytes.Buffer {
 	t.Helper()
 	req := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	req.Header.Set("Accept", accept)
@@ -63,7 +63,7 @@ func scrape(t *testing.T, r *Recorder, accept string) *bytes.Buffer {
 
 // scripted is a recorder after a small, varied history: every phase, a failure,
 // a cut stream, a canceled turn, a conversation of each end, one in flight.
-func scripted() *Recorder {
+func scripted() *testRecorder {
 	c := &clock{start}
 	r := newTestRecorder(c, "east", "west")
 	at := func(d time.Duration) time.Time { c.now = start.Add(d); return c.now }

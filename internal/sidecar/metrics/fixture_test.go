@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/bound"
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 
 	"synthetic/internal/sidecar/siblings"
@@ -32,9 +33,36 @@ func objectives() []slo.Objective {
 	}
 }
 
+// testRecorder is a Recorder behind its baselines, as in a sidecar.
+type testRecorder struct {
+	*Recorder
+	baselines *baseline.Tracker
+}
+
+// newPlainRecorder returns a recorder that reads the baselines of its own tracker.
+func newPlainRecorder(o Options) *testRecorder {
+	o.Baselines = baseline.NewTracker(baseline.TrackerOptions{Now: o.Now})
+	return &testRecorder{NewRecorder(o), o.Baselines}
+}
+
+func (r *testRecorder) Add(j sink.Job) {
+	r.baselines.Add(j)
+	r.Recorder.Add(j)
+}
+
+func (r *testRecorder) Observe(e probe.Event) {
+	r.baselines.Observe(e)
+	r.Recorder.Observe(e)
+}
+
+func (r *testRecorder) Remove(k probe.Key) {
+	r.baselines.Remove(k)
+	r.Recorder.Remove(k)
+}
+
 // newTestRecorder has everything configured and one job per target.
-func newTestRecorder(c *clock, targets ...string) *Recorder {
-	r := NewRecorder(Options{
+func newTestRecorder(c *clock, targets ...string) *testRecorder {
+	r := newPlainRecorder(Options{
 		Now:             c.Now,
 		Build:           Build{Version: "1.2.3", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64", Tags: "netgo"},
 		TimestampSource: func() string { return "kernel" },
@@ -62,13 +90,13 @@ func newTestRecorder(c *clock, targets ...string) *Recorder {
 }
 
 // apply makes the jobs of a recorder those of the list, as a reload does.
-func apply(r *Recorder, jobs []sink.Job) {
+func apply(r *testRecorder, jobs []sink.Job) {
 	kept := map[probe.Key]bool{}
 	for _, j := range jobs {
 		kept[j.Key()] = true
 		r.Add(j)
 	}
-	for _, j := range r.Baselines().Jobs {
+	for _, j := range r.baselines.States().Jobs {
 		if key := (probe.Key{Target: j.Target, Workload: j.Workload}); !kept[key] {
 			r.Remove(key)
 		}
@@ -121,7 +149,7 @@ func turn(target string, kind probe.TurnKind, at time.Time, ttft, gap time.Durat
 }
 
 // run reports a turn from its start to its end.
-func run(r *Recorder, t probe.Result) {
+func run(r *testRecorder, t probe.Result) {
 	r.Observe(probe.Start{Target: t.Target, Workload: t.Workload, Kind: t.Kind})
 	r.Observe(t)
 }

@@ -14,6 +14,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/slo"
 )
@@ -84,8 +85,9 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 				j.gatherWanted(e, l, r.options.Host)
 			}
 		}
-		j.gather(e, l, judged)
-		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), e.now)))
+		reading, _ := r.options.Baselines.Read(j.key)
+		j.gather(e, l, &reading, judged)
+		e.add(ProberStarved, l, truth(j.starved(r.options.Lag(), r.options.Baselines.Tolerance(j.key), e.now)))
 	}
 	r.gatherSiblings(e, v)
 	if v.process {
@@ -158,7 +160,7 @@ func (j *job) judge(judged *latest) {
 }
 
 // gather adds the series of a job, and its objectives to those judged by.
-func (j *job) gather(e *exposition, l labels, judged *latest) {
+func (j *job) gather(e *exposition, l labels, compared *baseline.Reading, judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if rate := j.info.Traffic.Rate; rate > 0 {
@@ -170,9 +172,10 @@ func (j *job) gather(e *exposition, l labels, judged *latest) {
 	for k, kind := range probe.TurnKinds() {
 		turn := l.with(LabelTurn, string(kind))
 		j.turns[k].gather(e, turn)
-		j.gatherRegression(e, turn, k)
+		gatherRegression(e, turn, compared, k)
 	}
 	j.gatherConversations(e, l)
+	e.add(ConsecutiveFailed, l, float64(compared.Failures))
 	j.gatherObjectives(e, l, judged)
 	if b := j.info.Benchmark; b != nil {
 		gatherBenchmark(e, l, b)
@@ -213,7 +216,7 @@ func (j *job) gatherConversations(e *exposition, l labels) {
 		value{ConversationsStarted, j.started}, value{Conversations, j.ended},
 		value{ConversationsInFlight, j.inFlight}, value{ConversationFailures, j.failed},
 		value{ConversationsCanceled, j.canceled}, value{ConversationsShort, j.shortened}, value{UserEndpointErrors, j.userErrors},
-		value{LastTurn, j.lastTurn}, value{ConsecutiveFailed, j.consecutiveFailed})
+		value{LastTurn, j.lastTurn})
 	for _, reason := range SkipReasons() {
 		e.part(ConversationsSkipped, l, LabelReason, reason, j.skipped[reason])
 	}

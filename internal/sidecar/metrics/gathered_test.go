@@ -14,7 +14,7 @@ type gathered map[string]*dto.Metric
 
 // gather takes everything the recorder exports, and has client_golang check it:
 // no series twice, labels sorted and of valid text, types as the family says.
-func gather(t *testing.T, r *Recorder) gathered {
+func gather(t *testing.T, r *testRecorder) gathered {
 	t.Helper()
 	fams, err := prometheus.Gatherers{r}.Gather()
 	if err != nil {

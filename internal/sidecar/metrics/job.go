@@ -32,10 +32,7 @@ type job struct {
 	conversation prometheus.Histogram
 	lag, readLag prometheus.Histogram
 	slos         []sloCounters
-	regression   *baseline.Job
-	// remembers says that it began with a history.
-	remembers bool
-	own       ownShare
+	own          ownShare
 }
 
 // turnSeries are the series of one kind of turn.
@@ -58,7 +55,6 @@ func newJob(key probe.Key) *job {
 		conversation: newHistogram(ConversationDuration),
 		lag:          newHistogram(ScheduleLag),
 		readLag:      newHistogram(ReadLag),
-		regression:   baseline.NewJob(baseline.Options{}),
 		counters: counters{
 			skipped: map[string]float64{}, bursts: map[string]float64{},
 			compared: map[probe.Verdict]float64{}, odd: map[answers.Reason]float64{},
@@ -80,7 +76,6 @@ func (j *job) configure(info sink.Job, added uint64) {
 	defer j.mu.Unlock()
 	j.info, j.added = info, added
 	j.setSLOs(info.Objectives)
-	j.setRegression()
 }
 
 // setSLOs takes over the counters of objectives whose name it knows, even if
@@ -98,14 +93,14 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 }
 
 // observe takes an event into the job's series.
-func (j *job) observe(e probe.Event, now time.Time) {
+func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker) {
 	switch e := e.(type) {
 	case probe.Start:
 		t := &j.turns[e.Kind.Index()]
 		t.started++
 		t.inFlight++
 	case probe.Result:
-		j.turnEnded(&e, now)
+		j.turnEnded(&e, now, baselines)
 	case probe.ConversationStart:
 		j.started++
 		j.inFlight++
@@ -132,16 +127,14 @@ func (j *job) paced(p probe.Paced) {
 // turnEnded counts a finished turn. A turn that never started here belongs to
 // a job of the same name that was removed before: it is dropped, or turns in
 // flight would become negative.
-func (j *job) turnEnded(r *probe.Result, now time.Time) {
+func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Tracker) {
 	t := &j.turns[r.Kind.Index()]
 	if t.inFlight == 0 {
 		return
 	}
 	t.end(r.Outcome)
 	t.usage(r)
-	j.countFailed(r.Outcome)
 	j.odd[r.Odd]++
-	j.regression.Observe(r, now)
 	if !r.Outcome.Canceled() {
 		j.lastTurn = unixSeconds(r.End)
 	}
@@ -155,7 +148,7 @@ func (j *job) turnEnded(r *probe.Result, now time.Time) {
 			violated = s.objective.SLI
 		}
 	}
-	if why := j.whyBad(r, violated, now); why != "" {
+	if why := whyBad(r, violated, baselines); why != "" {
 		t.bad.take(r, why, now)
 	}
 	t.observe(r, now)

@@ -59,7 +59,7 @@ func glob(t *testing.T, pattern string) []string {
 // TestNativeIsCompact counts the series of a target with the default SLOs on which
 // everything happened but a failure and the phases of TLS and DNS.
 func TestNativeIsCompact(t *testing.T) {
-	r := NewRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
+	r := newPlainRecorder(Options{Heartbeat: func(probe.Key) time.Time { return start }, Throttled: func(string) time.Duration { return 0 }})
 	info := sink.Job{}
 	info.Target.Name, info.Workload.Name, info.Traffic.Rate = "east", "chat", 0.1
 	for _, sli := range []slo.SLI{slo.TTFT, slo.TPOT, slo.Availability} {

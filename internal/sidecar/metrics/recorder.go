@@ -36,9 +36,6 @@ type Options struct {
 	// Throttled says for how long the reads of a target were delayed. It is asked
 	// at each scrape.
 	Throttled func(target string) time.Duration
-	// HistoryRefused is told of a history that RestoreHistories brought and that
-	// cannot be used; nil drops it in silence.
-	HistoryRefused func(job probe.Key, err error)
 	// TurnLog says how many turns the log of turns lacks; nil where none is written.
 	TurnLog func() uint64
 	// Models says of the targets of which several models are probed how they
@@ -49,9 +46,9 @@ type Options struct {
 	Discovery func() []discovery.Standing
 	// Leased says of a target that its series are those of Of alone; nil of none.
 	Leased func() func(target string) bool
-	// Awaited says of a target without jobs that it may still get some: what an
-	// earlier process knew of it is kept; nil means of none.
-	Awaited func(target string) bool
+	// Baselines are read at each scrape and for each turn. They must observe an event
+	// before the Recorder does. nil means none.
+	Baselines *baseline.Tracker
 	// Spans says how spans fared; false, or nil, where none are exported.
 	Spans func() (Spans, bool)
 	// Siblings says how replicas compare with each other; nil for none.
@@ -83,10 +80,6 @@ type Recorder struct {
 	reload  reload
 	scraped Mode
 	added   uint64 // configurations of jobs so far
-	// restored holds what an earlier process knew of jobs that are not there
-	// yet.
-	restored  map[probe.Key]baseline.JobState
-	histories map[probe.Key][]byte
 }
 
 var _ sink.Sink = (*Recorder)(nil)
@@ -104,14 +97,11 @@ func NewRecorder(o Options) *Recorder {
 	if o.Lag == nil {
 		o.Lag = func() time.Duration { return 0 }
 	}
-	if o.Awaited == nil {
-		o.Awaited = func(string) bool { return false }
+	if o.Baselines == nil {
+		o.Baselines = baseline.NewTracker(baseline.TrackerOptions{})
 	}
 	if o.Leased == nil {
 		o.Leased = func() func(string) bool { return func(string) bool { return false } }
-	}
-	if o.HistoryRefused == nil {
-		o.HistoryRefused = func(probe.Key, error) {}
 	}
 	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
 }
@@ -125,16 +115,12 @@ func (r *Recorder) Add(info sink.Job) {
 	defer r.mu.Unlock()
 	key := info.Key()
 	j := r.jobs[key]
-	known := j != nil
-	if !known {
+	if j == nil {
 		j = newJob(key)
+		r.jobs[key] = j
 	}
 	r.added++
 	j.configure(info, r.added)
-	if !known { // and restored now: a page may be one of a benchmark's
-		r.restore(j)
-		r.jobs[key] = j
-	}
 	if r.targets[key.Target] == nil {
 		r.targets[key.Target] = &targetSeries{}
 	}
@@ -161,21 +147,15 @@ func (r *Recorder) Observe(e probe.Event) {
 		r.setModel(m.Target, m.Model)
 		return
 	}
-	if j := r.locked(e.Key()); j != nil {
-		defer j.mu.Unlock()
-		j.observe(e, r.options.Now())
-	}
-}
-
-// locked is a job with its lock held, nil if it is not known.
-func (r *Recorder) locked(key probe.Key) *job {
 	r.mu.RLock()
-	j := r.jobs[key]
+	j := r.jobs[e.Key()]
 	r.mu.RUnlock()
-	if j != nil {
-		j.mu.Lock()
+	if j == nil {
+		return
 	}
-	return j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.observe(e, r.options.Now(), r.options.Baselines)
 }
 
 // SetReload says how the last load of the configuration went, and when.
@@ -204,4 +184,14 @@ func (r *Recorder) mode() Mode {
 // sortedJobs are the jobs by target, then workload; the lock must be held.
 func (r *Recorder) sortedJobs() []*job {
 	return slices.SortedFunc(maps.Values(r.jobs), func(a, b *job) int { return a.key.Compare(b.key) })
+}
+
+// Names returns the targets that have jobs, sorted.
+func (r *Recorder) Names() (names []string) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, j := range r.sortedJobs() {
+		names = append(names, j.key.Target)
+	}
+	return slices.Compact(names)
 }

@@ -239,7 +239,7 @@ func TestBursts(t *testing.T) {
 		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
 		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: probe.HTTP5xx, Burst: extra, End: c.now})
 	}
-	if got := r.Sign(key); got.Failed != 2 {
+	if got := r.baselines.Sign(key); got.Failed != 2 {
 		t.Errorf("the sign is %+v, want two failures", got)
 	}
 	g := gather(t, r)
@@ -254,7 +254,7 @@ func TestBursts(t *testing.T) {
 	}{{probe.Canceled, 2}, {probe.HTTP429, 0}, {probe.Canceled, 0}, {probe.HTTP5xx, 3}, {probe.Success, 0}} {
 		r.Observe(probe.Start{Target: "a", Workload: "chat", Kind: probe.First})
 		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: c.now})
-		if got := r.Sign(key).Failed; got != next.want {
+		if got := r.baselines.Sign(key).Failed; got != next.want {
 			t.Errorf("after %s the sign is %d failures, want %d", next.outcome, got, next.want)
 		}
 	}

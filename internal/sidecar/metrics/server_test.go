@@ -9,7 +9,7 @@ import (
 )
 
 // serverSeries are the series of a target's own metrics, by name.
-func serverSeries(t *testing.T, r *Recorder, target string) map[string]float64 {
+func serverSeries(t *testing.T, r *testRecorder, target string) map[string]float64 {
 	t.Helper()
 	out := map[string]float64{}
 	g := gather(t, r)

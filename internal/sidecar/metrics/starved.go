@@ -5,7 +5,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/lag"
-	"synthetic/internal/sidecar/sink"
 )
 
 const (
@@ -63,30 +62,24 @@ func (s *ownShare) most(now time.Time) bool {
 	return 2*own > turns
 }
 
-// starved reports whether the prober itself can judge nothing of the job. What
-// bears more than others goes on: a lag that blurs a time to first token leaves
-// an outage what it is.
-func (j *job) starved(late time.Duration, now time.Time) bool {
+// starved reports whether the prober itself is too slow or too often at fault to judge the
+// job. The most tolerant objective or signal decides: a lag that blurs a time to first token
+// does not hide an outage.
+func (j *job) starved(late, signals time.Duration, now time.Time) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.own.most(now) || late > j.tolerance(now)
+	return j.own.most(now) || late > j.tolerance(signals)
 }
 
-// tolerance is the most that an objective or a signal of the job can bear.
-func (j *job) tolerance(now time.Time) time.Duration {
-	most := time.Duration(0)
+// tolerance returns the longest delay of the prober that an objective or a signal of the job
+// can bear. signals is the tolerance of its signals.
+func (j *job) tolerance(signals time.Duration) time.Duration {
+	longest := signals
 	for _, s := range j.slos {
-		most = max(most, s.objective.Tolerance())
+		longest = max(longest, s.objective.Tolerance())
 	}
-	for k := range j.turns {
-		for i := range sink.Signals() {
-			if t, ok := j.regression.Tolerance(k, i, now); ok {
-				most = max(most, t)
-			}
-		}
-	}
-	if most == 0 { // nothing to judge by yet
+	if longest == 0 { // neither an objective nor a baseline
 		return lag.MaxTolerance
 	}
-	return most
+	return longest
 }

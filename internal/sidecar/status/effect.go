@@ -44,7 +44,7 @@ const (
 
 // lately raises the ratios of views to those of the last two minutes: over the five
 // minutes that a ratio is of, what has just begun looks small.
-func lately(views *[2][2]baseline.View, samples []sample, now time.Time) {
+func lately(views *baseline.Views, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
 		for _, s := range samples {
@@ -68,7 +68,7 @@ func lately(views *[2][2]baseline.View, samples []sample, now time.Time) {
 }
 
 // effectOf is the largest effect that the views of a job show.
-func effectOf(views [2][2]baseline.View, excess [2][4]float64) (e effect) {
+func effectOf(views baseline.Views, excess [2][4]float64) (e effect) {
 	worst := 0
 	for k, kind := range probe.TurnKinds() {
 		for i, signal := range sink.Signals() {

@@ -48,7 +48,7 @@ func full() *Page {
 		}),
 	)
 	p.Observe(probe.Skip{Target: "u", Workload: "w", Reason: "max_concurrency"})
-	p.options.Alerts, p.options.Signals, p.options.Canary = someAlerts, someSignals, someCanaries
+	p.options.Alerts, p.options.Baseline, p.options.Canary = someAlerts, someBaseline, someCanaries
 	return p
 }
 

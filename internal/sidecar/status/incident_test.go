@@ -30,14 +30,11 @@ func told(name, severity string, ago, lasted time.Duration, change ...func(*Aler
 
 // slow makes the TTFT of first turns of each job 4.7 times the usual.
 func slow(p *Page) {
-	p.options.Signals = func(probe.Key) (v [2][2]baseline.View, ok bool) {
-		v[0][0] = baseline.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
-		v[1][1] = baseline.View{Ratio: 1.2, Baseline: 0.02}
-		return v, true
-	}
-	p.options.Excess = func(probe.Key) (e [2][4]float64) {
-		e[0] = [4]float64{0.1, 1.1, 0, 2}
-		return e
+	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
+		r.Views[0][0] = baseline.View{Ratio: 4.7, Baseline: 0.33, Since: noon.Add(-20 * time.Minute)}
+		r.Views[1][1] = baseline.View{Ratio: 1.2, Baseline: 0.02}
+		r.Excess[0] = [4]float64{0.1, 1.1, 0, 2}
+		return r, true
 	}
 }
 
@@ -95,7 +92,7 @@ func TestLately(t *testing.T) {
 	for i := range fewest {
 		samples = append(samples, sampleOf(turn(time.Duration(i)*time.Second, ttft(time.Second))), sampleOf(turn(3*time.Minute, ttft(time.Hour))))
 	}
-	views := [2][2]baseline.View{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
+	views := baseline.Views{{{Ratio: 1.1, Baseline: 0.1}}, {{Ratio: math.NaN(), Baseline: 0.25}, {Ratio: 9, Baseline: 0.02}}}
 	lately(&views, samples, noon)
 	if got := views[1][0].Ratio; math.Abs(got-4) > 1e-9 || views[1][1].Ratio != 9 || views[0][0].Ratio != 1.1 {
 		t.Errorf("got %v and %v", got, views)

@@ -107,9 +107,9 @@ func TestSilence(t *testing.T) {
 func TestDownSince(t *testing.T) {
 	p := pageAt(noon)
 	p.Add(jobOf("t", "w"))
-	p.options.Signals = func(probe.Key) (v [2][2]baseline.View, ok bool) {
-		v[1][0] = baseline.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
-		return v, true
+	p.options.Baseline = func(probe.Key) (r baseline.Reading, ok bool) {
+		r.Views[1][0] = baseline.View{Ratio: 1.3, Baseline: 0.3, Since: noon.Add(-48 * time.Hour)}
+		return r, true
 	}
 	p.Alert(told("SyntheticTargetDown", "page", time.Minute, 0))
 	if got, want := p.incidentsNow()[0].Headline(), "t is down since 11:59 UTC"; got != want {

@@ -43,8 +43,8 @@ type job struct {
 	day     day
 	sealing int32
 	ended   tally
-	compare func() ([2][2]baseline.View, bool)
-	views   [2][2]baseline.View
+	compare func() (baseline.Reading, bool)
+	views   baseline.Views
 }
 
 // sample is the part of a Result that figures are made of.
@@ -78,7 +78,7 @@ func (m maybe) opt() probe.Opt[time.Duration] {
 	return probe.Some(time.Duration(m - 1))
 }
 
-func newJob(k probe.Key, compare func() ([2][2]baseline.View, bool)) *job {
+func newJob(k probe.Key, compare func() (baseline.Reading, bool)) *job {
 	return &job{compare: compare, counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
 }
 
@@ -150,7 +150,8 @@ func (j *job) seal(now int32) {
 	if back { // the clock was set, and what is ahead of it never was
 		j.day.log.Cut(int64(now))
 	} else if j.sealing > 0 {
-		j.views, _ = j.compare()
+		reading, _ := j.compare()
+		j.views = reading.Views
 		j.day.add(summedUp(j.sealing, j.ended, j.samples, j.views))
 	}
 	j.sealing, j.ended = now, tally{}

@@ -99,7 +99,7 @@ func (t *tally) add(s sample) {
 }
 
 // summedUp makes a minute of what was counted, and of the samples that ended in it.
-func summedUp(at int32, counted tally, samples []sample, usual [2][2]baseline.View) minute {
+func summedUp(at int32, counted tally, samples []sample, usual baseline.Views) minute {
 	m := minute{at: at}
 	for k, kind := range probe.TurnKinds() {
 		of, values := &m.kinds[k], [2][]time.Duration{}

@@ -18,9 +18,9 @@ import (
 // TestMinutes: each minute has the figures of its turns, of both kinds apart, and
 // what was usual then.
 func TestMinutes(t *testing.T) {
-	p := New(Options{Now: func() time.Time { return noon }, Signals: func(probe.Key) (v [2][2]baseline.View, ok bool) {
-		v[1][0] = baseline.View{Baseline: 0.1, UsualTail: 0.3}
-		return v, true
+	p := New(Options{Now: func() time.Time { return noon }, Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
+		r.Views[1][0] = baseline.View{Baseline: 0.1, UsualTail: 0.3}
+		return r, true
 	}})
 	feed(p,
 		turn(150*time.Second, ttft(time.Second)), turn(140*time.Second, ttft(3*time.Second)), turn(130*time.Second, first),
@@ -96,10 +96,11 @@ func TestADayIsKept(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	rng, usual := rand.New(rand.NewPCG(1, 2)), 0.1
-	p := New(Options{Signals: func(probe.Key) (v [2][2]baseline.View, ok bool) {
+	p := New(Options{Baseline: func(probe.Key) (r baseline.Reading, ok bool) {
+		v := &r.Views
 		v[0][0], v[1][0] = baseline.View{Baseline: 4 * usual, UsualTail: 10 * usual}, baseline.View{Baseline: usual, UsualTail: 2.5 * usual}
 		v[0][1], v[1][1] = v[0][0], v[1][0]
-		return v, true
+		return r, true
 	}})
 	const targets, most = 2, 170_000
 	began := heap()
@@ -150,7 +151,7 @@ func fleet(targets, aMinute int) *Page {
 			feed(p, turn(time.Duration(ago)*time.Minute/time.Duration(aMinute), func(r *probe.Result) { r.Target = name }, ttft(time.Duration(100+(ago*7+i*13)%90)*time.Millisecond)))
 		}
 	}
-	p.options.Signals = someSignals
+	p.options.Baseline = someBaseline
 	return p
 }
 

@@ -28,14 +28,9 @@ type Options struct {
 	// Alerts tells of the rules that this process evaluates; false, or nil,
 	// says that it evaluates none.
 	Alerts func() (Alerts, bool)
-	// Signals says how the signals of a job compare with the usual, by index of
-	// probe.TurnKinds and of regression.Signals; false, or nil, says that nobody
-	// knows.
-	Signals func(job probe.Key) (views [2][2]baseline.View, ok bool)
-	// Excess says by how much each part of a job's turns takes longer than usual, in
-	// seconds, by index of probe.TurnKinds and of regression.Parts; nil says that
-	// nobody knows.
-	Excess func(job probe.Key) [2][4]float64
+	// Baseline returns how the turns of a job compare with their baselines; nil, or false,
+	// means unknown.
+	Baseline func(job probe.Key) (baseline.Reading, bool)
 	// Canary is how a target's answers compare with the recorded ones; false, or
 	// nil, says that nobody knows.
 	Canary func(target string) (answers.Reading, bool)
@@ -78,11 +73,8 @@ func New(o Options) *Page {
 	if o.Canary == nil {
 		o.Canary = func(string) (none answers.Reading, ok bool) { return none, false }
 	}
-	if o.Signals == nil {
-		o.Signals = func(probe.Key) (none [2][2]baseline.View, ok bool) { return none, false }
-	}
-	if o.Excess == nil {
-		o.Excess = func(probe.Key) (none [2][4]float64) { return none }
+	if o.Baseline == nil {
+		o.Baseline = func(probe.Key) (none baseline.Reading, ok bool) { return none, false }
 	}
 	p := &Page{options: o, started: o.Now(), jobs: map[probe.Key]*job{}}
 	p.Handler = p.routes()
@@ -96,7 +88,7 @@ func (p *Page) Add(info sink.Job) {
 	defer p.mu.Unlock()
 	j := p.jobs[info.Key()]
 	if j == nil {
-		j = newJob(info.Key(), func() ([2][2]baseline.View, bool) { return p.options.Signals(info.Key()) })
+		j = newJob(info.Key(), func() (baseline.Reading, bool) { return p.options.Baseline(info.Key()) })
 		j.spent.since = p.options.Now()
 		p.jobs[info.Key()] = j
 	}
@@ -163,7 +155,7 @@ func (p *Page) Alert(c AlertChange) {
 
 // effect is the largest one on a job now.
 func (p *Page) effect(job probe.Key) effect {
-	views, ok := p.options.Signals(job)
+	reading, ok := p.options.Baseline(job)
 	p.mu.Lock()
 	j := p.jobs[job]
 	p.mu.Unlock()
@@ -171,7 +163,7 @@ func (p *Page) effect(job probe.Key) effect {
 		return effect{}
 	}
 	j.mu.Lock()
-	lately(&views, j.samples, p.options.Now())
+	lately(&reading.Views, j.samples, p.options.Now())
 	j.mu.Unlock()
-	return effectOf(views, p.options.Excess(job))
+	return effectOf(reading.Views, reading.Excess)
 }

@@ -39,13 +39,13 @@ type Signal struct {
 // signals are those of a job that had turns or have a history.
 func (p *Page) signals(key probe.Key) []Signal {
 	out := []Signal{}
-	views, ok := p.options.Signals(key)
+	reading, ok := p.options.Baseline(key)
 	if !ok {
 		return out
 	}
 	for k, kind := range probe.TurnKinds() {
 		for i, name := range sink.Signals() {
-			if v := views[k][i]; v.Turns > 0 || v.History > 0 {
+			if v := reading.Views[k][i]; v.Turns > 0 || v.History > 0 {
 				out = append(out, signalOf(kind, name, v))
 			}
 		}

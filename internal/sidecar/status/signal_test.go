@@ -11,12 +11,13 @@ import (
 	"synthetic/internal/sidecar/baseline"
 )
 
-// someSignals knows one of each state of the job t w: a first turn that pages, one
+// someBaseline knows one of each state of the job t w: a first turn that pages, one
 // with a ticket, a follow-up turn that is as usual, and nothing of the last.
-func someSignals(job probe.Key) (v [2][2]baseline.View, ok bool) {
+func someBaseline(job probe.Key) (r baseline.Reading, ok bool) {
 	if job.Target != "t" {
-		return v, false
+		return r, false
 	}
+	v := &r.Views
 	const week = 7 * 24 * time.Hour
 	some := func(page, ticket, ratio float64, since time.Time) baseline.View {
 		return baseline.View{
@@ -28,7 +29,7 @@ func someSignals(job probe.Key) (v [2][2]baseline.View, ok bool) {
 	v[0][1] = some(.9, 1, 1.25, noon.Add(-2*time.Hour))
 	v[0][1].Detectable, v[0][1].Moved = [2]float64{math.Inf(1), 1.5}, noon.Add(-week)
 	v[1][0] = baseline.View{Moments: baseline.Moments{Turns: 1}, Young: true, Ratio: math.NaN(), Expected: math.NaN(), Detectable: [2]float64{math.NaN(), math.NaN()}}
-	return v, true
+	return r, true
 }
 
 // TestNumbers: what is as good as never is not shown with an exponent.
@@ -48,7 +49,7 @@ func TestSignals(t *testing.T) {
 	if j := only(t, p); len(j.Signals) > 0 || strings.Contains(get(t, p, "/").Body.String(), "against the usual") {
 		t.Errorf("nobody knows, and it shows %+v", j.Signals)
 	}
-	p.options.Signals = someSignals
+	p.options.Baseline = someBaseline
 	got := only(t, p).Signals
 	if len(got) != 3 {
 		t.Fatalf("%d signals, want the three that anything is known of: %+v", len(got), got)

@@ -1,0 +1,194 @@
+package baseline
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"synthetic/internal/probe"
+	"synthetic/internal/sidecar/sink"
+	"synthetic/internal/slo"
+)
+
+// start is when the tests of the tracker begin.
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+// newTracker returns a tracker with one job per target.
+func newTracker(c *clock, targets ...string) *Tracker {
+	r := NewTracker(TrackerOptions{Now: c.Now})
+	for _, j := range jobs(targets...) {
+		r.Add(j)
+	}
+	return r
+}
+
+func jobs(targets ...string) (out []sink.Job) {
+	for _, name := range targets {
+		var j sink.Job
+		j.Target.Name, j.Workload.Name = name, "chat"
+		out = append(out, j)
+	}
+	return out
+}
+
+// TestSign counts consecutive failures; a refusal for load ends the sign, not the count.
+func TestSign(t *testing.T) {
+	r := newTracker(&clock{start}, "a")
+	key := probe.Key{Target: "a", Workload: "chat"}
+	for _, next := range []struct {
+		outcome probe.Outcome
+		want    int
+	}{{probe.HTTP5xx, 1}, {probe.HTTP5xx, 2}, {probe.Canceled, 2}, {probe.HTTP429, 0}, {probe.Canceled, 0}, {probe.HTTP5xx, 3}, {probe.Success, 0}} {
+		r.Observe(probe.Result{Target: "a", Workload: "chat", Kind: probe.First, Outcome: next.outcome, End: start})
+		if got := r.Sign(key).Failed; got != next.want {
+			t.Errorf("after %s the sign has %d failures, want %d", next.outcome, got, next.want)
+		}
+	}
+	if got := r.Sign(probe.Key{Target: "none"}); got.Failed != 0 || got.Score != 0 {
+		t.Errorf("an unknown job has the sign %+v", got)
+	}
+}
+
+// TestStrictest takes the lowest threshold that covers the turns, with its budget.
+func TestStrictest(t *testing.T) {
+	objectives := []slo.Objective{
+		{SLI: slo.TTFT, Threshold: 2 * time.Second, Objective: 0.9},
+		{SLI: slo.TTFT, Threshold: time.Second, Objective: 0.99},
+		{SLI: slo.TPOT, Threshold: time.Millisecond, Objective: 0.5, Turns: []probe.TurnKind{probe.Followup}},
+	}
+	key := probe.Key{Target: "a", Workload: "chat"}
+	if threshold, budget := strictest(objectives, slo.TTFT, key, probe.First); threshold != time.Second || math.Abs(budget-0.01) > 1e-9 {
+		t.Errorf("TTFT: %v with budget %v", threshold, budget)
+	}
+	if threshold, budget := strictest(objectives, slo.TPOT, key, probe.First); threshold != 0 || budget != 0 {
+		t.Errorf("TPOT of first turns: %v with budget %v, want none", threshold, budget)
+	}
+}
+
+func targetsOf(keys []probe.Key) []string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, k.Target)
+	}
+	return out
+}
+
+// TestHistories: what was kept of a job waits for it, and a job that has none is
+// said to until it was handed some.
+func TestHistories(t *testing.T) {
+	r := newTracker(&clock{start}, "east", "west", "north")
+	if got := slices.Collect(maps.Keys(maps.Collect(r.Histories()))); len(got) != 3 {
+		t.Errorf("histories of %v", got)
+	}
+	kept := NewJob(Options{}).History()
+	histories := map[probe.Key][]byte{}
+	for _, j := range jobs("west", "south") {
+		histories[j.Key()] = kept
+	}
+	r.Restore(File{}, histories)
+	if got := targetsOf(r.WithoutHistory()); !slices.Equal(got, []string{"east", "north"}) {
+		t.Errorf("no history have %v", got)
+	}
+	for _, j := range jobs("south") {
+		r.Add(j)
+	}
+	if got := targetsOf(r.WithoutHistory()); !slices.Equal(got, []string{"east", "north"}) || len(histories) > 0 {
+		t.Errorf("with a job that came later, no history have %v; %d wait", got, len(histories))
+	}
+	r.Backfill(jobs("east")[0].Key(), 0, 0, []Minute{{At: start, Turns: 3, Mean: -1, Baseline: -1}})
+	r.Backfill(probe.Key{Target: "none"}, 0, 0, nil)
+	if got := targetsOf(r.WithoutHistory()); !slices.Equal(got, []string{"north"}) {
+		t.Errorf("after one was filled, no history have %v", got)
+	}
+}
+
+// TestAwaitedJobsAreKept: what was known of a job that may still come is not
+// forgotten by a process that saves before it comes.
+func TestAwaitedJobsAreKept(t *testing.T) {
+	r := NewTracker(TrackerOptions{Awaited: func(target string) bool { return target == "m/late" }})
+	r.Restore(File{Jobs: []JobState{{Target: "m/late", Workload: "w"}, {Target: "gone", Workload: "w"}}},
+		map[probe.Key][]byte{{Target: "m/late", Workload: "w"}: {1}, {Target: "gone", Workload: "w"}: {1}})
+	if jobs := r.States().Jobs; len(jobs) != 1 || jobs[0].Target != "m/late" {
+		t.Errorf("kept %v", jobs)
+	}
+	if got := targetsOf(slices.Collect(maps.Keys(maps.Collect(r.Histories())))); !slices.Equal(got, []string{"m/late"}) {
+		t.Errorf("kept the histories of %v", got)
+	}
+}
+
+// TestAcceptNamesJobs names what is accepted, by target and workload.
+func TestAcceptNamesJobs(t *testing.T) {
+	r := newTracker(&clock{start}, "east", "west")
+	if got := r.Accept("north", "", start); got != nil {
+		t.Errorf("of a target that is not there: %+v", got)
+	}
+	if got := r.Accept("east", "other", start); got != nil {
+		t.Errorf("of a workload that is not there: %+v", got)
+	}
+	got := r.Accept("east", "", start.Add(-acceptLast*4))
+	if len(got) != 1 || got[0].Key.Target != "east" || !got[0].Since.Equal(start.Add(-acceptLast*4)) {
+		t.Errorf("got %+v", got)
+	}
+	if got := r.Accept("west", "chat", got[0].Since.Add(0)); len(got) != 1 {
+		t.Errorf("by workload: %+v", got)
+	}
+}
+
+// saved is a state file of a regression in progress, as of start.
+func saved(t *testing.T, targets ...string) (f File) {
+	t.Helper()
+	for _, target := range targets {
+		var j JobState
+		text := fmt.Sprintf(`{"target": %q, "workload": "chat", "series": [{"page": {"up": true, "seen": %d, "limit": 0.7}, "told": {"level": 0.3}}]}`, target, start.Unix()/60)
+		if err := json.Unmarshal([]byte(text), &j); err != nil {
+			t.Fatal(err)
+		}
+		j.Saved = start
+		f.Jobs = append(f.Jobs, j)
+	}
+	return f
+}
+
+// TestRestoreBaselines: the recorder's clock says how old a page is, for each job
+// when it takes its part.
+func TestRestoreBaselines(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after, later time.Duration // the restart, the reload that names the second job
+		want         [2]bool       // both page
+	}{
+		"at once":                     {time.Minute, 0, [2]bool{true, true}},
+		"after two days":              {48 * time.Hour, 0, [2]bool{false, false}},
+		"a reload two days later":     {time.Minute, 48 * time.Hour, [2]bool{true, false}},
+		"with a clock that went back": {-48 * time.Hour, time.Hour, [2]bool{true, true}},
+		"two days, then a reload":     {48 * time.Hour, time.Minute, [2]bool{false, false}},
+		"both just within the hour":   {time.Minute, 59 * time.Minute, [2]bool{true, true}},
+	} {
+		c := &clock{now: start.Add(tt.after)}
+		r := newTracker(c, "north")
+		r.Restore(saved(t, "north", "south"), nil)
+		c.now = c.now.Add(tt.later)
+		for _, j := range jobs("north", "south") {
+			r.Add(j)
+		}
+		jobs := r.States().Jobs
+		if len(jobs) != 2 {
+			t.Fatalf("%s: %d jobs, want 2", name, len(jobs))
+		}
+		for i, j := range jobs {
+			if !j.Saved.Equal(c.now) {
+				t.Errorf("%s: %s is saved at %v, want %v", name, j.Target, j.Saved, c.now)
+			}
+			if got := j.Series[0].Page.Up; got != tt.want[i] || (j.Series[0].Told.Level > 0) != tt.want[i] {
+				t.Errorf("%s: %s pages: %v, and knows %v", name, j.Target, got, j.Series[0].Told)
+			}
+		}
+	}
+}
