@@ -100,7 +100,7 @@ func RemoveStraysFor(path string) error {
 func removeStrays(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("looking for leftovers in %q: %w", dir, err)
+		return fmt.Errorf("listing temporary files in %q: %w", dir, err)
 	}
 	for _, e := range entries {
 		rest, ours := strings.CutPrefix(e.Name(), TempPrefix+name)
@@ -108,7 +108,7 @@ func removeStrays(dir, name string) error {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("removing what a killed process left: %w", err)
+			return fmt.Errorf("removing a temporary file of a killed process: %w", err)
 		}
 	}
 	return nil

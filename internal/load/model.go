@@ -60,7 +60,7 @@ func (r *runner) askModel(level slog.Level) bool {
 	defer cancel()
 	name, err := r.prober.Model(ctx)
 	if err != nil || name == "" {
-		r.log.Log(ctx, level, "cannot discover the model; set the target's model to do without", "err", err)
+		r.log.Log(ctx, level, "cannot discover the model; set model in the target to avoid discovery", "err", err)
 		return false
 	}
 	if previous := r.model.name.Swap(&name); *previous != name {

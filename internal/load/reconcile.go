@@ -22,7 +22,7 @@ func (s *Scheduler) Apply(jobs []probe.Job, accepted func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.phase.Load() == stopping {
-		return errors.New("the scheduler is shutting down and takes no jobs")
+		return errors.New("the scheduler is shutting down and accepts no jobs")
 	}
 	current := *s.wanted.Load()
 	wanted, err := s.prepare(jobs)

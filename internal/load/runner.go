@@ -107,7 +107,7 @@ func (r *runner) decide(at time.Time) workload.Start {
 		r.report("a change of the rate", probe.Paced{Target: r.key.Target, Workload: r.key.Workload, Rate: r.pace.Rate(), Why: start.Reason})
 	}
 	if start.Reason != "" {
-		r.log.Info("a burst begins", "why", start.Reason, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
+		r.log.Info("burst started", "reason", start.Reason, "rate", r.pace.Rate(), "at_most", r.pace.Burst)
 	}
 	return start
 }

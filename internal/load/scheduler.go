@@ -91,7 +91,7 @@ func New(opts Options) *Scheduler {
 // call returns an error.
 func (s *Scheduler) Run(ctx context.Context) error {
 	if !s.enterPhase(idle, running, s.start) {
-		return errors.New("the scheduler was run before; make a new one")
+		return errors.New("the scheduler has already run; create a new one")
 	}
 	<-ctx.Done()
 	s.enterPhase(running, stopping, func(r *runner) { r.stopStarts() })

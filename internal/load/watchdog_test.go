@@ -114,7 +114,7 @@ func TestSilentLoopTurnsHealthRed(t *testing.T) {
 		if err := r.healthy(time.Now().Add(maxSilence)); err != nil {
 			t.Error(err)
 		}
-		want := `workload "chat" on target "a" is stuck: no sign of life for 11s`
+		want := `workload "chat" on target "a" is stuck: no heartbeat for 11s`
 		if err := r.healthy(time.Now().Add(maxSilence + time.Second)); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

@@ -56,8 +56,8 @@ func TestGenerateRefuses(t *testing.T) {
 		{
 			"no page is left", rules.Input{Jobs: good, SLOs: []slo.Objective{{Name: "x", Objective: 0.99, Window: day}}},
 			`slo "x", target "a", workload "chat": no alert that pages is left: ` +
-				`the tier over 1h: 2 % of a budget of 1d within 1h is no faster than allowed; use a window of at least 2d2h; ` +
-				`the tier over 6h: 5 % of a budget of 1d within 6h is no faster than allowed; use a window of at least 5d`,
+				`the tier over 1h: spending 2 % of a budget of 1d in 1h is no faster than allowed; use a window of at least 2d2h; ` +
+				`the tier over 6h: spending 5 % of a budget of 1d in 6h is no faster than allowed; use a window of at least 5d`,
 		},
 		{
 			"too few turns for one job of two",
@@ -66,8 +66,8 @@ func TestGenerateRefuses(t *testing.T) {
 				SLOs: []slo.Objective{{Name: "x", SLI: slo.Availability, Objective: 0.999, Window: 30 * day}},
 			},
 			`slo "x", target "b", workload "chat": no alert that pages is left: ` +
-				`the tier over 1h: at 0.01 turns per minute the whole budget of 30d is 0.432 bad turns, and no fewer than 5 are evidence; raise the rate or lower the objective; ` +
-				`the tier over 6h: at 0.01 turns per minute the whole budget of 30d is 0.432 bad turns, and no fewer than 5 are evidence; raise the rate or lower the objective`,
+				`the tier over 1h: at 0.01 turns per minute the budget of 30d is only 0.432 bad turns, and an alert needs 5; raise the rate or lower the objective; ` +
+				`the tier over 6h: at 0.01 turns per minute the budget of 30d is only 0.432 bad turns, and an alert needs 5; raise the rate or lower the objective`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,13 +53,13 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
 	}
 	if d.Min > d.Max || d.Min < 0 || d.Max > Largest {
-		return fmt.Errorf("reading a distribution: extremes %g … %g", d.Min, d.Max)
+		return fmt.Errorf("reading a distribution: the minimum %g or the maximum %g is invalid", d.Min, d.Max)
 	}
 	if d.Zero > 0 && d.Min >= Smallest {
-		return fmt.Errorf("reading a distribution: %d values at 0, and none below %g", d.Zero, d.Min)
+		return fmt.Errorf("reading a distribution: %d values are 0, but the minimum is %g", d.Zero, d.Min)
 	}
 	if n := float64(d.Count); d.Zero > d.Count || d.Sum < n*d.Min*(1-rounding) || d.Sum > n*d.Max*(1+rounding) {
-		return fmt.Errorf("reading a distribution: a sum of %g, and %d of %d values at 0, between %g and %g", d.Sum, d.Zero, d.Count, d.Min, d.Max)
+		return fmt.Errorf("reading a distribution: the sum %g, with %d of %d values at 0, does not fit values between %g and %g", d.Sum, d.Zero, d.Count, d.Min, d.Max)
 	}
 	*s = Sketch{bins: bins, zero: d.Zero, count: d.Count, sum: d.Sum, min: d.Min, max: d.Max}
 	return nil
@@ -82,7 +82,7 @@ func parseBins(text string) (bins []bin, held uint64, err error) {
 		}
 		at += step
 		if i > 0 && step <= 0 || at < int64(index(Smallest))-1 || at > int64(index(Largest))+1 {
-			return nil, 0, fmt.Errorf("bin %q is out of order or beyond every value", pair)
+			return nil, 0, fmt.Errorf("bin %q is out of order or out of range", pair)
 		}
 		bins = append(bins, bin{index: int32(at), count: uint32(count)})
 		held += count

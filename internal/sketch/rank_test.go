@@ -68,15 +68,15 @@ func TestJSONKeepsEverything(t *testing.T) {
 func TestJSONRefuses(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"count":2,"min":1,"max":1,"bins":"0:1"}`:             "its bins hold 1 values, its count says 2",
-		`{"count":1,"min":2,"max":1,"bins":"0:1"}`:             "extremes 2 … 1",
-		`{"count":1,"sum":1,"max":1e14,"bins":"0:1"}`:          "extremes 0 … 1e+14",
-		`{"count":1,"sum":9,"max":1,"bins":"0:1"}`:             "a sum of 9",
-		`{"count":1,"sum":-1,"max":1,"bins":"0:1"}`:            "a sum of -1",
+		`{"count":1,"min":2,"max":1,"bins":"0:1"}`:             "the minimum 2 or the maximum 1 is invalid",
+		`{"count":1,"sum":1,"max":1e14,"bins":"0:1"}`:          "the maximum 1e+14 is invalid",
+		`{"count":1,"sum":9,"max":1,"bins":"0:1"}`:             "the sum 9",
+		`{"count":1,"sum":-1,"max":1,"bins":"0:1"}`:            "the sum -1",
 		`{"count":0,"zero":18446744073709551615,"bins":"0:1"}`: "18446744073709551615 of 0 values at 0",
 		`{"count":2,"min":1,"max":2,"bins":"4:1,-1:1"}`:        `bin "-1:1" is out of order`,
 		`{"count":1,"min":1,"max":2,"bins":"x:1"}`:             `bin "x:1" is not index:count`,
 		`{"count":0,"min":1,"max":2,"bins":"3:0"}`:             "count of at least 1",
-		`{"count":1,"min":1,"max":2,"bins":"99999:1"}`:         "beyond every value",
+		`{"count":1,"min":1,"max":2,"bins":"99999:1"}`:         "out of range",
 		`{"count":"1"}`: "reading a distribution",
 	} {
 		var s Sketch

@@ -112,12 +112,12 @@ func (p Plan) hasEqualTier(t Tier) bool {
 func (o Objective) fitTier(t Tier, turnsPerMinute float64) (_ Tier, reason string) {
 	t.MinBadLong, t.MinBadShort = MinBadLong, minBadShort
 	if atLeast := time.Duration(float64(t.Long) / t.Share); t.Severity == Page && o.Window < atLeast {
-		return t, fmt.Sprintf("%s %% of a budget of %s within %s is no faster than allowed; use a window of at least %s",
+		return t, fmt.Sprintf("spending %s %% of a budget of %s in %s is no faster than allowed; use a window of at least %s",
 			formatNumber(t.Share*100), FormatDuration(o.Window), FormatDuration(t.Long), FormatDuration(atLeast))
 	}
 	t, ok := o.reachableTier(t)
 	if !ok || t.Severity == Page && t.Burn < 1 {
-		return t, fmt.Sprintf("an objective of %s allows so many bad turns that faster than allowed means nearly all of them; use an objective of at least %g",
+		return t, fmt.Sprintf("an objective of %s allows so many bad turns that the alert would need nearly all turns to be bad; use an objective of at least %g",
 			formatNumber(o.Objective), advisedObjective)
 	}
 	t = t.withMinimumBurn()
@@ -128,7 +128,7 @@ func (o Objective) fitTier(t Tier, turnsPerMinute float64) (_ Tier, reason strin
 	if t.Share = o.budgetShare(t); ok && t.Share < 1 {
 		return t, ""
 	}
-	return t, fmt.Sprintf("at %s turns per minute the whole budget of %s is %s bad turns, and no fewer than %d are evidence; raise the rate or lower the objective",
+	return t, fmt.Sprintf("at %s turns per minute the budget of %s is only %s bad turns, and an alert needs %d; raise the rate or lower the objective",
 		formatNumber(turnsPerMinute), FormatDuration(o.Window), formatNumber(o.Budget()*turnsPerMinute*o.Window.Minutes()), t.MinBadLong)
 }
 
@@ -142,7 +142,7 @@ func (o Objective) budgetShare(t Tier) float64 {
 // is wrong.
 func (t Tier) withMinimumBurn() Tier {
 	if t.Burn < 1 {
-		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, below which the budget outlasts its window", formatNumber(t.Burn)))
+		t.Notes = append(t.Notes, fmt.Sprintf("the burn rate is 1 instead of %s, because below 1 the budget outlasts its window", formatNumber(t.Burn)))
 		t.Burn = 1
 	}
 	return t
@@ -164,7 +164,7 @@ func (o Objective) reachableTier(t Tier) (Tier, bool) {
 		t.Long = next
 	}
 	if t.Long != base {
-		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s, in which the same share of the budget would be more than %g %% of all turns",
+		t.Notes = append(t.Notes, fmt.Sprintf("the long window is %s instead of %s, because there the same share of the budget would be more than %g %% of all turns",
 			FormatDuration(t.Long), FormatDuration(base), maxBadShare*100))
 	}
 	return t, true
@@ -183,7 +183,7 @@ func (o Objective) tierWithEnoughTurns(t Tier, turnsPerMinute float64) (Tier, bo
 		return t, false
 	}
 	if long != t.Long || short != t.Short {
-		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s, which hold too few turns at the configured rate",
+		t.Notes = append(t.Notes, fmt.Sprintf("the windows are %s and %s instead of %s and %s, because those hold too few turns at the configured rate",
 			FormatDuration(long), FormatDuration(short), FormatDuration(t.Long), FormatDuration(t.Short)))
 	}
 	t.Long, t.Short = long, short

@@ -63,24 +63,24 @@ func TestBurnPlan(t *testing.T) {
 		{
 			name: "too few turns", objective: 0.999, window: 30 * day, perMinute: 0.12,
 			dropped: []string{
-				"the tier over 1h: at 0.12 turns per minute the whole budget of 30d is 5.184 bad turns, and no fewer than 5 are evidence; raise the rate or lower the objective",
-				"the tier over 6h: at 0.12 turns per minute the whole budget of 30d is 5.184 bad turns, and no fewer than 5 are evidence; raise the rate or lower the objective",
-				"the tier over 3d: at 0.12 turns per minute the whole budget of 30d is 5.184 bad turns, and no fewer than 5 are evidence; raise the rate or lower the objective",
+				"the tier over 1h: at 0.12 turns per minute the budget of 30d is only 5.184 bad turns, and an alert needs 5; raise the rate or lower the objective",
+				"the tier over 6h: at 0.12 turns per minute the budget of 30d is only 5.184 bad turns, and an alert needs 5; raise the rate or lower the objective",
+				"the tier over 3d: at 0.12 turns per minute the budget of 30d is only 5.184 bad turns, and an alert needs 5; raise the rate or lower the objective",
 			},
 		},
 		{
 			name: "an objective that allows nearly everything", objective: 0.1, window: 30 * day, perMinute: 12,
 			want: []tier{{Ticket, 1, "4d", "6h", 0.133333333333}},
 			dropped: []string{
-				"the tier over 1h: an objective of 0.1 allows so many bad turns that faster than allowed means nearly all of them; use an objective of at least 0.6",
-				"the tier over 6h: an objective of 0.1 allows so many bad turns that faster than allowed means nearly all of them; use an objective of at least 0.6",
+				"the tier over 1h: an objective of 0.1 allows so many bad turns that the alert would need nearly all turns to be bad; use an objective of at least 0.6",
+				"the tier over 6h: an objective of 0.1 allows so many bad turns that the alert would need nearly all turns to be bad; use an objective of at least 0.6",
 			},
 		},
 		{
 			name: "a day", objective: 0.99, window: day, perMinute: 12,
 			dropped: []string{
-				"the tier over 1h: 2 % of a budget of 1d within 1h is no faster than allowed; use a window of at least 2d2h",
-				"the tier over 6h: 5 % of a budget of 1d within 6h is no faster than allowed; use a window of at least 5d",
+				"the tier over 1h: spending 2 % of a budget of 1d in 1h is no faster than allowed; use a window of at least 2d2h",
+				"the tier over 6h: spending 5 % of a budget of 1d in 6h is no faster than allowed; use a window of at least 5d",
 				"the tier over 3d: it would fire only after the whole budget of 1d is spent; use a longer window",
 			},
 		},

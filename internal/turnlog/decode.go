@@ -55,7 +55,7 @@ func (d *decoder) decode(line []byte) (*Turn, error) {
 	}
 	for i, name := range requiredKeys() {
 		if d.seen&(1<<i) == 0 {
-			return nil, fmt.Errorf("%q is missing; every turn has %q", name, requiredKeys())
+			return nil, fmt.Errorf("%q is missing; every turn needs %q", name, requiredKeys())
 		}
 	}
 	if d.study.Level > 0 {
@@ -104,7 +104,7 @@ func (d *decoder) field(key []byte, k kind, v []byte) error {
 		d.studyField(string(key), k, v)
 	case "v":
 		if written, _ := strconv.ParseFloat(string(v), 64); k == numberKind && written > version {
-			return fmt.Errorf("it is of version %s of the format, and this program reads version %d: read it with the release that wrote it, or a later one", v, version)
+			return fmt.Errorf("it has format version %s, and this program reads version %d: use the release that wrote it, or a later one", v, version)
 		}
 	}
 	return nil
@@ -141,14 +141,14 @@ func (d *decoder) studyField(key string, k kind, v []byte) {
 // time parses an RFC 3339 time.
 func (d *decoder) time(k kind, v []byte) error {
 	if k != textKind {
-		return fmt.Errorf("at is %s; write when the turn was sent, as \"2026-01-05T08:00:00.25Z\"", v)
+		return fmt.Errorf("at is %s; write the time the turn was sent, such as \"2026-01-05T08:00:00.25Z\"", v)
 	}
 	at, err := time.Parse(time.RFC3339Nano, string(v))
 	if err != nil {
-		return fmt.Errorf("at is %q; write when the turn was sent in RFC 3339, as \"2026-01-05T08:00:00.25Z\"", v)
+		return fmt.Errorf("at is %q; write the time the turn was sent in RFC 3339, such as \"2026-01-05T08:00:00.25Z\"", v)
 	}
 	if year := at.Year(); year < 1971 || year > 2261 { // the range of a 64-bit number of nanoseconds
-		return fmt.Errorf("at is %q, in no year that a turn can be sent in; write the time in RFC 3339", v)
+		return fmt.Errorf("at is %q, outside the years 1971 to 2261; write the time in RFC 3339", v)
 	}
 	d.turn.At = at.UTC()
 	d.seen |= hasAt
@@ -162,7 +162,7 @@ func (d *decoder) name(into *string, bit int, key string, k kind, v []byte) erro
 	known, ok := d.names[string(v)]
 	if !ok {
 		if len(d.names) == maxNames {
-			return fmt.Errorf("%s %q is the name after the %dth: split the log by target", key, v, maxNames)
+			return fmt.Errorf("%s %q is one name too many: a log may have %d; split it by target", key, v, maxNames)
 		}
 		known = string(v)
 		d.names[known] = known
@@ -207,7 +207,7 @@ func quoteShort(v []byte) string {
 func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte) error {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if k != numberKind || err != nil || f < 0 || f > maxSeconds {
-		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or leave it out where it is not known", key, quoteShort(v), maxSeconds)
+		return fmt.Errorf("%s is %s; write seconds from 0 to %.0f, or omit it if it is unknown", key, quoteShort(v), maxSeconds)
 	}
 	*into = probe.Some(time.Duration(math.Round(f * 1e9)))
 	return nil
@@ -216,7 +216,7 @@ func parseDuration(into *probe.Opt[time.Duration], key string, k kind, v []byte)
 func parseTokens(into *probe.Opt[int], key string, k kind, v []byte) error {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if k != numberKind || err != nil || f < 0 || f > maxTokens || f != math.Trunc(f) {
-		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or leave it out where it is not known", key, quoteShort(v), maxTokens)
+		return fmt.Errorf("%s is %s; write a whole number from 0 to %.0f, or omit it if it is unknown", key, quoteShort(v), maxTokens)
 	}
 	*into = probe.Some(int(f))
 	return nil

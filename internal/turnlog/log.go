@@ -56,7 +56,7 @@ func (l *Log) add(path string, stdin io.Reader) error {
 	}
 	info, err := os.Stat(path)
 	if path != "-" && err != nil {
-		return fmt.Errorf("a log of turns: %w", err)
+		return fmt.Errorf("opening the turn log: %w", err)
 	}
 	if path == "-" || !info.Mode().IsRegular() {
 		if p.path, err = l.makeCopy(path, stdin); err != nil {
@@ -105,7 +105,7 @@ func (l *Log) makeCopy(path string, stdin io.Reader) (string, error) {
 func (p logFile) open() (*openFile, error) {
 	file, err := os.Open(p.path)
 	if err != nil {
-		return nil, fmt.Errorf("a log of turns: %w", err)
+		return nil, fmt.Errorf("opening the turn log: %w", err)
 	}
 	r, err := NewReader(p.name, file)
 	if err != nil {

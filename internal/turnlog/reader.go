@@ -112,7 +112,7 @@ func (r *Reader) NextLine() (*Turn, error) {
 		}
 		t, err := r.decoder.decode(line)
 		if err == nil && r.newest.Sub(t.At) > Slack {
-			err = fmt.Errorf("the turn was sent at %s, %s earlier than one before it; sort the log by \"at\", or give each of its parts as a file of its own",
+			err = fmt.Errorf("the turn was sent at %s, %s earlier than a turn before it; sort the log by \"at\", or pass its parts as separate files",
 				t.At.Format(time.RFC3339Nano), r.newest.Sub(t.At).Round(time.Second))
 		}
 		if err != nil {
@@ -125,9 +125,9 @@ func (r *Reader) NextLine() (*Turn, error) {
 // lineError adds the line number and a remedy to a read error.
 func (r *Reader) lineError(err error) error {
 	if errors.Is(err, bufio.ErrBufferFull) {
-		err = fmt.Errorf("it is longer than %d bytes; a turn has some hundred", maxLine)
+		err = fmt.Errorf("it is longer than %d bytes; a turn takes a few hundred", maxLine)
 	} else {
-		err = fmt.Errorf("reading it: %w; take a whole copy of the file", err)
+		err = fmt.Errorf("reading it: %w; copy the complete file", err)
 	}
 	return fmt.Errorf("%s, line %d: %w", r.name, r.line+1, err)
 }

@@ -66,11 +66,11 @@ func syntaxError(line []byte) error {
 	_, isOther := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case isOther || err == nil && fields == nil:
-		err = errors.New("it is something else")
+		err = errors.New("it has another type")
 	case err == nil:
 		err = errors.New("more follows the object")
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("it is cut off")
+		err = errors.New("it is incomplete")
 	}
-	return fmt.Errorf("it is not one JSON object: %w; each line of a log of turns is one", err)
+	return fmt.Errorf("it is not one JSON object: %w; each line of a turn log is one", err)
 }

@@ -117,27 +117,27 @@ func TestMistakes(t *testing.T) {
 	good := strings.TrimSpace(lines(bare(0)))
 	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
 	for line, want := range map[string]string{
-		`[]`:                "it is not one JSON object: it is something else; each line of a log of turns is one",
-		`{"at":`:            "it is not one JSON object: it is cut off",
+		`[]`:                "it is not one JSON object: it has another type; each line of a turn log is one",
+		`{"at":`:            "it is not one JSON object: it is incomplete",
 		good + `{}`:         "more follows the object",
 		"{'a':1}":           "invalid character",
-		`{"target":"chat"}`: `"at" is missing; every turn has ["at" "target" "workload" "turn" "outcome"]`,
-		with(`"2026-01-05T08:00:00.000000Z"`, `1767600000`):                         `at is 1767600000; write when the turn was sent, as "2026-01-05T08:00:00.25Z"`,
-		with(`05T08`, `05 08`):                                                      `at is "2026-01-05 08:00:00.000000Z"; write when the turn was sent in RFC 3339`,
+		`{"target":"chat"}`: `"at" is missing; every turn needs ["at" "target" "workload" "turn" "outcome"]`,
+		with(`"2026-01-05T08:00:00.000000Z"`, `1767600000`):                         `at is 1767600000; write the time the turn was sent, such as "2026-01-05T08:00:00.25Z"`,
+		with(`05T08`, `05 08`):                                                      `at is "2026-01-05 08:00:00.000000Z"; write the time the turn was sent in RFC 3339`,
 		with(`T08:00:00`, `T08:61:00`):                                              "in RFC 3339",
-		with(`2026-01-05`, `0001-01-05`):                                            "in no year that a turn can be sent in",
+		with(`2026-01-05`, `0001-01-05`):                                            "outside the years 1971 to 2261",
 		with(`"first"`, `"second"`):                                                 `turn is "second"; write one of ["first" "followup"]`,
 		with(`"http_5xx"`, `"http_500"`):                                            `outcome is "http_500"; write one of ["success" "connect_error"`,
 		with(`"chat"`, `""`):                                                        `target is ""; write its name as a string`,
 		with(`"chat"`, `7`):                                                         `target is "7"; write its name as a string`,
-		with(`"v"`, `"ttft_seconds":-1,"v"`):                                        `ttft_seconds is "-1"; write seconds from 0 to 1000000, or leave it out where it is not known`,
+		with(`"v"`, `"ttft_seconds":-1,"v"`):                                        `ttft_seconds is "-1"; write seconds from 0 to 1000000, or omit it if it is unknown`,
 		with(`"v"`, `"ttft_seconds":"0.1","v"`):                                     "write seconds from 0",
 		with(`"v"`, `"tpot_seconds":1e400,"v"`):                                     "write seconds from 0",
 		with(`"v"`, `"output_tokens":1.5,"v"`):                                      `output_tokens is "1.5"; write a whole number from 0 to 1000000000`,
-		with(`"v":1`, `"v":2`):                                                      "it is of version 2 of the format, and this program reads version 1",
+		with(`"v":1`, `"v":2`):                                                      "it has format version 2, and this program reads version 1",
 		with(`"v"`, `"prompt_tokens":01,"v"`):                                       "not one JSON object",
 		strings.Repeat(" ", maxLine) + good:                                         "it is longer than 65536 bytes",
-		strings.TrimSpace(lines(bare(time.Hour))) + "\n" + lines(bare(time.Minute)): "line 2: the turn was sent at 2026-01-05T08:01:00Z, 59m0s earlier than one before it; sort the log",
+		strings.TrimSpace(lines(bare(time.Hour))) + "\n" + lines(bare(time.Minute)): "line 2: the turn was sent at 2026-01-05T08:01:00Z, 59m0s earlier than a turn before it; sort the log",
 	} {
 		_, err := read(t, line)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "turns.jsonl, line ") {
@@ -231,8 +231,8 @@ func TestLogRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ text, want string }{
 		"empty.jsonl": {"", "there is no turn in"},
-		"cut.gz":      {packed(t, lines(whole(), whole()), gzipped)[:60], "take a whole copy of the file"},
-		"cut.zst":     {packed(t, lines(whole(), whole()), zstandard)[:60], "take a whole copy of the file"},
+		"cut.gz":      {packed(t, lines(whole(), whole()), gzipped)[:60], "copy the complete file"},
+		"cut.zst":     {packed(t, lines(whole(), whole()), zstandard)[:60], "copy the complete file"},
 		"bad.gz":      {"\x1f\x8b\x00\x00", "decompressing as gzip"},
 		"words.txt":   {"hello", "line 1: it is not one JSON object"},
 	} {

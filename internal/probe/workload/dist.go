@@ -174,7 +174,7 @@ func ReadHistogram(path string) ([]Bin, error) {
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		w, err2 := strconv.ParseFloat(strings.TrimSpace(weight), 64)
 		if err != nil || err2 != nil || !(v >= 0 && v <= 2_000_000) || !(w >= 0 && w <= 1e15) || len(bins) == maxBins {
-			return nil, fmt.Errorf("%d: %.40q is no value and weight; write for example 512,17, in at most %d lines", number, text, maxBins)
+			return nil, fmt.Errorf("%d: %.40q is not \"value,weight\"; write lines such as 512,17, at most %d of them", number, text, maxBins)
 		}
 		sum += w
 		bins = append(bins, Bin{v, sum})

@@ -245,11 +245,11 @@ func TestHistogram(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":            "0: the histogram has no weight; write lines of a value, a comma and its weight",
-		"1,2\n3":      `2: "3" is no value and weight; write for example 512,17, in at most 100000 lines`,
-		"1,2\n3,-1":   `2: "3,-1" is no value and weight; write for example 512,17, in at most 100000 lines`,
-		"1,2\nNaN,1":  `2: "NaN,1" is no value and weight; write for example 512,17, in at most 100000 lines`,
+		"1,2\n3":      `2: "3" is not "value,weight"; write lines such as 512,17, at most 100000 of them`,
+		"1,2\n3,-1":   `2: "3,-1" is not "value,weight"; write lines such as 512,17, at most 100000 of them`,
+		"1,2\nNaN,1":  `2: "NaN,1" is not "value,weight"; write lines such as 512,17, at most 100000 of them`,
 		"5,0\n":       "1: the histogram has no weight; write lines of a value, a comma and its weight",
-		"1,2\nx,many": `2: "x,many" is no value and weight; write for example 512,17, in at most 100000 lines`,
+		"1,2\nx,many": `2: "x,many" is not "value,weight"; write lines such as 512,17, at most 100000 of them`,
 	} {
 		if _, err := ReadHistogram(file(t, text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -63,7 +63,7 @@ func (s *Source) replayFile(c *Conversation) {
 func readConversations(path string) ([]fileConversation, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the file of conversations: %w", err)
+		return nil, fmt.Errorf("reading the conversations file: %w", err)
 	}
 	defer f.Close()
 	all, err := parseConversations(f)

@@ -88,15 +88,15 @@ func TestBadConversations(t *testing.T) {
 	const good = `{"messages":[{"role":"user","content":"hi"}]}` + "\n"
 	tests := map[string]struct{ text, want string }{
 		"empty file": {"\n\n", `1: the file has no conversations; write one per line, such as {"messages":[{"role":"user","content":"Hello"}]}`},
-		"not JSON":   {good + "hello\n", "2: not a JSON object of a conversation: invalid character 'h' looking for beginning of value; write one per line"},
-		"an array":   {`[{"messages":[]}]`, "1: the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)"},
+		"not JSON":   {good + "hello\n", "2: not a JSON object with a conversation: invalid character 'h' looking for beginning of value; write one per line"},
+		"an array":   {`[{"messages":[]}]`, "1: the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)"},
 		"no user":    {good + "\n" + `{"messages":[{"role":"assistant","content":"hi"}]}`, `3: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
 		"no known key": {`{"prompt":"hi"}`,
 			`1: the conversation has no user message; add one to "messages" (or "conversations"), or remove the line`},
 		"empty user message": {`{"messages":[{"role":"user","content":" "}]}`, "1: messages[0]: the user message is empty; write its text or remove it"},
 		"unknown role":       {`{"messages":[{"role":"usr","content":"hi"}]}`, `1: messages[0]: role "usr" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
 		"unknown from":       {`{"conversations":[{"from":"human","value":"a"},{"from":"dog","value":"b"}]}`, `1: conversations[1]: from "dog" is unknown; use user, assistant or system (human, gpt or system in "conversations")`},
-		"an image":           {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `1: not a JSON object of a conversation: a content part has type "image_url"; only "text" can be replayed; write one per line`},
+		"an image":           {`{"messages":[{"role":"user","content":[{"type":"image_url"}]}]}`, `1: not a JSON object with a conversation: a content part has type "image_url"; only "text" can be replayed; write one per line`},
 		"a long line":        {good + `{"messages":"` + strings.Repeat("x", maxLine) + `"}`, "2: the line is longer than 4 MiB; write one conversation per line, and leave out larger ones"},
 	}
 	for name, tt := range tests {

@@ -34,7 +34,7 @@ func newTable(r io.Reader) (*table, error) {
 	t.rows.ReuseRecord = true
 	head, err := t.rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("line 1: neither JSON nor the names of columns (%w); docs/how-to/traces.md has the forms that are read", err)
+		return nil, fmt.Errorf("line 1: neither JSON nor a CSV header (%w); docs/how-to/traces.md lists the supported formats", err)
 	}
 	var at [4]int
 	for i, names := range columns {
@@ -43,9 +43,9 @@ func newTable(r io.Reader) (*table, error) {
 		})
 	}
 	t.at, t.prompt, t.output, t.session = at[0], at[1], at[2], at[3]
-	for i, name := range []string{"time", "prompt's tokens", "answer's tokens"} {
+	for i, name := range []string{"time", "prompt tokens", "output tokens"} {
 		if at[i] < 0 {
-			return nil, fmt.Errorf("line 1: %.80q has no column of the %s; name one %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))
+			return nil, fmt.Errorf("line 1: %.80q has no column for the %s; name it %s", strings.Join(head, ","), name, strings.Join(columns[i], " or "))
 		}
 	}
 	return t, nil
@@ -57,7 +57,7 @@ func (t *table) read() ([]Record, error) {
 	var parseError *csv.ParseError
 	switch {
 	case errors.As(err, &parseError):
-		return nil, fmt.Errorf("line %d: %w; write as many columns as the first line names", parseError.Line, parseError.Err)
+		return nil, fmt.Errorf("line %d: %w; write as many columns as in the first line", parseError.Line, parseError.Err)
 	case errors.Is(err, io.EOF):
 		return nil, err
 	case err != nil:
@@ -73,11 +73,11 @@ func (t *table) read() ([]Record, error) {
 
 func (t *table) record(row []string) (r Record, err error) {
 	var turn Turn
-	if turn.Prompt, err = parseTokens("the prompt's tokens", row[t.prompt]); err != nil {
+	if turn.Prompt, err = parseTokens("the prompt tokens", row[t.prompt]); err != nil {
 		return r, err
 	}
 	turn.Prompt = max(turn.Prompt, 1)
-	if turn.Output, err = parseTokens("the answer's tokens", row[t.output]); err != nil {
+	if turn.Output, err = parseTokens("the output tokens", row[t.output]); err != nil {
 		return r, err
 	}
 	if t.session >= 0 {

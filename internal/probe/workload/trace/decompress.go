@@ -40,5 +40,5 @@ func Decompress(r io.Reader) (plain io.Reader, closePlain func(), err error) {
 }
 
 func decompressError(format string, err error) error {
-	return fmt.Errorf("decompressing as %s: %w; take a whole copy of the file", format, err)
+	return fmt.Errorf("decompressing as %s: %w; copy the complete file", format, err)
 }

@@ -30,11 +30,11 @@ type shareGPTMessage struct {
 // "conversations" (from, value). Its errors name the position in the object and the remedy.
 func ParseDialogue(b []byte) (Dialogue, error) {
 	if b[0] == '[' {
-		return Dialogue{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' does it)`)
+		return Dialogue{}, errors.New(`the line is a JSON array; write one conversation object per line (jq -c '.[]' converts it)`)
 	}
 	var d dialogue
 	if err := json.Unmarshal(b, &d); err != nil {
-		return Dialogue{}, fmt.Errorf("not a JSON object of a conversation: %w; write one per line", err)
+		return Dialogue{}, fmt.Errorf("not a JSON object with a conversation: %w; write one per line", err)
 	}
 	return d.userTexts()
 }

@@ -75,7 +75,7 @@ func scaleTime(key string, n float64, unit time.Duration) (time.Duration, error)
 	if d := n * float64(unit); d >= 0 && d < math.MaxInt64/2 {
 		return time.Duration(d), nil
 	}
-	return 0, fmt.Errorf("%s is %g; write a number from 0 on", key, n)
+	return 0, fmt.Errorf("%s is %g; write a number of at least 0", key, n)
 }
 
 // label is a string or number that identifies something.
@@ -88,7 +88,7 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	case '"':
 		return json.Unmarshal(b, (*string)(l))
 	case '{', '[', 't', 'f':
-		return fmt.Errorf("%.20s is no name; write a text or a number", b)
+		return fmt.Errorf("%.20s is not a name; write a string or a number", b)
 	}
 	*l = label(b)
 	return nil
@@ -105,7 +105,7 @@ type parser struct {
 func (p *parser) parse(b []byte) ([]Record, error) {
 	var o object
 	if err := json.Unmarshal(b, &o); err != nil {
-		return nil, fmt.Errorf("not a JSON object of a record: %w; write one per line, or an array of them", err)
+		return nil, fmt.Errorf("not a JSON object with a record: %w; write one per line, or an array of them", err)
 	}
 	var r Record
 	var err error
@@ -121,7 +121,7 @@ func (p *parser) parse(b []byte) ([]Record, error) {
 	case o.Messages != nil || o.Conversations != nil || o.Conversation != nil:
 		r, err = o.dataset()
 	default:
-		err = fmt.Errorf("%.60q is a record of no known form; docs/how-to/traces.md has them", bytes.TrimSpace(b))
+		err = fmt.Errorf("%.60q is a record in an unknown format; docs/how-to/traces.md lists the supported ones", bytes.TrimSpace(b))
 	}
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (p *parser) mooncake(o *object) (Record, error) {
 // bailian parses a line of Alibaba Bailian. The prompt of a later turn includes the history.
 func (p *parser) bailian(o *object) (Record, error) {
 	if o.Input == nil {
-		return Record{}, errors.New("input_length is missing; write the tokens of the prompt")
+		return Record{}, errors.New("input_length is missing; write the number of prompt tokens")
 	}
 	if !o.Timestamp.known {
 		return Record{}, errors.New("timestamp is missing; write it in seconds")
@@ -246,5 +246,5 @@ func parseDate(text string) (time.Duration, error) {
 			return time.Duration(at.UnixNano()), nil
 		}
 	}
-	return 0, fmt.Errorf("%.40q is no time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number", text)
+	return 0, fmt.Errorf("%.40q is not a time; write 2026-12-01 10:00:00.25, 2026-12-01T10:00:00Z or a number", text)
 }

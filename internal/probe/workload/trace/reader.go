@@ -140,7 +140,7 @@ func (r *Reader) pop() (Record, error) {
 	}
 	if len(r.pending) == 0 {
 		if r.count == 0 {
-			return Record{}, fmt.Errorf("%s: the trace has no records; docs/how-to/traces.md has the forms that are read", r.name)
+			return Record{}, fmt.Errorf("%s: the trace has no records; docs/how-to/traces.md lists the supported formats", r.name)
 		}
 		return Record{}, io.EOF
 	}
@@ -209,12 +209,12 @@ func (r *Reader) closeSession() error {
 	}
 	if rec.delta {
 		if _, duplicate := r.sessions.get(rec.Session); duplicate {
-			return fmt.Errorf("record %d: turns of session %.40q stand apart; sort the file by session, those in the order of their first turns", r.count+1, rec.Session)
+			return fmt.Errorf("record %d: the turns of session %.40q are not consecutive; sort the file by the first turn of each session", r.count+1, rec.Session)
 		}
 		r.sessions.put(rec.Session, "")
 	}
 	if rec.timed && rec.At < r.last {
-		return fmt.Errorf("record %d: it came %s earlier than one that stands more than %d records before it; sort the file by time", r.count+1, (r.last - rec.At).Round(time.Millisecond), maxPending)
+		return fmt.Errorf("record %d: it is %s earlier than a record more than %d records before it; sort the file by time", r.count+1, (r.last - rec.At).Round(time.Millisecond), maxPending)
 	}
 	r.count++
 	r.bytes += rec.size()
@@ -250,7 +250,7 @@ func (l *lines) read() ([]Record, error) {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, fmt.Errorf("line %d: %w", l.number+1, errTooLong)
 	case err != nil:
-		return nil, fmt.Errorf("line %d: reading it: %w; take a whole copy of the file", l.number+1, err)
+		return nil, fmt.Errorf("line %d: reading it: %w; copy the complete file", l.number+1, err)
 	}
 	return nil, io.EOF
 }
@@ -293,7 +293,7 @@ func (a *array) readError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("element %d: %w; take a whole copy of the file", a.number, err)
+	return fmt.Errorf("element %d: %w; copy the complete file", a.number, err)
 }
 
 // recordLimit returns an error if one record is too long.

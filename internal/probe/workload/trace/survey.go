@@ -56,7 +56,7 @@ func Survey(path string, o Options) (Summary, error) {
 		s.add(&rec)
 	}
 	if s.Records == 0 {
-		return s, fmt.Errorf("%s: no session begins in the window; widen it", path)
+		return s, fmt.Errorf("%s: no session starts in the window; make it longer", path)
 	}
 	if span := last - first; span > 0 {
 		s.Duration = span + span/time.Duration(s.Records-1)

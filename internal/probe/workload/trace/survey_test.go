@@ -26,7 +26,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("a rate of %g", r)
 	}
 	for _, o := range []Options{{From: time.Hour}, {To: 1}} {
-		if _, err := Survey("testdata/azure.csv", o); o.From > 0 && (err == nil || err.Error() != "testdata/azure.csv: no session begins in the window; widen it") {
+		if _, err := Survey("testdata/azure.csv", o); o.From > 0 && (err == nil || err.Error() != "testdata/azure.csv: no session starts in the window; make it longer") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
