@@ -20,6 +20,7 @@ import (
 	"synthetic/internal/probe/target"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/rules"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/internal/slo"
@@ -37,6 +38,7 @@ const (
 // fleet is a recorder of many jobs in a time of its own.
 type fleet struct {
 	recorder *metrics.Recorder
+	sinks    sink.Fanout
 	now      time.Time
 	began    time.Time
 	random   *rand.Rand
@@ -55,11 +57,14 @@ func fleetObjectives() []slo.Objective {
 func newFleet() *fleet {
 	f := &fleet{now: time.Now().Add(-history), random: rand.New(rand.NewPCG(1, 2))}
 	f.began = f.now
+	now := func() time.Time { return f.now }
+	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	f.recorder = metrics.NewRecorder(metrics.Options{
-		Now: func() time.Time { return f.now }, Build: metrics.Build{Version: "1"},
+		Now: now, Baselines: baselines, Build: metrics.Build{Version: "1"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return f.now },
 	})
+	f.sinks = sink.Fanout{baselines, f.recorder}
 	for i := range fleetTargets {
 		name := "target-" + strconv.Itoa(i)
 		f.names = append(f.names, name)
@@ -67,7 +72,7 @@ func newFleet() *fleet {
 		j.Target = target.Target{Name: name, Model: "m", Connection: target.PerConversation}
 		j.Workload.Name, j.Traffic.Rate = "chat", 0.2
 		j.Workload.Timeouts = workload.Timeouts{FirstToken: 30 * time.Second, Stall: 10 * time.Second, Total: 2 * time.Minute}
-		f.recorder.Add(j)
+		f.sinks.Add(j)
 	}
 	f.recorder.SetReload(true, f.now)
 	return f
@@ -122,8 +127,8 @@ func (f *fleet) turn(target string) {
 		r.Outcome, r.Status = probe.HTTP5xx, 500
 		r.TTFT, r.AnswerTTFT, r.TPOT = probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}, probe.Opt[time.Duration]{}
 	}
-	f.recorder.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
-	f.recorder.Observe(r)
+	f.sinks.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	f.sinks.Observe(r)
 }
 
 // BenchmarkDay50 is one round of a pager of 50 targets that has seen a day:

@@ -32,15 +32,20 @@ const (
 // script is a prober whose results are written down instead of measured.
 type script struct {
 	recorder *metrics.Recorder
-	now      time.Time
-	turns    int
+	// sinks are the baselines and the recorder, which reads them.
+	sinks sink.Fanout
+	now   time.Time
+	turns int
 }
 
 // newScript announces two targets and the objectives of example.
 func newScript(start time.Time) *script {
 	s := &script{now: start}
+	now := func() time.Time { return s.now }
+	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	s.recorder = metrics.NewRecorder(metrics.Options{
-		Now:             func() time.Time { return s.now },
+		Now:             now,
+		Baselines:       baselines,
 		Build:           metrics.Build{Version: "1.0.0", Revision: "abc", Branch: "main", GoVersion: "go1.26", GOOS: "linux", GOARCH: "amd64"},
 		TimestampSource: func() string { return "kernel" },
 		Heartbeat:       func(probe.Key) time.Time { return s.now },
@@ -48,6 +53,7 @@ func newScript(start time.Time) *script {
 			return []siblings.View{{Service: "all", Target: "vllm", Workload: "chat", Score: 0.5, Ratios: [2][2]float64{{1, 1}, {1, 1}}}}
 		},
 	})
+	s.sinks = sink.Fanout{baselines, s.recorder}
 	for name, connection := range map[string]target.Connection{"vllm": target.Reuse, "proxy": target.PerConversation} {
 		j := sink.Job{Objectives: example().SLOs, ServerMetrics: true}
 		j.Target = target.Target{Name: name, Model: "m", Connection: connection}
@@ -55,7 +61,7 @@ func newScript(start time.Time) *script {
 		if name == "vllm" {
 			j.Benchmark = &sink.Benchmark{Run: "nightly", Figures: benchmarks()}
 		}
-		s.recorder.Add(j)
+		s.sinks.Add(j)
 	}
 	s.recorder.SetReload(true, start)
 	return s
@@ -87,10 +93,10 @@ func (s *script) conversation(target string) {
 	if s.turns%5 == 0 {
 		last = probe.Stall
 	}
-	s.recorder.Observe(probe.ConversationStart{Target: target, Workload: "chat"})
+	s.sinks.Observe(probe.ConversationStart{Target: target, Workload: "chat"})
 	s.turn(target, probe.First, probe.Success)
 	s.turn(target, probe.Followup, last)
-	s.recorder.Observe(probe.Conversation{
+	s.sinks.Observe(probe.Conversation{
 		Target: target, Workload: "chat", Scheduled: s.now.Add(-5 * time.Second), End: s.now,
 		Outcome: last, Turns: 2,
 	})
@@ -98,10 +104,10 @@ func (s *script) conversation(target string) {
 
 // turn reports one turn that ended now, some of them with a slow first token.
 func (s *script) turn(target string, kind probe.TurnKind, outcome probe.Outcome) {
-	s.recorder.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
+	s.sinks.Observe(probe.Start{Target: target, Workload: "chat", Kind: kind})
 	ttft := time.Duration(100+s.turns%20*60) * time.Millisecond
 	sent := s.now.Add(-2 * time.Second)
-	s.recorder.Observe(probe.Result{
+	s.sinks.Observe(probe.Result{
 		Target: target, Workload: "chat", Kind: kind, Outcome: outcome,
 		TraceID:   fmt.Sprintf("%032x", s.turns),
 		Scheduled: sent.Add(-time.Millisecond), Sent: sent, End: s.now,
@@ -135,7 +141,7 @@ func fill(t *testing.T, store *dashboardtest.Store, start time.Time, instances .
 		s.recorder.ServerRead("vllm", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Counted: true, Drafted: 100, Accepted: 60}})
 		s.recorder.ServerRead("proxy", serverside.Reading{Complete: true, Speculation: serverside.Speculation{Gauged: true, Acceptance: 0.7}})
 		s.recorder.CanaryRound("vllm", answers.Reading{Score: 0.1, Distance: 0.01, Tokens: 300})
-		s.recorder.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
+		s.sinks.Observe(probe.Skip{Target: "vllm", Workload: "chat", Reason: "budget"})
 	}
 	return s.now.Add(-scrapeEvery)
 }

@@ -51,10 +51,10 @@ func TestPanelsHaveDataOfAProber(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.now = time.Now()
-		s.recorder.Observe(probe.ConversationStart{Target: "vllm", Workload: "chat"})
-		s.recorder.Observe(prober.Converse(t.Context(), probe.Plan{
+		s.sinks.Observe(probe.ConversationStart{Target: "vllm", Workload: "chat"})
+		s.sinks.Observe(prober.Converse(t.Context(), probe.Plan{
 			Conversation: source.Next(), ID: strconv.Itoa(i), Scheduled: s.now, Model: "simulated-chat",
-		}, s.recorder))
+		}, s.sinks))
 	}
 
 	end := start.Add((scrapes - 1) * scrapeEvery)

@@ -7,6 +7,7 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/rules"
 	"synthetic/internal/serverside"
+	"synthetic/internal/sidecar/baseline"
 	"synthetic/internal/sidecar/discovery"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
@@ -65,6 +66,8 @@ type prober struct {
 	// configured is what the recorder knows of its jobs.
 	configured []sink.Job
 	recorder   *metrics.Recorder
+	// sinks are the baselines and the recorder, which reads them.
+	sinks sink.Fanout
 	// share is its part of the jobs' rates.
 	share float64
 	// due holds the fraction of a conversation that is left over, turns how
@@ -99,8 +102,11 @@ type prober struct {
 // restart makes a new process: all counters are back at 0.
 func (p *prober) restart() {
 	p.beat = *p.clock
+	now := func() time.Time { return *p.clock }
+	baselines := baseline.NewTracker(baseline.TrackerOptions{Now: now})
 	p.recorder = metrics.NewRecorder(metrics.Options{
-		Now:       func() time.Time { return *p.clock },
+		Now:       now,
+		Baselines: baselines,
 		Build:     metrics.Build{Version: "test"},
 		Heartbeat: func(probe.Key) time.Time { return p.beat },
 		Lag:       func() time.Duration { return p.late },
@@ -108,6 +114,7 @@ func (p *prober) restart() {
 			return []discovery.Standing{{Name: "pods", Failing: p.undiscovered, Since: *p.clock}}
 		},
 	})
+	p.sinks = sink.Fanout{baselines, p.recorder}
 	p.apply(p.configured)
 	p.recorder.SetReload(true, *p.clock)
 }
@@ -115,14 +122,14 @@ func (p *prober) restart() {
 // apply adds jobs to the recorder, or configures them anew.
 func (p *prober) apply(jobs []sink.Job) {
 	for _, j := range jobs {
-		p.recorder.Add(j)
+		p.sinks.Add(j)
 	}
 }
 
 // forget takes all jobs out of the recorder.
 func (p *prober) forget() {
 	for _, j := range p.configured {
-		p.recorder.Remove(j.Key())
+		p.sinks.Remove(j.Key())
 	}
 }
 
@@ -154,11 +161,11 @@ func (p *prober) minute() {
 func (p *prober) converse(j rules.Job) {
 	p.started++
 	if p.skip != "" && p.started%max(1, p.skipEvery) == 0 {
-		p.recorder.Observe(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
+		p.sinks.Observe(probe.Skip{Target: j.Target, Workload: j.Workload, Reason: p.skip})
 		return
 	}
 	turns := max(1, int(j.TurnsPerMinute/j.ConversationsPerMinute))
-	p.recorder.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
+	p.sinks.Observe(probe.ConversationStart{Target: j.Target, Workload: j.Workload})
 	outcome := probe.Success
 	for i := range turns {
 		outcome = p.turn(j, i)
@@ -166,7 +173,7 @@ func (p *prober) converse(j rules.Job) {
 			break
 		}
 	}
-	p.recorder.Observe(probe.Conversation{
+	p.sinks.Observe(probe.Conversation{
 		Target: j.Target, Workload: j.Workload, Outcome: outcome, Scheduled: *p.clock, End: *p.clock,
 	})
 }
@@ -182,7 +189,7 @@ func (p *prober) turn(j rules.Job, i int) probe.Outcome {
 	r.TraceID = fmt.Sprintf("%s-%d", p.instance, p.turns[j])
 	r.Scheduled, r.Lag = *p.clock, p.late
 	r.Sent, r.End = *p.clock, *p.clock
-	p.recorder.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
-	p.recorder.Observe(r)
+	p.sinks.Observe(probe.Start{Target: j.Target, Workload: j.Workload, Kind: kind})
+	p.sinks.Observe(r)
 	return r.Outcome
 }

@@ -15,7 +15,7 @@ type Credential struct {
 	Env string
 }
 
-// Read returns the key, or "" if none is configured. A rotated key needs no reload. Errors name
+// Read returns the key, or "" if no key is configured. A rotated key needs no reload. Errors name
 // the file or variable, never its content.
 func (k Credential) Read() (string, error) {
 	switch {

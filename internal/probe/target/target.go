@@ -17,7 +17,7 @@ const (
 	// Reuse keeps idle connections and shares them between conversations.
 	Reuse Connection = "reuse"
 	// PerConversation opens a connection for each conversation, so that every first turn
-	// includes DNS, connect and TLS like that of a new user.
+	// includes DNS, connect and TLS, as for a new user.
 	PerConversation Connection = "per_conversation"
 )
 
