@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
 
-	"synthetic/internal/samples"
+	"synthetic/internal/alerting/exposition"
 )
 
 // timestampSuffix ends the names of metrics whose value is a time, by the
@@ -112,7 +112,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 	name := family.GetName()
 	isTime := strings.HasSuffix(name, timestampSuffix)
 	for _, m := range family.Metric {
-		samples.Each(name, m, true, b.wants, func(s samples.Sample) {
+		exposition.Each(name, m, true, b.wants, func(s exposition.Sample) {
 			if isTime && s.Value > 0 {
 				// Rules compare it with time(), which is the pager's clock.
 				s.Value -= b.step.Seconds()
@@ -123,7 +123,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 }
 
 // store appends a sample to its series, which is made if need be.
-func (b *batch) store(m *dto.Metric, s samples.Sample) {
+func (b *batch) store(m *dto.Metric, s exposition.Sample) {
 	id := b.id(m, s)
 	e := b.series[id]
 	if e == nil {
@@ -172,7 +172,7 @@ func (b *batch) stale() {
 }
 
 // id tells series apart without building their labels.
-func (b *batch) id(m *dto.Metric, s samples.Sample) uint64 {
+func (b *batch) id(m *dto.Metric, s exposition.Sample) uint64 {
 	k := append(b.key[:0], s.Name...)
 	k = append(append(k, 0xff), s.LabelValue...)
 	for _, l := range m.Label {

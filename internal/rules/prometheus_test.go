@@ -22,9 +22,9 @@ import (
 	"github.com/prometheus/prometheus/storage"
 	"github.com/prometheus/prometheus/util/teststorage"
 
+	"synthetic/internal/alerting/exposition"
 	"synthetic/internal/probe/target"
 	"synthetic/internal/rules"
-	"synthetic/internal/samples"
 	"synthetic/internal/sidecar/metrics"
 	"synthetic/internal/sidecar/sink"
 	"synthetic/tools/testkit/promtest"
@@ -148,7 +148,7 @@ func expose(f *dto.MetricFamily, instance string, add func(labels.Labels, float6
 		return !strings.HasSuffix(series, "_sum") && !strings.HasSuffix(series, "_count")
 	}
 	for _, m := range f.Metric {
-		samples.Each(f.GetName(), m, false, wanted, func(s samples.Sample) { add(s.Labels(m, base), s.Value) })
+		exposition.Each(f.GetName(), m, false, wanted, func(s exposition.Sample) { add(s.Labels(m, base), s.Value) })
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package samples turns what a registry gathers into samples, as a scrape does.
-package samples
+// Package exposition converts gathered metrics to samples, as a scrape does.
+package exposition
 
 import (
 	"math"
@@ -11,19 +11,18 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// Sample is one value of one series of a metric, before it has a time.
+// Sample is one value of a series, without a time.
 type Sample struct {
-	// Name is that of the series, for example with the suffix _bucket.
+	// Name is the name of the series, for example with the suffix _bucket.
 	Name string
-	// Label is what the metric itself does not carry: le or quantile; "" for none.
+	// Label is the additional label le or quantile, or "".
 	Label, LabelValue string
 	Value             float64
-	// Native is set instead of Value.
+	// Native is a native histogram. Value is then unused.
 	Native *histogram.Histogram
 }
 
-// Labels are those of the sample's series, of which base are those of the
-// scrape.
+// Labels returns the labels of the sample's series. base are the labels of the scrape.
 func (s Sample) Labels(m *dto.Metric, base labels.Labels) labels.Labels {
 	b := labels.NewBuilder(base)
 	for _, l := range m.Label {
@@ -35,10 +34,9 @@ func (s Sample) Labels(m *dto.Metric, base labels.Labels) labels.Labels {
 	return b.Set(model.MetricNameLabel, s.Name).Labels()
 }
 
-// Each gives the samples of a metric of family whose series are wanted. With
-// native a histogram gives its native form instead of classic buckets, if that
-// is wanted and there is one: one series is cheaper than twenty. No sample
-// refers to the metric.
+// Each calls add for the samples of a metric that want accepts. With native, a histogram that
+// has a native form gives that single series instead of its buckets, because it is cheaper than
+// twenty. Samples do not refer to m.
 func Each(family string, m *dto.Metric, native bool, want func(series string) bool, add func(Sample)) {
 	plain := func(series string, v float64) {
 		if want(series) {
@@ -72,7 +70,7 @@ func Each(family string, m *dto.Metric, native bool, want func(series string) bo
 	}
 }
 
-// buckets gives the classic buckets, of which the last is +Inf.
+// buckets adds the classic buckets. The last one is +Inf.
 func buckets(series string, h *dto.Histogram, add func(Sample)) {
 	for _, b := range h.Bucket {
 		if !math.IsInf(b.GetUpperBound(), 1) {
@@ -82,7 +80,7 @@ func buckets(series string, h *dto.Histogram, add func(Sample)) {
 	add(Sample{Name: series, Label: model.BucketLabel, LabelValue: "+Inf", Value: float64(h.GetSampleCount())})
 }
 
-// nativeHistogram copies an integer histogram: the message is the gatherer's.
+// nativeHistogram copies an integer histogram, because the gatherer owns h.
 func nativeHistogram(h *dto.Histogram) *histogram.Histogram {
 	return &histogram.Histogram{
 		Schema: h.GetSchema(), ZeroThreshold: h.GetZeroThreshold(), ZeroCount: h.GetZeroCount(),

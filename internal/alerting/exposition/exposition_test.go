@@ -1,4 +1,4 @@
-package samples_test
+package exposition_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/samples"
+	"synthetic/internal/alerting/exposition"
 )
 
-// TestEach flattens a metric of every kind, in both forms of a histogram.
+// TestEach converts every kind of metric, and a histogram in both forms.
 func TestEach(t *testing.T) {
 	counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "c_total"})
 	counter.Add(3)
@@ -49,7 +49,7 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		samples.Each(tc.family, &m, tc.native, tc.want, func(s samples.Sample) {
+		exposition.Each(tc.family, &m, tc.native, tc.want, func(s exposition.Sample) {
 			value := fmt.Sprint(s.Value)
 			if s.Native != nil {
 				value = fmt.Sprintf("native of %d", s.Native.Count)
