@@ -72,7 +72,7 @@ func TestClaim(t *testing.T) {
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	b := NewBudget(100)
 	var all sync.WaitGroup
-	var holding, most atomic.Int64
+	var holding, peak atomic.Int64
 	for range 16 {
 		all.Go(func() {
 			for range 1000 {
@@ -80,7 +80,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 					continue
 				}
 				now := holding.Add(7)
-				for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+				for seen := peak.Load(); now > seen && !peak.CompareAndSwap(seen, now); seen = peak.Load() {
 				}
 				holding.Add(-7)
 				b.Return(7)
@@ -88,8 +88,8 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if used, _ := b.Level(); used != 0 || most.Load() > 100 {
-		t.Errorf("%v in use at the end, %d at most", used, most.Load())
+	if used, _ := b.Level(); used != 0 || peak.Load() > 100 {
+		t.Errorf("%v in use at the end, %d at most", used, peak.Load())
 	}
 }
 

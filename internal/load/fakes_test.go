@@ -30,8 +30,8 @@ type deployment struct {
 	// prompt returns the prompt tokens of an opening; 0 means no usage.
 	prompt func(workload.Conversation) int
 
-	probers, closed, asked int
-	plans                  []probe.Plan
+	probers, closed, modelRequests int
+	plans                          []probe.Plan
 }
 
 func (d *deployment) newProber(j probe.Job) (Prober, error) {
@@ -66,7 +66,7 @@ type prober struct {
 
 func (p *prober) Model(ctx context.Context) (string, error) {
 	p.d.mu.Lock()
-	p.d.asked++
+	p.d.modelRequests++
 	ask := p.d.model
 	p.d.mu.Unlock()
 	if ask == nil {
@@ -79,24 +79,24 @@ func (p *prober) Close() { p.d.set(func(d *deployment) { d.closed++ }) }
 
 func (p *prober) Converse(ctx context.Context, plan probe.Plan, sink probe.Sink) probe.Conversation {
 	p.d.set(func(d *deployment) { d.plans = append(d.plans, plan) })
-	over := probe.Conversation{
+	conversation := probe.Conversation{
 		Target: p.job.Target.Name, Workload: p.job.Workload.Name, ID: plan.ID,
 		Scheduled: plan.Scheduled, Outcome: probe.Canceled,
 	}
 	for n := 1; n <= plan.Conversation.Turns; n++ {
 		select {
 		case <-plan.Stop:
-			over.Outcome = probe.Canceled
-			return over
+			conversation.Outcome = probe.Canceled
+			return conversation
 		default:
 		}
-		over.Outcome = p.take(ctx, n, plan, sink)
-		over.Turns, over.End = n, time.Now()
-		if over.Outcome != probe.Success {
+		conversation.Outcome = p.take(ctx, n, plan, sink)
+		conversation.Turns, conversation.End = n, time.Now()
+		if conversation.Outcome != probe.Success {
 			break
 		}
 	}
-	return over
+	return conversation
 }
 
 // take runs one turn.

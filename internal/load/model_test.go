@@ -38,8 +38,8 @@ func TestModelIsKnownBeforeTheFirstConversation(t *testing.T) {
 				t.Fatalf("a conversation with the model %q", p.Model)
 			}
 		}
-		if b.d.asked != 1 || len(plans) < 560 {
-			t.Errorf("asked %d times, %d conversations", b.d.asked, len(plans))
+		if b.d.modelRequests != 1 || len(plans) < 560 {
+			t.Errorf("asked %d times, %d conversations", b.d.modelRequests, len(plans))
 		}
 	})
 }
@@ -49,8 +49,8 @@ func TestConfiguredModelIsNotAskedFor(t *testing.T) {
 		b := run(t, &deployment{status: http.StatusNotFound, outcome: probe.HTTP4xx}, 0, job("a"))
 		time.Sleep(time.Minute)
 		b.stop()
-		if b.d.asked != 0 {
-			t.Errorf("asked %d times", b.d.asked)
+		if b.d.modelRequests != 0 {
+			t.Errorf("asked %d times", b.d.modelRequests)
 		}
 		if got := b.d.seen()[0].Model; got != "m" {
 			t.Errorf("model %q", got)
@@ -108,8 +108,8 @@ func TestAnUnknownModelIsAskedForAgain(t *testing.T) {
 				t.Fatalf("a conversation with the model %q", p.Model)
 			}
 		}
-		if d.asked > 2+6 {
-			t.Errorf("asked %d times in a minute of 404s", d.asked)
+		if d.modelRequests > 2+6 {
+			t.Errorf("asked %d times in a minute of 404s", d.modelRequests)
 		}
 	})
 }

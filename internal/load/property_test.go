@@ -46,12 +46,12 @@ func nothingIsLost(t *testing.T, rng *rand.Rand) {
 	if b.book.started == 0 {
 		t.Error("nothing was started")
 	}
-	over := 0
+	ended := 0
 	for _, n := range b.book.conversations {
-		over += n
+		ended += n
 	}
-	if over != b.book.started {
-		t.Errorf("%d of %d conversations have an outcome", over, b.book.started)
+	if ended != b.book.started {
+		t.Errorf("%d of %d conversations have an outcome", ended, b.book.started)
 	}
 }
 

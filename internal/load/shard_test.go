@@ -21,20 +21,20 @@ type startedConversation struct {
 
 // starts runs all shards of a load at the same time, each with its own source, and returns what
 // each started.
-func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all [][]startedConversation) {
+func starts(t *testing.T, shards int, length time.Duration, newLoop func() *Loop) (all [][]startedConversation) {
 	t.Helper()
-	all = make([][]startedConversation, parts)
+	all = make([][]startedConversation, shards)
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var running sync.WaitGroup
-		for i := range parts {
+		for i := range shards {
 			source, err := workload.NewSource(workload.Spec{TurnsMax: 1, PromptTokens: 5, FollowupTokens: 5}, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l := of()
+			l := newLoop()
 			l.End = begin.Add(length)
-			l.Shard, l.SkipNext = Shard{i, parts}, func() { source.Skip() }
+			l.Shard, l.SkipNext = Shard{i, shards}, func() { source.Skip() }
 			l.OnSkip = func(time.Time, string) { t.Error("a start was skipped") }
 			l.Next = func(time.Time) (func() probe.Outcome, string) {
 				c := source.Next()
@@ -56,9 +56,9 @@ func starts(t *testing.T, parts int, length time.Duration, of func() *Loop) (all
 }
 
 // union sorts the conversations of all shards. It fails if two shards started the same one.
-func union(t *testing.T, parts [][]startedConversation) []startedConversation {
+func union(t *testing.T, shards [][]startedConversation) []startedConversation {
 	t.Helper()
-	all := slices.Concat(parts...)
+	all := slices.Concat(shards...)
 	slices.SortFunc(all, func(a, b startedConversation) int { return int(a.id) - int(b.id) })
 	for i := range all[1:] {
 		if all[i].id == all[i+1].id {
@@ -73,15 +73,15 @@ func union(t *testing.T, parts [][]startedConversation) []startedConversation {
 func TestShardsOfAnOpenLoad(t *testing.T) {
 	for _, process := range []workload.Process{workload.Poisson, workload.Gamma, workload.Constant} {
 		for _, limit := range []int{0, 150} {
-			of := func() *Loop {
+			newLoop := func() *Loop {
 				return &Loop{Arrival: workload.Arrival{Process: process, Rate: 5, Burstiness: 0.5}, Seed: 3, Limit: limit}
 			}
-			want := union(t, starts(t, 1, time.Minute, of))
+			want := union(t, starts(t, 1, time.Minute, newLoop))
 			if len(want) < 150 {
 				t.Fatalf("%s: %d starts", process, len(want))
 			}
 			for n := 2; n <= 8; n++ {
-				if got := union(t, starts(t, n, time.Minute, of)); !slices.Equal(got, want) {
+				if got := union(t, starts(t, n, time.Minute, newLoop)); !slices.Equal(got, want) {
 					t.Errorf("%s, %d parts: %d starts, other than the %d of one process", process, n, len(got), len(want))
 				}
 			}
@@ -131,11 +131,11 @@ func TestSuspendedLoadEndsOnTime(t *testing.T) {
 // process and run the same conversations.
 func TestShardsOfAClosedLoad(t *testing.T) {
 	for n := 1; n <= 8; n++ {
-		of := func() *Loop {
+		newLoop := func() *Loop {
 			return &Loop{Arrival: workload.Arrival{Process: workload.Closed, Concurrency: 5}, StartRate: 50, Limit: 100}
 		}
-		parts := starts(t, n, time.Hour, of)
-		all := union(t, parts)
+		shards := starts(t, n, time.Hour, newLoop)
+		all := union(t, shards)
 		if len(all) != 100 || all[99].id != 99 {
 			t.Errorf("%d parts: %d conversations up to %d, want 0 … 99", n, len(all), all[len(all)-1].id)
 		}
@@ -151,10 +151,10 @@ func TestShardsOfAClosedLoad(t *testing.T) {
 			if slots += share; share < 5/n || share > 5/n+1 || i > 0 && share > (Shard{i - 1, n}).Slots(5) {
 				t.Errorf("part %d of %d has %d of 5 slots", i, n, share)
 			}
-			l := of()
+			l := newLoop()
 			l.Shard = Shard{i, n}
-			if got := l.CountOwned(100); got != len(parts[i]) || math.Abs(float64(got)-20*float64(share)) > 1 {
-				t.Errorf("part %d of %d with %d slots: %d conversations, started %d", i, n, share, got, len(parts[i]))
+			if got := l.CountOwned(100); got != len(shards[i]) || math.Abs(float64(got)-20*float64(share)) > 1 {
+				t.Errorf("part %d of %d with %d slots: %d conversations, started %d", i, n, share, got, len(shards[i]))
 			}
 		}
 		if slots != 5 {
@@ -166,7 +166,7 @@ func TestShardsOfAClosedLoad(t *testing.T) {
 // TestShardsStayPoisson checks with a Kolmogorov-Smirnov test that the intervals of a shard are
 // exponential, and that the counts of two shards are independent.
 func TestShardsStayPoisson(t *testing.T) {
-	const parts, n, rate = 4, 40_000, 8.0
+	const shards, n, rate = 4, 40_000, 8.0
 	next := workload.NewSchedule(workload.Arrival{Process: workload.Poisson, Rate: rate}, 11, 0).Next
 	var thinned, fourth []float64
 	var before, beforeFourth time.Duration
@@ -177,22 +177,22 @@ func TestShardsStayPoisson(t *testing.T) {
 			for len(counts[i]) <= int(at.Seconds())/10 {
 				counts[i] = append(counts[i], 0)
 			}
-			if (Shard{i, parts}).OwnsStart(11, k) {
+			if (Shard{i, shards}).OwnsStart(11, k) {
 				counts[i][int(at.Seconds())/10]++
 			}
 		}
-		if (Shard{0, parts}).OwnsStart(11, k) {
+		if (Shard{0, shards}).OwnsStart(11, k) {
 			thinned, before = append(thinned, (at-before).Seconds()), at
 		}
-		if k%parts == 0 {
+		if k%shards == 0 {
 			fourth, beforeFourth = append(fourth, (at-beforeFourth).Seconds()), at
 		}
 	}
 	limit := func(x []float64) float64 { return 1.63 / math.Sqrt(float64(len(x))) } // at the 1 % level
-	if d := distance(thinned, rate/parts); d > limit(thinned) {
+	if d := distance(thinned, rate/shards); d > limit(thinned) {
 		t.Errorf("a part: distance %.4f from the exponential, want below %.4f", d, limit(thinned))
 	}
-	if d := distance(fourth, rate/parts); d < 3*limit(fourth) {
+	if d := distance(fourth, rate/shards); d < 3*limit(fourth) {
 		t.Errorf("every fourth start: distance %.4f, which the test should tell", d)
 	}
 	if r := correlation(counts[0], counts[1]); math.Abs(r) > 3/math.Sqrt(float64(len(counts[0]))) {

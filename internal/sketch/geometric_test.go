@@ -13,7 +13,7 @@ func TestGeometricMean(t *testing.T) {
 			sum += math.Log(min(max(v, Smallest), Largest))
 		}
 		want := math.Exp(sum / float64(len(values)))
-		if got := of(values).GeometricMean(); math.Abs(got/want-1) > Error {
+		if got := sketchOf(values).GeometricMean(); math.Abs(got/want-1) > Error {
 			t.Errorf("%s: %g, want %g within %g", name, got, want, Error)
 		}
 	}
@@ -23,10 +23,10 @@ func TestGeometricMeanOfFew(t *testing.T) {
 	if got := (&Sketch{}).GeometricMean(); !math.IsNaN(got) {
 		t.Errorf("of nothing: %g, want NaN", got)
 	}
-	if got := of([]float64{0.25}).GeometricMean(); math.Abs(got-0.25) > 1e-12 {
+	if got := sketchOf([]float64{0.25}).GeometricMean(); math.Abs(got-0.25) > 1e-12 {
 		t.Errorf("of one value: %g, want that value", got)
 	}
-	if got := of([]float64{0, 1}).GeometricMean(); math.Abs(got/math.Sqrt(Smallest)-1) > Error {
+	if got := sketchOf([]float64{0, 1}).GeometricMean(); math.Abs(got/math.Sqrt(Smallest)-1) > Error {
 		t.Errorf("of 0 and 1: %g, want √Smallest", got)
 	}
 }

@@ -44,13 +44,13 @@ func (s *Sketch) MarshalJSON() ([]byte, error) {
 func (s *Sketch) UnmarshalJSON(data []byte) error {
 	var d document
 	err := json.Unmarshal(data, &d)
-	bins, held, broken := parseBins(d.Bins)
-	if err = cmp.Or(err, broken); err != nil {
+	bins, total, binsErr := parseBins(d.Bins)
+	if err = cmp.Or(err, binsErr); err != nil {
 		return fmt.Errorf("reading a distribution: %w", err)
 	}
 	full := func(b bin) bool { return b.count == math.MaxUint32 } // a full bin has stopped counting
-	if held+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
-		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", held+d.Zero, d.Count)
+	if total+d.Zero != d.Count && !slices.ContainsFunc(bins, full) {
+		return fmt.Errorf("reading a distribution: its bins hold %d values, its count says %d", total+d.Zero, d.Count)
 	}
 	if d.Min > d.Max || d.Min < 0 || d.Max > Largest {
 		return fmt.Errorf("reading a distribution: the minimum %g or the maximum %g is invalid", d.Min, d.Max)
@@ -65,7 +65,7 @@ func (s *Sketch) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func parseBins(text string) (bins []bin, held uint64, err error) {
+func parseBins(text string) (bins []bin, total uint64, err error) {
 	if text == "" {
 		return nil, 0, nil
 	}
@@ -85,7 +85,7 @@ func parseBins(text string) (bins []bin, held uint64, err error) {
 			return nil, 0, fmt.Errorf("bin %q is out of order or out of range", pair)
 		}
 		bins = append(bins, bin{index: int32(at), count: uint32(count)})
-		held += count
+		total += count
 	}
-	return bins, held, nil
+	return bins, total, nil
 }

@@ -10,7 +10,7 @@ import (
 func TestRankAndAtAreInverse(t *testing.T) {
 	for name, draw := range distributions() {
 		t.Run(name, func(t *testing.T) {
-			s := of(sample(draw, 9, 3000))
+			s := sketchOf(sample(draw, 9, 3000))
 			last := math.Inf(-1)
 			for rank := 0.5; rank <= 3000; rank += 7.3 {
 				v := s.At(rank)
@@ -31,7 +31,7 @@ func TestRankAndAtAreInverse(t *testing.T) {
 }
 
 func TestRankOfOddValues(t *testing.T) {
-	s := of([]float64{0, 1, 2, 3})
+	s := sketchOf([]float64{0, 1, 2, 3})
 	for v, want := range map[float64]float64{-1: 0, 0: 1, 3: 4, 9: 4} {
 		if got := s.Rank(v); math.Abs(got-want) > 1e-9 {
 			t.Errorf("Rank(%g) = %g, want %g", v, got, want)
@@ -46,7 +46,7 @@ func TestRankOfOddValues(t *testing.T) {
 func TestJSONKeepsEverything(t *testing.T) {
 	for name, draw := range distributions() {
 		t.Run(name, func(t *testing.T) {
-			want := of(sample(draw, 3, 1000))
+			want := sketchOf(sample(draw, 3, 1000))
 			data, err := json.Marshal(want)
 			if err != nil {
 				t.Fatal(err)

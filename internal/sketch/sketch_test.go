@@ -30,7 +30,7 @@ func sample(draw func(*rand.Rand) float64, seed uint64, n int) []float64 {
 	return vs
 }
 
-func of(values []float64) *Sketch {
+func sketchOf(values []float64) *Sketch {
 	s := &Sketch{}
 	for _, v := range values {
 		s.Add(v)
@@ -48,7 +48,7 @@ func TestQuantileRelativeError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 10, 100, 5000} {
 				values := sample(draw, uint64(n), n)
-				s := of(values)
+				s := sketchOf(values)
 				slices.Sort(values)
 				for _, q := range []float64{0, 0.001, 0.01, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1} {
 					want, got := exact(values, q), s.Quantile(q)
@@ -71,9 +71,9 @@ func TestMergeIsUnion(t *testing.T) {
 				for i, n := range sizes {
 					part := sample(draw, uint64(i), n)
 					all = append(all, part...)
-					merged.Merge(of(part))
+					merged.Merge(sketchOf(part))
 				}
-				requireSame(t, &merged, of(all))
+				requireSame(t, &merged, sketchOf(all))
 			}
 		})
 	}
@@ -94,14 +94,14 @@ func requireSame(t *testing.T, got, want *Sketch) {
 }
 
 func TestMergeLeavesTheOther(t *testing.T) {
-	a, b := of([]float64{1, 2}), of([]float64{3, 4})
+	a, b := sketchOf([]float64{1, 2}), sketchOf([]float64{3, 4})
 	a.Merge(b)
 	a.Add(3)
-	requireSame(t, b, of([]float64{3, 4}))
+	requireSame(t, b, sketchOf([]float64{3, 4}))
 	var empty Sketch
 	empty.Merge(b)
 	empty.Add(3)
-	requireSame(t, b, of([]float64{3, 4}))
+	requireSame(t, b, sketchOf([]float64{3, 4}))
 }
 
 func TestEmpty(t *testing.T) {
@@ -117,7 +117,7 @@ func TestEmpty(t *testing.T) {
 }
 
 func TestOddValues(t *testing.T) {
-	s := of([]float64{math.NaN(), -1, math.Inf(1), math.Inf(-1), 1e-300})
+	s := sketchOf([]float64{math.NaN(), -1, math.Inf(1), math.Inf(-1), 1e-300})
 	if s.Count() != 4 || s.Quantile(0) != 0 || s.Quantile(1) != Largest {
 		t.Errorf("count %d, %g … %g; want 4 values, 0 … %g", s.Count(), s.Quantile(0), s.Quantile(1), Largest)
 	}
@@ -132,14 +132,14 @@ func TestOddValues(t *testing.T) {
 }
 
 func TestExtremesAreExact(t *testing.T) {
-	s := of([]float64{0.123, 0.456, 0.789})
+	s := sketchOf([]float64{0.123, 0.456, 0.789})
 	if s.Quantile(0) != 0.123 || s.Quantile(1) != 0.789 {
 		t.Errorf("extremes %g … %g, want 0.123 … 0.789", s.Quantile(0), s.Quantile(1))
 	}
 }
 
 func TestFullBinStaysFull(t *testing.T) {
-	s := of([]float64{1})
+	s := sketchOf([]float64{1})
 	s.bins[0].count = math.MaxUint32
 	s.Add(1)
 	if got := s.bins[0].count; got != math.MaxUint32 {
@@ -157,13 +157,13 @@ func TestBinsAreBounded(t *testing.T) {
 }
 
 func TestReset(t *testing.T) {
-	s := of([]float64{1, 2, 3})
+	s := sketchOf([]float64{1, 2, 3})
 	s.Reset()
 	if s.Count() != 0 || s.Bytes() == 0 {
 		t.Errorf("after Reset: count %d, %d bytes; want 0 values and the memory kept", s.Count(), s.Bytes())
 	}
 	s.Add(5)
-	requireSame(t, s, of([]float64{5}))
+	requireSame(t, s, sketchOf([]float64{5}))
 }
 
 func BenchmarkAdd(b *testing.B) {
@@ -176,7 +176,7 @@ func BenchmarkAdd(b *testing.B) {
 }
 
 func BenchmarkQuantile(b *testing.B) {
-	s := of(sample(distributions()["log-normal"], 1, 4096))
+	s := sketchOf(sample(distributions()["log-normal"], 1, 4096))
 	for b.Loop() {
 		s.Quantile(0.99)
 	}

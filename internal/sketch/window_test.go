@@ -78,15 +78,15 @@ func TestWindowMatchesItsValues(t *testing.T) {
 // TestWindowGoesOnWhenTheClockIsSet changes the wall clock between two values. It overwrites
 // only the wall part of a time, which is in the upper bits of its first word.
 func TestWindowGoesOnWhenTheClockIsSet(t *testing.T) {
-	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+	for _, shift := range []time.Duration{time.Hour, -time.Hour} {
 		var w Window
 		var s Sketch
 		now := time.Now() // with a monotonic reading
 		w.Add(now, 1)
-		*(*uint64)(unsafe.Pointer(&now)) += uint64(by/time.Second) << 30
+		*(*uint64)(unsafe.Pointer(&now)) += uint64(shift/time.Second) << 30
 		w.Add(now.Add(Step), 2)
 		if w.Collect(now.Add(Span-1), &s); s.Count() != 2 {
-			t.Errorf("%d values after a step by %v, want both", s.Count(), by)
+			t.Errorf("%d values after a step by %v, want both", s.Count(), shift)
 		}
 		if w.Collect(now.Add(Span), &s); s.Count() != 1 {
 			t.Errorf("%d values a minute after the first, want the second alone", s.Count())

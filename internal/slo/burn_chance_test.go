@@ -19,8 +19,8 @@ func (p *pager) minute(turns, bad int) {
 	p.bad = append(p.bad, p.bad[len(p.bad)-1]+bad)
 }
 
-// over returns the numbers of turns and bad turns in the last d.
-func (p *pager) over(d time.Duration) (turns, bad int) {
+// lastTurns returns the numbers of turns and bad turns in the last d.
+func (p *pager) lastTurns(d time.Duration) (turns, bad int) {
 	now := len(p.turns) - 1
 	then := max(0, now-int(d.Minutes()))
 	return p.turns[now] - p.turns[then], p.bad[now] - p.bad[then]
@@ -33,7 +33,7 @@ func (p *pager) fires() bool {
 }
 
 func (p *pager) above(x Tier, window time.Duration, minBad int) bool {
-	turns, bad := p.over(window)
+	turns, bad := p.lastTurns(window)
 	return turns > 0 && bad >= minBad && float64(bad)/float64(turns) > x.Burn*p.objective.Budget()
 }
 

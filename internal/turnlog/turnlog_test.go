@@ -195,12 +195,12 @@ func TestLog(t *testing.T) {
 	parts := make([]string, 4)
 	var want []Turn
 	for i := range 400 {
-		one := bare(time.Duration(i) * time.Second)
-		want = append(want, one)
+		turn := bare(time.Duration(i) * time.Second)
+		want = append(want, turn)
 		if i < 100 { // the part before the log rotation
-			parts[3] += lines(one)
+			parts[3] += lines(turn)
 		} else {
-			parts[i%3] += lines(one)
+			parts[i%3] += lines(turn)
 		}
 	}
 	paths := []string{
@@ -251,12 +251,12 @@ func TestLogRefuses(t *testing.T) {
 
 // TestResult checks that Result undoes FromResult.
 func TestResult(t *testing.T) {
-	one := whole()
-	if diff := cmp.Diff(one, FromResult(one.Result())); diff != "" {
+	turn := whole()
+	if diff := cmp.Diff(turn, FromResult(turn.Result())); diff != "" {
 		t.Errorf("(-logged +replayed):\n%s", diff)
 	}
-	one.Duration.OK = false
-	if got, want := one.TotalDuration(), 123456*time.Microsecond+47*20*time.Millisecond; got != want {
+	turn.Duration.OK = false
+	if got, want := turn.TotalDuration(), 123456*time.Microsecond+47*20*time.Millisecond; got != want {
 		t.Errorf("a turn without a duration lasts %s, want %s", got, want)
 	}
 }
@@ -334,11 +334,11 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		d := newDecoder()
-		one, err := d.decode(bytes.TrimSpace(line))
+		turn, err := d.decode(bytes.TrimSpace(line))
 		if err != nil {
 			return
 		}
-		first := *one
+		first := *turn
 		again, err := d.decode(bytes.TrimSpace(first.Append(nil)))
 		if err != nil {
 			t.Fatalf("%q became %q, which is refused: %v", line, first.Append(nil), err)
@@ -352,9 +352,9 @@ func FuzzDecode(f *testing.F) {
 func BenchmarkRead(b *testing.B) {
 	var turns []byte
 	for i := range 10_000 {
-		one := whole()
-		one.At = one.At.Add(time.Duration(i) * time.Second)
-		turns = one.Append(turns)
+		turn := whole()
+		turn.At = turn.At.Add(time.Duration(i) * time.Second)
+		turns = turn.Append(turns)
 	}
 	b.SetBytes(int64(len(turns)))
 	b.ReportAllocs()

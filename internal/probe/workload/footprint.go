@@ -141,11 +141,11 @@ func (s *Source) longestConversation() Conversation {
 
 // turnShare returns the share of generated conversations that have a turn, counted from 1.
 func (s *Source) turnShare(turn int) float64 {
-	fewest, most := max(s.spec.TurnsMin, 1), s.spec.TurnsMax
-	if turn <= fewest {
+	smallest, largest := max(s.spec.TurnsMin, 1), s.spec.TurnsMax
+	if turn <= smallest {
 		return 1
 	}
-	return float64(most-turn+1) / float64(most-fewest+1)
+	return float64(largest-turn+1) / float64(largest-smallest+1)
 }
 
 // conversationTokens adds up the turns of c, each times the share of conversations that have

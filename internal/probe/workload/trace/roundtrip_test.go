@@ -168,7 +168,7 @@ func (e *endless) line() string {
 
 // readThrough reads a trace of a given size. It returns the number of records and the peak
 // memory in bytes.
-func readThrough(tb testing.TB, form string, size int) (records int, most uint64) {
+func readThrough(tb testing.TB, form string, size int) (records int, peak uint64) {
 	r, err := newReader(form, &endless{form: form, left: size}, Options{From: time.Second})
 	if err != nil {
 		tb.Fatal(err)
@@ -178,7 +178,7 @@ func readThrough(tb testing.TB, form string, size int) (records int, most uint64
 	for {
 		_, err := r.Next()
 		if err == io.EOF {
-			return records, most
+			return records, peak
 		}
 		if err != nil {
 			tb.Fatal(err)
@@ -186,7 +186,7 @@ func readThrough(tb testing.TB, form string, size int) (records int, most uint64
 		if records++; records%4000 == 0 {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
-			most = max(most, m.HeapAlloc)
+			peak = max(peak, m.HeapAlloc)
 		}
 	}
 }
@@ -195,8 +195,8 @@ func readThrough(tb testing.TB, form string, size int) (records int, most uint64
 func TestConstantMemory(t *testing.T) {
 	const bound = 48 << 20
 	for _, form := range []string{"csv", "bailian", "mooncake", "array"} {
-		if n, most := readThrough(t, form, 8<<20); most > bound || most == 0 {
-			t.Errorf("%s: %d records took %d MiB", form, n, most>>20)
+		if n, peak := readThrough(t, form, 8<<20); peak > bound || peak == 0 {
+			t.Errorf("%s: %d records took %d MiB", form, n, peak>>20)
 		}
 	}
 }
@@ -207,8 +207,8 @@ func BenchmarkReader(b *testing.B) {
 		b.Run(form, func(b *testing.B) {
 			b.SetBytes(1e9)
 			for b.Loop() {
-				n, most := readThrough(b, form, 1e9)
-				b.ReportMetric(float64(most)/(1<<20), "MiB")
+				n, peak := readThrough(b, form, 1e9)
+				b.ReportMetric(float64(peak)/(1<<20), "MiB")
 				b.ReportMetric(float64(n), "records")
 			}
 		})

@@ -71,19 +71,19 @@ func (s *Summary) add(r *Record) {
 		t := &r.Turns[i]
 		s.Turns++
 		s.Cached += history
-		own := float64(t.Prompt)
-		if own == 0 {
+		tokens := float64(t.Prompt)
+		if tokens == 0 {
 			for _, m := range t.Messages {
-				own += float64(len(m.Content)) / charsPerToken
+				tokens += float64(len(m.Content)) / charsPerToken
 			}
 		}
 		if len(t.Blocks) > 0 {
-			s.Cached += own
+			s.Cached += tokens
 		}
 		if t.Output == 0 {
 			s.UnknownOutputs++
 		}
-		history += own
+		history += tokens
 		s.Prompt += history
 		s.Output += float64(t.Output)
 		history += float64(t.Output)
