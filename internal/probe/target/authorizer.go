@@ -48,8 +48,8 @@ func NewAuthorizer(t Target, workload string) *Authorizer {
 	return a
 }
 
-// Header returns the headers of one request: the key, the target's headers and those of its
-// HTTP client configuration. It reads the key each time. Call it before the request is timed,
+// Header returns the headers of one request: the key, the target's headers and the
+// headers of its HTTP client configuration. It reads the key each time. Call it before the request is timed,
 // because it may fetch a token. Errors name files and variables, never their content.
 func (a *Authorizer) Header(ctx context.Context) (http.Header, error) {
 	h := http.Header{"User-Agent": {UserAgent()}}
