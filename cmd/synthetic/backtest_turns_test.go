@@ -241,7 +241,7 @@ func TestBacktestOfTurnsMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: a log of turns: stat none.jsonl: no such file"},
+		"missing":    {[]string{"--turns=none.jsonl"}, "--turns: opening the turn log: stat none.jsonl: no such file"},
 		"bad line":   {[]string{"--turns=" + bad}, "bad.jsonl, line 1: \"at\" is missing"},
 		"warm-up":    {[]string{"--turns=" + log}, "nothing is left to be scored; give a longer log, or a shorter --warm-up"},
 		"target":     {[]string{"--turns=" + log, "--warm-up=0", "--incidents=" + csv}, `the incident "x" is of the target "elsewhere"; the log has the targets ["a" "b"]`},
