@@ -143,12 +143,12 @@ studies: ## Run the plans of plans/ in virtual time and write docs/studies/; STU
 
 .PHONY: demo-quality
 demo-quality: ## What the demo's alerts see, 200 healthy hours included, about 45 minutes of CPU; see docs/background/demo-quality.md
-	$(GO) test ./internal/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
+	$(GO) test ./internal/simulate/demo -run 'TestDemoQuality|TestHealthyDemo|TestDrafterOff' -count=1 -timeout 5h -parallel 1 \
 		-args -quality=$(CURDIR)/docs/background/demo-quality.md -quality.seeds=200
 
 .PHONY: demo-baselines
 demo-baselines: ## Learn anew the baselines that the demo starts with, about two minutes
-	$(GO) test ./internal/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/demo/baselines.json
+	$(GO) test ./internal/simulate/demo -run TestLearnBaselines -count=1 -timeout 30m -args -learn=$(CURDIR)/internal/simulate/demo/baselines.json
 
 .PHONY: fuzz
 fuzz: ## Fuzz every reader of what others wrote, each for FUZZTIME (default 10m); FUZZ=Run those whose names have that

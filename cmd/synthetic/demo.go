@@ -15,9 +15,9 @@ import (
 	"github.com/alecthomas/kingpin/v2"
 
 	"synthetic/internal/config"
-	"synthetic/internal/demo"
 	"synthetic/internal/probe/lag"
 	"synthetic/internal/sidecar"
+	"synthetic/internal/simulate/demo"
 )
 
 // demoListen is where the demo's sidecar serves, unless it is taken.

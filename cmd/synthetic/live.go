@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/term"
 
-	"synthetic/internal/demo"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/simulate/demo"
 	"synthetic/internal/slo"
 )
 

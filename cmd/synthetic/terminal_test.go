@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/alerting"
-	"synthetic/internal/demo"
 	"synthetic/internal/probe"
 	"synthetic/internal/sidecar/status"
+	"synthetic/internal/simulate/demo"
 )
 
 // TestOneFaultIsAFewLines: what ten alerts say of one fault is said once, and its

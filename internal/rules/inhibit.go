@@ -39,52 +39,52 @@ func Inhibitions() []Inhibition {
 	latency := map[string][]string{labelSLI: {SLILatency}}
 	return []Inhibition{
 		{
-			Why:     "A fault that many targets share is one page, which lists them.",
+			Why:     "A fault shared by many targets is one page, which lists them.",
 			Sources: []string{AlertFleetRegression}, Targets: slices.Concat([]string{AlertTargetDown}, about, ofServer),
 		},
 		{
-			Why:     "A deployment that is down, or gives no samples, is nothing else besides.",
+			Why:     "A target that is down or has no samples needs no other alert.",
 			Sources: []string{AlertTargetDown, AlertTargetNoSamples}, Targets: about, Equal: job,
 		},
 		{
-			Why:     "Nor do its servers say anything of their own.",
+			Why:     "Then its server metrics are missing, too.",
 			Sources: []string{AlertTargetDown, AlertTargetNoSamples}, Targets: ofServer, Equal: job[:1],
 		},
 		{
-			Why:     "A prober that sees nothing cannot say that samples are missing elsewhere.",
+			Why:     "A silent prober explains missing samples.",
 			Sources: []string{AlertProberSilent}, Targets: []string{AlertTargetNoSamples}, Equal: job,
 		},
 		{
-			Why:     "A prober that is starved is late in all it does.",
+			Why:     "A starved prober explains a stuck scheduler,",
 			Sources: []string{AlertProberStarved}, Targets: []string{AlertSchedulerStuck}, Equal: []string{"instance"},
 		},
 		{
-			Why:     "So are the conversations that it skips for that.",
+			Why:     "and conversations that it skips because it is late.",
 			Sources: []string{AlertProberStarved}, Targets: []string{AlertConversationsSkipped},
 			TargetLabels: map[string][]string{"reason": {"late"}},
 		},
 		{
-			Why:     "A page on a regression explains the latency objectives that it costs.",
+			Why:     "A regression page explains missed latency SLOs.",
 			Sources: []string{AlertRegression}, SourceLabels: map[string][]string{"severity": {"page"}},
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{
-			Why:     "So does one on a replica that is unlike its siblings, which also says what its own history would.",
+			Why:     "A page about one slow replica explains the regression of that replica,",
 			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
 			Targets: []string{AlertRegression}, Equal: job,
 		},
 		{
-			Why:     "Nor need its objectives be told.",
+			Why:     "and its missed latency SLOs.",
 			Sources: []string{AlertReplicaSlow}, SourceLabels: map[string][]string{metrics.LabelWorker: {""}},
 			Targets: burns, TargetLabels: latency, Equal: job,
 		},
 		{
-			Why:     "Turns that fail miss every objective: the availability says so.",
+			Why:     "Failed turns miss every SLO; only the availability SLO pages.",
 			Sources: []string{AlertSLOFastBurn}, SourceLabels: map[string][]string{labelSLI: {SLIAvailability}},
 			Targets: []string{AlertSLOFastBurn}, TargetLabels: latency, Equal: job,
 		},
 		{
-			Why:     "What is quick to see explains what is slow to see.",
+			Why:     "A fast burn explains a slow burn.",
 			Sources: []string{AlertSLOFastBurn}, Targets: []string{AlertSLOSlowBurn, AlertBudgetExhausted}, Equal: job,
 		},
 	}
