@@ -168,7 +168,7 @@ func (f *shardFlags) serve(lead *sweep.Lead, secret bool, logger *slog.Logger) (
 	connections := httplimit.NewConnections()
 	server := httplimit.NewServer(nil, connections, logger)
 	server.Handler = lead // which bounds bodies itself: counts are larger than what a door lets in
-	if l = connections.Of(l); f.cert != "" {
+	if l = connections.Limit(l); f.cert != "" {
 		l = tls.NewListener(l, config)
 	}
 	done := make(chan struct{})

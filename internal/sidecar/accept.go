@@ -14,11 +14,11 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// noAccept answers POST /-/accept where that is not enabled.
+// noAccept is the answer to POST /-/accept without --web.enable-lifecycle.
 const noAccept = "accepting a level over HTTP is not enabled: start synthetic run with --web.enable-lifecycle"
 
-// accept takes the level of a target for the usual. It takes the parameters
-// target, workload ("" is all) and since, a time or how long ago it was.
+// accept makes the current level of a target its baseline. Parameters: target, workload (empty
+// means all) and since, a time or a duration ago.
 func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 	if !s.options.Lifecycle {
 		http.Error(w, noAccept, http.StatusForbidden)
@@ -36,7 +36,7 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.options.StateFile != "" {
-		s.save() // or a crash within the hour would page for it again
+		s.save() // or a crash within the hour would page for this level again
 	}
 	for _, a := range accepted {
 		since, ratios := a.Since.UTC().Format(time.RFC3339), ratiosOf(a)
@@ -45,14 +45,13 @@ func (s *Sidecar) accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unknown says what could have been meant.
+// unknown returns an error text that lists the known targets.
 func (s *Sidecar) unknown(target, workload string) string {
 	return fmt.Sprintf("there is no target %.100q with workload %.100q: write target as one of %s, and workload as one of its own or not at all",
 		target, workload, strings.Join(s.recorder.Names(), ", "))
 }
 
-// sinceOf reads a time, as in RFC 3339, or how long ago it was; the zero time of
-// an empty text.
+// sinceOf parses an RFC 3339 time or a duration ago. An empty text is the zero time.
 func sinceOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -70,7 +69,7 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// ratiosOf says how a level compared with what was usual before.
+// ratiosOf describes how the accepted level compares with the previous baseline.
 func ratiosOf(a baseline.Accepted) string {
 	var out []string
 	for k, kind := range probe.TurnKinds() {

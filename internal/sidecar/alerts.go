@@ -34,7 +34,7 @@ func (s *Sidecar) alerts() (status.Alerts, bool) {
 	return out, true
 }
 
-// shownRule shows a rule with its alerts, the oldest first.
+// shownRule returns a rule with its alerts, oldest first.
 func (s *Sidecar) shownRule(r *promrules.AlertingRule) status.AlertRule {
 	shown := func(d time.Duration) status.Duration { return status.Duration{V: d, OK: true} }
 	out := status.AlertRule{

@@ -12,32 +12,31 @@ import (
 )
 
 const (
-	// memoryPart is the part of this process's memory that the texts of
-	// conversations may take: 1/memoryPart. The garbage collector needs as much
-	// again, and the rest is for series, pages and the pager.
+	// memoryPart is the share of the process's memory limit that conversation texts may use:
+	// 1/memoryPart. The garbage collector needs as much again; the rest is for series, pages
+	// and the pager.
 	memoryPart = 4
-	// usualMemory is what is taken for the limit where there is none, in bytes.
+	// usualMemory, in bytes, replaces the memory limit if none is set.
 	usualMemory = 1 << 30
 )
 
-// targetResources are what keeps targets from each other's share of this process. They
-// outlive reloads.
+// targetResources keeps one target from using the resources of another. It outlives reloads.
 type targetResources struct {
 	memory, connections *bound.Budget
 	peaks               *probe.Peaks
 
 	mu     *sync.Mutex
-	shared map[probe.Key]*shared // the jobs of a target have one
+	shared map[probe.Key]*shared // one value for all jobs of a target
 }
 
-// shared is what the probers of a target have in common.
+// shared is used by all probers of one target.
 type shared struct {
 	pacer   wire.Pacer
 	learned probe.Learned
 }
 
 func newResources() targetResources {
-	limit := debug.SetMemoryLimit(-1) // which only asks
+	limit := debug.SetMemoryLimit(-1) // a negative argument only reads the limit
 	if limit == math.MaxInt64 {
 		limit = usualMemory
 	}
@@ -47,7 +46,7 @@ func newResources() targetResources {
 	}
 }
 
-// forJob returns what a job shares with those of its target, anew for the first.
+// forJob returns the resources that a job shares with the other jobs of its target.
 func (g targetResources) forJob(job probe.Key) *shared {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,8 +58,7 @@ func (g targetResources) forJob(job probe.Key) *shared {
 	return s
 }
 
-// of returns what the jobs of a target share, nil if it has none. The caller
-// holds mu.
+// of returns the shared resources of a target, or nil if it has no job. The caller holds mu.
 func (g targetResources) of(target string) *shared {
 	for job, s := range g.shared {
 		if job.Target == target {
@@ -70,7 +68,7 @@ func (g targetResources) of(target string) *shared {
 	return nil
 }
 
-// throttled is for how long the reads of a target were delayed.
+// throttled returns the total delay of a target's reads.
 func (g targetResources) throttled(target string) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,14 +78,14 @@ func (g targetResources) throttled(target string) time.Duration {
 	return 0
 }
 
-// forget drops a job that is over, and with its last job what a target shares.
+// forget drops a finished job. The shared resources go with the last job of a target.
 func (g targetResources) forget(job probe.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.shared, job)
 }
 
-// bounds lists what may not be exceeded in this process, for the metrics.
+// bounds returns the limits of this process that /metrics shows.
 func (s *Sidecar) bounds() []bound.Bound {
 	g := s.resources
 	return append(s.limits.bounds(), []bound.Bound{

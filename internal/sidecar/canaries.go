@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// canaries ask the targets their fixed prompts, one target after the other: a
-// round is some hundred tokens, and nothing about it is timed.
+// canaries sends the fixed prompts to one target after the other. A round costs a few hundred
+// tokens, and nothing in it is timed.
 type canaries struct {
 	s *Sidecar
 
@@ -26,7 +26,7 @@ type canaries struct {
 	wanted  []*watched
 	changed chan struct{}
 	last    map[string]answers.Reading
-	// showTexts says that the page may have what was answered.
+	// showTexts allows the page to show the answers.
 	showTexts bool
 }
 
@@ -34,30 +34,28 @@ func newCanaries(s *Sidecar) *canaries {
 	return &canaries{s: s, changed: make(chan struct{}, 1), last: map[string]answers.Reading{}}
 }
 
-// watched is a target with a reference.
+// watched is a target with a recorded reference.
 type watched struct {
 	target   target.Target
 	interval time.Duration
 	watch    *answers.Watch
 	due      time.Time
-	// told is the last error that the log has.
-	told string
-	// learned is of the rounds before.
-	learned probe.Learned
+	// loggedError is the last error written to the log.
+	loggedError string
+	learned     probe.Learned
 }
 
-// same reports whether another one asks the same, and compares it alike.
+// same reports whether o sends the same prompts and compares the answers in the same way.
 func (w *watched) same(o *watched) bool {
 	return w.target.Equal(o.target) && w.interval == o.interval && reflect.DeepEqual(w.watch.Reference, o.watch.Reference)
 }
 
-// ReferenceFile is where the reference of a target is.
+// ReferenceFile returns the path of a target's reference.
 func ReferenceFile(c *config.Canary, target string) string {
 	return filepath.Join(c.Directory, target+".json")
 }
 
-// apply takes over a configuration. What is known of a target goes with its
-// reference.
+// apply puts a configuration into force. Readings of targets without a reference are dropped.
 func (c *canaries) apply(cfg *config.Config) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,9 +77,8 @@ func (c *canaries) apply(cfg *config.Config) {
 	}
 }
 
-// want lists the targets that have a reference, those that did not change as they
-// are known. One whose reference cannot be read is not compared, which the log
-// says: all else goes on.
+// want lists the targets that have a usable reference, and keeps the state of those that did
+// not change. A reference that cannot be read is logged; its target is not compared.
 func (c *canaries) want(cfg *config.Config, known []*watched) {
 	for _, t := range cfg.Targets {
 		if !slices.Contains(cfg.Canary.Targets, t.Name) {
@@ -106,7 +103,7 @@ func (c *canaries) want(cfg *config.Config, known []*watched) {
 	}
 }
 
-// run asks until ctx is done.
+// run sends rounds until ctx is done.
 func (c *canaries) run(ctx context.Context) error {
 	for {
 		next, wait := c.next(time.Now())
@@ -126,7 +123,7 @@ func (c *canaries) run(ctx context.Context) error {
 	}
 }
 
-// next is the target that is due first, and in how long.
+// next returns the target that is due first, and the time until then.
 func (c *canaries) next(now time.Time) (first *watched, wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +138,7 @@ func (c *canaries) next(now time.Time) (first *watched, wait time.Duration) {
 	return first, max(0, first.due.Sub(now))
 }
 
-// round asks one target and tells what came of it.
+// round runs one comparison and publishes its reading.
 func (c *canaries) round(ctx context.Context, w *watched) {
 	w.due = time.Now().Add(w.interval)
 	asked, err := ask(ctx, c.s.options.Dial, w)
@@ -156,7 +153,7 @@ func (c *canaries) round(ctx context.Context, w *watched) {
 		reading = w.watch.Take(asked.Round, reading.At)
 	}
 	reading.Tokens = asked.Tokens
-	c.tell(w, reading)
+	c.logError(w, reading)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if slices.Contains(c.wanted, w) { // still
@@ -165,7 +162,7 @@ func (c *canaries) round(ctx context.Context, w *watched) {
 	}
 }
 
-// reading is what is known of a target, for the page.
+// reading returns the last reading of a target, for the page.
 func (c *canaries) reading(target string) (answers.Reading, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,14 +181,14 @@ func ask(ctx context.Context, dial func(ctx context.Context, network, addr strin
 	return asker.Round(ctx, r.Model, r.Prompts(), r.Tokens, false)
 }
 
-// tell logs an error when it is a new one.
-func (c *canaries) tell(w *watched, r answers.Reading) {
+// logError logs the error of a round, unless it is the same as the last one.
+func (c *canaries) logError(w *watched, r answers.Reading) {
 	text := ""
 	if r.Err != nil {
 		text = r.Err.Error()
 	}
-	if text != w.told && text != "" {
+	if text != w.loggedError && text != "" {
 		c.s.logger.Warn("The canary's prompts were not answered, so that nothing was compared", "target", w.target.Name, "err", text)
 	}
-	w.told = text
+	w.loggedError = text
 }

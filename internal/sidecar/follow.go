@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// followFile reloads on every signal, and where AutoReload says so when the file
-// has changed, until ctx is done.
+// followFile loads the configuration on every signal, and on changes of the file if AutoReload
+// is set, until ctx is done.
 func (s *Sidecar) followFile(ctx context.Context, signals <-chan os.Signal) error {
 	var ticks <-chan time.Time
 	if every := s.options.AutoReload; every > 0 {
@@ -33,8 +33,8 @@ func (s *Sidecar) followFile(ctx context.Context, signals <-chan os.Signal) erro
 	}
 }
 
-// changed reports whether the file is there and not what the last load, good or
-// bad, has read.
+// changed reports whether the file exists and differs from what the last load read, successful
+// or not.
 func (s *Sidecar) changed() bool {
 	now := fileVersion(s.options.ConfigFile)
 	s.loading.Lock()
@@ -42,10 +42,9 @@ func (s *Sidecar) changed() bool {
 	return now != "" && now != s.fileVersion
 }
 
-// fileVersion tells one state of a file from another: by its content, and by where its
-// links lead. Kubernetes changes mounted files by a link to a new directory, so
-// that a changed file beside it counts, too. A file that cannot be read has none, nor
-// has one that can be read only once.
+// fileVersion identifies the content of a file and the place its links lead to. Kubernetes
+// replaces mounted files by changing a link to their directory, so a change of a neighbouring
+// file counts too. The version is empty for a file that cannot be read, or only once.
 func fileVersion(file string) string {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return ""

@@ -10,13 +10,13 @@ import (
 	"synthetic/internal/sidecar/discovery"
 )
 
-// What was discovered is kept beside the state file, so that a restart while the
-// discovery fails, as in an outage of the cluster's API, goes on probing.
+// Discovered targets are saved beside the state file. After a restart during an outage of the
+// discovery source, the process probes the saved targets.
 
 func (s *Sidecar) targetsFile() string { return s.options.StateFile + ".targets" }
 
-// recallTargets reads what an earlier process had found. What cannot be used is done
-// without: discovery finds it anew.
+// recallTargets reads the targets that an earlier process discovered. If the file cannot be
+// used, the process waits for discovery.
 func (s *Sidecar) recallTargets() {
 	path := s.targetsFile()
 	found := map[string][]discovery.Target{}
@@ -24,7 +24,7 @@ func (s *Sidecar) recallTargets() {
 	if err == nil {
 		err = json.Unmarshal(text, &found)
 	}
-	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock is of the state file
+	err = errors.Join(err, atomicfile.RemoveStraysFor(path)) // the lock protects the state file alone
 	switch {
 	case err == nil:
 		s.discovery.Recall(found)
@@ -33,8 +33,8 @@ func (s *Sidecar) recallTargets() {
 	}
 }
 
-// saveTargets keeps what is discovered now, where there is a state file: of groups that
-// are gone nothing.
+// saveTargets saves the discovered targets if there is a state file. Targets of removed groups
+// are not saved.
 func (s *Sidecar) saveTargets() {
 	if s.options.StateFile == "" {
 		return

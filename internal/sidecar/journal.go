@@ -10,12 +10,11 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// journalEvery is how often, at most, the journal has a line for one job.
+// journalEvery is the minimum time between two lines about one job.
 const journalEvery = time.Minute
 
-// journal is a sink that logs when a job begins to fail and when it is well
-// again: the first place an operator looks at. A job that goes back and forth
-// has a line a minute at most.
+// journal is a sink that logs when a job begins to fail and when it recovers, at most one line
+// a minute for each job.
 type journal struct {
 	logger *slog.Logger
 
@@ -23,13 +22,13 @@ type journal struct {
 	jobs map[probe.Key]*entry
 }
 
-// entry is what the journal last said of a job.
+// entry holds what the journal last logged about a job.
 type entry struct {
 	failing bool
-	// said is when it last spoke of the target, own of the prober's own faults; zero
-	// before the first time.
+	// said is the time of the last line about the target, own that of the last line about a
+	// fault of the prober; zero before the first.
 	said, own time.Time
-	// compared is when it last said that streaming changes answers.
+	// compared is the time of the last line about an answer that streaming changed.
 	compared time.Time
 }
 
@@ -37,7 +36,7 @@ func newJournal(logger *slog.Logger) *journal {
 	return &journal{logger: logger, jobs: map[probe.Key]*entry{}}
 }
 
-// Observe logs a turn that ends differently from what was said last.
+// Observe logs a turn whose outcome differs from the last logged one.
 func (j *journal) Observe(e probe.Event) {
 	switch e := e.(type) {
 	case probe.LimitLearned:
@@ -60,7 +59,7 @@ func (j *journal) Observe(e probe.Event) {
 	j.logger.Info("Turns succeed", append(at, "ttft", r.TTFT.V)...)
 }
 
-// compare logs an answer that streaming changed, one a minute for a job.
+// compare logs an answer that streaming changed, at most once a minute for a job.
 func (j *journal) compare(c probe.Comparison) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -71,8 +70,8 @@ func (j *journal) compare(c probe.Comparison) {
 	}
 }
 
-// ownIsNews reports whether an own fault is worth a line: one a minute for a job,
-// so that what one lacks does not hide what another does.
+// ownIsNews reports whether a fault of the prober is worth a line: one a minute for each job,
+// so that one job's fault does not hide another's.
 func (j *journal) ownIsNews(r probe.Result) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -84,7 +83,7 @@ func (j *journal) ownIsNews(r probe.Result) bool {
 	return true
 }
 
-// entry returns that of a job, a new one at first. The caller holds mu.
+// entry returns the entry of a job and creates it if needed. The caller holds mu.
 func (j *journal) entry(job probe.Key) *entry {
 	e := j.jobs[job]
 	if e == nil {
@@ -94,7 +93,7 @@ func (j *journal) entry(job probe.Key) *entry {
 	return e
 }
 
-// changed reports whether the turn is worth a line; the first is.
+// changed reports whether the turn is worth a line. The first turn is.
 func (j *journal) changed(r probe.Result) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -106,22 +105,21 @@ func (j *journal) changed(r probe.Result) bool {
 	return true
 }
 
-// Add implements sink.Sink: a job is known by its first turn.
+// Add implements sink.Sink. It does nothing: the first turn creates the entry.
 func (j *journal) Add(sink.Job) {}
 
-// Remove drops a job that is no more.
+// Remove implements sink.Sink.
 func (j *journal) Remove(job probe.Key) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.jobs, job)
 }
 
-// Quiet drops what is below a warning.
+// Quiet returns a logger that drops records below warning level.
 func Quiet(l *slog.Logger) *slog.Logger {
 	return slog.New(warnings{l.Handler()})
 }
 
-// warnings is a handler of nothing less.
 type warnings struct{ slog.Handler }
 
 func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {

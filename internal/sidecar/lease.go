@@ -9,8 +9,9 @@ import (
 	"synthetic/internal/sidecar/discovery"
 )
 
-// lease answers /probe: it keeps a target alive that Prometheus names, and tells its
-// series, as they stand. Nothing is sent for it: probing goes on behind it.
+// lease answers /probe. It renews the lease of the target that Prometheus names and returns the
+// target's current series. The target is probed in the background; a request sends nothing to
+// it.
 func (s *Sidecar) lease(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !query.Has("target") || !query.Has("module") {

@@ -12,11 +12,11 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// RulesOf is what the rules need to know of a configuration whose jobs so many
-// replicas probe. Closed-loop traffic has no rate that could be known beforehand.
+// RulesOf returns what the rules must know of a configuration that the given number of replicas
+// runs. Closed-loop traffic has no rate known in advance.
 func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	in := rules.Input{SLOs: cfg.SLOs, Answers: cfg.Answers, Replicas: replicas}
-	// Labels of targets. What will be discovered may have a service.
+	// own holds the labels of targets. A discovered target may have a service.
 	own := map[string]bool{}
 	for _, g := range cfg.Discovery {
 		in.Discovery = in.Discovery || g.Lease == 0
@@ -44,8 +44,8 @@ func RulesOf(cfg *config.Config, replicas int) rules.Input {
 	return in
 }
 
-// PagerRules are the rules that "synthetic generate rules" writes, for this
-// process alone: it sees no other replica's turns.
+// PagerRules returns the rules of "synthetic generate rules" for this process alone, since it
+// does not see the turns of other replicas.
 func PagerRules(cfg *config.Config) ([]alerting.RuleFile, error) {
 	in := RulesOf(cfg, 1)
 	in.RunbookURL, in.DashboardURL = string(cfg.Alerting.RunbookURL), string(cfg.Alerting.DashboardURL)
@@ -96,8 +96,8 @@ func (s *Sidecar) preparePager(cfg *config.Config) (pagerChange, error) {
 	return change, nil
 }
 
-// sameButLinks compares what a reload cannot change: the pager's storage and its
-// connections are made once.
+// sameButLinks reports whether two configurations differ in links only. A reload cannot change
+// the rest, because the pager's storage and connections are created once.
 func sameButLinks(a, b *config.Alerting) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -120,7 +120,7 @@ func (s *Sidecar) pagerOptions(c *config.Alerting, files []alerting.RuleFile) al
 	return o
 }
 
-// alertChanged shows an alert's beginning and end, and tells of them.
+// alertChanged shows the start or end of an alert on the page, and calls OnAlert.
 func (s *Sidecar) alertChanged(c alerting.Transition) {
 	s.page.Alert(status.AlertChange{
 		Firing: c.Firing, Labels: c.Labels, Annotations: c.Annotations, At: c.At, Lasted: c.Lasted, GoesOnAs: c.GoesOnAs,
@@ -128,7 +128,7 @@ func (s *Sidecar) alertChanged(c alerting.Transition) {
 	s.options.OnAlert(c)
 }
 
-// logAlert writes an alert's beginning and end to the log.
+// logAlert returns a function that logs the start and end of alerts.
 func logAlert(logger *slog.Logger) func(alerting.Transition) {
 	return func(c alerting.Transition) {
 		about := []any{"alert", c.Labels["alertname"], "severity", c.Labels["severity"], "summary", c.Annotations["summary"]}

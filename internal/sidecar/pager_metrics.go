@@ -12,7 +12,7 @@ import (
 	"synthetic/internal/sidecar/metrics"
 )
 
-// pagerCollector exports how the pager is doing.
+// pagerCollector exports the health of the pager.
 type pagerCollector struct {
 	health func() alerting.Health
 	descs  map[string]*prometheus.Desc
@@ -73,8 +73,8 @@ func (c *pagerCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// receiverNames are the hosts and paths of Alertmanagers. Two that differ in
-// nothing else get their place in the configuration, too.
+// receiverNames returns the host and path of each Alertmanager. Receivers that do not differ in
+// them also get their position in the configuration.
 func receiverNames(all []alerting.Receiver) []string {
 	names, seen := make([]string, len(all)), map[string]bool{}
 	for i, r := range all {

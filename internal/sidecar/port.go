@@ -8,8 +8,7 @@ import (
 	"synthetic/internal/sidecar/httplimit"
 )
 
-// port has the bounds of what comes in: however many ask, what they cost is
-// known.
+// httpLimits bounds connections and concurrent requests, and so the cost of answering them.
 type httpLimits struct {
 	connections             *httplimit.Connections
 	scrapes, pages, reloads *httplimit.Gate
@@ -33,10 +32,10 @@ func (p httpLimits) bounds() []bound.Bound {
 	}
 }
 
-// Server returns a server of Handler; its listeners are those of Bounded.
+// Server returns a server for Handler. Its listeners must come from Bounded.
 func (s *Sidecar) Server() *http.Server {
 	return httplimit.NewServer(s.Handler(), s.limits.connections, s.logger)
 }
 
-// Bounded returns l with the bound on connections that all listeners share.
-func (s *Sidecar) Bounded(l net.Listener) net.Listener { return s.limits.connections.Of(l) }
+// Bounded limits the connections of l. All listeners share one limit.
+func (s *Sidecar) Bounded(l net.Listener) net.Listener { return s.limits.connections.Limit(l) }

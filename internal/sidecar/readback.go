@@ -11,20 +11,20 @@ import (
 	"synthetic/internal/sidecar/store"
 )
 
-// A Prometheus that is not up yet is asked again every readBackPause, readBackTries
-// times in all: ten minutes.
+// A Prometheus that is not up yet is asked again every readBackPause, readBackTries times in
+// all: ten minutes.
 const (
 	readBackPause = 15 * time.Second
 	readBackTries = 40
-	// readBackTimeout bounds all requests together. Minutes read until then are used.
+	// readBackTimeout bounds the time of all requests together. Minutes read until then are
+	// used.
 	readBackTimeout = time.Minute
 )
 
-// readBack gives the jobs that have no history what earlier processes measured
-// before a time. Probing does not wait for it, and nothing depends on it. It ends
-// with ctx.
+// readBack reads what earlier processes measured before a time, for the jobs without a history.
+// Probing does not wait for it. It returns when ctx is done.
 func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
-	defer func() { <-ctx.Done() }() // a part that ends would end the others
+	defer func() { <-ctx.Done() }() // a part that returns early would end the others
 	jobs := s.baselines.WithoutHistory()
 	if len(jobs) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (s *Sidecar) readBack(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// readJobBack reads one job, for so long at most, and says how many minutes came.
+// readJobBack reads the minutes of one job within a time limit, and returns their number.
 func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job probe.Key, before time.Time, most time.Duration) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -76,7 +76,7 @@ func (s *Sidecar) readJobBack(ctx context.Context, reader *store.Reader, job pro
 	return n, err
 }
 
-// historyReader reads from the Prometheus of the configuration.
+// historyReader returns a reader of the configured Prometheus.
 func (s *Sidecar) historyReader() (*store.Reader, error) {
 	var options []promconfig.HTTPClientOption
 	if s.options.Dial != nil {

@@ -12,12 +12,11 @@ import (
 	"synthetic/internal/sidecar/tracing"
 )
 
-// exportTimeout bounds one export of spans, with its retries.
+// exportTimeout bounds one export of spans, retries included.
 const exportTimeout = 10 * time.Second
 
-// prepareTracing brings the export of spans in line with a configuration: the
-// first one switches it on. It returns what to do once the rest of the
-// configuration is in force.
+// prepareTracing checks the span export of a configuration. The first configuration starts it;
+// later ones cannot change it. The returned function puts the change into force.
 func (s *Sidecar) prepareTracing(cfg *config.Config) (commit func() error, err error) {
 	nothing := func() error { return nil }
 	t := cfg.Tracing
@@ -42,7 +41,7 @@ func (s *Sidecar) prepareTracing(cfg *config.Config) (commit func() error, err e
 	}, nil
 }
 
-// spanCounts says for the metrics how spans fared; false where none are exported.
+// spanCounts returns the counts of exported and lost spans, and false without an export.
 func (s *Sidecar) spanCounts() (metrics.Spans, bool) {
 	c, on := s.spans.Counts()
 	return metrics.Spans(c), on

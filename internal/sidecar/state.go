@@ -12,16 +12,15 @@ import (
 	"synthetic/internal/sidecar/store"
 )
 
-// saveEvery is how much of the baselines and of a regression in progress a
-// crash can lose.
+// saveEvery is the longest time of state that a crash can lose.
 const saveEvery = time.Minute
 
-// historyEvery is how much of the history it can lose: that is large, and an hour
-// of four weeks decides nothing.
+// historyEvery is the longest time of history that a crash can lose. The history is large, and
+// one hour of four weeks has little weight.
 const historyEvery = time.Hour
 
-// restore locks the state file and reads it into the recorder. A file that cannot
-// be used is left as it is: it may hold what took a week to learn.
+// restore locks the state file and reads it. A file that cannot be used is left unchanged,
+// because it may hold a week of learning.
 func (s *Sidecar) restore() error {
 	path := s.options.StateFile
 	if path == "" {
@@ -30,7 +29,7 @@ func (s *Sidecar) restore() error {
 	var err error
 	switch s.stateLock, err = atomicfile.LockFile(path); {
 	case atomicfile.IsDiskFull(err):
-		// Probing goes on with a full disk, also when it begins with one.
+		// Probing continues on a full disk, and also starts on one.
 		s.logger.Error("There is no room to lock the state file: no second process must use it", "file", path, "err", err)
 	case err != nil:
 		return refused("--state.file: %w", err)
@@ -50,11 +49,11 @@ func (s *Sidecar) restore() error {
 
 func (s *Sidecar) historyFile() string { return s.options.StateFile + ".history" }
 
-// readHistory reads the history beside the state file. One that cannot be used
-// is put aside, and what is usual is learned anew.
+// readHistory reads the history file beside the state file. A damaged file is renamed, and the
+// baselines are learned again.
 func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	path := s.historyFile()
-	if err := atomicfile.RemoveStraysFor(path); err != nil { // the lock is of the state file
+	if err := atomicfile.RemoveStraysFor(path); err != nil { // the lock protects the state file alone
 		return nil, refused("--state.file: %w", err)
 	}
 	jobs, err := store.Read(path)
@@ -69,9 +68,8 @@ func (s *Sidecar) readHistory() (map[probe.Key][]byte, error) {
 	return jobs, nil
 }
 
-// keepState saves the state once a minute and the history once an hour, and
-// both at once when ctx is done: before the turns in flight are waited for, and
-// whatever hangs or fails then.
+// keepState saves the state every minute and the history every hour. When ctx is done it saves
+// both at once, before the turns in flight end, in case they hang.
 func (s *Sidecar) keepState(ctx context.Context) error {
 	tick, rare := time.NewTicker(saveEvery), time.NewTicker(historyEvery)
 	defer tick.Stop()
@@ -89,15 +87,13 @@ func (s *Sidecar) keepState(ctx context.Context) error {
 	}
 }
 
-// save saves the state and the history.
 func (s *Sidecar) save() {
 	s.saveState()
 	s.saveHistory()
 }
 
-// saveState saves what changes by the minute: pages, tickets and what they know.
-// What the configuration in force does not name is forgotten. A file that cannot be
-// written is said and tried again: probing goes on.
+// saveState saves pages, tickets and what they depend on, for the jobs of the current
+// configuration. A write error is logged and tried again at the next save.
 func (s *Sidecar) saveState() {
 	s.saving.Lock()
 	defer s.saving.Unlock()
@@ -106,7 +102,7 @@ func (s *Sidecar) saveState() {
 	}
 }
 
-// saveHistory does the same with the half hours and the minutes of four weeks.
+// saveHistory saves the half hours and minutes of four weeks.
 func (s *Sidecar) saveHistory() {
 	s.saving.Lock()
 	defer s.saving.Unlock()

@@ -2,7 +2,7 @@ package sidecar
 
 import "synthetic/internal/sidecar/store"
 
-// openTurns opens the log of turns, if one is wanted.
+// openTurns opens the turn log if TurnsFile is set.
 func (s *Sidecar) openTurns() error {
 	o := s.options
 	if o.TurnsFile == "" {
@@ -16,7 +16,7 @@ func (s *Sidecar) openTurns() error {
 	return nil
 }
 
-// turnLog says how many turns the log lacks; nil where none is written.
+// turnLog returns the function that counts turns missing from the log; nil without a log.
 func (s *Sidecar) turnLog() func() uint64 {
 	if s.turns == nil {
 		return nil

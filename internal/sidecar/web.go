@@ -14,8 +14,8 @@ import (
 	"synthetic/internal/sidecar/status"
 )
 
-// Load reads the configuration file and applies it; it is also how to reload. A
-// file with mistakes changes nothing.
+// Load reads the configuration file and applies it, at the start and at each reload. A file
+// with mistakes changes nothing.
 func (s *Sidecar) Load() error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -38,7 +38,7 @@ func (s *Sidecar) Load() error {
 	return nil
 }
 
-// Cautions say of the benchmarks what they cannot be compared with.
+// Cautions lists the kinds of turn that a benchmark cannot be compared with.
 func Cautions(cfg *config.Config) []string {
 	var out []string
 	for _, j := range cfg.Jobs {
@@ -56,13 +56,13 @@ func Cautions(cfg *config.Config) []string {
 	return out
 }
 
-// noMark answers POST /-/mark where that is not enabled.
+// noMark is the answer to POST /-/mark without --web.enable-lifecycle.
 const noMark = "marking over HTTP is not enabled: start synthetic run with --web.enable-lifecycle"
 
-// noReload answers POST /-/reload where reloading over HTTP is not enabled.
+// noReload is the answer to POST /-/reload without --web.enable-lifecycle.
 const noReload = "reloading over HTTP is not enabled: start synthetic run with --web.enable-lifecycle, or send it SIGHUP"
 
-// Handler returns what the sidecar serves.
+// Handler returns the handler of all paths that the sidecar serves.
 func (s *Sidecar) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", s.limits.pages.Handler(httplimit.Pages(s.page)))
@@ -94,8 +94,8 @@ func (s *Sidecar) reload(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "reloaded")
 }
 
-// mark notes a change that may explain what is measured after it, a release for
-// example: text says which, target of what, "" for all.
+// mark records a change that may explain later measurements, such as a release. Parameters:
+// text, and target (empty means all).
 func (s *Sidecar) mark(w http.ResponseWriter, r *http.Request) {
 	text, target := r.FormValue("text"), r.FormValue("target")
 	switch {
@@ -112,12 +112,10 @@ func (s *Sidecar) mark(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ready answers 200 only while every traffic loop shows signs of life. The
-// server starts after the first configuration was.fileVersion, so that part of
-// being ready holds by construction. A pager that stands still is said in a
-// second line and leaves it at 200: probing is what the process is for, and a pod
-// that is not ready leaves its Service, so that a Prometheus would lose the
-// metrics, the one of the pager included, for the sake of the pager.
+// ready answers 200 while every traffic loop gives signs of life. The server starts after the
+// first configuration was loaded. A stalled pager adds a line but keeps the status 200: a pod
+// that is not ready leaves its Service, and Prometheus would lose the metrics because of the
+// pager.
 func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := s.scheduler.Healthy(); err != nil {
 		http.Error(w, "not ready: "+err.Error(), http.StatusServiceUnavailable)
@@ -132,7 +130,7 @@ func (s *Sidecar) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// errorLog hands the exposition's errors to the logger.
+// errorLog writes promhttp's errors to the logger.
 type errorLog struct{ logger *slog.Logger }
 
 func (l errorLog) Println(v ...any) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// errTooLong ends the making of an answer.
+// errTooLong reports that rendering an answer took longer than renderTimeout.
 var errTooLong = errors.New("the answer takes too long to be made")
 
 // answer is what a handler wrote, kept until it is sent. It implements
@@ -19,7 +19,7 @@ type answer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	made   time.Time // when its making began
+	made   time.Time // start of the rendering
 }
 
 func (a *answer) Header() http.Header { return a.header }
@@ -30,8 +30,8 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// Write takes a part of the body; it fails once the making took too long, which
-// ends a handler that looks at errors.
+// Write appends to the body. It fails after renderTimeout, which ends a handler that checks
+// errors.
 func (a *answer) Write(p []byte) (int, error) {
 	if time.Since(a.made) > renderTimeout {
 		return 0, errTooLong
@@ -40,8 +40,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// made is the answer of h to r; an error if it takes too long.
-func made(h http.Handler, r *http.Request) (*answer, error) {
+// render returns the answer of h to r, or an error if h takes too long.
+func render(h http.Handler, r *http.Request) (*answer, error) {
 	a := &answer{header: http.Header{}, made: time.Now()}
 	h.ServeHTTP(a, r)
 	if time.Since(a.made) > renderTimeout {
@@ -51,23 +51,23 @@ func made(h http.Handler, r *http.Request) (*answer, error) {
 	return a, nil
 }
 
-// send writes the answer out, for as long as a reader may take. One that went
-// away is nobody's concern.
+// send writes the answer, within the time that a reader may take. An error means that the
+// client has gone.
 func (a *answer) send(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) // or the server's holds
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(sendTimeout)) // without a deadline of its own, the server's holds
 	maps.Copy(w.Header(), a.header)
 	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body.Bytes())
 }
 
-// turn lets one at a time pass.
+// turn is a lock that one request holds at a time.
 type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }
 
-// take waits for the turn, and gives up with the client or when it takes too
-// long. give gives it back.
+// take waits for the lock. It fails when the client goes or the wait is too long. give releases
+// it.
 func (t turn) take(ctx context.Context) (give func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, renderTimeout, errTooLong)
 	defer cancel()
@@ -79,8 +79,8 @@ func (t turn) take(ctx context.Context) (give func(), err error) {
 	}
 }
 
-// Pages serves by h, one answer after the other, and sends each as its reader
-// takes it: a slow one holds up nobody.
+// Pages serves the answers of h. It renders one answer at a time and sends each at its reader's
+// pace, so a slow reader delays nobody else.
 func Pages(h http.Handler) http.Handler {
 	one := newTurn()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,12 +93,12 @@ func Pages(h http.Handler) http.Handler {
 	})
 }
 
-// make makes an answer when it is its turn.
+// make renders an answer while it holds the lock.
 func (t turn) make(h http.Handler, r *http.Request) (*answer, error) {
 	give, err := t.take(r.Context())
 	if err != nil {
 		return nil, err
 	}
 	defer give()
-	return made(h, r)
+	return render(h, r)
 }

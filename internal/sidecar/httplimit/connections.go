@@ -12,26 +12,26 @@ import (
 	"synthetic/internal/bound"
 )
 
-// Connections are those that are open, of all listeners together. When there are
-// as many as there may be, the one that has waited longest for a request gives
-// way to a new one, or else the one whose request has taken longest, if that is
-// long; where all requests are young, the new one is closed. Use NewConnections.
+// Connections bounds the open connections of all listeners together. At the limit, a new
+// connection replaces the one that has waited longest for a request, or else the one with the
+// longest request if that is older than busyTimeout. If all requests are young, the new
+// connection is closed. Use NewConnections.
 type Connections struct {
 	limit   int
 	reserve *reserve
 
 	mu   sync.Mutex
-	open map[*conn]stay
+	open map[*conn]connState
 }
 
-// stay is what a connection is there for, and since when.
-type stay struct {
-	busy  bool // with a request
+// connState says whether a connection has a request, and since when.
+type connState struct {
+	busy  bool // has a request
 	since time.Time
 }
 
-// NewConnections returns the bound on connections that suits the process: a
-// quarter of its descriptors at most, since probes need the others.
+// NewConnections returns the limit for this process: at most a quarter of its descriptors,
+// since probes need the others.
 func NewConnections() *Connections {
 	limit := int64(maxConnections)
 	if descriptors := bound.MaxOpenFiles(); descriptors > 0 {
@@ -41,19 +41,18 @@ func NewConnections() *Connections {
 }
 
 func newConnections(limit int) *Connections {
-	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]stay{}}
+	return &Connections{limit: limit, reserve: &reserve{}, open: map[*conn]connState{}}
 }
 
-// Level returns how many connections there are, and how many there may be.
+// Level returns the number of open connections and the limit.
 func (c *Connections) Level() (used, limit float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return float64(len(c.open)), float64(c.limit)
 }
 
-// Of returns l with the bound. The connections must be those of a server of
-// NewServer.
-func (c *Connections) Of(l net.Listener) net.Listener {
+// Limit wraps l with the limit. The connections must belong to a server of NewServer.
+func (c *Connections) Limit(l net.Listener) net.Listener {
 	c.reserve.fill()
 	return &listener{l, c}
 }
@@ -63,7 +62,7 @@ type listener struct {
 	of *Connections
 }
 
-// Accept waits for a connection that there is room for.
+// Accept waits for a connection that fits the limit.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
@@ -81,11 +80,11 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit takes a connection in, and sends another away for it if it must; nil
-// when there is no room.
+// admit registers a connection and closes another one if needed. It returns nil if there is no
+// room.
 func (c *Connections) admit(raw net.Conn) net.Conn {
 	if tcp, ok := raw.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // or the system's size holds
+		_ = tcp.SetWriteBuffer(sendBuffer) // without it, the system's default size holds
 	}
 	admitted := &conn{Conn: raw, of: c}
 	c.mu.Lock()
@@ -97,7 +96,7 @@ func (c *Connections) admit(raw net.Conn) net.Conn {
 		}
 		delete(c.open, leaves)
 	}
-	c.open[admitted] = stay{since: time.Now()}
+	c.open[admitted] = connState{since: time.Now()}
 	c.mu.Unlock()
 	if leaves != nil {
 		leaves.Close()
@@ -105,7 +104,7 @@ func (c *Connections) admit(raw net.Conn) net.Conn {
 	return admitted
 }
 
-// leaves is the connection that gives way, nil when none does.
+// leaves returns the connection to close for a new one, or nil.
 func (c *Connections) leaves() (first *conn) {
 	for open, s := range c.open {
 		if first == nil || s.before(c.open[first]) {
@@ -118,15 +117,15 @@ func (c *Connections) leaves() (first *conn) {
 	return first
 }
 
-// before reports whether a connection gives way before another.
-func (s stay) before(other stay) bool {
+// before reports whether s is closed before other.
+func (s connState) before(other connState) bool {
 	if s.busy != other.busy {
 		return other.busy
 	}
 	return s.since.Before(other.since)
 }
 
-// state is the http.Server.ConnState that says which connections wait.
+// state is an http.Server.ConnState hook that tracks which connections wait for a request.
 func (c *Connections) state(over net.Conn, s http.ConnState) {
 	if secure, ok := over.(*tls.Conn); ok {
 		over = secure.NetConn()
@@ -141,11 +140,11 @@ func (c *Connections) state(over net.Conn, s http.ConnState) {
 		return
 	}
 	if s == http.StateActive || s == http.StateIdle {
-		c.open[of] = stay{busy: s == http.StateActive, since: time.Now()}
+		c.open[of] = connState{busy: s == http.StateActive, since: time.Now()}
 	}
 }
 
-// conn is a connection that says when it is closed.
+// conn is a connection that reports its end.
 type conn struct {
 	net.Conn
 	of *Connections

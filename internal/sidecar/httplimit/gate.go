@@ -10,27 +10,26 @@ import (
 	"synthetic/internal/bound"
 )
 
-// retryAfter is how many seconds a client that was sent away may wait.
+// retryAfter, in seconds, is the Retry-After header of a refused request.
 const retryAfter = 1
 
-// Gate lets a bounded number of requests through at a time, of which no address
-// of a client has more than half: one that does not read leaves room for
-// Prometheus. Use NewGate.
+// Gate bounds the number of concurrent requests. One client address gets at most half of them,
+// so a client that does not read leaves room for Prometheus. Use NewGate.
 type Gate struct {
 	*bound.Budget
 	what string
 	half int64
 
 	mu sync.Mutex
-	of map[string]int64 // requests under way, by address
+	of map[string]int64 // concurrent requests by address
 }
 
-// NewGate returns a gate for so many requests at a time; what names them.
+// NewGate returns a gate with a limit; what names the requests in messages.
 func NewGate(what string, limit int64) *Gate {
 	return &Gate{Budget: bound.NewBudget(limit), what: what, half: (limit + 1) / 2, of: map[string]int64{}}
 }
 
-// Handler serves by h what finds room, and sends the others away at once.
+// Handler serves requests within the limit with h, and refuses the others at once.
 func (g *Gate) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := addressOf(r)
@@ -45,11 +44,11 @@ func (g *Gate) Handler(h http.Handler) http.Handler {
 	})
 }
 
-// addressOf is the address that a request came from, without its port.
+// addressOf returns the client's address without its port.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return r.RemoteAddr // of a socket that has no ports
+		return r.RemoteAddr // a socket without ports
 	}
 	return host
 }

@@ -27,7 +27,7 @@ func open(t *testing.T, h http.Handler, limit int) (p port, stop func()) {
 	c := newConnections(limit)
 	server := NewServer(h, c, slog.New(slog.DiscardHandler))
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(c.Of(p.pipes)) }()
+	go func() { done <- server.Serve(c.Limit(p.pipes)) }()
 	return p, func() {
 		server.Close()
 		<-done

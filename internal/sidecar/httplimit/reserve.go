@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// reserved is how many descriptors are kept for the port.
+// reserved is the number of descriptors kept for the port.
 const reserved = 8
 
-// reserve holds descriptors that the port falls back on when the process has no
-// more: a connection that is accepted takes one's place.
+// reserve holds open descriptors. When the process runs out of descriptors, the port closes one
+// of them to accept a connection.
 type reserve struct {
 	mu    sync.Mutex
 	files []*os.File
 }
 
-// fill takes as many descriptors as are missing and can be had.
+// fill opens the missing descriptors, as far as the system allows.
 func (r *reserve) fill() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +28,7 @@ func (r *reserve) fill() {
 	}
 }
 
-// give lets go of one descriptor; false when none is left.
+// give closes one descriptor, and returns false if none is left.
 func (r *reserve) give() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

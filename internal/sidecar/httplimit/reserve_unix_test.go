@@ -24,7 +24,7 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	}
 	c := newConnections(100)
 	server := NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), c, slog.New(slog.DiscardHandler))
-	guarded := c.Of(l)
+	guarded := c.Limit(l)
 	// The clients are there before the descriptors are gone; nobody accepts yet.
 	var clients []net.Conn
 	for range reserved {
@@ -91,7 +91,7 @@ func TestSlowReadersCostLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guarded := newConnections(1).Of(l)
+	guarded := newConnections(1).Limit(l)
 	defer guarded.Close()
 	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {

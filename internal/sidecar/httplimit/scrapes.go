@@ -13,32 +13,30 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// formats are those that are rendered, the best first. A client chooses among
-// them and cannot make up more.
+// formats lists the formats of /metrics, best first. A client cannot ask for others.
 func formats() []expfmt.Format {
 	return []expfmt.Format{expfmt.FmtOpenMetrics_1_0_0, expfmt.FmtOpenMetrics_0_0_1, expfmt.FmtProtoDelim, expfmt.FmtText}
 }
 
-// noFilter answers a scrape of single names: each set of names would be a
-// rendering of its own.
+// noFilter is the answer to name[] parameters: each set of names would need a rendering of its
+// own.
 const noFilter = "name[] is not offered here: leave it out, and drop what is not wanted with metric_relabel_configs"
 
-// variant is one way in which a scrape is rendered.
+// variant is a format with or without compression.
 type variant struct {
 	format expfmt.Format
 	gzip   bool
 }
 
-// scrapes are the renderings of the last second.
+// scrapes holds the renderings of the last second.
 type scrapes struct {
 	render http.Handler
 	one    turn // also guards kept
 	kept   map[variant]*answer
 }
 
-// Scrapes serves the metrics that render writes, rendered at most once a second
-// for each format, compressed or not: who asks within a second of a rendering
-// gets the same bytes. Renderings come one after the other.
+// Scrapes serves what render writes, rendered at most once a second for each variant. Requests
+// within a second of a rendering get the same bytes.
 func Scrapes(render http.Handler) http.Handler {
 	return &scrapes{render: render, one: newTurn(), kept: map[variant]*answer{}}
 }
@@ -56,7 +54,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w)
 }
 
-// page is a rendering that is fresh, or a new one.
+// page returns a fresh rendering of what r asks for.
 func (s *scrapes) page(r *http.Request) (*answer, error) {
 	give, err := s.one.take(r.Context())
 	if err != nil {
@@ -68,22 +66,22 @@ func (s *scrapes) page(r *http.Request) (*answer, error) {
 	if a := s.kept[v]; a != nil {
 		return a, nil
 	}
-	a, err := made(s.render, v.request(r.Context()))
+	a, err := render(s.render, v.request(r.Context()))
 	if err == nil && a.status == http.StatusOK {
 		s.kept[v] = a
 	}
 	return a, err
 }
 
-// variantOf is what a client asks for. Escapings of names are not told apart:
-// there is no name that one would change.
+// variantOf returns the variant that a client asks for. Name escaping schemes make no
+// difference, because no metric name needs escaping.
 func variantOf(h http.Header) variant {
 	asked := string(expfmt.NegotiateAccept(h, formats()...))
 	i := slices.IndexFunc(formats(), func(f expfmt.Format) bool { return strings.HasPrefix(asked, string(f)+";") })
 	return variant{formats()[i], acceptsGzip(h)}
 }
 
-// request asks for the variant and nothing else.
+// request returns a request for this variant alone.
 func (v variant) request(ctx context.Context) *http.Request {
 	out := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/metrics"}, Header: http.Header{"Accept": {string(v.format)}}}
 	if v.gzip {
@@ -92,7 +90,7 @@ func (v variant) request(ctx context.Context) *http.Request {
 	return out.WithContext(ctx)
 }
 
-// acceptsGzip reports whether a client takes gzip.
+// acceptsGzip reports whether a client accepts gzip.
 func acceptsGzip(h http.Header) bool {
 	for _, line := range h.Values("Accept-Encoding") {
 		for offer := range strings.SplitSeq(line, ",") {
@@ -105,7 +103,7 @@ func acceptsGzip(h http.Header) bool {
 	return false
 }
 
-// weight is the q of an offer, 1 unless it says otherwise.
+// weight returns the q parameter of an offer, 1 by default.
 func weight(parameters string) float64 {
 	text, found := strings.CutPrefix(strings.TrimSpace(parameters), "q=")
 	if q, err := strconv.ParseFloat(text, 64); found && err == nil {

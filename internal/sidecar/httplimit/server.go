@@ -6,9 +6,8 @@ import (
 	"net/http"
 )
 
-// NewServer returns a server of h whose peers cannot hold it up: each part of a
-// request has a bound in time, and the connections are known to c. What the
-// server has to say of connections goes to logger.
+// NewServer returns a server of h that slow peers cannot block: each part of a request has a
+// time limit, and c tracks the connections. Connection errors go to logger.
 func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           Guard(h),
@@ -23,9 +22,9 @@ func NewServer(h http.Handler, c *Connections, logger *slog.Logger) *http.Server
 	}
 }
 
-// Guard refuses what another site's page asks a browser to do here, bounds what
-// is read of a request, and forbids browsers to take an answer for what it is
-// not. GET and HEAD change nothing and are answered whoever asks.
+// Guard refuses requests that another site's page makes a browser send, bounds request bodies,
+// and tells browsers not to guess content types. GET and HEAD change nothing, so they are
+// allowed from anywhere.
 func Guard(h http.Handler) http.Handler {
 	same := http.NewCrossOriginProtection()
 	same.SetDenyHandler(http.HandlerFunc(crossSite))
@@ -38,13 +37,13 @@ func Guard(h http.Handler) http.Handler {
 	return same.Handler(bounded)
 }
 
-// crossSite says why a request is refused.
+// crossSite answers a refused request.
 func crossSite(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, fmt.Sprintf("refused: a page of another site (%s) asked a browser for this; ask from a page of this address, or with curl",
 		origin(r)), http.StatusForbidden)
 }
 
-// origin is where a request says that it comes from.
+// origin returns the origin that a request claims.
 func origin(r *http.Request) string {
 	if from := r.Header.Get("Origin"); from != "" {
 		return fmt.Sprintf("Origin: %.200q", from)

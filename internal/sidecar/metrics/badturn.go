@@ -9,27 +9,26 @@ import (
 )
 
 const (
-	// badTurnEvery bounds how often the bad turn that is shown is replaced:
-	// each one is a series of its own, and a fault must not make thousands.
+	// badTurnEvery is the minimum time between two bad turns on display. Each is a series of
+	// its own, and a fault must not create thousands.
 	badTurnEvery = 5 * time.Minute
-	// badTurnKept is how long after the last bad turn it is shown.
+	// badTurnKept is the time for which the last bad turn is shown.
 	badTurnKept = time.Hour
 )
 
-// badTurn is the turn of one kind that somebody who was paged should look at.
+// badTurn is the bad turn of one kind that a paged engineer should look at.
 type badTurn struct {
 	trace, reason string
-	// end is when it ended, in Unix seconds.
+	// end of the turn, in Unix seconds.
 	end float64
-	// failed says that it did, and was not just slow.
+	// failed is true for a failed turn, false for a slow one.
 	failed bool
-	// shown is since when it is shown, seen when the last bad turn came.
+	// shown is when the turn on display appeared, seen when the last bad turn came.
 	shown, seen time.Time
 }
 
-// take shows a bad turn if the one before has been shown for long enough. A
-// turn that failed replaces one that was only slow at once: it must not hide
-// the beginning of an outage.
+// take shows a bad turn if the previous one has been shown for badTurnEvery. A failed turn
+// replaces a slow one at once, so that it does not hide the start of an outage.
 func (b *badTurn) take(r *probe.Result, reason string, now time.Time) {
 	if r.TraceID == "" {
 		return
@@ -43,15 +42,14 @@ func (b *badTurn) take(r *probe.Result, reason string, now time.Time) {
 	b.end, b.shown = unixSeconds(r.End), now
 }
 
-// current says whether there is one to show.
+// current reports whether a turn is on display.
 func (b *badTurn) current(now time.Time) bool {
 	return b.trace != "" && now.Sub(b.seen) < badTurnKept
 }
 
-// whyBad says why a turn is bad, in a value of the label reason; "" for a turn
-// that is not. A failure says more than a missed objective, and that more than
-// a value far above the usual. violated is the SLI of a missed objective, ""
-// for none.
+// whyBad returns the value of the label reason for a bad turn, and "" for a good one. A failure
+// comes before a missed objective, and that before an unusual value. violated is the SLI of a
+// missed objective, or "".
 func whyBad(r *probe.Result, violated slo.SLI, baselines *baseline.Tracker) string {
 	switch {
 	case r.Outcome.Failed():

@@ -9,15 +9,13 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Geomean is the value of LabelStatistic of the geometric mean; the others are
-// those of Statistic.
+// Geomean is the value of LabelStatistic for the geometric mean. Statistic returns the others.
 const Geomean = "geomean"
 
-// Statistic is the value of LabelStatistic of a quantile: "p95" of 0.95.
+// Statistic returns the value of LabelStatistic for a quantile: "p95" for 0.95.
 func Statistic(q float64) string { return fmt.Sprintf("p%g", 100*q) }
 
-// gatherBenchmark adds what a job's turns are expected to take: the figures that
-// are known.
+// gatherBenchmark adds the known figures of a job's benchmark.
 func gatherBenchmark(e *exposition, l labels, b *sink.Benchmark) {
 	turns := "by_kind"
 	if b.Pooled {

@@ -6,15 +6,15 @@ import (
 	"synthetic/internal/slo"
 )
 
-// The sizes of the bounded label sets. A test holds them against the lists.
+// Sizes of the bounded label sets. A test compares them with the lists.
 const (
 	kinds   = 2
 	phases  = 5
 	signals = 2
 )
 
-// turnCounters are the counters of one kind of turn. They are plain numbers under
-// the lock of their job, because those of one scrape must agree.
+// turnCounters are the counters of one kind of turn. They are plain numbers under the lock of
+// their job, so that the values of one scrape agree.
 type turnCounters struct {
 	started, ended, inFlight float64
 	outcomes                 map[probe.Outcome]float64
@@ -23,21 +23,20 @@ type turnCounters struct {
 	reasoningTokens, withoutAnswer                       float64
 	usageMissing, tokenEvents, coalesced                 float64
 
-	// notJudged counts turns that an objective left out because the prober itself
-	// was too late.
+	// notJudged counts turns that an objective skipped because the prober was too late.
 	notJudged float64
-	// buffered counts those whose tokens were kept back on the way.
+	// buffered counts turns whose tokens were held back on the way.
 	buffered float64
 }
 
-// counters are all plain numbers of a job.
+// counters are the plain numbers of a job.
 type counters struct {
 	started, ended, inFlight, failed, canceled, shortened float64
 	userErrors                                            float64
 	skipped                                               map[string]float64
 	compared                                              map[probe.Verdict]float64
 
-	// rate is that of a burst, 0 while there is none.
+	// rate of a burst; 0 without one.
 	rate   float64
 	bursts map[string]float64
 	odd    map[answers.Reason]float64
@@ -58,8 +57,7 @@ func (c *turnCounters) end(o probe.Outcome) {
 	c.outcomes[o]++
 }
 
-// usage counts what the turn was made of, canceled turns included: their
-// tokens were spent all the same.
+// usage counts tokens, also those of canceled turns, which were spent all the same.
 func (c *turnCounters) usage(r *probe.Result) {
 	if r.PromptTokens.OK {
 		c.promptTokens += float64(r.PromptTokens.V)
@@ -87,7 +85,7 @@ func (c *turnCounters) usage(r *probe.Result) {
 	}
 }
 
-// judge counts the verdict of the objective, if it has one, and returns it.
+// judge counts and returns the judgement of a turn.
 func (c *sloCounters) judge(r *probe.Result) slo.Judgement {
 	v := c.objective.Judge(*r)
 	if v == slo.NotJudged {

@@ -22,7 +22,7 @@ import (
 //go:embed document.md.tmpl
 var documentTemplate string
 
-// Document is the reference of the metrics in Markdown: what each metric means, and the catalog.
+// Document returns the reference page of the metrics in Markdown.
 func Document() ([]byte, error) {
 	t, err := template.New("metrics.md").Funcs(template.FuncMap{
 		"code": code, "list": list, "buckets": buckets,
@@ -37,7 +37,7 @@ func Document() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// documentValues are what the template shows.
+// documentValues is the input of the template.
 type documentValues struct {
 	Groups          []documentGroup
 	Others, Pager   []Metric
@@ -54,7 +54,7 @@ type documentValues struct {
 	BadTurnsPerHour int
 }
 
-// documentGroup are metrics with the same labels.
+// documentGroup holds metrics with the same labels.
 type documentGroup struct {
 	Labels  []string
 	Metrics []Metric
@@ -80,8 +80,8 @@ func documentData() documentValues {
 	return v
 }
 
-// grouped puts metrics with the same labels together, in the order of the
-// catalog; those of labels that few metrics have are left over.
+// grouped groups metrics by their labels, in the order of the catalog. Metrics with rare labels
+// are returned as others.
 func grouped(catalog []Metric) (groups []documentGroup, others []Metric) {
 	const few = 3
 	same := map[string][]Metric{}
@@ -100,8 +100,8 @@ func grouped(catalog []Metric) (groups []documentGroup, others []Metric) {
 	return groups, others
 }
 
-// lines counts the lines of text that each family takes for one job with one SLO
-// in which every phase and bad turns of both kinds have happened.
+// lines returns the number of text lines of each family, for one job with one SLO after every
+// phase and a bad turn of both kinds.
 func lines() map[string]int {
 	r := NewRecorder(Options{
 		Build:           Build{Version: "v"},
@@ -127,7 +127,7 @@ func lines() map[string]int {
 			Headers: probe.Some(time.Second), FirstEvent: probe.Some(time.Second),
 		}})
 	}
-	families, _ := r.Gather() // which cannot fail
+	families, _ := r.Gather() // the error is always nil
 	count := map[string]int{}
 	for _, f := range families {
 		for _, m := range f.Metric {
@@ -137,7 +137,7 @@ func lines() map[string]int {
 	return count
 }
 
-// samples is the number of lines of a series: +Inf, sum and count included.
+// samples returns the number of lines of a series, with +Inf, sum and count.
 func samples(m *dto.Metric) int {
 	switch {
 	case m.Histogram != nil:

@@ -13,10 +13,9 @@ import (
 	"synthetic/internal/sketch"
 )
 
-// exposition is what one scrape gathers: the families of the catalog, or those of
-// them that somebody asked for. Unlike a prometheus.Registry it does not check
-// and sort each series anew, which of thousands of series that are known to be
-// right would be half the cost of a scrape.
+// exposition collects the families of one scrape. Unlike prometheus.Registry it does not check
+// and sort every series, which would double the cost of a scrape with thousands of series that
+// are known to be valid.
 type exposition struct {
 	form
 	now      time.Time
@@ -39,7 +38,7 @@ func newExposition(now time.Time, catalog []Metric, mode Mode) *exposition {
 	return e
 }
 
-// sorted lists the families that have series, by name.
+// sorted returns the families that have series, by name.
 func (e *exposition) sorted() []*dto.MetricFamily {
 	out := make([]*dto.MetricFamily, 0, len(e.families))
 	for _, f := range e.families {
@@ -53,35 +52,35 @@ func (e *exposition) sorted() []*dto.MetricFamily {
 
 func byName(a, b *dto.MetricFamily) int { return strings.Compare(a.GetName(), b.GetName()) }
 
-// value is one number under a name of the catalog.
+// value is a number for one metric of the catalog.
 type value struct {
 	name string
 	v    float64
 }
 
-// addAll adds one series to each of several counters and gauges.
+// addAll adds a series to each of several counters and gauges.
 func (e *exposition) addAll(l labels, values ...value) {
 	for _, v := range values {
 		e.add(v.name, l, v.v)
 	}
 }
 
-// add adds a series to a counter or a gauge, unless the mode leaves it out.
+// add adds a series to a counter or gauge, unless the mode leaves it out.
 func (e *exposition) add(name string, l labels, v float64) {
 	if !e.leavesOut(name, v) {
 		e.keep(name, l, v)
 	}
 }
 
-// part adds the series that has one label more. Labels are made of what is read, since
-// of most reasons nothing happened.
+// part adds a series with one more label. It builds the label only for a scrape that includes
+// the series, because most reasons never occur.
 func (e *exposition) part(name string, l labels, label, of string, v float64) {
 	if e.families[name] != nil && !e.leavesOut(name, v) {
 		e.keep(name, l.with(label, of), v)
 	}
 }
 
-// keep adds a series whatever it says.
+// keep adds a series in every mode.
 func (e *exposition) keep(name string, l labels, v float64) {
 	if f := e.families[name]; f != nil {
 		f.Metric = append(f.Metric, series(f.GetType(), l, v))
@@ -95,16 +94,16 @@ func series(kind dto.MetricType, l labels, v float64) *dto.Metric {
 	return &dto.Metric{Label: l, Gauge: &dto.Gauge{Value: &v}}
 }
 
-// addHistogram adds a series of a histogram; none if nothing has made it yet.
+// addHistogram adds a series of a histogram; nothing for nil.
 func (e *exposition) addHistogram(name string, l labels, h prometheus.Histogram) {
 	if f := e.families[name]; f != nil && h != nil {
 		f.Metric = append(f.Metric, &dto.Metric{Label: l, Histogram: e.histogram(written(h))})
 	}
 }
 
-// distribution adds a histogram and the summary of its last 60 seconds. The
-// quantiles of that are of the window, NaN when it is empty; its count and sum
-// must never fall, as the type demands, and so are those of the histogram.
+// distribution adds a histogram and a summary of its last 60 seconds. The summary's quantiles
+// are those of the window, NaN if it is empty. Its count and sum are those of the histogram,
+// because they must never fall.
 func (e *exposition) distribution(name, window string, l labels, d *distribution) {
 	f, beside := e.families[name], e.families[window]
 	if f == nil && beside == nil {
@@ -126,24 +125,23 @@ func (e *exposition) distribution(name, window string, l labels, d *distribution
 	beside.Metric = append(beside.Metric, &dto.Metric{Label: l, Summary: s})
 }
 
-// written is what a histogram holds now.
+// written returns the current state of a histogram.
 func written(h prometheus.Histogram) *dto.Histogram {
 	var m dto.Metric
-	_ = h.Write(&m) // which cannot fail
+	_ = h.Write(&m) // the error is always nil
 	return m.Histogram
 }
 
-// labels are pairs sorted by name, as the exposition wants them. Series share
-// them.
+// labels are pairs sorted by name. Series share them.
 type labels []*dto.LabelPair
 
-// with returns the labels and one more.
+// with returns l with one more label.
 func (l labels) with(name, value string) labels {
 	i, _ := slices.BinarySearchFunc(l, name, func(p *dto.LabelPair, name string) int { return cmp.Compare(p.GetName(), name) })
 	return slices.Insert(slices.Clip(l), i, &dto.LabelPair{Name: &name, Value: &value})
 }
 
-// of returns the labels and those of more.
+// of returns l with the labels of more.
 func (l labels) of(more map[string]string) labels {
 	for _, name := range slices.Sorted(maps.Keys(more)) {
 		l = l.with(name, more[name])
@@ -151,7 +149,7 @@ func (l labels) of(more map[string]string) labels {
 	return l
 }
 
-// truth is 1 for true and 0 for false.
+// truth returns 1 for true and 0 for false.
 func truth(b bool) float64 {
 	if b {
 		return 1

@@ -25,21 +25,20 @@ func (r *Recorder) Gather() ([]*dto.MetricFamily, error) {
 	return r.gather(Catalog(), view{every, true, r.mode()}), nil
 }
 
-// Of gathers what is of one target, and nothing of the process.
+// Of gathers the series of one target, without those of the process.
 func (r *Recorder) Of(target string) prometheus.Gatherer {
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
 		return r.gather(Catalog(), view{func(t string) bool { return t == target }, false, r.mode()}), nil
 	})
 }
 
-// rest gathers what Of does not, for any leased target.
+// rest gathers the series that Of does not return for any leased target.
 func (r *Recorder) rest() ([]*dto.MetricFamily, error) {
 	leased := r.options.Leased()
 	return r.gather(Catalog(), view{func(t string) bool { return !leased(t) }, true, r.mode()}), nil
 }
 
-// view is what of all series is gathered: those of some targets, and of the process,
-// in the form of a mode.
+// view selects the targets to gather, whether to include the process, and the mode.
 type view struct {
 	shows   func(target string) bool
 	process bool
@@ -48,7 +47,7 @@ type view struct {
 
 func every(string) bool { return true }
 
-// Only gathers some families; the others cost nothing.
+// Only gathers some families. The others cost nothing.
 func (r *Recorder) Only(wanted func(family string) bool) prometheus.Gatherer {
 	catalog := slices.DeleteFunc(Catalog(), func(m Metric) bool { return !wanted(m.Name) })
 	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return r.gather(catalog, view{every, true, Both}), nil })
@@ -79,7 +78,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 		}
 		l := of[j.key.Target].with(LabelWorkload, j.key.Workload)
 		if r.options.Heartbeat != nil {
-			// A job that was taken out and still drains has none.
+			// A removed job that still drains has no heartbeat.
 			if beat := r.options.Heartbeat(j.key); !beat.IsZero() {
 				e.add(SchedulerHeartbeat, l, unixSeconds(beat))
 				j.gatherWanted(e, l, r.options.Host)
@@ -98,7 +97,7 @@ func (r *Recorder) gather(catalog []Metric, v view) []*dto.MetricFamily {
 	return e.sorted()
 }
 
-// gatherProcess adds what is said once of this process.
+// gatherProcess adds the series that exist once per process.
 func (r *Recorder) gatherProcess(e *exposition) {
 	e.add(ProberLag, nil, r.options.Lag().Seconds())
 	if b := r.options.Build; b != (Build{}) {
@@ -136,7 +135,7 @@ func (r *Recorder) gatherProcess(e *exposition) {
 	}
 }
 
-// gatherDiscovery adds how the groups of discovered targets stand.
+// gatherDiscovery adds the state of each discovery group.
 func (r *Recorder) gatherDiscovery(e *exposition) {
 	if r.options.Discovery == nil {
 		return
@@ -150,7 +149,7 @@ func (r *Recorder) gatherDiscovery(e *exposition) {
 	}
 }
 
-// judge adds a job's objectives to those judged by.
+// judge adds the job's objectives to judged.
 func (j *job) judge(judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -159,7 +158,7 @@ func (j *job) judge(judged *latest) {
 	}
 }
 
-// gather adds the series of a job, and its objectives to those judged by.
+// gather adds the series of a job, and its objectives to judged.
 func (j *job) gather(e *exposition, l labels, compared *baseline.Reading, judged *latest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -192,7 +191,7 @@ func (t *turnSeries) gather(e *exposition, l labels) {
 		value{TokenEvents, t.tokenEvents}, value{CoalescedEvents, t.coalesced},
 		value{TurnsNotJudged, t.notJudged}, value{TurnsBuffered, t.buffered})
 	for _, reason := range probe.Failures() {
-		if reason == probe.HTTP429 { // a rule waits for its first, and sums over reasons are never empty
+		if reason == probe.HTTP429 { // a rule needs the zero before the first refusal, and sums over reasons must not be empty
 			e.keep(TurnFailures, l.with(LabelReason, string(reason)), t.outcomes[reason])
 			continue
 		}
@@ -250,14 +249,14 @@ func (j *job) gatherObjectives(e *exposition, l labels, judged *latest) {
 	}
 }
 
-// latest are the objectives as the newest configuration has them: a job that
-// still drains is judged by an older one.
+// latest holds the objectives of the newest configuration. A draining job may still have older
+// ones.
 type latest struct {
 	objectives []slo.Objective
 	added      []uint64
 }
 
-// take adds an objective, or replaces the one of its name by a newer one.
+// take adds an objective, or replaces an older one of the same name.
 func (all *latest) take(o slo.Objective, added uint64) {
 	i := slices.IndexFunc(all.objectives, func(known slo.Objective) bool { return known.Name == o.Name })
 	switch {
@@ -268,7 +267,7 @@ func (all *latest) take(o slo.Objective, added uint64) {
 	}
 }
 
-// gather adds what defines each objective. Availability has no threshold.
+// gather adds the definition of each objective. Availability has no threshold.
 func (all *latest) gather(e *exposition) {
 	for _, o := range all.objectives {
 		l := labels{}.with(LabelSLO, o.Name)
@@ -279,16 +278,16 @@ func (all *latest) gather(e *exposition) {
 	}
 }
 
-// Handler serves the recorder's families through promhttp, and those of others
-// beside them: OpenMetrics with exemplars, protobuf with native histograms, or
-// text, as the scraper asks.
+// Handler serves the recorder's families and those of others through promhttp, in the format
+// that the scraper asks for: OpenMetrics with exemplars, protobuf with native histograms, or
+// text.
 func (r *Recorder) Handler(opts promhttp.HandlerOpts, others ...prometheus.Gatherer) http.Handler {
 	opts.EnableOpenMetrics = true
 	return promhttp.HandlerFor(beside(append([]prometheus.Gatherer{prometheus.GathererFunc(r.rest)}, others...)), opts)
 }
 
-// beside gathers from several that do not define the same names. Unlike
-// prometheus.Gatherers it does not check each series anew.
+// beside gathers from several gatherers with different names. Unlike prometheus.Gatherers it
+// does not check every series again.
 type beside []prometheus.Gatherer
 
 // Gather implements prometheus.Gatherer.

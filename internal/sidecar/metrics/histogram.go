@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// layout are the classic buckets of some families, for Prometheus servers that
-// do not take native histograms. Each bucket is a line per series and scrape, so
-// there are few, dense where the objectives of such services usually lie.
+// layout holds the classic buckets of some families, for Prometheus servers without native
+// histograms. Each bucket costs a line per series and scrape, so there are few, dense around
+// the usual objectives.
 type layout struct {
 	Names []string
 	// Bounds are in seconds.
@@ -31,24 +31,22 @@ func layouts() []layout {
 }
 
 const (
-	// bucketFactor is the largest growth from one native bucket to the next.
-	// client_golang takes 2^(1/8), which is schema 3.
+	// bucketFactor is the largest growth from one native bucket to the next. client_golang uses
+	// 2^(1/8), which is schema 3.
 	bucketFactor = 1.1
-	// zeroThreshold is the width of the native zero bucket: 2^-20 s, about a
-	// microsecond. A time.Duration ends at 2^33 s, so there are never more than
-	// some 430 buckets, and neither a reset nor a coarser schema is needed to
-	// hold a histogram in bounds.
+	// zeroThreshold is the width of the native zero bucket: 2^-20 s, about a microsecond. A
+	// time.Duration ends at 2^33 s, so a histogram has at most about 430 buckets and needs
+	// neither a reset nor a coarser schema.
 	zeroThreshold = 1.0 / (1 << 20)
 )
 
-// newHistogram makes a histogram of a family. Its labels are put on when it is
-// gathered.
+// newHistogram returns a histogram of a family. Its labels are added when it is gathered.
 func newHistogram(name string) prometheus.Histogram {
 	return prometheus.NewHistogram(HistogramOpts(name))
 }
 
-// HistogramOpts are those of a family, native and classic at once: each exposition
-// format takes what it knows. Native exemplars would be the classic ones once more.
+// HistogramOpts returns options for native and classic buckets; each exposition format uses
+// those it supports. Native exemplars would repeat the classic ones.
 func HistogramOpts(name string) prometheus.HistogramOpts {
 	all := layouts()
 	i := slices.IndexFunc(all, func(l layout) bool { return slices.Contains(l.Names, name) })
@@ -59,8 +57,8 @@ func HistogramOpts(name string) prometheus.HistogramOpts {
 	}
 }
 
-// observe counts a duration, with the trace of its turn unless that is nil. A
-// negative one, which only a clock that went backwards can give, counts as 0.
+// observe counts a duration, with the trace of its turn unless trace is nil. A negative
+// duration, from a clock that went backwards, counts as 0.
 func observe(h prometheus.Histogram, d time.Duration, trace prometheus.Labels) {
 	h.(prometheus.ExemplarObserver).ObserveWithExemplar(max(d, 0).Seconds(), trace)
 }

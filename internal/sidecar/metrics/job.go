@@ -15,19 +15,19 @@ import (
 	"synthetic/internal/slo"
 )
 
-// job holds every series of one workload sent to one target, under one lock:
-// a scrape that holds it sees each turn either wholly or not at all.
+// job holds every series of one target and workload under one lock, so a scrape sees all of a
+// turn or nothing of it.
 type job struct {
 	key probe.Key
 
 	mu   sync.Mutex
 	info sink.Job
-	// added orders the configurations that jobs were given.
+	// added numbers the configurations in the order in which jobs received them.
 	added uint64
 	counters
 	turns [kinds]turnSeries
-	// phase has those that ever happened: a target without TLS has no use for the
-	// series of its handshake.
+	// phase holds the phases that have occurred: a target without TLS needs no series of a
+	// handshake.
 	phase        [phases]prometheus.Histogram
 	conversation prometheus.Histogram
 	lag, readLag prometheus.Histogram
@@ -35,7 +35,7 @@ type job struct {
 	own          ownShare
 }
 
-// turnSeries are the series of one kind of turn.
+// turnSeries holds the series of one kind of turn.
 type turnSeries struct {
 	turnCounters
 	ttft, tpot, duration distribution
@@ -43,7 +43,7 @@ type turnSeries struct {
 	bad                  badTurn
 }
 
-// distribution is a histogram with the last minute of its values.
+// distribution is a histogram with the values of the last minute.
 type distribution struct {
 	histogram prometheus.Histogram
 	window    sketch.Window
@@ -70,7 +70,7 @@ func newJob(key probe.Key) *job {
 	return j
 }
 
-// configure takes over what is said of the job.
+// configure sets the job's configuration.
 func (j *job) configure(info sink.Job, added uint64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -78,9 +78,8 @@ func (j *job) configure(info sink.Job, added uint64) {
 	j.setSLOs(info.Objectives)
 }
 
-// setSLOs takes over the counters of objectives whose name it knows, even if
-// their threshold changed: a counter that falls back to 0 would read as a
-// restart, and one that goes on is right from the change on.
+// setSLOs keeps the counters of objectives with the same name, even if their threshold changed.
+// A counter that falls to 0 would look like a restart.
 func (j *job) setSLOs(objectives []slo.Objective) {
 	known := j.slos
 	j.slos = make([]sloCounters, len(objectives))
@@ -92,7 +91,7 @@ func (j *job) setSLOs(objectives []slo.Objective) {
 	}
 }
 
-// observe takes an event into the job's series.
+// observe adds an event to the job's series.
 func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker) {
 	switch e := e.(type) {
 	case probe.Start:
@@ -115,7 +114,7 @@ func (j *job) observe(e probe.Event, now time.Time, baselines *baseline.Tracker)
 	}
 }
 
-// paced takes another rate.
+// paced sets the rate of a burst.
 func (j *job) paced(p probe.Paced) {
 	j.rate = 0
 	if p.Why != "" {
@@ -124,9 +123,8 @@ func (j *job) paced(p probe.Paced) {
 	}
 }
 
-// turnEnded counts a finished turn. A turn that never started here belongs to
-// a job of the same name that was removed before: it is dropped, or turns in
-// flight would become negative.
+// turnEnded counts a finished turn. It drops a turn that started before this job was added, for
+// a removed job of the same name: the turns in flight would become negative.
 func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Tracker) {
 	t := &j.turns[r.Kind.Index()]
 	if t.inFlight == 0 {
@@ -156,10 +154,9 @@ func (j *job) turnEnded(r *probe.Result, now time.Time, baselines *baseline.Trac
 	j.observeLags(r)
 }
 
-// observe enters the turn into the distributions it belongs to. The time to
-// first token of a turn that failed later is what its user saw, so it counts;
-// the duration of a failed turn says when it was given up, so it does not. A
-// person would want to see a slow turn's trace, so there are exemplars.
+// observe adds the turn to its distributions. The TTFT counts even if the turn failed later,
+// because the user saw it. The duration of a failed turn only says when it was given up, so it
+// does not count. Exemplars link slow turns to their traces.
 func (t *turnSeries) observe(r *probe.Result, now time.Time) {
 	if r.Outcome.OwnFault() {
 		return
@@ -193,7 +190,7 @@ func (d *distribution) observe(v time.Duration, trace prometheus.Labels, now tim
 	d.window.Add(now, v.Seconds())
 }
 
-// observePhases counts the phases that happened, in the order of Phases.
+// observePhases counts the phases that occurred, in the order of Phases.
 func (j *job) observePhases(p *probe.Phases) {
 	for i, d := range [phases]probe.Opt[time.Duration]{p.DNS, p.Connect, p.TLS, p.Headers, p.FirstEvent} {
 		if !d.OK {
@@ -206,8 +203,8 @@ func (j *job) observePhases(p *probe.Phases) {
 	}
 }
 
-// observeLags counts how late the prober was. Without kernel timestamps the
-// read lag is unknown, which is not 0.
+// observeLags counts the prober's delays. Without kernel timestamps the read lag is unknown,
+// not 0.
 func (j *job) observeLags(r *probe.Result) {
 	if !r.Scheduled.IsZero() && !r.Sent.IsZero() {
 		observe(j.lag, r.ScheduleLag(), nil)
@@ -217,8 +214,8 @@ func (j *job) observeLags(r *probe.Result) {
 	}
 }
 
-// conversationEnded counts a finished conversation; one that never started
-// here is dropped, as such turns are.
+// conversationEnded counts a finished conversation, unless it started before this job was
+// added.
 func (j *job) conversationEnded(c *probe.Conversation) {
 	if j.inFlight == 0 {
 		return
@@ -227,7 +224,7 @@ func (j *job) conversationEnded(c *probe.Conversation) {
 	j.inFlight--
 	j.userErrors += float64(c.UserErrors)
 	switch {
-	case c.Shortened: // whose duration is not that of the others
+	case c.Shortened: // its duration cannot be compared with others
 		j.shortened++
 	case c.Outcome == probe.Success:
 		observe(j.conversation, c.End.Sub(c.Scheduled), nil)

@@ -7,20 +7,20 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-// Mode says how much of the catalog a scrape gets, and in what form.
+// Mode selects the families and the histogram format of a scrape.
 type Mode string
 
 const (
-	// Both is all of it; each histogram is native and classic at once.
+	// Both exports every family; each histogram is native and classic.
 	Both Mode = "both"
-	// Classic leaves out the native histograms.
+	// Classic leaves out native histograms.
 	Classic Mode = "classic"
-	// Native leaves out classic buckets, what no rule and no dashboard of ours reads,
-	// and what has nothing to say: a third of the series.
+	// Native leaves out classic buckets, families that no rule or dashboard reads, and series
+	// without information: a third of all series.
 	Native Mode = "native"
 )
 
-// unread are the families that Native leaves out.
+// unread returns the families that Native leaves out.
 func unread() []string {
 	return []string{
 		TTFTWindow, TPOTWindow, TurnDurationWindow, ConversationDuration,
@@ -31,8 +31,7 @@ func unread() []string {
 	}
 }
 
-// silent are the families of which Native leaves out the series that are 0 or NaN:
-// nothing happened, or nothing is known.
+// silent returns the families whose series Native leaves out while they are 0 or NaN.
 func silent() []string {
 	return []string{
 		TurnFailures, ConversationsSkipped, OddAnswers, TurnsBuffered, TurnsNotJudged, UsageMissing,
@@ -40,7 +39,7 @@ func silent() []string {
 	}
 }
 
-// form is what a mode makes of the families, by name.
+// form holds what a mode leaves out, by family name.
 type form struct {
 	mode           Mode
 	unread, silent []string
@@ -53,12 +52,12 @@ func (m Mode) form() form {
 	return form{m, unread(), silent()}
 }
 
-// leavesOut reports whether a series is not worth its place.
+// leavesOut reports whether the mode leaves out a series.
 func (f form) leavesOut(family string, v float64) bool {
 	return (v == 0 || math.IsNaN(v)) && slices.Contains(f.silent, family)
 }
 
-// histogram takes out of h what the mode does not export.
+// histogram removes the parts of h that the mode does not export.
 func (f form) histogram(h *dto.Histogram) *dto.Histogram {
 	switch f.mode {
 	case Native:

@@ -9,14 +9,13 @@ import (
 	"synthetic/internal/slo"
 )
 
-// expectedStarts is how many conversations must be overdue before silence is
-// taken for a fault. Of random (Poisson) starts, a gap of 12 mean intervals
-// has a probability of e^-12, about once in 160,000 conversations.
+// expectedStarts is the number of overdue conversations at which silence counts as a fault.
+// Poisson starts leave a gap of 12 mean intervals with a probability of e^-12, about once in
+// 160,000 conversations.
 const expectedStarts = 12
 
-// SilenceOf is the age of the last turn from which on a job counts as silent: in
-// which 12 conversations should have come, the longest turn included. A rate of 0
-// is unknown, as for closed-loop traffic.
+// SilenceOf returns the age of the last turn at which a job counts as silent: the time of 12
+// conversations and of the longest turn. A rate of 0 means unknown, as for closed-loop traffic.
 func SilenceOf(conversationsPerMinute float64, turn time.Duration) time.Duration {
 	wait := 15 * time.Minute
 	if conversationsPerMinute > 0 {
@@ -25,8 +24,8 @@ func SilenceOf(conversationsPerMinute float64, turn time.Duration) time.Duration
 	return slo.WindowAtLeast(max(5*time.Minute, wait+turn))
 }
 
-// outageOf is how many failures in a row are an outage: the fewer where waiting
-// for another takes long.
+// outageOf returns how many consecutive failures count as an outage. The number is smaller at a
+// low rate, where the next turn takes long to come.
 func outageOf(conversationsPerMinute float64) float64 {
 	if conversationsPerMinute > 0 && conversationsPerMinute < 3 {
 		return 3
@@ -34,7 +33,7 @@ func outageOf(conversationsPerMinute float64) float64 {
 	return 5
 }
 
-// gatherWanted shows what rules must know of a job that is configured.
+// gatherWanted adds the series that rules need of every configured job.
 func (j *job) gatherWanted(e *exposition, l labels, host string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -43,9 +42,9 @@ func (j *job) gatherWanted(e *exposition, l labels, host string) {
 	e.add(OutageTurns, l.with(LabelURL, endpoint(j.info.Target.BaseURL, host)), outageOf(rate))
 }
 
-// endpoint is what a target's URL leads to, so that probers of the same deployment
-// are told from those that each have one of their own: a loopback address is one
-// of this host.
+// endpoint returns the place that a target's URL leads to. A loopback address becomes one of
+// this host, so that rules can tell whether several probers test one deployment or each its
+// own.
 func endpoint(base, host string) string {
 	u, err := url.Parse(base)
 	if err != nil || host == "" {

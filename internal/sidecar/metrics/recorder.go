@@ -15,62 +15,57 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Options are what a Recorder cannot know by itself. Each may be left out; the
-// families that depend on it are then absent.
+// Options configure a Recorder. Each field may be left out; its families are then absent.
 type Options struct {
 	// Now is the clock of the 60-second windows; nil means time.Now.
 	Now func() time.Time
 	// Build describes this binary; the zero value exports no build info.
 	Build Build
-	// Host is the name of this host, which tells its loopback addresses from those
-	// of others; "" means that they are the same.
+	// Host is the name of this host. It replaces loopback addresses in URLs; "" keeps them.
 	Host string
-	// TimestampSource says where event times come from: "kernel" or "read".
-	// It is asked at each scrape; "" means not known yet.
+	// TimestampSource returns the source of event times: "kernel", "read" or, if not known yet,
+	// "". It is called at each scrape.
 	TimestampSource func() string
-	// Heartbeat says when the loop of a job last gave a sign of life; the zero
-	// time means never. It is asked at each scrape.
+	// Heartbeat returns the last sign of life of a job's loop, the zero time if there was none.
+	// It is called at each scrape.
 	Heartbeat func(job probe.Key) time.Time
-	// Lag is how late this process was in the last minute; nil means never.
+	// Lag returns how late this process was in the last minute; nil means 0.
 	Lag func() time.Duration
-	// Throttled says for how long the reads of a target were delayed. It is asked
-	// at each scrape.
+	// Throttled returns the total delay of a target's reads. It is called at each scrape.
 	Throttled func(target string) time.Duration
-	// TurnLog says how many turns the log of turns lacks; nil where none is written.
+	// TurnLog returns the number of turns missing from the turn log; nil without a log.
 	TurnLog func() uint64
-	// Models says of the targets of which several models are probed how they
-	// stand; nil where there are none.
+	// Models returns the model listings, by target; nil if no target has several models.
 	Models func() map[string]discovery.Listing
-	// Discovery says how the groups of discovered targets stand; nil where there are
-	// none.
+	// Discovery returns the state of each discovery group; nil without discovery.
 	Discovery func() []discovery.Standing
-	// Leased says of a target that its series are those of Of alone; nil of none.
+	// Leased returns a function that reports whether only Of shows a target; nil means no
+	// target.
 	Leased func() func(target string) bool
 	// Baselines are read at each scrape and for each turn. They must observe an event
 	// before the Recorder does. nil means none.
 	Baselines *baseline.Tracker
-	// Spans says how spans fared; false, or nil, where none are exported.
+	// Spans returns the counts of spans; nil or false without an export.
 	Spans func() (Spans, bool)
-	// Siblings says how replicas compare with each other; nil for none.
+	// Siblings returns how replicas compare with each other; nil means no comparison.
 	Siblings func() []siblings.View
-	// Bounds are those of this process. They are looked at in each scrape.
+	// Bounds are the limits of this process. They are read at each scrape.
 	Bounds []bound.Bound
 }
 
-// Spans are counts of spans: sent, without room in the queue, and not taken by the
-// receiver.
+// Spans are numbers of spans: sent, without room in the queue, and refused by the receiver.
 type Spans struct{ Exported, Dropped, Refused uint64 }
 
-// Build are the labels of synthetic_build_info.
+// Build holds the labels of synthetic_build_info.
 type Build struct {
 	Version, Revision, Branch, GoVersion, GOOS, GOARCH, Tags string
 }
 
-// Recorder turns probe results into series. It is a sink, so it takes results
-// from any number of goroutines, and a prometheus.Gatherer.
+// Recorder turns events into series. It is a sink.Sink, safe for concurrent use, and a
+// prometheus.Gatherer.
 //
-// Jobs are announced by Add. What is reported of an unknown job is dropped: the
-// last conversations of a removed job must not bring its series back.
+// Add announces jobs. Events of an unknown job are dropped, because the last conversations of a
+// removed job must not create its series again.
 type Recorder struct {
 	options Options
 
@@ -79,17 +74,17 @@ type Recorder struct {
 	targets map[string]*targetSeries
 	reload  reload
 	scraped Mode
-	added   uint64 // configurations of jobs so far
+	added   uint64 // number of configurations so far
 }
 
 var _ sink.Sink = (*Recorder)(nil)
 
-// reload is what is known of the last load of the configuration.
+// reload describes the last load of the configuration.
 type reload struct {
 	successful, lastSuccess float64
 }
 
-// NewRecorder returns a Recorder without any job.
+// NewRecorder returns a Recorder without jobs.
 func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -106,10 +101,9 @@ func NewRecorder(o Options) *Recorder {
 	return &Recorder{options: o, jobs: map[probe.Key]*job{}, targets: map[string]*targetSeries{}}
 }
 
-// Add makes the series of a job. A new one starts with all of them at 0, so that
-// increase() sees its first failure; a known one keeps its series whatever else
-// changed. An SLO is known by its name: a changed threshold continues the
-// counter, and judges by the new one from here on.
+// Add creates the series of a job. All of them start at 0, so that increase() sees the first
+// failure. A known job keeps its series. An SLO is identified by its name: after a change of
+// its threshold the counter continues.
 func (r *Recorder) Add(info sink.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +121,7 @@ func (r *Recorder) Add(info sink.Job) {
 	r.targets[key.Target].configure(info)
 }
 
-// Remove drops the series of a job, and those of its target with its last job.
+// Remove drops the series of a job, and with its last job those of the target.
 func (r *Recorder) Remove(key probe.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,8 +134,8 @@ func (r *Recorder) Remove(key probe.Key) {
 	delete(r.targets, key.Target)
 }
 
-// Observe takes an event into every series it belongs to, at once. A reason of
-// a skip outside SkipReasons is not exported: labels stay bounded.
+// Observe adds an event to all of its series at once. Skip reasons outside SkipReasons are not
+// exported, so that labels stay bounded.
 func (r *Recorder) Observe(e probe.Event) {
 	if m, ok := e.(probe.ModelFound); ok {
 		r.setModel(m.Target, m.Model)
@@ -158,7 +152,7 @@ func (r *Recorder) Observe(e probe.Event) {
 	j.observe(e, r.options.Now(), r.options.Baselines)
 }
 
-// SetReload says how the last load of the configuration went, and when.
+// SetReload records the result and the time of the last load of the configuration.
 func (r *Recorder) SetReload(ok bool, at time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,7 +162,7 @@ func (r *Recorder) SetReload(ok bool, at time.Time) {
 	}
 }
 
-// SetMode says what a scrape of Gather and Handler gets.
+// SetMode sets the mode of Gather and Handler.
 func (r *Recorder) SetMode(m Mode) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +175,7 @@ func (r *Recorder) mode() Mode {
 	return r.scraped
 }
 
-// sortedJobs are the jobs by target, then workload; the lock must be held.
+// sortedJobs returns the jobs by target and workload. The caller holds the lock.
 func (r *Recorder) sortedJobs() []*job {
 	return slices.SortedFunc(maps.Values(r.jobs), func(a, b *job) int { return a.key.Compare(b.key) })
 }

@@ -35,7 +35,7 @@ func gatherRegression(e *exposition, l labels, r *baseline.Reading, k int) {
 	e.add(CachedBaseline, l, r.CachedBaseline[k])
 }
 
-// delaySeconds is +Inf for what never comes, and NaN for what is not known.
+// delaySeconds returns +Inf for Never and NaN for an unknown delay.
 func delaySeconds(d time.Duration) float64 {
 	switch d {
 	case baseline.Never:

@@ -20,7 +20,7 @@ func (r *Recorder) gatherSiblings(e *exposition, of view) {
 	}
 }
 
-// ownLabels are those of a target but for its service.
+// ownLabels returns a target's labels without the service.
 func (r *Recorder) ownLabels(target string) map[string]string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -32,7 +32,7 @@ func (r *Recorder) ownLabels(target string) map[string]string {
 	return nil
 }
 
-// gatherSibling shows how a replica compares with its siblings.
+// gatherSibling adds the series of one replica.
 func gatherSibling(e *exposition, v siblings.View, own map[string]string) {
 	l := labels{}.with(LabelService, v.Service).with(LabelTarget, v.Target).with(LabelWorkload, v.Workload).of(own)
 	if v.Worker != "" {

@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// ownSlots of ownSlot each are the time over which own faults are counted.
+	// ownSlots of ownSlot each are the period over which the prober's faults are counted.
 	ownSlots = 8
 	ownSlot  = 15 * time.Second
-	// ownLasts is how long the last turn speaks for a job whose traffic is so thin
-	// that none followed.
+	// ownLasts is how long the last turn counts for a job with so little traffic that no other
+	// turn followed.
 	ownLasts = 10 * time.Minute
 )
 
-// ownShare counts own faults among the turns of the last two minutes.
+// ownShare counts the prober's faults among the turns of the last two minutes.
 type ownShare struct {
 	slots [ownSlots]struct{ turns, own int }
-	at    int64 // the newest slot
-	// last is when the last turn ended if that was one, else zero.
+	at    int64 // number of the newest slot
+	// last is the end of the last turn if that was a fault of the prober, else zero.
 	last time.Time
 }
 
-// add takes the end of a turn; what our own shutdown cuts is none.
+// add counts the end of a turn, unless our own shutdown canceled it.
 func (s *ownShare) add(o probe.Outcome, now time.Time) {
 	if o.Canceled() {
 		return
@@ -48,8 +48,8 @@ func (s *ownShare) roll(now time.Time) {
 	s.at = max(s.at, present)
 }
 
-// most reports whether most turns were own faults; where traffic is so thin that
-// none ended, whether the last one was, of at most ownLasts ago.
+// most reports whether most turns were faults of the prober. If no turn ended in the period, it
+// reports whether the last one was, at most ownLasts ago.
 func (s *ownShare) most(now time.Time) bool {
 	s.roll(now)
 	turns, own := 0, 0

@@ -10,23 +10,23 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// targetSeries is what is known of a target that has jobs.
+// targetSeries holds the series of a target that has jobs.
 type targetSeries struct {
 	model, connection, url string
-	// labels are those of its own.
+	// labels from the target's configuration
 	labels map[string]string
-	// server is what its own metrics say; nil unless they are read.
+	// server holds the target's own metrics; nil unless they are read.
 	server *server
 	canary canarySeries
 }
 
-// canarySeries are what is known of a target's answers; absent until a round.
+// canarySeries holds the canary results of a target; absent before the first round.
 type canarySeries struct {
 	score, distance          float64
 	rounds, failures, tokens float64
 }
 
-// CanaryRound takes a round of the canary's prompts.
+// CanaryRound records a round of the canary's prompts.
 func (r *Recorder) CanaryRound(target string, reading answers.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *Recorder) CanaryRound(target string, reading answers.Reading) {
 	c.score, c.distance = reading.Score, reading.Distance
 }
 
-// CanaryOver forgets a reference: nothing is known of another one yet.
+// CanaryOver drops the canary results of a target whose reference changed or went.
 func (r *Recorder) CanaryOver(target string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,18 +62,17 @@ func (c *canarySeries) gather(e *exposition, l labels) {
 	}
 }
 
-// server is what is known of a target from its own metrics. The counters are
-// ours: they grow by what readings add and never fall, whatever the server
-// does.
+// server holds what a target's own metrics say. Its counters grow by the increases of each
+// reading and never fall, even if the server restarts.
 type server struct {
 	last              serverside.Reading
 	drafted, accepted float64
-	// read says that it was, at least once; counted that it ever counted.
+	// read is true after the first reading, counted after the first reading with counters.
 	read, counted bool
 }
 
-// configure takes over what a job says of its target. A model that is left to be
-// discovered stays what it was said to be last.
+// configure sets the configuration of the target. A model that is discovered stays as last
+// found.
 func (t *targetSeries) configure(info sink.Job) {
 	if info.Target.Model != "" {
 		t.model = info.Target.Model
@@ -88,7 +87,7 @@ func (t *targetSeries) configure(info sink.Job) {
 	}
 }
 
-// own are the labels that a target's series have because its configuration says so.
+// own returns the labels that the configuration gives to a target's series.
 func own(t target.Target) map[string]string {
 	if t.Service == "" {
 		return t.Labels
@@ -101,7 +100,7 @@ func own(t target.Target) map[string]string {
 	return all
 }
 
-// address is a URL without the parts that may hold a secret.
+// address returns a URL without the parts that may hold a secret.
 func address(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -110,7 +109,7 @@ func address(base string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// setModel says which model a target turned out to serve.
+// setModel records the discovered model of a target.
 func (r *Recorder) setModel(target, model string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +118,7 @@ func (r *Recorder) setModel(target, model string) {
 	}
 }
 
-// ServerRead takes a reading of a target's own metrics. A target whose jobs do
-// not ask for them is left alone.
+// ServerRead records a reading of a target's own metrics, unless no job asks for them.
 func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +135,7 @@ func (r *Recorder) ServerRead(target string, reading serverside.Reading) {
 	}
 }
 
-// gather shows the target. What is not known of its server has no series.
+// gather adds the series of the target. Unknown server values have no series.
 func (t *targetSeries) gather(e *exposition, l labels) {
 	e.add(TargetInfo, l.with("model", t.model).with("connection", t.connection).with("url", t.url), 1)
 	t.canary.gather(e, l)

@@ -1,5 +1,5 @@
-// Package backfill reads back from a Prometheus what earlier processes measured
-// of a job, for one that has no history of its own.
+// Package store keeps what outlives a process: the histories of jobs in a file, the turn log,
+// and a reader that restores minutes from a Prometheus.
 package store
 
 import (
@@ -22,26 +22,25 @@ import (
 )
 
 const (
-	// Length is how far back it reads.
+	// Length is the period that is read back.
 	Length = 28 * 24 * time.Hour
-	// step is the distance of two readings of a counter.
+	// step is the time between two samples of a counter.
 	step = time.Minute
-	// span is how much one query asks for. Prometheus gives at most 11,000 points
-	// of a series; the bound in bytes allows for some replicas, or for as many
-	// pods one after the other.
+	// span is the period of one query. Prometheus returns at most 11,000 points of a series;
+	// the byte limit leaves room for several replicas, or for a sequence of pods.
 	span       = 4 * 24 * time.Hour
 	mostAnswer = 64 << 20
 )
 
-// Reader reads from one Prometheus. Use New.
+// Reader reads the series of earlier processes from one Prometheus. Use New.
 type Reader struct {
 	api      promv1.API
 	client   *http.Client
 	matchers string
 }
 
-// New returns a Reader of the Prometheus at url that reads only series with these
-// labels. The client knows who we are. Close it after use.
+// New returns a Reader of the Prometheus at url, for series with the given labels. client
+// authenticates. Close the Reader after use.
 func New(url string, labels map[string]string, client *http.Client) (*Reader, error) {
 	bounded := *client
 	bounded.Transport = limited{client.Transport}
@@ -56,10 +55,10 @@ func New(url string, labels map[string]string, client *http.Client) (*Reader, er
 	return r, nil
 }
 
-// Close lets go of the connections.
+// Close closes idle connections.
 func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
-// limited fails an answer that is larger than memory was set aside for.
+// limited fails an answer that exceeds the size limit.
 type limited struct{ http.RoundTripper }
 
 func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -70,16 +69,14 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Minutes are what was measured of a job, by kind of turn and signal, in order of
-// time.
+// Minutes are the minutes of a job by kind of turn and signal, in order of time.
 type Minutes map[Series][]baseline.Minute
 
-// Series is a signal of a kind of turn, by index of probe.TurnKinds and of
-// regression.Signals.
+// Series identifies a kind of turn and a signal, by index of probe.TurnKinds and sink.Signals.
 type Series struct{ Kind, Signal int }
 
-// Read returns the minutes of a job before a time, without those that nothing
-// was measured in. With an error come the latest of them, as far as it came.
+// Read returns the minutes of a job before a time, without empty ones. With an error it returns
+// the latest minutes that it has read.
 func (r *Reader) Read(ctx context.Context, job probe.Key, before time.Time) (Minutes, error) {
 	out := Minutes{}
 	first := before.Add(-Length)
@@ -117,14 +114,13 @@ func (r *Reader) query(ctx context.Context, job probe.Key, span promv1.Range) (m
 	return matrix, nil
 }
 
-// RefusedError says that asking the same again does not help.
+// RefusedError is an error that a retry cannot solve.
 type RefusedError struct{ Err error }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// plain is an error without what a server says of a request, which may repeat
-// credentials.
+// plain returns an error without the server's text, which may repeat credentials.
 func plain(err error) error {
 	var tooLarge *http.MaxBytesError
 	var answered *promv1.Error
@@ -133,7 +129,7 @@ func plain(err error) error {
 		return &RefusedError{fmt.Errorf("the answer has more than %d MiB; fewer series match with state.prometheus.labels", mostAnswer>>20)}
 	case !errors.As(err, &answered):
 		return err
-	case answered.Type == promv1.ErrClient: // whose message is the client's own
+	case answered.Type == promv1.ErrClient: // this message is the client's own
 		return &RefusedError{fmt.Errorf("%s; see whether state.prometheus names its address, and who we are", answered.Msg)}
 	case answered.Type == promv1.ErrBadData:
 		return &RefusedError{errors.New("the server takes the query for a wrong one; see whether state.prometheus names a Prometheus")}
@@ -141,7 +137,7 @@ func plain(err error) error {
 	return fmt.Errorf("the server answers with an error (%s)", answered.Type)
 }
 
-// counters are those that minutes are made of.
+// counters lists the counters that minutes are computed from.
 func counters() []string {
 	return []string{metrics.SignalTurns, metrics.SignalLog2, metrics.SignalBaselineLog2}
 }

@@ -16,27 +16,27 @@ import (
 )
 
 const (
-	// packed is what packed files end with.
+	// packed is the suffix of compressed files.
 	packed = ".zst"
-	// stamp is the form of the time in the names of older files: they sort by it.
+	// stamp is the time format in the names of older files, which sort by it.
 	stamp = "20060102T150405.000Z"
-	// lineStart is what every log begins with.
+	// lineStart is the start of every log line.
 	lineStart = `{"at":"`
-	// lineMost is the longest line that is looked for at the end of a file.
+	// lineMost is the longest partial line that open looks for at the end of a file.
 	lineMost = 64 << 10
 )
 
-// file is a file that grows to a size, and older ones beside it.
+// file is a log file that is rotated at a size, with its older files.
 type file struct {
 	path string
 	max  int64
 	keep int
-	// to is nil while it could not be opened; size is that of its whole lines.
+	// to is nil while the file cannot be opened. size is the size of its complete lines.
 	to   *os.File
 	size int64
 }
 
-// open opens the file at its end. What a crash left of a line is cut off.
+// open opens the file for appending. It cuts off a partial line that a crash left.
 func (f *file) open() error {
 	to, err := os.OpenFile(f.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -53,8 +53,8 @@ func (f *file) open() error {
 	return nil
 }
 
-// wholeLines is the size of a file without what follows its last line. A file
-// that does not end in lines is another's.
+// wholeLines returns the size of a file up to its last complete line. It fails for a file that
+// is no log.
 func wholeLines(from *os.File) (int64, error) {
 	info, err := from.Stat()
 	if err != nil {
@@ -79,13 +79,12 @@ func wholeLines(from *os.File) (int64, error) {
 
 func (f *file) close() {
 	if f.to != nil {
-		_ = f.to.Close() // what was written is written
+		_ = f.to.Close() // nothing is left to write
 		f.to = nil
 	}
 }
 
-// write writes whole lines, or nothing. It begins a new file first if there is no
-// room in this one.
+// write writes complete lines or nothing. It rotates the file first if they do not fit.
 func (f *file) write(lines []byte) (rotated bool, err error) {
 	if f.to == nil {
 		if err := f.open(); err != nil {
@@ -100,7 +99,7 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 	}
 	n, err := f.to.Write(lines)
 	if err != nil {
-		// A reader must not find half a line: opening it anew cuts it off, too.
+		// A reader must not find a partial line. Opening the file again cuts it off, too.
 		if cut := f.to.Truncate(f.size); cut != nil {
 			f.close()
 		}
@@ -110,7 +109,7 @@ func (f *file) write(lines []byte) (rotated bool, err error) {
 	return rotated, nil
 }
 
-// rotate puts the file beside, under the time, and begins a new one.
+// rotate renames the file by the time and starts a new one.
 func (f *file) rotate() error {
 	f.close()
 	if err := os.Rename(f.path, f.aside(time.Now())); err != nil {
@@ -119,8 +118,8 @@ func (f *file) rotate() error {
 	return f.open()
 }
 
-// aside is the path of an older file that ended at a time, or the millisecond
-// after it that is free.
+// aside returns the path of an older file that ended at a time. If the name is taken, it uses
+// the next free millisecond.
 func (f *file) aside(at time.Time) string {
 	stem, ext := f.stem()
 	for {
@@ -134,13 +133,13 @@ func (f *file) aside(at time.Time) string {
 	}
 }
 
-// stem is what the names of older files begin and end with.
+// stem returns the common beginning and end of the names of older files.
 func (f *file) stem() (stem, ext string) {
 	ext = filepath.Ext(f.path)
 	return strings.TrimSuffix(f.path, ext) + "-", ext
 }
 
-// older are the paths of the older files, the oldest first.
+// older returns the paths of the older files, oldest first.
 func (f *file) older() ([]string, error) {
 	stem, ext := f.stem()
 	entries, err := os.ReadDir(filepath.Dir(f.path))
@@ -159,7 +158,7 @@ func (f *file) older() ([]string, error) {
 	return all, nil
 }
 
-// pack packs the older files that are not, and removes the oldest.
+// pack compresses the older files that are not compressed yet, and removes the oldest ones.
 func (f *file) pack() error {
 	all, err := f.older()
 	if err != nil {
@@ -177,7 +176,7 @@ func (f *file) pack() error {
 	return errors.Join(errs...)
 }
 
-// packOne replaces a file by a packed one, which is whole before it has its name.
+// packOne replaces a file by a compressed one. The new file gets its name when it is complete.
 func (f *file) packOne(path string) error {
 	from, err := os.Open(path)
 	if err != nil {
@@ -188,7 +187,7 @@ func (f *file) packOne(path string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(to.Name()) // fails once renamed, which is as it should be
+	defer os.Remove(to.Name()) // fails after the rename, as it should
 	err = compress(to, from)
 	if err == nil {
 		err = to.Sync()

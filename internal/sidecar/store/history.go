@@ -1,6 +1,5 @@
-// Package history keeps the histories of jobs in a file: the half hours that say
-// what is usual, and the minutes that limits are chosen from. They are too large to
-// be written each minute.
+// The history file keeps the half hours that baselines are made of and the minutes that limits
+// are made of. They are too large to be written every minute.
 package store
 
 import (
@@ -20,33 +19,32 @@ import (
 	"synthetic/internal/probe"
 )
 
-// header begins the content, which is compressed as a whole: it has the version.
+// header starts the compressed content and holds its version.
 const header = "synthetic history 1\n"
 
 const (
-	// mostName and mostJob bound, in bytes, what is believed of a length that is
-	// read: a label, and the history of a job.
+	// mostName and mostJob bound the lengths that a reader accepts, in bytes: of a label, and
+	// of the history of a job.
 	mostName, mostJob = 1 << 10, 4 << 20
-	// mostAll bounds the content of a file.
+	// mostAll bounds the content of a file, in bytes.
 	mostAll = 1 << 30
 )
 
-// DamagedError says that a file cannot be used.
+// DamagedError reports a file that cannot be used.
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string { return e.Err.Error() }
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Write replaces the file at path by the histories of jobs, as
-// regression.Job.History gives them, in order of the sequence. One that is
-// larger than 4 MiB is left out.
+// Write replaces the file at path by the histories of jobs, in the order of the sequence. It
+// leaves out a history larger than 4 MiB.
 func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
 	var out bytes.Buffer
 	z, err := zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return fmt.Errorf("compressing the history: %w", err)
 	}
-	// A buffer takes everything, so that Write never fails.
+	// Writing to the buffer never fails.
 	_, _ = z.Write([]byte(header))
 	for key, data := range jobs {
 		if len(data) == 0 || len(data) > mostJob {
@@ -66,8 +64,8 @@ func Write(path string, jobs iter.Seq2[probe.Key, []byte]) error {
 	return nil
 }
 
-// Read returns what Write wrote to path; nothing if there is no file. An error is
-// a *DamagedError if the file was read and is not such a one.
+// Read returns the histories of a file, and none if there is no file. If the content cannot be
+// decoded, the error is a *DamagedError.
 func Read(path string) (map[probe.Key][]byte, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

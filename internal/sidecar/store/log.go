@@ -1,5 +1,4 @@
-// Package turns writes the log of turns of a running sidecar. It never keeps a
-// probe waiting: what cannot be written is counted and left out.
+// The turn log never delays a probe: a turn that cannot be written is counted and left out.
 package store
 
 import (
@@ -16,51 +15,47 @@ import (
 )
 
 const (
-	// maxQueued turns may wait for the writer, which packs a full file in less than
-	// a second. maxHeld of them are held back to be put in order, whatever is in
-	// flight.
+	// maxQueued is the queue of the writer, which compresses a full file in less than a second.
+	// maxHeld bounds the turns that wait to be written in order.
 	maxQueued, maxHeld = 4096, 50_000
-	// writeEvery is how often what is ripe is written.
+	// writeEvery is the time between writes.
 	writeEvery = 5 * time.Second
-	// late is how long after its deadline a turn may take to be told of.
+	// late is the delay after its deadline within which a turn is reported.
 	late = time.Second
-	// batch is about how many bytes are written at once.
+	// batch is the approximate size of one write, in bytes.
 	batch = 64 << 10
 )
 
-// Options say where the log is kept.
+// Options configure a Log.
 type Options struct {
-	// Path is the file that is written to. Beside it lie Keep older ones, packed,
-	// with the time of their end in their names; each had MaxSize bytes at most
-	// before it was packed.
+	// Path is the current file. Keep older files lie beside it, compressed, with the time of
+	// their end in their names. Each had at most MaxSize bytes before compression.
 	Path    string
 	MaxSize int64
 	Keep    int
 	Logger  *slog.Logger
 }
 
-// Log is a sink that writes each finished turn. Turns end in another order than
-// they were sent in: each is held back for as long as one that was sent before
-// it can still be in flight.
+// Log is a sink that writes finished turns in the order in which they were sent. It holds a
+// turn back while an earlier one may still be in flight.
 type Log struct {
 	options Options
 	lock    *atomicfile.Lock
 	file    file
 	queue   chan turnlog.Turn
 	dropped atomic.Uint64
-	// longest is the longest that a turn of any job may take.
+	// longest is the longest timeout of a turn of any job.
 	longest atomic.Int64
-	// held are turns in order of when they were sent.
+	// held are waiting turns in the order in which they were sent.
 	held []turnlog.Turn
-	// failing says that the last write failed, full that the queue was.
+	// failing is true after a failed write, full after a turn found the queue full.
 	failing bool
 	full    atomic.Bool
 }
 
 var _ sink.Sink = (*Log)(nil)
 
-// Open locks the log and opens it, as an earlier process left it. Close it, or
-// let Run run.
+// Open locks and opens the log. Call Close, or let Run do it.
 func Open(o Options) (*Log, error) {
 	lock, err := atomicfile.LockFile(o.Path)
 	if err != nil && !atomicfile.IsDiskFull(err) {
@@ -74,7 +69,7 @@ func Open(o Options) (*Log, error) {
 	return l, nil
 }
 
-// Close frees what is held.
+// Close releases the lock and the file.
 func (l *Log) Close() {
 	if l != nil {
 		l.file.close()
@@ -82,7 +77,7 @@ func (l *Log) Close() {
 	}
 }
 
-// Dropped is how many turns could not be written.
+// Dropped returns the number of turns that were not written.
 func (l *Log) Dropped() uint64 { return l.dropped.Load() }
 
 // Add implements sink.Sink.
@@ -98,7 +93,7 @@ func (l *Log) Add(j sink.Job) {
 // Remove implements sink.Sink.
 func (l *Log) Remove(probe.Key) {}
 
-// Observe takes a finished turn, if there is room.
+// Observe queues a finished turn if there is room.
 func (l *Log) Observe(e probe.Event) {
 	r, ended := e.(probe.Result)
 	if !ended || r.Sent.IsZero() {
@@ -115,7 +110,7 @@ func (l *Log) Observe(e probe.Event) {
 	}
 }
 
-// Run writes until ctx is done, and then what is left.
+// Run writes until ctx is done, and then the rest.
 func (l *Log) Run(ctx context.Context) error {
 	defer l.Close()
 	l.pack()
@@ -136,7 +131,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// drain takes what waits.
+// drain moves the queued turns to held.
 func (l *Log) drain() {
 	for {
 		select {
@@ -159,15 +154,14 @@ func (l *Log) hold(t turnlog.Turn) {
 	l.held = slices.Insert(l.held, i, t)
 }
 
-// ripe is how many turns can be written: no turn that was sent before them can
-// be in flight.
+// ripe returns how many turns can be written because no earlier turn can be in flight.
 func (l *Log) ripe(now time.Time) int {
 	before := now.Add(-min(time.Duration(l.longest.Load())+late, turnlog.Slack))
 	n, _ := slices.BinarySearchFunc(l.held, before, func(t turnlog.Turn, at time.Time) int { return t.At.Compare(at) })
 	return n
 }
 
-// release writes the first n turns that are held.
+// release writes the first n held turns.
 func (l *Log) release(n int) {
 	var lines []byte
 	waiting := 0
@@ -182,8 +176,8 @@ func (l *Log) release(n int) {
 	l.held = slices.Delete(l.held, 0, n)
 }
 
-// write writes some lines. Probing goes on without them on a full disk, or
-// whatever else there is: that is said once, and when it is over.
+// write writes lines. Probing continues if it fails; the log reports the first error and the
+// recovery.
 func (l *Log) write(lines []byte, turns int) {
 	rotated, err := l.file.write(lines)
 	if err != nil {
@@ -203,8 +197,8 @@ func (l *Log) write(lines []byte, turns int) {
 	}
 }
 
-// pack packs and removes older files. One that cannot be packed stays as it is
-// until the next time.
+// pack compresses and removes older files. A file that cannot be compressed is tried again next
+// time.
 func (l *Log) pack() {
 	if err := l.file.pack(); err != nil {
 		l.options.Logger.Warn("Older parts of the log of turns cannot be packed: they stay as they are", "err", err)

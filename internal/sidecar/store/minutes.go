@@ -14,11 +14,11 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// reading is the counters of one process at one time, by index of counters; NaN
-// where there is none.
+// reading holds the counters of one process at one time, in the order of counters; NaN if
+// missing.
 type reading [3]float64
 
-// grid are readings one step apart, from a time on.
+// grid holds readings one step apart.
 type grid []reading
 
 func newGrid(span promv1.Range, v float64) grid {
@@ -29,9 +29,8 @@ func newGrid(span promv1.Range, v float64) grid {
 	return g
 }
 
-// minutesOf turns the counters of any number of processes into minutes. Each
-// process is differenced for itself: a sum of them would hide that one began
-// anew.
+// minutesOf turns the counters of several processes into minutes. It takes the differences of
+// each process separately: in a sum, a restart would be hidden.
 func minutesOf(matrix model.Matrix, span promv1.Range) Minutes {
 	processes, of := map[model.Fingerprint]grid{}, map[model.Fingerprint]Series{}
 	for _, stream := range matrix {
@@ -79,15 +78,15 @@ func seriesOf(m model.Metric) (Series, bool) {
 	return s, s.Kind >= 0 && s.Signal >= 0
 }
 
-// difference adds to sums, by the beginning of the minute, what the counters of
-// one process rose by. What rose over a gap is left out: it is not of one minute.
+// difference adds the increases of one process's counters to sums, by the start of the minute.
+// It skips an increase over a gap, which belongs to no single minute.
 func difference(readings, sums grid) {
 	for i := 1; i < len(readings); i++ {
 		before, now := readings[i-1], readings[i]
 		if math.IsNaN(before[0]) || math.IsNaN(now[0]) {
 			continue
 		}
-		if now[0] < before[0] { // a process began anew, and its counters with it
+		if now[0] < before[0] { // the process has restarted, and its counters with it
 			before = reading{}
 		}
 		for c := range now {
@@ -96,12 +95,12 @@ func difference(readings, sums grid) {
 	}
 }
 
-// sameLog2 is how near two logarithms must be on average to be of one value: a
-// turn that was compared with nothing counts as on its baseline.
+// sameLog2 is the largest difference of two mean logarithms that count as equal. A turn without
+// a baseline counts as on its baseline.
 const sameLog2 = 1e-6
 
-// minute turns what the counters rose by into means of the natural logarithm of
-// seconds; the counters are binary logarithms of microseconds.
+// minute converts increases to means of the natural logarithm of seconds. The counters hold
+// binary logarithms of microseconds.
 func minute(at time.Time, rose reading) baseline.Minute {
 	turns, log2, expected := rose[0], rose[1], rose[2]
 	seconds := func(log2 float64) float64 { return log2/turns*math.Ln2 - math.Log(1e6) }
@@ -112,11 +111,11 @@ func minute(at time.Time, rose reading) baseline.Minute {
 	return m
 }
 
-// mostTurns are more than a prober has in a minute.
+// mostTurns is more than one prober can have in a minute.
 const mostTurns = 1e6
 
-// plausible says that the logarithm of seconds is one of a latency: from 1 µs, which
-// the counters count what is shorter as, to a day. NaN is not.
+// plausible reports whether the logarithm of seconds can be that of a latency: from 1 µs, the
+// smallest value of the counters, to a day. NaN cannot.
 func plausible(ln float64) bool {
 	return ln >= -math.Log(1e6)-sameLog2 && ln <= math.Log(24*3600)
 }

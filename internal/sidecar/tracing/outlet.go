@@ -11,20 +11,18 @@ import (
 	"synthetic/internal/bound"
 )
 
-// outlet is the exporter, and the account of what went in and came out: the
-// library drops what has no room in silence.
+// outlet wraps the exporter and counts its spans, because the library drops spans silently.
 type outlet struct {
 	sdktrace.SpanExporter
 	room                       *bound.Budget
 	exported, dropped, refused atomic.Uint64
-	// life ends when nothing more is to be waited for.
+	// life ends when spans are no longer waited for.
 	life    context.Context
 	logger  *slog.Logger
-	failing bool // of the goroutine that exports
+	failing bool // used by the exporting goroutine alone
 }
 
-// ExportSpans sends spans that were let in. What fails is lost: the exporter has
-// tried again by then.
+// ExportSpans sends spans. A failed batch is lost: the exporter has already retried it.
 func (o *outlet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	defer o.room.Return(int64(len(spans)))
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,7 +41,7 @@ func (o *outlet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan)
 	return nil
 }
 
-// say keeps the receiver's words out of the log: they may repeat credentials.
+// say logs without the receiver's text, which may repeat credentials.
 func (o *outlet) say(failing bool) {
 	if failing {
 		o.logger.Warn("Spans are lost: the receiver of tracing.url cannot be reached or refuses them; look into its log")
@@ -52,7 +50,7 @@ func (o *outlet) say(failing bool) {
 	o.logger.Info("The receiver of tracing.url takes spans again")
 }
 
-// gate lets spans in while there is room.
+// gate admits spans while the queue has room.
 type gate struct {
 	sdktrace.SpanProcessor
 	out *outlet
@@ -67,8 +65,8 @@ func (g gate) OnEnd(s sdktrace.ReadOnlySpan) {
 	g.SpanProcessor.OnEnd(s)
 }
 
-// given takes the ids of spans from their contexts: they were sent in the headers
-// of requests before there was a span.
+// given returns the ids in a span's context. They were sent in request headers before the span
+// existed.
 type given struct{}
 
 type givenKey struct{}

@@ -17,8 +17,8 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Names of attributes and events: those of OpenTelemetry's conventions for
-// generative AI, version 1.41, where there are any.
+// Names of attributes and events, from version 1.41 of OpenTelemetry's conventions for
+// generative AI if they define one.
 const (
 	attrOperation    = "gen_ai.operation.name"
 	attrProvider     = "gen_ai.provider.name"
@@ -48,14 +48,14 @@ const (
 	eventEnd        = "synthetic.end"
 )
 
-// about is what all turns of a job have in common.
+// about holds the attributes that all turns of a job share.
 type about struct {
 	operation  string
 	attributes []attribute.KeyValue
 }
 
-// spoken are the operation and the provider of an API, as the conventions call
-// them: what runs behind it nobody knows from outside.
+// spoken returns the operation and provider of an API in the words of the conventions. The
+// provider behind an API is unknown from outside.
 func spoken(a target.API) (operation, provider string) {
 	switch a {
 	case target.Completions:
@@ -98,7 +98,7 @@ func ofJob(j sink.Job) about {
 	return about{operation, out}
 }
 
-// ofTurn are those of one.
+// ofTurn returns the attributes of one turn.
 func ofTurn(r *probe.Result) []attribute.KeyValue {
 	out := []attribute.KeyValue{
 		attribute.String(attrConversation, r.Conversation), attribute.String(attrModel, r.Model),
@@ -127,7 +127,7 @@ func ofTurn(r *probe.Result) []attribute.KeyValue {
 	return out
 }
 
-// turn exports the span of a turn, from sending it to its end.
+// turn exports the span of a turn, from its request to its end.
 func (on *running) turn(r *probe.Result, job about) {
 	parent := trace.ContextWithSpanContext(context.Background(), place(r.TraceID, r.ParentSpanID))
 	_, span := on.tracer.Start(context.WithValue(parent, givenKey{}, place(r.TraceID, r.SpanID)), strings.TrimSpace(job.operation+" "+r.Model),
@@ -142,8 +142,8 @@ func (on *running) turn(r *probe.Result, job about) {
 	end(span, r.Outcome, r.End)
 }
 
-// conversation exports the span of a conversation, from when it was due to the
-// end of its last turn.
+// conversation exports the span of a conversation, from its scheduled start to the end of its
+// last turn.
 func (on *running) conversation(c *probe.Conversation) {
 	ctx := context.WithValue(context.Background(), givenKey{}, place(c.TraceID, c.SpanID))
 	_, span := on.tracer.Start(ctx, "conversation "+c.Key().String(), trace.WithTimestamp(c.Scheduled), trace.WithAttributes(
@@ -152,7 +152,7 @@ func (on *running) conversation(c *probe.Conversation) {
 	end(span, c.Outcome, c.End)
 }
 
-// end closes a span. What the prober itself ended is no error of the deployment.
+// end closes a span. A turn that the prober itself ended is no error of the deployment.
 func end(span trace.Span, o probe.Outcome, at time.Time) {
 	if o.Failed() {
 		span.SetStatus(codes.Error, string(o))
@@ -161,9 +161,9 @@ func end(span trace.Span, o probe.Outcome, at time.Time) {
 	span.End(trace.WithTimestamp(at))
 }
 
-// place is where a span is, from hex digits.
+// place returns the span context of hex ids.
 func place(traceID, spanID string) trace.SpanContext {
-	// Both are ours, and valid.
+	// Both ids are valid, because the prober made them.
 	t, _ := trace.TraceIDFromHex(traceID)
 	s, _ := trace.SpanIDFromHex(spanID)
 	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: t, SpanID: s, TraceFlags: trace.FlagsSampled})

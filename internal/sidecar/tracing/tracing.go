@@ -1,10 +1,9 @@
-// Package tracing exports what conversations and turns were like as spans of
-// OpenTelemetry, to an OTLP receiver over HTTP. They carry figures, names and
-// outcomes; never a text of a prompt, an answer or an error.
+// Package tracing exports conversations and turns as OpenTelemetry spans, over OTLP and HTTP.
+// Spans carry figures, names and outcomes, and never the text of a prompt, an answer or an
+// error.
 //
-// It is a sink like any other, and costs nothing until it is switched on. Spans
-// wait in a bounded queue: what has no room there, or what the receiver does not
-// take, is lost and counted, and probing never waits.
+// It is a sink and costs nothing until Start. Spans wait in a bounded queue. A span without
+// room, or one that the receiver refuses, is lost and counted; probing never waits.
 package tracing
 
 import (
@@ -29,34 +28,31 @@ import (
 )
 
 const (
-	// queued is how many spans wait at most: half an hour of one a second.
+	// queued is the size of the queue: half an hour at one span a second.
 	queued = 2048
-	// patience bounds how long the last spans may take when the process ends.
+	// patience bounds the export of the last spans at the end of the process.
 	patience = 3 * time.Second
-	// mostText bounds what a server says of itself, such as a finish reason, in
-	// bytes.
+	// mostText bounds server texts such as a finish reason, in bytes.
 	mostText = 256
 )
 
-// Options say where spans go.
+// Options configure the export.
 type Options struct {
-	// URL is that of the receiver, with the path of its operation, for example
-	// "http://collector:4318/v1/traces".
+	// URL is the receiver's URL with its path, such as "http://collector:4318/v1/traces".
 	URL string
-	// Client sends them, with authentication and TLS.
+	// Client authenticates.
 	Client *http.Client
 	// Timeout bounds one request.
 	Timeout time.Duration
-	// Ratio of conversations is exported, with their turns.
+	// Ratio is the share of conversations that are exported, with their turns.
 	Ratio float64
-	// Version is that of this binary.
+	// Version is the version of this binary.
 	Version string
-	// Logger is told when the receiver begins to refuse, and when it takes again.
+	// Logger logs when the receiver begins to refuse spans and when it accepts them again.
 	Logger *slog.Logger
 }
 
-// Tracer is a sink that exports spans once it is switched on by Start. The zero
-// value is switched off.
+// Tracer is a sink that exports spans after Start. The zero value exports nothing.
 type Tracer struct {
 	on atomic.Pointer[running]
 
@@ -64,7 +60,7 @@ type Tracer struct {
 	jobs map[probe.Key]about
 }
 
-// running is what there is of a Tracer that is switched on.
+// running is the state of a started Tracer.
 type running struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
@@ -74,8 +70,7 @@ type running struct {
 	client   *http.Client
 }
 
-// Start switches the tracer on; Run, or Close, switches it off. It is called
-// before the first event.
+// Start starts the export; Run or Close ends it. Call it before the first event.
 func (t *Tracer) Start(o Options) error {
 	exporter, err := otlptracehttp.New(context.Background(),
 		otlptracehttp.WithEndpointURL(o.URL), otlptracehttp.WithHTTPClient(o.Client), otlptracehttp.WithTimeout(o.Timeout),
@@ -95,26 +90,26 @@ func (t *Tracer) Start(o Options) error {
 	limits.AttributeValueLengthLimit = mostText
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(gate{sdktrace.NewBatchSpanProcessor(out, sdktrace.WithMaxQueueSize(queued), sdktrace.WithExportTimeout(o.Timeout)), out}),
-		sdktrace.WithSampler(sdktrace.AlwaysSample()), // who is exported was decided before
+		sdktrace.WithSampler(sdktrace.AlwaysSample()), // Traced has already sampled
 		sdktrace.WithIDGenerator(given{}), sdktrace.WithResource(whose), sdktrace.WithRawSpanLimits(limits))
 	t.on.Store(&running{provider, provider.Tracer("synthetic"), out, o.Ratio, cut, o.Client})
 	return nil
 }
 
-// Traced draws whether the next conversation is exported.
+// Traced decides at random whether the next conversation is exported.
 func (t *Tracer) Traced() bool {
 	on := t.on.Load()
 	return on != nil && (on.ratio >= 1 || rand.Float64() < on.ratio)
 }
 
-// Run waits for ctx, then sends what is left for a few seconds at most.
+// Run waits for ctx and then sends the remaining spans, within a few seconds.
 func (t *Tracer) Run(ctx context.Context) error {
 	<-ctx.Done()
 	t.Close()
 	return nil
 }
 
-// Close sends what is left, for a few seconds at most, and switches off.
+// Close sends the remaining spans within a few seconds and ends the export.
 func (t *Tracer) Close() {
 	on := t.on.Swap(nil)
 	if on == nil {
@@ -123,14 +118,14 @@ func (t *Tracer) Close() {
 	defer time.AfterFunc(patience, on.cut).Stop()
 	defer on.cut()
 	defer on.client.CloseIdleConnections()
-	// It waits for its goroutine; what was lost is counted.
+	// Shutdown waits for its goroutine. Lost spans are counted.
 	_ = on.provider.Shutdown(context.Background())
 }
 
-// Counts are spans: sent, without room in the queue, and not taken by the receiver.
+// Counts are numbers of spans: sent, without room in the queue, and refused by the receiver.
 type Counts struct{ Exported, Dropped, Refused uint64 }
 
-// Counts returns false while the tracer is switched off.
+// Counts returns false before Start.
 func (t *Tracer) Counts() (c Counts, on bool) {
 	is := t.on.Load()
 	if is == nil {
@@ -139,7 +134,7 @@ func (t *Tracer) Counts() (c Counts, on bool) {
 	return Counts{Exported: is.out.exported.Load(), Dropped: is.out.dropped.Load(), Refused: is.out.refused.Load()}, true
 }
 
-// Level is how many spans wait, and how many may; 0 of 0 while switched off.
+// Level returns the length and the size of the queue; 0 and 0 before Start.
 func (t *Tracer) Level() (used, limit float64) {
 	if is := t.on.Load(); is != nil {
 		return is.out.room.Level()
