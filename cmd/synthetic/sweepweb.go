@@ -45,7 +45,7 @@ func (w *sweepWeb) serve(o *sweep.Options, shard int, logger *slog.Logger) (stop
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", x)
 	connections := httplimit.NewConnections()
-	ports.bound(connections.Of)
+	ports.bound(connections.Limit)
 	server := httplimit.NewServer(mux, connections, logger)
 	logger.Info("Serving the figures of this sweep", "addresses", strings.Join(ports.addresses(), " "))
 	var serving sync.WaitGroup

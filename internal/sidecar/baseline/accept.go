@@ -6,7 +6,7 @@ import (
 	"synthetic/internal/probe"
 )
 
-// acceptLast is the time whose level Accept takes for a job that has no regression.
+// acceptLast is the period whose level Accept uses for a job without a regression.
 const acceptLast = 30 * time.Minute
 
 // Accepted describes a job whose current level became its baseline.

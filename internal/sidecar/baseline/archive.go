@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// archiveVersion is that of what History gives.
+// archiveVersion is the version of the encoding of History.
 const archiveVersion = 1
 
-// History returns the half hours and the minutes of a job, and what follows from
-// neither, in a compact form for RestoreHistory: at most 230 kB a signal, and a tenth
-// of that compressed.
+// History encodes the half hours and the minutes of a job, and the state that cannot be
+// computed from them. It needs at most 230 kB a signal, and a tenth of that compressed.
 func (j *Job) History() []byte {
 	out := []byte{archiveVersion}
 	for k := range j.series {
@@ -29,8 +28,8 @@ func (j *Job) History() []byte {
 
 var errArchive = errors.New("it is cut short, or no history at all")
 
-// RestoreHistory takes over what History gave in an earlier process. What does not
-// fit is left out; it fails if it cannot be read, and the job is as it was then.
+// RestoreHistory decodes what History returned in an earlier process. It skips series that this
+// version does not have. If data cannot be decoded it returns an error and changes nothing.
 func (j *Job) RestoreHistory(data []byte) error {
 	if len(data) == 0 || data[0] != archiveVersion {
 		return fmt.Errorf("the history is not of version %d", archiveVersion)
@@ -60,14 +59,14 @@ func (j *Job) RestoreHistory(data []byte) error {
 		}
 		j.cached[k].baseline = hits[k]
 	}
-	// What was forgotten since this history was saved is to be forgotten again.
+	// This history was saved before the last relearn, which discarded it.
 	if at := time.Unix(relearned, 0).UTC(); j.relearned.After(at) {
 		j.relearned = at
 	}
 	return nil
 }
 
-// refill gives the scan the last minutes back.
+// refill restores the last minutes of the scan from the history.
 func (s *series) refill() {
 	s.scan = scan{}
 	last := s.history.last()
@@ -79,7 +78,7 @@ func (s *series) refill() {
 	})
 }
 
-// archive appends the entries; a nil baseline has none.
+// archive appends the entries; none for a nil baseline.
 func (b *baseline) archive(out []byte) []byte {
 	if b == nil {
 		return binary.AppendUvarint(out, 0)
@@ -114,7 +113,7 @@ func (h *history) archive(out []byte) []byte {
 	return append(binary.AppendUvarint(out, count), body...)
 }
 
-// reader reads an archive; after a failure it gives nothing more.
+// reader decodes an archive. After a failure it returns zeros.
 type reader struct {
 	data   []byte
 	failed bool
@@ -132,7 +131,7 @@ func (r *reader) varint() int64 {
 	return v
 }
 
-// skip goes on by n bytes; there are none of a number that could not be read.
+// skip skips n bytes.
 func (r *reader) skip(n int) {
 	if n <= 0 || n > len(r.data) {
 		r.failed, r.data = true, nil
@@ -151,7 +150,7 @@ func (r *reader) float() float32 {
 	return v
 }
 
-// count is how many items follow, of at least one byte each.
+// count returns the number of items that follow, each of at least one byte.
 func (r *reader) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.data)) {

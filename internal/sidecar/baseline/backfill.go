@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Backfill takes over minutes of a kind of turn and signal, by index and in order
-// of time, that an earlier process measured. A job that has learned of its own
-// keeps that.
+// Backfill adds minutes that an earlier process measured, in order of time, to a kind of turn
+// and a signal. What the job has measured itself stays.
 func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	s := &j.series[kind][signal]
 	if s.baseline.mature() || len(minutes) == 0 {
@@ -17,7 +16,7 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	for _, m := range minutes {
 		fresh.relive(m)
 	}
-	s.history.each(func(minute int64, turns, mean, tail float64) { // what came meanwhile
+	s.history.each(func(minute int64, turns, mean, tail float64) { // minutes of this process
 		fresh.history.put(minute, turns, mean, tail)
 	})
 	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
@@ -25,8 +24,8 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	s.refill()
 }
 
-// relive takes a minute of the past as it was, its verdicts included: what was a
-// regression then is not learned now.
+// relive replays a minute of an earlier process with its verdicts, so that an old regression is
+// not learned.
 func (s *series) relive(m Minute) {
 	if !(m.Turns >= 1) || !(math.Abs(m.Mean) <= mostLog) || m.At.Unix() < earliest {
 		return
@@ -50,8 +49,8 @@ func (s *series) relive(m Minute) {
 	b.regressed = b.regressed || s.regressed()
 }
 
-// beyond is the share of turns around a mean that miss the objective, if they are
-// distributed normally.
+// beyond returns the share of turns that violate the objective if they are normally distributed
+// around mean.
 func (s *series) beyond(mean float64) float64 {
 	if s.threshold <= 0 {
 		return 0
@@ -59,7 +58,7 @@ func (s *series) beyond(mean float64) float64 {
 	return math.Erfc((logSeconds(s.threshold)-mean)/(math.Sqrt2*s.baseline.spreadOr())) / 2
 }
 
-// Accept takes what was measured since a time for the usual level.
+// Accept makes the level since a time the baseline.
 func (j *Job) Accept(since, now time.Time) {
 	at := j.wall(now)
 	for k := range j.series {

@@ -10,67 +10,66 @@ import (
 )
 
 const (
-	// BlockLength is the time that one entry of a baseline stands for.
+	// BlockLength is the period of one entry of a baseline.
 	BlockLength = 30 * time.Minute
-	slots       = 48 // of a day
+	slots       = 48 // in a day
 	entryCount  = historyDays * slots
-	// startBlocks make something to compare with, matureBlocks a baseline: a day
-	// of them.
+	// startBlocks are enough for a first comparison, matureBlocks for a baseline: one day.
 	startBlocks, matureBlocks = 6, slots
-	// minBlock is the fewest turns that make an entry.
+	// minBlock is the smallest number of turns of an entry.
 	minBlock = 8
 	// maxFailed is the largest share of failed turns in an entry.
 	maxFailed = 0.05
 )
 
-// entry is what was measured in a half hour.
+// entry is the measurement of half an hour.
 type entry struct {
-	// number is that of the half hour since 1970; 0 is no entry.
+	// number counts half hours since 1970; 0 means no entry.
 	number int32
-	// mean and variance are those of n turns, bad the share of them that missed
-	// the objective.
+	// mean and variance of n turns, and bad, the share that violated the objective.
 	mean, variance, bad float32
-	// counted is twice n, and one more if the baseline was learned from it.
+	// counted is 2n, plus 1 if the baseline was learned from the entry.
 	counted uint32
 }
 
-// mostCounted is the most turns of an entry.
+// mostCounted is the largest number of turns of an entry.
 const mostCounted = math.MaxUint32 >> 1
 
 func (e *entry) n() uint32   { return e.counted >> 1 }
 func (e *entry) usual() bool { return e.counted&1 == 1 }
 func (e *entry) admit()      { e.counted |= 1 }
 
-// baseline is the usual level of a value: an overall level, and what weekdays,
-// weekends and each half hour of them add to it, over four weeks. What it learns
-// is gated by its owner, so that a lasting regression does not become the usual.
+// baseline is the usual level of a value over four weeks: an overall level, and offsets for
+// each half hour of weekdays and of weekends. Its owner decides what it learns, so that a
+// lasting regression does not become the baseline.
 type baseline struct {
-	// entries are those of four weeks, the oldest first.
+	// entries of four weeks, oldest first.
 	entries []entry
 	block   block
-	// since is the half hour from which on the level counts, accepted what it was
-	// taken for then.
+	// since is the first half hour of the current level, accepted the level's rise when it was
+	// accepted.
 	since    int32
 	accepted float64
-	// moved is when a lasting level was last taken for the usual.
+	// moved is when a lasting level last became the baseline.
 	moved time.Time
 	derived
 }
 
-// block is the half hour that is being measured.
+// block is the half hour in progress.
 type block struct {
 	start    time.Time
 	n        float64
 	mean, m2 float64
 	bad      float64
 	failed   int
-	// minutes is how many of them were taken whole, and not turn by turn.
+	// minutes is the number of minutes that were added as a whole, not turn by turn.
 	minutes int
-	// unsuitable blocks say nothing, regressed ones are usual by habit alone.
+	// An unsuitable block is never learned. A regressed block is learned only if its level has
+	// become habitual.
 	unsuitable, regressed bool
 }
 
-// add takes a value.
+// add adds a value.
 func (b *block) add(v float64, bad bool) {
 	share := 0.0
 	if bad {
@@ -79,7 +78,7 @@ func (b *block) add(v float64, bad bool) {
 	b.weigh(1, v, share)
 }
 
-// weigh takes the mean of so many values, and the share of them that are bad.
+// weigh adds n values by their mean, with the share that is bad.
 func (b *block) weigh(n, mean, bad float64) {
 	b.n += n
 	d := mean - b.mean
@@ -91,7 +90,7 @@ func (b *block) weigh(n, mean, bad float64) {
 func (b *block) entry() entry {
 	n := max(1, b.n)
 	freedom := n - 1
-	if b.minutes > 0 { // means of n values vary by an n-th of what these do
+	if b.minutes > 0 { // the variance of a mean of n values is 1/n of that of single values
 		freedom = float64(b.minutes - 1)
 	}
 	return entry{
@@ -100,21 +99,21 @@ func (b *block) entry() entry {
 	}
 }
 
-// fit says that the block was measured well enough to be compared with.
+// fit reports whether the block has enough good turns to compare with.
 func (b *block) fit() bool {
 	return !b.unsuitable && b.n >= minBlock && float64(b.failed) <= maxFailed*(b.n+float64(b.failed))
 }
 
-// numberOf numbers half hours, dayOf days; both since 1970.
+// numberOf numbers half hours and dayOf days since 1970.
 func numberOf(at time.Time) int32 { return int32(at.Unix() / int64(BlockLength/time.Second)) }
 func dayOf(number int32) int32    { return number / slots }
 
-// startOf is when a half hour begins.
+// startOf returns the start of a half hour.
 func startOf(number int32) time.Time {
 	return time.Unix(int64(number)*int64(BlockLength/time.Second), 0).UTC()
 }
 
-// weekend says whether a day is a Saturday or a Sunday: 1970 began on a Thursday.
+// weekend returns 1 for a Saturday or Sunday, else 0. 1970 began on a Thursday.
 func weekend(day int32) int {
 	if d := (day + 4) % 7; d == 0 || d == 6 {
 		return 1
@@ -122,8 +121,8 @@ func weekend(day int32) int {
 	return 0
 }
 
-// roll ends the block if at lies in another one. usual has the last word on
-// whether it is learned from. It reports whether there is a new entry.
+// roll ends the block if at is in another one. The block is learned if usual agrees. It reports
+// whether there is a new entry.
 func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	start := at.Truncate(BlockLength)
 	if start.Equal(b.block.start) {
@@ -142,30 +141,30 @@ func (b *baseline) roll(at time.Time, usual func(*block) bool) bool {
 	return done.fit()
 }
 
-// each calls do for the entries of the half hours (from, to], the oldest first.
+// each calls do for the entries of the half hours (from, to], oldest first.
 func (b *baseline) each(from, to int32, do func(*entry)) {
 	for i := b.search(from + 1); i < len(b.entries) && b.entries[i].number <= to; i++ {
 		do(&b.entries[i])
 	}
 }
 
-// search finds the first entry of a half hour or later.
+// search returns the index of the first entry at or after a half hour.
 func (b *baseline) search(number int32) int {
 	i, _ := slices.BinarySearchFunc(b.entries, number, func(e entry, n int32) int { return cmp.Compare(e.number, n) })
 	return i
 }
 
-// put takes an entry, and drops what is older than four weeks, or lies ahead: that
-// was measured by another clock.
+// put adds an entry and drops entries older than four weeks. It also drops entries in the
+// future, which came from a wrong clock.
 func (b *baseline) put(e entry) {
 	b.entries = slices.Delete(b.entries[:b.search(e.number)], 0, b.search(e.number-entryCount+1))
-	if len(b.entries) == cap(b.entries) { // by days: append would leave a third of it empty
+	if len(b.entries) == cap(b.entries) { // grow by a day: append would leave a third unused
 		b.entries = append(make([]entry, 0, len(b.entries)+slots), b.entries...)
 	}
 	b.entries = append(b.entries, e)
 }
 
-// entryOf is the entry of a half hour; nil if there is none.
+// entryOf returns the entry of a half hour, or nil.
 func (b *baseline) entryOf(number int32) *entry {
 	if i := b.search(number); i < len(b.entries) && b.entries[i].number == number {
 		return &b.entries[i]
@@ -173,21 +172,20 @@ func (b *baseline) entryOf(number int32) *entry {
 	return nil
 }
 
-// accept takes the half hours since one for usual, and those before it no more
-// for the level, which is rise above what it was: the shape of days and weeks
-// stays.
+// accept makes the half hours since a time usual and removes earlier ones from the level. rise
+// is the difference of the levels. The daily and weekly shape stays.
 func (b *baseline) accept(since, now int32, rise float64) {
 	b.each(since-1, now, (*entry).admit)
 	b.since, b.accepted = since, b.level+rise
 	b.derive(now)
 }
 
-// started says that there is something to compare with, mature that there is a
+// started reports whether there is something to compare with, mature whether there is a full
 // baseline.
 func (b *baseline) started() bool { return b != nil && b.blocks >= startBlocks }
 func (b *baseline) mature() bool  { return b != nil && b.blocks >= matureBlocks }
 
-// spreadOr is the standard deviation of single turns, or what stands in for it.
+// spreadOr returns the standard deviation of single turns, or a default.
 func (b *baseline) spreadOr() float64 {
 	if !b.mature() {
 		return youngSpread
@@ -195,8 +193,8 @@ func (b *baseline) spreadOr() float64 {
 	return b.spread
 }
 
-// cached knows the usual share of prompt tokens that come from the prefix
-// cache. It learns as the baselines do, on the plain scale.
+// cached learns the usual share of prompt tokens that come from the prefix cache, as baselines
+// do, on a linear scale.
 type cached struct{ baseline *baseline }
 
 func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
@@ -211,7 +209,7 @@ func (c *cached) observe(r *probe.Result, at time.Time, unsuitable bool) {
 	c.baseline.block.unsuitable = c.baseline.block.unsuitable || unsuitable
 }
 
-// mayLearn refuses half hours in which a good part of the usual hits is gone.
+// mayLearn rejects half hours that lost a large part of the usual cache hits.
 func (c *cached) mayLearn(b *block) bool {
 	return !c.baseline.mature() || b.mean >= 0.8*c.baseline.at(b.start)
 }

@@ -6,34 +6,32 @@ import (
 	"time"
 )
 
-// Limits are chosen by replay: the scan goes through the target's own past, and
-// each window's limit is what that past would have exceeded no more often than
-// promised. What lies below the usual is the measure of what a level does by
-// itself, since faults only raise it: the past is replayed upside down. Short
-// windows are looked at the right way up, too, with what was up for longer left
-// out, for bursts have no mirror image.
+// Limits are chosen by replaying the target's own past. The limit of a window is what that past
+// would have exceeded as rarely as promised. Faults only raise a level, so the deviations below
+// the baseline show how much it moves by itself: the past is replayed upside down. Short
+// windows are also replayed the right way up, without longer rises, because bursts have no
+// mirror image.
 
 const (
 	// blockMinutes of the past give one extreme each.
 	blockMinutes = 6 * 60
-	// leastBlocks make a calibration: two days.
+	// leastBlocks is the smallest number of blocks for a calibration: two days.
 	leastBlocks = 8
-	// burstMinutes is the longest window that bursts are looked for in. What lifts
-	// the mean of lastingMinutes by lasting is no burst, and left out with what is
-	// around it.
+	// burstMinutes is the longest window in which bursts are searched. A rise that lifts the
+	// mean of lastingMinutes is no burst and is left out, with its neighbourhood.
 	burstMinutes            = 30
 	lastingMinutes, lasting = 45, 0.17
-	// independent is how many of the windows see something of their own: the
-	// promise is divided among so many.
+	// independent is the number of windows that see separate events. The promised rate is
+	// divided by it.
 	independent = 6
 )
 
-// tailOf describes the extremes of a value: a block exceeds x with a chance of
-// about e^(−(x−location)/scale).
+// tailOf describes extremes: a block exceeds x with a probability of about
+// e^(−(x−location)/scale).
 type tailOf struct{ location, scale float64 }
 
-// gumbel fits a Gumbel distribution to the extremes of blocks by L-moments
-// (Hosking 1990), and widens it for what so few may be off by.
+// gumbel fits a Gumbel distribution to the extremes of blocks by L-moments (Hosking 1990), and
+// widens it for the uncertainty of few blocks.
 func gumbel(extremes []float64) tailOf {
 	slices.Sort(extremes)
 	n := float64(len(extremes))
@@ -48,10 +46,10 @@ func gumbel(extremes []float64) tailOf {
 	return t
 }
 
-// beyond is what a block exceeds with a chance.
+// beyond returns the value that a block exceeds with probability chance.
 func (t tailOf) beyond(chance float64) float64 { return t.location + t.scale*math.Log(1/chance) }
 
-// chance is that of a block to exceed x.
+// chance returns the probability that a block exceeds x.
 func (t tailOf) chance(x float64) float64 {
 	if t.scale == 0 {
 		return 0
@@ -59,39 +57,39 @@ func (t tailOf) chance(x float64) float64 {
 	return min(1, math.Exp(-(x-t.location)/t.scale))
 }
 
-// past is what the replay of a history showed of a window.
+// past is the result of replaying one window.
 type past struct {
-	// wander is of the squares of the extremes below the usual, burst of the
-	// extremes above it in short windows; sd is the standard deviation of the
-	// window's mean, from below.
+	// wander describes the squares of the extremes below the baseline, burst the extremes above
+	// it in short windows. sd is the standard deviation of the window's mean, from values
+	// below.
 	wander, burst tailOf
 	sd            float64
 }
 
-// limit is what the window exceeds no more often than a chance for each block.
+// limit returns the value that the window exceeds with probability chance in a block.
 func (p past) limit(chance float64) float64 {
 	return math.Sqrt(max(0, p.wander.beyond(chance), p.burst.beyond(chance)))
 }
 
-// chance is that of a block to exceed a limit for nothing.
+// chance returns the probability that a block exceeds limit without a fault.
 func (p past) chance(limit float64) float64 {
 	return max(p.wander.chance(limit*limit), p.burst.chance(limit*limit))
 }
 
-// calibration is what limits are chosen from. The zero value knows nothing.
+// calibration is the basis of limits. The zero value means not calibrated.
 type calibration struct {
 	known bool
-	// turns is how many a minute has that has any.
+	// turns per minute, in minutes with turns.
 	turns float64
 	spans [spans]past
-	// usualTail is the usual share of turns in the tail, tail of what the share
-	// over a window exceeds it by.
+	// usualTail is the usual share of slow turns, tail the extremes of the share above it in
+	// each window.
 	usualTail float64
 	tail      tailOf
 }
 
-// limit is what a window, by index, exceeds no more often than a chance for each
-// block, where the level wanders so many times as much as it does as a rule.
+// limit returns the value that a window exceeds with probability chance in a block, at a time
+// when the level moves wide times as much as usual.
 func (c *calibration) limit(window int, chance, wide float64) float64 {
 	if spanTable()[window].step {
 		wide = math.Sqrt(wide)
@@ -99,7 +97,7 @@ func (c *calibration) limit(window int, chance, wide float64) float64 {
 	return wide * c.spans[window].limit(chance)
 }
 
-// noise is the standard deviation that single turns give the reading of a window.
+// noise returns the standard deviation of a window's reading that comes from single turns.
 func (c *calibration) noise(w span, spread float64) float64 {
 	turns := 1 / max(1, c.turns*float64(w.minutes))
 	if w.step {
@@ -108,9 +106,8 @@ func (c *calibration) noise(w span, spread float64) float64 {
 	return spread * math.Sqrt(turns)
 }
 
-// ofTurns is the part of the variance of a window's mean that single turns make,
-// those in front of a step left out; 0 where bursts of the level, which no number of
-// turns makes less, choose the limit for a chance.
+// ofTurns returns the share of the variance of a window's mean that comes from single turns. It
+// is 0 where bursts decide the limit, because more turns do not reduce them.
 func (c *calibration) ofTurns(window int, spread, chance float64) float64 {
 	w := spanTable()[window]
 	w.step = false
@@ -122,17 +119,17 @@ func (c *calibration) ofTurns(window int, spread, chance float64) float64 {
 	return min(mostOfTurns, noise*noise/(sd*sd))
 }
 
-// mostOfTurns is the most that ofTurns says: what it follows from are estimates.
+// mostOfTurns bounds the result of ofTurns, which is computed from estimates.
 const mostOfTurns = 0.75
 
-// replayer collects the extremes of one pass through a history. Levels are in units
-// of how much they wander at such a time; steps in those of its root, for an hour
-// whose level differs from day to day is not as much more abrupt.
+// replayer collects the extremes of one pass through a history. Levels are in units of their
+// usual movement at that time of day; steps in units of its square root, because an hour that
+// differs more from day to day is not as much more abrupt.
 type replayer struct {
 	levels  scan
 	steps   scan
 	block   int64
-	sum     [spans]float64 // of squares, of what is above 0
+	sum     [spans]float64 // of squares of positive values
 	n       [spans]float64
 	highest [spans]float64
 	all     [spans][]float64
@@ -170,17 +167,17 @@ func (r *replayer) close() {
 	}
 }
 
-// relived is a minute of the past beside what was usual then.
+// relived is a minute of the past with its baseline.
 type relived struct {
 	minute int64
 	turns  float64
-	// level and step are the sum of the log ratios in the units of either.
+	// level and step are the sums of log ratios in their units.
 	level, step float64
 	tail        float64
 }
 
-// relive lays the minutes of a history beside what was usual then, as far as that
-// is known today, and leaves out what was up for long, and what is around it.
+// relive compares the minutes of a history with their baseline as known today. It leaves out
+// long rises and their neighbourhood.
 func relive(h *history, usual func(minute int64) float64, wide func(time.Time) float64) []relived {
 	all := make([]relived, 0, h.last()-h.first+1)
 	h.each(func(minute int64, turns, mean, tail float64) {
@@ -206,7 +203,7 @@ func relive(h *history, usual func(minute int64) float64, wide func(time.Time) f
 	return keep
 }
 
-// calibrate replays a history beside what was usual.
+// calibrate replays a history.
 func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time) float64) calibration {
 	var c calibration
 	var mirror, upright replayer
@@ -243,8 +240,8 @@ func calibrate(h *history, usual func(minute int64) float64, wide func(time.Time
 	return c
 }
 
-// squares are those of extremes: of what is distributed normally they, and not
-// the extremes, have a straight tail.
+// squares returns the squares of extremes, because the squares of normal values have a straight
+// tail and the values do not.
 func squares(extremes []float64) []float64 {
 	out := make([]float64, len(extremes))
 	for i, v := range extremes {
@@ -253,7 +250,7 @@ func squares(extremes []float64) []float64 {
 	return out
 }
 
-// shares are the extremes of the share of turns in the tail.
+// shares collects the extremes of the share of slow turns.
 type shares struct {
 	block       int64
 	turns, tail float64
@@ -270,11 +267,11 @@ func (s *shares) take(minute int64, scan *scan, turns, tail float64) {
 		}
 		s.block, s.highest = b, 0
 	}
-	share, _ := scan.tailShare() // of few turns, too: what is so rare has its extremes among them
+	share, _ := scan.tailShare() // even of few turns, since rare events have their extremes there
 	s.highest = max(s.highest, share)
 }
 
-// result is the usual share, and the extremes of the share.
+// result returns the usual share and its extremes.
 func (s *shares) result() (usual float64, extremes tailOf) {
 	if len(s.all) < leastBlocks || s.turns == 0 {
 		return 0, tailOf{}

@@ -2,9 +2,8 @@ package baseline
 
 import "time"
 
-// change reports whether a change window is open, and starts the baselines
-// anew when one that asks for it has ended, be it while no process ran: what a
-// state file brought back is older than that.
+// change reports whether a change window is open. When a window with Relearn has ended, it
+// discards the baselines, also if no process ran at that time.
 func (j *Job) change(at time.Time) bool {
 	open := false
 	for _, c := range j.changes {

@@ -5,20 +5,19 @@ import (
 	"math/bits"
 )
 
-// longest is how many ones begin a difference that is written in full.
+// longest is the number of leading ones that announces a difference written in full.
 const longest = 24
 
-// column is what is known of the numbers of a column so far.
+// column is the state of one column of numbers.
 type column struct {
 	last uint32
-	// size is 16 times the mean of the differences lately, of those that were any.
+	// size is 16 × the recent mean of the non-zero differences.
 	size uint64
-	// still says that the last row brought no difference.
+	// still is true if the last row did not change the column.
 	still bool
 }
 
-// take takes note of a difference: twice what is added, or one less than twice what
-// is taken off.
+// take records an encoded difference: 2d for an increase of d, 2d−1 for a decrease of d.
 func (c *column) take(d uint32) {
 	c.last += d>>1 ^ -(d & 1)
 	if c.still = d == 0; !c.still {
@@ -26,15 +25,15 @@ func (c *column) take(d uint32) {
 	}
 }
 
-// code is a string of bits, the lowest of each byte first, that is written or read
-// from one on. What is told to its methods is written, what they return was read.
+// code is a string of bits, lowest bit of each byte first, for writing or for reading. When
+// writing, methods encode their arguments; when reading, they return decoded values.
 type code struct {
 	data []byte
 	at   int
 	read bool
 }
 
-// bits are n of them, at most 32.
+// bits writes or reads n bits, at most 32.
 func (c *code) bits(v uint32, n int) uint32 {
 	i := c.at / 8
 	for !c.read && len(c.data) < i+8 {
@@ -49,7 +48,7 @@ func (c *code) bits(v uint32, n int) uint32 {
 	return uint32(all >> ((c.at - n) % 8) & (1<<n - 1))
 }
 
-// difference is one that is likely to be short where it is as large as lately.
+// difference encodes a number. Numbers near the recent size take the fewest bits.
 func (c *code) difference(d uint32, size uint64) uint32 {
 	shift, ones := max(bits.Len64(size/16)-1, 0), uint32(0)
 	for ones < longest && c.bits(min(max(d>>shift, ones)-ones, 1), 1) > 0 {
@@ -61,8 +60,8 @@ func (c *code) difference(d uint32, size uint64) uint32 {
 	return ones<<shift | c.bits(d, shift)
 }
 
-// row begins with a bit that says whether any column moved that was still, if there
-// are such; if so, each of them has a bit of its own.
+// row starts with one bit that says whether any still column changed, if there is a still
+// column. If so, each still column has a bit of its own.
 func (c *code) row(columns []column, row []uint32) {
 	moved, still := uint32(0), false
 	for i, of := range columns {

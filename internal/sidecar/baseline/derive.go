@@ -7,43 +7,42 @@ import (
 )
 
 const (
-	// seasonDays of entries tell a daily season from noise.
+	// seasonDays of entries are needed to tell a daily season from noise.
 	seasonDays = 3
-	// dayEntries make the level of a day, weekEntries that of longer.
+	// dayEntries are needed for the level of a day, weekEntries for a longer one.
 	dayEntries = 12
-	// shapeStep is how often the shape is computed, in half hours.
+	// shapeStep is the time between computations of the shape, in half hours.
 	shapeStep = slots / 4
-	// newest days of a kind give the shape of its days.
+	// newest is the number of days of a kind that determine its shape.
 	newest = 10
-	// recent entries give the level of now; a level that fell is followed as far
-	// as the longer memory of longRecent entries does, too: a quiet day is not the
-	// usual, and what comes after it no regression.
+	// recent entries determine the current level. A fall of the level is limited by the median
+	// of longRecent entries: a quiet day is no new baseline, and the rise after it is no
+	// regression.
 	recent, longRecent = slots * 3 / 2, slots * 7
 )
 
-// derived follows from the entries.
+// derived is computed from the entries.
 type derived struct {
 	blocks  int
 	samples int
-	// level is the overall level; curve what each half hour of weekdays and of
-	// weekends adds.
+	// level is the overall level, curve the offset of each half hour of weekdays and weekends.
 	level float64
 	curve [2][slots]float64
-	// wide is by how much more half hours differ from day to day at such a time
-	// than they do as a rule; 0 is not known.
+	// wide is the ratio of the day-to-day differences at a half hour to those of all half
+	// hours; 0 is unknown.
 	wide [2][slots]float64
-	// scatter is by how much more single turns differ at such a time than they do
-	// in all; 0 is not known.
+	// scatter is the ratio of the spread of single turns at a half hour to that of all; 0 is
+	// unknown.
 	scatter [2][slots]float64
-	// shaped is the quarter of a day in which the curve was computed.
+	// shaped is the quarter of a day in which curve was computed.
 	shaped int32
-	// noise is the standard deviation of half hours around the usual, spread that
-	// of single turns within them.
+	// noise is the standard deviation of half hours around the baseline, spread that of single
+	// turns within them.
 	noise, spread float64
 }
 
-// derive computes what follows from the entries up to a half hour: by median
-// polish, so that a holiday or an incident that got in moves nothing.
+// derive computes the derived values from the entries up to a half hour by median polish, so
+// that a holiday or a learned incident has no effect.
 func (b *baseline) derive(now int32) {
 	p := polish{usual: make([]*entry, 0, entryCount), since: dayOf(b.since)}
 	var variance, weight float64
@@ -76,15 +75,15 @@ func (b *baseline) derive(now int32) {
 	b.derived = d
 }
 
-// levelOf is the level of now: the median of the newest, or of a week where that
-// is higher.
+// levelOf returns the current level: the median of the newest residuals, or that of a week if
+// it is higher.
 func levelOf(residuals []float64) float64 {
 	of := func(n int) float64 { return median(residuals[max(0, len(residuals)-n):]) }
 	return max(of(recent), of(longRecent))
 }
 
-// deviation is the standard deviation of the residuals around the mean of about
-// their own day, from those below: a fault that got in only raises them.
+// deviation returns the standard deviation of residuals around the mean of their day, from the
+// residuals below it, because learned faults only raise values.
 func deviation(residuals []float64) float64 {
 	sum, n := 0.0, 0.0
 	for i := range residuals {
@@ -97,17 +96,17 @@ func deviation(residuals []float64) float64 {
 	return math.Sqrt(sum/max(1, n)) * (1 + 0.8/math.Sqrt(max(1, n)))
 }
 
-// pathStep is how often the level of the past is computed, in half hours.
+// pathStep is the time between two computed levels of the past, in half hours.
 const pathStep = 12
 
-// path gives what was usual in a minute of the past: with the shape that is known
-// today, and the level of what was known then; NaN of before that.
+// path returns the baseline of past minutes, with today's shape and the level known at that
+// minute; NaN before the first level.
 func (b *baseline) path(now int32) func(minute int64) float64 {
 	var before []float64
 	levels := map[int32]float64{}
 	last, since := int32(0), b.since
 	b.each(now-entryCount, now, func(e *entry) {
-		if since > 0 && e.number >= since { // what came before it counts no more
+		if since > 0 && e.number >= since { // earlier entries belong to the previous level
 			before, since = nil, 0
 		}
 		if step := e.number / pathStep; step != last && len(before) >= startBlocks {
@@ -120,7 +119,7 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 			before = append(before, float64(e.mean)-b.curveOf(e.number))
 		}
 	})
-	if len(before) >= startBlocks { // the minutes since the last half hour
+	if len(before) >= startBlocks { // minutes since the last half hour
 		levels[last+1] = levelOf(before)
 	}
 	return func(minute int64) float64 {
@@ -136,11 +135,11 @@ func (b *baseline) path(now int32) func(minute int64) float64 {
 	}
 }
 
-// at is the usual level at a time.
+// at returns the baseline at a time.
 func (b *baseline) at(t time.Time) float64 { return b.level + b.shapeAt(t) }
 
-// shapeAt is what the time of day and the kind of day add. Between the middles of
-// half hours it is on a straight line, so that a steep morning is no rise.
+// shapeAt returns the offset of a time of day and kind of day. It interpolates between the
+// middles of half hours, so that a steep morning is not taken for a rise.
 func (b *baseline) shapeAt(t time.Time) float64 {
 	position := float64(t.Unix())/BlockLength.Seconds() - 0.5
 	n := int32(math.Floor(position))
@@ -148,14 +147,14 @@ func (b *baseline) shapeAt(t time.Time) float64 {
 	return (1-share)*b.curveOf(n) + share*b.curveOf(n+1)
 }
 
-// wideAt is by how much more the level wanders at a time than as a rule, at least 1.
+// wideAt returns how many times more than usual the level moves at a time of day, at least 1.
 func (b *baseline) wideAt(t time.Time) float64 {
 	n := numberOf(t)
 	return max(1, b.wide[weekend(dayOf(n))][n%slots])
 }
 
-// scatterAt is by how much more single turns differ at a time than in all, at least
-// 1.
+// scatterAt returns how many times more than usual single turns differ at a time of day, at
+// least 1.
 func (b *baseline) scatterAt(t time.Time) float64 {
 	if b == nil {
 		return 1
@@ -168,17 +167,17 @@ func (b *baseline) curveOf(number int32) float64 {
 	return b.curve[weekend(dayOf(number))][number%slots]
 }
 
-// polish takes entries apart into a level for each day, what a weekend adds and
-// the shape of both kinds of day, by medians in turn (Tukey 1977).
+// polish splits entries into a level for each day, an offset for weekends and the shape of both
+// kinds of day, by median polish (Tukey 1977).
 type polish struct {
 	usual []*entry
-	// since is the day from which on the level is another one.
+	// since is the first day of the current level.
 	since int32
 	days  map[int32]float64
 	curve [2][slots]float64
 }
 
-// rounds of median polish: it hardly changes after three.
+// rounds of median polish. The result hardly changes after three.
 const rounds = 3
 
 func (p *polish) season() {
@@ -190,7 +189,7 @@ func (p *polish) season() {
 	p.weekends()
 }
 
-// byDay is the level of each day: the median of its entries less their shape.
+// byDay returns the level of each day: the median of its entries without their shape.
 func (p *polish) byDay() map[int32]float64 {
 	values := map[int32][]float64{}
 	for _, e := range p.usual {
@@ -206,8 +205,8 @@ func (p *polish) byDay() map[int32]float64 {
 	return out
 }
 
-// deviations are those of the entries from the level of their day, by kind of
-// day and slot.
+// deviations returns the differences of entries from the level of their day, by kind of day and
+// slot.
 func (p *polish) deviations() (out [2][slots][]float64) {
 	for _, e := range p.usual {
 		day := dayOf(e.number)
@@ -219,7 +218,7 @@ func (p *polish) deviations() (out [2][slots][]float64) {
 	return out
 }
 
-// shape is what each half hour adds: the median over the days.
+// shape computes the offset of each half hour: the median over the days.
 func (p *polish) shape() {
 	for k, slots := range p.deviations() {
 		for s, v := range slots {
@@ -231,9 +230,8 @@ func (p *polish) shape() {
 	}
 }
 
-// shrink draws the shape towards none, and that of weekends towards that of
-// weekdays, by the share of their variance that chance explains (empirical
-// Bayes): the days say how far they agree.
+// shrink pulls the shape towards zero, and that of weekends towards that of weekdays, by the
+// share of their variance that chance explains (empirical Bayes).
 func (p *polish) shrink() {
 	all := p.deviations()
 	p.curve[0] = shrunk(p.curve[0], [slots]float64{}, all[0])
@@ -269,8 +267,8 @@ func shrunk(curve, towards [slots]float64, deviations [slots][]float64) [slots]f
 	return curve
 }
 
-// weekends adds to the shape of weekends how far they lie from the weekdays
-// around them, and keeps the level of the days for that of weekdays.
+// weekends adds the distance of weekends from the weekdays around them to the shape of
+// weekends.
 func (p *polish) weekends() {
 	p.days = p.byDay()
 	var offsets []float64
@@ -299,15 +297,14 @@ func (p *polish) weekends() {
 }
 
 const (
-	// around is how many half hours on either side tell of one how much it differs
-	// from day to day, leastAround how many differences that takes.
+	// around is the number of neighbouring half hours on each side whose differences count for
+	// a half hour, leastAround the number of differences needed.
 	around, leastAround = 3, 20
-	// widest bounds by how much more that may be.
+	// widest is the largest ratio.
 	widest = 8
 )
 
-// wide lays how much the half hours differ from day to day beside what is usual
-// for all.
+// wide returns the day-to-day differences of each half hour relative to those of all.
 func (p *polish) wide() (out [2][slots]float64) {
 	var all []float64
 	of := p.deviations()
@@ -327,7 +324,7 @@ func (p *polish) wide() (out [2][slots]float64) {
 		return out
 	}
 	usual := median(all)
-	if usual == 0 { // they do not differ at all
+	if usual == 0 { // all days are equal
 		return [2][slots]float64{}
 	}
 	for k := range out {
@@ -338,8 +335,7 @@ func (p *polish) wide() (out [2][slots]float64) {
 	return out
 }
 
-// scatter lays how much single turns differ within the half hours at about a time
-// of day beside what they do in all.
+// scatter returns the spread of single turns at each time of day relative to the spread of all.
 func (p *polish) scatter(spread float64) (out [2][slots]float64) {
 	var variance, turns [2][slots]float64
 	for _, e := range p.usual {
@@ -359,19 +355,19 @@ func (p *polish) scatter(spread float64) (out [2][slots]float64) {
 	return out
 }
 
-// slope is by how much the shape rises or falls within half an hour: the days of
-// people begin and end by about as much earlier or later.
+// slope returns how much the shape changes within half an hour: people begin and end their days
+// by about that much earlier or later.
 func (p *polish) slope(kind, slot int) float64 {
 	at := func(s int) float64 { return p.curve[kind][(s+slots)%slots] }
 	return max(math.Abs(at(slot)-at(slot-1)), math.Abs(at(slot+1)-at(slot)))
 }
 
-// likeShape is how near, as log ratio, weekends and weekdays are at a time of day to
-// tell of each other how much they differ.
+// likeShape is the largest log ratio of weekends and weekdays at which their differences are
+// pooled.
 const likeShape = 0.2
 
-// alike are the deviations at a time of day from their median, on the kind of day
-// and, where that is like it, on the other.
+// alike returns the deviations at a time of day from their median, for the kind of day, and for
+// the other kind if it is similar.
 func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
 	own, other := of[kind][slot], of[1-kind][slot]
 	if len(own) == 0 {
@@ -389,8 +385,8 @@ func alike(of [2][slots][]float64, kind, slot int) (out []float64) {
 	return out
 }
 
-// differ is the standard deviation of deviations, or of those below 0 where that is
-// more: of those above, the highest were not learned.
+// differ returns the standard deviation of deviations, or that of the negative ones if it is
+// larger, because the highest were not learned.
 func differ(deviations []float64) float64 {
 	sum, below, n := 0.0, 0.0, 0.0
 	for _, d := range deviations {
@@ -403,8 +399,7 @@ func differ(deviations []float64) float64 {
 	return math.Sqrt(max(sum/float64(len(deviations)), below/max(1, n)))
 }
 
-// residuals are what is left of the entries since a half hour without their
-// season, the oldest first.
+// residuals returns the entries since a half hour without their season, oldest first.
 func (p *polish) residuals(since int32) []float64 {
 	var out []float64
 	for _, e := range p.usual {

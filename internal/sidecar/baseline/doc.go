@@ -1,11 +1,10 @@
-// Package regression says of each turn how it compares with what is usual: it
-// keeps, per target, workload, kind of turn and signal, the moments of the
-// logarithm, a baseline of four weeks that learns no regression, the minutes of the
-// same time, and limits that are chosen from them.
+// Package baseline compares each turn with its baseline. For each job, kind of turn and signal
+// it keeps the moments of the logarithm, a baseline of four weeks that learns no regression,
+// the minutes of the same period, and limits chosen from these minutes.
 //
-// It is pure: the same results at the same times give the same numbers, and no
-// goroutine runs. docs/background/regression.md explains the statistics, and
-// docs/background/alert-quality.md measures what they are worth.
+// A Job is pure: the same results at the same times give the same numbers, and no goroutine
+// runs. Tracker holds the jobs of a sidecar. docs/background/regression.md explains the
+// statistics, and docs/background/alert-quality.md measures their quality.
 package baseline
 
 import (
@@ -20,19 +19,17 @@ const (
 	signals = len(sink.Figures{}[0])
 )
 
-// Options are what a Job cannot know by itself.
+// Options configure a Job.
 type Options struct {
-	// Timeouts of its workload are what a turn that never got its value waited
-	// for.
+	// Timeouts of the workload: the waiting time of a turn that never got its value.
 	Timeouts workload.Timeouts
-	// Thresholds are those of the strictest objectives, by kind of turn and signal,
-	// and Budgets the share of turns that may be beyond; 0 is none.
+	// Thresholds are those of the strictest objectives by kind of turn and signal, Budgets
+	// their error budgets; 0 without an objective.
 	Thresholds [kinds][signals]time.Duration
 	Budgets    [kinds][signals]float64
-	// Benchmarks stand in for the learned baselines, by kind and signal.
+	// Benchmarks replace learned baselines, by kind of turn and signal.
 	Benchmarks sink.Figures
-	// Changes are the declared change windows of the target.
-	Changes []sink.Change
-	// Policy says what a regression is; the zero value means DefaultPolicy.
+	Changes    []sink.Change
+	// Policy says when a change is a regression; the zero value means DefaultPolicy.
 	Policy sink.Policy
 }

@@ -2,23 +2,21 @@ package baseline
 
 import "math"
 
-// What a state file may hold. Any number that was measured is far within these
-// bounds; one beyond them came from a damaged file, and what is computed from it
-// would overflow and could never be saved again.
+// Bounds of the numbers in a state file. A number beyond them comes from a damaged file; values
+// computed from it would overflow and could not be saved again.
 const (
-	// mostLog bounds logarithms of seconds: those of 1 µs and of 292 years, the
-	// shortest and the longest duration there is, are -14 and 23.
+	// mostLog bounds logarithms of seconds. Those of 1 µs and of 292 years, the longest
+	// time.Duration, are -14 and 23.
 	mostLog = 32
-	// mostTurns bounds numbers of turns, mostSeconds means of
-	// seconds and of tokens.
+	// mostTurns bounds numbers of turns, mostSeconds means of seconds and of tokens.
 	mostTurns, mostSeconds = 1e12, 1e9
-	// earliest and latest bound times, in seconds since 1970: a few days, for those
-	// before which a window or a season may look, and some 500 years.
+	// earliest and latest bound times, in seconds since 1970. earliest leaves room for windows
+	// and seasons before it; latest is about 500 years.
 	earliest, latest = 30 * 86400, 1 << 34
 )
 
-// upTo is v if it is between 0 and most, or else 0.
-func upTo(most, v float64) float64 {
+// clampFinite returns v if it is between 0 and most, or else 0.
+func clampFinite(most, v float64) float64 {
 	if v >= 0 && v <= most {
 		return v
 	}
@@ -30,7 +28,7 @@ func (e entry) fits() bool {
 		e.bad >= 0 && e.bad <= 1
 }
 
-// fitsTime says that a time, in seconds since 1970, can have been one.
+// fitsTime reports whether a time, in seconds since 1970, is plausible.
 func fitsTime(seconds int64) bool { return seconds >= earliest && seconds < latest }
 
 func (m means) fitting() means {
@@ -39,6 +37,6 @@ func (m means) fitting() means {
 			return means{}
 		}
 	}
-	m.Turns = upTo(mostTurns, m.Turns)
+	m.Turns = clampFinite(mostTurns, m.Turns)
 	return m
 }

@@ -6,25 +6,24 @@ import (
 )
 
 const (
-	// historyDays is how far back a target's own past is looked at.
+	// historyDays is the length of the history.
 	historyDays    = 28
 	historyMinutes = historyDays * 24 * 60
-	// packed is how finely logarithms are kept: a two-thousandth.
+	// packed is the resolution of logarithms: 1/2000.
 	packed = 2000
-	// mostPacked bounds the turns of a minute; more say the same.
+	// mostPacked bounds the turns of a minute; larger numbers add no information.
 	mostPacked = math.MaxUint8
 )
 
-// history holds the minutes of four weeks: of each the mean logarithm of its values,
-// and how many turns it is of, in all and in the tail.
+// history holds the minutes of four weeks: the mean logarithm of each minute, its turns, and
+// its slow turns.
 type history struct {
 	log MinuteLog
-	// first is the oldest minute that was put in.
+	// first is the oldest minute ever added.
 	first int64
 }
 
-// put takes a minute. After a clock that was set back what lies ahead is no past:
-// it is dropped.
+// put adds a minute. After the clock was set back, minutes in the future are dropped.
 func (h *history) put(minute int64, turns, mean, tail float64) {
 	if !(turns >= 1) {
 		return
@@ -32,7 +31,7 @@ func (h *history) put(minute int64, turns, mean, tail float64) {
 	if h.last() == 0 || minute < h.first {
 		*h = history{first: minute}
 	}
-	// A minute of many turns keeps its shares.
+	// A minute with many turns keeps its shares.
 	scale := min(1, mostPacked/turns)
 	h.log.Put(minute, uint32(int32(math.Round(min(max(mean, -mostMean), mostMean)*packed))),
 		uint32(math.Round(turns*scale)), uint32(math.Round(tail*scale)))
@@ -40,23 +39,23 @@ func (h *history) put(minute int64, turns, mean, tail float64) {
 	h.log.Forget(h.first)
 }
 
-// last is the newest minute, 0 if there is none.
+// last returns the newest minute, or 0.
 func (h *history) last() int64 { return h.log.Last() }
 
-// mostMean bounds mean logarithms: what a packed one can hold.
+// mostMean bounds mean logarithms to what the encoding can hold.
 const mostMean = math.MaxInt16 / packed
 
-// each calls do for the minutes, the oldest first.
+// each calls do for all minutes, oldest first.
 func (h *history) each(do func(minute int64, turns, mean, tail float64)) { h.since(h.first, do) }
 
-// since calls do for those from one on.
+// since calls do for the minutes from first on.
 func (h *history) since(first int64, do func(minute int64, turns, mean, tail float64)) {
 	for m, row := range h.log.From(max(first, h.first)) {
 		do(m, float64(row[1]), float64(int32(row[0]))/packed, float64(row[2]))
 	}
 }
 
-// length is how long a time the history covers.
+// length returns the period that the history covers.
 func (h *history) length() time.Duration {
 	if h.last() == 0 {
 		return 0

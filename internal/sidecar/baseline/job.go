@@ -10,24 +10,22 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Job follows one workload that is sent to one target. It is not safe for
-// concurrent use.
+// Job holds the baselines of one workload sent to one target. It is not safe for concurrent
+// use.
 type Job struct {
 	timeouts workload.Timeouts
 	changes  []sink.Change
 	// start is the first reading of the clock.
 	start  time.Time
 	series [kinds][signals]series
-	// relearned is the end of the last change after which the baselines were
-	// started anew.
+	// relearned is the end of the last change that discarded the baselines.
 	relearned time.Time
-	// minute is that of the last look at the signals.
+	// minute of the last evaluation.
 	minute int64
-	// asked is the minute since which there is a ticket or a page, 0 while there is
-	// none.
-	asked  int64
-	parts  [kinds]parts
-	cached [kinds]cached
+	// ticketSince is the minute since which a ticket or a page is up; 0 if none is.
+	ticketSince int64
+	parts       [kinds]parts
+	cached      [kinds]cached
 }
 
 // NewJob returns a Job without history.
@@ -37,7 +35,7 @@ func NewJob(o Options) *Job {
 	return j
 }
 
-// Configure takes other options and keeps what was learned.
+// Configure changes the options and keeps what was learned.
 func (j *Job) Configure(o Options) {
 	j.timeouts, j.changes = o.Timeouts, o.Changes
 	if o.Policy == (sink.Policy{}) {
@@ -57,9 +55,8 @@ func (j *Job) Configure(o Options) {
 	}
 }
 
-// wall is the wall time of a reading of the clock, in UTC. A step of that clock
-// changes nothing: the date is that of the first reading, and what passes since
-// is monotonic.
+// wall returns the wall time of a clock reading in UTC. It adds the monotonic time to the first
+// reading, so steps of the wall clock have no effect.
 func (j *Job) wall(now time.Time) time.Time {
 	if j.start.IsZero() {
 		j.start = now
@@ -67,8 +64,7 @@ func (j *Job) wall(now time.Time) time.Time {
 	return j.start.UTC().Round(0).Add(now.Sub(j.start))
 }
 
-// Observe takes a finished turn. A turn that comes late or after a step of the
-// clock is taken as any other.
+// Observe adds a finished turn, also if it is late or comes after a step of the clock.
 func (j *Job) Observe(r *probe.Result, now time.Time) {
 	if r.Outcome.Own() {
 		return
@@ -88,14 +84,14 @@ func (j *Job) Observe(r *probe.Result, now time.Time) {
 	if values[0].OK {
 		known := *r
 		known.TPOT.OK = r.TPOT.OK && values[1].OK
-		j.parts[k].observe(&known, values, now, j.calm(k))
+		j.parts[k].observe(&known, values, now, j.isQuiet(k))
 	}
 	if !r.Burst {
-		j.cached[k].observe(r, at, changing || !j.calm(k))
+		j.cached[k].observe(r, at, changing || !j.isQuiet(k))
 	}
 }
 
-// pass closes the minutes that are over.
+// pass closes the minutes before at.
 func (j *Job) pass(at time.Time) {
 	minute := minuteOf(at)
 	if minute == j.minute {
@@ -107,29 +103,27 @@ func (j *Job) pass(at time.Time) {
 			j.series[k][i].pass(at)
 		}
 	}
-	j.settle()
-	j.tell(minute)
+	j.closeIncident()
+	j.expireTickets(minute)
 }
 
-// asksFor is for how many minutes a ticket asks, and a page of less than twice the
-// usual that no objective minds. Then it has been said: the level is known, and only
-// more than it is news.
-const asksFor = 110
+// ticketMinutes is how long a ticket stays up, and a page of less than twice the baseline that
+// violates no objective. After that the level is known, and only a higher one is reported.
+const ticketMinutes = 110
 
-// tell ends the tickets, and the mild pages, of a job that have asked for long
-// enough.
-func (j *Job) tell(minute int64) {
-	if !j.any((*series).regressed) {
-		j.asked = 0
+// expireTickets ends tickets and mild pages that have been up for ticketMinutes.
+func (j *Job) expireTickets(minute int64) {
+	if !j.anySeries((*series).regressed) {
+		j.ticketSince = 0
 		return
 	}
-	if j.asked == 0 {
-		j.asked = minute
+	if j.ticketSince == 0 {
+		j.ticketSince = minute
 	}
-	if minute-j.asked < asksFor || j.any((*series).urgent) {
+	if minute-j.ticketSince < ticketMinutes || j.anySeries((*series).urgent) {
 		return
 	}
-	j.asked = 0
+	j.ticketSince = 0
 	for k := range j.series {
 		for i := range j.series[k] {
 			j.series[k][i].told()
@@ -137,11 +131,11 @@ func (j *Job) tell(minute int64) {
 	}
 }
 
-// any reports whether something is true of a signal.
-func (j *Job) any(of func(*series) bool) bool {
+// anySeries reports whether match is true for any signal.
+func (j *Job) anySeries(match func(*series) bool) bool {
 	for k := range j.series {
 		for i := range j.series[k] {
-			if of(&j.series[k][i]) {
+			if match(&j.series[k][i]) {
 				return true
 			}
 		}
@@ -149,9 +143,9 @@ func (j *Job) any(of func(*series) bool) bool {
 	return false
 }
 
-// settle takes what is over for over in every signal: one incident may lie in the
-// windows of all, and is told once.
-func (j *Job) settle() {
+// closeIncident ends an incident in all signals at once: the windows of several signals may
+// contain the same incident, which is reported once.
+func (j *Job) closeIncident() {
 	since, paged := int64(0), false
 	for k := range j.series {
 		for i := range j.series[k] {
@@ -166,7 +160,7 @@ func (j *Job) settle() {
 	if paged {
 		up = func(s *series) bool { return s.page.Up }
 	}
-	if since == 0 || j.any(up) {
+	if since == 0 || j.anySeries(up) {
 		return
 	}
 	for k := range j.series {
@@ -181,18 +175,18 @@ func (j *Job) settle() {
 	}
 }
 
-// quietMinutes after a page only what is clearly new is another.
+// quietMinutes after a page, only a clearly new level pages again.
 const quietMinutes = 30
 
-// TooLate reports whether the prober itself may have added more to a signal of a
-// turn, by index of Signals, than a comparison with the usual can bear.
+// TooLate reports whether the prober may have added more to a signal of the turn than a
+// comparison with the baseline can bear.
 func (j *Job) TooLate(r *probe.Result, signal int, now time.Time) bool {
 	v := valuesOf(r, j.timeouts)[signal]
 	return j.tooLate(r, signal, v.V, j.wall(now))
 }
 
-// tooLate is TooLate for a value at a wall time. Where nothing is usual yet the
-// value itself stands in.
+// tooLate is TooLate for a value at a wall time. Without a baseline the value itself replaces
+// it.
 func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.Time) bool {
 	usual, ok := j.usual(r.Kind.Index(), signal, at)
 	if !ok {
@@ -201,8 +195,8 @@ func (j *Job) tooLate(r *probe.Result, signal int, value time.Duration, at time.
 	return late(r, signal, usual)
 }
 
-// late reports whether the prober itself may have added more to a signal of a turn
-// than a comparison with usual can bear.
+// late reports whether the prober may have added more to a signal than a comparison with usual
+// can bear.
 func late(r *probe.Result, signal int, usual time.Duration) bool {
 	if sink.Signals()[signal] == sink.TPOT {
 		return r.Lag > lag.MaxTolerance || r.TokenLag() > usual/10
@@ -210,9 +204,9 @@ func late(r *probe.Result, signal int, usual time.Duration) bool {
 	return r.Lag > lag.Tolerance(usual)
 }
 
-// Tolerance is how much the prober itself may have added to a time to first token
-// for a signal of a kind of turn, by index, to be compared with the usual; false
-// where nothing is usual yet. For the pace between tokens that is the most.
+// Tolerance returns the longest delay of the prober that a comparison can bear, and false
+// without a baseline. It is the delay of a time to first token; for the time per output token
+// it is the most that delay can add.
 func (j *Job) Tolerance(kind, signal int, now time.Time) (time.Duration, bool) {
 	if sink.Signals()[signal] == sink.TPOT {
 		return lag.MaxTolerance, true
@@ -221,14 +215,14 @@ func (j *Job) Tolerance(kind, signal int, now time.Time) (time.Duration, bool) {
 	return lag.Tolerance(usual), ok
 }
 
-// usual is what a signal is compared with at a wall time.
+// usual returns the value that a signal is compared with at a wall time.
 func (j *Job) usual(kind, signal int, at time.Time) (time.Duration, bool) {
 	ln, ok := j.series[kind][signal].reference(at)
 	return time.Duration(math.Exp(ln) * float64(time.Second)), ok
 }
 
-// calm says that no signal of a kind of turn is up, or on its way to it.
-func (j *Job) calm(kind int) bool {
+// isQuiet reports whether no signal of a kind of turn is up or about to be.
+func (j *Job) isQuiet(kind int) bool {
 	for i := range j.series[kind] {
 		if s := &j.series[kind][i]; s.regressed() || s.onset.Since > 0 {
 			return false
@@ -237,8 +231,7 @@ func (j *Job) calm(kind int) bool {
 	return true
 }
 
-// Score is how near the job is to a page that there is not yet, as of now: what is
-// up needs no proof.
+// Score returns how near the job is to its next page. Signals that already page do not count.
 func (j *Job) Score(now time.Time) float64 {
 	j.pass(j.wall(now))
 	highest := 0.0
@@ -254,20 +247,18 @@ func (j *Job) Score(now time.Time) float64 {
 	return highest
 }
 
-// View shows a signal of a kind of turn, by index of Signals and of
-// probe.TurnKinds, as of now.
+// View returns the state of a signal, by index of probe.TurnKinds and sink.Signals.
 func (j *Job) View(kind, signal int, now time.Time) View {
 	at := j.wall(now)
 	j.pass(at)
 	return j.series[kind][signal].view(at)
 }
 
-// Parts shows where the time of a kind of turn goes that it takes longer than
-// usual, in seconds, by index of Parts.
+// Parts returns by how many seconds each part of a turn exceeds its baseline, by index of
+// Parts.
 func (j *Job) Parts(kind int) [partCount]float64 { return j.parts[kind].excess() }
 
-// CachedBaseline is the usual share of prompt tokens that come from the prefix
-// cache; NaN when it is not known.
+// CachedBaseline returns the usual share of cached prompt tokens, NaN if unknown.
 func (j *Job) CachedBaseline(kind int, now time.Time) float64 {
 	return j.cached[kind].usual(j.wall(now))
 }

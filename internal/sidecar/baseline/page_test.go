@@ -149,7 +149,7 @@ func TestToldAcrossARestart(t *testing.T) {
 	}
 	j := NewJob(Options{})
 	j.Restore(f.State("a", "chat", f.now), f.now)
-	if r := &j.series[0][0]; r.quiet != s.quiet || r.forgiven != s.forgiven || j.asked != f.asked {
-		t.Errorf("restored: quiet to %d, forgiven to %d, asked since %d", r.quiet, r.forgiven, j.asked)
+	if r := &j.series[0][0]; r.quiet != s.quiet || r.forgiven != s.forgiven || j.ticketSince != f.asked {
+		t.Errorf("restored: quiet to %d, forgiven to %d, asked since %d", r.quiet, r.forgiven, j.ticketSince)
 	}
 }

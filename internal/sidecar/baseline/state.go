@@ -61,7 +61,7 @@ type SeriesState struct {
 
 // State returns what the job knows of its present, saved now.
 func (j *Job) State(target, workload string, now time.Time) JobState {
-	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.asked}
+	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince}
 	for k := range j.series {
 		st.Usual[k] = j.parts[k].usual
 		for i := range j.series[k] {
@@ -86,7 +86,7 @@ func (j *Job) Restore(st JobState, now time.Time) {
 		return // a clock that went back since does not make it so
 	}
 	minute := minuteOf(now)
-	j.asked = min(st.Asked, minute)
+	j.ticketSince = min(st.Asked, minute)
 	for _, one := range st.Series {
 		if one.Kind < 0 || one.Kind >= kinds || one.Signal < 0 || one.Signal >= signals {
 			continue
@@ -101,7 +101,7 @@ func (j *Job) Restore(st JobState, now time.Time) {
 }
 
 // fitting is what can have been told of.
-func (h heard) fitting() heard { return heard{upTo(mostLog, h.Level), upTo(1, h.Tail)} }
+func (h heard) fitting() heard { return heard{clampFinite(mostLog, h.Level), clampFinite(1, h.Tail)} }
 
 // fits says that a verdict can have been one.
 func (v *verdict) fits() bool {

@@ -44,8 +44,8 @@ type Siblings struct {
 // Benchmark is one level of a benchmark run that a job is compared with.
 type Benchmark struct {
 	Run, Variant string
-	Kind  string
-	Level float64
+	Kind         string
+	Level        float64
 	// Pooled is true if the run does not separate first turns from follow-up turns.
 	Pooled bool
 	// Figures replace learned baselines, by kind of turn and signal.
