@@ -12,7 +12,7 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 	if s.baseline.mature() || len(minutes) == 0 {
 		return
 	}
-	fresh := series{reliving: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
+	fresh := series{replaying: true, signal: s.signal, policy: s.policy, threshold: s.threshold, budget: s.budget, benchmark: s.benchmark, baseline: &baseline{}}
 	for _, m := range minutes {
 		fresh.relive(m)
 	}
@@ -20,7 +20,7 @@ func (j *Job) Backfill(kind, signal int, minutes []Minute) {
 		fresh.history.put(minute, turns, mean, tail)
 	})
 	s.baseline, s.history, s.limited, s.calibrated = fresh.baseline, fresh.history, 0, 0
-	s.page, s.ticket, s.onset, s.known, s.knownPage = fresh.page, fresh.ticket, fresh.onset, fresh.known, fresh.knownPage
+	s.page, s.ticket, s.onset, s.ticketLevel, s.pageLevel = fresh.page, fresh.ticket, fresh.onset, fresh.ticketLevel, fresh.pageLevel
 	s.refill()
 }
 

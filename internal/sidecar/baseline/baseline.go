@@ -46,7 +46,7 @@ type baseline struct {
 	// entries of four weeks, oldest first.
 	entries []entry
 	block   block
-	// since is the first half hour of the current level, accepted the level's rise when it was
+	// since is the first half hour of the current level, accepted that level when it was
 	// accepted.
 	since    int32
 	accepted float64

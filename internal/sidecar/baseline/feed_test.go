@@ -66,7 +66,7 @@ func (f *feed) at(ratio float64, d time.Duration) *feed {
 
 func (f *feed) view() View { return f.View(0, 0, f.now) }
 
-// until runs until a view is as wanted, and says how long that took; d if never.
+// until runs until a view is as wanted, and says how long that phaseSeconds; d if never.
 func (f *feed) until(d time.Duration, want func(View) bool) time.Duration {
 	begin := f.now
 	for f.now.Sub(begin) < d && !want(f.view()) {

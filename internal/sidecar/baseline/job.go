@@ -126,7 +126,7 @@ func (j *Job) expireTickets(minute int64) {
 	j.ticketSince = 0
 	for k := range j.series {
 		for i := range j.series[k] {
-			j.series[k][i].told()
+			j.series[k][i].closeTicket()
 		}
 	}
 }
@@ -150,10 +150,10 @@ func (j *Job) closeIncident() {
 	for k := range j.series {
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			if s.over > 0 && (since == 0 || s.over < since) {
-				since = s.over
+			if s.lastIncidentStart > 0 && (since == 0 || s.lastIncidentStart < since) {
+				since = s.lastIncidentStart
 			}
-			paged = paged || s.paged
+			paged = paged || s.lastIncidentPaged
 		}
 	}
 	up := (*series).regressed
@@ -166,8 +166,8 @@ func (j *Job) closeIncident() {
 	for k := range j.series {
 		for i := range j.series[k] {
 			s := &j.series[k][i]
-			s.over, s.paged = 0, false
-			s.forgive(since)
+			s.lastIncidentStart, s.lastIncidentPaged = 0, false
+			s.ignoreSince(since)
 			if paged {
 				s.quiet = j.minute + quietMinutes
 			}

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// What lasts for days and misses no objective is the usual, whether anybody says
-// so or not: a new model, another GPU, a nightly job. Until then it is not learned,
-// or a regression would hide itself.
+// A level that lasts for days without violating an objective becomes the baseline without
+// anybody's action: a new model, another GPU, a nightly job. Until then it is not learned, or a
+// regression would hide itself.
 
 const (
-	// most of the half hours of a time must have been measured, and higher than
-	// usual, for its level to be a new one.
+	// most is the share of half hours that must have been measured above the baseline before
+	// their level becomes the baseline.
 	most = 0.75
-	// weekDays is how far back days of the same kind are looked for.
+	// weekDays is how many days back days of the same kind are compared.
 	weekDays = 7
 )
 
-// minded says that an objective was missed in a half hour.
+// minded reports whether the share of bad turns violates an objective.
 func (s *series) minded(bad float64) bool { return s.threshold > 0 && bad > s.budget }
 
-// acceptDays is how many days a level must have lasted.
+// acceptDays returns the number of days that a level must last.
 func (s *series) acceptDays() int32 { return int32(max(1, s.policy.AcceptAfter/(24*time.Hour))) }
 
-// habit says that the same half hour was as high on days of the kind before it,
-// and that no objective minded. Those are usual then, too.
+// habit reports whether the same half hour was as high on earlier days of the same kind,
+// without violating an objective. Such a half hour is learned.
 func (s *series) habit(b *block) bool {
 	own := b.entry()
 	if s.minded(float64(own.bad)) {
@@ -52,7 +52,7 @@ func (s *series) habit(b *block) bool {
 	return true
 }
 
-// move takes a level for the usual that has lasted.
+// move makes a lasting level the baseline.
 func (s *series) move(at time.Time) {
 	now := numberOf(at) - 1
 	since := now - s.acceptDays()*slots + 1
@@ -71,9 +71,8 @@ func (s *series) move(at time.Time) {
 	}
 }
 
-// accept takes what was measured since a time for the usual, and begins to judge
-// anew. A benchmark is what its user compares with, whatever is measured. It reports
-// whether there was anything to accept.
+// accept makes the level since a time the baseline and restarts the evaluation. It returns
+// false if there is no level to accept, or if the baseline is a benchmark.
 func (s *series) accept(since, at time.Time) bool {
 	rise := s.riseSince(minuteOf(since))
 	if s.benchmark.Typical > 0 || !s.baseline.started() || math.IsNaN(rise) {
@@ -84,8 +83,8 @@ func (s *series) accept(since, at time.Time) bool {
 	return true
 }
 
-// riseSince is how far the minutes since one lie above what is usual now; NaN of
-// none.
+// riseSince returns the log ratio of the minutes from a minute on to the current baseline, NaN
+// without turns.
 func (s *series) riseSince(from int64) float64 {
 	n, sum := 0.0, 0.0
 	s.history.since(from, func(minute int64, turns, mean, _ float64) {

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// limits are what readings are compared with: of the logarithm of the ratio, by
-// window, and of the share of turns in the tail.
+// limits are the thresholds of the log ratio, by window, and of the share of slow turns.
 type limits struct {
 	spans [spans]float64
-	// least are the limits that are configured; chance is the part of the variance
-	// of a window's mean that is of single turns.
+	// least are the configured minimums; chance is the share of the variance of a window's mean
+	// that comes from single turns.
 	least, chance [spans]float64
 	tail          float64
-	// usualTail is the usual share of turns in the tail.
+	// usual share of slow turns
 	usualTail float64
-	// turns is how many a minute has as a rule, 0 if that is not known.
+	// usual turns per minute, 0 if unknown
 	turns float64
 }
 
-// shown is the part of a rise that fills a window which its reading shows: few
-// turns are doubted.
+// shown returns the share of a rise that a full window reports: readings of few turns are
+// reduced.
 func (l *limits) shown(w span) float64 {
 	if l.turns == 0 {
 		return 1
@@ -31,24 +30,24 @@ func (l *limits) shown(w span) float64 {
 }
 
 const (
-	// twice is the ratio from which on a level need not last to page, and
-	// nearlyAll the part of a limit that the mean of a fault of that size reaches
-	// soon: it wanders around it.
+	// twice is the ratio from which a level pages without PageFor. nearlyAll is the share of a
+	// limit that a mean soon reaches under a fault of the limit's size, since it fluctuates
+	// around it.
 	twice, nearlyAll = 2.0, 0.93
-	// tailPage and tailTicket are the least share of turns in the tail, above the
-	// usual share; leastTail turns of it are evidence.
+	// tailPage and tailTicket are the smallest rises of the share of slow turns, leastTail the
+	// smallest number of slow turns.
 	tailPage, tailTicket, leastTail = 0.06, 0.05, 8
-	// ticketsFor is how many tickets for nothing a job may bring in 30 days.
+	// ticketsFor is the accepted number of false tickets of a job in 30 days.
 	ticketsFor = 8
-	// youngPage and youngTicket are the least ratios while nothing is known of what
-	// the target does by itself.
+	// youngPage and youngTicket are the smallest ratios before the target's own movement is
+	// known.
 	youngPage, youngTicket = 2.5, 1.6
-	// youngTail is the same of the share of turns in the tail.
+	// youngTail is the same for the share of slow turns.
 	youngTail = 0.3
 )
 
-// always is the ratio that a mean over minutes pages at, whatever the past was
-// like: a target that did so often before is no better for it.
+// always returns the ratio of a mean over minutes that pages whatever the past was: frequent
+// faults in the past do not excuse the next.
 func always(minutes int) float64 {
 	switch {
 	case minutes <= 3:
@@ -61,20 +60,19 @@ func always(minutes int) float64 {
 	return math.Log(2)
 }
 
-// outlying is how many standard deviations of the mean of single turns are left to
-// chance.
+// outlying is the number of standard deviations of the mean that is attributed to chance.
 const outlying = 5
 
-// blocksPer30Days is how many blocks of a calibration a month has.
+// blocksPer30Days is the number of calibration blocks in 30 days.
 const blocksPer30Days = 30 * 24 * 60 / blockMinutes
 
-// chanceFor is the chance of a block that keeps a rate for 30 days of a job.
+// chanceFor returns the probability per block that gives a job a rate per 30 days.
 func chanceFor(per30Days float64) float64 {
 	return per30Days / float64(kinds*signals) / blocksPer30Days / independent
 }
 
-// pageLimits are those of pages, where the level is usual, in seconds, and wanders
-// so many times as much as it does as a rule.
+// pageLimits returns the limits of pages. usual is the baseline in seconds; wide is how many
+// times more than usual the level moves at this time of day.
 func (s *series) pageLimits(usual, wide float64) limits {
 	l := limits{turns: s.past.turns}
 	p := s.policy
@@ -100,8 +98,8 @@ func (s *series) pageLimits(usual, wide float64) limits {
 	return l
 }
 
-// most is what pages whatever the past was like. Few turns are noise, whatever
-// their mean, and where days differ by far, being far from the usual says less.
+// most returns the limit above which a window always pages. It is higher for few turns, which
+// are noisy, and where days differ much.
 func (s *series) most(w span, wide float64) float64 {
 	ratio := always(w.minutes)
 	if !w.step {
@@ -110,18 +108,18 @@ func (s *series) most(w span, wide float64) float64 {
 	return math.Hypot(ratio, outlying*s.past.noise(w, s.baseline.spreadOr()))
 }
 
-// mostTail is the share of turns in the tail that pages, whatever is usual.
+// mostTail is the share of slow turns that always pages.
 const mostTail = 0.5
 
-// ticketLimits are those of tickets.
+// ticketLimits returns the limits of tickets.
 func (s *series) ticketLimits(wide float64) limits {
 	var l limits
 	p := s.policy
-	chance := chanceFor(ticketsFor * independent) // of some windows more, for nobody is woken
+	chance := chanceFor(ticketsFor * independent) // independent windows may each use the full rate, because tickets wake nobody
 	floor := nearlyAll * math.Log(p.TicketRatio)
 	for i, w := range spanTable() {
 		switch {
-		case w.minutes < 5: // what is over so soon is no work for the day
+		case w.minutes < 5: // a rise this short needs no ticket
 			l.spans[i] = math.Inf(1)
 		case s.past.known:
 			l.spans[i] = max(floor, s.past.limit(i, chance, wide))
@@ -134,24 +132,24 @@ func (s *series) ticketLimits(wide float64) limits {
 	return l
 }
 
-// finding is how near a scan comes to its limits, from 1 on beyond them, and by
-// what. At once says that it need not last.
+// finding is the result of a scan: the score relative to the limits (1 or more exceeds them),
+// the reason, and whether it may page at once.
 type finding struct {
 	score  float64
 	by     reason
 	atOnce bool
 }
 
-// heard is what has been told of and is no news: a level, as log ratio to the usual,
-// and a share of turns in the tail.
-type heard struct {
+// reportedLevel is a level that was already reported: its log ratio to the baseline, and the
+// share of slow turns.
+type reportedLevel struct {
 	Level float64 `json:"level,omitzero"`
 	Tail  float64 `json:"tail,omitzero"`
 }
 
-// find compares a scan with limits. What is above counts from what was heard on;
-// only steps count where levels does not say so.
-func (l *limits) find(s *scan, above heard, levels bool) finding {
+// find compares a scan with limits. Only the part above an already reported level counts. If
+// levels is false, only steps count.
+func (l *limits) find(s *scan, above reportedLevel, levels bool) finding {
 	var f finding
 	for i, w := range spanTable() {
 		if !levels && !w.step {
@@ -175,15 +173,15 @@ func (l *limits) find(s *scan, above heard, levels bool) finding {
 	return f
 }
 
-// eased is a limit for a window that stands on so many times as many turns as the
-// past did from which it was chosen: single turns then move its mean less.
+// eased returns a lower limit for a window with surer times as many turns as in the calibrated
+// past, since single turns then move its mean less.
 func (l *limits) eased(window int, surer float64) float64 {
 	left := 1 - l.chance[window]*(1-1/max(1, surer))
 	return max(min(l.least[window], l.spans[window]), l.spans[window]*math.Sqrt(left))
 }
 
-// delay is after how many minutes a rise of a log ratio that comes at once pages, in
-// half of the cases; +Inf if it does not.
+// delay returns the minutes after which a sudden rise pages in half of the cases, +Inf if
+// never.
 func (l *limits) delay(rise float64, policy sink.Policy) float64 {
 	soon, atOnce := math.Inf(1), math.Inf(1)
 	for i, w := range spanTable() {
@@ -191,19 +189,19 @@ func (l *limits) delay(rise float64, policy sink.Policy) float64 {
 		if l.spans[i] > shown {
 			continue
 		}
-		// The mean of a window rises until the window is full of it.
+		// The mean of a window rises until the rise fills the window.
 		filled := float64(w.minutes) * l.spans[i] / shown
 		soon = min(soon, filled)
 		if l.spans[i] >= nearlyAll*math.Log(twice) {
 			atOnce = min(atOnce, filled)
 		}
 	}
-	// A minute is judged when it is over, which takes half of one.
+	// A minute is evaluated when it has ended, on average half a minute later.
 	return min(max(soon, policy.PageFor.Minutes()), max(soon, atOnce)) + 0.5
 }
 
-// detectable is the least ratio that pages within so many minutes, in half of the
-// cases; +Inf if none.
+// detectable returns the smallest ratio that pages within a number of minutes in half of the
+// cases, +Inf if none does.
 func (l *limits) detectable(policy sink.Policy, minutes float64) float64 {
 	const finest = 0.005
 	for rise := finest; rise < clip; rise += finest {
@@ -214,7 +212,7 @@ func (l *limits) detectable(policy sink.Policy, minutes float64) float64 {
 	return math.Inf(1)
 }
 
-// expected is how many pages for nothing the limits bring in 30 days.
+// expected returns the expected number of false pages in 30 days.
 func (l *limits) expected(c *calibration) float64 {
 	sum := 0.0
 	for i := range l.spans {

@@ -1,10 +1,9 @@
-// Package minutes keeps a row of numbers for each of many minutes in few bits, and
-// exactly: what is written once a minute and read a few times a day is most of what
-// a target holds.
+// A MinuteLog is exact and compact, because minutes are most of the memory of a target: they
+// are written once a minute and rarely read.
 //
-// Each number is written as its difference from the one above it, in a code that is
-// short for differences of the size that its column had lately (Rice's). Columns
-// that did not change last time share one bit while they still do not.
+// Each number is stored as its difference from the previous row, in a Rice code whose parameter
+// follows the recent differences of its column. Columns that did not change in the previous row
+// share one bit while they stay unchanged.
 package baseline
 
 import (
@@ -12,27 +11,27 @@ import (
 	"slices"
 )
 
-// chunkBytes are dropped at once when they are too old.
+// chunkBytes is the size of the chunks in which old minutes are dropped.
 const chunkBytes = 4096
 
-// Log is a log of minutes, the oldest first. The zero value is empty. All its rows
-// are of the same width. It is not safe for concurrent use.
+// MinuteLog holds rows of numbers by minute, oldest first. All rows have the same width. The
+// zero value is empty. It is not safe for concurrent use.
 type MinuteLog struct {
 	chunks []chunk
-	// columns are as the newest row left them.
+	// state after the newest row
 	columns []column
 	last    int64
 }
 
-// chunk is some rows; each has the minutes without a row before it, and its numbers.
+// chunk holds some rows, each with the number of minutes without a row before it.
 type chunk struct {
 	first int64 // minute
 	rows  int
 	code  code
 }
 
-// Put adds the row of a minute, numbered from any time. What was put for it or for
-// later ones is dropped: the clock was set back.
+// Put adds the row of a minute. It drops existing rows of this minute and later ones, because
+// the clock was set back.
 func (l *MinuteLog) Put(minute int64, row ...uint32) {
 	l.Cut(minute)
 	n := len(l.chunks) - 1
@@ -64,18 +63,18 @@ func (l *MinuteLog) Cut(minute int64) {
 	}
 }
 
-// Forget drops the rows of before a minute, as far as they can be dropped cheaply.
+// Forget drops old chunks whose rows are all before a minute.
 func (l *MinuteLog) Forget(before int64) {
 	for len(l.chunks) > 1 && l.chunks[1].first <= before {
 		l.chunks = slices.Delete(l.chunks, 0, 1)
 	}
 }
 
-// Last is the newest minute, 0 of an empty log.
+// Last returns the newest minute, 0 if the log is empty.
 func (l *MinuteLog) Last() int64 { return l.last }
 
-// From gives the minutes from one on and their rows, which are good until the next
-// one.
+// From returns the minutes from one on with their rows. A row is valid until the next
+// iteration.
 func (l *MinuteLog) From(minute int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		for i, c := range l.chunks {

@@ -9,18 +9,18 @@ import (
 	"synthetic/internal/probe/workload"
 )
 
-// Moments are sums over turns that never fall, so that the geometric mean of
-// any window and its standard error are exact in PromQL. Logarithms are of
-// microseconds: of seconds they would be negative, and a counter must not fall.
+// Moments are sums over turns that never fall, so that PromQL computes the exact geometric mean
+// and standard error of any window. The logarithms are of microseconds: logarithms of seconds
+// can be negative, and a counter must not fall.
 type Moments struct {
-	// Turns is the number of turns that entered.
+	// number of turns
 	Turns float64
-	// Log2 is Σ log₂(value / 1 µs), Log2Squared the sum of its squares.
+	// Log2 is Σ log₂(value / 1 µs), Log2Squared the sum of the squares.
 	Log2, Log2Squared float64
-	// BaselineLog2 is Σ log₂(baseline / 1 µs), each baseline as it was when the
-	// turn came. A turn without a baseline counts as on it.
+	// BaselineLog2 is Σ log₂(baseline / 1 µs), with the baseline at the time of each turn. A
+	// turn without a baseline counts as on it.
 	BaselineLog2 float64
-	// Tail counts the turns beyond the tail limit.
+	// number of slow turns
 	Tail float64
 }
 
@@ -35,19 +35,18 @@ func (m *Moments) add(ln, baselineLn float64, tail bool) {
 	}
 }
 
-// log2Micros turns the natural logarithm of seconds into the binary one of
-// microseconds; what is shorter counts as 1 µs.
+// log2Micros converts a natural logarithm of seconds to a binary logarithm of microseconds, at
+// least 0.
 func log2Micros(ln float64) float64 { return max(0, ln*math.Log2E+math.Log2(1e6)) }
 
-// logSeconds is the natural logarithm of a duration in seconds; what is
-// shorter than 1 µs counts as that.
+// logSeconds returns the natural logarithm of a duration in seconds, at least that of 1 µs.
 func logSeconds(d time.Duration) float64 { return math.Log(max(d, time.Microsecond).Seconds()) }
 
-// values are what a turn says of each signal; undefined where it says nothing.
+// values of a turn by signal; undefined if the turn says nothing about it
 type values [signals]probe.Opt[time.Duration]
 
-// Measured are the values of a turn by index of Signals, as those that are compared
-// with the usual are; none where the prober itself may have added too much to one.
+// Measured returns the values of a turn by index of sink.Signals, as they are compared with
+// baselines. A value that the prober read too late is undefined.
 func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Duration] {
 	v := valuesOf(r, t)
 	for i := range v {
@@ -56,11 +55,10 @@ func Measured(r *probe.Result, t workload.Timeouts) [signals]probe.Opt[time.Dura
 	return v
 }
 
-// valuesOf reads a turn. A turn that waited for its first token in vain enters as
-// its deadline, or as what it waited if that is longer, and so does the pace of one
-// that stood still in mid-answer. Any other failure says nothing of the latency: it
-// counts in the availability. A turn that the prober itself ended says nothing at
-// all.
+// valuesOf returns the values of a turn. A turn that timed out before its first token counts
+// with its deadline, or with its waiting time if that is longer; a turn that stalled counts the
+// same way in the TPOT. Other failures say nothing about latency and count in the availability.
+// A turn that the prober ended says nothing.
 func valuesOf(r *probe.Result, t workload.Timeouts) values {
 	if r.Outcome.Own() {
 		return values{}
@@ -79,8 +77,7 @@ func valuesOf(r *probe.Result, t workload.Timeouts) values {
 	return v
 }
 
-// deadline is the longer of a bound and what was waited; undefined if there is
-// neither.
+// deadline returns the longer of a bound and a waiting time; undefined if both are 0.
 func deadline(bound, waited time.Duration) probe.Opt[time.Duration] {
 	d := max(bound, waited)
 	return probe.Opt[time.Duration]{V: d, OK: d > 0}

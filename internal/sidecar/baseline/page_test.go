@@ -142,14 +142,14 @@ func TestToldAcrossARestart(t *testing.T) {
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(3, 20*time.Minute).at(1, 10*time.Minute)
-	f.asked = f.minute
+	f.ticketSince = f.minute
 	s := &f.series[0][0]
-	if s.quiet <= s.minute || s.forgiven == 0 {
-		t.Fatalf("after a page: quiet to %d, forgiven to %d, now %d", s.quiet, s.forgiven, s.minute)
+	if s.quiet <= s.minute || s.ignoredUntil == 0 {
+		t.Fatalf("after a page: quiet to %d, ignoredUntil to %d, now %d", s.quiet, s.ignoredUntil, s.minute)
 	}
 	j := NewJob(Options{})
 	j.Restore(f.State("a", "chat", f.now), f.now)
-	if r := &j.series[0][0]; r.quiet != s.quiet || r.forgiven != s.forgiven || j.ticketSince != f.asked {
-		t.Errorf("restored: quiet to %d, forgiven to %d, asked since %d", r.quiet, r.forgiven, j.ticketSince)
+	if r := &j.series[0][0]; r.quiet != s.quiet || r.ignoredUntil != s.ignoredUntil || j.ticketSince != f.ticketSince {
+		t.Errorf("restored: quiet to %d, ignoredUntil to %d, asked since %d", r.quiet, r.ignoredUntil, j.ticketSince)
 	}
 }

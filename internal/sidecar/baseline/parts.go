@@ -7,32 +7,32 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Part is where a turn spends its time.
+// Part is a part of a turn's time.
 type Part string
 
 const (
-	// Connect is DNS, TCP and TLS.
+	// DNS, TCP and TLS
 	Connect Part = "connect"
-	// QueuePrefill is what is left of the TTFT: the queue and the prefill.
+	// the rest of the TTFT: queue and prefill
 	QueuePrefill Part = "queue_prefill"
-	// ProxyBuffering is what of the TTFT went by while something between the server
-	// and us kept tokens back.
+	// ProxyBuffering is the part of the TTFT in which something between the server and the
+	// prober held tokens back.
 	ProxyBuffering Part = "proxy_buffering"
-	// Decode is from the first token to the last, at the usual answer's length.
+	// Decode is the time from the first to the last token, for an answer of usual length.
 	Decode Part = "decode"
 )
 
 const partCount = 4
 
-// Parts lists every part, in the order of their index.
+// Parts returns all parts. The position in this list is the part's index.
 func Parts() []Part { return []Part{Connect, QueuePrefill, ProxyBuffering, Decode} }
 
 const (
-	// recent and usual are the time constants of the two means.
+	// time constants of the recent and the usual mean
 	recentSpan, usualSpan = 5 * time.Minute, 24 * time.Hour
-	// strange is the ratio of recent to usual from which on nothing is learned.
+	// strange is the ratio of recent to usual above which nothing is learned.
 	strange = 1.15
-	// minUsual turns make the usual means meaningful.
+	// minUsual is the number of turns needed for a usual mean.
 	minUsual = 30
 )
 
@@ -43,13 +43,12 @@ type means struct {
 	TTFT    float64 `json:"ttft"`
 	TPOT    float64 `json:"tpot"`
 	Output  float64 `json:"output"`
-	// Buffered is the share of turns whose tokens were kept back.
+	// share of turns whose tokens were held back
 	Buffered float64 `json:"buffered,omitzero"`
 }
 
-// add moves the means by a weight in (0, 1] towards a turn; at first they are
-// plain means.
-func (m *means) add(t took, weight float64) {
+// add moves the means towards a turn by a weight in (0, 1]. The first turns have equal weights.
+func (m *means) add(t phaseSeconds, weight float64) {
 	m.Turns++
 	weight = max(weight, 1/m.Turns)
 	towards := func(mean *float64, v float64) { *mean += weight * (v - *mean) }
@@ -62,8 +61,8 @@ func (m *means) add(t took, weight float64) {
 	}
 }
 
-// parts compares the recent turns with the usual ones. It names the likely
-// cause of a regression that others detect, so it is simple: means.
+// parts compares recent turns with usual ones. It only names the likely cause of a regression
+// that others detect, so simple means suffice.
 type parts struct {
 	recent, usual means
 	last          time.Time
@@ -85,7 +84,7 @@ func (p *parts) observe(r *probe.Result, v values, now time.Time, calm bool) {
 	}
 }
 
-// excess is by how much each part takes longer than usual; NaN without enough
+// excess returns by how many seconds each part exceeds its usual mean; NaN without enough
 // turns.
 func (p *parts) excess() [partCount]float64 {
 	if p.usual.Turns < minUsual {
@@ -93,7 +92,7 @@ func (p *parts) excess() [partCount]float64 {
 	}
 	connect := p.recent.Connect - p.usual.Connect
 	waited := p.recent.TTFT - p.usual.TTFT - connect
-	// Tokens that are kept back are waited for before the first.
+	// Buffered tokens arrive before the first token is read.
 	decode := p.usual.TPOT * p.usual.Output
 	buffering := max(0, min(waited, (p.recent.Buffered-p.usual.Buffered)*decode))
 	return [partCount]float64{
@@ -104,18 +103,16 @@ func (p *parts) excess() [partCount]float64 {
 	}
 }
 
-// took is what the parts of one turn took, in seconds. An output of 0 tokens
-// says nothing of the decode; buffered is 1 if its tokens were kept back, or 0.
-type took struct{ connect, ttft, tpot, output, buffered float64 }
+// phaseSeconds holds the seconds of each part of a turn. output is the number of tokens, 0 if
+// unknown; buffered is 1 if tokens were held back, else 0.
+type phaseSeconds struct{ connect, ttft, tpot, output, buffered float64 }
 
-// tookOf reads a turn. One that failed waited in the part in which it stood,
-// for as long as it enters its signal with: without a connection in connect,
-// then for the first token, then in the decode, whose usual output stands in
-// for one that never came. An answer of the server that it has failed is no
-// wait, so it says nothing.
-func tookOf(r *probe.Result, v values, usualOutput float64) (t took, ok bool) {
+// tookOf returns the parts of a turn. A timed-out turn counts in the part in which it waited:
+// connect without a connection, then the first token, then decode with the usual number of
+// output tokens. An error answer is no wait and counts nowhere.
+func tookOf(r *probe.Result, v values, usualOutput float64) (t phaseSeconds, ok bool) {
 	p := r.Phases
-	t = took{connect: (p.DNS.V + p.Connect.V + p.TLS.V).Seconds(), ttft: r.TTFT.V.Seconds()}
+	t = phaseSeconds{connect: (p.DNS.V + p.Connect.V + p.TLS.V).Seconds(), ttft: r.TTFT.V.Seconds()}
 	if r.Buffered {
 		t.buffered = 1
 	}
@@ -132,7 +129,7 @@ func tookOf(r *probe.Result, v values, usualOutput float64) (t took, ok bool) {
 		return t, false
 	case r.Outcome == probe.ConnectError || r.Outcome == probe.TLSError:
 		t.connect, t.ttft = waited.V.Seconds(), waited.V.Seconds()
-	case r.Outcome == probe.TimeoutFirstToken: // of which the phases say what went by without a connection
+	case r.Outcome == probe.TimeoutFirstToken: // the phases say how long it had no connection
 		t.ttft = waited.V.Seconds()
 	default:
 		return t, false

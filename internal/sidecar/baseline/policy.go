@@ -2,12 +2,11 @@ package baseline
 
 import "time"
 
-// Minute is what was measured of a signal in a minute.
+// Minute is the measurement of a signal in one minute.
 type Minute struct {
 	At time.Time
-	// Turns is how many values there were, Mean the mean of the natural
-	// logarithm of their seconds, Baseline that of what they were compared with;
-	// NaN where there was nothing to compare with.
+	// Turns is the number of values, Mean the mean of the natural logarithm of their seconds,
+	// Baseline that of their baselines; NaN without a baseline.
 	Turns          float64
 	Mean, Baseline float64
 }

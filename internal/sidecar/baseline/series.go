@@ -11,13 +11,13 @@ const (
 	// standard deviations of single turns, at least e^tailFloor (2.5) times the
 	// recent level.
 	tailFloor, tailSpread = 0.916, 2.5
-	// youngSpread stands in for that of a baseline that has none.
+	// youngSpread replaces an unknown spread.
 	youngSpread = 0.5
-	// clip bounds what one turn says: an outlier or a deadline is no more than e²
-	// times the usual.
+	// clip bounds the log ratio of one turn: an outlier or a deadline counts as e² times the
+	// baseline at most.
 	clip = 2.0
-	// learnNoise is how many times the noise of half hours one may lie above the
-	// usual to be learned, if a ticket does not mind.
+	// learnNoise is how many times the noise a half hour may lie above the baseline to be
+	// learned, if there is no ticket.
 	learnNoise = 2.5
 )
 
@@ -28,35 +28,35 @@ type series struct {
 	scan     scan
 	history  history
 	past     calibration
-	// calibrated is the day of the calibration in force, limited the half hour of
-	// the limits.
+	// calibrated is the day of the calibration in force, limited the half hour of the limits.
 	// offset spreads the calibrations of signals over the day, in half hours.
 	calibrated, limited, offset int32
-	// reliving says that a past is read back, in which a calibration a week does.
-	reliving       bool
+	// replaying is true while stored history is replayed; limits are then recalibrated once a
+	// week.
+	replaying      bool
 	pages, tickets limits
 	promise        promise
-	// The minute that is being measured.
+	// the minute in progress
 	minute       int64
 	turns, total float64 // of log ratios
 	absolute     float64 // sum of the logarithms themselves
 	tail         float64
-	// extra of the turns are of bursts, which come when a level is high: a minute
-	// weighs as much as it would without.
+	// extra counts turns of bursts. Bursts come when the level is high, so the minute gets the
+	// weight it would have without them.
 	extra        float64
 	onset        onset
 	page, ticket verdict
-	// over is since when the last incident was that has just ended, 0 if none has.
-	// Paged says that it was a page.
-	over  int64
-	paged bool
-	// quiet is the minute up to which only what is clearly new is a page.
+	// lastIncidentStart is when the last finished incident began, 0 without one.
+	// lastIncidentPaged is true if it paged.
+	lastIncidentStart int64
+	lastIncidentPaged bool
+	// quiet is the minute until which only a clearly new level pages.
 	quiet int64
-	// known is what a ticket has told of, knownPage what a page has.
-	known, knownPage heard
-	// forgiven is the minute up to which the scan says nothing of either.
-	forgiven int64
-	// Configured.
+	// ticketLevel and pageLevel are the levels that the last ticket and page reported.
+	ticketLevel, pageLevel reportedLevel
+	// ignoredUntil is the minute until which the scan has no data of either.
+	ignoredUntil int64
+	// configured values
 	signal    int
 	policy    sink.Policy
 	threshold time.Duration
@@ -64,8 +64,8 @@ type series struct {
 	benchmark sink.SignalFigures
 }
 
-// observe takes a value (in seconds, its natural logarithm) at a time. Only the
-// minute gets to know of an extra one.
+// observe adds the natural logarithm of a value in seconds. A turn of a burst counts in its
+// minute alone.
 func (s *series) observe(ln float64, failed, changing, extra bool, at time.Time) {
 	if s.baseline == nil {
 		s.baseline = &baseline{}
@@ -104,15 +104,15 @@ func (s *series) observe(ln float64, failed, changing, extra bool, at time.Time)
 	b.regressed = b.regressed || s.regressed()
 }
 
-// fail takes a failed turn that says nothing of the signal: half hours of many are
-// not learned from the turns that survived.
+// fail adds a failed turn without a value. A half hour with many failures is not learned from
+// the turns that survived.
 func (s *series) fail(at time.Time) {
 	if s.baseline != nil && at.Truncate(BlockLength).Equal(s.baseline.block.start) {
 		s.baseline.block.failed++
 	}
 }
 
-// level is the recent log ratio to the usual, 0 while it is not known.
+// level returns the recent log ratio to the baseline, 0 if unknown.
 func (s *series) level() float64 {
 	if l := s.scan.mean(10); !math.IsNaN(l) {
 		return l
@@ -120,14 +120,14 @@ func (s *series) level() float64 {
 	return 0
 }
 
-// regressed says that the signal is a page or a ticket.
+// regressed reports whether a page or a ticket is up.
 func (s *series) regressed() bool { return s.page.Up || s.ticket.Up }
 
-// pass closes the minutes that are over.
+// pass closes the minutes before at.
 func (s *series) pass(at time.Time) {
 	minute := minuteOf(at)
 	if minute <= s.minute {
-		return // the same, or a clock that went back
+		return // the same minute, or the clock went back
 	}
 	if s.minute > 0 {
 		s.close()
@@ -140,7 +140,7 @@ func (s *series) pass(at time.Time) {
 	s.minute = minute
 }
 
-// close judges the minute that was measured.
+// close evaluates the minute in progress.
 func (s *series) close() {
 	at := time.Unix(s.minute*60+30, 0).UTC()
 	if weight := s.turns - s.extra; weight > 0 {
@@ -153,14 +153,14 @@ func (s *series) close() {
 	s.judge()
 }
 
-// limit chooses the limits anew: once a day from the past, and each half hour as
-// the usual level says how much a difference is.
+// limit computes the limits: once a day from the past, and each half hour for the baseline of
+// that time.
 func (s *series) limit(number int32, at time.Time) {
 	if number == s.limited {
 		return
 	}
 	s.limited = number
-	if day := dayOf(number + s.offset); day != s.calibrated && (!s.reliving || day%7 == 0 || !s.past.known) {
+	if day := dayOf(number + s.offset); day != s.calibrated && (!s.replaying || day%7 == 0 || !s.past.known) {
 		s.calibrated, s.past = day, calibrate(&s.history, s.past28(number), s.wide)
 	}
 	reference, _ := s.reference(at)
@@ -168,7 +168,7 @@ func (s *series) limit(number int32, at time.Time) {
 	s.promise = s.promised()
 }
 
-// past28 gives what was usual in the minutes of the history.
+// past28 returns the baseline of the minutes in the history.
 func (s *series) past28(now int32) func(minute int64) float64 {
 	if s.benchmark.Typical > 0 || s.baseline == nil {
 		return func(int64) float64 { return logSeconds(s.benchmark.Typical) }
@@ -176,7 +176,7 @@ func (s *series) past28(now int32) func(minute int64) float64 {
 	return s.baseline.path(now)
 }
 
-// wide is by how much more the level wanders at a time than it does as a rule.
+// wide returns how many times more than usual the level moves at a time of day.
 func (s *series) wide(at time.Time) float64 {
 	if s.benchmark.Typical > 0 || s.baseline == nil {
 		return 1
@@ -184,65 +184,64 @@ func (s *series) wide(at time.Time) float64 {
 	return s.baseline.wideAt(at)
 }
 
-// judge compares what was measured up to the minute with the limits.
+// judge compares the measurements up to the minute with the limits.
 func (s *series) judge() {
 	if !s.baseline.started() && s.benchmark.Typical == 0 {
-		// What nothing is compared with is no regression, and would keep each half
-		// hour out of the baseline.
+		// Without a baseline there is no regression; one would also keep every half hour out of
+		// the baseline.
 		s.judgeAnew()
 		return
 	}
 	s.scan.to(s.minute)
 	s.onset.take(&s.scan, s.minute)
 	since := s.began()
-	if s.page.end(&s.scan, s.minute) { // and with it whatever lies in longer windows
-		s.over, s.paged = since, true
-		s.forgive(since)
+	if s.page.end(&s.scan, s.minute) { // and with it the data in longer windows
+		s.lastIncidentStart, s.lastIncidentPaged = since, true
+		s.ignoreSince(since)
 	}
 	if s.ticket.end(&s.scan, s.minute) && !s.regressed() {
-		s.over = since
+		s.lastIncidentStart = since
 	}
 	levels := !s.young()
-	paged := s.pages.find(&s.scan, s.knownPage, levels)
-	if s.minute <= s.quiet && paged.score < clearly {
-		paged.score = min(paged.score, almost)
+	pageEvidence := s.pages.find(&s.scan, s.pageLevel, levels)
+	if s.minute <= s.quiet && pageEvidence.score < newPageFactor {
+		pageEvidence.score = min(pageEvidence.score, stillUpFactor)
 	}
-	s.page.take(s.minute, paged, s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
+	s.page.take(s.minute, pageEvidence, s.onset.lasted(&s.scan, s.minute, s.policy.PageFor))
 	s.forget()
-	told := s.tickets.find(&s.scan, s.known, levels)
-	told.atOnce = told.by.Tail && told.score >= 1 // what is over soon is no work for the day
-	s.ticket.take(s.minute, told, s.onset.lasted(&s.scan, s.minute, ticketFor))
+	ticketEvidence := s.tickets.find(&s.scan, s.ticketLevel, levels)
+	ticketEvidence.atOnce = ticketEvidence.by.Tail && ticketEvidence.score >= 1 // a short rise needs no ticket
+	s.ticket.take(s.minute, ticketEvidence, s.onset.lasted(&s.scan, s.minute, ticketFor))
 }
 
-// clearly is the score that is something new shortly after a page, almost one that
-// is none.
-const clearly, almost = 1.4, 0.99
+// newPageFactor is the score of something new shortly after a page, stillUpFactor one that is
+// just below the limit.
+const newPageFactor, stillUpFactor = 1.4, 0.99
 
-// ticketFor is how long a level must have been up to be a ticket.
+// ticketFor is how long a level must be up to open a ticket.
 const ticketFor = 8 * time.Minute
 
-// told ends a ticket, or a page: its level is known from now on.
-func (s *series) told() {
+// closeTicket ends a ticket or page and remembers its level as reported.
+func (s *series) closeTicket() {
 	level := max(0, s.scan.mean(30))
 	if math.IsNaN(level) {
 		level = 0
 	}
 	share, _ := s.scan.tailShare()
-	s.known = heard{level, max(0, share-s.tickets.usualTail)}
+	s.ticketLevel = reportedLevel{level, max(0, share-s.tickets.usualTail)}
 	if s.page.Up {
-		s.knownPage = heard{Level: level}
+		s.pageLevel = reportedLevel{Level: level}
 	}
 	s.page.Up, s.ticket.Up = false, false
 }
 
-// urgent says that the signal is a page that must not end before what it is about
-// does: at twice the usual, or where an objective is missed.
+// urgent reports whether the signal pages and must not end early: at twice the baseline, or
+// with a violated objective.
 func (s *series) urgent() bool {
 	return s.page.Up && (s.scan.mean(30) >= math.Log(twice) || s.page.Tail || s.missing())
 }
 
-// missing says that the objective is being missed, in this half hour or the one
-// before it.
+// missing reports whether the objective is violated in this half hour or the previous one.
 func (s *series) missing() bool {
 	if s.baseline == nil {
 		return false
@@ -253,7 +252,7 @@ func (s *series) missing() bool {
 	return before || b.n >= minBlock && s.minded(float64(b.bad)/float64(b.n))
 }
 
-// began is when what is up began, 0 where nothing is.
+// began returns the minute at which the page or ticket began, 0 without one.
 func (s *series) began() int64 {
 	began := int64(0)
 	for _, v := range []*verdict{&s.page, &s.ticket} {
@@ -270,53 +269,53 @@ func (s *series) began() int64 {
 	return began - leadMinutes
 }
 
-// leadMinutes before a verdict belong to what it is about.
+// leadMinutes before a verdict belong to its incident.
 const leadMinutes = 20
 
-// forgive takes the minutes since one for usual ones.
-func (s *series) forgive(since int64) {
+// ignoreSince removes the minutes from one on from the evaluation.
+func (s *series) ignoreSince(since int64) {
 	s.scan.forgive(since)
-	s.forgiven = s.minute
+	s.ignoredUntil = s.minute
 }
 
-// forgetAfter is for how many minutes a known level must be no more.
+// forgetAfter is for how many minutes a reported level must be gone before it can be reported
+// again.
 const forgetAfter = 60
 
-// forget lets go of what was told of and is no more.
+// forget drops reported levels that are gone.
 func (s *series) forget() {
-	if s.known == (heard{}) || s.minute-s.forgiven < forgetAfter {
+	if s.ticketLevel == (reportedLevel{}) || s.minute-s.ignoredUntil < forgetAfter {
 		return
 	}
-	if s.scan.mean(forgetAfter) < s.known.Level/2 {
-		s.known.Level, s.knownPage.Level = 0, 0
+	if s.scan.mean(forgetAfter) < s.ticketLevel.Level/2 {
+		s.ticketLevel.Level, s.pageLevel.Level = 0, 0
 	}
-	if n, _, tail := s.scan.sums(0, forgetAfter); n > 0 && tail/n-s.tickets.usualTail < s.known.Tail/2 {
-		s.known.Tail = 0
+	if n, _, tail := s.scan.sums(0, forgetAfter); n > 0 && tail/n-s.tickets.usualTail < s.ticketLevel.Tail/2 {
+		s.ticketLevel.Tail = 0
 	}
 }
 
-// usual says whether a half hour is one to learn from: what is neither a page nor a
-// ticket and would not become one, or what the days before it were like, too.
+// usual reports whether a half hour is learned: if it has no page or ticket and would not
+// become one, or if earlier days were like it.
 func (s *series) usual(b *block) bool {
 	switch {
 	case !s.baseline.mature():
 		return !b.regressed
 	case len(s.baseline.entries) < firstWeek:
-		return true // its peaks are not known yet, and medians bear a fault
+		return true // peaks are unknown in the first week, and medians tolerate a fault
 	}
 	return !b.regressed && b.mean-s.baseline.at(b.start) <= s.gate(b.start) || s.habit(b)
 }
 
-// firstWeek is how many half hours are learned from whatever they are like.
+// firstWeek is the number of half hours that are always learned.
 const firstWeek = 7 * slots
 
-// gate is how far above the usual a half hour may lie to be learned at once.
+// gate returns how far above the baseline a half hour may lie to be learned at once.
 func (s *series) gate(at time.Time) float64 {
 	return max(math.Log(s.policy.TicketRatio), learnNoise*s.baseline.noise*s.baseline.wideAt(at))
 }
 
-// reference is the logarithm of what a turn is compared with: a benchmark, or the
-// learned baseline.
+// reference returns the logarithm of the baseline of a turn: a benchmark, or what was learned.
 func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	switch {
 	case s.benchmark.Typical > 0:
@@ -327,28 +326,27 @@ func (s *series) reference(at time.Time) (ln float64, ok bool) {
 	return 0, false
 }
 
-// young says that there is no baseline yet.
+// young reports whether there is no full baseline yet.
 func (s *series) young() bool {
 	return s.benchmark.Typical == 0 && !s.baseline.mature()
 }
 
-// tailLimit is the log ratio to the recent level beyond which a turn is in the
-// tail.
+// tailLimit returns the log ratio to the recent level above which a turn counts as slow.
 func (s *series) tailLimit(at time.Time) float64 {
 	return max(tailFloor, tailSpread*s.baseline.spreadOr()*s.baseline.scatterAt(at))
 }
 
-// forgetAll begins to learn anew; what was measured of the noise stays.
+// forgetAll restarts learning. The measured noise stays.
 func (s *series) forgetAll() {
 	s.baseline = nil
 	s.judgeAnew()
 }
 
-// judgeAnew begins to judge as if nothing had been measured: of what was, the
-// ratios are no more those to what is usual now.
+// judgeAnew restarts the evaluation, because the measured ratios refer to the previous
+// baseline.
 func (s *series) judgeAnew() {
 	s.scan, s.onset, s.page, s.ticket = scan{}, onset{}, verdict{}, verdict{}
-	s.known, s.knownPage, s.over, s.paged = heard{}, heard{}, 0, false
+	s.ticketLevel, s.pageLevel, s.lastIncidentStart, s.lastIncidentPaged = reportedLevel{}, reportedLevel{}, 0, false
 	s.turns, s.total, s.absolute, s.tail, s.extra = 0, 0, 0, 0, 0
 	s.limited = 0
 }

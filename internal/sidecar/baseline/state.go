@@ -11,55 +11,54 @@ import (
 	"synthetic/internal/atomicfile"
 )
 
-// stateVersion is that of the state file; a file of another one is refused, but
-// for version 1, whose jobs are learned anew.
+// stateVersion is the version of the state file. Other versions are refused, except version 1,
+// whose jobs learn again.
 const stateVersion = 2
 
-// sumsLast is how long a page or a ticket holds while no process runs. A regression
-// does not end because its prober is restarted, so its page must go on; but of a
-// deployment that was not looked at for hours nothing is known. An hour is for how
-// long the embedded pager goes on with its alerts.
+// sumsLast is how long a page or ticket survives without a process. A restart of the prober
+// does not end a regression, so its page continues; but after hours without a measurement the
+// state is unknown. The embedded pager also continues its alerts for one hour.
 const sumsLast = time.Hour
 
-// File is the content of a state file: what must survive a restart and changes by
-// the minute. What changes by the half hour is in Job.History.
+// File is the content of the state file: what must survive a restart and changes every minute.
+// Job.History holds what changes every half hour.
 type File struct {
 	Version int        `json:"version"`
 	Jobs    []JobState `json:"jobs"`
 }
 
-// JobState is what a job knows of its present.
+// JobState is the current state of a job.
 type JobState struct {
 	Target   string `json:"target"`
 	Workload string `json:"workload"`
-	// Saved is the wall time of saving.
+	// wall time of the save
 	Saved time.Time `json:"saved,omitzero"`
-	// Relearned is the end of the last change that was learned anew.
+	// end of the last change that discarded the baselines
 	Relearned time.Time `json:"relearned,omitzero"`
-	// Asked is the minute since which there is a ticket or a page, 0 for none.
+	// minute since which a ticket or page is up, 0 if none is
 	Asked  int64         `json:"asked,omitzero"`
 	Series []SeriesState `json:"series"`
 	Usual  [kinds]means  `json:"usual"`
 }
 
-// SeriesState is one signal of one kind of turn, both by index. Counters are
-// not kept: they start at 0 in a new process, as those of all programs do.
+// SeriesState is the state of one kind of turn and signal, both by index. Counters are not
+// saved: they start at 0 in a new process, as usual.
 type SeriesState struct {
 	Kind   int     `json:"kind"`
 	Signal int     `json:"signal"`
 	Onset  onset   `json:"onset"`
 	Page   verdict `json:"page"`
 	Ticket verdict `json:"ticket"`
-	// Told is what a ticket has told of, ToldPage what a page has.
-	Told     heard `json:"told,omitzero"`
-	ToldPage heard `json:"told_page,omitzero"`
-	// Quiet is the minute up to which only what is clearly new is a page, Forgiven
-	// that up to which the scan says nothing of what was told.
+	// levels that the last ticket and the last page reported
+	Told     reportedLevel `json:"told,omitzero"`
+	ToldPage reportedLevel `json:"told_page,omitzero"`
+	// Quiet is the minute until which only a clearly new level pages, Forgiven the minute until
+	// which reported data is ignored.
 	Quiet    int64 `json:"quiet,omitzero"`
 	Forgiven int64 `json:"forgiven,omitzero"`
 }
 
-// State returns what the job knows of its present, saved now.
+// State returns the current state of the job.
 func (j *Job) State(target, workload string, now time.Time) JobState {
 	st := JobState{Target: target, Workload: workload, Saved: now.UTC().Round(0), Relearned: j.relearned, Asked: j.ticketSince}
 	for k := range j.series {
@@ -68,22 +67,22 @@ func (j *Job) State(target, workload string, now time.Time) JobState {
 			s := &j.series[k][i]
 			st.Series = append(st.Series, SeriesState{
 				Kind: k, Signal: i, Onset: s.onset, Page: s.page, Ticket: s.ticket,
-				Told: s.known, ToldPage: s.knownPage, Quiet: s.quiet, Forgiven: s.forgiven,
+				Told: s.ticketLevel, ToldPage: s.pageLevel, Quiet: s.quiet, Forgiven: s.ignoredUntil,
 			})
 		}
 	}
 	return st
 }
 
-// Restore takes over what an earlier process knew of its present. Pages and tickets
-// of more than an hour ago are over. What does not fit is left out.
+// Restore takes over the state of an earlier process. Pages and tickets older than an hour end.
+// Implausible values are dropped.
 func (j *Job) Restore(st JobState, now time.Time) {
 	j.relearned = st.Relearned
 	for k := range kinds {
 		j.parts[k].usual = st.Usual[k].fitting()
 	}
 	if st.Saved.IsZero() || now.Sub(st.Saved) > sumsLast {
-		return // a clock that went back since does not make it so
+		return // the clock has gone back since; that does not make it older
 	}
 	minute := minuteOf(now)
 	j.ticketSince = min(st.Asked, minute)
@@ -92,30 +91,31 @@ func (j *Job) Restore(st JobState, now time.Time) {
 			continue
 		}
 		s := &j.series[one.Kind][one.Signal]
-		s.known, s.knownPage = one.Told.fitting(), one.ToldPage.fitting()
-		s.quiet, s.forgiven = min(one.Quiet, minute+quietMinutes), min(one.Forgiven, minute)
+		s.ticketLevel, s.pageLevel = one.Told.fitting(), one.ToldPage.fitting()
+		s.quiet, s.ignoredUntil = min(one.Quiet, minute+quietMinutes), min(one.Forgiven, minute)
 		if one.Page.fits() && one.Ticket.fits() {
 			s.onset, s.page, s.ticket = onset{min(one.Onset.Since, minute)}, one.Page.by(minute), one.Ticket.by(minute)
 		}
 	}
 }
 
-// fitting is what can have been told of.
-func (h heard) fitting() heard { return heard{clampFinite(mostLog, h.Level), clampFinite(1, h.Tail)} }
+// fitting returns h with implausible values removed.
+func (h reportedLevel) fitting() reportedLevel {
+	return reportedLevel{clampFinite(mostLog, h.Level), clampFinite(1, h.Tail)}
+}
 
-// fits says that a verdict can have been one.
+// fits reports whether the verdict is plausible.
 func (v *verdict) fits() bool {
 	return v.Limit >= 0 && v.Limit <= mostLog && v.Over >= -below && v.Over <= mostLog
 }
 
-// by is the verdict as of a minute: what comes later was said by another clock.
+// by returns the verdict with later minutes cut off, which another clock wrote.
 func (v verdict) by(minute int64) verdict {
 	v.Began, v.Seen = min(v.Began, minute), min(v.Seen, minute)
 	return v
 }
 
-// WriteFile replaces a state file: whatever happens, the old one or the new
-// one is there, whole.
+// WriteFile replaces the state file atomically.
 func (f File) WriteFile(path string) error {
 	f.Version = stateVersion
 	text, err := json.Marshal(f)
@@ -128,7 +128,7 @@ func (f File) WriteFile(path string) error {
 	return nil
 }
 
-// ReadFile reads a state file. One that does not exist is empty.
+// ReadFile reads a state file. A missing file is empty.
 func ReadFile(path string) (File, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

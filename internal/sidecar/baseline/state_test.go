@@ -74,7 +74,7 @@ func TestStateAfterATicket(t *testing.T) {
 	f.run(3 * day)
 	f.every = 2 * time.Second
 	f.at(1.25, 4*time.Hour)
-	f.series[1][1].told()
+	f.series[1][1].closeTicket()
 	known := false
 	state := f.State("a", "chat", f.now)
 	for _, s := range state.Series {
@@ -151,7 +151,7 @@ func TestRestoreIgnoresWhatDoesNotFit(t *testing.T) {
 	wild.Limit, stuck.Over = 1e300, -5
 	j := NewJob(Options{})
 	j.Restore(JobState{Saved: monday, Usual: [kinds]means{{Turns: 99, TTFT: 1e300}}, Series: []SeriesState{
-		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Told: heard{Level: -1e300}}, {Signal: 1, Ticket: stuck},
+		{Kind: 7}, {Signal: -1, Page: up}, {Page: wild, Told: reportedLevel{Level: -1e300}}, {Signal: 1, Ticket: stuck},
 	}}, monday)
 	for i := range signals {
 		if v := j.View(0, i, monday); v.Page != 0 || v.Ticket != 0 {

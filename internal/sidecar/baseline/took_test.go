@@ -17,36 +17,36 @@ func TestFailuresWaitInTheirPart(t *testing.T) {
 	sent := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		r    probe.Result
-		want took
+		want phaseSeconds
 		none bool
 	}{
 		"success": {
 			r: probe.Result{Outcome: probe.Success, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms), OutputTokens: probe.Some(50),
 				Phases: probe.Phases{DNS: probe.Some(ms), Connect: probe.Some(4 * ms), TLS: probe.Some(5 * ms)}},
-			want: took{connect: 0.01, ttft: 0.2, tpot: 0.02, output: 50},
+			want: phaseSeconds{connect: 0.01, ttft: 0.2, tpot: 0.02, output: 50},
 		},
 		"no first token": {
 			r: probe.Result{Outcome: probe.TimeoutFirstToken, End: sent.Add(10 * time.Second),
 				Phases: probe.Phases{Connect: probe.Some(4 * ms)}},
-			want: took{connect: 0.004, ttft: 10},
+			want: phaseSeconds{connect: 0.004, ttft: 10},
 		},
 		"no connection in time": {
 			r: probe.Result{Outcome: probe.TimeoutFirstToken, End: sent.Add(10 * time.Second),
 				Phases: probe.Phases{Connect: probe.Some(10 * time.Second)}},
-			want: took{connect: 10, ttft: 10},
+			want: phaseSeconds{connect: 10, ttft: 10},
 		},
 		"refused connection": {r: probe.Result{Outcome: probe.ConnectError, End: sent.Add(ms)}, none: true},
 		"stalled": {
 			r:    probe.Result{Outcome: probe.Stall, TTFT: probe.Some(200 * ms), TPOT: probe.Some(ms), OutputTokens: probe.Some(3)},
-			want: took{ttft: 0.2, tpot: 0.05, output: 100},
+			want: phaseSeconds{ttft: 0.2, tpot: 0.05, output: 100},
 		},
 		"cut": {
 			r:    probe.Result{Outcome: probe.Truncated, TTFT: probe.Some(200 * ms)},
-			want: took{ttft: 0.2},
+			want: phaseSeconds{ttft: 0.2},
 		},
 		"other content": {
 			r:    probe.Result{Outcome: probe.ContentMismatch, TTFT: probe.Some(200 * ms), TPOT: probe.Some(20 * ms), OutputTokens: probe.Some(50)},
-			want: took{ttft: 0.2, tpot: 0.02, output: 50},
+			want: phaseSeconds{ttft: 0.2, tpot: 0.02, output: 50},
 		},
 		"status 500": {r: probe.Result{Outcome: probe.HTTP5xx}, none: true},
 		"status 429": {r: probe.Result{Outcome: probe.HTTP429}, none: true},

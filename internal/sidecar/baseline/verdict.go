@@ -5,38 +5,37 @@ import (
 	"time"
 )
 
-// reason is what made a verdict.
+// reason is the evidence for a verdict.
 type reason struct {
-	// Limit is what was reached, Over the level that it was compared with, both as
-	// log ratios; of the share of turns in the tail if Tail says so.
+	// Limit is the exceeded limit, Over the reported level it was compared with, both as log
+	// ratios, or as shares of slow turns if Tail is true.
 	Limit float64 `json:"limit"`
 	Over  float64 `json:"over"`
 	Tail  bool    `json:"tail,omitzero"`
 }
 
-// verdict says whether a signal is a page, or a ticket.
+// verdict is the state of a page or a ticket of one signal.
 type verdict struct {
 	Up bool `json:"up"`
 	// Began is the minute at which it came up, seen the last minute with turns.
 	Began int64 `json:"began,omitzero"`
 	Seen  int64 `json:"seen,omitzero"`
 	reason
-	// score is the last one, of what was not up.
+	// last score while it is not up
 	score float64
 }
 
 const (
-	// over is the part of its limit below which the last minutes end a verdict,
-	// overMinutes how many those are.
+	// overPart is the share of the limit below which the last overMinutes end a verdict.
 	overPart, overMinutes = 0.5, 4
-	// overTurns are as many as it takes to tell, and overMost the minutes that are
-	// waited for them.
+	// overTurns is the number of turns needed to end a verdict, overMost the longest wait for
+	// them in minutes.
 	overTurns, overMost = 24, 12
-	// unheard is for how long a verdict holds while no turn says anything.
+	// unheard is for how many minutes a verdict stays up without turns.
 	unheard = 15
 )
 
-// take moves a verdict on by a minute.
+// take advances a verdict by a minute.
 func (v *verdict) take(minute int64, f finding, lasted bool) {
 	v.score = f.score
 	if !v.Up && f.score >= 1 && (lasted || f.atOnce) {
@@ -44,8 +43,7 @@ func (v *verdict) take(minute int64, f finding, lasted bool) {
 	}
 }
 
-// end ends a verdict when the last minutes show what it was about no more.
-// It reports whether it did.
+// end ends the verdict if the last minutes no longer show its cause. It reports whether it did.
 func (v *verdict) end(s *scan, minute int64) bool {
 	if !v.Up {
 		return false
@@ -60,7 +58,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	case math.IsNaN(now):
 		v.Up = minute-v.Seen < unheard
 	case now < overPart*v.Limit:
-		// Not of minutes from before it came up.
+		// Minutes from before the verdict do not count.
 		v.Up = minute-v.Began < int64(minutes)
 	default:
 		v.Seen = minute
@@ -68,7 +66,7 @@ func (v *verdict) end(s *scan, minute int64) bool {
 	return !v.Up
 }
 
-// overFor is how many minutes tell whether a level is over.
+// overFor returns the number of minutes that decide whether a level has ended.
 func overFor(s *scan) int {
 	minutes := overMinutes
 	for ; minutes < overMost; minutes++ {
@@ -79,7 +77,7 @@ func overFor(s *scan) int {
 	return minutes
 }
 
-// value is what is exported: at least 1 while it is up, below before.
+// value returns the exported score: at least 1 while the verdict is up, below 1 otherwise.
 func (v *verdict) value() float64 {
 	if v.Up {
 		return max(1, v.score)
@@ -87,15 +85,15 @@ func (v *verdict) value() float64 {
 	return max(0, min(v.score, 1-1e-9))
 }
 
-// onset finds since when a level has been up.
+// onset finds the start of a rise.
 type onset struct {
-	// Since is the minute, 0 while it is not up.
+	// first minute of the rise, 0 without one
 	Since int64 `json:"since,omitzero"`
 }
 
 const (
-	// risen is the log ratio from which on a level counts as up, fallen that below
-	// which it is over.
+	// risen is the log ratio at which a level counts as up, fallen the one below which the rise
+	// has ended.
 	risen, fallen = 0.15, 0.08
 )
 
@@ -109,7 +107,7 @@ func (o *onset) take(s *scan, minute int64) {
 	}
 }
 
-// lasted says that the level has been up for so long, and still is.
+// lasted reports whether the level has been up for d and still is.
 func (o *onset) lasted(s *scan, minute int64, d time.Duration) bool {
 	return o.Since != 0 && minute-o.Since+1 >= int64(d/time.Minute) && !(s.latest() < risen)
 }

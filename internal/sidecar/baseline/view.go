@@ -5,53 +5,50 @@ import (
 	"time"
 )
 
-// View is what there is to export of a series.
+// View holds the exported values of a signal.
 type View struct {
 	Moments
-	// Baseline is what a turn is compared with now, in seconds; NaN when there
-	// is nothing. Young says that it stands on less than a day: only large steps
-	// page.
+	// Baseline is the current baseline in seconds, NaN without one. Young is true with less
+	// than a day of data: only large steps page then.
 	Baseline float64
 	Young    bool
-	// Samples is how many turns the baseline stands on; Noise the standard
-	// deviation of the logarithm of its 30-minute level, NaN while young.
+	// Samples is the number of turns in the baseline. Noise is the standard deviation of the
+	// logarithm of its 30-minute level, NaN while young.
 	Samples float64
 	Noise   float64
-	// Page and Ticket say how near the signal is to either: from 1 on it is one.
+	// Page and Ticket are scores: a page or ticket is up from 1 on.
 	Page, Ticket float64
-	// Ratio is how the last five minutes compare with the usual; NaN where that
-	// is not known. Since is when the regression began that pages or is a ticket;
-	// zero while there is none.
+	// Ratio compares the last five minutes with the baseline, NaN if unknown. Since is the
+	// start of the regression that pages or has a ticket, zero without one.
 	Ratio float64
 	Since time.Time
-	// Detectable are the least ratios that page within a quarter of an hour and
-	// within an hour, +Inf where none does; Delay is after how long a rise of each of
-	// Sizes pages, Never if it does not, 0 while that is not known; both in half of
-	// the cases. Expected is how many pages for nothing
-	// a month of 30 days brings at these limits, NaN while that is not known; History
-	// how long a time both stand on.
+	// Detectable holds the smallest ratios that page within 15 minutes and within an hour, +Inf
+	// if none does. Delay is the time after which a rise of each of Sizes pages: Never, or 0 if
+	// unknown. Both hold in half of the cases. Expected is the expected number of false pages
+	// in 30 days at these limits, NaN if unknown. History is the period that they are computed
+	// from.
 	Detectable [2]float64
 	Delay      [3]time.Duration
 	Expected   float64
 	History    time.Duration
-	// Moved is when a lasting level was last taken for the usual; zero for never.
+	// Moved is when a lasting level last became the baseline; zero for never.
 	Moved time.Time
-	// TailSeconds: a turn beyond so many seconds is in the tail; UsualTail is where
-	// that begins as long as the level is the usual one. NaN if unknown.
+	// TailSeconds is the value above which a turn counts as slow now, UsualTail the value at
+	// the baseline level. NaN if unknown.
 	TailSeconds, UsualTail float64
 }
 
-// promise is what the limits in force see, and what they cost.
+// promise describes what the current limits detect and cost.
 type promise struct {
 	detectable [2]float64
 	delay      [3]time.Duration
 	expected   float64
 }
 
-// withins are the times of View.Detectable, in minutes.
+// withins returns the times of View.Detectable, in minutes.
 func withins() [2]float64 { return [2]float64{15, 60} }
 
-// promised follows from the limits.
+// promised computes the promise of the current limits.
 func (s *series) promised() promise {
 	p := promise{expected: s.pages.expected(&s.past)}
 	for i, minutes := range withins() {
@@ -66,14 +63,14 @@ func (s *series) promised() promise {
 	return p
 }
 
-// Never is a delay of what does not page.
+// Never is the delay of a rise that does not page.
 const Never time.Duration = math.MaxInt64
 
-// Sizes are the ratios to the usual that View.Delay is of.
+// Sizes returns the ratios of View.Delay.
 func Sizes() [3]float64 { return [3]float64{1.5, 2, 3} }
 
-// Unusual reports whether a value of a signal of a kind of turn, by index, is in
-// the tail or, while that is a page or a ticket, well above what is usual.
+// Unusual reports whether a value is slow, or well above the baseline while a page or ticket is
+// up.
 func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool {
 	s := &j.series[kind][signal]
 	at := j.wall(now)
@@ -82,8 +79,7 @@ func (j *Job) Unusual(kind, signal int, value time.Duration, now time.Time) bool
 	return ok && (x >= max(0, s.level())+s.tailLimit(at) || s.regressed() && x >= wellAbove)
 }
 
-// wellAbove is the log ratio to the usual from which on a turn is part of a
-// regression: 1.3 times.
+// wellAbove is the log ratio from which a turn belongs to a regression: 1.3 times the baseline.
 const wellAbove = 0.26
 
 func (s *series) view(at time.Time) View {
