@@ -27,7 +27,7 @@ func benchmarked(t *testing.T, url string) (configFile, runFile string) {
 
 func wholeRun(t *testing.T) []byte {
 	t.Helper()
-	data, err := os.ReadFile("../../internal/study/baseline/testdata/run.json")
+	data, err := os.ReadFile("../../internal/config/testdata/run.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/target"
-	"synthetic/internal/probe/waterfall"
 	"synthetic/internal/probe/workload"
+	"synthetic/internal/sidecar/status"
 )
 
 // maxTurns and maxTokens are the limits of a workload, which the configuration
@@ -96,7 +96,7 @@ func (f *probeFlags) run(ctx context.Context, e env) error {
 		fmt.Fprintf(e.stdout, "ended after turn %d: the answer has no content that could stand in the history, or made it too long\n", sum.Turns)
 	}
 	if !show.text {
-		if err := waterfall.NewReport(f.target.BaseURL, sum, show.results).WriteJSON(e.stdout); err != nil {
+		if err := status.NewReport(f.target.BaseURL, sum, show.results).WriteJSON(e.stdout); err != nil {
 			return err
 		}
 	}
@@ -178,6 +178,6 @@ func (p *printer) Observe(e probe.Event) {
 	}
 	p.results = append(p.results, r)
 	if p.text {
-		_ = waterfall.WriteTurn(p.w, r) // the exit code speaks of the turns, not of stdout
+		_ = status.WriteTurn(p.w, r) // the exit code speaks of the turns, not of stdout
 	}
 }

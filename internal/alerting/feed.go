@@ -17,8 +17,6 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/storage"
-
-	"synthetic/internal/alerting/exposition"
 )
 
 // timestampSuffix ends the names of metrics whose value is a time, by the
@@ -112,7 +110,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 	name := family.GetName()
 	isTime := strings.HasSuffix(name, timestampSuffix)
 	for _, m := range family.Metric {
-		exposition.Each(name, m, true, b.wants, func(s exposition.Sample) {
+		Each(name, m, true, b.wants, func(s Sample) {
 			if isTime && s.Value > 0 {
 				// Rules compare it with time(), which is the pager's clock.
 				s.Value -= b.step.Seconds()
@@ -123,7 +121,7 @@ func (b *batch) family(family *dto.MetricFamily) {
 }
 
 // store appends a sample to its series, which is made if need be.
-func (b *batch) store(m *dto.Metric, s exposition.Sample) {
+func (b *batch) store(m *dto.Metric, s Sample) {
 	id := b.id(m, s)
 	e := b.series[id]
 	if e == nil {
@@ -172,7 +170,7 @@ func (b *batch) stale() {
 }
 
 // id tells series apart without building their labels.
-func (b *batch) id(m *dto.Metric, s exposition.Sample) uint64 {
+func (b *batch) id(m *dto.Metric, s Sample) uint64 {
 	k := append(b.key[:0], s.Name...)
 	k = append(append(k, 0xff), s.LabelValue...)
 	for _, l := range m.Label {

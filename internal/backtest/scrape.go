@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/timestamp"
 
-	"synthetic/internal/alerting/exposition"
+	"synthetic/internal/alerting"
 )
 
 // scraper scrapes a Recorder in accelerated time.
@@ -33,7 +33,7 @@ func (s *scraper) scrape(read prometheus.Gatherer, store *Store, wanted map[stri
 			key := s.keyOf(f, m)
 			series, known := s.sinks[string(key)]
 			n := 0
-			exposition.Each(f.GetName(), m, false, wants, func(one exposition.Sample) {
+			alerting.Each(f.GetName(), m, false, wants, func(one alerting.Sample) {
 				if !known {
 					series = append(series, store.Series(one.Labels(m, base)))
 				}

@@ -11,14 +11,14 @@ import (
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/workload"
 	"synthetic/internal/sidecar/sink"
-	"synthetic/internal/study/baseline"
+
 	"synthetic/internal/study/runfile"
 	"synthetic/internal/study/sweep"
 )
 
 // benchmark is the file that a traffic entry is compared with, nil for none or
 // for one with a mistake.
-func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
+func (b *builder) benchmark(path string, t fileTraffic) *benchmarkFile {
 	at := path + ".baseline_file"
 	if t.BaselineFile == "" {
 		if b.Fine(at) {
@@ -30,7 +30,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 	if !b.Fine(at) {
 		return nil
 	}
-	f, err := baseline.Open(full)
+	f, err := openBenchmarkFile(full)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), full+": ")
 		b.Mistake(at, t.BaselineFile, "cannot be a baseline ("+reason+")", "name the run.json of synthetic sweep, or the report.json of a report")
@@ -40,7 +40,7 @@ func (b *builder) benchmark(path string, t fileTraffic) *baseline.File {
 }
 
 // baseline chooses the level that a job is compared with.
-func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe.Job) {
+func (b *builder) baseline(path string, t fileTraffic, f *benchmarkFile, j probe.Job) {
 	if f == nil || !b.Fine(path+".baseline_file", path+".baseline_variant", path+".baseline_level") {
 		return
 	}
@@ -69,7 +69,7 @@ func (b *builder) baseline(path string, t fileTraffic, f *baseline.File, j probe
 
 // learned lists the kinds of turn that a workload has and that a level has no
 // TTFT to compare with.
-func learned(l baseline.Level, w workload.Spec) []probe.TurnKind {
+func learned(l benchmarkLevel, w workload.Spec) []probe.TurnKind {
 	var out []probe.TurnKind
 	for k, kind := range kindsOf(w) { // the first of probe.TurnKinds
 		if l.Benchmarks[k][0].Typical == 0 {
@@ -93,7 +93,7 @@ func chosen[T comparable](written bool, value T, all []T, own T) (T, bool) {
 
 // baselineVariant is, where it was not written, that which is called as the
 // target.
-func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, target string) (string, bool) {
+func (b *builder) baselineVariant(path string, t fileTraffic, f *benchmarkFile, target string) (string, bool) {
 	at := path + ".baseline_variant"
 	variant, ok := chosen(b.Has(at), t.BaselineVariant, f.Variants, target)
 	switch {
@@ -108,7 +108,7 @@ func (b *builder) baselineVariant(path string, t fileTraffic, f *baseline.File, 
 
 // baselineLevel is, where it was not written, that at which the job itself loads
 // the target.
-func (b *builder) baselineLevel(path string, t fileTraffic, f *baseline.File, variant string, load workload.Traffic) (float64, bool) {
+func (b *builder) baselineLevel(path string, t fileTraffic, f *benchmarkFile, variant string, load workload.Traffic) (float64, bool) {
 	at := path + ".baseline_level"
 	own := load.Rate
 	if f.Kind == runfile.Concurrency {
@@ -137,7 +137,7 @@ func (b *builder) nearer(path, key string) string {
 }
 
 // levelList is "concurrency 10, 20 and 30".
-func levelList(f *baseline.File, variant string) string {
+func levelList(f *benchmarkFile, variant string) string {
 	var levels []string
 	for _, l := range f.Levels(variant) {
 		levels = append(levels, number(l))

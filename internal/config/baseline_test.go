@@ -17,7 +17,7 @@ import (
 
 // TestBaseline chooses a level of a benchmark in every way that is clear.
 func TestBaseline(t *testing.T) {
-	const file = "../study/baseline/testdata/run.json"
+	const file = "testdata/run.json"
 	for name, tc := range map[string]struct {
 		target, keys string
 		variant      string
@@ -59,7 +59,7 @@ func TestLearned(t *testing.T) {
 		keys string
 		want []probe.TurnKind
 	}{
-		"a run":                   {"traffic: [{baseline_file: ../study/baseline/testdata/run.json, baseline_variant: kv_aware, baseline_level: 20}]", nil},
+		"a run":                   {"traffic: [{baseline_file: testdata/run.json, baseline_variant: kv_aware, baseline_level: 20}]", nil},
 		"a report":                {"traffic: [{baseline_file: " + pooled + "}]", both},
 		"a report, turns are one": {"workloads: [{turns: {max: 1}}]\ntraffic: [{baseline_file: " + pooled + "}]", both[:1]},
 	} {
@@ -77,7 +77,7 @@ func TestLearned(t *testing.T) {
 func TestBaselineOfSeveralTargets(t *testing.T) {
 	cfg, err := Parse("synthetic.yml", []byte(`
 targets: [{name: round_robin, base_url: "http://a"}, {name: kv_aware, base_url: "http://b"}]
-traffic: [{baseline_file: ../study/baseline/testdata/run.json, baseline_level: 20}]
+traffic: [{baseline_file: testdata/run.json, baseline_level: 20}]
 `), "")
 	if err != nil {
 		t.Fatal(err)

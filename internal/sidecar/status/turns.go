@@ -8,7 +8,6 @@ import (
 
 	"synthetic/internal/probe"
 	"synthetic/internal/probe/answers"
-	"synthetic/internal/probe/waterfall"
 )
 
 // turnsView is what the template of the single turns gets.
@@ -80,19 +79,19 @@ func count(n probe.Opt[int]) string {
 // bar is one part of a turn. X and Width are percents of the scale.
 type bar struct {
 	X, Width float64
-	Part     waterfall.Part // also its CSS class
-	Text     string         // what it is called and how long it took
+	Part     Part   // also its CSS class
+	Text     string // what it is called and how long it took
 }
 
 // bars are the parts of a turn as they are drawn, on a scale of so long.
 func bars(r probe.Result, scale time.Duration) []bar {
-	names := map[waterfall.Part]string{
-		waterfall.DNS: "DNS", waterfall.TLS: "TLS", waterfall.FirstEvent: "first event", waterfall.FirstToken: "first token",
-		waterfall.Failed: "until " + string(r.Outcome), waterfall.Rest: "until the end",
+	names := map[Part]string{
+		DNS: "DNS", TLS: "TLS", FirstEvent: "first event", FirstToken: "first token",
+		Failed: "until " + string(r.Outcome), Rest: "until the end",
 	}
 	total := float64(max(scale, 1))
 	var out []bar
-	for _, b := range waterfall.Bars(r) {
+	for _, b := range Bars(r) {
 		name := cmp.Or(names[b.Part], string(b.Part))
 		out = append(out, bar{percent(float64(b.From) / total), percent(float64(b.To-b.From) / total), b.Part, name + " " + short(b.To-b.From)})
 	}

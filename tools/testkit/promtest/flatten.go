@@ -4,7 +4,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/alerting/exposition"
+	"synthetic/internal/alerting"
 )
 
 // Sample is one value of one series.
@@ -23,7 +23,7 @@ func Flatten(families []*dto.MetricFamily, keep func(name string) bool) []Sample
 			continue
 		}
 		for _, m := range f.Metric {
-			exposition.Each(f.GetName(), m, false, func(string) bool { return true }, func(s exposition.Sample) {
+			alerting.Each(f.GetName(), m, false, func(string) bool { return true }, func(s alerting.Sample) {
 				out = append(out, Sample{s.Labels(m, labels.EmptyLabels()), s.Value})
 			})
 		}

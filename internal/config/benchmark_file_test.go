@@ -1,4 +1,4 @@
-package baseline
+package config
 
 import (
 	"math"
@@ -16,9 +16,9 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-func open(t *testing.T, path string) *File {
+func open(t *testing.T, path string) *benchmarkFile {
 	t.Helper()
-	f, err := Open(path)
+	f, err := openBenchmarkFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,11 +151,11 @@ func TestBrokenFiles(t *testing.T) {
 		"newer":        {`{"format": 99}`, "use a newer synthetic"},
 	} {
 		path := write(t, "run.json", tt.text)
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), path) {
+		if _, err := openBenchmarkFile(path); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v, want the file's name and %q", name, err, tt.want)
 		}
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none.json")); err == nil {
+	if _, err := openBenchmarkFile(filepath.Join(t.TempDir(), "none.json")); err == nil {
 		t.Error("a file that does not exist was read")
 	}
 }

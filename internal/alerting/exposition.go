@@ -1,5 +1,5 @@
 // Package exposition converts gathered metrics to samples, as a scrape does.
-package exposition
+package alerting
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package waterfall_test
+package status_test
 
 import (
 	"encoding/json"
@@ -12,10 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"synthetic/internal/probe"
-	"synthetic/internal/probe/waterfall"
+	"synthetic/internal/sidecar/status"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// updating reports whether the tests run with -update, a flag of the package's other tests.
+func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
 const ms = time.Millisecond
 
@@ -60,14 +61,14 @@ func TestGolden(t *testing.T) {
 	var text strings.Builder
 	results := []probe.Result{whole(), estimated(), unreached()}
 	for _, r := range results {
-		if err := waterfall.WriteTurn(&text, r); err != nil {
+		if err := status.WriteTurn(&text, r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	golden(t, "waterfall.txt", text.String())
 	var doc strings.Builder
 	sum := probe.Conversation{ID: "c1", Outcome: probe.ConnectError}
-	if err := waterfall.NewReport("http://x/v1", sum, results).WriteJSON(&doc); err != nil {
+	if err := status.NewReport("http://x/v1", sum, results).WriteJSON(&doc); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "waterfall.json", doc.String())
@@ -76,7 +77,7 @@ func TestGolden(t *testing.T) {
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if updating() {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func golden(t *testing.T, name, got string) {
 // TestUnknownIsNull pins that no undefined value is printed as a zero.
 func TestUnknownIsNull(t *testing.T) {
 	var doc strings.Builder
-	if err := waterfall.NewReport("u", probe.Conversation{}, []probe.Result{unreached()}).WriteJSON(&doc); err != nil {
+	if err := status.NewReport("u", probe.Conversation{}, []probe.Result{unreached()}).WriteJSON(&doc); err != nil {
 		t.Fatal(err)
 	}
 	var report struct{ Turns []map[string]any }
@@ -120,7 +121,7 @@ func TestShort(t *testing.T) {
 		0: "0 µs", 812 * time.Microsecond: "812 µs", 1500 * time.Microsecond: "1.50 ms",
 		18200 * time.Microsecond: "18.2 ms", 182 * ms: "182 ms", 1930 * ms: "1.93 s", 90 * time.Second: "90.0 s", -2 * ms: "-2.00 ms",
 	} {
-		if got := waterfall.Short(d); got != want {
+		if got := status.Short(d); got != want {
 			t.Errorf("Short(%v) = %q, want %q", d, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package waterfall shows the turns of one conversation to a person, as bars
 // on a common time axis, and to a machine, as JSON.
-package waterfall
+package status
 
 import (
 	"encoding/json"
@@ -96,21 +96,21 @@ func newTurn(r probe.Result) Turn {
 	}
 	return Turn{
 		Turn: r.Turn, Kind: string(r.Kind), Outcome: string(r.Outcome),
-		Error: known(r.Err, r.Err != ""), Status: known(r.Status, r.Status != 0),
+		Error: waterfallKnown(r.Err, r.Err != ""), Status: waterfallKnown(r.Status, r.Status != 0),
 		Scheduled: r.Scheduled, Sent: r.Sent,
-		TTFT: seconds(r.TTFT), AnswerTTFT: seconds(r.AnswerTTFT), TPOT: seconds(r.TPOT), ITLp50: seconds(p50), ITLMax: seconds(longest),
+		TTFT: waterfallSeconds(r.TTFT), AnswerTTFT: waterfallSeconds(r.AnswerTTFT), TPOT: waterfallSeconds(r.TPOT), ITLp50: waterfallSeconds(p50), ITLMax: waterfallSeconds(longest),
 		Duration: r.Duration().Seconds(), ScheduleLag: r.ScheduleLag().Seconds(),
-		PromptTokens: known(r.PromptTokens.V, r.PromptTokens.OK), CachedTokens: known(r.CachedTokens.V, r.CachedTokens.OK),
-		OutputTokens: known(r.OutputTokens.V, r.OutputTokens.OK), OutputEstimated: r.UsageMissing,
-		ReasoningTokens: known(r.ReasoningTokens.V, r.ReasoningTokens.OK),
+		PromptTokens: waterfallKnown(r.PromptTokens.V, r.PromptTokens.OK), CachedTokens: waterfallKnown(r.CachedTokens.V, r.CachedTokens.OK),
+		OutputTokens: waterfallKnown(r.OutputTokens.V, r.OutputTokens.OK), OutputEstimated: r.UsageMissing,
+		ReasoningTokens: waterfallKnown(r.ReasoningTokens.V, r.ReasoningTokens.OK),
 		NoAnswer:        r.NoAnswer, Refused: r.Refusal != "", OtherChoices: r.OtherChoices, ToolCalls: len(r.ToolCalls),
 		TokenEvents: r.Events, CoalescedEvents: r.Coalesced, Buffered: r.Buffered,
-		FinishReason: known(r.FinishReason, r.FinishReason != ""), TraceID: r.TraceID,
+		FinishReason: waterfallKnown(r.FinishReason, r.FinishReason != ""), TraceID: r.TraceID,
 		Phases: Phases{
-			DNS: seconds(r.Phases.DNS), Connect: seconds(r.Phases.Connect), TLS: seconds(r.Phases.TLS),
-			Headers: seconds(r.Phases.Headers), FirstEvent: seconds(r.Phases.FirstEvent), Reused: r.Phases.Reused,
+			DNS: waterfallSeconds(r.Phases.DNS), Connect: waterfallSeconds(r.Phases.Connect), TLS: waterfallSeconds(r.Phases.TLS),
+			Headers: waterfallSeconds(r.Phases.Headers), FirstEvent: waterfallSeconds(r.Phases.FirstEvent), Reused: r.Phases.Reused,
 		},
-		TimestampSource: known(source, r.Events > 0),
+		TimestampSource: waterfallKnown(source, r.Events > 0),
 	}
 }
 
@@ -123,10 +123,12 @@ func gaps(g []time.Duration) (p50, longest probe.Opt[time.Duration]) {
 	return probe.Some(sorted[(len(sorted)-1)/2]), probe.Some(sorted[len(sorted)-1])
 }
 
-func seconds(d probe.Opt[time.Duration]) *float64 { return known(d.V.Seconds(), d.OK) }
+func waterfallSeconds(d probe.Opt[time.Duration]) *float64 {
+	return waterfallKnown(d.V.Seconds(), d.OK)
+}
 
 // known is nil, null in JSON, for what is not.
-func known[T any](v T, is bool) *T {
+func waterfallKnown[T any](v T, is bool) *T {
 	if !is {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package waterfall
+package status
 
 import (
 	"time"

@@ -1,4 +1,4 @@
-package baseline
+package config
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func TestFixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, made) {
-		t.Errorf("%s is stale; `go test ./internal/study/baseline -update` rewrites it", fixture)
+		t.Errorf("%s is stale; `go test ./internal/config -update` rewrites it", fixture)
 	}
 }
 

@@ -1,7 +1,4 @@
-// Package baseline reads what a benchmark says that turns should take: one
-// level of a run of synthetic sweep, or of a report, as the plain values that
-// live turns are compared with.
-package baseline
+package config
 
 import (
 	"cmp"
@@ -17,45 +14,41 @@ import (
 	"synthetic/internal/study/runfile"
 )
 
-// leastTurns is how many turns a figure has to stand on. With 30, and turns
-// that vary by σ = 0.5, the geometric mean is known within 20 % (95 %), which is
-// the smallest regression that is looked for.
+// leastTurns is the smallest number of turns of a usable figure. With 30 turns and σ = 0.5,
+// the geometric mean is known within 20 % (95 %), the smallest regression that is detected.
 const leastTurns = 30
 
-// File is a run or a report that was read.
-type File struct {
-	// Name is that of the measurement: the file's, or its directory's where that
-	// is run.json or report.json.
+// benchmarkFile is a run of synthetic sweep, or the JSON of a report.
+type benchmarkFile struct {
+	// Name is the name of the file, or of its directory if the file is run.json or
+	// report.json.
 	Name string
 	Kind runfile.LevelKind
 	// Variants in the order of the file.
 	Variants []string
-	// Workload is what was said to the deployment; nil where the file does not
-	// tell.
+	// Workload of the measurement; nil if the file does not contain it.
 	Workload []runfile.Parameter
 
 	study *figures.Study
 }
 
-// Level is what one level of one variant says.
-type Level struct {
-	// Benchmarks by kind of turn and signal; the zero value of each that the
-	// level does not know well enough.
+// benchmarkLevel is one level of one variant.
+type benchmarkLevel struct {
+	// Benchmarks by kind of turn and signal; the zero value for figures with too few turns.
 	Benchmarks sink.Figures
-	// Pooled says that the file does not tell first turns from follow-up turns:
-	// the quantiles of all of them stand for both kinds, and there is no typical
-	// value to compare with.
+	// Pooled is true if the file does not separate first from follow-up turns. Both kinds then
+	// share its quantiles, and there is no typical value to compare with.
 	Pooled bool
 }
 
-// Open reads a file. Errors name the file, the place and the remedy.
-func Open(path string) (*File, error) {
+// openBenchmarkFile reads a file. Errors name the file, the place and the remedy.
+func openBenchmarkFile(path string) (*benchmarkFile, error) {
 	study, err := figures.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: nameOf(path), Kind: study.Kind, Workload: study.Workload, study: study}
-	if run := study.Run; run != nil { // with the variants that nothing was measured of
+	f := &benchmarkFile{Name: nameOf(path), Kind: study.Kind, Workload: study.Workload, study: study}
+	if run := study.Run; run != nil { // a run lists variants without measurements, too
 		f.Variants, f.Workload = run.Variants, run.Workload.Parameters
 		return f, nil
 	}
@@ -65,8 +58,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Levels are those of a variant that something was measured of, in rising order.
-func (f *File) Levels(variant string) []float64 {
+// Levels returns the measured levels of a variant, rising.
+func (f *benchmarkFile) Levels(variant string) []float64 {
 	var out []float64
 	for _, l := range f.study.Of(variant).Levels {
 		out = append(out, l.At)
@@ -74,21 +67,21 @@ func (f *File) Levels(variant string) []float64 {
 	return out
 }
 
-// At reads a level, which must be one of Levels. An error says why it is not
-// fit to be compared with.
-func (f *File) At(variant string, level float64) (Level, error) {
+// At returns a level, which must be one of Levels. It returns an error for a level that is
+// unfit as a baseline.
+func (f *benchmarkFile) At(variant string, level float64) (benchmarkLevel, error) {
 	l, ok := f.study.Of(variant).Level(level)
 	if !ok {
-		return Level{}, fmt.Errorf("nothing was measured at %g", level)
+		return benchmarkLevel{}, fmt.Errorf("nothing was measured at %g", level)
 	}
 	if err := fit(l); err != nil {
-		return Level{}, err
+		return benchmarkLevel{}, err
 	}
 	return levelOf(l)
 }
 
-// fit refuses levels whose latencies are those of survivors, or of a queue that
-// grew for as long as it was measured.
+// fit rejects a level with many failures, whose latencies are those of the surviving turns, and
+// a level with a growing queue.
 func fit(l figures.Level) error {
 	if pct := l.Value(figures.ErrorPct); pct > figures.MaxErrorPct {
 		return fmt.Errorf("%.1f %% of its turns failed, so that its latencies are those of the survivors", pct)
@@ -102,13 +95,13 @@ func fit(l figures.Level) error {
 	return nil
 }
 
-// levelOf turns figures into benchmarks.
-func levelOf(l figures.Level) (Level, error) {
-	// In the order of probe.TurnKinds and of regression.Signals.
+// levelOf converts figures to benchmarks.
+func levelOf(l figures.Level) (benchmarkLevel, error) {
+	// In the order of probe.TurnKinds and of sink.Signals.
 	kinds := []figures.Turns{figures.FirstTurns, figures.FollowupTurns}
 	signals := []figures.Timing{figures.TTFT, figures.TPOT}
-	// No figure is of one kind of turn alone.
-	out := Level{Pooled: !slices.ContainsFunc(kinds, func(kind figures.Turns) bool {
+	// no figure belongs to a single kind of turn
+	out := benchmarkLevel{Pooled: !slices.ContainsFunc(kinds, func(kind figures.Turns) bool {
 		return slices.ContainsFunc(signals, func(t figures.Timing) bool { return !math.IsNaN(l.Figure(t.Quantile(kind, 0)).Value) })
 	})}
 	few, known := uint64(0), false
@@ -126,13 +119,13 @@ func levelOf(l figures.Level) (Level, error) {
 	case known:
 		return out, nil
 	case few > 0:
-		return Level{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, leastTurns)
+		return benchmarkLevel{}, fmt.Errorf("it has only %d turns of a kind, and it takes %d", few, leastTurns)
 	}
-	return Level{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
+	return benchmarkLevel{}, fmt.Errorf("it has neither a TTFT nor a TPOT")
 }
 
-// benchmark is the zero value where the level knows too little; n is then how
-// many turns it has.
+// benchmark returns the benchmark of one signal, and the number of its turns. The benchmark is
+// zero if these are too few.
 func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, pooled bool) (b sink.SignalFigures, n uint64) {
 	over := kind
 	if pooled {
@@ -147,14 +140,14 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 		return b, n
 	}
 	b.Samples = int(n)
-	for i := range sink.Quantiles() { // those of the figures, see TestQuantilesAgree
+	for i := range sink.Quantiles() { // TestQuantilesAgree compares them with those of the figures
 		if f := l.Figure(timing.Quantile(over, i)); f.Known() {
 			b.Quantiles[i] = fromMillis(f.Value)
 		}
 	}
 	if !pooled {
-		// A report knows no geometric mean; of latencies, which are nearly
-		// log-normal, the median is close to it.
+		// A report has no geometric mean. Latencies are nearly log-normal, so the median is
+		// close to it.
 		b.Typical = fromMillis(cmp.Or(l.Figures[timing.Typical(kind)].Value, median.Value))
 	}
 	return b, n
@@ -162,8 +155,8 @@ func benchmark(l figures.Level, timing figures.Timing, kind figures.Turns, poole
 
 func fromMillis(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
 
-// nameOf is the file's name without its ending or, where that says nothing,
-// its directory's.
+// nameOf returns the file's name without its extension, or its directory's name for a default
+// file name.
 func nameOf(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	dir := filepath.Base(filepath.Dir(path))

@@ -1,4 +1,4 @@
-package exposition_test
+package alerting_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 
-	"synthetic/internal/alerting/exposition"
+	"synthetic/internal/alerting"
 )
 
 // TestEach converts every kind of metric, and a histogram in both forms.
@@ -49,7 +49,7 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		exposition.Each(tc.family, &m, tc.native, tc.want, func(s exposition.Sample) {
+		alerting.Each(tc.family, &m, tc.native, tc.want, func(s alerting.Sample) {
 			value := fmt.Sprint(s.Value)
 			if s.Native != nil {
 				value = fmt.Sprintf("native of %d", s.Native.Count)
