@@ -44,7 +44,7 @@ func TestShardsFindTheBarrier(t *testing.T) {
 
 func TestAStudyNeedsJobsByIndex(t *testing.T) {
 	_, errs, err := helm(t, "--values="+chartDir+"/ci/study-values.yaml", "--kube-version=1.28.3")
-	if want := "takes Kubernetes 1.29, and this is v1.28.3"; err == nil || !strings.Contains(errs, want) {
+	if want := "This needs Kubernetes 1.29 or later; this cluster has v1.28.3"; err == nil || !strings.Contains(errs, want) {
 		t.Errorf("%v\n%s\nwant %q", err, errs, want)
 	}
 }

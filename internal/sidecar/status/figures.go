@@ -146,7 +146,7 @@ func expectedOf(b *sink.Benchmark) *Expected {
 	e := &Expected{Source: b.Source(), Pooled: b.Pooled}
 	for k, kind := range []*ExpectedKind{&e.First, &e.Followup} { // as probe.TurnKinds
 		of := b.Figures[k]
-		kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as regression.Signals
+		kind.TTFT, kind.TPOT = quantilesOf(of[0]), quantilesOf(of[1]) // as sink.Signals
 	}
 	return e
 }

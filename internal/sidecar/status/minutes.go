@@ -21,7 +21,7 @@ type minute struct {
 
 type minuteKind struct {
 	turns, failed uint16
-	signals       [2]level // as regression.Signals
+	signals       [2]level // as sink.Signals
 }
 
 // level is one latency of a minute, in seconds, and what was usual for it; 0 is

@@ -36,7 +36,7 @@ type service struct {
 	worst float64 // score of its replicas
 }
 
-// replica is one as it is shown: its ratios by index of regression.Signals, the larger
+// replica is one as it is shown: its ratios by index of sink.Signals, the larger
 // of those of first and follow-up turns.
 type replica struct {
 	Name, Path string
