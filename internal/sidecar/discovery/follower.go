@@ -13,57 +13,57 @@ import (
 )
 
 const (
-	// quiet is how long nothing may change before a change is taken over, and
-	// patience how long it is waited for that.
+	// A change takes effect when nothing has changed for quiet, but after patience at the
+	// latest.
 	quiet    = time.Second
 	patience = 5 * time.Second
 )
 
-// Options are what a Follower needs.
+// Options configure a Follower.
 type Options struct {
-	// Changed is told, from the goroutine of Run, that Found differs: again after a
-	// while, if it could not take that over.
+	// Changed is called in Run's goroutine when Found has changed. If it fails, Run calls it
+	// again later.
 	Changed func() error
 	Logger  *slog.Logger
 }
 
-// Follower follows groups. What a source found stays until it says otherwise: one
-// that fails changes nothing. Use New.
+// Follower follows groups of targets. A source that fails changes nothing: its targets stay
+// until it answers again. Use New.
 type Follower struct {
-	options Options
-	wake    chan struct{} // the groups are others
-	dirty   chan struct{} // what was found is another
+	options       Options
+	groupsChanged chan struct{} // the set of groups has changed
+	dirty         chan struct{} // the targets of a group have changed
 
 	mu       sync.Mutex
 	groups   map[string]*followed
-	recalled map[string][]Target // of groups that nobody has followed yet
+	recalled map[string][]Target // saved targets of groups that are not followed yet
 }
 
-// followed is one group.
+// followed is the state of one group.
 type followed struct {
 	group   Group
 	sources []*source
 	leases  map[string]*lease
-	// kept is what counts, found and left what it makes.
+	// kept are the labels in force, found and left the targets and objects made of them.
 	kept     []labels.Labels
-	recalled []Target // in place of kept, until all sources have answered
+	recalled []Target // replaces kept until all sources have answered
 	found    []Target
 	left     []LeftOut
-	answered bool      // all sources have, once
-	replaced bool      // kept is of other sources than those that are asked now
-	born     time.Time // when the group was first there
-	few      string    // says that the last answer had too few targets
-	lacking  time.Time // since when they are; zero while they are not
+	answered bool      // all sources have answered once
+	replaced bool      // the sources have changed since kept was set
+	born     time.Time // when the group was added
+	few      string    // non-empty if the last answer had too few targets
+	lacking  time.Time // since when there are too few targets; zero if there are enough
 	named    map[LeftOut]bool
 }
 
-// New returns a Follower of nothing.
+// New returns a Follower without groups.
 func New(o Options) *Follower {
-	return &Follower{options: o, wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*followed{}}
+	return &Follower{options: o, groupsChanged: make(chan struct{}, 1), dirty: make(chan struct{}, 1), groups: map[string]*followed{}}
 }
 
-// Follow says which groups there are from now on. What was found of one stays known
-// until its sources, if they are others now, have answered.
+// Follow replaces the set of groups. A group keeps its targets until its new sources have
+// answered once.
 func (f *Follower) Follow(groups []Group) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,11 +87,11 @@ func (f *Follower) Follow(groups []Group) {
 		}
 	}
 	f.groups, f.recalled = next, nil
-	poke(f.wake)
+	poke(f.groupsChanged)
 	poke(f.dirty)
 }
 
-// stop ends the sources of a group; they are waited for by Run.
+// stop ends the sources of a group. Run waits for them.
 func (one *followed) stop() {
 	for _, s := range one.sources {
 		s.cancel()
@@ -103,11 +103,11 @@ func (f *Follower) changed() { poke(f.dirty) }
 func poke(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it looks anyway
+	default: // Run will look anyway
 	}
 }
 
-// Found has the targets of each of the groups, as they are written now.
+// Found returns the targets of each group, built with its current settings.
 func (f *Follower) Found(groups []Group) map[string][]Target {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *Follower) Found(groups []Group) map[string][]Target {
 	return out
 }
 
-// Awaits reports whether a target GROUP/NAME may come with the first answer of GROUP.
+// Awaits reports whether the target GROUP/NAME may come with the first answer of GROUP.
 func (f *Follower) Awaits(derived string) bool {
 	name, _, _ := strings.Cut(derived, "/")
 	f.mu.Lock()
@@ -131,13 +131,13 @@ func (f *Follower) Awaits(derived string) bool {
 	return one != nil && (!one.answered || time.Since(one.born) < one.group.Lease)
 }
 
-// Run follows until ctx is done, and waits for what it started.
+// Run follows the groups until ctx is done, and waits for its goroutines.
 func (f *Follower) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer f.stopAll()
-	var refused <-chan time.Time      // when a change that was not taken over is told again
-	silent := time.NewTicker(silence) // says something, too
+	var refused <-chan time.Time      // time to call Changed again after a rejection
+	silent := time.NewTicker(silence) // a source that says nothing for this long has succeeded
 	defer silent.Stop()
 	for {
 		f.start(ctx, &running)
@@ -147,7 +147,7 @@ func (f *Follower) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			stop()
 			return nil
-		case <-f.wake:
+		case <-f.groupsChanged:
 		case <-expiry:
 			f.expire(time.Now())
 		case <-refused:
@@ -168,7 +168,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// start runs the sources that do not run yet.
+// start starts the sources that do not run yet.
 func (f *Follower) start(ctx context.Context, running *sync.WaitGroup) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -192,7 +192,7 @@ func (f *Follower) stopAll() {
 	}
 }
 
-// calm waits until nothing changes any more, but not for ever.
+// calm waits until nothing changes any more, for a limited time.
 func (f *Follower) calm(ctx context.Context) {
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
@@ -211,8 +211,7 @@ func (f *Follower) calm(ctx context.Context) {
 	}
 }
 
-// settle takes over what the sources say now, and reports whether the targets are
-// others than before.
+// settle takes over the sources' answers, and reports whether targets have changed.
 func (f *Follower) settle(now time.Time) (changed bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,7 +227,7 @@ func (f *Follower) settle(now time.Time) (changed bool) {
 	return changed
 }
 
-// settle takes over what the sources of a group say.
+// settle takes over the answers of the group's sources.
 func (one *followed) settle(now time.Time) {
 	all, complete := one.leased(), true
 	for _, s := range one.sources {
@@ -256,10 +255,10 @@ func (one *followed) settle(now time.Time) {
 	one.kept, one.recalled, one.found, one.left = all, nil, found, left
 }
 
-// mostNamed bounds what of a group is named in the log at a time.
+// mostNamed bounds the objects of a group that the log names at a time.
 const mostNamed = 1000
 
-// tell names what is left out, once for as long as it is.
+// tell logs the objects that are left out, once for each.
 func (one *followed) tell(group string, logger *slog.Logger) {
 	named := map[LeftOut]bool{}
 	for _, l := range one.left[:min(len(one.left), mostNamed)] {

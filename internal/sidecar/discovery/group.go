@@ -1,6 +1,7 @@
-// Package discovery follows where targets are: in files, over HTTP, in DNS and in
-// Kubernetes as Prometheus' own discovery finds them, or leased by whoever asks for
-// their series. It yields plain values; config.Config.Expand makes targets of them.
+// Package discovery follows targets that come and go: in files, over HTTP, in DNS and in
+// Kubernetes by Prometheus' service discovery, or leased by requests for their series. It also
+// follows the models that a target serves. It yields plain values; config.Config.Expand makes
+// targets of them.
 package discovery
 
 import (
@@ -20,50 +21,46 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// Group is one place where targets are found, and what they have in common.
+// Group is a set of discovered targets with common settings.
 type Group struct {
-	// Template is what a target has that is not discovered. Its name is the group's,
-	// its address is empty.
+	// Template holds the settings that are not discovered. Its name is that of the group; its
+	// address is empty.
 	Template target.Target
-	// Sources say where they are; none means that targets are leased.
+	// Sources are the service discoveries. None means that targets are leased.
 	Sources []prom.Config
-	// Relabel rewrites what was discovered, as Prometheus does.
+	// Relabel rewrites discovered labels, as in Prometheus.
 	Relabel []*relabel.Config
-	// AllowedHosts are patterns of hosts that may be targets; nil allows every one.
+	// AllowedHosts are patterns of hosts that may be targets; nil allows every host.
 	AllowedHosts []string
-	// Most is how many targets there are; what comes later in the alphabet is left out.
+	// Most is the largest number of targets. The first in alphabetical order are used.
 	Most int
-	// Least is how many there have to be for others to go: an answer with fewer
-	// removes nothing.
+	// Least is the smallest expected number of targets. An answer with fewer removes none.
 	Least int
-	// Lease is for how long a target stays that nobody asks for; 0 where it is not
-	// leased.
+	// Lease is how long a leased target stays after its last request; 0 without leases.
 	Lease time.Duration
-	// Address makes an address complete, as that of a target in the file.
+	// Address completes the address of a target.
 	Address Address
 }
 
-// Address checks the address of a target and makes it the base URL of its API.
+// Address checks the address of a target and returns the base URL of its API.
 type Address interface {
 	Base(text string) (string, error)
 }
 
-// Name is the name of the group.
 func (g Group) Name() string { return g.Template.Name }
 
-// sameSource reports whether a group is found where another is.
+// sameSource reports whether two groups have the same sources.
 func (g Group) sameSource(o Group) bool {
 	return g.Lease > 0 == (o.Lease > 0) && reflect.DeepEqual(g.Sources, o.Sources)
 }
 
-// Target is one that was found. Labels are at most target.MaxLabels.
+// Target is a discovered target, with at most target.MaxLabels labels.
 type Target struct {
 	Name, BaseURL, Model, Service string
 	Labels                        map[string]string
 }
 
-// Of is the target as one of its group: what was found stands before what the
-// template says.
+// Of returns the target with the settings of a template. Discovered values take precedence.
 func (t Target) Of(template target.Target) target.Target {
 	out := template
 	out.Name, out.BaseURL = template.Name+"/"+t.Name, t.BaseURL
@@ -79,8 +76,8 @@ func (t Target) Of(template target.Target) target.Target {
 	return out
 }
 
-// allows reports whether a host may be a target: by its name, by *.DOMAIN, or as an
-// address in a network; of a port or of a scheme alone, where the pattern has one.
+// allows reports whether a host may be a target, by its name, by *.DOMAIN or by its network. A
+// pattern may also demand a port or a scheme.
 func (g Group) allows(base string) bool {
 	if g.AllowedHosts == nil && g.Lease == 0 {
 		return true
@@ -116,19 +113,19 @@ func hostMatches(u *url.URL, pattern string) bool {
 	return pattern == "*" || strings.EqualFold(host, strings.Trim(pattern, "[]"))
 }
 
-// Everywhere reports whether a pattern allows hosts of anybody's.
+// Everywhere reports whether a pattern allows hosts that anybody can own.
 func Everywhere(pattern string) bool {
 	bare := bareHost(pattern)
 	network, err := netip.ParsePrefix(bare)
 	return bare == "*" || err == nil && network.Bits() == 0
 }
 
-// bareHost is a pattern without its scheme.
+// bareHost returns a pattern without its scheme.
 func bareHost(pattern string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pattern, "https://"), "http://")
 }
 
-// CheckHost says what is wrong with a pattern of hosts.
+// CheckHost returns an error for an invalid host pattern.
 func CheckHost(pattern string) error {
 	bare := bareHost(pattern)
 	if _, err := netip.ParsePrefix(bare); err == nil || bare == "*" {

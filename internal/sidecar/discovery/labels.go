@@ -10,11 +10,11 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// labeled is a source that says beforehand which labels it gives targets.
+// labeled is a source that knows in advance which labels it gives to targets.
 type labeled interface{ LabelNames() []string }
 
-// LabelNames are the labels of their own that targets of the group will have, as far
-// as its configuration tells: what file_sd or http_sd add is known when it is found.
+// LabelNames returns the labels that targets of the group will have, as far as the
+// configuration tells. Labels from file_sd or http_sd are known only when targets are found.
 func (g Group) LabelNames() []string {
 	all := slices.Collect(maps.Keys(g.Template.Labels))
 	for _, r := range g.Relabel {

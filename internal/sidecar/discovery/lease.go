@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// lease keeps a target that somebody asks for.
+// lease keeps a target that somebody requests.
 type lease struct {
 	base string // the address
 	end  time.Time
 }
 
-// RefusedError says why no target is leased, and what HTTP calls that.
+// RefusedError is the reason for a refused lease, with its HTTP status.
 type RefusedError struct {
 	Status int
 	Reason string
@@ -30,8 +30,8 @@ func refused(status int, format string, args ...any) error {
 	return RefusedError{status, fmt.Sprintf(format, args...)}
 }
 
-// Lease keeps the target at address, as the module has them, for the module's lease
-// from now on, and returns its name. An error is a RefusedError.
+// Lease renews the lease of the target at address, with the settings of the module, and returns
+// its name. Errors are RefusedErrors.
 func (f *Follower) Lease(module, address string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,8 +55,8 @@ func (f *Follower) Lease(module, address string) (string, error) {
 	return module + "/" + name, nil
 }
 
-// admit says what a target is called, or why it may not be leased, as the module is
-// now: it may be another than at the last scrape.
+// admit returns the name of the target, or why it may not be leased. It uses the current
+// settings, which may differ from those at the last scrape.
 func (one *followed) admit(base string) (string, error) {
 	t, kept, out := one.group.target(leasedLabels(base))
 	switch known := one.leases[t.Name]; {
@@ -74,8 +74,8 @@ func (one *followed) admit(base string) (string, error) {
 	return t.Name, nil
 }
 
-// Leased reports whether a target is of a module: its series are told to who leases
-// it, also while its last turns end.
+// Leased returns a function that reports whether a target is leased. Only its lease shows its
+// series, also while its last turns end.
 func (f *Follower) Leased() func(target string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -86,7 +86,7 @@ func (f *Follower) Leased() func(target string) bool {
 	}
 }
 
-// modules lists the names of those that there are.
+// modules returns the names of the groups with leases.
 func (f *Follower) modules() []string {
 	names := slices.Sorted(maps.Keys(f.groups))
 	return slices.DeleteFunc(names, func(n string) bool { return f.groups[n].group.Lease == 0 })
@@ -94,7 +94,7 @@ func (f *Follower) modules() []string {
 
 func leasedLabels(base string) labels.Labels { return labels.FromStrings(model.AddressLabel, base) }
 
-// leased are the labels of the targets under lease.
+// leased returns the labels of the leased targets.
 func (one *followed) leased() []labels.Labels {
 	var out []labels.Labels
 	for _, l := range one.leases {
@@ -103,7 +103,7 @@ func (one *followed) leased() []labels.Labels {
 	return out
 }
 
-// nextExpiry is told when the next lease ends; stop frees its timer.
+// nextExpiry returns a channel that fires when the next lease ends. stop frees its timer.
 func (f *Follower) nextExpiry(now time.Time) (expiry <-chan time.Time, stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *Follower) nextExpiry(now time.Time) (expiry <-chan time.Time, stop func
 	return timer.C, func() { timer.Stop() }
 }
 
-// expire ends the leases that are over.
+// expire ends old leases.
 func (f *Follower) expire(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

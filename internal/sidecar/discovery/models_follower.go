@@ -13,56 +13,56 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// firstPause is the time between two questions until the first is answered.
+// firstPause is the time between requests until the first one succeeds.
 const firstPause = 5 * time.Second
 
-// Options are what a Follower needs.
+// ModelOptions configure a ModelFollower.
 type ModelOptions struct {
-	// List asks a target what it serves.
+	// List asks a target for its models.
 	List func(context.Context, target.Target) ([]string, error)
-	// Changed is told, from the goroutine of Run, that Listed differs.
+	// Changed is called in Run's goroutine when Listed has changed.
 	Changed func()
 	Logger  *slog.Logger
 }
 
-// Follower asks targets for their models, again and again. A change counts once
-// two answers in a row say the same, so that a replica that is behind does not end
-// a job; a question that fails changes nothing.
+// ModelFollower asks targets for their models regularly. A change counts after two equal
+// consecutive answers, so that an outdated replica does not end a job. A failed request changes
+// nothing.
 type ModelFollower struct {
-	options ModelOptions
-	wake    chan struct{}
+	options       ModelOptions
+	groupsChanged chan struct{}
 
 	mu   sync.Mutex
 	sets map[string]*followedModels
 }
 
-// followed is one target.
+// followedModels is the state of one target.
 type followedModels struct {
 	set ModelSet
 	due time.Time
-	// listed is what counts, seen what the last answer said.
+	// listed are the models in force, seen those of the last answer.
 	listed, seen []string
 	at           time.Time // of the last answer, zero before it
 	failing      bool
 }
 
-// Listing is what is known of a target.
+// Listing describes the models of a target.
 type Listing struct {
-	// Target is the one that serves them.
+	// Target serves the models.
 	Target target.Target
-	// Probed and LeftOut count models.
+	// Probed and LeftOut are numbers of models.
 	Probed, LeftOut int
-	// At is when the target last said what it serves; zero for never.
+	// At is the time of the last answer; zero for never.
 	At time.Time
 }
 
-// New returns a Follower of nothing.
+// NewModelFollower returns a ModelFollower without targets.
 func NewModelFollower(o ModelOptions) *ModelFollower {
-	return &ModelFollower{options: o, wake: make(chan struct{}, 1), sets: map[string]*followedModels{}}
+	return &ModelFollower{options: o, groupsChanged: make(chan struct{}, 1), sets: map[string]*followedModels{}}
 }
 
-// Follow says which targets to ask from now on: at once, if anything about one
-// changed. What a target listed stays known until it moves elsewhere.
+// Follow replaces the set of targets, and asks a new or changed target at once. A target's
+// models stay known until its address changes.
 func (f *ModelFollower) Follow(sets []ModelSet) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,12 +81,12 @@ func (f *ModelFollower) Follow(sets []ModelSet) {
 	}
 	f.sets = next
 	select {
-	case f.wake <- struct{}{}:
-	default: // it looks anyway
+	case f.groupsChanged <- struct{}{}:
+	default: // Run will look anyway
 	}
 }
 
-// Listed has the models of each target that said what it serves.
+// Listed returns the models of each target that has answered.
 func (f *ModelFollower) Listed() map[string][]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +99,7 @@ func (f *ModelFollower) Listed() map[string][]string {
 	return out
 }
 
-// Listings says how each target stands.
+// Listings returns the listing of each target.
 func (f *ModelFollower) Listings() map[string]Listing {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,8 +111,7 @@ func (f *ModelFollower) Listings() map[string]Listing {
 	return out
 }
 
-// Awaits reports whether a target TARGET/MODEL may come with the first answer of
-// TARGET.
+// Awaits reports whether the target TARGET/MODEL may come with the first answer of TARGET.
 func (f *ModelFollower) Awaits(derived string) bool {
 	name, _, _ := strings.Cut(derived, "/")
 	f.mu.Lock()
@@ -121,7 +120,7 @@ func (f *ModelFollower) Awaits(derived string) bool {
 	return one != nil && one.at.IsZero()
 }
 
-// Run asks until ctx is done.
+// Run asks for models until ctx is done.
 func (f *ModelFollower) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		due, next := f.due(time.Now())
@@ -138,14 +137,14 @@ func (f *ModelFollower) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.wake:
+		case <-f.groupsChanged:
 		case <-later:
 		}
 	}
 	return nil
 }
 
-// due are the targets to ask now, and when the next one is.
+// due returns the targets to ask now, and the time of the next one.
 func (f *ModelFollower) due(now time.Time) (due []*followedModels, next time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +159,7 @@ func (f *ModelFollower) due(now time.Time) (due []*followedModels, next time.Tim
 	return due, next
 }
 
-// ask asks all of them at once, and reports whether anything changed.
+// ask asks all targets concurrently, and reports whether anything changed.
 func (f *ModelFollower) ask(ctx context.Context, due []*followedModels) (changed bool) {
 	var asking sync.WaitGroup
 	for _, one := range due {
@@ -177,8 +176,7 @@ func (f *ModelFollower) ask(ctx context.Context, due []*followedModels) (changed
 	return changed
 }
 
-// take takes in an answer, and reports whether it changes anything. The caller
-// holds mu.
+// take records an answer, and reports whether it changes anything. The caller holds mu.
 func (f *ModelFollower) take(one *followedModels, models []string, err error) bool {
 	now := time.Now()
 	one.due = now.Add(one.set.Interval)

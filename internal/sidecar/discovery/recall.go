@@ -2,16 +2,16 @@ package discovery
 
 import "time"
 
-// Recall takes what an earlier process had found, by group, for what there is until
-// all sources of a group have answered. It comes before the first Follow.
+// Recall sets the targets that an earlier process had found, by group. They are used until all
+// sources of a group have answered. Call it before the first Follow.
 func (f *Follower) Recall(found map[string][]Target) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.recalled = found
 }
 
-// Remember is what a later process may recall: names, addresses and labels, of which
-// none is a key.
+// Remember returns what Recall takes in a later process: names, addresses and labels, and no
+// keys.
 func (f *Follower) Remember() map[string][]Target {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -24,7 +24,7 @@ func (f *Follower) Remember() map[string][]Target {
 	return out
 }
 
-// begun is a group that nobody has followed yet.
+// begun returns the initial state of a group.
 func (f *Follower) begun(g Group) *followed {
 	one := &followed{leases: map[string]*lease{}, born: time.Now()}
 	if g.Lease == 0 {
@@ -33,7 +33,7 @@ func (f *Follower) begun(g Group) *followed {
 	return one
 }
 
-// current makes targets of what counts for a group, as g has it.
+// current makes targets of the labels in force with the settings of g.
 func (one *followed) current(g Group) ([]Target, []LeftOut) {
 	if one.recalled != nil {
 		return g.still(one.recalled), nil
@@ -41,8 +41,7 @@ func (one *followed) current(g Group) ([]Target, []LeftOut) {
 	return g.resolve(one.kept)
 }
 
-// still are those of the targets that may be some of g: what is allowed may have
-// changed since they were found.
+// still returns the targets that g still allows.
 func (g Group) still(found []Target) (out []Target) {
 	for _, t := range found {
 		base, err := g.Address.Base(t.BaseURL)

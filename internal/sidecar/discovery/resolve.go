@@ -15,7 +15,7 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// The reasons for which a discovered object is no target.
+// Reasons why a discovered object is no target.
 const (
 	BadAddress = "address"
 	BadHost    = "host"
@@ -24,11 +24,11 @@ const (
 	TooMany    = "max_targets"
 )
 
-// Reasons lists them all.
+// Reasons returns all of them.
 func Reasons() []string { return []string{BadAddress, BadHost, BadLabels, TooMany, SameName} }
 
-// The labels that make a target; every other one without __ before it is one of the
-// target's own.
+// Labels that define a target. Every other label without a leading __ becomes a label of the
+// target.
 const (
 	nameLabel    = "name"
 	baseLabel    = "base_url"
@@ -37,8 +37,8 @@ const (
 )
 
 const (
-	// mostName bounds the name of a discovered target: Kubernetes has longer ones
-	// than people write.
+	// mostName bounds the name of a discovered target. Names in Kubernetes are longer than
+	// hand-written ones.
 	mostName  = 128
 	mostValue = 128
 )
@@ -46,8 +46,8 @@ const (
 // LeftOut is an object that is no target.
 type LeftOut struct{ Object, Reason, Detail string }
 
-// resolve makes targets of what a source found, in the order of their names. What
-// relabelling drops is no target and not left out.
+// resolve makes targets of discovered labels, sorted by name. Objects that relabelling drops
+// are not counted as left out.
 func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut) {
 	for _, l := range found {
 		t, kept, out := g.target(l)
@@ -77,7 +77,7 @@ func (g Group) resolve(found []labels.Labels) (targets []Target, left []LeftOut)
 	return unique, left
 }
 
-// target makes one of the labels of an object.
+// target makes one target of the labels of an object.
 func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 	b := labels.NewBuilder(found)
 	if !relabel.ProcessBuilder(b, g.Relabel...) {
@@ -106,7 +106,7 @@ func (g Group) target(found labels.Labels) (t Target, kept bool, out *LeftOut) {
 	return t, true, nil
 }
 
-// addressOf is where Prometheus would look.
+// addressOf returns the address that Prometheus would use.
 func addressOf(l labels.Labels) string {
 	address := l.Get(model.AddressLabel)
 	if address == "" || strings.Contains(address, "://") {
@@ -115,7 +115,7 @@ func addressOf(l labels.Labels) string {
 	return cmp.Or(l.Get(model.SchemeLabel), "http") + "://" + address
 }
 
-// ownLabels are the labels of a target beside those of its template.
+// ownLabels returns a target's labels without those of its template.
 func ownLabels(l labels.Labels, template map[string]string) (map[string]string, error) {
 	own := map[string]string{}
 	for name, value := range template {
@@ -146,10 +146,10 @@ func ownLabels(l labels.Labels, template map[string]string) (map[string]string, 
 
 func badValue(v string) bool { return len(v) > mostValue || strings.ContainsFunc(v, unicode.IsControl) }
 
-// notInName matches what the name of a target has not.
+// notInName matches characters that a target's name must not have.
 var notInName = regexp.MustCompile(`[^a-zA-Z0-9_.-]+`)
 
-// safeName makes a name of a text; "" where it is longer than one.
+// safeName makes a name of a text; "" if it is too long.
 func safeName(text string) string {
 	name := strings.Trim(notInName.ReplaceAllString(text, "-"), "-.")
 	if len(name) > mostName {
@@ -158,8 +158,7 @@ func safeName(text string) string {
 	return name
 }
 
-// nameOf is what an address is called: its host and port, and its path unless that
-// is the usual one.
+// nameOf makes a name of an address: host and port, and the path unless it is the default one.
 func nameOf(base string) string {
 	_, rest, _ := strings.Cut(base, "://")
 	return strings.TrimSuffix(rest, "/v1")

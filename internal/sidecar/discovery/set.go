@@ -1,5 +1,3 @@
-// Package models follows which models targets serve, for those of which several
-// are probed.
 package discovery
 
 import (
@@ -11,25 +9,24 @@ import (
 	"synthetic/internal/probe/target"
 )
 
-// Set says which models of a target are probed.
+// ModelSet selects the models of a target to probe.
 type ModelSet struct {
 	Target target.Target
-	// Patterns are names, in which * stands for anything; nil means every model.
+	// Patterns are names, in which * matches anything; nil means every model.
 	Patterns []string
-	// Most is how many are probed; the rest is left out.
+	// Most is the largest number of models to probe.
 	Most int
-	// Interval is the time between two questions for what is served.
+	// Interval is the time between two requests.
 	Interval time.Duration
 }
 
-// Open reports whether what is probed depends on what the target lists.
+// Open reports whether the selection depends on the target's answer.
 func (s ModelSet) Open() bool { return s.Patterns == nil || slices.ContainsFunc(s.Patterns, isPattern) }
 
 func isPattern(p string) bool { return strings.Contains(p, "*") }
 
-// Pick returns the models to probe, in order of the alphabet so that replicas
-// agree, and how many are left out: those that were named, listed or not, before
-// those that match.
+// Pick returns the models to probe and the number of those left out. Named models come first,
+// listed or not, then matching ones in alphabetical order, so that replicas agree.
 func (s ModelSet) Pick(listed []string) (models []string, left int) {
 	var matching []string
 	for _, p := range s.Patterns {

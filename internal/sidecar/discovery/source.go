@@ -19,28 +19,28 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 )
 
-// source is one discoverer of Prometheus' kind.
+// source is one discoverer of Prometheus.
 type source struct {
 	config  prom.Config
 	changed func()
-	started bool // the follower's lock guards it
-	// ctx is done when the source is no longer wanted.
+	started bool // guarded by the follower's lock
+	// ctx ends when the source is no longer needed.
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu     sync.Mutex
 	groups map[string]*targetgroup.Group
 	at     time.Time // of the last answer
-	final  bool      // there will be no other one
+	final  bool      // the source has given its only answer
 	err    string
 	since  time.Time // when it began to fail
-	failed time.Time // when that was told last
+	failed time.Time // when the failure was last reported
 	begun  time.Time // when it was first asked
 	every  time.Duration
 }
 
 func newSources(g Group, changed func()) []*source {
-	out := []*source{} // and not nil: a group without any is known, too
+	out := []*source{} // not nil: the group is known even without sources
 	for _, c := range g.Sources {
 		s := &source{config: c, changed: changed, groups: map[string]*targetgroup.Group{}, every: interval(c)}
 		s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -50,14 +50,14 @@ func newSources(g Group, changed func()) []*source {
 }
 
 const (
-	// again is the time until a discovery that could not begin is tried again.
+	// again is the time until a discovery that could not start is tried again.
 	again = 30 * time.Second
-	// silence is how long files and names may take to be read.
+	// silence is how long reading files or names may take.
 	silence = time.Minute
 )
 
-// interval is how often files or names are asked anew, of which each answers for
-// itself; 0 where an answer is all that there is.
+// interval returns the refresh interval of files or names, each of which fails on its own; 0
+// for a source whose answer is complete.
 func interval(c prom.Config) time.Duration {
 	switch c := c.(type) {
 	case *file.SDConfig:
@@ -68,7 +68,7 @@ func interval(c prom.Config) time.Duration {
 	return 0
 }
 
-// run asks until ctx is done or the source is stopped, and waits for the discoverer.
+// run follows the source until it is stopped, and waits for the discoverer.
 func (s *source) run(ctx context.Context, logger *slog.Logger) {
 	defer context.AfterFunc(ctx, s.cancel)()
 	for s.ctx.Err() == nil {
@@ -86,7 +86,7 @@ func (s *source) run(ctx context.Context, logger *slog.Logger) {
 
 // begin runs the discoverer until the source is stopped.
 func (s *source) begin(logger *slog.Logger) error {
-	registry := prometheus.NewRegistry() // of this source alone, and shown nowhere
+	registry := prometheus.NewRegistry() // metrics of this source, which nobody reads
 	refresh := prom.NewRefreshMetrics(registry)
 	metrics := s.config.NewDiscovererMetrics(registry, refresh)
 	if err := errors.Join(refresh.Register(), metrics.Register()); err != nil {
@@ -95,8 +95,8 @@ func (s *source) begin(logger *slog.Logger) error {
 	return s.discover(s.ctx, prom.DiscovererOptions{Logger: slog.New(listener{s, logger.Handler()}), Metrics: metrics, SetName: "discovery"})
 }
 
-// discover takes in what the discoverer sends. One that gives up, as that of files
-// where the system watches no more of them, has told its log why.
+// discover takes the discoverer's answers. A discoverer that gives up has logged the reason,
+// for example that of files if the system has no watches left.
 func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	d, err := s.config.NewDiscoverer(o)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 			s.take(groups)
 		case <-over:
 			select {
-			case <-updates: // it was closed: all was said
+			case <-updates: // closed: that was the last answer
 			default:
 				return nil
 			}
@@ -129,10 +129,10 @@ func (s *source) discover(ctx context.Context, o prom.DiscovererOptions) error {
 	}
 }
 
-// take takes in an answer.
+// take records an answer.
 func (s *source) take(groups []*targetgroup.Group) {
 	if len(groups) == 0 && s.config.Name() == "dns" {
-		return // which sends so if no name was answered
+		return // sent if no name was resolved
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,9 +152,9 @@ func (s *source) take(groups []*targetgroup.Group) {
 	s.changed()
 }
 
-// look notes what silence says. Which files or names fail is told whenever they are
-// asked: none does any more if that was long ago, whatever the others answer. And no
-// file is left where nothing comes: the discoverer of files does not say that.
+// look draws conclusions from silence. A discoverer reports files or names that fail at each
+// refresh, so none fails if there was no report for long. If no answer came at all, no file
+// exists, which the discoverer of files does not report.
 func (s *source) look() {
 	now := time.Now()
 	if s.every > 0 && s.err != "" && now.Sub(s.failed) > s.every+silence {
@@ -165,7 +165,7 @@ func (s *source) look() {
 	}
 }
 
-// begins notes that the source is asked from now on.
+// begins records that the source is asked from now on.
 func (s *source) begins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,15 +174,14 @@ func (s *source) begins() {
 	}
 }
 
-// ends notes that all was said that there is to say, as of a static source.
+// ends records that the source has given its only answer.
 func (s *source) ends() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.final = true
 }
 
-// found has the labels of each object, in the order of their sources, and whether
-// anything was ever said.
+// found returns the labels of each object, and whether the source has answered.
 func (s *source) found() (all []labels.Labels, answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,8 +205,8 @@ func (s *source) found() (all []labels.Labels, answered bool) {
 	return all, !s.at.IsZero()
 }
 
-// standing is when the source last said what there is, zero for never, and what is
-// wrong now, since when.
+// standing returns the time of the last answer (zero for never), the current error and its
+// beginning.
 func (s *source) standing() (at time.Time, why string, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +217,7 @@ func (s *source) standing() (at time.Time, why string, since time.Time) {
 	return s.at, s.err, s.since
 }
 
-// fails notes what went wrong, and reports whether that is news.
+// fails records an error, and reports whether it is new.
 func (s *source) fails(why string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,11 +231,11 @@ func (s *source) fails(why string) bool {
 	return news
 }
 
-// query matches those of addresses, which may have keys.
+// query matches the queries of addresses, which may contain keys.
 var query = regexp.MustCompile(`\?[^\s"]+`)
 
-// listener hears what a discoverer says of its failures, which it tells its log
-// alone, and passes on what is news.
+// listener reads a discoverer's log, the only place where it reports failures, and passes on
+// new ones.
 type listener struct {
 	source *source
 	slog.Handler

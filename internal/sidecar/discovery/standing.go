@@ -6,23 +6,22 @@ import (
 	"time"
 )
 
-// Standing is how a group is doing.
+// Standing is the state of a group.
 type Standing struct {
 	Name string
-	// Found counts its targets, LeftOut objects that are none, by reason.
+	// Found is the number of targets, LeftOut the numbers of other objects by reason.
 	Found   int
 	LeftOut map[string]int
-	// At is when it was last known what there is, of the source that has answered
-	// least lately; zero for never.
+	// At is the time of the last complete answer: the oldest of its sources; zero for never.
 	At time.Time
-	// Failing is what is wrong now, Since when; "" for nothing.
+	// Failing is the current error, "" without one, and Since its beginning.
 	Failing string
 	Since   time.Time
-	// Leased says that its targets are those that are asked for.
+	// Leased is true for a group with leases.
 	Leased bool
 }
 
-// Standings says how each group is doing, by name.
+// Standings returns the state of each group, by name.
 func (f *Follower) Standings() []Standing {
 	f.mu.Lock()
 	defer f.mu.Unlock()

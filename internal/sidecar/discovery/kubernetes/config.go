@@ -1,6 +1,5 @@
-// Package kubernetes finds targets in the objects of a Kubernetes API: any resource,
-// custom ones included, by a list and a watch of its own over the dynamic client.
-// Informers and typed clients would do the same for twenty megabytes more.
+// Package kubernetes finds targets in objects of a Kubernetes API, of any resource, by its own
+// list and watch over the dynamic client. Informers or typed clients would add 20 MB.
 package kubernetes
 
 import (
@@ -19,44 +18,44 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Config says which objects are targets. The expressions are JSONPath templates, as
-// of kubectl -o jsonpath, over the object, and what it is joined with as .with.
+// Config selects the objects that are targets. Expressions are JSONPath templates, as for
+// kubectl -o jsonpath, over the object; the object joined with it is .with.
 type Config struct {
-	// Resource is RESOURCE.VERSION.GROUP, RESOURCE.VERSION for the core group.
+	// Resource is RESOURCE.VERSION.GROUP, or RESOURCE.VERSION for the core group.
 	Resource string
-	// Namespaces are those to look in; nil means all, an empty one that of the process.
+	// Namespaces to look in; nil means all, and an empty one that of the process.
 	Namespaces []string
-	// Selector is a selector of labels.
+	// Selector is a label selector.
 	Selector string
-	// URL gives the addresses of the targets, separated by spaces.
+	// URL returns the addresses of the targets, separated by spaces.
 	URL string
-	// When gives neither "", "False" nor "Unknown" for an object that is a target
-	// now; "" is every object.
+	// When returns "", "False" or "Unknown" for an object that is no target now. An empty When
+	// accepts every object.
 	When string
-	// Labels are expressions for labels of the targets, name, model and service
-	// among them; one that gives nothing is no label.
+	// Labels are expressions for labels of the targets, including name, model and service. An
+	// empty result sets no label.
 	Labels map[string]string
-	// With joins each object with others; nil with none.
+	// With joins each object with others; nil joins nothing.
 	With *Join
-	// Kubeconfig is a file, of which the current context is used; "" means the
-	// service account of the pod, or what kubectl would use.
+	// Kubeconfig is a file whose current context is used; "" means the service account of the
+	// pod, or the default of kubectl.
 	Kubeconfig string
 }
 
-// Join says which objects of another resource one goes with: those that a mapping of
-// labels in it selects, in its namespace, or the one of a name.
+// Join selects objects of another resource for each object: in its namespace by a mapping of
+// labels, or one by name.
 type Join struct {
-	// Resource is as that of a Config.
+	// Resource as in Config.
 	Resource string
-	// Selector is an expression for the mapping of labels, Name and Namespace for
-	// those of one object, whose namespace is its own unless it says another.
+	// Selector is an expression for the mapping of labels. Name and Namespace are expressions
+	// for one object; its namespace defaults to that of the first object.
 	Selector, Name, Namespace string
 }
 
 // Name implements discovery.Config.
 func (*Config) Name() string { return "kubernetes" }
 
-// LabelNames are the labels that targets are given.
+// LabelNames returns the labels that targets get.
 func (c *Config) LabelNames() []string { return slices.Collect(maps.Keys(c.Labels)) }
 
 // NewDiscovererMetrics implements discovery.Config: there are none.
@@ -78,7 +77,7 @@ func (c *Config) NewDiscoverer(o prom.DiscovererOptions) (prom.Discoverer, error
 	return newDiscoverer(*c, client, namespace, o.Logger)
 }
 
-// access says how the API is reached, and which namespace is the process's own.
+// access returns how to reach the API, and the namespace of this process.
 func (c *Config) access() (*rest.Config, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.Kubeconfig
@@ -91,7 +90,7 @@ func (c *Config) access() (*rest.Config, string, error) {
 	return access, namespace, err
 }
 
-// ParseResource reads RESOURCE.VERSION or RESOURCE.VERSION.GROUP.
+// ParseResource parses RESOURCE.VERSION or RESOURCE.VERSION.GROUP.
 func ParseResource(text string) (schema.GroupVersionResource, error) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) < 2 || parts[0] == "" || !strings.HasPrefix(parts[1], "v") || parts[0] != strings.ToLower(parts[0]) {
@@ -104,7 +103,7 @@ func ParseResource(text string) (schema.GroupVersionResource, error) {
 	return r, nil
 }
 
-// CheckSelector says what is wrong with a selector of labels.
+// CheckSelector returns an error for an invalid label selector.
 func CheckSelector(text string) error {
 	_, err := labels.Parse(text)
 	return err
@@ -135,7 +134,7 @@ func newDiscoverer(c Config, client dynamic.Interface, own string, logger *slog.
 			continue
 		}
 		if c.With.Namespace != "" {
-			continue // which may be anywhere
+			continue // objects may be in any namespace
 		}
 		if err := d.watch(client, c.With.Resource, n, "", &d.joined); err != nil {
 			return nil, err
@@ -147,7 +146,7 @@ func newDiscoverer(c Config, client dynamic.Interface, own string, logger *slog.
 	return d, nil
 }
 
-// allNamespaces stands for all of them among Namespaces.
+// allNamespaces among Namespaces means all of them.
 const allNamespaces = "*"
 
 // watch adds the watch of a resource in a namespace, "" for all.

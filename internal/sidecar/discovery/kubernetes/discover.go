@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// together is for how long changes are gathered before they are looked at.
+	// together is the time for which changes are collected.
 	together = 200 * time.Millisecond
-	// sign is the time between two signs of life where nothing changes.
+	// sign is the time between two signs of life without changes.
 	sign = time.Minute
 )
 
-// discoverer makes targets of the objects that its followers keep.
+// discoverer makes targets of the objects of its followers.
 type discoverer struct {
 	expressions
 	objects, joined []*follower
@@ -34,7 +34,7 @@ type discoverer struct {
 func (d *discoverer) poke() {
 	select {
 	case d.changed <- struct{}{}:
-	default: // it looks anyway
+	default: // it will look anyway
 	}
 }
 
@@ -79,7 +79,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// targets are those of all objects; false while not all are known.
+// targets returns the targets of all objects, and false until all lists are complete.
 func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
 	objects, ok := stateOf(d.objects)
 	joined, fine := stateOf(d.joined)
@@ -89,7 +89,7 @@ func (d *discoverer) targets() (out []model.LabelSet, ok bool) {
 	return d.all(objects, joined), true
 }
 
-// Find makes the targets of objects, joined with others of With.Resource.
+// Find returns the targets of objects, joined with others of With.Resource.
 func (c Config) Find(objects, joined []*unstructured.Unstructured) ([]model.LabelSet, error) {
 	e, err := c.compile()
 	if err != nil {
@@ -124,7 +124,7 @@ func stateOf(followers []*follower) (all []*unstructured.Unstructured, ok bool) 
 	return all, true
 }
 
-// partners are what an object is joined with: one nil where nothing is joined.
+// partners returns the objects to join with o; one nil without a join.
 func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*unstructured.Unstructured) (out []*unstructured.Unstructured) {
 	if !d.join {
 		return []*unstructured.Unstructured{nil}
@@ -146,7 +146,7 @@ func (d *discoverer) partners(o *unstructured.Unstructured, known map[string][]*
 	return out
 }
 
-// of are the targets of an object and its partner, one for each address.
+// of returns the targets of an object and its partner, one for each address.
 func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSet) {
 	if o.GetDeletionTimestamp() != nil || with != nil && with.GetDeletionTimestamp() != nil {
 		return nil
@@ -167,7 +167,7 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 	for i, u := range strings.Fields(urls) {
 		u = bracketed(u)
 		t := maps.Clone(common)
-		// Each of several has a name that does not depend on which others there are.
+		// The name of one of several targets must not depend on the others.
 		if t["base_url"] = model.LabelValue(u); d.several || i > 0 {
 			host := u[strings.Index(u, "//")+1:]
 			t["name"] += model.LabelValue("." + strings.Trim(host, "/"))
@@ -177,8 +177,8 @@ func (d *discoverer) of(o, with *unstructured.Unstructured) (out []model.LabelSe
 	return out
 }
 
-// bracketed is a URL whose host may be an address of IPv6, which objects have without
-// brackets. What a template writes after it is the port, where that leaves an address.
+// bracketed adds the brackets around the IPv6 address of a URL, which objects lack. A port at
+// the end stays a port if an address remains.
 func bracketed(u string) string {
 	scheme, rest, _ := strings.Cut(u, "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -190,7 +190,7 @@ func bracketed(u string) string {
 	return u
 }
 
-// common are the labels that all targets of an object have.
+// common returns the labels that all targets of an object share.
 func (d *discoverer) common(o, with *unstructured.Unstructured, data map[string]any) model.LabelSet {
 	l := model.LabelSet{"name": model.LabelValue(o.GetNamespace() + "." + o.GetName())}
 	meta(l, "", o)
@@ -206,7 +206,7 @@ func (d *discoverer) common(o, with *unstructured.Unstructured, data map[string]
 	return l
 }
 
-// meta adds the labels that relabelling may look at, named as Prometheus names them.
+// meta adds the labels for relabelling, with Prometheus' names.
 func meta(l model.LabelSet, prefix string, o *unstructured.Unstructured) {
 	const kubernetes = model.MetaLabelPrefix + "kubernetes_"
 	add := func(name, value string) {
@@ -223,7 +223,7 @@ func meta(l model.LabelSet, prefix string, o *unstructured.Unstructured) {
 	}
 }
 
-// sanitized is a text as the name of a label has it.
+// sanitized converts a text to a label name.
 func sanitized(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -9,21 +9,20 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// mostText bounds what an expression gives: an address or a label is short.
+// mostText bounds the result of an expression, in bytes.
 const mostText = 64 << 10
 
-// expression is a JSONPath template. It is not safe for concurrent use; a nil one
-// gives nothing.
+// expression is a JSONPath template. A nil expression has an empty result. It is not safe for
+// concurrent use.
 type expression struct{ path *jsonpath.JSONPath }
 
-// CheckExpression says what is wrong with an expression.
+// CheckExpression returns an error for an invalid expression.
 func CheckExpression(text string) error {
 	_, err := compile(text)
 	return err
 }
 
-// compile reads a template; a path alone may lack its braces if it has a dot, as
-// status.url has.
+// compile parses a template. A path with a dot, such as status.url, may lack its braces.
 func compile(text string) (*expression, error) {
 	if text == "" {
 		return nil, nil
@@ -38,7 +37,7 @@ func compile(text string) (*expression, error) {
 	return &expression{p}, nil
 }
 
-// text is what the template says of an object.
+// text returns the result of the template for an object.
 func (e *expression) text(object any) (text string, err error) {
 	if e == nil {
 		return "", nil
@@ -51,7 +50,7 @@ func (e *expression) text(object any) (text string, err error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// labels are the mapping of texts that the expression finds; nil for nothing.
+// labels returns the mapping of texts that the expression finds; nil if there is none.
 func (e *expression) labels(object any) (labels map[string]string, err error) {
 	if e == nil {
 		return nil, nil
@@ -76,15 +75,14 @@ func (e *expression) labels(object any) (labels map[string]string, err error) {
 	return labels, nil
 }
 
-// caught makes an error of a panic: the library reflects upon whatever others put
-// into an object.
+// caught converts a panic to an error: the library uses reflection on data of others.
 func caught(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("cannot be evaluated: %v", p)
 	}
 }
 
-// bounded is a buffer that takes no more than mostText.
+// bounded is a buffer of at most mostText bytes.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -94,16 +92,16 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// expressions are those of a Config.
+// expressions are the compiled expressions of a Config.
 type expressions struct {
 	url, when                             *expression
-	several                               bool // url may give any number
+	several                               bool // url may return several addresses
 	labels                                map[string]*expression
 	join                                  bool
 	joinSelector, joinName, joinNamespace *expression
 }
 
-// many matches expressions whose number of results is that of what is there.
+// many matches expressions whose number of results depends on the object.
 var many = regexp.MustCompile(`\brange\b|\*|\?\(|\.\.|\[[^]]*[:,]`)
 
 func (c Config) compile() (expressions, error) {

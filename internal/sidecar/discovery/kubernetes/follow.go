@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	// page is how many objects one answer to a list has.
+	// page is the number of objects in one answer to a list.
 	page = 500
 	// listTimeout bounds one page of a list.
 	listTimeout = 30 * time.Second
-	// watchTimeout is for how long the API keeps a watch open: up to twice that, so
-	// that the watches of many processes do not end together.
+	// watchTimeout is the shortest duration of a watch. The actual one is up to twice as long,
+	// so that the watches of many processes end at different times.
 	watchTimeout = 5 * time.Minute
 	// leastPause and mostPause bound the pause after a failure.
 	leastPause = time.Second
 	mostPause  = time.Minute
 )
 
-// follower keeps the objects of a resource in a namespace: a list, and the changes
-// since then.
+// follower keeps the objects of a resource in a namespace up to date, by a list and a watch.
 type follower struct {
 	api             dynamic.ResourceInterface
 	what, namespace string
@@ -43,8 +42,8 @@ type follower struct {
 	healthy bool
 }
 
-// run follows until ctx is done. After a failure it pauses, twice as long each time
-// until a watch has told something: a list alone, which is expensive, does not count.
+// run follows until ctx is done. The pause after a failure doubles until a watch delivers an
+// event; a list alone, which is expensive, does not reset it.
 func (f *follower) run(ctx context.Context) {
 	pause := leastPause
 	version := "" // from which to watch; "" lists first
@@ -57,7 +56,7 @@ func (f *follower) run(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		version = "" // what the watch missed a list brings
+		version = "" // a new list finds what the watch missed
 		if !apierrors.IsGone(err) && !apierrors.IsResourceExpired(err) {
 			f.fails(err)
 		}
@@ -71,7 +70,7 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// step lists or watches, and returns from which version to go on.
+// step lists or watches, and returns the version from which to continue.
 func (f *follower) step(ctx context.Context, version string) (string, error) {
 	if version == "" {
 		return f.list(ctx)
@@ -79,7 +78,7 @@ func (f *follower) step(ctx context.Context, version string) (string, error) {
 	return f.watch(ctx, version)
 }
 
-// list takes in all objects, page by page.
+// list reads all objects, page by page.
 func (f *follower) list(ctx context.Context) (version string, err error) {
 	objects := map[string]*unstructured.Unstructured{}
 	options := metav1.ListOptions{LabelSelector: f.selector, Limit: page}
@@ -95,7 +94,7 @@ func (f *follower) list(ctx context.Context) (version string, err error) {
 		if options.Continue = answer.GetContinue(); options.Continue != "" {
 			continue
 		}
-		if version = answer.GetResourceVersion(); version == "" { // as of an API that computes its objects
+		if version = answer.GetResourceVersion(); version == "" { // an API that computes its objects may not have one
 			return "", fmt.Errorf("listing %s: the list has no version to watch from: name a resource that can be watched", f.where())
 		}
 		f.take(func() { f.objects = objects })
@@ -109,9 +108,9 @@ func (f *follower) onePage(ctx context.Context, o metav1.ListOptions) (*unstruct
 	return f.api.List(ctx, o)
 }
 
-// watch takes in changes until the API ends the watch, which it does in peace after
-// watchTimeout. One that it does not end leads to nobody any more, as through a proxy
-// whose other side has gone: it is ended here, and the next one tells what was missed.
+// watch applies changes until the API ends the watch, normally after watchTimeout. A watch that
+// the API does not end has lost its peer, as through a broken proxy: watch then ends it, and
+// the next one reports what was missed.
 func (f *follower) watch(ctx context.Context, version string) (string, error) {
 	seconds := int64(watchTimeout.Seconds()) + rand.Int64N(int64(watchTimeout.Seconds()))
 	began := time.Now()
@@ -146,7 +145,7 @@ func (f *follower) watch(ctx context.Context, version string) (string, error) {
 
 var errClosed = errors.New("the connection was closed at once")
 
-// event takes in one, and returns the version that it brings.
+// event applies one event, and returns its version.
 func (f *follower) event(e watch.Event, version string) (string, error) {
 	if e.Type == watch.Error {
 		return version, apierrors.FromObject(e.Object)
@@ -164,7 +163,7 @@ func (f *follower) event(e watch.Event, version string) (string, error) {
 	return o.GetResourceVersion(), nil
 }
 
-// take changes the objects, which shows that all is well.
+// take changes the objects and marks the follower healthy.
 func (f *follower) take(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,7 +172,7 @@ func (f *follower) take(change func()) {
 	f.changed()
 }
 
-// recovered says that the API answers again.
+// recovered logs that the API answers again.
 func (f *follower) recovered() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +192,7 @@ func (f *follower) fails(err error) {
 	f.logger.Error("Kubernetes does not tell", "err", err)
 }
 
-// state has the objects, and whether they are as of now. They are not to be changed.
+// state returns the objects, which must not be changed, and whether they are current.
 func (f *follower) state() (objects []*unstructured.Unstructured, healthy bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,7 +211,7 @@ func (f *follower) where() string {
 
 func keyOf(o *unstructured.Unstructured) string { return o.GetNamespace() + "/" + o.GetName() }
 
-// slim drops what no expression asks for and much memory holds.
+// slim drops large parts of an object that expressions do not use.
 func slim(o *unstructured.Unstructured) *unstructured.Unstructured {
 	o.SetManagedFields(nil)
 	unstructured.RemoveNestedField(o.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
