@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Alerts are the rules that this process evaluates, and where alerts go.
+// Alerts are the rules of this process and the receivers of its alerts.
 type Alerts struct {
 	Rules     []AlertRule     `json:"rules"`
 	Receivers []AlertReceiver `json:"alertmanagers"`
-	// Stalled is why the rules are not evaluated now; "" if they are.
+	// Stalled is the reason why rules are not evaluated now; "" if they are.
 	Stalled string `json:"stalled,omitempty"`
 }
 
@@ -19,49 +19,48 @@ type AlertRule struct {
 	Group string `json:"group"`
 	Name  string `json:"name"`
 	Expr  string `json:"expr"`
-	// State is inactive, pending, firing, or unknown before the first
-	// evaluation.
+	// inactive, pending, firing, or unknown before the first evaluation
 	State    string            `json:"state"`
 	Severity string            `json:"severity"`
 	For      Duration          `json:"for_seconds"`
 	Keep     Duration          `json:"keep_firing_for_seconds"`
 	Labels   map[string]string `json:"labels"`
-	// Err is why the last evaluation failed, Evaluated when it was.
+	// Err is the error of the last evaluation, Evaluated its time.
 	Err       string    `json:"error,omitempty"`
 	Evaluated time.Time `json:"evaluated_at"`
 	Alerts    []Alert   `json:"alerts"`
 }
 
-// Alert is one that fires, or waits to.
+// Alert is a firing or pending alert.
 type Alert struct {
 	State       string            `json:"state"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 	Value       string            `json:"value"`
 	ActiveAt    time.Time         `json:"active_at"`
-	// FiredAt is the zero time while it waits.
+	// zero while pending
 	FiredAt time.Time `json:"fired_at,omitzero"`
 }
 
 // AlertReceiver is an Alertmanager.
 type AlertReceiver struct {
 	URL string `json:"url"`
-	// Undelivered counts the alerts whose state it does not know yet.
+	// number of alerts whose state it has not received yet
 	Undelivered int       `json:"undelivered"`
 	LastOK      time.Time `json:"last_success_at,omitzero"`
-	// Err is why it did not take the last ones, "" if it did.
+	// Err is why it rejected the last alerts, "" if it accepted them.
 	Err string `json:"error,omitempty"`
 }
 
-// alertsView is what the template of the alerts gets.
+// alertsView is the input of the template.
 type alertsView struct {
 	head
-	// On says that this process evaluates rules.
+	// On is true if this process evaluates rules.
 	On bool
 	Alerts
-	// Incidents are those that this process knows, the worst first.
+	// known incidents, worst first
 	Incidents []incident
-	// Waiting says what may fire soon.
+	// descriptions of pending alerts
 	Waiting []string
 }
 
@@ -74,7 +73,7 @@ func (p *Page) serveAlerts(w http.ResponseWriter, r *http.Request) {
 	render(w, r, alertsPage, page)
 }
 
-// noPager answers those who ask for alerts or incidents where there are none.
+// noPager is the answer about alerts and incidents without a pager.
 const noPager = "this process does not evaluate alert rules, and knows no incidents: there is no section alerting in its configuration"
 
 func (p *Page) serveAlertsJSON(w http.ResponseWriter, _ *http.Request) {
@@ -93,7 +92,7 @@ func (p *Page) alerts() (Alerts, bool) {
 	return p.options.Alerts()
 }
 
-// waiting lists what has not fired yet, and for how long it has waited.
+// waiting describes the pending alerts.
 func (a Alerts) waiting(now time.Time) (out []string) {
 	for _, r := range a.Rules {
 		for _, alert := range r.Alerts {
@@ -105,8 +104,8 @@ func (a Alerts) waiting(now time.Time) (out []string) {
 	return out
 }
 
-// Badge is the state with its colour. A rule that cannot be evaluated is not
-// well, whatever it said before.
+// Badge returns the state with its colour. A rule that cannot be evaluated is bad, whatever its
+// last state was.
 func (r AlertRule) Badge() state {
 	if r.Err != "" && len(r.Alerts) == 0 {
 		return state{"warn", "evaluation failed"}
@@ -126,10 +125,10 @@ func badge(s, severity string) state {
 	return state{"unknown", "not yet evaluated"}
 }
 
-// Link is an address and what it is called.
+// Link is an address with its text.
 type Link struct{ Path, Text string }
 
-// webAddress reports whether a text is an address of the web.
+// webAddress reports whether a text is a web address.
 func webAddress(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }

@@ -6,11 +6,11 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Part is what a turn did for a while.
+// Part is a part of a turn's time.
 type Part string
 
-// The parts of a turn in their order. The last three end a turn that got its
-// tokens, that failed, and that was canceled before its first token.
+// The parts in their order. The last three end a turn with tokens, a failed turn, and one that
+// was canceled before its first token.
 const (
 	DNS        Part = "dns"
 	Connect    Part = "connect"
@@ -23,14 +23,14 @@ const (
 	Rest       Part = "rest"
 )
 
-// Bar is one part of a turn. From and To count from the turn's sending.
+// Bar is one part of a turn. From and To are times since the turn was sent.
 type Bar struct {
 	Part     Part
 	From, To time.Duration
 }
 
-// Bars lists the parts of a turn one after the other, from its sending to its
-// end. A turn that failed ends in the part that it never came out of.
+// Bars returns the consecutive parts of a turn. A failed turn ends in the part in which it
+// failed.
 func Bars(r probe.Result) []Bar {
 	total := r.Duration()
 	if total <= 0 {

@@ -7,7 +7,7 @@ import (
 	"synthetic/internal/probe/answers"
 )
 
-// canaryView is how a target's answers compare with the recorded ones, as shown.
+// canaryView shows how a target's answers compare with the recorded ones.
 type canaryView struct{ answers.Reading }
 
 // State sums it up.
@@ -21,16 +21,16 @@ func (c canaryView) State() state {
 	return state{"good", "as recorded"}
 }
 
-// Figures are in words.
+// Figures returns the values in words.
 func (c canaryView) Figures() string {
 	return fmt.Sprintf("distance %.2g, recorded up to %.2g; score %.2f", c.Distance, c.Usual, c.Score)
 }
 
-// shownText is how many characters of an answer are shown.
+// shownText is the number of characters of an answer on the page.
 const shownText = 200
 
-// Texts are the recorded answer and this one, from shortly before they differ;
-// none where they are not to be shown.
+// Texts returns the recorded and the current answer from shortly before their difference;
+// nothing if texts may not be shown.
 func (c canaryView) Texts() []string {
 	if c.Was == "" && c.Is == "" {
 		return nil

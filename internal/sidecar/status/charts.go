@@ -15,15 +15,15 @@ import (
 	"synthetic/internal/slo"
 )
 
-// pause is how long no turn may end before a line is interrupted.
+// pause is the time without a turn after which a line is interrupted.
 const pause = 10 * time.Minute
 
-// span is the time that charts show.
+// span is the time range of charts.
 type span struct{ from, to time.Time }
 
 type figureFunc func(chart.Chart) (template.HTML, error)
 
-// figureFor is how a request has its charts: the page's script needs no pictures.
+// figureFor returns how a request gets charts: the page's script needs data, not pictures.
 func figureFor(r *http.Request) figureFunc {
 	if r.Header.Get(partHeader) != "" {
 		return chart.FigureData
@@ -31,9 +31,8 @@ func figureFor(r *http.Request) figureFunc {
 	return chart.Figure
 }
 
-// charts draws the minutes of a job: its latencies against what is usual, and its
-// failures where there are any. Marks are pointed out in each. figure is
-// chart.Figure, or chart.FigureData.
+// charts draws the latencies of a job with their baselines, and its failures if any. Each chart
+// shows the marks. figure is chart.Figure or chart.FigureData.
 func charts(figure figureFunc, minutes []minute, objectives []SLO, marks []Mark) ([]template.HTML, error) {
 	var all []chart.Chart
 	for i, signal := range sink.Signals() {
@@ -69,9 +68,8 @@ func kindNames() map[probe.TurnKind]string {
 	return map[probe.TurnKind]string{probe.First: "first turn", probe.Followup: "follow-up"}
 }
 
-// latencies are the series of a signal of a kind of turn, by index: the usual, with
-// a band up to where unusual turns begin, and the quantiles of each minute. None
-// where no turn had one.
+// latencies returns the series of a kind of turn and signal, by index: the baseline with a band
+// up to slow turns, and the quantiles of each minute. It returns none without turns.
 func latencies(minutes []minute, kind, signal int) []chart.Series {
 	usual := chart.Series{Name: "usual", Color: 4, Dash: 2}
 	p50, p95 := chart.Series{Name: "p50", Color: 0}, chart.Series{Name: "p95", Color: 1}
@@ -98,7 +96,7 @@ func latencies(minutes []minute, kind, signal int) []chart.Series {
 	return []chart.Series{p50, p95}
 }
 
-// interruption is what interrupts a line before a minute, if no turn ended for long.
+// interruption returns a gap before a minute if no turn ended for long.
 func interruption(minutes []minute, i int) []chart.Point {
 	if i == 0 || minutes[i].start().Sub(minutes[i-1].start()) <= pause {
 		return nil
@@ -106,7 +104,7 @@ func interruption(minutes []minute, i int) []chart.Point {
 	return []chart.Point{pointAt(minutes[i-1].start().Add(time.Minute), 0)}
 }
 
-// pointAt is a value at a time; 0 is unknown.
+// pointAt returns a value at a time; 0 is unknown.
 func pointAt(t time.Time, v float32) chart.Point {
 	p := chart.Point{X: float64(t.Unix()), Y: float64(v), Low: math.NaN(), High: math.NaN()}
 	if v == 0 {
@@ -115,7 +113,7 @@ func pointAt(t time.Time, v float32) chart.Point {
 	return p
 }
 
-// failures are the shares of turns that failed, in percent; none where none did.
+// failures returns the share of failed turns in percent; an empty series without failures.
 func failures(minutes []minute) (s chart.Series) {
 	for i, m := range minutes {
 		s.Points = append(s.Points, interruption(minutes, i)...)
@@ -130,7 +128,7 @@ func failures(minutes []minute) (s chart.Series) {
 	return s
 }
 
-// limits are the thresholds that objectives set for a signal.
+// limits returns the thresholds of objectives on a signal.
 func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 	for _, o := range objectives {
 		if o.SLI == slo.SLI(signal) {
@@ -141,8 +139,8 @@ func limits(objectives []SLO, signal sink.Signal) (out []chart.Mark) {
 	return out
 }
 
-// sparkline is a line of the last hour's TTFT, of the kind of turn that has most
-// of them: a path within 100 by 20, "" where there is nothing to draw.
+// sparkline returns the line of the last hour's TTFT, of the more frequent kind of turn, as a
+// path within 100 by 20; "" without data.
 func sparkline(minutes []minute, now time.Time) string {
 	kind, most, high := 0, 0, float32(0)
 	for k := range 2 {

@@ -9,10 +9,10 @@ import (
 	"synthetic/internal/probe"
 )
 
-// group is how a group of discovered targets stands, as it is shown.
+// group is the state of a discovery group on the page.
 type group struct{ Name, Text, Failing string }
 
-// groups says of each group what was found, what was left out, and why it fails.
+// groups describes each discovery group: its targets, the objects left out, its error.
 func (p *Page) groups() (out []group) {
 	if p.options.Discovery == nil {
 		return nil

@@ -15,35 +15,34 @@ import (
 )
 
 const (
-	// leastEffect is the ratio to the usual from which on an effect is one.
+	// leastEffect is the smallest ratio to the baseline that counts as an effect.
 	leastEffect = 1.1
-	// alike is the power of a rise of the TTFT from which on a rise of the TPOT is
-	// taken to be its cause, so that no part of the TTFT can be named; as in the
-	// rules.
+	// If the TPOT rose by at least the TTFT's rise to the power alike, the slower decode is
+	// taken as the cause of both, and no part of the TTFT is named. The rules do the same.
 	alike = 0.67
 )
 
-// effect is the signal of a job that is farthest from the usual.
+// effect is the largest deviation of a job's signals from their baselines.
 type effect struct {
 	Signal sink.Signal
 	Turn   probe.TurnKind
-	// Ratio is to Usual, in seconds; 0 where nothing is known.
+	// Ratio is the ratio to Usual, in seconds; 0 if unknown.
 	Ratio, Usual float64
-	// Since is when the regression began; zero while there is none.
+	// start of the regression; zero without one
 	Since time.Time
-	// Part is the likely one of a turn, "" where nobody can tell.
+	// likely part of the turn, "" if unknown
 	Part baseline.Part
 }
 
 const (
-	// late is how far back an effect looks at the beginning of an incident, fewest how
-	// many turns say something of it.
+	// late is the period before an incident in which an effect is measured, fewest the number
+	// of turns needed.
 	late   = 2 * time.Minute
 	fewest = 5
 )
 
-// lately raises the ratios of views to those of the last two minutes: over the five
-// minutes that a ratio is of, what has just begun looks small.
+// lately raises the ratios of views to those of the last two minutes, because the ratio of five
+// minutes is too small just after the start.
 func lately(views *baseline.Views, samples []sample, now time.Time) {
 	for k, kind := range probe.TurnKinds() {
 		var sum, turns [2]float64
@@ -67,7 +66,7 @@ func lately(views *baseline.Views, samples []sample, now time.Time) {
 	}
 }
 
-// effectOf is the largest effect that the views of a job show.
+// effectOf returns the largest effect in the views of a job.
 func effectOf(views baseline.Views, excess [2][4]float64) (e effect) {
 	worst := 0
 	for k, kind := range probe.TurnKinds() {
@@ -85,8 +84,8 @@ func effectOf(views baseline.Views, excess [2][4]float64) (e effect) {
 	return e
 }
 
-// likelyPart is what has become slow: decode where the TPOT has, of the TTFT the
-// larger of the parts of the wait.
+// likelyPart returns the part that became slower: decode if the TPOT rose, else the larger part
+// of the wait for the first token.
 func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part baseline.Part) {
 	if e.Signal != sink.Signals()[0] {
 		return baseline.Decode
@@ -103,13 +102,13 @@ func likelyPart(views [2]baseline.View, excess [4]float64, e effect) (part basel
 	return part
 }
 
-// of says what of a target was how many times the usual at most.
+// of describes the effect on a target.
 func (e effect) of(target string) string {
 	return fmt.Sprintf("%s of %s up to %.1f × usual (%s against %s)", strings.ToUpper(string(e.Signal)), target, e.Ratio,
 		chart.Label(rounded(e.Ratio*e.Usual), "s"), chart.Label(rounded(e.Usual), "s"))
 }
 
-// rounded keeps three digits.
+// rounded rounds to three digits.
 func rounded(v float64) float64 {
 	if v <= 0 {
 		return 0
@@ -118,7 +117,7 @@ func rounded(v float64) float64 {
 	return math.Round(v*scale) / scale
 }
 
-// likely names the part, "" where there is none.
+// likely names the part, "" if it is unknown.
 func (e effect) likely() string {
 	name := map[baseline.Part]string{
 		baseline.Connect: "connecting", baseline.QueuePrefill: "queue or prefill",
@@ -130,7 +129,7 @@ func (e effect) likely() string {
 	return ", likely " + name
 }
 
-// Headline says in one sentence what is bad, since when and, if that is known, why.
+// Headline says in one sentence what is bad, since when and, if known, why.
 func (i incident) Headline() string {
 	since := " since " + i.Since.UTC().Format("15:04 MST")
 	switch {
@@ -150,7 +149,7 @@ func (i incident) Headline() string {
 	return i.Main().Name + " of " + i.About.String() + since
 }
 
-// reason is how most turns failed, "" if none did.
+// reason returns the most frequent reason of failures, "" without failures.
 func (i incident) reason() string {
 	if len(i.Reasons) == 0 {
 		return ""
@@ -159,7 +158,7 @@ func (i incident) reason() string {
 	return " (" + string(most.Outcome) + ")"
 }
 
-// State is how the incident stands.
+// State returns the state of the incident.
 func (i incident) State() state {
 	switch {
 	case i.paging():
@@ -172,7 +171,7 @@ func (i incident) State() state {
 	return state{"warn", "ticket"}
 }
 
-// Lasted is how long it did, or does.
+// Lasted returns the duration of the incident so far.
 func (i incident) Lasted(now time.Time) string {
 	if !i.Ended.IsZero() {
 		return "lasted " + short(i.Ended.Sub(i.Since).Round(time.Second))

@@ -11,7 +11,7 @@ import (
 	"synthetic/internal/slo"
 )
 
-// figures sums up samples, but for the span.
+// figures summarises samples, without their span.
 func figures(samples []sample) Recent {
 	r := Recent{Turns: len(samples), Reasons: []Reason{}}
 	failed := map[probe.Outcome]int{}
@@ -62,8 +62,7 @@ func kindFigures(samples []sample, kind probe.TurnKind) Kind {
 	return k
 }
 
-// judge returns how the samples of a job stand against the objectives that
-// cover it.
+// judge returns the result of a job's samples for each objective that covers it.
 func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	out := []SLO{}
 	for _, o := range objectives {
@@ -89,8 +88,7 @@ func judge(key probe.Key, samples []sample, objectives []slo.Objective) []SLO {
 	return out
 }
 
-// Quantiles are nearest-rank quantiles of Count values: undefined if there are
-// none.
+// Quantiles are nearest-rank quantiles of Count values, undefined without values.
 type Quantiles struct {
 	Count int      `json:"count"`
 	P50   Duration `json:"p50_seconds"`
@@ -109,8 +107,8 @@ func quantiles(values []time.Duration) Quantiles {
 	}
 }
 
-// nearestRank returns the smallest of the sorted values that at least a share
-// q of them does not exceed.
+// nearestRank returns the smallest of the sorted values that at least a share q does not
+// exceed.
 func nearestRank(sorted []time.Duration, q float64) Duration {
 	if len(sorted) == 0 {
 		return Duration{}
@@ -120,25 +118,23 @@ func nearestRank(sorted []time.Duration, q float64) Duration {
 	return Duration(probe.Some(sorted[max(rank, 1)-1]))
 }
 
-// Expected is what a benchmark makes one expect of a job's turns. It is shown
-// beside the figures of the recent turns, and is no part of them.
+// Expected holds the figures of a job's benchmark, shown beside those of recent turns.
 type Expected struct {
-	// Source says where it was measured, in words.
+	// Source describes the benchmark.
 	Source string `json:"source"`
-	// Pooled says that it does not tell first turns from follow-up turns.
+	// Pooled is true if the benchmark does not separate first from follow-up turns.
 	Pooled   bool         `json:"pooled"`
 	First    ExpectedKind `json:"first"`
 	Followup ExpectedKind `json:"followup"`
 }
 
-// ExpectedKind are the figures of first or of follow-up turns; Count is 0 where
-// the benchmark does not say.
+// ExpectedKind holds the figures of one kind of turn; Count is 0 if the benchmark has none.
 type ExpectedKind struct {
 	TTFT Quantiles `json:"ttft"`
 	TPOT Quantiles `json:"tpot"`
 }
 
-// expectedOf is what a benchmark makes one expect; nil without one.
+// expectedOf returns the figures of a benchmark; nil without one.
 func expectedOf(b *sink.Benchmark) *Expected {
 	if b == nil {
 		return nil

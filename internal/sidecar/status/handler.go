@@ -21,7 +21,7 @@ import (
 //go:embed assets/*.html
 var files embed.FS
 
-// The pages, each within the frame that they share.
+// The pages, each inside the common frame.
 var (
 	overviewPage = parsed("overview")
 	turnsPage    = parsed("turns")
@@ -39,16 +39,16 @@ func parsed(name string) *template.Template {
 	return template.Must(template.New("frame").ParseFS(files, "assets/frame.html", "assets/shared.html", "assets/"+name+".html"))
 }
 
-// head is what every page's frame gets. Style and scripts stand in the page
-// itself, so that a saved page is complete.
+// head is the input of the common frame. Styles and scripts are inline, so that a saved page is
+// complete.
 type head struct {
 	Style template.CSS
-	// Charts is the script of pages that have some, "" on others.
+	// Charts is the script of pages with charts, "" on others.
 	Charts, Live template.JS
 	Title        string
-	// Icon is the class of the worst state there is.
+	// class of the worst state
 	Icon string
-	// Root leads from the page to the first one.
+	// relative path to the first page
 	Root string
 	Now  time.Time
 }
@@ -56,11 +56,10 @@ type head struct {
 // turnsShown bounds the turns on one page.
 const turnsShown = 100
 
-// routes serves the overview at /, the last turns one by one at /turns, the
-// overview's figures as JSON at /api/status, what Options.Alerts says at /alerts and
-// as JSON at /api/alerts, an incident of those at /incidents/ID, and runbooks. The
-// overview and the turns take the parameters target and workload, the overview also
-// range, the turns also conversation and outcome=failed.
+// routes serves the overview at /, single turns at /turns, the overview as JSON at /api/status,
+// alerts at /alerts and /api/alerts, an incident at /incidents/ID, and runbooks. The overview
+// and the turns accept the parameters target and workload; the overview also range, the turns
+// also conversation and outcome=failed.
 func (p *Page) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", p.serveOverview)
@@ -110,7 +109,7 @@ func answerJSON(w http.ResponseWriter, what string, v any) {
 	_, _ = w.Write(append(b, '\n')) // the client is gone if this fails
 }
 
-// head titles a page, with what is bad before it.
+// head returns the frame's input. A bad state precedes the title.
 func (p *Page) head(title, root string) head {
 	h := head{
 		Style: template.CSS(string(chart.Style()) + ownStyle), Live: template.JS(liveScript),
@@ -119,13 +118,13 @@ func (p *Page) head(title, root string) head {
 	for _, i := range p.incidentsNow() {
 		if s := i.State(); i.Ended.IsZero() {
 			h.Icon, h.Title = s.Class, s.Text+": "+i.About.String()+" – "+title
-			break // the worst one is first
+			break // the first is the worst
 		}
 	}
 	return h
 }
 
-// serveIcon draws the state for the tab.
+// serveIcon draws the state as the tab's icon.
 func (p *Page) serveIcon(w http.ResponseWriter, r *http.Request) {
 	colour := map[string]string{"bad": "#d92d20", "warn": "#f0a020"}[cmp.Or(r.FormValue("state"), p.head("", "").Icon)]
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -133,7 +132,7 @@ func (p *Page) serveIcon(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="%s"/><path d="M4 9l2.5 2.5L12 5" stroke="#fff" stroke-width="1.8" fill="none"/></svg>`, cmp.Or(colour, "#1a7f42"))
 }
 
-// turns returns the kept turns that the query asks for, newest first.
+// turns returns the turns that a query selects, newest first.
 func (p *Page) turns(q url.Values) []probe.Result {
 	var out []probe.Result
 	for key, j := range p.all() {
@@ -156,12 +155,11 @@ func (p *Page) turns(q url.Values) []probe.Result {
 	return out[:min(len(out), turnsShown)]
 }
 
-// partHeader of a request asks for the part of a page that changes, which is what
-// the page's script puts in place of the one before.
+// partHeader asks for the changing part of a page, with which the page's script replaces the
+// previous one.
 const partHeader = "Synthetic-Part"
 
-// render answers with a page. It is rendered in full first, so that a mistake
-// cannot leave half a page that looks whole.
+// render writes a page. It renders completely first, so that an error cannot leave half a page.
 func render(w http.ResponseWriter, r *http.Request, page *template.Template, data interface{ scripts() []template.JS }) {
 	var b bytes.Buffer
 	name := "frame"
@@ -175,8 +173,8 @@ func render(w http.ResponseWriter, r *http.Request, page *template.Template, dat
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	// Texts of foreign servers stand on this page. They are escaped; this is
-	// the second wall: nothing but our own style and scripts runs.
+	// The page shows texts of foreign servers. They are escaped; as a second protection, the
+	// browser runs only our own styles and scripts.
 	policy := "default-src 'none'; connect-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; style-src " +
 		chart.CSPHash(string(chart.Style())+ownStyle) + "; script-src"
 	for _, s := range data.scripts() {
@@ -188,7 +186,7 @@ func render(w http.ResponseWriter, r *http.Request, page *template.Template, dat
 	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
 }
 
-// scripts are those of the page.
+// scripts returns the scripts of the page.
 func (h head) scripts() []template.JS {
 	if h.Charts == "" {
 		return []template.JS{h.Live}

@@ -11,27 +11,26 @@ import (
 )
 
 const (
-	// incidentsKept bounds the incidents that are over, alertsKept the alerts of one.
+	// incidentsKept bounds the finished incidents, alertsKept the alerts of one incident.
 	incidentsKept, alertsKept = 100, 50
-	// worstKept are the turns that an incident shows.
+	// worstKept is the number of turns that an incident shows.
 	worstKept = 10
-	// reopens is how long after its end an incident goes on with the next alert.
+	// reopens is how long after its end a new alert continues an incident.
 	reopens = 15 * time.Minute
 )
 
-// AlertChange says that an alert began to fire or is over.
+// AlertChange is the start or end of an alert.
 type AlertChange struct {
 	Firing              bool
 	Labels, Annotations map[string]string
-	// At is when it began to fire, Lasted how long it did; 0 while it does.
+	// At is the start of the alert, Lasted its duration; 0 while it fires.
 	At     time.Time
 	Lasted time.Duration
-	// GoesOnAs is the alert that has taken over from it, "" for none.
+	// GoesOnAs is the alert that continues it, "" for none.
 	GoesOnAs string
 }
 
-// subject is what the alerts of one incident have in common: a job, or what else
-// they name.
+// subject is common to the alerts of one incident: a job, or another label value.
 type subject struct {
 	probe.Key
 	other string
@@ -43,7 +42,7 @@ func subjectOf(labels map[string]string) subject {
 	case s.Target != "":
 	case labels["scope"] == "fleet":
 		s.other = "many targets"
-	default: // itself, whatever external labels call it: the pager's list has none of those
+	default: // external labels may name it differently, but the pager's list has none of them
 		s.other = "the prober"
 	}
 	return s
@@ -51,20 +50,19 @@ func subjectOf(labels map[string]string) subject {
 
 func (s subject) String() string { return cmp.Or(s.Target, s.other) }
 
-// incident is what alerts about one subject say from the first to the last.
+// incident is the history of the alerts about one subject.
 type incident struct {
 	ID      string
 	About   subject
-	Started time.Time // of its first alert
-	Ended   time.Time // zero while one fires
+	Started time.Time // start of its first alert
+	Ended   time.Time // zero while an alert fires
 	Alerts  []firedAlert
-	// Worst are its worst turns, worst first.
+	// worst turns, worst first
 	Worst []scored
-	// Peak is the largest effect that was seen, Since when its turns began to be
-	// bad.
+	// Peak is the largest effect seen, Since the start of bad turns.
 	Peak  effect
 	Since time.Time
-	// Turns and Failed count from then on, Reasons how many failed in which way.
+	// Turns and Failed count from Since on; Reasons counts failures by reason.
 	Turns, Failed int
 	Reasons       []Reason
 }
@@ -73,14 +71,13 @@ type incident struct {
 type firedAlert struct {
 	Name, Severity, Summary, Description string
 	Dashboard                            string
-	// sli is what it is about, latency or availability; "" for neither.
+	// latency, availability, or "" for neither
 	sli        string
 	From, Over time.Time
 	GoesOnAs   string
 }
 
-// scored is a turn, and how bad it is: how many times the usual, or more than that
-// where it failed.
+// scored is a turn with its badness: the ratio to the baseline, or more if it failed.
 type scored struct {
 	probe.Result
 	score float64
@@ -91,16 +88,16 @@ func (i incident) paging() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" && a.Over.IsZero() })
 }
 
-// paged reports whether one ever did.
+// paged reports whether a page has ever fired.
 func (i incident) paged() bool {
 	return i.has(func(a firedAlert) bool { return a.Severity == "page" })
 }
 
-// has reports whether an alert did that is such.
+// has reports whether an alert satisfies such.
 func (i incident) has(such func(firedAlert) bool) bool { return slices.ContainsFunc(i.Alerts, such) }
 
-// Main is the alert that explains the others: a page about a cause, else its first
-// page, else the first of its alerts.
+// Main returns the alert that explains the others: a page about a cause, else the first page,
+// else the first alert.
 func (i incident) Main() firedAlert {
 	causes := []string{rules.AlertFleetRegression, rules.AlertTargetDown, rules.AlertRegression}
 	main := i.Alerts[0]
@@ -112,8 +109,7 @@ func (i incident) Main() firedAlert {
 	return main
 }
 
-// reach takes in what went before an alert about such an SLI: the incident is as old
-// as the fault that the alert is about.
+// reach extends the incident back to the start of the fault that the alert reports.
 func (i *incident) reach(at time.Time, sli string, p past) {
 	if p.effect.Ratio > i.Peak.Ratio {
 		i.Peak = p.effect
@@ -141,13 +137,13 @@ func (i *incident) reach(at time.Time, sli string, p past) {
 	}
 }
 
-// note takes over a change of an alert, and says whether it began to fire.
+// note records a change of an alert, and reports whether it started.
 func (i *incident) note(c AlertChange) (began bool) {
 	name, severity := strings.TrimSpace(c.Labels["alertname"]+" "+c.Labels["slo"]), c.Labels["severity"]
 	at := slices.IndexFunc(i.Alerts, func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && a.Over.IsZero()
 	})
-	// Asked what fires, the pager may have answered before an alert was over.
+	// The pager's list may be older than the end of an alert.
 	late := i.has(func(a firedAlert) bool {
 		return a.Name == name && a.Severity == severity && !a.Over.IsZero() && a.From.Equal(c.At)
 	})
@@ -184,7 +180,7 @@ func newAlert(name string, c AlertChange) firedAlert {
 	return a
 }
 
-// count takes in how a turn ended.
+// count counts the outcome of a turn.
 func (i *incident) count(o probe.Outcome) {
 	i.Turns++
 	if o.Failed() {
@@ -197,7 +193,7 @@ func (i *incident) count(o probe.Outcome) {
 	}
 }
 
-// add keeps a turn if it is one of the worst.
+// add keeps a turn if it is among the worst.
 func (i *incident) add(t scored) {
 	at, _ := slices.BinarySearchFunc(i.Worst, t.score, func(a scored, score float64) int { return cmp.Compare(score, a.score) })
 	if at < worstKept {

@@ -11,13 +11,13 @@ import (
 	"synthetic/internal/rules"
 )
 
-// incidents are those that this process has seen, oldest first.
+// incidents are the known incidents, oldest first.
 type incidents struct {
 	mu  sync.Mutex
 	all []*incident
 }
 
-// open returns that of a subject which goes on, or may again at a time; nil if
+// open returns the incident of a subject that continues, or may be continued at a time; nil if
 // there is none. The caller holds mu.
 func (s *incidents) open(about subject, at time.Time) *incident {
 	for _, i := range slices.Backward(s.all) {
@@ -28,7 +28,7 @@ func (s *incidents) open(about subject, at time.Time) *incident {
 	return nil
 }
 
-// take notes a change of an alert. before is what its job did until then.
+// take records a change of an alert. before returns the history of its job.
 func (s *incidents) take(c AlertChange, before func() past) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +47,8 @@ func (s *incidents) take(c AlertChange, before func() past) {
 	}
 }
 
-// makeRoom forgets the oldest one that is over. Those that go on stay, and are no
-// more than there are subjects. The caller holds mu.
+// makeRoom drops the oldest finished incident. The number of open ones is bounded by that of
+// subjects. The caller holds mu.
 func (s *incidents) makeRoom() {
 	over := func(i *incident) bool { return !i.Ended.IsZero() }
 	if at := slices.IndexFunc(s.all, over); at >= 0 && len(s.all) >= incidentsKept {
@@ -56,7 +56,7 @@ func (s *incidents) makeRoom() {
 	}
 }
 
-// marks are where the incidents of a target began, oldest first.
+// marks returns the starts of a target's incidents, oldest first.
 func (s *incidents) marks(target string, within span) (out []Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *incidents) marks(target string, within span) (out []Mark) {
 	return out
 }
 
-// newID names an incident in an address. The caller holds mu.
+// newID returns the id of an incident in addresses. The caller holds mu.
 func (s *incidents) newID(about subject, at time.Time) string {
 	plain := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -83,7 +83,7 @@ func (s *incidents) newID(about subject, at time.Time) string {
 	return id
 }
 
-// observe gives a turn to the incident of its job, if there is one that goes on.
+// observe adds a turn to the open incident of its job.
 func (s *incidents) observe(t scored) {
 	s.update(t.Key(), func(i *incident) {
 		i.count(t.Outcome)
@@ -91,7 +91,7 @@ func (s *incidents) observe(t scored) {
 	})
 }
 
-// saw takes note of an effect.
+// saw records an effect.
 func (s *incidents) saw(job probe.Key, e effect) {
 	s.update(job, func(i *incident) {
 		if e.Ratio > i.Peak.Ratio {

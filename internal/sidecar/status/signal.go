@@ -12,31 +12,30 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Signal is how a latency of a kind of turn compares with the usual, and what can
-// be seen of it.
+// Signal shows how a latency of a kind of turn compares with its baseline, and what can be
+// detected.
 type Signal struct {
 	Turn probe.TurnKind `json:"turn"`
 	Name sink.Signal    `json:"signal"`
-	// Learning says that nothing is usual yet.
+	// Learning is true before there is a baseline.
 	Learning bool `json:"learning"`
-	// Ratio is that of the last five minutes to the usual.
+	// ratio of the last five minutes to the baseline
 	Ratio Multiple `json:"ratio"`
-	// Severity is "page" or "ticket" while it has regressed, since Since.
+	// Severity is "page" or "ticket" during a regression, which began at Since.
 	Severity string    `json:"regressed,omitempty"`
 	Since    time.Time `json:"regressed_since,omitzero"`
-	// Quarter and Hour are the least ratios that page within 15 minutes, and
-	// within an hour.
+	// Quarter and Hour are the smallest ratios that page within 15 minutes and within an hour.
 	Quarter Multiple `json:"detectable_ratio_15m"`
 	Hour    Multiple `json:"detectable_ratio_1h"`
-	// FalsePages are those for nothing that 30 days bring; History is how long a
-	// time this stands on.
+	// FalsePages is the expected number of false pages in 30 days, History the period it is
+	// computed from.
 	FalsePages Number   `json:"expected_false_pages_30d"`
 	History    Duration `json:"history_seconds"`
-	// Moved is when a lasting level was last taken for the usual.
+	// time at which a lasting level last became the baseline
 	Moved time.Time `json:"moved_at,omitzero"`
 }
 
-// signals are those of a job that had turns or have a history.
+// signals returns the signals of a job that have turns or a history.
 func (p *Page) signals(key probe.Key) []Signal {
 	out := []Signal{}
 	reading, ok := p.options.Baseline(key)
@@ -69,12 +68,12 @@ func signalOf(kind probe.TurnKind, name sink.Signal, v baseline.View) Signal {
 	return s
 }
 
-// Title names the signal as the other tables do.
+// Title returns the name that other tables use.
 func (s Signal) Title() string {
 	return strings.ToUpper(string(s.Name)) + ", " + kindNames()[s.Turn]
 }
 
-// Span is the history in days from two days on.
+// Span returns the length of the history, in days from two days on.
 func (s Signal) Span() string {
 	switch days := s.History.V.Hours() / 24; {
 	case days >= 2:
@@ -85,7 +84,7 @@ func (s Signal) Span() string {
 	return s.History.String()
 }
 
-// State sums a signal up.
+// State returns the state of the signal.
 func (s Signal) State() state {
 	switch {
 	case s.Severity == "" && s.Learning:
@@ -103,11 +102,11 @@ func (s Signal) State() state {
 	return out
 }
 
-// Multiple is a ratio of levels, from 0 on, that may be undefined or endless: no
-// such ratio is there. In JSON it is a number, null, or "+Inf".
+// Multiple is a ratio of levels that may be undefined, or infinite if no ratio qualifies. In
+// JSON it is a number, null, or "+Inf".
 type Multiple probe.Opt[float64]
 
-// multiple is undefined for what is no ratio.
+// multiple is undefined for values that are no ratio.
 func multiple(v float64) Multiple { return Multiple{V: v, OK: v > 0} }
 
 func (m Multiple) String() string {
@@ -138,7 +137,7 @@ func (n Number) String() string {
 	if !n.OK {
 		return "n/a"
 	}
-	if n.V > 0 && n.V < 0.001 { // 7.7e-275 says no more
+	if n.V > 0 && n.V < 0.001 { // a smaller number says nothing more
 		return "< 0.001"
 	}
 	return fmt.Sprintf("%.2g", n.V)

@@ -10,17 +10,17 @@ import (
 	"synthetic/internal/slo"
 )
 
-// Snapshot is what the page shows, as plain values.
+// Snapshot holds the content of the page as plain values.
 type Snapshot struct {
 	At      time.Time `json:"at"`
 	Started time.Time `json:"started"`
-	// Window is how far back the figures look.
+	// period of the figures
 	Window Duration `json:"window_seconds"`
-	// Lag is how late the prober itself was in the last minute.
+	// lag of the prober in the last minute
 	Lag Duration `json:"prober_lag_seconds"`
-	// Spending is that of all jobs.
+	// sum of all jobs
 	Spending Spending `json:"spending"`
-	// Jobs are sorted by target and workload.
+	// sorted by target and workload
 	Jobs []Job `json:"jobs"`
 }
 
@@ -28,7 +28,7 @@ type Snapshot struct {
 type Job struct {
 	Target   string `json:"target"`
 	Workload string `json:"workload"`
-	// Model is the one that the last turn asked for, "" before it.
+	// model of the last request, "" before the first
 	Model string `json:"model"`
 
 	// Counts since the start. Turns includes Failed, Canceled and OwnFaults.
@@ -42,24 +42,23 @@ type Job struct {
 	TurnsInFlight         int `json:"turns_in_flight"`
 	ConversationsInFlight int `json:"conversations_in_flight"`
 
-	// Burst is why it is probed more often now: a turn failed, or a signal is on its
-	// way to a page; "" while it is not.
+	// Burst is the reason of the current burst: a failed turn, or a signal near a page; ""
+	// without a burst.
 	Burst    string   `json:"burst"`
 	Spending Spending `json:"spending"`
 
-	// InPart says that the job is judged in part at most: the prober itself is too
-	// late for an objective, or spoiled the last turn. A prober is starved, in the
-	// words of the metrics, only when it can judge nothing.
+	// InPart is true if the prober is too late for at least one objective, or lost the last
+	// turn. The metric for starvation is 1 only if it cannot judge anything.
 	InPart bool `json:"judged_in_part"`
-	// Last is the last turn that ended, nil before the first.
+	// last finished turn, nil before the first
 	Last   *Last  `json:"last"`
 	Recent Recent `json:"recent"`
-	// Expected is nil for a job without a benchmark.
+	// nil without a benchmark
 	Expected *Expected `json:"expected,omitempty"`
 	SLOs     []SLO     `json:"slos"`
-	// Signals are those that anything is known of.
+	// signals with data
 	Signals []Signal `json:"signals"`
-	// Points are the recent turns, oldest first.
+	// recent turns, oldest first
 	Points []Point `json:"points"`
 }
 
@@ -74,48 +73,47 @@ type Last struct {
 	Duration Duration      `json:"duration_seconds"`
 }
 
-// Recent are the figures of the turns that ended within the window, those left
-// out that the prober itself ended.
+// Recent holds the figures of the turns that ended within the window, without those that the
+// prober ended.
 type Recent struct {
 	Turns  int `json:"turns"`
 	Failed int `json:"failed"`
-	// Span is how far back these turns go: the window, or less if more turns
-	// ended in it than are kept.
+	// Span is the period of these turns: the window, or less if it had more turns than are
+	// kept.
 	Span Duration `json:"span_seconds"`
 	// Errors is Failed / Turns; Reasons are its parts, largest first.
 	Errors  Ratio    `json:"error_ratio"`
 	Reasons []Reason `json:"reasons"`
-	// Cached is cached / prompt tokens of the turns that said both.
+	// Cached is cached / prompt tokens, of turns that reported both.
 	Cached Ratio `json:"cached_ratio"`
 	// First and Followup turns are never mixed.
 	First    Kind `json:"first"`
 	Followup Kind `json:"followup"`
 }
 
-// Reason is how many turns failed in one way.
+// Reason is the number of turns that failed for one reason.
 type Reason struct {
 	Outcome probe.Outcome `json:"reason"`
 	Turns   int           `json:"turns"`
-	// Share is of all recent turns.
+	// share of all recent turns
 	Share Ratio `json:"share"`
 }
 
-// Kind are the figures of first or of follow-up turns.
+// Kind holds the figures of first or of follow-up turns.
 type Kind struct {
 	Turns int `json:"turns"`
-	// TTFT is over the turns that got a first token. TTFTAll takes those that
-	// failed before one as endless: a deployment that sheds load must not look
-	// quicker for it.
+	// TTFT covers the turns with a first token. TTFTAll counts turns that failed before it as
+	// infinite, so that a deployment that sheds load does not look faster.
 	TTFT    Quantiles `json:"ttft"`
 	TTFTAll Quantiles `json:"ttft_with_failures"`
 	TPOT    Quantiles `json:"tpot"`
 }
 
-// SLO is how the recent turns stand against one objective.
+// SLO is the result of the recent turns for one objective.
 type SLO struct {
 	Name string  `json:"name"`
 	SLI  slo.SLI `json:"sli"`
-	// Threshold is undefined for availability.
+	// undefined for availability
 	Threshold Duration `json:"threshold_seconds"`
 	Objective Ratio    `json:"objective"`
 	Judged    int      `json:"judged"`
@@ -123,11 +121,11 @@ type SLO struct {
 	Share     Ratio    `json:"good_ratio"`
 }
 
-// Met reports whether the share of good turns reaches the objective; it is
-// false as well when no turn was judged.
+// Met reports whether the share of good turns reaches the objective. It is false without judged
+// turns.
 func (s SLO) Met() bool { return s.Share.OK && s.Share.V >= s.Objective.V }
 
-// Point is one recent turn in the picture.
+// Point is one recent turn in the chart.
 type Point struct {
 	End     time.Time      `json:"end"`
 	Kind    probe.TurnKind `json:"turn"`
@@ -148,14 +146,14 @@ func (p *Page) Snapshot() Snapshot {
 			s.Jobs = append(s.Jobs, one)
 		}
 	}
-	s.Spending = together(s.Jobs)
+	s.Spending = sumSpending(s.Jobs)
 	slices.SortFunc(s.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Workload, b.Workload))
 	})
 	return s
 }
 
-// snapshot returns the state of a job, and whether anything has happened in it.
+// snapshot returns the state of a job, and whether it has had any event.
 func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Job, begun bool) {
 	j.mu.Lock()
 	if !j.begun {
@@ -168,7 +166,7 @@ func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Jo
 	out.Skipped = maps.Clone(out.Skipped)
 	j.mu.Unlock()
 
-	// The figures are made outside of the lock: a sink must not wait for them.
+	// Figures are computed without the lock, because a sink must not wait for them.
 	if last != nil {
 		out.Last = lastOf(last, now)
 	}

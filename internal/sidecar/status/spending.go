@@ -9,18 +9,17 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// Spending is what probing takes in a day.
+// Spending is the daily use of tokens.
 type Spending struct {
-	// Measured is what the turns of the last Span took, as much of a day as is
-	// known, times what is missing of the day; nil in the first minute. Turns whose
-	// usage is not known are counted by their output alone.
+	// Measured extrapolates the use of the last Span to a day; nil in the first minute. Turns
+	// without usage count with their output tokens only.
 	Measured *Day     `json:"measured_per_day"`
 	Span     Duration `json:"span_seconds"`
-	// Expected follows from the configuration; nil where that does not say.
+	// Expected follows from the configuration; nil if it does not determine the use.
 	Expected *Day `json:"expected_per_day"`
 }
 
-// Day is what a day takes, in tokens and, where they have a price, in money.
+// Day is the use of one day in tokens and, if they have a price, in money.
 type Day struct {
 	Prompt float64  `json:"prompt_tokens"`
 	Cached float64  `json:"cached_prompt_tokens"`
@@ -28,7 +27,7 @@ type Day struct {
 	Cost   *float64 `json:"cost,omitempty"`
 }
 
-// leastSpan is how much must be known before it is taken for a day.
+// leastSpan is the shortest period that is extrapolated to a day.
 const leastSpan = time.Minute
 
 func dayOf(t workload.Tokens, p *workload.Price) *Day {
@@ -40,7 +39,7 @@ func dayOf(t workload.Tokens, p *workload.Price) *Day {
 	return d
 }
 
-// spent are the tokens of the last hours.
+// spent holds the tokens of the last hours.
 type spent struct {
 	since time.Time
 	hours [24]struct {
@@ -51,7 +50,7 @@ type spent struct {
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-// add takes in tokens of such a time.
+// add adds the tokens of a time.
 func (s *spent) add(t time.Time, tokens workload.Tokens) {
 	hour := hourOf(t)
 	at := &s.hours[uint64(hour)%uint64(len(s.hours))]
@@ -61,7 +60,7 @@ func (s *spent) add(t time.Time, tokens workload.Tokens) {
 	at.Tokens = at.Plus(tokens)
 }
 
-// perDay is what a day takes at the rate of the last span.
+// perDay extrapolates the last span to a day.
 func (s *spent) perDay(now time.Time) (day workload.Tokens, span time.Duration) {
 	oldest := hourOf(now) - int64(len(s.hours)) + 1
 	for _, h := range s.hours {
@@ -79,7 +78,7 @@ func (s *spent) perDay(now time.Time) (day workload.Tokens, span time.Duration) 
 	return day.Times(float64(24*time.Hour) / float64(span)), span
 }
 
-// spending sums up what a job takes.
+// spending returns the spending of a job.
 func (s *spent) spending(info sink.Job, now time.Time) (out Spending) {
 	day, span := s.perDay(now)
 	out.Span = Duration(probe.Some(span))
@@ -92,9 +91,9 @@ func (s *spent) spending(info sink.Job, now time.Time) (out Spending) {
 	return out
 }
 
-// together adds up those of several jobs; what one of them does not know the sum
-// does not.
-func together(jobs []Job) (all Spending) {
+// sumSpending adds the spending of several jobs. A value that one job lacks is missing in the
+// sum.
+func sumSpending(jobs []Job) (all Spending) {
 	for i, j := range jobs {
 		if i == 0 {
 			all = j.Spending
@@ -118,7 +117,7 @@ func (d *Day) plus(o *Day) *Day {
 	return sum
 }
 
-// Title is the sum of tokens, the measured one if there is any.
+// Title returns the measured number of tokens if any, else the expected one.
 func (s Spending) Title() string {
 	for _, d := range []*Day{s.Measured, s.Expected} {
 		if d != nil {
@@ -128,7 +127,7 @@ func (s Spending) Title() string {
 	return "n/a"
 }
 
-// Lines say what is measured and what was expected.
+// Lines describes the measured and the expected use.
 func (s Spending) Lines() (out []string) {
 	if s.Measured != nil {
 		out = append(out, "measured over "+s.Span.String()+": "+s.Measured.String())

@@ -13,8 +13,7 @@ import (
 // barWidth is the width of the time axis in columns.
 const barWidth = 48
 
-// WriteTurn writes one turn as it ends: a headline, bars on an axis that is as
-// long as the turn, and the tokens.
+// WriteTurn writes one finished turn: a headline, bars on a common time axis, and the tokens.
 func WriteTurn(w io.Writer, r probe.Result) error {
 	var b strings.Builder
 	mark := "ok  "
@@ -27,7 +26,7 @@ func WriteTurn(w io.Writer, r probe.Result) error {
 	}
 	for _, bar := range Bars(r) {
 		if bar.Part == FirstEvent && bar.From == bar.To {
-			continue // it came with the headers, as it often does
+			continue // it came with the headers, as usual
 		}
 		label, note := describe(bar.Part, r)
 		line := fmt.Sprintf("     %-11s %s %9s  %s", label, draw(bar, r.Duration()), Short(bar.To-bar.From), note)
@@ -48,7 +47,7 @@ func headline(r probe.Result) string {
 	return strings.Join(parts, "  ")
 }
 
-// describe names a part of a turn, and says what is to be known of it.
+// describe returns the name of a part and a note.
 func describe(p Part, r probe.Result) (label, note string) {
 	switch {
 	case p == Headers && r.Phases.Reused:
@@ -67,7 +66,7 @@ func describe(p Part, r probe.Result) (label, note string) {
 	return string(p), ""
 }
 
-// draw places a bar on the axis; whatever has a length gets at least a sliver.
+// draw places a bar on the axis. A part of any length is visible.
 func draw(b Bar, total time.Duration) string {
 	column := func(d time.Duration) int {
 		return min(barWidth, max(0, int(float64(d)/float64(total)*barWidth+0.5)))
@@ -99,7 +98,7 @@ func tokens(r probe.Result) string {
 	return fmt.Sprintf("prompt %s tokens, cached %s, output %s%s", opt(r.PromptTokens, strconv.Itoa), cached, output, beside(r))
 }
 
-// beside says what an answer was where it was not content alone.
+// beside describes an answer that was more than content.
 func beside(r probe.Result) string {
 	var s string
 	if r.NoAnswer {
@@ -117,7 +116,7 @@ func beside(r probe.Result) string {
 	return s
 }
 
-// opt writes what is known.
+// opt writes a known value.
 func opt[T any](o probe.Opt[T], write func(T) string) string {
 	if !o.OK {
 		return "n/a"

@@ -10,7 +10,7 @@ import (
 	"synthetic/internal/probe/answers"
 )
 
-// turnsView is what the template of the single turns gets.
+// turnsView is the input of the template.
 type turnsView struct {
 	head
 	Target, Workload, Conversation string
@@ -18,7 +18,7 @@ type turnsView struct {
 	Turns                          []turnRow
 }
 
-// turnRow is one turn as it is shown.
+// turnRow is a turn on the page.
 type turnRow struct {
 	probe.Result
 	Bars []bar
@@ -35,7 +35,7 @@ func (t turnRow) State() state {
 	return state{"unknown", string(t.Outcome)}
 }
 
-// OddText says what is odd about the answer, "" for nothing.
+// OddText describes a damaged answer, "" for a normal one.
 func (t turnRow) OddText() string {
 	switch t.Odd {
 	case "":
@@ -46,7 +46,7 @@ func (t turnRow) OddText() string {
 	return "the answer looks like rubbish: " + string(t.Odd)
 }
 
-// Figures are the turn's latencies, names and values.
+// Figures returns the names and values of the turn's latencies.
 func (t turnRow) Figures() [][2]string {
 	out := [][2]string{{"TTFT", Duration(t.TTFT).String()}}
 	if t.AnswerTTFT != t.TTFT {
@@ -61,7 +61,7 @@ func (t turnRow) Figures() [][2]string {
 	)
 }
 
-// Connection says what the turn went over.
+// Connection describes the connection of the turn.
 func (t turnRow) Connection() string {
 	if t.Phases.Reused {
 		return "kept connection"
@@ -76,14 +76,14 @@ func count(n probe.Opt[int]) string {
 	return fmt.Sprint(n.V)
 }
 
-// bar is one part of a turn. X and Width are percents of the scale.
+// bar is a part of a turn. X and Width are percentages of the scale.
 type bar struct {
 	X, Width float64
 	Part     Part   // also its CSS class
-	Text     string // what it is called and how long it took
+	Text     string // name and duration
 }
 
-// bars are the parts of a turn as they are drawn, on a scale of so long.
+// bars returns the parts of a turn on a time scale.
 func bars(r probe.Result, scale time.Duration) []bar {
 	names := map[Part]string{
 		DNS: "DNS", TLS: "TLS", FirstEvent: "first event", FirstToken: "first token",
@@ -98,7 +98,7 @@ func bars(r probe.Result, scale time.Duration) []bar {
 	return out
 }
 
-// percent turns a share into a percent, kept to two digits and on the page.
+// percent converts a share to a percentage from 0 to 100, with two digits.
 func percent(share float64) float64 {
 	return math.Round(min(max(share, 0), 1)*10000) / 100
 }

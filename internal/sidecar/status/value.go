@@ -9,12 +9,11 @@ import (
 	"synthetic/internal/probe"
 )
 
-// Duration is a duration that may be undefined ("n/a") or endless ("∞": the
-// quantile falls among turns that never got there). In JSON it is a number of
-// seconds, null, or "+Inf".
+// Duration may be undefined ("n/a") or infinite ("∞": the quantile falls among turns without a
+// value). In JSON it is a number of seconds, null, or "+Inf".
 type Duration probe.Opt[time.Duration]
 
-// endless is the value of turns that never got there.
+// endless is the value of turns without one.
 const endless = time.Duration(math.MaxInt64)
 
 // String formats the duration for people, with about three digits.
@@ -73,8 +72,8 @@ func ratio(part, whole int) Ratio {
 	return Ratio(probe.Some(float64(part) / float64(whole)))
 }
 
-// String formats the ratio in percent. It never rounds to 0 % or 100 % what is
-// not: one failure in a thousand must not read as none.
+// String formats the ratio in percent. Only exact values are shown as 0 % or 100 %: one failure
+// in a thousand must not read as none.
 func (r Ratio) String() string {
 	if !r.OK {
 		return "n/a"
@@ -89,7 +88,7 @@ func (r Ratio) String() string {
 	return fmt.Sprintf("%.*f %%", digits, percent)
 }
 
-// rounds reports whether v is not the bound but would be printed as it.
+// rounds reports whether v differs from bound but would be printed as bound.
 func rounds(v, bound float64, digits int) bool {
 	return v != bound && math.Abs(v-bound) <= 0.5*math.Pow10(-digits)
 }

@@ -15,56 +15,56 @@ import (
 	"synthetic/internal/slo"
 )
 
-// cardsShown bounds the jobs that are shown in full on one page.
+// cardsShown bounds the jobs with full details on one page.
 const cardsShown = 20
 
-// overview is what the template of the first page gets.
+// overview is the input of the first page's template.
 type overview struct {
 	head
 	Snapshot Snapshot
-	// Fleet lists all jobs where there is more than one, the worst first.
+	// all jobs, worst first, if there are several
 	Fleet []card
 	Cards []card
-	// Open are the incidents that go on.
+	// open incidents
 	Open []incident
-	// InPart is how many jobs are judged in part at most.
+	// number of jobs that are only judged in part
 	InPart int
-	// Groups are those of discovered targets.
+	// discovery groups
 	Groups []group
-	// Services have the replicas that are compared with each other.
+	// replicas of services
 	Services []service
-	// Stalled is why the pager evaluates nothing now, "" if it does.
+	// reason why the pager is stalled, "" if it is not
 	Stalled string
-	// Query is what the page was asked for, but for the time that charts show.
+	// query of the page without the time range
 	Query string
 }
 
-// card is one job as it is shown.
+// card is a job on the page.
 type card struct {
 	Job
 	State state
-	// Worst is the largest ratio to the usual.
+	// largest ratio to a baseline
 	Worst Multiple
-	// Incident leads to the one that goes on, "" for none.
+	// link to the open incident, "" without one
 	Incident string
 	Spark    string
 	Rows     []row
 	Charts   []template.HTML
-	// Canary is nil where nothing is compared.
+	// nil without a canary
 	Canary *canaryView
-	// Ranges lead to the charts of other times; Path is "" for the one that is shown.
+	// Ranges link to other time ranges; Path is "" for the current one.
 	Ranges []Link
 }
 
-// row is one line of the table of figures.
+// row is a line of the table of figures.
 type row struct {
 	Name string
 	Quantiles
-	Note bool // it explains the row before it
+	Note bool // a note on the row above
 }
 
-// rows lists the quantiles of a job's recent turns. The TTFT with failures has
-// a row only where it differs, what is expected where there is a benchmark.
+// rows returns the quantiles of a job's recent turns. The TTFT with failures has a row only if
+// it differs; benchmark figures have rows if there is a benchmark.
 func rows(r Recent, e *Expected) []row {
 	if e == nil {
 		e = &Expected{}
@@ -86,14 +86,13 @@ func rows(r Recent, e *Expected) []row {
 	return out
 }
 
-// state is how a job stands, in a word for the reader and a class for colour.
+// state is a state in words, with the class of its colour.
 type state struct{ Class, Text string }
 
-// rank is smaller for what is worse.
+// rank is smaller for worse states.
 func (s state) rank() int { return slices.Index([]string{"bad", "warn", "unknown", "good"}, s.Class) }
 
-// rangesOf are the times that charts may show: how long the query wants, and links
-// to the others.
+// rangesOf returns the requested time range, and links to the others.
 func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 	known := map[string]time.Duration{"1h": time.Hour, "3h": 3 * time.Hour, "24h": 24 * time.Hour}
 	name := query.Get("range")
@@ -111,8 +110,8 @@ func rangesOf(query url.Values) (wanted time.Duration, links []Link) {
 	return known[name], links
 }
 
-// overview shows all jobs as a list, and those that the query names in full: a job
-// alone needs no naming.
+// overview returns the list of all jobs, with details of those that the query names, or of a
+// single job.
 func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	wanted, links := rangesOf(query)
 	o := overview{head: p.head("synthetic", ""), Snapshot: p.Snapshot(), Query: query.Encode(), Groups: p.groups(), Services: services(p.options.Siblings(), query)}
@@ -155,7 +154,7 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 	return o, nil
 }
 
-// cardOf shows a job in brief.
+// cardOf returns a short description of a job.
 func (p *Page) cardOf(j Job, open []incident) card {
 	c := card{Job: j, State: stateOf(j)}
 	for _, s := range j.Signals {
@@ -171,7 +170,7 @@ func (p *Page) cardOf(j Job, open []incident) card {
 	return c
 }
 
-// complete adds what a card has and a row of the fleet has not.
+// complete adds the details of a job.
 func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error) {
 	c.Rows = rows(c.Recent, c.Expected)
 	if r, ok := p.options.Canary(c.Target); ok {
@@ -181,14 +180,13 @@ func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error)
 	return err
 }
 
-// matches reports whether the query's target and workload, where given, are
-// these.
+// matches reports whether the query's target and workload, if given, are these.
 func matches(query url.Values, target, workload string) bool {
 	same := func(name, v string) bool { return !query.Has(name) || query.Get(name) == v }
 	return same("target", target) && same("workload", workload)
 }
 
-// stateOf sums a job up, the worst first. A job that fell silent is not well.
+// stateOf returns the worst state of a job. A silent job is not healthy.
 func stateOf(j Job) state {
 	switch {
 	case j.Last == nil:
@@ -217,7 +215,7 @@ func stateOf(j Job) state {
 	return state{"warn", fmt.Sprintf("misses %s and %d more", missed[0], len(missed)-1)}
 }
 
-// Statement says what the objective wants, in words.
+// Statement describes the objective.
 func (s SLO) Statement() string {
 	if s.SLI == slo.Availability {
 		return fmt.Sprintf("%s of turns succeed", s.Objective)
@@ -229,7 +227,7 @@ func (s SLO) Statement() string {
 	return fmt.Sprintf("%s of turns have %s ≤ %s", s.Objective, names[s.SLI], chart.Label(s.Threshold.V.Seconds(), "s"))
 }
 
-// State says whether the objective is met.
+// State returns whether the objective is met.
 func (s SLO) State() state {
 	switch {
 	case s.Judged == 0:
