@@ -150,7 +150,7 @@ func (i *incident) note(c AlertChange) (began bool) {
 	switch {
 	case c.Firing && late:
 	case c.Firing && at < 0:
-		i.Alerts, i.Ended = keep(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
+		i.Alerts, i.Ended = appendBounded(i.Alerts, newAlert(name, c), alertsKept), time.Time{}
 		return true
 	case c.Firing:
 		i.Alerts[at].Summary, i.Alerts[at].Description = c.Annotations["summary"], c.Annotations["description"]

@@ -112,7 +112,7 @@ func (p *Page) viewOf(i incident, figure figureFunc) (v incidentView, err error)
 		j.mu.Lock()
 		objectives := judge(i.About.Key, nil, j.info.Objectives)
 		j.mu.Unlock()
-		if v.Figures, err = charts(figure, j.minutes(s), objectives, p.marked(i.About.Target, s)); err != nil {
+		if v.Figures, err = charts(figure, j.minutesIn(s), objectives, p.marked(i.About.Target, s)); err != nil {
 			return v, err
 		}
 	}

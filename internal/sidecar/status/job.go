@@ -11,67 +11,63 @@ import (
 	"synthetic/internal/sidecar/sink"
 )
 
-// How much is kept of each job: 512 samples of about 120 bytes and at most 92
-// turns of about 900 bytes (an error text may add 512), so under 250 kB.
+// What is kept of each job: 512 samples of about 120 bytes, and at most 92 turns of about 900
+// bytes plus up to 512 bytes of error text: less than 250 kB.
 const (
 	samplesKept   = 512
 	successesKept = 32
-	// Failures have a list of their own: a flood of good turns must not push
-	// out the one that somebody comes to look for.
+	// Failed turns have a list of their own, so that many good turns do not push them out.
 	failuresKept = 60
 	errorKept    = 512 // bytes of a turn's error text
 )
 
-// job is what the page remembers of one job.
+// job holds what the page knows of one job.
 type job struct {
 	mu sync.Mutex
 
-	begun bool // something happened
-	info  sink.Job
-	spent spent
-	// counted has the counts and what is expected; its figures are made when
-	// they are asked for.
+	hasEvents bool // there was an event
+	info      sink.Job
+	spent     spent
+	// counted holds the counts and the benchmark. Its figures are computed on request.
 	counted             Job
 	samples             []sample
 	successes, failures []probe.Result
-	last                *probe.Result // the last turn that our own shutdown did not cancel
+	last                *probe.Result // the last turn, except turns canceled by our own shutdown
 
-	// day has the minutes that are over, sealing is the one that is not, in which
-	// ended were told of. compare
-	// says how the job compares with the usual, once a minute: views is what it said
-	// last.
-	day     day
-	sealing int32
-	ended   tally
-	compare func() (baseline.Reading, bool)
-	views   baseline.Views
+	// minutes are the finished minutes. currentMinute is the minute in progress, currentCounts
+	// its counts. compare returns the baselines; views holds its result at the end of the last
+	// minute.
+	minutes       day
+	currentMinute int32
+	currentCounts tally
+	compare       func() (baseline.Reading, bool)
+	views         baseline.Views
 }
 
-// sample is the part of a Result that figures are made of.
+// sample holds the values of a Result that figures need.
 type sample struct {
 	end      time.Time
 	outcome  probe.Outcome
 	duration time.Duration
-	// ttft, answer, tpot and the longest gap are in nanoseconds.
-	ttft, answer, tpot, longest maybe
-	prompt, cached              maybe // tokens
+	// in nanoseconds
+	ttft, answer, tpot, longest optionalInt
+	prompt, cached              optionalInt // tokens
 	output                      uint32
 	kind                        uint8 // index of probe.TurnKinds
 	lag, streamLag              time.Duration
 }
 
-// maybe is a number that may be unknown, in the room of one that may not: it is one
-// more than what is known, and 0 where nothing is.
-type maybe int64
+// optionalInt stores value+1 in an int64; 0 means unknown. It saves 8 bytes a sample.
+type optionalInt int64
 
-func maybeOf[T ~int | ~int64](o probe.Opt[T]) maybe {
+func optionalIntOf[T ~int | ~int64](o probe.Opt[T]) optionalInt {
 	if !o.OK {
 		return 0
 	}
-	return maybe(o.V) + 1
+	return optionalInt(o.V) + 1
 }
 
-func (m maybe) opt() probe.Opt[time.Duration] {
+func (m optionalInt) opt() probe.Opt[time.Duration] {
 	if m == 0 {
 		return probe.Opt[time.Duration]{}
 	}
@@ -82,8 +78,8 @@ func newJob(k probe.Key, compare func() (baseline.Reading, bool)) *job {
 	return &job{compare: compare, counted: Job{Target: k.Target, Workload: k.Workload, Skipped: map[string]int{}}}
 }
 
-// keep appends a value, and drops the oldest of those that are more than most.
-func keep[T any](values []T, v T, most int) []T {
+// appendBounded appends a value and drops the oldest values beyond most.
+func appendBounded[T any](values []T, v T, most int) []T {
 	if len(values) >= most {
 		values = slices.Delete(values, 0, 1)
 	}
@@ -91,7 +87,7 @@ func keep[T any](values []T, v T, most int) []T {
 }
 
 func (j *job) observe(e probe.Event, now time.Time) {
-	j.begun = true
+	j.hasEvents = true
 	c := &j.counted
 	switch e := e.(type) {
 	case probe.Start:
@@ -107,14 +103,14 @@ func (j *job) observe(e probe.Event, now time.Time) {
 		c.Burst = e.Why
 	case probe.Skip:
 		c.Skipped[e.Reason]++
-	case probe.Comparison: // mostly prompts, and how much nobody says
+	case probe.Comparison: // its tokens are mostly prompts, and unknown
 		j.spent.add(now, workload.Tokens{Prompt: float64(e.Tokens)})
 	}
 }
 
 func (j *job) turnEnded(r probe.Result) {
 	c, s := &j.counted, sampleOf(r)
-	// The texts are what is large of a turn, and nobody reads them here.
+	// Texts are most of a turn's size, and the page does not show them.
 	r.Answer, r.Reasoning, r.Refusal, r.ToolCalls, r.Gaps = "", "", "", nil, nil
 	r.Err = clip(r.Err, errorKept)
 	c.TurnsInFlight = max(c.TurnsInFlight-1, 0)
@@ -130,46 +126,46 @@ func (j *job) turnEnded(r probe.Result) {
 		c.Model = r.Model
 	}
 	j.last = &r
-	j.seal(minuteOf(r.End))
-	j.ended.add(s)
-	j.samples = keep(j.samples, s, samplesKept)
+	j.finishMinute(minuteOf(r.End))
+	j.currentCounts.add(s)
+	j.samples = appendBounded(j.samples, s, samplesKept)
 	if r.Outcome.Failed() {
 		c.Failed++
-		j.failures = keep(j.failures, r, failuresKept)
+		j.failures = appendBounded(j.failures, r, failuresKept)
 		return
 	}
-	j.successes = keep(j.successes, r, successesKept)
+	j.successes = appendBounded(j.successes, r, successesKept)
 }
 
-// seal sums up the minute that is over with the first turn of a later one.
-func (j *job) seal(now int32) {
-	back := now < j.sealing-1 // a turn may be a little late to be told of
-	if now <= j.sealing && !back {
+// finishMinute stores the minute in progress when a turn of a later minute comes.
+func (j *job) finishMinute(now int32) {
+	back := now < j.currentMinute-1 // the event of a turn may be a little late
+	if now <= j.currentMinute && !back {
 		return
 	}
-	if back { // the clock was set, and what is ahead of it never was
-		j.day.log.Cut(int64(now))
-	} else if j.sealing > 0 {
+	if back { // the clock was set back: later minutes are wrong
+		j.minutes.log.Cut(int64(now))
+	} else if j.currentMinute > 0 {
 		reading, _ := j.compare()
 		j.views = reading.Views
-		j.day.add(summedUp(j.sealing, j.ended, j.samples, j.views))
+		j.minutes.add(summedUp(j.currentMinute, j.currentCounts, j.samples, j.views))
 	}
-	j.sealing, j.ended = now, tally{}
+	j.currentMinute, j.currentCounts = now, tally{}
 }
 
-// minutes lists those of a time, the one that is not over included.
-func (j *job) minutes(s span) []minute {
+// minutesIn returns the minutes of a time range, with the one in progress.
+func (j *job) minutesIn(s span) []minute {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := j.day.between(s.from, s.to)
-	if now := summedUp(j.sealing, j.ended, j.samples, j.views); j.sealing > 0 && !now.start().After(s.to) {
+	out := j.minutes.between(s.from, s.to)
+	if now := summedUp(j.currentMinute, j.currentCounts, j.samples, j.views); j.currentMinute > 0 && !now.start().After(s.to) {
 		out = append(out, now)
 	}
 	return out
 }
 
-// score is how bad a turn is: how many times the usual its latencies are, and more
-// than any of those where it failed.
+// score returns how bad a turn is: the ratio of its latencies to their baselines, and a larger
+// value for a failure.
 func (j *job) score(r probe.Result) float64 {
 	if r.Outcome.Failed() {
 		return 1e6 + r.Duration().Seconds()
@@ -186,16 +182,16 @@ func (j *job) score(r probe.Result) float64 {
 	return most
 }
 
-// past is what a job did before an alert of it was told.
+// past is the history of a job before an alert.
 type past struct {
 	effect effect
-	// failing is since when turns fail, again and again; zero if none did lately.
+	// start of the current series of failures; zero without one
 	failing time.Time
 	samples []sample
 	turns   []scored
 }
 
-// oneFault is how far apart failures may be that are of one fault.
+// oneFault is the longest time between two failures of one fault.
 const oneFault = 2 * time.Minute
 
 func (j *job) past(now time.Time) past {
@@ -216,7 +212,7 @@ func (j *job) past(now time.Time) past {
 	return p
 }
 
-// endedByUs takes a turn that says nothing of the deployment.
+// endedByUs counts a turn that says nothing about the deployment.
 func (j *job) endedByUs(r probe.Result) {
 	if r.Outcome.Canceled() {
 		j.counted.Canceled++
@@ -224,25 +220,25 @@ func (j *job) endedByUs(r probe.Result) {
 		j.counted.OwnFaults++
 		j.last = &r
 	}
-	j.successes = keep(j.successes, r, successesKept)
+	j.successes = appendBounded(j.successes, r, successesKept)
 }
 
 func sampleOf(r probe.Result) sample {
 	s := sample{
 		end: r.End, kind: uint8(r.Kind.Index()), outcome: r.Outcome, duration: r.Duration(),
-		ttft: maybeOf(r.TTFT), answer: maybeOf(r.AnswerTTFT), tpot: maybeOf(r.TPOT),
-		prompt: maybeOf(r.PromptTokens), cached: maybeOf(r.CachedTokens),
+		ttft: optionalIntOf(r.TTFT), answer: optionalIntOf(r.AnswerTTFT), tpot: optionalIntOf(r.TPOT),
+		prompt: optionalIntOf(r.PromptTokens), cached: optionalIntOf(r.CachedTokens),
 		output: uint32(r.OutputTokens.V), lag: r.Lag, streamLag: r.StreamLag,
 	}
 	if len(r.Gaps) > 0 {
-		s.longest = maybeOf(probe.Some(slices.Max(r.Gaps)))
+		s.longest = optionalIntOf(probe.Some(slices.Max(r.Gaps)))
 	}
 	return s
 }
 
 func (s *sample) turn() probe.TurnKind { return probe.TurnKinds()[s.kind] }
 
-// result returns a Result that an objective judges as it would the sample's.
+// result returns a Result on which objectives have the same judgement as on the sample.
 func (s sample) result(key probe.Key) probe.Result {
 	r := probe.Result{
 		Target: key.Target, Workload: key.Workload, Kind: s.turn(), Outcome: s.outcome,
@@ -256,7 +252,7 @@ func (s sample) result(key probe.Key) probe.Result {
 	return r
 }
 
-// clip shortens a text to n bytes and lets go of the longer one.
+// clip returns a copy of at most n bytes of a text.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -19,7 +19,7 @@ func TestKeep(t *testing.T) {
 	} {
 		var got []int
 		for i := range c.added {
-			got = keep(got, i+1, c.most)
+			got = appendBounded(got, i+1, c.most)
 		}
 		if !slices.Equal(got, c.want) || cap(got) > 2*c.most {
 			t.Errorf("the last %d of %d: %v with room for %d, want %v", c.most, c.added, got, cap(got), c.want)

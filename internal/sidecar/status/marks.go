@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// marksKept bounds the marks, textKept the bytes of one's text.
+// marksKept bounds the marks, textKept the bytes of a mark's text.
 const marksKept, textKept = 200, 200
 
-// MarkKind says what a Mark is of.
+// MarkKind is the kind of a Mark.
 type MarkKind string
 
-// What a mark may be of: this process began, took over a configuration, or was
-// told of a release; the model that a job asks for is another; an incident began.
+// Kinds of marks: the process started, it loaded a new configuration, a release was marked over
+// HTTP, a job requests another model, or an incident began.
 const (
 	MarkStart    MarkKind = "start"
 	MarkReload   MarkKind = "reload"
@@ -23,16 +23,16 @@ const (
 	MarkIncident MarkKind = "incident"
 )
 
-// Mark is something that happened and may explain what was measured after it.
+// Mark is an event that may explain later measurements.
 type Mark struct {
 	At   time.Time
 	Kind MarkKind
-	// Target is the one that it is about, "" for all.
+	// the affected target, "" for all
 	Target string
 	Text   string
 }
 
-// Short is what a chart has room for.
+// Short returns the text for charts.
 func (m Mark) Short() string {
 	if m.Kind == MarkDeploy && len(m.Text) <= 24 {
 		return cmp.Or(m.Text, string(m.Kind))
@@ -40,7 +40,7 @@ func (m Mark) Short() string {
 	return string(m.Kind)
 }
 
-// color numbers that of a mark in a chart.
+// color returns the number of the mark's colour in charts.
 func (m Mark) color() int {
 	if m.Kind == MarkIncident {
 		return 1
@@ -48,7 +48,7 @@ func (m Mark) color() int {
 	return 3
 }
 
-// marks are those of the process, oldest first.
+// marks of the process, oldest first.
 type marks struct {
 	mu  sync.Mutex
 	all []Mark
@@ -58,15 +58,15 @@ func (m *marks) add(one Mark) {
 	one.Text = clip(one.Text, textKept)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.all = keep(m.all, one, marksKept)
+	m.all = appendBounded(m.all, one, marksKept)
 }
 
-// marked lists the marks about a target in a time, and where its incidents began.
+// marked returns the marks of a target in a time range, and the starts of its incidents.
 func (p *Page) marked(target string, s span) []Mark {
 	return append(p.marks.about(target, s), p.incidents.marks(target, s)...)
 }
 
-// about lists those of a target in a time, oldest first.
+// about returns the marks of a target in a time range, oldest first.
 func (m *marks) about(target string, s span) []Mark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *marks) about(target string, s span) []Mark {
 	})
 }
 
-// Mark notes that something happened.
+// Mark records an event.
 func (p *Page) Mark(m Mark) {
 	if m.At.IsZero() {
 		m.At = p.options.Now()

@@ -26,7 +26,7 @@ func TestMinutes(t *testing.T) {
 		turn(150*time.Second, ttft(time.Second)), turn(140*time.Second, ttft(3*time.Second)), turn(130*time.Second, first),
 		turn(90*time.Second, failing(probe.HTTP5xx, "x")), turn(30*time.Second),
 	)
-	got := p.jobs[key("t", "w")].minutes(span{noon.Add(-time.Hour), noon})
+	got := p.jobs[key("t", "w")].minutesIn(span{noon.Add(-time.Hour), noon})
 	if len(got) != 3 || got[0].at != minuteOf(noon)-3 {
 		t.Fatalf("%d minutes, want 3: %+v", len(got), got)
 	}
@@ -51,7 +51,7 @@ func TestCrowdedMinute(t *testing.T) {
 		feed(p, turn(70*time.Second))
 	}
 	feed(p, turn(0))
-	got := p.jobs[key("t", "w")].minutes(span{noon.Add(-time.Hour), noon})[0].kinds[1]
+	got := p.jobs[key("t", "w")].minutesIn(span{noon.Add(-time.Hour), noon})[0].kinds[1]
 	if got.turns != 2*samplesKept || got.failed != 100 {
 		t.Errorf("%d turns of which %d failed, want %d and 100", got.turns, got.failed, 2*samplesKept)
 	}
@@ -76,7 +76,7 @@ func TestClockSetBack(t *testing.T) {
 	p := pageAt(noon)
 	feed(p, turn(2*time.Hour), turn(-24*time.Hour), turn(-25*time.Hour), turn(5*time.Minute), turn(3*time.Minute), turn(0))
 	var got []int32
-	for _, m := range p.jobs[key("t", "w")].minutes(span{noon.Add(-24 * time.Hour), noon.Add(48 * time.Hour)}) {
+	for _, m := range p.jobs[key("t", "w")].minutesIn(span{noon.Add(-24 * time.Hour), noon.Add(48 * time.Hour)}) {
 		got = append(got, m.at-minuteOf(noon))
 	}
 	if want := []int32{-120, -5, -3, 0}; !slices.Equal(got, want) {
@@ -119,7 +119,7 @@ func TestADayIsKept(t *testing.T) {
 	if took > most && !testing.Short() { // the race detector's heap is larger
 		t.Errorf("a job holds %d bytes after a day, want %d at most", took, most)
 	}
-	got := p.jobs[key("target-0", "w")].day.between(time.Unix(0, 0), noon.AddDate(0, 0, 3))
+	got := p.jobs[key("target-0", "w")].minutes.between(time.Unix(0, 0), noon.AddDate(0, 0, 3))
 	if len(got) != minutesKept || got[0].at != minuteOf(noon)+59 || got[minutesKept-1].kinds[1].turns != 1 {
 		t.Errorf("%d minutes from %d on, want a day from %d on", len(got), got[0].at, minuteOf(noon)+59)
 	}

@@ -119,12 +119,12 @@ func (p *Page) Observe(e probe.Event) {
 		return
 	}
 	j.mu.Lock()
-	model, sealing, turn := j.counted.Model, j.sealing, scored{}
+	model, sealing, turn := j.counted.Model, j.currentMinute, scored{}
 	j.observe(e, p.options.Now())
 	if r, ended := e.(probe.Result); ended && !r.Outcome.Own() {
 		turn = scored{*j.last, j.score(r)}
 	}
-	now, sealed := j.counted.Model, j.sealing != sealing
+	now, sealed := j.counted.Model, j.currentMinute != sealing
 	j.mu.Unlock()
 	if sealed {
 		p.incidents.saw(e.Key(), p.effect(e.Key()))

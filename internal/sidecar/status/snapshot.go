@@ -141,9 +141,9 @@ func (p *Page) Snapshot() Snapshot {
 		Lag: Duration(probe.Some(late)), Jobs: []Job{},
 	}
 	for key, j := range p.all() {
-		if one, begun := j.snapshot(key, s.At, late); begun {
-			one.Signals = p.signals(key)
-			s.Jobs = append(s.Jobs, one)
+		if snapshot, ok := j.snapshot(key, s.At, late); ok {
+			snapshot.Signals = p.signals(key)
+			s.Jobs = append(s.Jobs, snapshot)
 		}
 	}
 	s.Spending = sumSpending(s.Jobs)
@@ -154,9 +154,9 @@ func (p *Page) Snapshot() Snapshot {
 }
 
 // snapshot returns the state of a job, and whether it has had any event.
-func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Job, begun bool) {
+func (j *job) snapshot(key probe.Key, now time.Time, late time.Duration) (out Job, ok bool) {
 	j.mu.Lock()
-	if !j.begun {
+	if !j.hasEvents {
 		j.mu.Unlock()
 		return out, false
 	}

@@ -134,7 +134,7 @@ func (p *Page) overview(query url.Values, figure figureFunc) (overview, error) {
 			continue
 		}
 		if len(o.Snapshot.Jobs) > 1 {
-			c.Spark = sparkline(of.minutes(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
+			c.Spark = sparkline(of.minutesIn(span{o.Now.Add(-time.Hour), o.Now}), o.Now)
 			o.Fleet = append(o.Fleet, c)
 		}
 		if named && matches(query, j.Target, j.Workload) && len(o.Cards) < cardsShown {
@@ -176,7 +176,7 @@ func (p *Page) complete(c *card, of *job, s span, figure figureFunc) (err error)
 	if r, ok := p.options.Canary(c.Target); ok {
 		c.Canary = &canaryView{r}
 	}
-	c.Charts, err = charts(figure, of.minutes(s), c.SLOs, p.marked(c.Target, s))
+	c.Charts, err = charts(figure, of.minutesIn(s), c.SLOs, p.marked(c.Target, s))
 	return err
 }
 
